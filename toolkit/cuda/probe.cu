@@ -1,0 +1,1 @@
+// Asks nvcc whether it accepts the host compiler.
