@@ -1,0 +1,50 @@
+// What a test may ask of the CPU runtime beyond CUDA's API: the schedule, faults, counts of live objects.
+#pragma once
+
+#include <driver_types.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#pragma GCC visibility push(default)
+
+namespace cudart_cpu {
+
+/// Seeds the order in which unordered work runs, from the next graph launch on. Environment: CUDART_CPU_SEED.
+void set_seed(std::uint64_t seed);
+
+/// How many nodes of one graph may run at once; 1 runs them one at a time, in exactly the drawn order.
+/// 0 restores the default (the environment's CUDART_CPU_WORKERS, else the number of cores).
+void set_workers(unsigned workers);
+
+/// The node order drawn for the most recent finished graph launch. CUDART_CPU_TRACE=1 prints each to stderr.
+std::vector<std::string> last_order();
+
+/// The n-th runtime call from now (1 = the next), on any thread, fails with `error` before it has any effect.
+/// 0 disarms. Not counted: cudaGetLastError, cudaPeekAtLastError, cudaGetErrorName, cudaGetErrorString, cudaLogs*.
+void fail_call(std::uint64_t n, cudaError_t error);
+
+/// Runtime calls so far, those that fail_call counts.
+std::uint64_t call_count();
+
+/// What the program holds. Objects count from the call that makes them to the call that destroys them, also while work
+/// that uses them is still pending.
+struct LiveCounts {
+    std::size_t streams;
+    std::size_t events;
+    std::size_t device_allocations;
+    std::size_t host_allocations;
+    std::size_t graphs;
+    std::size_t graph_execs;
+    std::size_t user_objects;
+
+    bool operator==(const LiveCounts&) const = default;
+};
+
+LiveCounts live();
+
+} // namespace cudart_cpu
+
+#pragma GCC visibility pop

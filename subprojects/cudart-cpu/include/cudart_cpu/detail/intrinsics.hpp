@@ -1,0 +1,77 @@
+// Small device functions: cached loads, rounding, bit counting, time.
+#pragma once
+
+#include <math.h>
+
+#include <chrono>
+#include <thread>
+
+template <class T>
+inline T __ldg(const T* address) {
+    return *address;
+}
+
+// To nearest even, down, up, towards zero.
+inline int __float2int_rn(float x) {
+    return static_cast<int>(nearbyintf(x));
+}
+inline int __float2int_rd(float x) {
+    return static_cast<int>(floorf(x));
+}
+inline int __float2int_ru(float x) {
+    return static_cast<int>(ceilf(x));
+}
+inline int __float2int_rz(float x) {
+    return static_cast<int>(x);
+}
+inline unsigned __float2uint_rn(float x) {
+    return static_cast<unsigned>(nearbyintf(x));
+}
+inline unsigned __float2uint_rz(float x) {
+    return static_cast<unsigned>(x);
+}
+inline float __int2float_rn(int x) {
+    return static_cast<float>(x);
+}
+inline float __uint2float_rn(unsigned x) {
+    return static_cast<float>(x);
+}
+
+inline int __popc(unsigned x) {
+    return __builtin_popcount(x);
+}
+inline int __popcll(unsigned long long x) {
+    return __builtin_popcountll(x);
+}
+inline int __clz(int x) {
+    return x == 0 ? 32 : __builtin_clz(static_cast<unsigned>(x));
+}
+inline int __clzll(long long x) {
+    return x == 0 ? 64 : __builtin_clzll(static_cast<unsigned long long>(x));
+}
+inline int __ffs(int x) {
+    return __builtin_ffs(x);
+}
+inline int __ffsll(long long x) {
+    return __builtin_ffsll(x);
+}
+
+/// One cycle is one nanosecond.
+inline long long clock64() {
+    return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
+}
+inline void __nanosleep(unsigned ns) {
+    std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
+}
+
+// One location that all fences write orders them; thread sanitizer understands that, unlike a fence.
+inline void __threadfence() {
+    static int order = 0;
+    __atomic_fetch_add(&order, 1, __ATOMIC_SEQ_CST);
+}
+inline void __threadfence_block() {
+    __threadfence();
+}
+inline void __threadfence_system() {
+    __threadfence();
+}

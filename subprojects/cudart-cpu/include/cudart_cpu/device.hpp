@@ -1,0 +1,15 @@
+// What a .cu file sees when it is compiled as C++ for the CPU runtime. Included before the file by the build.
+#pragma once
+
+#include <cuda_runtime.h>
+
+#include <cudart_cpu/detail/atomics.hpp>
+#include <cudart_cpu/detail/indices.hpp>
+#include <cudart_cpu/detail/intrinsics.hpp>
+#include <cudart_cpu/detail/math.hpp>
+#include <cudart_cpu/detail/unsupported.hpp>
+
+// Bounds what the compiler may use on a GPU; means nothing here.
+#ifndef __launch_bounds__
+#define __launch_bounds__(...)
+#endif

@@ -1,0 +1,50 @@
+// Tells the CPU runtime how to call a kernel: its parameters are only known where its type is.
+#pragma once
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace cudart_cpu {
+
+namespace detail {
+
+struct ParamLayout {
+    std::size_t size;
+    std::size_t align;
+};
+
+/// Calls the kernel at `symbol` once, with the arguments that `args` points to.
+using CallThunk = void (*)(const void* symbol, void** args);
+
+__attribute__((visibility("default"))) void register_kernel(const void* symbol, CallThunk call,
+                                                            const ParamLayout* params, std::size_t count);
+
+template <class... P>
+struct KernelSignature {
+    static constexpr std::size_t count = sizeof...(P);
+    // One element more, so that a kernel without parameters has no array of length 0.
+    static constexpr ParamLayout params[count + 1] = {{sizeof(P), alignof(P)}..., {0, 0}};
+
+    static void call(const void* symbol, void** args) { call_with(symbol, args, std::index_sequence_for<P...>{}); }
+
+  private:
+    template <std::size_t... I>
+    static void call_with(const void* symbol, [[maybe_unused]] void** args, std::index_sequence<I...>) {
+        const auto kernel = reinterpret_cast<void (*)(P...)>(const_cast<void*>(symbol));
+        kernel(*static_cast<std::remove_cv_t<P>*>(args[I])...);
+    }
+};
+
+} // namespace detail
+
+/// Registers `kernel`, so that it can be launched and put into graphs. Cheap if it is registered already; thread-safe.
+template <class... P>
+void register_kernel(void (*kernel)(P...)) {
+    static_assert((!std::is_reference_v<P> && ...), "cudart-cpu: a kernel parameter cannot be a reference");
+    using Signature = detail::KernelSignature<P...>;
+    detail::register_kernel(reinterpret_cast<const void*>(kernel), &Signature::call, Signature::params,
+                            Signature::count);
+}
+
+} // namespace cudart_cpu

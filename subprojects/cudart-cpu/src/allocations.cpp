@@ -1,0 +1,145 @@
+// The table of live allocations.
+#include "allocations.hpp"
+
+#include "call.hpp"
+#include "device_model.hpp"
+#include "graph_text.hpp"
+#include "live_counts.hpp"
+
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <new>
+#include <shared_mutex>
+#include <variant>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+/// What the device gives; kernels may rely on it.
+constexpr std::align_val_t alignment{256};
+
+struct Allocation {
+    std::size_t bytes;
+    AllocationKind kind;
+    std::variant<Counted<Kind::device_allocation>, Counted<Kind::host_allocation>> counted;
+};
+
+struct Table {
+    std::shared_mutex mutex;
+    std::map<const char*, Allocation> allocations;
+    std::size_t device_bytes = 0;
+};
+
+/// Never destroyed: memory may be freed after main().
+Table& table() {
+    static auto* table = new Table;
+    return *table;
+}
+
+bool is_host(const AllocationKind& kind) {
+    return kind.type == cudaMemoryTypeHost;
+}
+
+using Entry = std::map<const char*, Allocation>::value_type;
+
+/// Null if `pointer` points into no allocation. The table must be locked.
+const Entry* find_entry(const void* pointer) {
+    const auto* address = static_cast<const char*>(pointer);
+    const auto& allocations = table().allocations;
+    const auto after = allocations.upper_bound(address);
+    if (after == allocations.begin()) {
+        return nullptr;
+    }
+    const Entry& before = *std::prev(after);
+    return static_cast<std::size_t>(address - before.first) < before.second.bytes ? &before : nullptr;
+}
+
+/// The table must be locked.
+void require_free_memory(std::size_t bytes) {
+    const std::size_t free = device_memory_bytes() - table().device_bytes;
+    if (bytes > free) {
+        fail(cudaErrorMemoryAllocation, text(bytes, " bytes requested, ", free, " bytes free"));
+    }
+}
+
+/// The table must be locked.
+void enter(char* memory, std::size_t bytes, const AllocationKind& kind) {
+    auto& entry = table().allocations.emplace(memory, Allocation{bytes, kind, {}}).first->second;
+    if (is_host(kind)) {
+        entry.counted.emplace<Counted<Kind::host_allocation>>();
+    } else {
+        table().device_bytes += bytes;
+    }
+}
+
+} // namespace
+
+void* allocate(std::size_t bytes, const AllocationKind& kind) {
+    if (bytes == 0) {
+        return nullptr;
+    }
+    std::unique_lock lock(table().mutex);
+    require_free_memory(bytes);
+    auto* memory = static_cast<char*>(::operator new(bytes, alignment));
+    try {
+        enter(memory, bytes, kind);
+    } catch (...) {
+        ::operator delete(memory, alignment);
+        throw;
+    }
+    lock.unlock();
+    std::memset(memory, fresh_byte, bytes);
+    return memory;
+}
+
+DeadAllocation end_allocation(void* pointer, AllocatedOn side) {
+    auto* base = static_cast<char*>(pointer);
+    const std::unique_lock lock(table().mutex);
+    const auto found = table().allocations.find(base);
+    if (found == table().allocations.end()) {
+        fail(cudaErrorInvalidValue, text(pointer, " is not the start of a live allocation"));
+    }
+    const Allocation& allocation = found->second;
+    if (is_host(allocation.kind) != (side == AllocatedOn::host)) {
+        fail(cudaErrorInvalidValue, text(pointer, is_host(allocation.kind) ? " is host memory" : " is device memory"));
+    }
+    const DeadAllocation dead{base, allocation.bytes, allocation.kind.stream_ordered};
+    if (side == AllocatedOn::device) {
+        table().device_bytes -= dead.bytes;
+    }
+    table().allocations.erase(found);
+    return dead;
+}
+
+void release(const DeadAllocation& dead) noexcept {
+    std::memset(dead.base, freed_byte, dead.bytes);
+    // Compilers leave out writes to memory that is about to be freed.
+    asm volatile("" : : "r"(dead.base) : "memory");
+    ::operator delete(dead.base, alignment);
+}
+
+std::optional<Range> find_allocation(const void* pointer) {
+    const std::shared_lock lock(table().mutex);
+    const Entry* entry = find_entry(pointer);
+    if (entry == nullptr) {
+        return std::nullopt;
+    }
+    const auto& [base, allocation] = *entry;
+    return Range{const_cast<char*>(base), allocation.bytes, allocation.kind.type};
+}
+
+std::optional<AllocationKind> kind_of(const void* pointer) {
+    const std::shared_lock lock(table().mutex);
+    const Entry* entry = find_entry(pointer);
+    return entry == nullptr ? std::nullopt : std::optional(entry->second.kind);
+}
+
+std::size_t device_memory_in_use() {
+    const std::shared_lock lock(table().mutex);
+    return table().device_bytes;
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,94 @@
+// What every exported function does before and after its own work.
+#include "call.hpp"
+
+#include "driver_errors.hpp"
+#include "driver_names.hpp"
+#include "graph_text.hpp"
+#include "log.hpp"
+
+#include <exception>
+#include <new>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+thread_local cudaError_t last_error = cudaSuccess;
+thread_local bool in_host_function = false;
+
+/// Codes that only the runtime has come from no function of the driver, and so leave no such line.
+void log_returned(const char* name, cudaError_t code) noexcept {
+    const char* code_name = driver_error_name(static_cast<CUresult>(code));
+    if (code_name == nullptr) {
+        return;
+    }
+    try {
+        log_error(text("Returning ", static_cast<int>(code), " (", code_name, ") from ", driver_function_name(name)));
+    } catch (const std::bad_alloc&) {
+        // The code still tells.
+    }
+}
+
+} // namespace
+
+void fail(cudaError_t code, std::string text) {
+    throw Failure{code, std::move(text)};
+}
+
+void require_pointer(const void* pointer, const char* what) {
+    if (pointer == nullptr) {
+        fail(cudaErrorInvalidValue, text(what, " cannot be NULL"));
+    }
+}
+
+void refuse_inside_host_function() {
+    if (in_host_function) {
+        fail(cudaErrorNotPermitted, "CUDA driver does not allow certain callbacks to invoke its APIs");
+    }
+}
+
+cudaError_t end_failed_call(const char* name, LastError remember, cudaError_t code,
+                            const std::string& message) noexcept {
+    // Pending work is no error, although it is reported as one.
+    if (code == cudaErrorNotReady) {
+        return code;
+    }
+    if (remember == LastError::set) {
+        last_error = code;
+    }
+    if (!message.empty()) {
+        log_error(message);
+    }
+    log_returned(name, code);
+    return code;
+}
+
+cudaError_t end_thrown_call(const char* name, LastError remember) noexcept {
+    try {
+        throw;
+    } catch (const Failure& failure) {
+        return end_failed_call(name, remember, failure.code, failure.text);
+    } catch (const std::bad_alloc&) {
+        return end_failed_call(name, remember, cudaErrorMemoryAllocation, {});
+    } catch (const std::exception& error) {
+        return end_failed_call(name, remember, cudaErrorUnknown, error.what());
+    }
+}
+
+void run_host_function(cudaHostFn_t function, void* user_data) noexcept {
+    const bool nested = std::exchange(in_host_function, true);
+    function(user_data);
+    in_host_function = nested;
+}
+
+} // namespace cudart_cpu::detail
+
+using cudart_cpu::detail::last_error;
+
+CUDART_CPU_API cudaError_t cudaGetLastError() {
+    return std::exchange(last_error, cudaSuccess);
+}
+
+CUDART_CPU_API cudaError_t cudaPeekAtLastError() {
+    return last_error;
+}

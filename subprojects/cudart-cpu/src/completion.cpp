@@ -1,0 +1,29 @@
+// A one-shot signal: some work has ended.
+#include "completion.hpp"
+
+namespace cudart_cpu::detail {
+
+void Completion::finish() {
+    const std::lock_guard lock(mutex_);
+    finished_ = true;
+    time_ = Clock::now();
+    // Under the lock: a waiter may drop the last reference as soon as it sees the flag.
+    changed_.notify_all();
+}
+
+void Completion::wait() const {
+    std::unique_lock lock(mutex_);
+    changed_.wait(lock, [this] { return finished_; });
+}
+
+bool Completion::finished() const {
+    const std::lock_guard lock(mutex_);
+    return finished_;
+}
+
+Completion::Clock::time_point Completion::time() const {
+    const std::lock_guard lock(mutex_);
+    return time_;
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,92 @@
+// cudaGetDevice*, cudaDevice*, versions.
+#include "call.hpp"
+#include "device_model.hpp"
+#include "device_properties.hpp"
+#include "graph_text.hpp"
+#include "memory.hpp"
+#include "stream.hpp"
+
+using namespace cudart_cpu::detail;
+
+namespace {
+
+void require_device(int device) {
+    if (device != 0) {
+        fail(cudaErrorInvalidDevice,
+             text("Invalid device number ", device, " provided, must be in the range of 0 to 0"));
+    }
+}
+
+} // namespace
+
+CUDART_CPU_API cudaError_t cudaGetDeviceCount(int* count) {
+    return api_anywhere("cudaGetDeviceCount", [&] {
+        require_pointer(count, "count");
+        *count = 1;
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaGetDevice(int* device) {
+    return api("cudaGetDevice", [&] {
+        require_pointer(device, "device");
+        *device = 0;
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaSetDevice(int device) {
+    return api("cudaSetDevice", [&] { require_device(device); });
+}
+
+CUDART_CPU_API cudaError_t cudaDeviceSynchronize() {
+    return api("cudaDeviceSynchronize", [] { wait_for_device(); });
+}
+
+CUDART_CPU_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
+    return api("cudaDeviceGetStreamPriorityRange", [&] {
+        if (least != nullptr) {
+            *least = least_stream_priority;
+        }
+        if (greatest != nullptr) {
+            *greatest = greatest_stream_priority;
+        }
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
+    return api("cudaGetDeviceProperties", [&] {
+        require_pointer(properties, "prop");
+        require_device(device);
+        *properties = device_properties();
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr attribute, int device) {
+    return api("cudaDeviceGetAttribute", [&] {
+        require_pointer(value, "value");
+        require_device(device);
+        *value = device_attribute(attribute);
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaDriverGetVersion(int* version) {
+    return api("cudaDriverGetVersion", [&] {
+        require_pointer(version, "driverVersion");
+        *version = CUDART_VERSION;
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaRuntimeGetVersion(int* version) {
+    return api("cudaRuntimeGetVersion", [&] {
+        require_pointer(version, "runtimeVersion");
+        *version = CUDART_VERSION;
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaMemGetInfo(std::size_t* free, std::size_t* total) {
+    return api("cudaMemGetInfo", [&] {
+        require_pointer(free, "free");
+        require_pointer(total, "total");
+        *total = device_memory_bytes();
+        *free = *total - device_memory_in_use();
+    });
+}

@@ -1,0 +1,30 @@
+// The one device: a GPU of compute capability 9.0 by its limits, the host's memory by its size.
+#pragma once
+
+#include <cstddef>
+
+namespace cudart_cpu::detail {
+
+inline constexpr unsigned max_threads_per_block = 1024;
+inline constexpr unsigned max_block[3] = {1024, 1024, 64};
+inline constexpr unsigned max_grid[3] = {2147483647, 65535, 65535};
+inline constexpr int static_shared_limit = 48 * 1024;
+inline constexpr int optin_shared_limit = 227 * 1024;
+inline constexpr int shared_per_multiprocessor = 228 * 1024;
+inline constexpr int reserved_shared_per_block = 1024;
+inline constexpr int threads_per_multiprocessor = 2048;
+inline constexpr int blocks_per_multiprocessor = 32;
+inline constexpr std::size_t max_pitch = 2147483647;
+inline constexpr std::size_t pitch_alignment = 512;
+inline constexpr int warp_size = 32;
+inline constexpr int compute_major = 9;
+inline constexpr int compute_minor = 0;
+inline constexpr int multiprocessors = 132;
+
+inline constexpr int least_stream_priority = 0;
+inline constexpr int greatest_stream_priority = -5;
+
+/// Bytes of the host's physical memory.
+std::size_t device_memory_bytes();
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,85 @@
+// cudaGetDriverEntryPoint and cudaGetDriverEntryPointByVersion.
+#include "call.hpp"
+#include "driver_functions.hpp"
+#include "graph_text.hpp"
+
+#include <cudaTypedefs.h>
+
+#include <string_view>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+struct EntryPoint {
+    std::string_view name;
+    unsigned since; // the CUDA version that brought this signature
+    void* address;
+};
+
+/// Does not compile unless `function` has exactly the driver's signature.
+template <class Signature>
+EntryPoint entry(std::string_view name, unsigned since, Signature function) {
+    return {name, since, reinterpret_cast<void*>(function)};
+}
+
+const EntryPoint* find_entry_point(std::string_view name) {
+    static const EntryPoint all[] = {
+        entry<PFN_cuGraphAddKernelNode_v12000>("cuGraphAddKernelNode", 12000, driver::graph_add_kernel_node),
+        entry<PFN_cuGraphKernelNodeGetParams_v12000>("cuGraphKernelNodeGetParams", 12000,
+                                                     driver::graph_kernel_node_get_params),
+        entry<PFN_cuGraphKernelNodeSetParams_v12000>("cuGraphKernelNodeSetParams", 12000,
+                                                     driver::graph_kernel_node_set_params),
+        entry<PFN_cuGraphExecKernelNodeSetParams_v12000>("cuGraphExecKernelNodeSetParams", 12000,
+                                                         driver::graph_exec_kernel_node_set_params),
+        entry<PFN_cuFuncGetName_v12030>("cuFuncGetName", 12030, driver::func_get_name),
+        entry<PFN_cuFuncGetParamInfo_v12040>("cuFuncGetParamInfo", 12040, driver::func_get_param_info),
+        entry<PFN_cuMemsetD8Async_v3020>("cuMemsetD8Async", 3020, driver::memset_d8_async),
+        entry<PFN_cuMemsetD16Async_v3020>("cuMemsetD16Async", 3020, driver::memset_d16_async),
+        entry<PFN_cuMemsetD32Async_v3020>("cuMemsetD32Async", 3020, driver::memset_d32_async),
+        entry<PFN_cuCtxGetCurrent_v4000>("cuCtxGetCurrent", 4000, driver::ctx_get_current),
+        entry<PFN_cuGetErrorName_v6000>("cuGetErrorName", 6000, driver::get_error_name),
+        entry<PFN_cuGetErrorString_v6000>("cuGetErrorString", 6000, driver::get_error_string),
+    };
+    for (const EntryPoint& one : all)
+        if (one.name == name)
+            return &one;
+    return nullptr;
+}
+
+void look_up(const char* symbol, void** address, unsigned version, unsigned long long flags,
+             cudaDriverEntryPointQueryResult* status) {
+    require_pointer(symbol, "symbol");
+    require_pointer(address, "funcPtr");
+    if (flags > cudaEnablePerThreadDefaultStream)
+        fail(cudaErrorInvalidValue, text("flags ", flags, " are none of cudaEnableDefault (0), cudaEnableLegacyStream "
+                                                          "(1) and cudaEnablePerThreadDefaultStream (2)"));
+    if (version > CUDA_VERSION)
+        fail(cudaErrorInvalidValue, text("CUDA version ", version, " is later than the driver's ", CUDA_VERSION));
+    const EntryPoint* found = find_entry_point(symbol);
+    const bool old_enough = found && found->since <= version;
+    *address = old_enough ? found->address : nullptr;
+    if (status)
+        *status = !found       ? cudaDriverEntryPointSymbolNotFound
+                  : old_enough ? cudaDriverEntryPointSuccess
+                               : cudaDriverEntryPointVersionNotSufficent;
+}
+
+} // namespace
+
+} // namespace cudart_cpu::detail
+
+using namespace cudart_cpu::detail;
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGetDriverEntryPoint(const char* symbol, void** funcPtr,
+                                                             unsigned long long flags,
+                                                             enum cudaDriverEntryPointQueryResult* driverStatus) {
+    return api("cudaGetDriverEntryPoint", [&] { look_up(symbol, funcPtr, CUDA_VERSION, flags, driverStatus); });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI
+cudaGetDriverEntryPointByVersion(const char* symbol, void** funcPtr, unsigned int cudaVersion, unsigned long long flags,
+                                 enum cudaDriverEntryPointQueryResult* driverStatus) {
+    return api("cudaGetDriverEntryPointByVersion",
+               [&] { look_up(symbol, funcPtr, cudaVersion, flags, driverStatus); });
+}

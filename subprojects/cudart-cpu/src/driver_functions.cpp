@@ -1,0 +1,91 @@
+// The driver's functions for kernels, memory, contexts and errors.
+#include "driver_functions.hpp"
+
+#include "call.hpp"
+#include "driver_errors.hpp"
+#include "graph_arguments.hpp"
+#include "graph_text.hpp"
+#include "memory.hpp"
+#include "stream.hpp"
+
+namespace cudart_cpu::detail::driver {
+
+namespace {
+
+template <class Body>
+CUresult answer(const char* name, Body&& body) noexcept {
+    return static_cast<CUresult>(driver_api(name, std::forward<Body>(body)));
+}
+
+CUresult set_elements(const char* name, CUdeviceptr destination, unsigned value, unsigned size, std::size_t count,
+                      CUstream stream) noexcept {
+    return answer(name, [&] {
+        cudaMemsetParams set{};
+        set.dst = reinterpret_cast<void*>(destination);
+        set.value = value;
+        set.elementSize = size;
+        set.width = count;
+        set.height = 1;
+        validate_set(set);
+        enqueue(stream_of(stream), [set] { perform_set(set); });
+    });
+}
+
+} // namespace
+
+CUresult func_get_name(const char** name, CUfunction function) {
+    return answer("cuFuncGetName", [&] {
+        require_pointer(name, "name");
+        *name = kernel_name(kernel_of(function)).c_str();
+    });
+}
+
+CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size) {
+    return answer("cuFuncGetParamInfo", [&] {
+        const KernelEntry& kernel = kernel_of(function);
+        require_pointer(offset, "paramOffset");
+        if (index >= kernel.params.size())
+            fail(cudaErrorInvalidValue, text("parameter ", index, " of ", kernel.params.size()));
+        *offset = packed_offsets(kernel)[index];
+        if (size)
+            *size = kernel.params[index].size;
+    });
+}
+
+CUresult memset_d8_async(CUdeviceptr destination, unsigned char value, std::size_t count, CUstream stream) {
+    return set_elements("cuMemsetD8Async", destination, value, 1, count, stream);
+}
+
+CUresult memset_d16_async(CUdeviceptr destination, unsigned short value, std::size_t count, CUstream stream) {
+    return set_elements("cuMemsetD16Async", destination, value, 2, count, stream);
+}
+
+CUresult memset_d32_async(CUdeviceptr destination, unsigned value, std::size_t count, CUstream stream) {
+    return set_elements("cuMemsetD32Async", destination, value, 4, count, stream);
+}
+
+CUresult ctx_get_current(CUcontext* context) {
+    return answer("cuCtxGetCurrent", [&] {
+        require_pointer(context, "pctx");
+        static int the_context; // only its address means something
+        *context = reinterpret_cast<CUcontext>(&the_context);
+    });
+}
+
+CUresult get_error_name(CUresult error, const char** name) {
+    return answer("cuGetErrorName", [&] {
+        require_pointer(name, "pStr");
+        *name = driver_error_name(error);
+        return *name ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+
+CUresult get_error_string(CUresult error, const char** description) {
+    return answer("cuGetErrorString", [&] {
+        require_pointer(description, "pStr");
+        *description = driver_error_name(error) ? cudaGetErrorString(static_cast<cudaError_t>(error)) : nullptr;
+        return *description ? cudaSuccess : cudaErrorInvalidValue;
+    });
+}
+
+} // namespace cudart_cpu::detail::driver

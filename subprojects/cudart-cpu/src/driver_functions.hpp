@@ -1,0 +1,28 @@
+// The driver's functions that cudaGetDriverEntryPoint hands out. They leave the runtime's last error alone.
+#pragma once
+
+#include <cuda.h>
+
+#include <cstddef>
+
+namespace cudart_cpu::detail::driver {
+
+CUresult graph_add_kernel_node(CUgraphNode* added, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
+                               const CUDA_KERNEL_NODE_PARAMS_v2* params);
+CUresult graph_kernel_node_get_params(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2* params);
+CUresult graph_kernel_node_set_params(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2* params);
+CUresult graph_exec_kernel_node_set_params(CUgraphExec exec, CUgraphNode node,
+                                           const CUDA_KERNEL_NODE_PARAMS_v2* params);
+
+CUresult func_get_name(const char** name, CUfunction function);
+CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size);
+
+CUresult memset_d8_async(CUdeviceptr destination, unsigned char value, std::size_t count, CUstream stream);
+CUresult memset_d16_async(CUdeviceptr destination, unsigned short value, std::size_t count, CUstream stream);
+CUresult memset_d32_async(CUdeviceptr destination, unsigned value, std::size_t count, CUstream stream);
+
+CUresult ctx_get_current(CUcontext* context);
+CUresult get_error_name(CUresult error, const char** name);
+CUresult get_error_string(CUresult error, const char** description);
+
+} // namespace cudart_cpu::detail::driver

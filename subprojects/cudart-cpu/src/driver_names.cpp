@@ -1,0 +1,70 @@
+// The driver functions that stand behind the runtime's.
+#include "driver_names.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+struct Name {
+    std::string_view api;
+    std::string_view driver;
+};
+
+// Those that are more than a change of the prefix, as far as a driver's log has told them.
+constexpr Name names[] = {
+    {"cudaEventCreateWithFlags", "cuEventCreate"},
+    {"cudaEventDestroy", "cuEventDestroy_v2"},
+    {"cudaEventElapsedTime", "cuEventElapsedTime_v2"},
+    {"cudaFree", "cuMemFree_v2"},
+    {"cudaFreeAsync", "cuMemFreeAsync"},
+    {"cudaFreeHost", "cuMemFreeHost"},
+    {"cudaFuncGetAttributes", "cuKernelGetFunction"},
+    {"cudaFuncGetName", "cuKernelGetName"},
+    {"cudaFuncSetAttribute", "cuKernelSetAttribute"},
+    {"cudaGetDriverEntryPointByVersion", "cuGetProcAddress_v2"},
+    {"cudaGraphAddDependencies", "cuGraphAddDependencies_v2"},
+    {"cudaGraphAddKernelNode", "cuGraphAddKernelNode_v2"},
+    {"cudaGraphExecKernelNodeSetParams", "cuGraphExecKernelNodeSetParams_v2"},
+    {"cudaGraphExecMemcpyNodeSetParams1D", "cuGraphExecMemcpyNodeSetParams"},
+    {"cudaGraphExecUpdate", "cuGraphExecUpdate_v2"},
+    {"cudaGraphGetEdges", "cuGraphGetEdges_v2"},
+    {"cudaGraphInstantiate", "cuGraphInstantiateWithFlags"},
+    {"cudaGraphKernelNodeGetParams", "cuGraphKernelNodeGetParams_v2"},
+    {"cudaGraphKernelNodeSetParams", "cuGraphKernelNodeSetParams_v2"},
+    {"cudaGraphMemcpyNodeSetParams1D", "cuGraphMemcpyNodeSetParams"},
+    {"cudaGraphRemoveDependencies", "cuGraphRemoveDependencies_v2"},
+    {"cudaHostAlloc", "cuMemHostAlloc"},
+    {"cudaHostGetDevicePointer", "cuMemHostGetDevicePointer_v2"},
+    {"cudaLaunchKernelExC", "cuLaunchKernelEx"},
+    {"cudaMalloc", "cuMemAlloc_v2"},
+    {"cudaMallocAsync", "cuMemAllocAsync"},
+    {"cudaMallocHost", "cuMemHostAlloc"},
+    {"cudaMemset", "cuMemsetD8_v2"},
+    {"cudaMemset2D", "cuMemsetD2D8_v2"},
+    {"cudaMemsetAsync", "cuMemsetD8Async"},
+    {"cudaStreamCreateWithFlags", "cuStreamCreate"},
+    {"cudaStreamDestroy", "cuStreamDestroy_v2"},
+    {"cuGraphAddKernelNode", "cuGraphAddKernelNode_v2"},
+    {"cuGraphExecKernelNodeSetParams", "cuGraphExecKernelNodeSetParams_v2"},
+    {"cuGraphKernelNodeGetParams", "cuGraphKernelNodeGetParams_v2"},
+    {"cuGraphKernelNodeSetParams", "cuGraphKernelNodeSetParams_v2"},
+};
+
+} // namespace
+
+std::string driver_function_name(std::string_view api_name) {
+    const auto* known = std::ranges::find(names, api_name, &Name::api);
+    if (known != std::end(names)) {
+        return std::string(known->driver);
+    }
+    constexpr std::string_view runtime_prefix = "cuda";
+    if (api_name.starts_with(runtime_prefix)) {
+        return "cu" + std::string(api_name.substr(runtime_prefix.size()));
+    }
+    return std::string(api_name);
+}
+
+} // namespace cudart_cpu::detail

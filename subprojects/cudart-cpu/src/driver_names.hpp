@@ -1,0 +1,13 @@
+// The driver functions that stand behind the runtime's.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace cudart_cpu::detail {
+
+/// The name under which the driver's log speaks of a function of the runtime or driver API:
+/// "cuMemAlloc_v2" for "cudaMalloc".
+std::string driver_function_name(std::string_view api_name);
+
+} // namespace cudart_cpu::detail

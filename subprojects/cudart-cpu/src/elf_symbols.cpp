@@ -1,0 +1,61 @@
+// Reads function names from the symbol table of an ELF file.
+#include "elf_symbols.hpp"
+
+#include <elf.h>
+
+#include <cstring>
+#include <fstream>
+#include <vector>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+template <class T>
+bool read_at(std::ifstream& file, std::uint64_t offset, T* into, std::size_t count) {
+    file.seekg(static_cast<std::streamoff>(offset));
+    file.read(reinterpret_cast<char*>(into), static_cast<std::streamsize>(count * sizeof(T)));
+    return file.good();
+}
+
+std::vector<Elf64_Shdr> read_sections(std::ifstream& file) {
+    Elf64_Ehdr header{};
+    if (!read_at(file, 0, &header, 1) || std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0 ||
+        header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_shentsize != sizeof(Elf64_Shdr)) {
+        return {};
+    }
+    std::vector<Elf64_Shdr> sections(header.e_shnum);
+    return read_at(file, header.e_shoff, sections.data(), sections.size()) ? sections : std::vector<Elf64_Shdr>{};
+}
+
+std::optional<std::string> find_in(std::ifstream& file, const Elf64_Shdr& table, const Elf64_Shdr& names,
+                                   std::uint64_t address) {
+    std::vector<Elf64_Sym> symbols(table.sh_size / sizeof(Elf64_Sym));
+    if (!read_at(file, table.sh_offset, symbols.data(), symbols.size())) {
+        return std::nullopt;
+    }
+    for (const Elf64_Sym& symbol : symbols) {
+        if (symbol.st_value == address && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_name < names.sh_size) {
+            std::string name;
+            file.seekg(static_cast<std::streamoff>(names.sh_offset + symbol.st_name));
+            std::getline(file, name, '\0');
+            return name;
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<std::string> elf_function_name(const std::string& path, std::uint64_t address) {
+    std::ifstream file(path, std::ios::binary);
+    const std::vector<Elf64_Shdr> sections = read_sections(file);
+    for (const Elf64_Shdr& section : sections) {
+        if (section.sh_type == SHT_SYMTAB && section.sh_link < sections.size()) {
+            return find_in(file, section, sections[section.sh_link], address);
+        }
+    }
+    return std::nullopt;
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,14 @@
+// Reads function names from the symbol table of an ELF file.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace cudart_cpu::detail {
+
+/// The function at `address`, as the file counts addresses. Nothing if the file cannot be read, is stripped, or is
+/// no 64-bit ELF file.
+std::optional<std::string> elf_function_name(const std::string& path, std::uint64_t address);
+
+} // namespace cudart_cpu::detail

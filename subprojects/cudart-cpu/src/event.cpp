@@ -1,0 +1,31 @@
+// Events: a point in a stream's work.
+#include "event.hpp"
+
+#include "stream.hpp"
+
+#include <utility>
+
+namespace cudart_cpu::detail {
+
+CompletionPtr Event::recorded() const {
+    const std::lock_guard lock(mutex_);
+    return recorded_;
+}
+
+void Event::set_recorded(CompletionPtr completion) {
+    const std::lock_guard lock(mutex_);
+    recorded_ = std::move(completion);
+}
+
+void record(Event& event, Stream& stream) {
+    event.set_recorded(enqueue(stream, [] {}));
+}
+
+void wait(Stream& stream, const Event& event) {
+    // Also when it has finished: on the legacy default stream the wait itself orders the blocking streams.
+    if (CompletionPtr recorded = event.recorded()) {
+        enqueue(stream, [] {}, {std::move(recorded)});
+    }
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,38 @@
+// Events: a point in a stream's work.
+#pragma once
+
+#include "completion.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+
+namespace cudart_cpu::detail {
+
+class Stream;
+
+class Event {
+  public:
+    explicit Event(unsigned flags) : flags_(flags) {}
+
+    [[nodiscard]] bool timed() const noexcept { return (flags_ & cudaEventDisableTiming) == 0; }
+    /// What the last record captured; null before the first.
+    [[nodiscard]] CompletionPtr recorded() const;
+    void set_recorded(CompletionPtr completion);
+
+  private:
+    unsigned flags_;
+    mutable std::mutex mutex_;
+    CompletionPtr recorded_;
+};
+
+/// Throws cudaErrorInvalidResourceHandle for a dead or null handle.
+Event& event_of(cudaEvent_t handle);
+
+/// The event stands for all work of `stream` so far.
+void record(Event& event, Stream& stream);
+
+/// What is enqueued into `stream` from now on waits for what `event` stands for now.
+void wait(Stream& stream, const Event& event);
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,130 @@
+// cudaEvent*.
+#include "call.hpp"
+#include "event.hpp"
+#include "graph_text.hpp"
+#include "handle_table.hpp"
+#include "live_counts.hpp"
+#include "stream.hpp"
+
+#include <chrono>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+struct OwnedEvent {
+    explicit OwnedEvent(unsigned flags) : event(flags) {}
+
+    Event event;
+    Counted<Kind::event> counted;
+};
+
+using EventTable = HandleTable<OwnedEvent, cudaEvent_t>;
+
+EventTable& events() {
+    static auto* table = new EventTable;
+    return *table;
+}
+
+cudaEvent_t create_checked(cudaEvent_t* event, unsigned flags) {
+    constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
+    require_pointer(event, "event");
+    if ((flags & ~known) != 0) {
+        fail(cudaErrorInvalidValue, text("event flags ", flags, " are unknown"));
+    }
+    if ((flags & cudaEventInterprocess) != 0 && (flags & cudaEventDisableTiming) == 0) {
+        fail(cudaErrorInvalidValue, "an interprocess event needs cudaEventDisableTiming");
+    }
+    return events().add(std::make_shared<OwnedEvent>(flags));
+}
+
+void record_checked(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+    Event& recorded = event_of(event);
+    Stream& recorder = stream_of(stream);
+    if (flags == cudaEventRecordExternal) {
+        fail(cudaErrorIllegalState, "an external event record needs a stream that is capturing");
+    }
+    if (flags != cudaEventRecordDefault) {
+        fail(cudaErrorInvalidValue, text("event record flags ", flags, " are unknown"));
+    }
+    record(recorded, recorder);
+}
+
+/// Throws unless the event is timed and recorded.
+CompletionPtr timed_record_of(cudaEvent_t handle) {
+    const Event& event = event_of(handle);
+    if (!event.timed()) {
+        fail(cudaErrorInvalidResourceHandle, "the event was created with cudaEventDisableTiming");
+    }
+    CompletionPtr recorded = event.recorded();
+    if (recorded == nullptr) {
+        fail(cudaErrorInvalidResourceHandle, "the event was never recorded");
+    }
+    return recorded;
+}
+
+} // namespace
+
+Event& event_of(cudaEvent_t handle) {
+    const std::shared_ptr<OwnedEvent> found = events().find(handle);
+    if (found == nullptr) {
+        fail(cudaErrorInvalidResourceHandle, "the event does not exist or was destroyed");
+    }
+    return found->event;
+}
+
+} // namespace cudart_cpu::detail
+
+using namespace cudart_cpu::detail;
+
+CUDART_CPU_API cudaError_t cudaEventCreate(cudaEvent_t* event) {
+    return api("cudaEventCreate", [&] { *event = create_checked(event, cudaEventDefault); });
+}
+
+CUDART_CPU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned flags) {
+    return api("cudaEventCreateWithFlags", [&] { *event = create_checked(event, flags); });
+}
+
+CUDART_CPU_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
+    return api("cudaEventDestroy", [&] {
+        if (events().take(event) == nullptr) {
+            fail(cudaErrorInvalidResourceHandle, "the event does not exist or was destroyed");
+        }
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {
+    return api("cudaEventRecord", [&] { record_checked(event, stream, cudaEventRecordDefault); });
+}
+
+CUDART_CPU_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
+    return api("cudaEventRecordWithFlags", [&] { record_checked(event, stream, flags); });
+}
+
+CUDART_CPU_API cudaError_t cudaEventQuery(cudaEvent_t event) {
+    return api("cudaEventQuery", [&] {
+        const CompletionPtr recorded = event_of(event).recorded();
+        return recorded == nullptr || recorded->finished() ? cudaSuccess : cudaErrorNotReady;
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
+    return api("cudaEventSynchronize", [&] {
+        if (const CompletionPtr recorded = event_of(event).recorded()) {
+            recorded->wait();
+        }
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
+    return api("cudaEventElapsedTime", [&] {
+        require_pointer(ms, "ms");
+        const CompletionPtr first = timed_record_of(start);
+        const CompletionPtr last = timed_record_of(end);
+        if (!first->finished() || !last->finished()) {
+            return cudaErrorNotReady;
+        }
+        *ms = std::chrono::duration<float, std::milli>(last->time() - first->time()).count();
+        return cudaSuccess;
+    });
+}

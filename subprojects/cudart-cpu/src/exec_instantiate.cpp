@@ -1,0 +1,145 @@
+// Graphs instantiated.
+#include "exec_model.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+/// Why a graph cannot be instantiated.
+struct InstantiateFailure {
+    cudaGraphInstantiateResult result;
+    cudaGraphNode_t node;
+    std::string reason;
+};
+
+void validate_flags(unsigned long long flags) {
+    constexpr unsigned long long known = cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagUpload |
+                                         cudaGraphInstantiateFlagDeviceLaunch | cudaGraphInstantiateFlagUseNodePriority;
+    if ((flags & ~known) != 0)
+        throw InstantiateFailure{cudaGraphInstantiateError, nullptr, text("Invalid instantiation flags: ", flags)};
+    constexpr unsigned long long excluding =
+        cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagDeviceLaunch;
+    if ((flags & excluding) == excluding)
+        throw InstantiateFailure{cudaGraphInstantiateError, nullptr,
+                                 "CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH cannot be used with "
+                                 "CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH"};
+}
+
+/// The first node, in the order in which they were added, of a cycle; null if there is none.
+const Node* find_cycle(const Graph& graph) {
+    std::unordered_map<const Node*, std::size_t> missing;
+    std::vector<const Node*> ready;
+    for (const auto& node : graph.nodes()) {
+        if (node->dependencies.empty())
+            ready.push_back(node.get());
+        else
+            missing.emplace(node.get(), node->dependencies.size());
+    }
+    while (!ready.empty()) {
+        const Node* node = ready.back();
+        ready.pop_back();
+        for (const Node* dependent : node->dependents) {
+            const auto left = missing.find(dependent);
+            if (--left->second == 0) {
+                ready.push_back(dependent);
+                missing.erase(left);
+            }
+        }
+    }
+    if (missing.empty())
+        return nullptr;
+    // What is left is in a cycle or behind one: from dependency to dependency, every way leads into a cycle.
+    const auto before = [&](const Node* node) {
+        return *std::find_if(node->dependencies.begin(), node->dependencies.end(),
+                             [&](const Node* dependency) { return missing.contains(dependency); });
+    };
+    const Node* in_cycle = missing.begin()->first;
+    for (std::size_t steps = missing.size(); steps > 0; --steps)
+        in_cycle = before(in_cycle);
+    const Node* first = in_cycle;
+    for (const Node* node = before(in_cycle); node != in_cycle; node = before(node))
+        first = node->handle < first->handle ? node : first;
+    return first;
+}
+
+void validate_for_device(const Graph& graph) {
+    if (graph.nodes().empty())
+        throw InstantiateFailure{cudaGraphInstantiateError, nullptr, "Device graphs must contain at least one non-empty node"};
+    for (const auto& node : graph.nodes())
+        if (std::string reason = node->work->refuse_device_launch(); !reason.empty())
+            throw InstantiateFailure{cudaGraphInstantiateNodeOperationNotSupported, node->handle, std::move(reason)};
+}
+
+std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) {
+    validate_flags(flags);
+    if (const Node* node = find_cycle(graph))
+        throw InstantiateFailure{cudaGraphInstantiateInvalidStructure, node->handle,
+                                 text("Source graph contains a circular dependency through node ", node->handle)};
+    if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0)
+        validate_for_device(graph);
+    return std::make_shared<Exec>(graph, flags);
+}
+
+cudaError_t instantiate_with_flags(const char* name, cudaGraphExec_t* exec, cudaGraph_t graph,
+                                   unsigned long long flags) noexcept {
+    return graph_api(name, [&] {
+        require_pointer(exec, "pGraphExec");
+        if ((flags & cudaGraphInstantiateFlagUpload) != 0)
+            fail(cudaErrorInvalidValue, "This API does not support the upload flag");
+        try {
+            *exec = register_exec(instantiate(graph_of(graph), flags));
+        } catch (const InstantiateFailure& failure) {
+            fail(cudaErrorInvalidValue, failure.reason);
+        }
+    });
+}
+
+} // namespace
+
+} // namespace cudart_cpu::detail
+
+using namespace cudart_cpu::detail;
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphInstantiate(cudaGraphExec_t* pGraphExec, cudaGraph_t graph,
+                                                          unsigned long long flags) {
+    return instantiate_with_flags("cudaGraphInstantiate", pGraphExec, graph, flags);
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphInstantiateWithFlags(cudaGraphExec_t* pGraphExec, cudaGraph_t graph,
+                                                                   unsigned long long flags) {
+    return instantiate_with_flags("cudaGraphInstantiateWithFlags", pGraphExec, graph, flags);
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExec_t* pGraphExec, cudaGraph_t graph,
+                                                                    cudaGraphInstantiateParams* instantiateParams) {
+    return graph_api("cudaGraphInstantiateWithParams", [&] {
+        require_pointer(pGraphExec, "pGraphExec");
+        require_pointer(instantiateParams, "instantiateParams");
+        instantiateParams->result_out = cudaGraphInstantiateError;
+        instantiateParams->errNode_out = nullptr;
+        try {
+            const auto flags = instantiateParams->flags;
+            const auto exec = instantiate(graph_of(graph), flags);
+            if ((flags & cudaGraphInstantiateFlagUpload) != 0)
+                enqueue_upload(*exec, stream_of(instantiateParams->uploadStream));
+            *pGraphExec = register_exec(exec);
+        } catch (const InstantiateFailure& failure) {
+            instantiateParams->result_out = failure.result;
+            instantiateParams->errNode_out = failure.node;
+            fail(cudaErrorInvalidValue, failure.reason);
+        }
+        instantiateParams->result_out = cudaGraphInstantiateSuccess;
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long* flags) {
+    return graph_api("cudaGraphExecGetFlags", [&] {
+        require_pointer(flags, "flags");
+        // CUDA tells these two only.
+        *flags = exec_of(graphExec).flags() &
+                 (cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagDeviceLaunch);
+    });
+}

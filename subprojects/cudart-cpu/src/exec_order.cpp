@@ -1,0 +1,58 @@
+// The order in which a launch starts its nodes.
+#include "exec_order.hpp"
+
+#include <queue>
+#include <utility>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+/// SplitMix64: the same numbers on every machine, unlike the distributions of <random>.
+class Generator {
+public:
+    explicit Generator(std::uint64_t state) noexcept : state_(state) {}
+
+    std::uint64_t operator()() noexcept {
+        std::uint64_t z = (state_ += 0x9e3779b97f4a7c15);
+        z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9;
+        z = (z ^ (z >> 27)) * 0x94d049bb133111eb;
+        return z ^ (z >> 31);
+    }
+
+private:
+    std::uint64_t state_;
+};
+
+} // namespace
+
+std::vector<std::uint32_t> draw_order(const ExecShape& shape, Draw draw) {
+    const std::size_t count = shape.sources.size();
+    // The seed is mixed before the launch is added, so that seed 1's second launch is not seed 2's first.
+    Generator generator(Generator(draw.seed)() + draw.launch);
+    std::vector<std::uint64_t> priorities(count);
+    for (std::uint64_t& priority : priorities)
+        priority = generator();
+
+    std::priority_queue<std::pair<std::uint64_t, std::uint32_t>> ready;
+    std::vector<std::size_t> missing(count);
+    const auto make_ready = [&](std::uint32_t node) { ready.emplace(priorities[node], node); };
+    for (std::uint32_t node = 0; node < count; ++node) {
+        missing[node] = shape.dependencies[node].size();
+        if (missing[node] == 0)
+            make_ready(node);
+    }
+    std::vector<std::uint32_t> order;
+    order.reserve(count);
+    while (!ready.empty()) {
+        const std::uint32_t node = ready.top().second;
+        ready.pop();
+        order.push_back(node);
+        for (const std::uint32_t dependent : shape.dependents[node])
+            if (--missing[dependent] == 0)
+                make_ready(dependent);
+    }
+    return order;
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,94 @@
+// Nodes added to a graph.
+#include "graph_host_work.hpp"
+#include "graph_memory_work.hpp"
+#include "graph_params.hpp"
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+/// `make_work` validates the parameters and runs only if all else is right.
+template <class MakeWork>
+cudaError_t add_node(const char* name, cudaGraphNode_t* added, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
+                     std::size_t count, MakeWork&& make_work, const cudaGraphEdgeData* edge_data = nullptr) noexcept {
+    return graph_api(name, [&] {
+        require_pointer(added, "pGraphNode");
+        Graph& target = graph_of(graph);
+        const std::vector<Node*> before = dependencies_of(target, dependencies, count);
+        WorkPointer work = make_work();
+        require_ordinary_edges(edge_data, count,
+                               [&](std::size_t i) { return EdgeEnds{before[i]->work->type(), work->type()}; });
+        *added = target.add(std::move(work), before).handle;
+    });
+}
+
+} // namespace
+
+} // namespace cudart_cpu::detail
+
+using namespace cudart_cpu::detail;
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddKernelNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                            const cudaGraphNode_t* pDependencies,
+                                                            size_t numDependencies,
+                                                            const struct cudaKernelNodeParams* pNodeParams) {
+    return add_node("cudaGraphAddKernelNode", pGraphNode, graph, pDependencies, numDependencies, [&] {
+        require_pointer(pNodeParams, "pNodeParams");
+        return std::make_shared<KernelWork>(kernel_params(*pNodeParams));
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                            const cudaGraphNode_t* pDependencies,
+                                                            size_t numDependencies,
+                                                            const struct cudaMemcpy3DParms* pCopyParams) {
+    return add_node("cudaGraphAddMemcpyNode", pGraphNode, graph, pDependencies, numDependencies, [&] {
+        require_pointer(pCopyParams, "pCopyParams");
+        return std::make_shared<MemcpyWork>(*pCopyParams);
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                              const cudaGraphNode_t* pDependencies,
+                                                              size_t numDependencies, void* dst, const void* src,
+                                                              size_t count, enum cudaMemcpyKind kind) {
+    return add_node("cudaGraphAddMemcpyNode1D", pGraphNode, graph, pDependencies, numDependencies,
+                    [&] { return std::make_shared<MemcpyWork>(dst, src, count, kind); });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemsetNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                            const cudaGraphNode_t* pDependencies,
+                                                            size_t numDependencies,
+                                                            const struct cudaMemsetParams* pMemsetParams) {
+    return add_node("cudaGraphAddMemsetNode", pGraphNode, graph, pDependencies, numDependencies, [&] {
+        require_pointer(pMemsetParams, "pMemsetParams");
+        return std::make_shared<MemsetWork>(*pMemsetParams);
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddHostNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                          const cudaGraphNode_t* pDependencies, size_t numDependencies,
+                                                          const struct cudaHostNodeParams* pNodeParams) {
+    return add_node("cudaGraphAddHostNode", pGraphNode, graph, pDependencies, numDependencies, [&] {
+        require_pointer(pNodeParams, "pNodeParams");
+        return std::make_shared<HostWork>(*pNodeParams);
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddEmptyNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                           const cudaGraphNode_t* pDependencies,
+                                                           size_t numDependencies) {
+    return add_node("cudaGraphAddEmptyNode", pGraphNode, graph, pDependencies, numDependencies,
+                    [] { return std::make_shared<EmptyWork>(); });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                      const cudaGraphNode_t* pDependencies,
+                                                      const cudaGraphEdgeData* dependencyData, size_t numDependencies,
+                                                      struct cudaGraphNodeParams* nodeParams) {
+    const auto work = [&] {
+        require_pointer(nodeParams, "nodeParams");
+        return make_work(*nodeParams);
+    };
+    return add_node("cudaGraphAddNode", pGraphNode, graph, pDependencies, numDependencies, work, dependencyData);
+}

@@ -1,0 +1,75 @@
+// Kernel nodes: what they run, with what attributes.
+#include "graph_kernel_work.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+/// "_Z5scalePfif" -> "scale": without return type and parameters.
+std::string short_name(const std::string& mangled) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> demangled(
+        abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
+    if (!demangled)
+        return mangled;
+    std::string name = demangled.get();
+    if (!name.empty() && name.back() == ')') {
+        std::size_t depth = 0;
+        std::size_t at = name.size();
+        do {
+            --at;
+            if (name[at] == ')')
+                ++depth;
+            else if (name[at] == '(')
+                --depth;
+        } while (depth > 0 && at > 0);
+        name.resize(at);
+    }
+    return name.starts_with("void ") ? name.substr(5) : name;
+}
+
+} // namespace
+
+KernelWork::KernelWork(const KernelParams& params, const KernelAttributes& attributes)
+    : kernel_(params.kernel), grid_(params.grid), block_(params.block),
+      shared_bytes_((validate_launch(kernel_, params.grid, params.block, params.shared_bytes), params.shared_bytes)),
+      arguments_(kernel_, params.params, params.extra), attributes_(attributes) {}
+
+KernelWork::KernelWork(const KernelWork& other, const KernelAttributes& attributes)
+    : kernel_(other.kernel_), grid_(other.grid_), block_(other.block_), shared_bytes_(other.shared_bytes_),
+      arguments_(other.arguments_), attributes_(attributes) {}
+
+std::string KernelWork::title() const { return text("kernel ", short_name(kernel_name(kernel_))); }
+
+std::string KernelWork::details() const {
+    return text(title(), " grid ", grid_, " block ", block_, " shared ", shared_bytes_, " B priority ",
+                attributes_.priority, " cooperative ", attributes_.cooperative, " cluster ", attributes_.cluster);
+}
+
+void KernelWork::run() const { run_kernel(kernel_, grid_, block_, arguments_.pointers()); }
+
+std::optional<Refusal> KernelWork::refuse_node_update(const Work& next) const {
+    const KernelEntry& other = static_cast<const KernelWork&>(next).kernel_;
+    if (other.device != kernel_.device)
+        return Refusal{cudaGraphExecUpdateErrorUnsupportedFunctionChange,
+                       text("kernel ", kernel_name(other), " belongs to device ", other.device,
+                            ", the node to device ", kernel_.device)};
+    return std::nullopt;
+}
+
+std::optional<Refusal> KernelWork::refuse_graph_update(const Work& next, bool fixed_priority) const {
+    const KernelAttributes& other = static_cast<const KernelWork&>(next).attributes_;
+    if (other.cooperative != attributes_.cooperative)
+        return Refusal{cudaGraphExecUpdateErrorAttributesChanged,
+                       text("cooperative changed from ", attributes_.cooperative, " to ", other.cooperative)};
+    if (fixed_priority && other.priority != attributes_.priority)
+        return Refusal{cudaGraphExecUpdateErrorAttributesChanged,
+                       text("priority changed from ", attributes_.priority, " to ", other.priority)};
+    return refuse_node_update(next);
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,161 @@
+// Memcpy and memset nodes.
+#include "graph_memory_work.hpp"
+
+#include "call.hpp"
+#include "memory.hpp"
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+/// Memory that no allocation owns is the host's pageable memory. It is looked up once, when the node gets its
+/// parameters: the question of an update is what the node was made for.
+cudaMemoryType type_of(const void* pointer) {
+    const auto range = find_allocation(pointer);
+    return range ? range->type : cudaMemoryTypeUnregistered;
+}
+
+bool is_pageable(const void* pointer) { return type_of(pointer) == cudaMemoryTypeUnregistered; }
+
+std::optional<Refusal> refuse(std::string reason) {
+    return Refusal{cudaGraphExecUpdateErrorParametersChanged, std::move(reason)};
+}
+
+/// What the kind of a copy says about its operands: that is what an update cannot change.
+enum class Side { host, device, unified };
+
+Side source_side(cudaMemcpyKind kind) {
+    if (kind == cudaMemcpyDefault)
+        return Side::unified;
+    return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice ? Side::device : Side::host;
+}
+
+Side destination_side(cudaMemcpyKind kind) {
+    if (kind == cudaMemcpyDefault)
+        return Side::unified;
+    return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice ? Side::device : Side::host;
+}
+
+bool needs_stage(const cudaMemcpy3DParms& params) {
+    const bool to_device = params.kind == cudaMemcpyHostToDevice ||
+                           (params.kind == cudaMemcpyDefault && type_of(params.dstPtr.ptr) == cudaMemoryTypeDevice);
+    return to_device && is_pageable(params.srcPtr.ptr);
+}
+
+/// An operation of nothing is valid in a stream, not in a graph.
+const cudaMemcpy3DParms& checked(const cudaMemcpy3DParms& params) {
+    validate_copy(params);
+    if (params.extent.width == 0 || params.extent.height == 0 || params.extent.depth == 0)
+        fail(cudaErrorInvalidValue, "0 byte memcopy is not supported");
+    return params;
+}
+
+const cudaMemsetParams& checked(const cudaMemsetParams& params) {
+    validate_set(params);
+    if (params.width == 0 || params.height == 0)
+        fail(cudaErrorInvalidValue, "0 byte memset not allowed");
+    return params;
+}
+
+cudaMemcpy3DParms without_pitch(cudaMemcpy3DParms params) {
+    params.srcPtr.pitch = params.srcPtr.ysize = 0;
+    params.dstPtr.pitch = params.dstPtr.ysize = 0;
+    return params;
+}
+
+} // namespace
+
+MemcpyWork::MemcpyWork(const cudaMemcpy3DParms& params)
+    : params_(checked(params)),
+      is_pageable_(is_pageable(params.srcPtr.ptr) || is_pageable(params.dstPtr.ptr)), is_staged_(needs_stage(params)) {
+    params_.srcPtr.xsize = 0;
+    params_.dstPtr.xsize = 0;
+}
+
+MemcpyWork::MemcpyWork(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind)
+    : MemcpyWork(without_pitch(copy_1d(destination, source, bytes, kind))) {}
+
+std::size_t MemcpyWork::bytes() const noexcept {
+    return params_.extent.width * params_.extent.height * params_.extent.depth;
+}
+
+bool MemcpyWork::is_1d() const noexcept { return params_.extent.height == 1 && params_.extent.depth == 1; }
+
+std::string MemcpyWork::title() const { return text("memcpy ", bytes(), " B"); }
+
+std::string MemcpyWork::details() const {
+    return text(title(), " from ", params_.srcPtr.ptr, " to ", params_.dstPtr.ptr, " extent (", params_.extent.width,
+                ',', params_.extent.height, ',', params_.extent.depth, ") kind ", params_.kind);
+}
+
+void MemcpyWork::run() const { perform_copy(params_); }
+
+WorkPointer MemcpyWork::staged() const {
+    if (!is_staged_)
+        return nullptr;
+    auto work = std::make_shared<MemcpyWork>(*this);
+    work->stage_ = std::make_shared_for_overwrite<std::byte[]>(bytes());
+    const cudaPitchedPtr packed{work->stage_.get(), params_.extent.width, 0, params_.extent.height};
+    cudaMemcpy3DParms read = params_;
+    read.dstPtr = packed;
+    read.dstPos = {};
+    perform_copy(read);
+    work->params_.srcPtr = packed;
+    work->params_.srcPos = {};
+    return work;
+}
+
+std::string MemcpyWork::refuse_device_launch() const {
+    return is_pageable_
+               ? "Device-launched graphs do not support MEMCPY nodes with pageable host memory"
+               : "";
+}
+
+std::optional<Refusal> MemcpyWork::refuse_node_update(const Work& next) const {
+    if (!is_1d() || !static_cast<const MemcpyWork&>(next).is_1d())
+        return refuse("only 1-dimensional copies can be updated in an executable graph");
+    return refuse_graph_update(next, false);
+}
+
+std::optional<Refusal> MemcpyWork::refuse_graph_update(const Work& next, bool) const {
+    const cudaMemcpyKind kind = static_cast<const MemcpyWork&>(next).params_.kind;
+    if (destination_side(kind) != destination_side(params_.kind))
+        return refuse("memcpy dst operand memory type cannot be changed during an update");
+    if (source_side(kind) != source_side(params_.kind))
+        return refuse("memcpy src operand memory type cannot be changed during an update");
+    return std::nullopt;
+}
+
+MemsetWork::MemsetWork(const cudaMemsetParams& params)
+    : params_(checked(params)), destination_(type_of(params.dst)) {}
+
+std::size_t MemsetWork::bytes() const noexcept { return params_.width * params_.elementSize * params_.height; }
+
+std::string MemsetWork::title() const { return text("memset ", bytes(), " B"); }
+
+std::string MemsetWork::details() const {
+    return text(title(), " at ", params_.dst, " value ", params_.value, " element ", params_.elementSize, " B width ",
+                params_.width, " height ", params_.height, " pitch ", params_.pitch);
+}
+
+void MemsetWork::run() const { perform_set(params_); }
+
+std::optional<Refusal> MemsetWork::refuse_node_update(const Work& next) const {
+    return refuse_graph_update(next, false);
+}
+
+std::optional<Refusal> MemsetWork::refuse_graph_update(const Work& next, bool) const {
+    const auto& other = static_cast<const MemsetWork&>(next);
+    if (other.params_.height != params_.height)
+        return refuse(text("Memset height cannot be changed. Original: ", params_.height, ", New: ",
+                           other.params_.height));
+    const bool same_shape = other.params_.width == params_.width && other.params_.pitch == params_.pitch &&
+                            other.params_.elementSize == params_.elementSize;
+    if (params_.height > 1 && !same_shape)
+        return refuse("only address and value of a 2-dimensional memset can be updated");
+    if (other.destination_ != destination_)
+        return refuse("the destination of a memset cannot change to another kind of memory");
+    return std::nullopt;
+}
+
+} // namespace cudart_cpu::detail

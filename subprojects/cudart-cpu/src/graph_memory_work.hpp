@@ -1,0 +1,69 @@
+// Memcpy and memset nodes.
+#pragma once
+
+#include "graph_work.hpp"
+
+#include <driver_types.h>
+
+namespace cudart_cpu::detail {
+
+class MemcpyWork final : public Work {
+public:
+    static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeMemcpy;
+
+    /// Validates as the driver does when a node is added or changed.
+    explicit MemcpyWork(const cudaMemcpy3DParms& params);
+    MemcpyWork(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind);
+
+    /// What CUDA keeps of them: no xsize, and of a copy that was given without them no pitch and ysize.
+    const cudaMemcpy3DParms& params() const noexcept { return params_; }
+
+    cudaGraphNodeType type() const noexcept override { return node_type; }
+    std::string title() const override;
+    std::string details() const override;
+    void run() const override;
+    bool can_be_disabled() const noexcept override { return true; }
+    /// Copies from pageable to device memory read their source when the launch is called, as the driver does: not after
+    /// the nodes before them.
+    bool is_staged() const noexcept override { return is_staged_; }
+    WorkPointer staged() const override;
+    std::string refuse_device_launch() const override;
+    std::optional<Refusal> refuse_node_update(const Work& next) const override;
+    std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
+
+private:
+    std::size_t bytes() const noexcept;
+    bool is_1d() const noexcept;
+
+    cudaMemcpy3DParms params_;
+    bool is_pageable_; // one of its operands is pageable host memory
+    bool is_staged_;
+    std::shared_ptr<std::byte[]> stage_; // what a staged copy reads from
+};
+
+class MemsetWork final : public Work {
+public:
+    static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeMemset;
+
+    /// Validates as the driver does when a node is added or changed.
+    explicit MemsetWork(const cudaMemsetParams& params);
+
+    const cudaMemsetParams& params() const noexcept { return params_; }
+
+    cudaGraphNodeType type() const noexcept override { return node_type; }
+    std::string title() const override;
+    std::string details() const override;
+    void run() const override;
+    bool can_be_disabled() const noexcept override { return true; }
+    std::string refuse_device_launch() const override { return {}; }
+    std::optional<Refusal> refuse_node_update(const Work& next) const override;
+    std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
+
+private:
+    std::size_t bytes() const noexcept;
+
+    cudaMemsetParams params_;
+    cudaMemoryType destination_;
+};
+
+} // namespace cudart_cpu::detail

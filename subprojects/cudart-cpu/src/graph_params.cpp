@@ -1,0 +1,125 @@
+// CUDA's parameter structures of the kinds of nodes, made into Work.
+#include "graph_params.hpp"
+
+#include "graph_host_work.hpp"
+#include "graph_memory_work.hpp"
+
+#include <algorithm>
+#include <cstring>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+bool all_zero(const void* memory, std::size_t bytes) {
+    const auto* begin = static_cast<const unsigned char*>(memory);
+    return std::all_of(begin, begin + bytes, [](unsigned char byte) { return byte == 0; });
+}
+
+/// CUDA wants every byte of the union that its kind does not use to be zero.
+void require_unused_zero(const cudaGraphNodeParams& params, std::size_t used) {
+    const auto* member = reinterpret_cast<const unsigned char*>(&params.reserved1);
+    if (!all_zero(params.reserved0, sizeof params.reserved0) ||
+        !all_zero(member + used, sizeof params.reserved1 - used) || params.reserved2 != 0)
+        fail(cudaErrorInvalidValue, text("unused bytes of the parameters of a ", type_name(params.type),
+                                         " node are not zero"));
+}
+
+/// The members of the union are newer names of the older structures, with the same layout.
+template <class Old, class New>
+Old as_older(const New& params) {
+    static_assert(sizeof(Old) == sizeof(New));
+    Old older;
+    std::memcpy(static_cast<void*>(&older), &params, sizeof older);
+    return older;
+}
+
+} // namespace
+
+KernelParams kernel_params(const cudaKernelNodeParams& params) {
+    return {kernel_of(params.func, cudaErrorInvalidResourceHandle, Forms::symbol_or_kernel),
+            params.gridDim,
+            params.blockDim,
+            params.sharedMemBytes,
+            params.kernelParams,
+            params.extra};
+}
+
+KernelParams kernel_params(const CUDA_KERNEL_NODE_PARAMS_v2& params) {
+    const void* function = params.func ? static_cast<const void*>(params.func) : params.kern;
+    if (!function)
+        fail(cudaErrorInvalidResourceHandle, "func and kern of a kernel node are both NULL");
+    return {kernel_of(function),
+            {params.gridDimX, params.gridDimY, params.gridDimZ},
+            {params.blockDimX, params.blockDimY, params.blockDimZ},
+            params.sharedMemBytes,
+            params.kernelParams,
+            params.extra};
+}
+
+WorkPointer make_kernel_work(const KernelParams& params, const Work& current) {
+    return std::make_shared<KernelWork>(params, static_cast<const KernelWork&>(current).attributes());
+}
+
+const KernelWork& shown_kernel(Node& node) {
+    const auto& work = work_of<KernelWork>(node);
+    if (!node.shown)
+        node.shown = std::make_shared<KernelWork>(work, work.attributes());
+    return static_cast<const KernelWork&>(*node.shown);
+}
+
+WorkPointer make_work(const cudaGraphNodeParams& params) {
+    switch (params.type) {
+    case cudaGraphNodeTypeKernel:
+        require_unused_zero(params, sizeof params.kernel);
+        return std::make_shared<KernelWork>(kernel_params(as_older<cudaKernelNodeParams>(params.kernel)));
+    case cudaGraphNodeTypeMemcpy:
+        require_unused_zero(params, sizeof params.memcpy);
+        if (params.memcpy.flags != 0 || !all_zero(params.memcpy.reserved, sizeof params.memcpy.reserved))
+            fail(cudaErrorInvalidValue, "flags and reserved of a memcpy node must be 0");
+        return std::make_shared<MemcpyWork>(params.memcpy.copyParams);
+    case cudaGraphNodeTypeMemset:
+        require_unused_zero(params, sizeof params.memset);
+        return std::make_shared<MemsetWork>(as_older<cudaMemsetParams>(params.memset));
+    case cudaGraphNodeTypeHost:
+        require_unused_zero(params, sizeof params.host);
+        return std::make_shared<HostWork>(as_older<cudaHostNodeParams>(params.host));
+    case cudaGraphNodeTypeEmpty:
+        require_unused_zero(params, 0);
+        return std::make_shared<EmptyWork>();
+    default: refuse_kind(params.type);
+    }
+}
+
+WorkPointer make_work(const cudaGraphNodeParams& params, const Work& current) {
+    if (params.type != current.type())
+        fail(cudaErrorInvalidValue, text("parameters of a ", type_name(params.type), " node given for a ",
+                                         type_name(current.type()), " node"));
+    if (params.type != cudaGraphNodeTypeKernel)
+        return make_work(params);
+    require_unused_zero(params, sizeof params.kernel);
+    return make_kernel_work(kernel_params(as_older<cudaKernelNodeParams>(params.kernel)), current);
+}
+
+void refuse_kind(cudaGraphNodeType type) {
+    if (type < cudaGraphNodeTypeKernel || type >= cudaGraphNodeTypeCount)
+        fail(cudaErrorInvalidValue, text(static_cast<int>(type), " is no type of a node"));
+    fail(cudaErrorNotSupported, text("cudart-cpu does not support ", type_name(type), " nodes"));
+}
+
+void require_ordinary_edge(const cudaGraphEdgeData& data, EdgeEnds ends, std::size_t index) {
+    if (all_zero(&data, sizeof data))
+        return;
+    const bool programmatic = data.type == cudaGraphDependencyTypeProgrammatic && data.to_port == 0 &&
+                              (data.from_port == cudaGraphKernelNodePortProgrammatic ||
+                               data.from_port == cudaGraphKernelNodePortLaunchCompletion) &&
+                              all_zero(data.reserved, sizeof data.reserved) && ends.from == cudaGraphNodeTypeKernel &&
+                              ends.to == cudaGraphNodeTypeKernel;
+    if (programmatic)
+        fail(cudaErrorNotSupported, text("Index ", index, ": cudart-cpu does not support programmatic edges"));
+    fail(cudaErrorInvalidValue, text("Index ", index, ": edge data is invalid: from_port ", int{data.from_port},
+                                     ", to_port ", int{data.to_port}, ", type ", int{data.type}, " between a ",
+                                     type_name(ends.from), " and a ", type_name(ends.to), " node"));
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,192 @@
+// Nodes and edges, listed and changed.
+#include "graph_params.hpp"
+
+#include <algorithm>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+/// CUDA's way to answer a query: without `out`, how many there are; else as many as `*count` has room for, nulls after.
+class Answer {
+public:
+    Answer(std::size_t available, std::size_t* count, const void* out)
+        : room_(out ? *count : 0), written_(std::min(room_, available)) {
+        if (out && room_ == 0)
+            fail(cudaErrorInvalidValue, "Requesting zero nodes is not supported");
+        *count = out ? written_ : available;
+    }
+
+    template <class HandleAt>
+    void write(cudaGraphNode_t* out, HandleAt&& handle_at) const {
+        for (std::size_t i = 0; i < room_; ++i)
+            out[i] = i < written_ ? handle_at(i) : nullptr;
+    }
+
+    void write_ordinary(cudaGraphEdgeData* out) const {
+        if (out)
+            std::fill_n(out, written_, cudaGraphEdgeData{});
+    }
+
+private:
+    std::size_t room_;
+    std::size_t written_;
+};
+
+/// Dependencies or dependents of a node.
+cudaError_t answer_neighbours(const char* name, cudaGraphNode_t handle, std::vector<Node*> Node::*side,
+                              cudaGraphNode_t* out, cudaGraphEdgeData* data, std::size_t* count) noexcept {
+    return graph_api(name, [&] {
+        require_pointer(count, "the number of nodes");
+        if (data)
+            require_pointer(out, "the array of nodes that goes with edgeData");
+        const std::vector<Node*>& nodes = node_of(handle).*side;
+        const Answer answer(nodes.size(), count, out);
+        answer.write(out, [&](std::size_t i) { return nodes[i]->handle; });
+        answer.write_ordinary(data);
+    });
+}
+
+struct Edge {
+    Node* from;
+    Node* to;
+};
+
+std::vector<Edge> edges_of(const Graph& graph) {
+    std::vector<Edge> edges;
+    for (const auto& node : graph.nodes())
+        for (Node* dependent : node->dependents)
+            edges.push_back({node.get(), dependent});
+    return edges;
+}
+
+Edge checked_edge(const Graph& graph, cudaGraphNode_t from, cudaGraphNode_t to, std::size_t index) {
+    const Edge edge{&node_of(from), &node_of(to)};
+    if (&edge.from->graph != &graph || &edge.to->graph != &graph)
+        fail(cudaErrorInvalidValue, text("edge ", index, " (", from, " to ", to, ") has a node of another graph"));
+    if (edge.from == edge.to)
+        fail(cudaErrorInvalidValue, text("edge ", index, " leads from node ", from, " to itself"));
+    return edge;
+}
+
+std::vector<Edge> checked_edges(const Graph& graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                const cudaGraphEdgeData* data, std::size_t count) {
+    std::vector<Edge> edges;
+    if (count == 0)
+        return edges;
+    require_pointer(from, "from");
+    require_pointer(to, "to");
+    edges.reserve(count);
+    for (std::size_t i = 0; i < count; ++i)
+        edges.push_back(checked_edge(graph, from[i], to[i], i));
+    require_ordinary_edges(
+        data, count, [&](std::size_t i) { return EdgeEnds{edges[i].from->work->type(), edges[i].to->work->type()}; });
+    return edges;
+}
+
+} // namespace
+
+} // namespace cudart_cpu::detail
+
+using namespace cudart_cpu::detail;
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* numNodes) {
+    return graph_api("cudaGraphGetNodes", [&] {
+        require_pointer(numNodes, "numNodes");
+        const auto& all = graph_of(graph).nodes();
+        Answer(all.size(), numNodes, nodes).write(nodes, [&](std::size_t i) { return all[i]->handle; });
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphGetRootNodes(cudaGraph_t graph, cudaGraphNode_t* pRootNodes,
+                                                           size_t* pNumRootNodes) {
+    return graph_api("cudaGraphGetRootNodes", [&] {
+        require_pointer(pNumRootNodes, "pNumRootNodes");
+        std::vector<const Node*> roots;
+        for (const auto& node : graph_of(graph).nodes())
+            if (node->dependencies.empty())
+                roots.push_back(node.get());
+        // The order that CUDA gives: latest first.
+        std::sort(roots.begin(), roots.end(), [](const Node* a, const Node* b) { return a->rooted_at > b->rooted_at; });
+        Answer(roots.size(), pNumRootNodes, pRootNodes).write(pRootNodes, [&](std::size_t i) {
+            return roots[i]->handle;
+        });
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphGetEdges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                                                       cudaGraphEdgeData* edgeData, size_t* numEdges) {
+    return graph_api("cudaGraphGetEdges", [&] {
+        require_pointer(numEdges, "numEdges");
+        if (edgeData || from || to) {
+            require_pointer(from, "from");
+            require_pointer(to, "to");
+        }
+        const std::vector<Edge> edges = edges_of(graph_of(graph));
+        const Answer answer(edges.size(), numEdges, from);
+        answer.write(from, [&](std::size_t i) { return edges[i].from->handle; });
+        answer.write(to, [&](std::size_t i) { return edges[i].to->handle; });
+        answer.write_ordinary(edgeData);
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeGetType(cudaGraphNode_t node, enum cudaGraphNodeType* pType) {
+    return graph_api("cudaGraphNodeGetType", [&] {
+        require_pointer(pType, "pType");
+        *pType = node_of(node).work->type();
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* pDependencies,
+                                                                  cudaGraphEdgeData* edgeData,
+                                                                  size_t* pNumDependencies) {
+    return answer_neighbours("cudaGraphNodeGetDependencies", node, &Node::dependencies, pDependencies, edgeData,
+                             pNumDependencies);
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeGetDependentNodes(cudaGraphNode_t node,
+                                                                    cudaGraphNode_t* pDependentNodes,
+                                                                    cudaGraphEdgeData* edgeData,
+                                                                    size_t* pNumDependentNodes) {
+    return answer_neighbours("cudaGraphNodeGetDependentNodes", node, &Node::dependents, pDependentNodes, edgeData,
+                             pNumDependentNodes);
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                                              const cudaGraphNode_t* to,
+                                                              const cudaGraphEdgeData* edgeData,
+                                                              size_t numDependencies) {
+    return graph_api("cudaGraphAddDependencies", [&] {
+        // As CUDA does: an impossible edge is found before any is added, a duplicate when its turn comes.
+        Graph& target = graph_of(graph);
+        for (const Edge& edge : checked_edges(target, from, to, edgeData, numDependencies)) {
+            if (has_edge(*edge.from, *edge.to))
+                fail(cudaErrorInvalidValue, text("the edge from node ", edge.from->handle, " to node ",
+                                                 edge.to->handle, " already exists"));
+            target.add_edge(*edge.from, *edge.to);
+        }
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
+                                                                 const cudaGraphNode_t* to,
+                                                                 const cudaGraphEdgeData* edgeData,
+                                                                 size_t numDependencies) {
+    return graph_api("cudaGraphRemoveDependencies", [&] {
+        // As CUDA does: what comes before a missing edge is removed.
+        Graph& target = graph_of(graph);
+        for (const Edge& edge : checked_edges(target, from, to, edgeData, numDependencies)) {
+            if (!has_edge(*edge.from, *edge.to))
+                fail(cudaErrorInvalidValue, text("the edge from node ", edge.from->handle, " to node ",
+                                                 edge.to->handle, " does not exist"));
+            target.remove_edge(*edge.from, *edge.to);
+        }
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t node) {
+    return graph_api("cudaGraphDestroyNode", [&] {
+        Node& doomed = node_of(node);
+        doomed.graph.remove(doomed);
+    });
+}

@@ -1,0 +1,59 @@
+// What one node does. A new kind of node is a new class below Work, its entry points, and a case in graph_params.cpp.
+#pragma once
+
+#include "graph_text.hpp"
+
+#include <driver_types.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace cudart_cpu::detail {
+
+/// Why an exec cannot do another work at one of its nodes.
+struct Refusal {
+    cudaGraphExecUpdateResult result;
+    std::string reason;
+};
+
+/// Immutable, so that graphs, their clones, execs and launches in flight share one object.
+class Work {
+public:
+    Work() = default;
+    Work(const Work&) = default;
+    Work& operator=(const Work&) = delete;
+    virtual ~Work() = default;
+
+    virtual cudaGraphNodeType type() const noexcept = 0;
+
+    /// Short, for people: "kernel scale", "memcpy 12 B".
+    virtual std::string title() const = 0;
+
+    /// Everything there is to say about it, in one line.
+    virtual std::string details() const { return title(); }
+
+    virtual void run() const = 0;
+
+    /// What a launch runs in the place of this, with what must be read when the launch is called; null if nothing must.
+    virtual std::shared_ptr<const Work> staged() const { return nullptr; }
+    virtual bool is_staged() const noexcept { return false; }
+
+    virtual bool can_be_disabled() const noexcept { return false; }
+
+    /// Why a graph with this node cannot be instantiated for launch from the device; empty if it can.
+    virtual std::string refuse_device_launch() const;
+
+    /// Why an update of a single node of an exec cannot put `next`, of the same type, in the place of this.
+    virtual std::optional<Refusal> refuse_node_update(const Work& next) const;
+
+    /// The same for an update of the whole graph. `fixed_priority`: the exec was made with UseNodePriority.
+    virtual std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const;
+};
+
+using WorkPointer = std::shared_ptr<const Work>;
+
+/// The word that the driver's log uses: "KERNEL", "MEMCPY".
+const char* type_name(cudaGraphNodeType type) noexcept;
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,57 @@
+// The kernels that this process has registered: how to name, check and run them.
+#pragma once
+
+#include <cudart_cpu/kernel.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudart_cpu::detail {
+
+struct KernelEntry {
+    KernelEntry(const void* kernel_symbol, CallThunk thunk, std::vector<ParamLayout> layout)
+        : symbol(kernel_symbol), call(thunk), params(std::move(layout)) {}
+
+    const void* symbol;
+    CallThunk call;
+    std::vector<ParamLayout> params;
+    int device = 0;
+    /// Bytes; raised by cudaFuncSetAttribute.
+    mutable std::atomic<int> max_dynamic_shared_bytes{48 * 1024};
+    /// Only its address means something: the cudaFunction_t. The cudaKernel_t is the address of the entry itself.
+    const char function_handle = 0;
+};
+
+/// What may stand for a kernel.
+enum class Forms {
+    symbol,            ///< the function's address: cudaGetFuncBySymbol, cudaGetKernel
+    symbol_or_kernel,  ///< or its cudaKernel_t (CUkernel): the runtime's functions, but not its launches
+    symbol_or_handles, ///< or its cudaFunction_t (CUfunction): launches
+};
+
+/// Null for what is no registered kernel. Entries live for ever.
+const KernelEntry* find_kernel(const void* function, Forms forms = Forms::symbol_or_handles);
+
+/// As find_kernel, but throws: cudaErrorInvalidDeviceFunction for null, else `unknown`, with a line that says how to
+/// register the kernel.
+const KernelEntry& kernel_of(const void* function, cudaError_t unknown = cudaErrorInvalidResourceHandle,
+                             Forms forms = Forms::symbol_or_handles);
+
+/// Also the CUfunction.
+cudaFunction_t function_of(const KernelEntry& kernel);
+
+/// Mangled, as cudaFuncGetName gives it; lives as long as the process.
+const std::string& kernel_name(const KernelEntry& kernel);
+
+/// Throws cudaErrorInvalidValue if an H200 could not launch this.
+void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes);
+
+/// Runs every thread of every block, one after the other, on this thread.
+void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args);
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,36 @@
+// Live allocations, and checked copies and fills between them and host memory.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <optional>
+
+namespace cudart_cpu::detail {
+
+/// One live allocation.
+struct Range {
+    char* base;
+    std::size_t bytes;
+    cudaMemoryType type;
+};
+
+/// The live allocation that `pointer` points into.
+std::optional<Range> find_allocation(const void* pointer);
+
+/// Throws Failure as the driver would; performs nothing. An empty copy or fill is valid.
+void validate_copy(const cudaMemcpy3DParms& copy);
+void validate_set(const cudaMemsetParams& set);
+
+/// What a valid copy or fill does, on this thread.
+void perform_copy(const cudaMemcpy3DParms& copy);
+void perform_set(const cudaMemsetParams& set);
+
+cudaMemcpy3DParms copy_1d(void* dst, const void* src, std::size_t bytes, cudaMemcpyKind kind);
+cudaMemcpy3DParms copy_2d(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch, std::size_t width,
+                          std::size_t height, cudaMemcpyKind kind);
+
+/// Bytes that device and managed allocations hold.
+std::size_t device_memory_in_use();
+
+} // namespace cudart_cpu::detail

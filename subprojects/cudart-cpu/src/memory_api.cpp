@@ -1,0 +1,150 @@
+// cudaMalloc*, cudaFree*, cudaHostAlloc and what CUDA says about a pointer.
+#include "allocations.hpp"
+#include "call.hpp"
+#include "device_model.hpp"
+#include "graph_text.hpp"
+#include "stream.hpp"
+
+using namespace cudart_cpu::detail;
+
+namespace {
+
+/// Writes the result also when there is not enough memory: null then.
+void allocate_into(void** pointer, std::size_t bytes, const AllocationKind& kind) {
+    require_pointer(pointer, kind.type == cudaMemoryTypeHost ? "pHost" : "devPtr");
+    *pointer = nullptr;
+    *pointer = allocate(bytes, kind);
+}
+
+AllocationKind require_pinned(const void* pointer) {
+    const std::optional<AllocationKind> kind = kind_of(pointer);
+    if (!kind || kind->type != cudaMemoryTypeHost) {
+        fail(cudaErrorInvalidValue, text(pointer, " is not pinned host memory"));
+    }
+    return *kind;
+}
+
+std::size_t round_up(std::size_t value, std::size_t unit) {
+    return (value + unit - 1) / unit * unit;
+}
+
+} // namespace
+
+CUDART_CPU_API cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
+    return api("cudaMalloc", [&] { allocate_into(pointer, bytes, {cudaMemoryTypeDevice}); });
+}
+
+CUDART_CPU_API cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width, std::size_t height) {
+    return api("cudaMallocPitch", [&] {
+        require_pointer(pointer, "devPtr");
+        require_pointer(pitch, "pitch");
+        if (width > max_pitch) {
+            fail(cudaErrorInvalidValue, text("width ", width, " is more than the largest pitch, ", max_pitch));
+        }
+        const std::size_t row = round_up(width, pitch_alignment);
+        std::size_t bytes = 0;
+        if (__builtin_mul_overflow(row, height, &bytes)) {
+            fail(cudaErrorMemoryAllocation, text(height, " rows of ", row, " bytes requested"));
+        }
+        allocate_into(pointer, bytes, {cudaMemoryTypeDevice});
+        *pitch = row;
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, unsigned flags) {
+    return api("cudaMallocManaged", [&] {
+        require_pointer(pointer, "devPtr");
+        if (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost) {
+            fail(cudaErrorInvalidValue, text("attach flags ", flags, " are neither global nor host"));
+        }
+        if (bytes == 0) {
+            fail(cudaErrorInvalidValue, "size must not be 0");
+        }
+        allocate_into(pointer, bytes, {cudaMemoryTypeManaged});
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaMallocHost(void** pointer, std::size_t bytes) {
+    return api("cudaMallocHost", [&] { allocate_into(pointer, bytes, {cudaMemoryTypeHost}); });
+}
+
+CUDART_CPU_API cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsigned flags) {
+    constexpr unsigned known = cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined;
+    return api("cudaHostAlloc", [&] {
+        if ((flags & ~known) != 0) {
+            fail(cudaErrorInvalidValue, text("host allocation flags ", flags, " are unknown"));
+        }
+        allocate_into(pointer, bytes, {.type = cudaMemoryTypeHost, .host_flags = flags});
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaFree(void* pointer) {
+    return api("cudaFree", [&] {
+        if (pointer == nullptr) {
+            return;
+        }
+        const DeadAllocation dead = end_allocation(pointer, AllocatedOn::device);
+        // Not for stream-ordered memory: the caller must know that nothing uses it any more.
+        if (!dead.stream_ordered) {
+            wait_for_device();
+        }
+        release(dead);
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaFreeHost(void* pointer) {
+    return api("cudaFreeHost", [&] {
+        if (pointer == nullptr) {
+            return;
+        }
+        const DeadAllocation dead = end_allocation(pointer, AllocatedOn::host);
+        wait_for_device();
+        release(dead);
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
+    return api("cudaMallocAsync", [&] {
+        stream_of(stream);
+        allocate_into(pointer, bytes, {.type = cudaMemoryTypeDevice, .stream_ordered = true});
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
+    return api("cudaFreeAsync", [&] {
+        Stream& freeing = stream_of(stream);
+        if (pointer == nullptr) {
+            return;
+        }
+        const DeadAllocation dead = end_allocation(pointer, AllocatedOn::device);
+        enqueue(freeing, [dead] { release(dead); });
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaHostGetFlags(unsigned* flags, void* pointer) {
+    return api("cudaHostGetFlags", [&] {
+        require_pointer(flags, "pFlags");
+        *flags = require_pinned(pointer).host_flags;
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaHostGetDevicePointer(void** device_pointer, void* pointer, unsigned) {
+    return api("cudaHostGetDevicePointer", [&] {
+        require_pointer(device_pointer, "pDevice");
+        require_pinned(pointer);
+        *device_pointer = pointer;
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attributes, const void* pointer) {
+    return api("cudaPointerGetAttributes", [&] {
+        require_pointer(attributes, "attributes");
+        void* address = const_cast<void*>(pointer);
+        const std::optional<Range> range = find_allocation(pointer);
+        *attributes = {};
+        attributes->type = range ? range->type : cudaMemoryTypeUnregistered;
+        attributes->device = range ? 0 : cudaInvalidDeviceId;
+        attributes->devicePointer = range ? address : nullptr;
+        attributes->hostPointer = attributes->type == cudaMemoryTypeDevice ? nullptr : address;
+    });
+}

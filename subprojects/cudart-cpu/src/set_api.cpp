@@ -1,0 +1,55 @@
+// cudaMemset*, on the legacy default stream or a given one.
+#include "call.hpp"
+#include "graph_text.hpp"
+#include "memory.hpp"
+#include "stream.hpp"
+
+using namespace cudart_cpu::detail;
+
+namespace {
+
+/// Bytes only: elements of 2 and 4 bytes exist in graph nodes alone.
+cudaMemsetParams byte_fill(void* dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+    cudaMemsetParams set{};
+    set.dst = dst;
+    set.pitch = pitch;
+    set.value = static_cast<unsigned>(value) & 0xFF;
+    set.elementSize = 1;
+    set.width = width;
+    set.height = height;
+    return set;
+}
+
+CompletionPtr submit(const cudaMemsetParams& set, Stream& stream) {
+    validate_set(set);
+    return enqueue(stream, [set] { perform_set(set); });
+}
+
+/// Without a stream, fills are asynchronous towards the host unless the host sees the memory.
+void submit_on_default_stream(const cudaMemsetParams& set) {
+    const CompletionPtr done = submit(set, stream_of(nullptr));
+    const std::optional<Range> range = find_allocation(set.dst);
+    if (range && range->type != cudaMemoryTypeDevice) {
+        done->wait();
+    }
+}
+
+} // namespace
+
+CUDART_CPU_API cudaError_t cudaMemset(void* dst, int value, std::size_t count) {
+    return api("cudaMemset", [&] { submit_on_default_stream(byte_fill(dst, count, value, count, 1)); });
+}
+
+CUDART_CPU_API cudaError_t cudaMemsetAsync(void* dst, int value, std::size_t count, cudaStream_t stream) {
+    return api("cudaMemsetAsync", [&] { submit(byte_fill(dst, count, value, count, 1), stream_of(stream)); });
+}
+
+CUDART_CPU_API cudaError_t cudaMemset2D(void* dst, std::size_t pitch, int value, std::size_t width,
+                                        std::size_t height) {
+    return api("cudaMemset2D", [&] { submit_on_default_stream(byte_fill(dst, pitch, value, width, height)); });
+}
+
+CUDART_CPU_API cudaError_t cudaMemset2DAsync(void* dst, std::size_t pitch, int value, std::size_t width,
+                                             std::size_t height, cudaStream_t stream) {
+    return api("cudaMemset2DAsync", [&] { submit(byte_fill(dst, pitch, value, width, height), stream_of(stream)); });
+}

@@ -1,0 +1,56 @@
+// Streams: each runs its operations in order on a worker thread of its own.
+#pragma once
+
+#include "completion.hpp"
+#include "work_queue.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace cudart_cpu::detail {
+
+class Stream {
+  public:
+    Stream(unsigned flags, int priority);
+    Stream(const Stream&) = delete;
+    Stream& operator=(const Stream&) = delete;
+    /// Returns at once; the work that is pending still runs.
+    ~Stream();
+
+    [[nodiscard]] unsigned flags() const noexcept { return flags_; }
+    [[nodiscard]] int priority() const noexcept { return priority_; }
+    [[nodiscard]] unsigned long long id() const noexcept { return id_; }
+    /// Whether it waits for, and is waited for by, the legacy default stream.
+    [[nodiscard]] bool blocking() const noexcept { return (flags_ & cudaStreamNonBlocking) == 0; }
+    [[nodiscard]] WorkQueue& queue() const noexcept { return *queue_; }
+
+  private:
+    unsigned flags_;
+    int priority_;
+    unsigned long long id_;
+    std::shared_ptr<WorkQueue> queue_;
+};
+
+cudaStream_t create_stream(unsigned flags, int priority);
+/// Throws cudaErrorInvalidResourceHandle for a dead handle or a default stream.
+void destroy_stream(cudaStream_t handle);
+
+/// The stream of a handle; nullptr and cudaStreamLegacy are the legacy default stream, cudaStreamPerThread is this
+/// thread's. Throws cudaErrorInvalidResourceHandle for a dead handle.
+Stream& stream_of(cudaStream_t handle);
+
+/// Runs `op` on the stream's worker after everything enqueued before it and, by the rules of the legacy default stream,
+/// after that stream's or all blocking streams' work; also after each of `after`. Never blocks.
+/// The result is finished when `op` has returned and its captures are gone.
+CompletionPtr enqueue(Stream& stream, std::function<void()> op, std::vector<CompletionPtr> after = {});
+
+/// Whether all work of `stream` has ended; for the legacy default stream that includes all blocking streams'.
+bool idle(const Stream& stream);
+void wait_for(const Stream& stream);
+/// Waits for the work of every stream, also of destroyed ones.
+void wait_for_device();
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,98 @@
+// cudaStream*, cudaLaunchHostFunc.
+#include "call.hpp"
+#include "device_model.hpp"
+#include "event.hpp"
+#include "graph_text.hpp"
+#include "stream.hpp"
+
+#include <algorithm>
+
+using namespace cudart_cpu::detail;
+
+namespace {
+
+cudaStream_t create_checked(cudaStream_t* stream, unsigned flags, int priority) {
+    require_pointer(stream, "pStream");
+    if (flags != cudaStreamDefault && flags != cudaStreamNonBlocking) {
+        fail(cudaErrorInvalidValue, text("stream flags ", flags, " are neither default nor non-blocking"));
+    }
+    return create_stream(flags, std::clamp(priority, greatest_stream_priority, least_stream_priority));
+}
+
+} // namespace
+
+CUDART_CPU_API cudaError_t cudaStreamCreate(cudaStream_t* stream) {
+    return api("cudaStreamCreate", [&] { *stream = create_checked(stream, cudaStreamDefault, 0); });
+}
+
+CUDART_CPU_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags) {
+    return api("cudaStreamCreateWithFlags", [&] { *stream = create_checked(stream, flags, 0); });
+}
+
+CUDART_CPU_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority) {
+    return api("cudaStreamCreateWithPriority", [&] { *stream = create_checked(stream, flags, priority); });
+}
+
+CUDART_CPU_API cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+    return api("cudaStreamDestroy", [&] { destroy_stream(stream); });
+}
+
+CUDART_CPU_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
+    return api("cudaStreamGetFlags", [&] {
+        require_pointer(flags, "flags");
+        *flags = stream_of(stream).flags();
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
+    return api("cudaStreamGetPriority", [&] {
+        require_pointer(priority, "priority");
+        *priority = stream_of(stream).priority();
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
+    return api("cudaStreamGetId", [&] {
+        require_pointer(id, "streamId");
+        *id = stream_of(stream).id();
+    });
+}
+
+#if CUDART_VERSION >= 12080
+CUDART_CPU_API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
+    return api("cudaStreamGetDevice", [&] {
+        require_pointer(device, "device");
+        stream_of(stream);
+        *device = 0;
+    });
+}
+#endif
+
+CUDART_CPU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
+    return api("cudaStreamSynchronize", [&] { wait_for(stream_of(stream)); });
+}
+
+CUDART_CPU_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
+    return api("cudaStreamQuery", [&] { return idle(stream_of(stream)) ? cudaSuccess : cudaErrorNotReady; });
+}
+
+CUDART_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
+    return api("cudaStreamWaitEvent", [&] {
+        const Event& awaited = event_of(event);
+        Stream& waiting = stream_of(stream);
+        if (flags == cudaEventWaitExternal) {
+            fail(cudaErrorIllegalState, "an external event wait needs a stream that is capturing");
+        }
+        if (flags != cudaEventWaitDefault) {
+            fail(cudaErrorInvalidValue, text("event wait flags ", flags, " are unknown"));
+        }
+        wait(waiting, awaited);
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
+    return api("cudaLaunchHostFunc", [&] {
+        require_pointer(reinterpret_cast<const void*>(function), "fn");
+        enqueue(stream_of(stream), [=] { run_host_function(function, user_data); });
+    });
+}

@@ -1,0 +1,8 @@
+// expect-error: cudart-cpu: __shfl_down_sync is not supported
+__global__ void kernel(float* out) {
+#ifdef EXPECT_ERROR
+    *out = __shfl_down_sync(0xFFFFFFFFu, *out, 1);
+#else
+    *out = 1.0f;
+#endif
+}

@@ -1,0 +1,7 @@
+// expect-error: cudart-cpu: __syncthreads is not supported
+__global__ void kernel(float* out) {
+    *out = 1.0f;
+#ifdef EXPECT_ERROR
+    __syncthreads();
+#endif
+}

@@ -1,0 +1,119 @@
+// Poisoning, live counts, the size of memory, copies of boxes.
+#include "check.hpp"
+#include "gate.hpp"
+
+#include <cudart_cpu/control.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+namespace {
+
+constexpr std::size_t bytes = 1000;
+
+template <class T = unsigned char>
+T* device_alloc(std::size_t n = bytes) {
+    void* pointer = nullptr;
+    CHECK_OK(cudaMalloc(&pointer, n));
+    return static_cast<T*>(pointer);
+}
+
+bool all_bytes(const unsigned char* memory, std::size_t n, unsigned char value) {
+    return std::all_of(memory, memory + n, [=](unsigned char byte) { return byte == value; });
+}
+
+void fresh_memory_is_poisoned() {
+    unsigned char* device = device_alloc();
+    CHECK(all_bytes(device, bytes, 0xCD));
+    CHECK(reinterpret_cast<std::uintptr_t>(device) % 256 == 0);
+    std::vector<unsigned char> host(bytes, 0);
+    CHECK_OK(cudaMemcpy(host.data(), device, bytes, cudaMemcpyDeviceToHost));
+    CHECK(all_bytes(host.data(), bytes, 0xCD));
+    CHECK_OK(cudaFree(device));
+}
+
+void counts_follow_every_kind_of_allocation() {
+    const cudart_cpu::LiveCounts before = cudart_cpu::live();
+    void* device = device_alloc();
+    void* ordered = nullptr;
+    CHECK_OK(cudaMallocAsync(&ordered, bytes, nullptr));
+    void* managed = nullptr;
+    CHECK_OK(cudaMallocManaged(&managed, bytes, cudaMemAttachGlobal));
+    void* host = nullptr;
+    CHECK_OK(cudaMallocHost(&host, bytes));
+    void* mapped = nullptr;
+    CHECK_OK(cudaHostAlloc(&mapped, bytes, cudaHostAllocMapped));
+    CHECK(cudart_cpu::live().device_allocations == before.device_allocations + 3);
+    CHECK(cudart_cpu::live().host_allocations == before.host_allocations + 2);
+    CHECK_OK(cudaFree(device));
+    CHECK_OK(cudaFreeAsync(ordered, nullptr));
+    CHECK_OK(cudaFree(managed));
+    CHECK_OK(cudaFreeHost(host));
+    CHECK_OK(cudaFreeHost(mapped));
+    CHECK(cudart_cpu::live() == before);
+    std::size_t free = 0;
+    std::size_t total = 0;
+    CHECK_OK(cudaMemGetInfo(&free, &total));
+    CHECK(free == total);
+}
+
+void more_memory_than_there_is_is_refused() {
+    void* pointer = nullptr;
+    CHECK_CODE(cudaErrorMemoryAllocation, cudaMalloc(&pointer, std::numeric_limits<std::size_t>::max() / 2));
+    CHECK(pointer == nullptr);
+}
+
+void a_stream_ordered_free_waits_for_its_stream() {
+    cudaStream_t stream = nullptr;
+    CHECK_OK(cudaStreamCreate(&stream));
+    void* ordered = nullptr;
+    CHECK_OK(cudaMallocAsync(&ordered, bytes, stream));
+    Gate gate;
+    gate.close(stream);
+    CHECK_OK(cudaFreeAsync(ordered, stream));
+    CHECK(all_bytes(static_cast<unsigned char*>(ordered), bytes, 0xCD));
+    gate.open();
+    CHECK_OK(cudaStreamSynchronize(stream));
+    CHECK_OK(cudaStreamDestroy(stream));
+}
+
+void copies_in_two_and_three_dimensions_touch_only_their_box() {
+    constexpr std::size_t pitch = 8;
+    constexpr std::size_t rows = 4;
+    unsigned char* device = device_alloc(2 * rows * pitch);
+    std::vector<unsigned char> host(2 * rows * pitch);
+    for (std::size_t i = 0; i < host.size(); ++i) {
+        host[i] = static_cast<unsigned char>(i);
+    }
+    cudaMemcpy3DParms box{};
+    box.srcPtr = {host.data(), pitch, pitch, rows};
+    box.dstPtr = {device, pitch, pitch, rows};
+    box.srcPos = {1, 1, 0};
+    box.dstPos = {2, 1, 0};
+    box.extent = {3, 2, 2};
+    box.kind = cudaMemcpyHostToDevice;
+    CHECK_OK(cudaMemcpy3D(&box));
+    for (std::size_t i = 0; i < host.size(); ++i) {
+        const std::size_t x = i % pitch;
+        const std::size_t y = i / pitch % rows;
+        const bool inside = x >= 2 && x < 5 && y >= 1 && y < 3;
+        CHECK(device[i] == (inside ? i - 1 : 0xCD));
+    }
+    CHECK_OK(cudaMemset2D(device + 1, pitch, 5, 2, rows));
+    CHECK_OK(cudaDeviceSynchronize());
+    CHECK(device[0] == 0xCD && device[1] == 5 && device[2] == 5 && device[3 * pitch + 2] == 5);
+    CHECK(device[4 * pitch + 1] == 0xCD);
+    CHECK_OK(cudaFree(device));
+}
+
+} // namespace
+
+int main() {
+    fresh_memory_is_poisoned();
+    counts_follow_every_kind_of_allocation();
+    more_memory_than_there_is_is_refused();
+    a_stream_ordered_free_waits_for_its_stream();
+    copies_in_two_and_three_dimensions_touch_only_their_box();
+}
