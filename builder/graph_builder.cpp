@@ -1,0 +1,60 @@
+// GraphBuilder: from the first node to the finished Graph.
+#include <cudag/builder.hpp>
+
+#include "failure.hpp"
+#include "graph_state.hpp"
+
+#include <utility>
+
+namespace cudag {
+
+using detail::GraphState;
+
+namespace {
+
+std::shared_ptr<GraphState> make_state() {
+    cudaGraph_t native = nullptr;
+    detail::checked<GraphError>(cudaGraphCreate(&native, 0), "cudaGraphCreate");
+    try {
+        return std::make_shared<GraphState>(native);
+    } catch (...) {
+        detail::ignore(cudaGraphDestroy(native));
+        throw;
+    }
+}
+
+[[noreturn]] void refuse_cycle(const GraphState& graph, const std::vector<std::uint32_t>& cycle) {
+    detail::Subject subject{"build", {}, graph.nodes()[cycle.front()].location};
+    std::string path;
+    for (const std::uint32_t node : cycle) {
+        path += describe_node(graph, node) + " -> ";
+        subject.labels.emplace_back(graph.nodes()[node].label);
+    }
+    path += describe_node(graph, cycle.front());
+    detail::refuse("the edges close a cycle: " + path + "; remove one of these .after edges", std::move(subject));
+}
+
+} // namespace
+
+GraphBuilder::GraphBuilder() : state_(make_state()) {}
+GraphBuilder::GraphBuilder(GraphBuilder&&) noexcept = default;
+GraphBuilder& GraphBuilder::operator=(GraphBuilder&&) noexcept = default;
+GraphBuilder::~GraphBuilder() = default;
+
+GraphState& GraphBuilder::state() const {
+    if (!state_) detail::refuse("a GraphBuilder that was moved from or built was used");
+    return *state_;
+}
+
+void GraphBuilder::check() const {
+    if (const auto cycle = state().find_cycle(); !cycle.empty()) refuse_cycle(*state_, cycle);
+}
+
+Graph GraphBuilder::build() && {
+    check();
+    state_->merge_edges();
+    state_->set_built();
+    return Graph(std::move(state_));
+}
+
+} // namespace cudag

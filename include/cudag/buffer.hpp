@@ -1,0 +1,88 @@
+// Owned memory: DeviceBuffer on the GPU, PinnedBuffer on the host.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/span.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace cudag {
+
+namespace detail {
+
+/// `count * size` bytes; throws Error if that overflows or CUDA has no memory. Null for 0 elements.
+[[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> allocate_device(std::size_t count, std::size_t size);
+[[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> allocate_pinned(std::size_t count, std::size_t size);
+
+/// What both buffers are: shared memory behind a move-only handle. A moved-from buffer is empty.
+template <class T>
+class OwnedMemory {
+    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
+                  "cudag: a buffer holds trivially copyable, non-const elements");
+
+  public:
+    using element_type = T;
+
+    OwnedMemory(OwnedMemory&& other) noexcept
+        : memory_(std::move(other.memory_)), size_(std::exchange(other.size_, 0)) {}
+    OwnedMemory& operator=(OwnedMemory&& other) noexcept {
+        memory_ = std::move(other.memory_);
+        size_ = std::exchange(other.size_, 0);
+        return *this;
+    }
+
+    [[nodiscard]] T* data() const noexcept { return static_cast<T*>(memory_.get()); }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+    [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
+
+    /// What keeps the memory alive.
+    [[nodiscard]] const std::shared_ptr<void>& owner() const noexcept { return memory_; }
+
+  protected:
+    OwnedMemory(std::shared_ptr<void> memory, std::size_t size) noexcept : memory_(std::move(memory)), size_(size) {}
+    ~OwnedMemory() = default;
+
+  private:
+    std::shared_ptr<void> memory_;
+    std::size_t size_;
+};
+
+} // namespace detail
+
+/// `size()` uninitialised elements of device memory of the current device.
+/// Move-only. Given to a node or an update, the memory is kept until the last launch that may use it has ended, also
+/// when the buffer itself is gone. Otherwise freed with the buffer, which waits for the device as `cudaFree` does.
+template <class T>
+class DeviceBuffer : public detail::OwnedMemory<T> {
+  public:
+    /// Throws Error if CUDA cannot allocate. `count` may be 0: then `data()` is null.
+    explicit DeviceBuffer(std::size_t count)
+        : detail::OwnedMemory<T>(detail::allocate_device(count, sizeof(T)), count) {}
+
+    /// Borrows: a node that is given the span does not keep the memory.
+    [[nodiscard]] DeviceSpan<T> span() const noexcept { return {this->data(), this->size()}; }
+};
+
+/// `size()` uninitialised elements of page-locked host memory, which copies to and from the GPU at full speed and
+/// without blocking. Move-only, and kept by nodes as a DeviceBuffer is.
+template <class T>
+class PinnedBuffer : public detail::OwnedMemory<T> {
+  public:
+    /// Throws Error if CUDA cannot allocate. `count` may be 0: then `data()` is null.
+    explicit PinnedBuffer(std::size_t count)
+        : detail::OwnedMemory<T>(detail::allocate_pinned(count, sizeof(T)), count) {}
+
+    [[nodiscard]] T* begin() const noexcept { return this->data(); }
+    [[nodiscard]] T* end() const noexcept { return this->data() + this->size(); }
+    [[nodiscard]] T& operator[](std::size_t i) const noexcept { return this->data()[i]; }
+
+    /// Borrows: a node that is given the span does not keep the memory.
+    [[nodiscard]] std::span<T> span() const noexcept { return {this->data(), this->size()}; }
+};
+
+} // namespace cudag

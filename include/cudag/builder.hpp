@@ -1,0 +1,139 @@
+// GraphBuilder: writes a graph node by node.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/detail/kernel_arguments.hpp>
+#include <cudag/detail/record.hpp>
+#include <cudag/graph.hpp>
+#include <cudag/launch_config.hpp>
+#include <cudag/node.hpp>
+
+#include <memory>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace cudag {
+
+/// A graph under construction. Each call adds one node, which CUDA validates at once; `.after` on the handles adds the
+/// edges; `build()` makes the Graph. A call that throws has added nothing.
+/// Arguments that own memory (DeviceBuffer, PinnedBuffer, shared_ptr) are kept by the graph; spans and raw pointers are
+/// borrowed and must outlive every launch. Nodes belong to the device that is current when they are made.
+/// Move-only; a moved-from builder may only be assigned to or destroyed. Host-only; does not synchronise.
+/// Not thread-safe on one builder.
+class CUDAG_EXPORT GraphBuilder {
+  public:
+    /// Throws Error if CUDA cannot make a graph (no driver, no device).
+    GraphBuilder();
+    GraphBuilder(GraphBuilder&&) noexcept;
+    GraphBuilder& operator=(GraphBuilder&&) noexcept;
+    ~GraphBuilder();
+
+    /// Adds a launch of `function`, a `__global__` function, with `arguments`, which are copied now.
+    /// Numbers must fit their parameters exactly; pointers convert as in C++; see KernelArgument.
+    /// Throws GraphError if CUDA refuses the launch (grid, block, shared memory, unknown kernel).
+    template <class... P, class... A>
+    KernelNode<P...> kernel(detail::Located<LaunchConfig> config, void (*function)(P...), A&&... arguments) {
+        return add_kernel(config.value, config.location, function, std::forward<A>(arguments)...);
+    }
+
+    template <class... P, class... A>
+    KernelNode<P...> kernel(const detail::BracedConfig& config, void (*function)(P...), A&&... arguments) {
+        return add_kernel(config, config.location, function, std::forward<A>(arguments)...);
+    }
+
+    template <detail::NoKernel K, class... A>
+    void kernel(detail::Located<LaunchConfig>, K&&, A&&...) {
+        detail::refuse_kernel<K>();
+    }
+
+    template <detail::NoKernel K, class... A>
+    void kernel(const detail::BracedConfig&, K&&, A&&...) {
+        detail::refuse_kernel<K>();
+    }
+
+    /// Adds a copy of all of `source` to `destination`: device and host ranges of the same element type and size; the
+    /// direction follows from the types. Throws GraphError if the sizes differ or are 0.
+    /// Host ranges that are not page-locked make the launch slower, but not wrong.
+    template <class D, class S>
+    MemcpyNode memcpy(D&& destination, S&& source, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_operand<D>() && detail::require_operand<S>()) {
+            detail::Owners owners;
+            const detail::CopyParams copy = detail::copy_params(destination, source, owners);
+            return {detail::Unchecked(), detail::add_memcpy(state(), copy, std::move(owners), location)};
+        }
+        return {};
+    }
+
+    /// Adds a node that sets all elements (not bytes) of `destination`, of 1, 2 or 4 bytes each, to `value`.
+    /// Throws GraphError if `destination` is empty.
+    template <class D, class V>
+    MemsetNode memset(D&& destination, const V& value, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_operand<D>()) {
+            detail::Owners owners;
+            const detail::SetParams set = detail::set_params(destination, value, owners, {nullptr, nullptr, location});
+            return {detail::Unchecked(), detail::add_memset(state(), set, std::move(owners), location)};
+        }
+        return {};
+    }
+
+    /// Adds a call of `callable()` on the host; it is moved or copied into the graph and lives as long as launches may
+    /// use it. It must make no CUDA calls, and may run at the same time as itself if several Execs of one graph run.
+    /// What it throws is rethrown by the next synchronisation through cudag; the nodes after it run all the same.
+    template <class F>
+    HostNode host(F&& callable, SourceLocation location = SourceLocation::current()) {
+        return {detail::Unchecked(), detail::add_host(state(), detail::host_task(std::forward<F>(callable)), location)};
+    }
+
+    /// Adds a barrier after one node or more, each a handle or a range of handles: n + m edges instead of n * m.
+    template <class... N>
+    JoinNode join(detail::Located<Node> first, const N&... rest) {
+        static_assert(((detail::AnyNode<N> || detail::NodeRange<N>)&&...),
+                      "cudag: join() takes node handles or ranges of node handles");
+        const auto from = detail::list_nodes(first.value, rest...);
+        return {detail::Unchecked(), detail::add_join(state(), from.data(), from.size(), first.location)};
+    }
+
+    /// The same after a range of handles.
+    template <detail::NodeRange R>
+    JoinNode join(const R& nodes, SourceLocation location = SourceLocation::current()) {
+        const auto from = detail::list_nodes(nodes);
+        return {detail::Unchecked(), detail::add_join(state(), from.data(), from.size(), location)};
+    }
+
+    template <class... N>
+    requires(sizeof...(N) == 0 || !((detail::AnyNode<N> || detail::NodeRange<N>)&&...)) void join(const N&...) {
+        static_assert(sizeof...(N) > 0, "cudag: join() needs at least one node");
+        static_assert(sizeof...(N) == 0, "cudag: join() takes node handles or ranges of node handles");
+    }
+
+    /// Throws what `build()` would throw, and changes nothing.
+    void check() const;
+
+    /// Checks the graph and hands it out; the builder is then empty. Handles stay valid.
+    /// Throws GraphError if the edges close a cycle: the message shows the path; the builder stays as it was.
+    [[nodiscard]] Graph build() &&;
+
+  private:
+    template <class... P, class... A>
+    KernelNode<P...> add_kernel(const LaunchConfig& config, const SourceLocation& location, void (*function)(P...),
+                                A&&... arguments) {
+        using Given = std::tuple<std::remove_cvref_t<A>...>;
+        if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
+            detail::Owners owners;
+            const void* symbol = detail::kernel_symbol(function);
+            const detail::KernelArguments<P...> values(owners, {symbol, nullptr, location},
+                                                       std::forward<A>(arguments)...);
+            const detail::KernelCall call{symbol, &detail::SignatureOf<P...>::value, &config, values.pointers(),
+                                          values.block()};
+            return {detail::Unchecked(), detail::add_kernel(state(), call, std::move(owners), location)};
+        }
+        return {};
+    }
+
+    [[nodiscard]] detail::GraphState& state() const;
+
+    std::shared_ptr<detail::GraphState> state_;
+};
+
+} // namespace cudag

@@ -1,0 +1,15 @@
+// Language requirement, symbol visibility, and the annotations that nvcc needs.
+#pragma once
+
+#if __cplusplus < 202002L
+#error                                                                                                                 \
+    "cudag needs C++20: a Meson project sets default_options: ['cpp_std=c++20']; the standard of cudag itself does not reach it"
+#endif
+
+#define CUDAG_EXPORT __attribute__((visibility("default")))
+
+#ifdef __CUDACC__
+#define CUDAG_HOST_DEVICE __host__ __device__
+#else
+#define CUDAG_HOST_DEVICE
+#endif

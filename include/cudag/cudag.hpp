@@ -1,0 +1,16 @@
+// All of cudag but the fmt formatters (cudag/format.hpp).
+#pragma once
+
+#include <cudag/buffer.hpp>
+#include <cudag/builder.hpp>
+#include <cudag/config.hpp>
+#include <cudag/error.hpp>
+#include <cudag/event.hpp>
+#include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
+#include <cudag/launch.hpp>
+#include <cudag/launch_config.hpp>
+#include <cudag/node.hpp>
+#include <cudag/source_location.hpp>
+#include <cudag/span.hpp>
+#include <cudag/stream.hpp>

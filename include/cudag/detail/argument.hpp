@@ -1,0 +1,147 @@
+// How a user's argument becomes a kernel's parameter: what is allowed, checked and kept alive.
+#pragma once
+
+#include <cudag/buffer.hpp>
+#include <cudag/config.hpp>
+#include <cudag/detail/owners.hpp>
+#include <cudag/source_location.hpp>
+#include <cudag/span.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <type_traits>
+#include <typeinfo>
+
+namespace cudag {
+class Node;
+}
+
+namespace cudag::detail {
+
+/// The call whose arguments are being converted, for the error text: the kernel or the node is known, or only a place.
+struct CallSite {
+    const void* symbol = nullptr;
+    const Node* node = nullptr; ///< in an update
+    SourceLocation location = {};
+};
+
+struct ArgumentSite {
+    const CallSite& call;
+    std::uint32_t position;
+};
+
+[[noreturn]] CUDAG_EXPORT void refuse_integer(const ArgumentSite& site, std::uintmax_t magnitude, bool negative,
+                                              const std::type_info& parameter);
+
+template <class A>
+inline constexpr bool is_shared_ptr = false;
+template <class T>
+inline constexpr bool is_shared_ptr<std::shared_ptr<T>> = true;
+
+template <class T>
+concept Buffer = std::derived_from<T, OwnedMemory<typename T::element_type>>;
+
+template <class A>
+inline constexpr bool is_device_span = false;
+template <class T>
+inline constexpr bool is_device_span<DeviceSpan<T>> = true;
+
+/// A number that is not a bool: an integer or a floating-point value.
+template <class T>
+concept Number = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
+
+template <class A, class P>
+concept NumberBecomes = Number<A> && Number<P> &&
+    (std::is_integral_v<A> || (std::is_floating_point_v<P> && sizeof(A) <= sizeof(P)));
+
+template <class A, class P>
+concept PointerBecomes = std::is_pointer_v<P> && std::is_pointer_v<A> && std::convertible_to<A, P>;
+
+template <class A, class P>
+concept BufferBecomes = Buffer<A> &&(PointerBecomes<decltype(std::declval<const A&>().data()), P> ||
+                                     std::convertible_to<decltype(std::declval<const A&>().span()), P>);
+
+template <class A, class P>
+concept SpanBecomes = is_device_span<A> &&(PointerBecomes<decltype(std::declval<A>().data()), P>);
+
+template <class A, class P>
+concept SharedBecomes = is_shared_ptr<A> &&
+    (PointerBecomes<decltype(std::declval<A>().get()), P> || BufferBecomes<typename A::element_type, P>);
+
+template <class A, class P>
+concept ObjectBecomes = (std::is_class_v<P> || std::is_union_v<P> || std::is_enum_v<P> ||
+                         std::same_as<P, bool>)&&(std::same_as<A, P> ||
+                                                  (std::is_class_v<A> && std::convertible_to<const A&, P>));
+
+/// A kernel parameter of type P accepts an argument of type A.
+///   - a number: the same kind or wider; an integer of any type if its value fits exactly (checked at run time)
+///   - a pointer: a raw pointer, DeviceSpan (borrowed); DeviceBuffer, PinnedBuffer, shared_ptr (kept alive)
+///   - an object, enum or bool: the same type, or a class that converts to it
+template <class A, class P>
+concept KernelArgument = std::same_as<A, P> || NumberBecomes<A, P> || PointerBecomes<A, P> || BufferBecomes<A, P> ||
+    SpanBecomes<A, P> || SharedBecomes<A, P> || ObjectBecomes<A, P> ||
+    (std::is_pointer_v<P>&& std::same_as<A, std::nullptr_t>);
+
+template <class N>
+constexpr bool is_negative(N value) noexcept {
+    if constexpr (std::is_signed_v<N>)
+        return value < N{};
+    else
+        return false;
+}
+
+template <class P, class A>
+P number_to(A value, [[maybe_unused]] const ArgumentSite& site) {
+    const P result = static_cast<P>(value);
+    if constexpr (std::is_integral_v<A> && !std::same_as<A, P>) {
+        const bool negative = is_negative(value);
+        bool exact = is_negative(result) == negative;
+        if constexpr (std::is_integral_v<P>)
+            exact = exact && static_cast<A>(result) == value;
+        else // long double holds every 64-bit integer exactly
+            exact = exact && static_cast<long double>(result) == static_cast<long double>(value);
+        if (!exact) [[unlikely]] {
+            const auto bits = static_cast<std::uintmax_t>(value);
+            refuse_integer(site, negative ? std::uintmax_t{0} - bits : bits, negative, typeid(P));
+        }
+    }
+    return result;
+}
+
+template <class P, class A>
+P buffer_to(const A& buffer, std::shared_ptr<const void> owner, std::uint32_t position, Owners& owners) {
+    keep(owners, position, std::move(owner));
+    if constexpr (std::is_pointer_v<P>)
+        return buffer.data();
+    else
+        return buffer.span();
+}
+
+/// Converts one argument that satisfies KernelArgument; records what it owns.
+template <class P, class Forwarded>
+P to_parameter(Forwarded&& argument, Owners& owners, const ArgumentSite& site) {
+    using A = std::remove_cvref_t<Forwarded>;
+    if constexpr (std::same_as<A, P> && !is_shared_ptr<A>) {
+        return argument;
+    } else if constexpr (NumberBecomes<A, P>) {
+        return number_to<P>(argument, site);
+    } else if constexpr (BufferBecomes<A, P>) {
+        return buffer_to<P>(argument, argument.owner(), site.position, owners);
+    } else if constexpr (SpanBecomes<A, P>) {
+        return argument.data();
+    } else if constexpr (SharedBecomes<A, P>) {
+        if (!argument) return P{};
+        if constexpr (Buffer<typename A::element_type>) {
+            return buffer_to<P>(*argument, argument->owner(), site.position, owners);
+        } else {
+            keep(owners, site.position, argument);
+            return argument.get();
+        }
+    } else {
+        return static_cast<P>(argument);
+    }
+}
+
+} // namespace cudag::detail

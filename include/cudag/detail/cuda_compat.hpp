@@ -1,0 +1,55 @@
+// Where the versions of CUDA (12.4 to 13.x) differ: the one place that says so.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#if CUDART_VERSION < 12040
+#error "cudag needs CUDA 12.4 or later"
+#endif
+
+namespace cudag::detail::compat {
+
+/// Adds plain edges; 13.0 folded the edge-data variant into the original name.
+inline cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                          std::size_t count) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphAddDependencies(graph, from, to, nullptr, count);
+#else
+    return cudaGraphAddDependencies(graph, from, to, count);
+#endif
+}
+
+/// `data` may be null if no edge carries any.
+inline cudaError_t graph_get_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to,
+                                   cudaGraphEdgeData* data, std::size_t* count) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphGetEdges(graph, from, to, data, count);
+#else
+    return cudaGraphGetEdges_v2(graph, from, to, data, count);
+#endif
+}
+
+/// The driver function `name` as of driver interface `version`, or null if the driver has none.
+inline cudaError_t driver_entry_point(const char* name, unsigned version, void** function) {
+    cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+    const cudaError_t status = cudaGetDriverEntryPointByVersion(name, function, version, cudaEnableDefault, &found);
+#else
+    static_cast<void>(version);
+    const cudaError_t status = cudaGetDriverEntryPoint(name, function, cudaEnableDefault, &found);
+#endif
+    if (status == cudaSuccess && found != cudaDriverEntryPointSuccess) *function = nullptr;
+    return status;
+}
+
+/// Whether this runtime can hand out its error log.
+#if CUDART_VERSION >= 12090
+#define CUDAG_HAS_CUDA_LOGS 1
+#else
+#define CUDAG_HAS_CUDA_LOGS 0
+#endif
+
+} // namespace cudag::detail::compat

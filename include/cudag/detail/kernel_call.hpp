@@ -1,0 +1,87 @@
+// A kernel call with its types erased: symbol, signature and argument values.
+#pragma once
+
+#include <cudag/launch_config.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <type_traits>
+
+#ifdef CUDART_CPU
+#include <cudart_cpu/kernel.hpp>
+#endif
+
+namespace cudag::detail {
+
+/// Where one parameter lies in a block of copied argument values.
+struct Parameter {
+    std::uint32_t offset;
+    std::uint32_t size;
+};
+
+/// The parameters of a kernel; `bytes` is the size of a block that holds them all.
+struct KernelSignature {
+    const Parameter* parameters;
+    std::uint32_t count;
+    std::uint32_t bytes;
+};
+
+template <class... P>
+struct SignatureOf {
+    static_assert((std::is_trivially_copyable_v<P> && ...), "cudag: kernel parameters must be trivially copyable");
+
+    static constexpr std::uint32_t count = sizeof...(P);
+    static constexpr auto layout = [] {
+        struct Layout {
+            std::array<Parameter, std::max<std::size_t>(sizeof...(P), 1)> parameters{};
+            std::uint32_t bytes = 0;
+        } result;
+        [[maybe_unused]] std::size_t i = 0;
+        [[maybe_unused]] const auto place = [&](std::size_t size, std::size_t align) {
+            const std::size_t offset = (result.bytes + align - 1) / align * align;
+            result.parameters[i++] = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)};
+            result.bytes = static_cast<std::uint32_t>(offset + size);
+        };
+        (place(sizeof(P), alignof(P)), ...);
+        return result;
+    }();
+    static constexpr KernelSignature value{layout.parameters.data(), count, layout.bytes};
+};
+
+/// `values[i]` points at the value of parameter i. An update may leave parameters as they are: their pointers are null.
+struct KernelCall {
+    const void* symbol;
+    const KernelSignature* signature;
+    const LaunchConfig* config; ///< null in an update: leaves the configuration as it is
+    void* const* values;
+    const std::byte* block; ///< all values, as `signature` lays them out; null if some are left as they are
+};
+
+template <class K>
+inline constexpr bool is_kernel = false;
+template <class... P>
+inline constexpr bool is_kernel<void (*)(P...)> = true;
+template <class... P>
+inline constexpr bool is_kernel<void (*)(P...) noexcept> = true;
+
+/// Anything that is no kernel, to be refused with a sentence instead of a list of overloads.
+template <class K>
+concept NoKernel = !is_kernel<std::decay_t<K>>;
+
+template <class K>
+constexpr void refuse_kernel() {
+    static_assert(!NoKernel<K>, "cudag: a kernel is a __global__ function or a pointer to one");
+}
+
+/// The symbol that the CUDA runtime knows `kernel` by. The CPU runtime learns here how to call it.
+template <class... P>
+[[nodiscard]] const void* kernel_symbol(void (*kernel)(P...)) {
+#ifdef CUDART_CPU
+    cudart_cpu::register_kernel(kernel);
+#endif
+    return reinterpret_cast<const void*>(kernel);
+}
+
+} // namespace cudag::detail

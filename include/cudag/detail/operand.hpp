@@ -1,0 +1,146 @@
+// What memcpy and memset take: ranges of memory that know their side, length and owner.
+#pragma once
+
+#include <cudag/detail/argument.hpp>
+
+#include <driver_types.h>
+
+#include <concepts>
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace cudag::detail {
+
+enum class Side { host, device };
+
+/// One operand: `size` elements of T at `data`.
+template <class T, Side S>
+struct Operand {
+    using element_type = T;
+    static constexpr Side side = S;
+    T* data;
+    std::size_t size;
+};
+
+template <class R>
+inline constexpr bool is_device_buffer = false;
+template <class T>
+inline constexpr bool is_device_buffer<DeviceBuffer<T>> = true;
+
+template <class R>
+inline constexpr bool is_span = false;
+template <class T, std::size_t Extent>
+inline constexpr bool is_span<std::span<T, Extent>> = true;
+
+template <class R>
+concept HostRange =
+    !is_device_span<std::remove_cv_t<R>> && !is_device_buffer<std::remove_cv_t<R>> && requires(R & range) {
+    { std::data(range) } -> std::convertible_to<const volatile void*>;
+    { std::size(range) } -> std::convertible_to<std::size_t>;
+};
+
+template <class R>
+concept MemoryRange = is_device_span<std::remove_cv_t<R>> || is_device_buffer<std::remove_cv_t<R>> || HostRange<R>;
+
+/// An operand of memcpy or memset, as deduced by a forwarding reference: `R` is an lvalue reference for lvalues.
+template <class R>
+concept OperandArgument = MemoryRange<std::remove_reference_t<R>> ||
+    (is_shared_ptr<std::remove_cvref_t<R>>&& requires(R& range) {
+        requires MemoryRange<typename std::remove_cvref_t<R>::element_type>;
+    });
+
+/// True where `R` names memory that lives on after the call: not a temporary vector or array.
+template <class R>
+inline constexpr bool outlives_call =
+    std::is_lvalue_reference_v<R> || Buffer<std::remove_cvref_t<R>> || is_shared_ptr<std::remove_cvref_t<R>> ||
+    is_span<std::remove_cvref_t<R>> || is_device_span<std::remove_cvref_t<R>>;
+
+[[noreturn]] CUDAG_EXPORT void refuse_null_operand();
+
+/// The operand that `range` is; what it owns goes into `owners` under `argument`.
+template <class R>
+auto to_operand(R& range, std::uint32_t argument, Owners& owners) {
+    using Range = std::remove_cv_t<R>;
+    if constexpr (is_shared_ptr<Range>) {
+        if (!range) refuse_null_operand();
+        if constexpr (!Buffer<typename Range::element_type>) keep(owners, argument, range);
+        return to_operand(*range, argument, owners);
+    } else if constexpr (is_device_span<Range>) {
+        return Operand<typename Range::element_type, Side::device>{range.data(), range.size()};
+    } else {
+        if constexpr (Buffer<Range>) keep(owners, argument, range.owner());
+        using T = std::remove_pointer_t<decltype(std::data(range))>;
+        return Operand < T, is_device_buffer<Range> ? Side::device : Side::host > {std::data(range), std::size(range)};
+    }
+}
+
+/// A 1D copy with its types erased; sizes in elements of `element_bytes` bytes.
+struct CopyParams {
+    void* destination;
+    const void* source;
+    std::size_t destination_size;
+    std::size_t source_size;
+    std::size_t element_bytes;
+    cudaMemcpyKind kind;
+};
+
+/// A 1D fill with its types erased; `value` holds the element's bits.
+struct SetParams {
+    void* destination;
+    std::size_t size;
+    unsigned element_bytes;
+    unsigned value;
+};
+
+template <class R>
+constexpr bool require_operand() {
+    static_assert(OperandArgument<R>, "cudag: an operand is a DeviceBuffer, DeviceSpan, PinnedBuffer, contiguous host "
+                                      "range, or a shared_ptr to one of them; a raw pointer has no length: make it a "
+                                      "DeviceSpan or std::span");
+    static_assert(!OperandArgument<R> || outlives_call<R>,
+                  "cudag: a temporary host range is gone when the graph runs; pass an lvalue, a PinnedBuffer or a "
+                  "shared_ptr");
+    return OperandArgument<R> && outlives_call<R>;
+}
+
+constexpr cudaMemcpyKind copy_kind(Side destination, Side source) noexcept {
+    if (destination == Side::host) return source == Side::host ? cudaMemcpyHostToHost : cudaMemcpyDeviceToHost;
+    return source == Side::host ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice;
+}
+
+/// The copy of `source` to `destination`; the sizes are compared later, by whoever can name the node.
+template <class D, class S>
+CopyParams copy_params(D& destination, S& source, Owners& owners) {
+    const auto to = to_operand(destination, 0, owners);
+    const auto from = to_operand(source, 1, owners);
+    using T = typename decltype(to)::element_type;
+    using U = typename decltype(from)::element_type;
+    static_assert(!std::is_const_v<T>, "cudag: the destination of a memcpy is const");
+    static_assert(std::is_same_v<T, std::remove_cv_t<U>>, "cudag: memcpy needs the same element type on both sides");
+    static_assert(std::is_trivially_copyable_v<T>, "cudag: memcpy needs trivially copyable elements");
+    return {to.data, from.data, to.size, from.size, sizeof(T), copy_kind(to.side, from.side)};
+}
+
+/// The fill of `destination` with `value`, which converts as a kernel argument would.
+template <class D, class V>
+SetParams set_params(D& destination, const V& value, Owners& owners, const CallSite& call) {
+    const auto to = to_operand(destination, 0, owners);
+    using T = typename decltype(to)::element_type;
+    static_assert(to.side == Side::device, "cudag: memset fills device memory; fill host memory with std::fill");
+    static_assert(!std::is_const_v<T>, "cudag: the destination of a memset is const");
+    static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4, "cudag: memset elements have 1, 2 or 4 bytes");
+    static_assert(KernelArgument<V, T>, "cudag: memset value cannot become the element type; see the types below");
+    SetParams params{to.data, to.size, sizeof(T), 0};
+    if constexpr (KernelArgument<V, T>) {
+        const T element = to_parameter<T>(value, owners, ArgumentSite{call, 0});
+        std::memcpy(&params.value, &element, sizeof(T));
+    }
+    return params;
+}
+
+} // namespace cudag::detail

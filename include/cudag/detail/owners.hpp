@@ -1,0 +1,24 @@
+// What nodes and updates keep alive.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+/// One owner, and which argument of its node it belongs to (a kernel's parameter; 0 for other nodes' first operand).
+struct Owner {
+    std::uint32_t argument = 0;
+    std::shared_ptr<const void> object;
+};
+
+/// The owners found in the arguments of one call; empty, and without an allocation, where everything is borrowed.
+using Owners = std::vector<Owner>;
+
+inline void keep(Owners& owners, std::uint32_t argument, std::shared_ptr<const void> object) {
+    if (object) owners.push_back({argument, std::move(object)});
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,46 @@
+// The entry points behind GraphBuilder's templates: one node each, types erased.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/detail/host_task.hpp>
+#include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/operand.hpp>
+#include <cudag/detail/owners.hpp>
+#include <cudag/node.hpp>
+#include <cudag/source_location.hpp>
+
+#include <concepts>
+#include <utility>
+
+namespace cudag::detail {
+
+/// A value, and where in the user's source it was passed: lets a call that ends in a pack know its location.
+template <class T>
+struct Located {
+    T value;
+    SourceLocation location;
+
+    template <class U>
+    requires std::convertible_to<U, T> Located(U&& from, SourceLocation at = SourceLocation::current())
+        : value(std::forward<U>(from)), location(at) {}
+};
+
+/// LaunchConfig written in braces at the call, `{.grid = 8, .block = 256}`: only an aggregate takes designators, and it
+/// notes the location by itself.
+struct BracedConfig {
+    dim3 grid = {1, 1, 1};
+    dim3 block = {1, 1, 1};
+    std::size_t shared_bytes = 0;
+    SourceLocation location = SourceLocation::current();
+
+    operator LaunchConfig() const noexcept { return {grid, block, shared_bytes}; }
+};
+
+// Each adds one node, or throws GraphError and adds nothing.
+CUDAG_EXPORT Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, const SourceLocation& where);
+CUDAG_EXPORT Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
+CUDAG_EXPORT Node add_memset(GraphState& graph, const SetParams& set, Owners&& owners, const SourceLocation& where);
+CUDAG_EXPORT Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where);
+CUDAG_EXPORT Node add_join(GraphState& graph, const Node* from, std::size_t count, const SourceLocation& where);
+
+} // namespace cudag::detail

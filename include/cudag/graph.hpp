@@ -1,0 +1,90 @@
+// Graph: a finished DAG, to look at, clone and instantiate.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/detail/kernel_call.hpp>
+#include <cudag/exec.hpp>
+#include <cudag/node.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace cudag {
+
+/// `to` starts when `from` has finished.
+struct Edge {
+    Node from;
+    Node to;
+    friend bool operator==(const Edge&, const Edge&) = default;
+};
+
+/// A CUDA graph together with what cudag knows about it: labels, locations, parameters and owners of every node.
+/// Nodes and edges stand in the order in which they were made. Move-only; a copy is spelled `clone()`; every call on a
+/// moved-from Graph but assignment throws GraphError. Not thread-safe on one graph.
+class CUDAG_EXPORT Graph {
+  public:
+    /// Takes over a graph made with CUDA's own functions: cudag destroys it from now on. Its nodes get handles, kernel
+    /// nodes can be found and updated by kernel. Throws GraphError, and takes nothing over, if CUDA cannot describe it.
+    [[nodiscard]] static Graph adopt(cudaGraph_t graph);
+
+    Graph(Graph&&) noexcept;
+    Graph& operator=(Graph&&) noexcept;
+    ~Graph();
+
+    [[nodiscard]] std::size_t node_count() const;
+    [[nodiscard]] std::size_t edge_count() const;
+    [[nodiscard]] std::vector<Node> nodes() const;
+    [[nodiscard]] std::vector<Edge> edges() const;
+
+    /// All nodes with this label, in order; empty if there is none.
+    [[nodiscard]] std::vector<Node> find(std::string_view label) const;
+
+    /// All nodes that launch `kernel`, in order; empty if there is none.
+    template <class... P>
+    [[nodiscard]] std::vector<KernelNode<P...>> find(void (*kernel)(P...)) const {
+        std::vector<KernelNode<P...>> found;
+        for (const Node& node : find_kernel(detail::kernel_symbol(kernel)))
+            found.emplace_back(detail::Unchecked(), node);
+        return found;
+    }
+
+    /// An independent graph with the same nodes, edges, labels and owners. Handles of this graph do not belong to the
+    /// clone: `counterpart` translates them.
+    [[nodiscard]] Graph clone() const;
+
+    /// The handle in this clone of a node of the graph that it was cloned from. Throws GraphError for other handles.
+    template <detail::AnyNode N>
+    [[nodiscard]] N counterpart(const N& original) const {
+        if constexpr (std::same_as<N, Node>)
+            return counterpart_of(original);
+        else
+            return N(detail::Unchecked(), counterpart_of(original));
+    }
+
+    /// Graphviz text with kinds, labels and kernel names: `dot -Tsvg`.
+    [[nodiscard]] std::string dot() const;
+
+    /// CUDA's handle with all edges in it, borrowed from this Graph. Nodes added through it are unknown to cudag.
+    [[nodiscard]] cudaGraph_t native() const;
+
+    /// Makes the executable form. The Exec keeps what it needs of this Graph, which may go first.
+    /// Throws InstantiateError with CUDA's reason and the node's label.
+    [[nodiscard]] Exec instantiate(InstantiateOptions options = {}) const;
+
+  private:
+    friend class GraphBuilder;
+    explicit Graph(std::shared_ptr<detail::GraphState> state) noexcept;
+
+    [[nodiscard]] detail::GraphState& state() const;
+    [[nodiscard]] std::vector<Node> find_kernel(const void* symbol) const;
+    [[nodiscard]] Node counterpart_of(const Node& original) const;
+
+    std::shared_ptr<detail::GraphState> state_;
+};
+
+} // namespace cudag

@@ -1,0 +1,67 @@
+// Plain stream work with the builder's argument rules: the eager twins of kernel, memcpy and memset nodes.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/detail/kernel_arguments.hpp>
+#include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/operand.hpp>
+#include <cudag/launch_config.hpp>
+#include <cudag/source_location.hpp>
+#include <cudag/stream.hpp>
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace cudag {
+
+namespace detail {
+
+CUDAG_EXPORT void launch_kernel(cudaStream_t stream, const KernelCall& call);
+CUDAG_EXPORT void copy_async(cudaStream_t stream, const CopyParams& copy, const SourceLocation& where);
+CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, const SourceLocation& where);
+
+} // namespace detail
+
+/// Launches `kernel` in `stream` with `arguments`, which follow the rules of GraphBuilder::kernel and are copied now.
+/// Memory is borrowed: it must live until the kernel has run. Asynchronous. Throws Error if CUDA refuses.
+template <class... P, class... A>
+void launch(StreamRef stream, const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
+    using Given = std::tuple<std::remove_cvref_t<A>...>;
+    if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
+        detail::Owners borrowed;
+        const void* symbol = detail::kernel_symbol(kernel);
+        const detail::KernelArguments<P...> values(borrowed, {symbol, nullptr, {}}, std::forward<A>(arguments)...);
+        detail::launch_kernel(stream.get(),
+                              {symbol, &detail::SignatureOf<P...>::value, &config, values.pointers(), values.block()});
+    }
+}
+
+template <detail::NoKernel K, class... A>
+void launch(StreamRef, const LaunchConfig&, K&&, A&&...) {
+    detail::refuse_kernel<K>();
+}
+
+/// Copies all of `source` to `destination` in `stream`; both are borrowed until the copy has run. Throws GraphError if
+/// the sizes differ or are 0, Error if CUDA refuses. Asynchronous, as far as CUDA is for the memory given.
+template <class D, class S>
+void memcpy_async(StreamRef stream, D&& destination, S&& source, SourceLocation location = SourceLocation::current()) {
+    if constexpr (detail::require_operand<D>() && detail::require_operand<S>()) {
+        detail::Owners borrowed;
+        detail::copy_async(stream.get(), detail::copy_params(destination, source, borrowed), location);
+    }
+}
+
+/// Sets all elements of `destination`, borrowed, to `value` in `stream`. Throws GraphError if it is empty.
+/// Asynchronous.
+template <class D, class V>
+void memset_async(StreamRef stream, D&& destination, const V& value,
+                  SourceLocation location = SourceLocation::current()) {
+    if constexpr (detail::require_operand<D>()) {
+        detail::Owners borrowed;
+        detail::set_async(stream.get(), detail::set_params(destination, value, borrowed, {nullptr, nullptr, location}),
+                          location);
+    }
+}
+
+} // namespace cudag

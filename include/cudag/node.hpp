@@ -1,0 +1,207 @@
+// Node handles: small values that name a node of one graph.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/detail/kernel_call.hpp>
+#include <cudag/source_location.hpp>
+
+#include <driver_types.h>
+
+#include <array>
+#include <concepts>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace cudag {
+
+/// What a node does; the values are those of `cudaGraphNodeType`. `empty` is what a join is in CUDA.
+enum class NodeKind : unsigned {
+    kernel = cudaGraphNodeTypeKernel,
+    memcpy = cudaGraphNodeTypeMemcpy,
+    memset = cudaGraphNodeTypeMemset,
+    host = cudaGraphNodeTypeHost,
+    child = cudaGraphNodeTypeGraph,
+    empty = cudaGraphNodeTypeEmpty,
+    wait_event = cudaGraphNodeTypeWaitEvent,
+    record_event = cudaGraphNodeTypeEventRecord,
+    signal_semaphore = cudaGraphNodeTypeExtSemaphoreSignal,
+    wait_semaphore = cudaGraphNodeTypeExtSemaphoreWait,
+    alloc = cudaGraphNodeTypeMemAlloc,
+    free = cudaGraphNodeTypeMemFree,
+    conditional = cudaGraphNodeTypeConditional,
+};
+
+/// "kernel", "memcpy", ... as in the enumerators.
+[[nodiscard]] CUDAG_EXPORT std::string_view to_string(NodeKind kind) noexcept;
+
+template <class... P>
+class KernelNode;
+
+namespace detail {
+
+class GraphState;
+struct GraphSlot;
+
+/// Marks the constructors that make a typed handle of a node whose kind has been checked.
+struct Unchecked {
+    explicit Unchecked() = default;
+};
+
+} // namespace detail
+
+/// A handle to any node. It owns nothing, and refers to its node through the graph's identity: every use of a handle
+/// that is empty, or whose graph no longer exists, throws GraphError. Handles stay valid when a builder becomes a
+/// Graph. Not thread-safe on one graph.
+class CUDAG_EXPORT Node {
+  public:
+    Node() noexcept = default;
+
+    [[nodiscard]] NodeKind kind() const;
+    /// The label given, or "" if none was. Valid as long as the graph.
+    [[nodiscard]] std::string_view label() const;
+    /// Where the node was made; "nowhere" for an adopted one.
+    [[nodiscard]] SourceLocation location() const;
+    /// CUDA's own handle, borrowed. Do not destroy the node through it.
+    [[nodiscard]] cudaGraphNode_t native() const;
+
+    /// Names the node in errors, reports and DOT. The text is copied; a second call replaces the first.
+    Node label(std::string_view text) const;
+
+    /// The typed handle of this node, such as `node.as<MemcpyNode>()`. Throws GraphError if the node is another kind.
+    template <class N>
+    requires requires { N::node_kind; }
+    [[nodiscard]] N as() const {
+        require_kind(N::node_kind);
+        return N(detail::Unchecked(), *this);
+    }
+
+    /// The typed handle of a kernel node. Throws GraphError if the node does not launch `kernel`.
+    template <class... P>
+    [[nodiscard]] KernelNode<P...> as(void (*kernel)(P...)) const;
+
+    /// Same node of the same graph.
+    friend bool operator==(const Node&, const Node&) = default;
+
+  private:
+    friend class detail::GraphState;
+    void require_kind(NodeKind expected) const;
+
+    detail::GraphSlot* slot_ = nullptr;
+    std::uint32_t generation_ = 0;
+    std::uint32_t index_ = 0;
+};
+
+namespace detail {
+
+template <class N>
+concept AnyNode = std::derived_from<N, Node>;
+
+template <class R>
+concept NodeRange = !AnyNode<R> && requires(const R& range) {
+    requires AnyNode<std::remove_cvref_t<decltype(*std::begin(range))>>;
+    std::end(range);
+};
+
+template <class N>
+void append_nodes(std::vector<Node>& list, const N& node_or_range) {
+    if constexpr (AnyNode<N>)
+        list.push_back(node_or_range);
+    else
+        list.insert(list.end(), std::begin(node_or_range), std::end(node_or_range));
+}
+
+/// The handles in `nodes`, handles or ranges of them, in order: an array if their number is known, else a vector.
+template <class... N>
+auto list_nodes(const N&... nodes) {
+    if constexpr ((AnyNode<N> && ...)) {
+        return std::array<Node, sizeof...(N)>{nodes...};
+    } else {
+        std::vector<Node> list;
+        (append_nodes(list, nodes), ...);
+        return list;
+    }
+}
+
+/// All edges or none. Throws GraphError for a foreign or dead handle, a node after itself, or a graph already built.
+CUDAG_EXPORT void add_edges(const Node& to, const Node* from, std::size_t count);
+
+/// What makes a handle of one kind: labels and edges that return the handle itself.
+template <class Self>
+class TypedNode : public Node {
+  public:
+    TypedNode() noexcept = default;
+    TypedNode(Unchecked, const Node& node) noexcept : Node(node) {}
+
+    using Node::label;
+    Self label(std::string_view text) const {
+        Node::label(text);
+        return static_cast<const Self&>(*this);
+    }
+
+    /// This node starts when all of `nodes` (handles, or ranges of handles) have finished. A repeated edge counts once.
+    /// Throws GraphError, and adds nothing, if a handle is of another graph or the graph is built already.
+    template <class... N>
+    Self after(const N&... nodes) const {
+        static_assert(sizeof...(N) > 0, "cudag: after() needs at least one node");
+        static_assert(((AnyNode<N> || NodeRange<N>)&&...),
+                      "cudag: after() takes node handles or ranges of node handles");
+        if constexpr (((AnyNode<N> || NodeRange<N>)&&...)) {
+            const auto from = list_nodes(nodes...);
+            add_edges(*this, from.data(), from.size());
+        }
+        return static_cast<const Self&>(*this);
+    }
+};
+
+} // namespace detail
+
+/// A kernel launch whose parameters are P...
+template <class... P>
+class KernelNode : public detail::TypedNode<KernelNode<P...>> {
+  public:
+    using detail::TypedNode<KernelNode>::TypedNode;
+};
+
+/// A copy between two ranges of memory.
+class MemcpyNode : public detail::TypedNode<MemcpyNode> {
+  public:
+    static constexpr NodeKind node_kind = NodeKind::memcpy;
+    using TypedNode::TypedNode;
+};
+
+/// A range of device memory filled with one value.
+class MemsetNode : public detail::TypedNode<MemsetNode> {
+  public:
+    static constexpr NodeKind node_kind = NodeKind::memset;
+    using TypedNode::TypedNode;
+};
+
+/// A function called on the host. It must make no CUDA calls.
+class HostNode : public detail::TypedNode<HostNode> {
+  public:
+    static constexpr NodeKind node_kind = NodeKind::host;
+    using TypedNode::TypedNode;
+};
+
+/// A barrier: it does nothing but wait for the nodes it comes after.
+class JoinNode : public detail::TypedNode<JoinNode> {
+  public:
+    static constexpr NodeKind node_kind = NodeKind::empty;
+    using TypedNode::TypedNode;
+};
+
+namespace detail {
+CUDAG_EXPORT void require_kernel(const Node& node, const void* symbol);
+} // namespace detail
+
+template <class... P>
+KernelNode<P...> Node::as(void (*kernel)(P...)) const {
+    detail::require_kernel(*this, detail::kernel_symbol(kernel));
+    return KernelNode<P...>(detail::Unchecked(), *this);
+}
+
+} // namespace cudag

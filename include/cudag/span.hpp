@@ -1,0 +1,45 @@
+// A borrowed range of device memory.
+#pragma once
+
+#include <cudag/config.hpp>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace cudag {
+
+/// `size()` elements of device memory at `data()`. A view: whoever owns the memory must outlive every launch that uses
+/// it. Usable in kernels, also as a kernel's parameter.
+template <class T>
+class DeviceSpan {
+  public:
+    using element_type = T;
+    using value_type = std::remove_cv_t<T>;
+
+    constexpr DeviceSpan() noexcept = default;
+    CUDAG_HOST_DEVICE constexpr DeviceSpan(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
+
+    /// A span of T is a span of const T.
+    template <class U>
+    requires std::is_same_v<T, const U> CUDAG_HOST_DEVICE constexpr DeviceSpan(DeviceSpan<U> other) noexcept
+        : data_(other.data()), size_(other.size()) {}
+
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr T* data() const noexcept { return data_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr bool empty() const noexcept { return size_ == 0; }
+
+    /// `count` elements from `offset` on. Precondition: `offset + count <= size()`.
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr DeviceSpan subspan(std::size_t offset, std::size_t count) const noexcept {
+        return {data_ + offset, count};
+    }
+
+    /// Device code only: the memory is not readable on the host.
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr T& operator[](std::size_t i) const noexcept { return data_[i]; }
+
+  private:
+    T* data_ = nullptr;
+    std::size_t size_ = 0;
+};
+
+} // namespace cudag

@@ -1,0 +1,58 @@
+// Streams: an owner, and the reference that every cudag call takes.
+#pragma once
+
+#include <cudag/config.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+namespace cudag {
+
+/// An owned, non-blocking CUDA stream of the current device. Move-only; a moved-from Stream may only be assigned to or
+/// destroyed. Destroying it does not wait: work in flight finishes. Calls are as thread-safe as CUDA's own.
+class CUDAG_EXPORT Stream {
+  public:
+    /// Throws Error if CUDA cannot make a stream (no driver, no device, out of memory).
+    Stream();
+    Stream(Stream&& other) noexcept;
+    Stream& operator=(Stream&& other) noexcept;
+    ~Stream();
+
+    [[nodiscard]] cudaStream_t get() const noexcept { return stream_; }
+
+    /// Blocks until everything enqueued so far has finished. Throws Error if any of it failed, and rethrows what a host
+    /// node threw since the last synchronisation through cudag, in any stream.
+    void synchronize() const;
+
+    /// True if everything enqueued so far has finished. Does not block.
+    [[nodiscard]] bool query() const;
+
+  private:
+    cudaStream_t stream_ = nullptr;
+};
+
+namespace detail {
+[[noreturn]] CUDAG_EXPORT void refuse_moved_stream();
+} // namespace detail
+
+/// A borrowed stream: a Stream or any `cudaStream_t`, which must outlive the call that takes it.
+/// A null `cudaStream_t` variable means CUDA's legacy default stream; the literals 0 and nullptr do not compile.
+class StreamRef {
+  public:
+    StreamRef(cudaStream_t stream) noexcept : stream_(stream) {}
+    /// Throws Error if `stream` was moved from: it would silently become the legacy default stream.
+    StreamRef(const Stream& stream) : stream_(stream.get()) {
+        if (stream_ == nullptr) [[unlikely]]
+            detail::refuse_moved_stream();
+    }
+    StreamRef(int) = delete;
+    StreamRef(std::nullptr_t) = delete;
+
+    [[nodiscard]] cudaStream_t get() const noexcept { return stream_; }
+
+  private:
+    cudaStream_t stream_;
+};
+
+} // namespace cudag

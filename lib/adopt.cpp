@@ -1,0 +1,156 @@
+// Graph::adopt: describes a graph that was made with CUDA's own functions.
+#include <cudag/graph.hpp>
+
+#include "driver.hpp"
+#include "failure.hpp"
+#include "graph_state.hpp"
+#include "kernel_name.hpp"
+
+#include <cudag/detail/cuda_compat.hpp>
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <unordered_map>
+#include <utility>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+/// The driver knows a function's parameters, so the arguments can be read without its C++ type.
+const KernelSignature* signature_of(GraphState& graph, CUfunction function) {
+    std::vector<Parameter> found;
+    for (;;) {
+        std::size_t offset = 0;
+        std::size_t size = 0;
+        const CUresult result = driver().func_get_param_info(function, found.size(), &offset, &size);
+        if (result == CUDA_ERROR_INVALID_VALUE) break; // past the last one
+        if (result != CUDA_SUCCESS)
+            raise_call<GraphError>(to_runtime(result), "cuFuncGetParamInfo", {kernel_name(function)}, Api::driver);
+        found.push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)});
+    }
+    auto* parameters = graph.allocate<Parameter>(found.size());
+    std::copy(found.begin(), found.end(), parameters);
+    const std::uint32_t bytes = found.empty() ? 0 : found.back().offset + found.back().size;
+    return graph.store(KernelSignature{parameters, static_cast<std::uint32_t>(found.size()), bytes});
+}
+
+/// Reads the parameters of nodes; functions are described once each.
+class Describer {
+  public:
+    explicit Describer(GraphState& graph) : graph_(graph) { bind_context(); }
+
+    NodeParams describe(cudaGraphNode_t node, cudaGraphNodeType type) {
+        switch (type) {
+        case cudaGraphNodeTypeKernel:
+            return kernel(node);
+        case cudaGraphNodeTypeMemcpy:
+            return memcpy(node);
+        case cudaGraphNodeTypeMemset:
+            return memset(node);
+        case cudaGraphNodeTypeHost:
+            return host(node);
+        default:
+            return std::monostate();
+        }
+    }
+
+  private:
+    NodeParams kernel(cudaGraphNode_t node) {
+        CUDA_KERNEL_NODE_PARAMS native{};
+        const CUresult result = driver().graph_kernel_node_get_params(node, &native);
+        if (result != CUDA_SUCCESS)
+            raise_call<GraphError>(to_runtime(result), "cuGraphKernelNodeGetParams", {}, Api::driver);
+        if (native.func == nullptr || native.kernelParams == nullptr) return std::monostate();
+        const KernelSignature*& signature = signatures_[native.func];
+        if (signature == nullptr) signature = signature_of(graph_, native.func);
+        auto* values = graph_.allocate_bytes(signature->bytes);
+        for (std::uint32_t i = 0; i < signature->count; ++i)
+            std::memcpy(values + signature->parameters[i].offset, native.kernelParams[i],
+                        signature->parameters[i].size);
+        const LaunchConfig config{{native.gridDimX, native.gridDimY, native.gridDimZ},
+                                  {native.blockDimX, native.blockDimY, native.blockDimZ},
+                                  native.sharedMemBytes};
+        return graph_.store(KernelParams{native.func, signature, config, values});
+    }
+
+    NodeParams memcpy(cudaGraphNode_t node) {
+        cudaMemcpy3DParms native{};
+        checked<GraphError>(cudaGraphMemcpyNodeGetParams(node, &native), "cudaGraphMemcpyNodeGetParams");
+        const bool is_1d = native.srcArray == nullptr && native.dstArray == nullptr && native.extent.height == 1 &&
+                           native.extent.depth == 1;
+        if (!is_1d) return std::monostate();
+        return graph_.store(CopyParams{static_cast<char*>(native.dstPtr.ptr) + native.dstPos.x,
+                                       static_cast<const char*>(native.srcPtr.ptr) + native.srcPos.x,
+                                       native.extent.width, native.extent.width, 1, native.kind});
+    }
+
+    NodeParams memset(cudaGraphNode_t node) {
+        cudaMemsetParams native{};
+        checked<GraphError>(cudaGraphMemsetNodeGetParams(node, &native), "cudaGraphMemsetNodeGetParams");
+        if (native.height != 1) return std::monostate();
+        return graph_.store(SetParams{native.dst, native.width, native.elementSize, native.value});
+    }
+
+    NodeParams host(cudaGraphNode_t node) {
+        cudaHostNodeParams native{};
+        checked<GraphError>(cudaGraphHostNodeGetParams(node, &native), "cudaGraphHostNodeGetParams");
+        return graph_.store(native);
+    }
+
+    GraphState& graph_;
+    std::unordered_map<CUfunction, const KernelSignature*> signatures_;
+};
+
+void adopt_edges(GraphState& graph, const std::unordered_map<cudaGraphNode_t, std::uint32_t>& indices) {
+    std::size_t count = 0;
+    checked<GraphError>(compat::graph_get_edges(graph.native(), nullptr, nullptr, nullptr, &count),
+                        "cudaGraphGetEdges");
+    if (count == 0) return;
+    std::vector<cudaGraphNode_t> from(count);
+    std::vector<cudaGraphNode_t> to(count);
+    std::vector<cudaGraphEdgeData> data(count);
+    checked<GraphError>(compat::graph_get_edges(graph.native(), from.data(), to.data(), data.data(), &count),
+                        "cudaGraphGetEdges");
+    std::vector<EdgeRecord> edges(count);
+    for (std::size_t i = 0; i < count; ++i)
+        edges[i] = {indices.at(from[i]), indices.at(to[i])};
+    graph.adopt_edges(std::move(edges));
+}
+
+} // namespace
+
+} // namespace detail
+
+Graph Graph::adopt(cudaGraph_t graph) {
+    if (graph == nullptr) detail::refuse("adopt: the graph is null");
+    std::size_t count = 0;
+    detail::checked<GraphError>(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes");
+    std::vector<cudaGraphNode_t> natives(count);
+    if (count != 0) detail::checked<GraphError>(cudaGraphGetNodes(graph, natives.data(), &count), "cudaGraphGetNodes");
+
+    auto state = std::make_shared<detail::GraphState>(graph);
+    try {
+        detail::Describer describer(*state);
+        std::unordered_map<cudaGraphNode_t, std::uint32_t> indices;
+        for (const cudaGraphNode_t native : natives) {
+            cudaGraphNodeType type{};
+            detail::checked<GraphError>(cudaGraphNodeGetType(native, &type), "cudaGraphNodeGetType");
+            const detail::NodeParams params = describer.describe(native, type);
+            state->reserve_node();
+            indices[native] = static_cast<std::uint32_t>(state->nodes().size());
+            state->append(native, {static_cast<NodeKind>(type), params, {}, {}});
+        }
+        detail::adopt_edges(*state, indices);
+    } catch (...) {
+        state->give_up_native();
+        throw;
+    }
+    state->set_built();
+    return Graph(std::move(state));
+}
+
+} // namespace cudag

@@ -1,0 +1,44 @@
+// Allocation behind DeviceBuffer and PinnedBuffer.
+#include <cudag/buffer.hpp>
+
+#include "failure.hpp"
+#include "reclaim.hpp"
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace cudag::detail {
+
+namespace {
+
+std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const char* what, const char* operation,
+                               cudaError_t (*obtain)(void**, std::size_t), void (*release)(void*)) {
+    if (count == 0) return nullptr;
+    const Subject subject{fmt::format("{} of {} elements of {} bytes", what, count, size)};
+    if (count > std::numeric_limits<std::size_t>::max() / size)
+        refuse<Error>("the size overflows; ask for fewer elements", subject, cudaErrorMemoryAllocation);
+    reclaim(); // memory that launches have finished with may be what is missing
+    void* memory = nullptr;
+    const cudaError_t status = obtain(&memory, count * size);
+    if (status != cudaSuccess) raise_call<Error>(status, operation, subject);
+    return {memory, release};
+}
+
+} // namespace
+
+std::shared_ptr<void> allocate_device(std::size_t count, std::size_t size) {
+    return allocate(
+        count, size, "DeviceBuffer", "cudaMalloc",
+        [](void** memory, std::size_t bytes) { return cudaMalloc(memory, bytes); },
+        [](void* memory) { ignore(cudaFree(memory)); });
+}
+
+std::shared_ptr<void> allocate_pinned(std::size_t count, std::size_t size) {
+    return allocate(
+        count, size, "PinnedBuffer", "cudaMallocHost",
+        [](void** memory, std::size_t bytes) { return cudaMallocHost(memory, bytes); },
+        [](void* memory) { ignore(cudaFreeHost(memory)); });
+}
+
+} // namespace cudag::detail

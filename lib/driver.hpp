@@ -1,0 +1,45 @@
+// The driver's entry points that cudag calls, fetched from the runtime: nothing links to libcuda.
+#pragma once
+
+#include <cudag/detail/cuda_compat.hpp>
+
+namespace cudag::detail {
+
+/// What is called most often goes through these, because the runtime's twins cost more: on an H200 (driver 580), adding
+/// a kernel node 1.8 times as much, since they look the function up each time; launching 8 %, instantiating 4 %.
+struct Driver {
+    decltype(&::cuCtxGetCurrent) ctx_get_current;
+    decltype(&::cuGraphAddKernelNode) graph_add_kernel_node;
+    decltype(&::cuGraphKernelNodeGetParams) graph_kernel_node_get_params;
+    decltype(&::cuGraphInstantiateWithParams) graph_instantiate_with_params;
+    decltype(&::cuGraphLaunch) graph_launch;
+    decltype(&::cuGraphExecKernelNodeSetParams) graph_exec_kernel_node_set_params;
+    decltype(&::cuFuncGetName) func_get_name;
+    decltype(&::cuFuncGetParamInfo) func_get_param_info;
+    decltype(&::cuMemsetD8Async) memset_d8_async;
+    decltype(&::cuMemsetD16Async) memset_d16_async;
+    decltype(&::cuMemsetD32Async) memset_d32_async;
+};
+
+/// Throws Error if the driver lacks one of them (it is older than CUDA 12.4) or there is no driver.
+[[nodiscard]] const Driver& driver();
+
+/// This thread's CUDA context; makes the current device's the current one if there is none yet, without which the
+/// driver's graph functions crash (seen on driver 580). Throws Error if there is no device.
+CUcontext current_context();
+
+/// Only makes sure that this thread has one; asks CUDA once per thread.
+inline void bind_context() {
+    thread_local bool bound = false;
+    if (bound) [[likely]]
+        return;
+    static_cast<void>(current_context());
+    bound = true;
+}
+
+/// The driver's codes are the runtime's, value for value, since CUDA 10.1.
+[[nodiscard]] constexpr cudaError_t to_runtime(CUresult result) noexcept {
+    return static_cast<cudaError_t>(result);
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,107 @@
+// Logical edges: added, merged, and searched for cycles.
+#include "failure.hpp"
+#include "graph_state.hpp"
+
+#include <algorithm>
+#include <functional>
+#include <limits>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Edges grouped by one of their ends, in order: those of node n are items[first[n]] to items[first[n + 1]].
+struct EdgeGroups {
+    std::vector<std::uint32_t> first;
+    std::vector<std::uint32_t> items; ///< indices of edges
+
+    EdgeGroups(std::size_t nodes, const std::vector<EdgeRecord>& edges, std::uint32_t EdgeRecord::*end)
+        : first(nodes + 1), items(edges.size()) {
+        for (const EdgeRecord& edge : edges)
+            ++first[edge.*end + 1];
+        for (std::size_t n = 0; n < nodes; ++n)
+            first[n + 1] += first[n];
+        std::vector<std::uint32_t> place(first.begin(), first.end() - 1);
+        for (std::uint32_t i = 0; i < edges.size(); ++i)
+            items[place[edges[i].*end]++] = i;
+    }
+};
+
+} // namespace
+
+void add_edges(const Node& to, const Node* from, std::size_t count) {
+    GraphState::of(to).add_edges(to, from, count);
+}
+
+void GraphState::add_edges(const Node& to, const Node* from, std::size_t count) {
+    const std::uint32_t target = index_unchecked(to);
+    if (is_built())
+        refuse("its Graph is built; edges are added before build()", node_subject(*this, target, "after: "));
+    const std::size_t before = edges_.size();
+    try {
+        for (const Node* node = from; node != from + count; ++node) {
+            const std::uint32_t source = index_of(*node, "after");
+            if (source == target) refuse("a node cannot come after itself", node_subject(*this, target, "after: "));
+            edges_.push_back({source, target});
+        }
+    } catch (...) {
+        edges_.resize(before);
+        throw;
+    }
+}
+
+void GraphState::merge_edges() {
+    const auto before = [](const EdgeRecord& a, const EdgeRecord& b) {
+        return a.to < b.to || (a.to == b.to && a.from < b.from);
+    };
+    const bool strictly_sorted = std::adjacent_find(edges_.begin(), edges_.end(), std::not_fn(before)) == edges_.end();
+    if (strictly_sorted) return; // the usual order of writing a graph: no repeats
+
+    const EdgeGroups incoming(nodes_.size(), edges_, &EdgeRecord::to);
+    std::vector<std::uint32_t> seen_by(nodes_.size(), std::numeric_limits<std::uint32_t>::max());
+    std::vector<bool> repeated(edges_.size());
+    bool any = false;
+    for (const std::uint32_t item : incoming.items) {
+        const EdgeRecord& edge = edges_[item];
+        if (seen_by[edge.from] == edge.to) any = repeated[item] = true;
+        seen_by[edge.from] = edge.to;
+    }
+    if (!any) return;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < edges_.size(); ++i)
+        if (!repeated[i]) edges_[kept++] = edges_[i];
+    edges_.resize(kept);
+}
+
+std::vector<std::uint32_t> GraphState::find_cycle() const {
+    if (std::all_of(edges_.begin(), edges_.end(), [](const EdgeRecord& edge) { return edge.from < edge.to; }))
+        return {};
+
+    const EdgeGroups outgoing(nodes_.size(), edges_, &EdgeRecord::from);
+    enum class Mark : char { unseen, on_path, done };
+    std::vector<Mark> marks(nodes_.size(), Mark::unseen);
+    std::vector<std::uint32_t> next(outgoing.first.begin(), outgoing.first.end() - 1);
+    std::vector<std::uint32_t> path;
+    for (std::uint32_t root = 0; root < nodes_.size(); ++root) {
+        if (marks[root] != Mark::unseen) continue;
+        path.assign(1, root);
+        marks[root] = Mark::on_path;
+        while (!path.empty()) {
+            const std::uint32_t node = path.back();
+            if (next[node] == outgoing.first[node + 1]) {
+                marks[node] = Mark::done;
+                path.pop_back();
+                continue;
+            }
+            const std::uint32_t successor = edges_[outgoing.items[next[node]++]].to;
+            if (marks[successor] == Mark::on_path) return {std::find(path.begin(), path.end(), successor), path.end()};
+            if (marks[successor] == Mark::unseen) {
+                marks[successor] = Mark::on_path;
+                path.push_back(successor);
+            }
+        }
+    }
+    return {};
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,72 @@
+// Exec: launching, enabling, and what it tells.
+#include <cudag/exec.hpp>
+
+#include "exec_state.hpp"
+#include "failure.hpp"
+
+#include <utility>
+
+namespace cudag {
+
+using detail::ExecState;
+
+namespace {
+
+void set_enabled(const ExecState& exec, const Node& node, bool enabled) {
+    const std::uint32_t index = exec.index_of(node);
+    const detail::NodeRecord& record = exec.source().nodes()[index];
+    const auto subject = [&] { return node_subject(exec.source(), index, enabled ? "enable " : "disable "); };
+    if (record.kind != NodeKind::kernel && record.kind != NodeKind::memcpy && record.kind != NodeKind::memset)
+        detail::refuse<UpdateError>("CUDA enables and disables kernel, memcpy and memset nodes only", subject());
+    const cudaError_t status =
+        cudaGraphNodeSetEnabled(exec.native(), exec.source().natives()[index], enabled ? 1U : 0U);
+    if (status != cudaSuccess) detail::raise_call<UpdateError>(status, "cudaGraphNodeSetEnabled", subject());
+}
+
+} // namespace
+
+Exec::Exec(std::unique_ptr<ExecState> state) noexcept : state_(std::move(state)) {}
+Exec::Exec(Exec&&) noexcept = default;
+Exec& Exec::operator=(Exec&&) noexcept = default;
+Exec::~Exec() = default;
+
+ExecState& Exec::state() const {
+    if (!state_) [[unlikely]]
+        detail::refuse("a moved-from Exec was used");
+    return *state_;
+}
+
+void Exec::launch(StreamRef stream) {
+    state().launch(stream.get());
+}
+
+void Exec::upload(StreamRef stream) {
+    detail::checked(cudaGraphUpload(state().native(), stream.get()), "cudaGraphUpload");
+}
+
+void Exec::enable(const Node& node) {
+    set_enabled(state(), node, true);
+}
+void Exec::disable(const Node& node) {
+    set_enabled(state(), node, false);
+}
+
+bool Exec::is_enabled(const Node& node) const {
+    const std::uint32_t index = state().index_of(node);
+    const detail::NodeRecord& record = state().source().nodes()[index];
+    if (record.kind != NodeKind::kernel && record.kind != NodeKind::memcpy && record.kind != NodeKind::memset)
+        return true;
+    unsigned enabled = 0;
+    detail::checked<UpdateError>(cudaGraphNodeGetEnabled(state().native(), state().source().natives()[index], &enabled),
+                                 "cudaGraphNodeGetEnabled");
+    return enabled != 0;
+}
+
+std::uint64_t Exec::replays() const {
+    return state().replays();
+}
+cudaGraphExec_t Exec::native() const {
+    return state().native();
+}
+
+} // namespace cudag

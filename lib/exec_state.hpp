@@ -1,0 +1,63 @@
+// The state behind Exec: CUDA's exec, its source graph, and what updates have set since.
+#pragma once
+
+#include "graph_state.hpp"
+#include "in_flight.hpp"
+
+#include <cudag/exec.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <memory_resource>
+#include <vector>
+
+namespace cudag::detail {
+
+/// What updates have set in one node. A node without one is as the graph was when it was instantiated.
+struct Shadow {
+    LaunchConfig config{};       ///< of a kernel node
+    std::byte* values = nullptr; ///< of a kernel node: all its arguments, in the exec's arena
+    OwnerVersions owners;        ///< none if everything that updates brought in is borrowed
+};
+
+/// The owners of a node's next version: `fresh`, and those of `current` whose argument stays as it is, which is where
+/// `values` is null (all are replaced if `values` itself is null).
+[[nodiscard]] OwnerVersions next_owners(const Shadow& current, Owners&& fresh, void* const* values);
+
+class ExecState {
+  public:
+    /// Takes over `native`.
+    ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source);
+    ~ExecState();
+    ExecState(const ExecState&) = delete;
+    ExecState& operator=(const ExecState&) = delete;
+
+    [[nodiscard]] cudaGraphExec_t native() const noexcept { return native_; }
+    [[nodiscard]] const GraphState& source() const noexcept { return *source_; }
+    [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
+
+    void launch(cudaStream_t stream);
+
+    /// The index of a node of this exec's graph. Throws UpdateError for other handles.
+    [[nodiscard]] std::uint32_t index_of(const Node& node) const;
+
+    /// What was last set in a node; made on first use.
+    [[nodiscard]] Shadow& shadow(std::uint32_t index);
+
+    /// Puts `next` in force: launches to come use it, those in flight may use the previous version.
+    void commit(Shadow& shadow, OwnerVersions&& next) noexcept;
+
+  private:
+    cudaGraphExec_t native_;
+    std::shared_ptr<GraphState> source_;
+    std::pmr::monotonic_buffer_resource arena_{};
+    std::deque<Shadow> shadows_;
+    std::vector<Shadow*> shadow_of_; ///< by node index; empty before the first update
+    InFlight in_flight_;
+    std::uint64_t replays_ = 0;
+};
+
+} // namespace cudag::detail

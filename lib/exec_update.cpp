@@ -1,0 +1,132 @@
+// Updates of single nodes: CUDA first, the shadow after it has agreed.
+#include <cudag/exec.hpp>
+
+#include "driver.hpp"
+#include "exec_state.hpp"
+#include "failure.hpp"
+#include "host_call.hpp"
+#include "launch_check.hpp"
+#include "operands.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cstring>
+#include <memory_resource>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+Subject subject_of(const ExecState& exec, std::uint32_t index) {
+    return node_subject(exec.source(), index, "update of ");
+}
+
+/// The arguments that `call` gives, and for the rest those that are in force.
+void merge_values(const KernelCall& call, const Shadow& shadow, std::pmr::vector<void*>& values) {
+    values.assign(call.values, call.values + call.signature->count);
+    for (std::size_t i = 0; i < values.size(); ++i)
+        if (values[i] == nullptr) values[i] = shadow.values + call.signature->parameters[i].offset;
+}
+
+/// Notes what CUDA has accepted.
+void store_values(const KernelCall& call, Shadow& shadow) noexcept {
+    if (call.block != nullptr) {
+        std::memcpy(shadow.values, call.block, call.signature->bytes);
+        return;
+    }
+    for (std::uint32_t i = 0; i < call.signature->count; ++i)
+        if (call.values[i] != nullptr)
+            std::memcpy(shadow.values + call.signature->parameters[i].offset, call.values[i],
+                        call.signature->parameters[i].size);
+}
+
+const char* name_of(cudaMemcpyKind kind) {
+    switch (kind) {
+    case cudaMemcpyHostToHost:
+        return "host to host";
+    case cudaMemcpyHostToDevice:
+        return "host to device";
+    case cudaMemcpyDeviceToHost:
+        return "device to host";
+    case cudaMemcpyDeviceToDevice:
+        return "device to device";
+    default:
+        return "default";
+    }
+}
+
+} // namespace
+
+void update_kernel(ExecState& exec, const Node& node, const KernelCall& call, Owners&& owners) {
+    const std::uint32_t index = exec.index_of(node);
+    const NodeRecord& record = exec.source().nodes()[index];
+    const KernelParams& original = *std::get<const KernelParams*>(record.params);
+    Shadow& shadow = exec.shadow(index);
+    const LaunchConfig& config = call.config != nullptr ? *call.config : shadow.config;
+    std::array<std::byte, 512> few; // 64 parameters without an allocation
+    std::pmr::monotonic_buffer_resource stack(few.data(), few.size());
+    std::pmr::vector<void*> merged(&stack);
+    if (call.block == nullptr) merge_values(call, shadow, merged);
+    OwnerVersions next = next_owners(shadow, std::move(owners), call.values);
+
+    bind_context();
+    const CUDA_KERNEL_NODE_PARAMS native =
+        driver_params(original.function, config, call.block != nullptr ? call.values : merged.data());
+    const CUresult result =
+        driver().graph_exec_kernel_node_set_params(exec.native(), exec.source().natives()[index], &native);
+    if (result != CUDA_SUCCESS) [[unlikely]]
+        raise_launch<UpdateError>(to_runtime(result), "cuGraphExecKernelNodeSetParams", subject_of(exec, index),
+                                  Api::driver, config, nullptr);
+
+    if (call.config != nullptr) shadow.config = config;
+    store_values(call, shadow);
+    exec.commit(shadow, std::move(next));
+}
+
+void update_memcpy(ExecState& exec, const Node& node, const CopyParams& copy, Owners&& owners) {
+    const std::uint32_t index = exec.index_of(node);
+    const NodeRecord& record = exec.source().nodes()[index];
+    require_copy<UpdateError>(copy, [&] { return subject_of(exec, index); });
+    const auto* original = std::get_if<const CopyParams*>(&record.params);
+    if (original != nullptr && (*original)->kind != copy.kind)
+        refuse<UpdateError>(fmt::format("the direction is {}, the update is {}; CUDA fixes it when the graph is made",
+                                        name_of((*original)->kind), name_of(copy.kind)),
+                            subject_of(exec, index));
+    Shadow& shadow = exec.shadow(index);
+    OwnerVersions next = next_owners(shadow, std::move(owners), nullptr);
+    const cudaError_t status =
+        cudaGraphExecMemcpyNodeSetParams1D(exec.native(), exec.source().natives()[index], copy.destination, copy.source,
+                                           copy.source_size * copy.element_bytes, copy.kind);
+    if (status != cudaSuccess)
+        raise_call<UpdateError>(status, "cudaGraphExecMemcpyNodeSetParams1D", subject_of(exec, index));
+    exec.commit(shadow, std::move(next));
+}
+
+void update_memset(ExecState& exec, const Node& node, const SetParams& set, Owners&& owners) {
+    const std::uint32_t index = exec.index_of(node);
+    require_set<UpdateError>(set, [&] { return subject_of(exec, index); });
+    Shadow& shadow = exec.shadow(index);
+    OwnerVersions next = next_owners(shadow, std::move(owners), nullptr);
+    const cudaMemsetParams native = runtime_params(set);
+    const cudaError_t status = cudaGraphExecMemsetNodeSetParams(exec.native(), exec.source().natives()[index], &native);
+    if (status != cudaSuccess)
+        raise_call<UpdateError>(status, "cudaGraphExecMemsetNodeSetParams", subject_of(exec, index));
+    exec.commit(shadow, std::move(next));
+}
+
+void update_host(ExecState& exec, const Node& node, HostTask&& task) {
+    const std::uint32_t index = exec.index_of(node);
+    const auto owned = std::make_shared<HostTask>(std::move(task));
+    Shadow& shadow = exec.shadow(index);
+    OwnerVersions next = next_owners(shadow, Owners{{0, owned}}, nullptr);
+    const cudaHostNodeParams native{run_host_task, owned.get()};
+    const cudaError_t status = cudaGraphExecHostNodeSetParams(exec.native(), exec.source().natives()[index], &native);
+    if (status != cudaSuccess)
+        raise_call<UpdateError>(status, "cudaGraphExecHostNodeSetParams", subject_of(exec, index));
+    exec.commit(shadow, std::move(next));
+}
+
+} // namespace cudag::detail

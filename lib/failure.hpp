@@ -1,0 +1,56 @@
+// The checked-call seam: turns a failed CUDA call into an exception with CUDA's log text, and clears the last error.
+#pragma once
+
+#include <cudag/error.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <vector>
+
+namespace cudag::detail {
+
+/// What a call was about: "kernel \"scale\" at a.cu:12", its labels and where it was made.
+struct Subject {
+    std::string text = {};
+    std::vector<std::string> labels = {};
+    SourceLocation where = {};
+};
+
+/// Which API a call belongs to: only the runtime's sets the last error.
+enum class Api { runtime, driver };
+
+/// Text and details of a failed CUDA call. Reads CUDA's log, and clears the last error that the call set.
+struct CallFailure {
+    std::string text;
+    ErrorDetails details;
+};
+[[nodiscard]] CallFailure describe_failure(cudaError_t status, const char* operation, Subject&& subject, Api api);
+
+/// Throws E for the failed call `operation`.
+template <class E>
+[[noreturn]] void raise_call(cudaError_t status, const char* operation, Subject subject = {}, Api api = Api::runtime) {
+    CallFailure failure = describe_failure(status, operation, std::move(subject), api);
+    throw E(status, failure.text, std::move(failure.details));
+}
+
+/// Throws E if `status`, what the call to `operation` returned, is not success.
+template <class E = Error>
+void checked(cudaError_t status, const char* operation) {
+    if (status != cudaSuccess) [[unlikely]]
+        raise_call<E>(status, operation);
+}
+
+/// For calls whose failure nobody can act on, such as in destructors: keeps it out of the caller's last error.
+inline void ignore(cudaError_t status) noexcept {
+    if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
+}
+
+/// Throws E because cudag itself refuses: "cudag: <subject>: <reason>".
+template <class E = GraphError>
+[[noreturn]] void refuse(const std::string& reason, Subject subject = {}, cudaError_t code = cudaErrorInvalidValue) {
+    std::string text = subject.text.empty() ? "cudag: " : "cudag: " + subject.text + ": ";
+    throw E(code, text + reason, {{}, {}, std::move(subject.labels), subject.where});
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,46 @@
+// The pool of graph identities.
+#include "graph_slot.hpp"
+
+#include <deque>
+#include <mutex>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+struct Pool {
+    std::mutex mutex;
+    std::deque<GraphSlot> slots; // stable addresses
+    std::vector<GraphSlot*> free;
+};
+
+Pool& pool() {
+    static auto* all = new Pool; // never destroyed: handles may be asked during static destruction
+    return *all;
+}
+
+} // namespace
+
+GraphSlot* take_slot(GraphState& state) {
+    Pool& all = pool();
+    const std::scoped_lock lock(all.mutex);
+    if (all.free.empty()) {
+        all.free.reserve(all.slots.size() + 1); // release_slot must not allocate
+        all.free.push_back(&all.slots.emplace_back());
+    }
+    GraphSlot* slot = all.free.back();
+    all.free.pop_back();
+    slot->state = &state;
+    return slot;
+}
+
+void release_slot(GraphSlot* slot) noexcept {
+    Pool& all = pool();
+    const std::scoped_lock lock(all.mutex);
+    slot->generation.fetch_add(1, std::memory_order_release);
+    slot->state = nullptr;
+    all.free.push_back(slot);
+}
+
+} // namespace cudag::detail

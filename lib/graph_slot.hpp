@@ -1,0 +1,21 @@
+// Graph identities: what lets a handle outlive its graph without dangling.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace cudag::detail {
+
+class GraphState;
+
+/// Slots are reused, never freed: a handle compares its generation with the slot's and knows whether its graph lives.
+struct GraphSlot {
+    std::atomic<std::uint32_t> generation = 0;
+    GraphState* state = nullptr;
+};
+
+/// A slot for one graph's life; releasing it kills the handles.
+[[nodiscard]] GraphSlot* take_slot(GraphState& state);
+void release_slot(GraphSlot* slot) noexcept;
+
+} // namespace cudag::detail

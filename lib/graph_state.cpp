@@ -1,0 +1,117 @@
+// Node records, handles, owners and edges of one graph.
+#include "graph_state.hpp"
+
+#include "failure.hpp"
+#include "kernel_name.hpp"
+#include "reclaim.hpp"
+
+#include <cudag/detail/cuda_compat.hpp>
+#include <cudag/format.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace cudag::detail {
+
+GraphState::GraphState(cudaGraph_t native)
+    : native_(native), slot_(take_slot(*this)), arena_(std::make_shared<Arena>()) {
+    nodes_.reserve(64);
+}
+
+GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
+    : native_(native), slot_(take_slot(*this)), origin_slot_(origin.slot_),
+      origin_generation_(origin.slot_->generation), arena_(std::make_shared<Arena>()), nodes_(origin.nodes_),
+      natives_(origin.natives_), edges_(origin.edges_), native_edges_(origin.native_edges_), built_(true) {
+    arena_->origin = origin.arena_;
+}
+
+GraphState::~GraphState() {
+    release_slot(slot_);
+    if (native_ != nullptr) ignore(cudaGraphDestroy(native_));
+    owners_.clear();
+    reclaim();
+}
+
+GraphState& GraphState::of(const Node& node) {
+    if (node.slot_ == nullptr) refuse("an empty node handle was used; handles come from a GraphBuilder or a Graph");
+    if (node.slot_->generation.load(std::memory_order_acquire) != node.generation_)
+        refuse(
+            "the graph of this node handle no longer exists; keep its Graph, or an Exec of it, as long as the handle");
+    return *node.slot_->state;
+}
+
+std::uint32_t GraphState::index_of(const Node& node, std::string_view action) const {
+    const GraphState& owner = of(node);
+    if (&owner != this)
+        refuse("the node belongs to another graph", node_subject(owner, node.index_, fmt::format("{}: ", action)));
+    return node.index_;
+}
+
+Node GraphState::handle(std::uint32_t index) const noexcept {
+    Node node;
+    node.slot_ = slot_;
+    node.generation_ = slot_->generation.load(std::memory_order_relaxed);
+    node.index_ = index;
+    return node;
+}
+
+bool GraphState::is_of_origin(const Node& node) const noexcept {
+    return origin_slot_ != nullptr && node.slot_ == origin_slot_ && node.generation_ == origin_generation_;
+}
+
+Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners) noexcept {
+    nodes_.push_back(record);
+    natives_.push_back(native);
+    for (Owner& owner : owners)
+        owners_.push_back(std::move(owner.object));
+    return handle(static_cast<std::uint32_t>(nodes_.size() - 1));
+}
+
+std::string_view GraphState::store(std::string_view text) {
+    char* copy = allocate<char>(text.size());
+    std::copy(text.begin(), text.end(), copy);
+    return {copy, text.size()};
+}
+
+void GraphState::find_natives_in_clone() {
+    for (cudaGraphNode_t& node : natives_)
+        checked<GraphError>(cudaGraphNodeFindInClone(&node, node, native_), "cudaGraphNodeFindInClone");
+}
+
+void GraphState::complete_native() {
+    if (!owners_.empty()) {
+        keep_with_graph(native_, std::move(owners_));
+        owners_.clear();
+    }
+    if (native_edges_ == edges_.size()) return;
+    const std::size_t count = edges_.size() - native_edges_;
+    const auto from = std::make_unique_for_overwrite<cudaGraphNode_t[]>(count);
+    const auto to = std::make_unique_for_overwrite<cudaGraphNode_t[]>(count);
+    for (std::size_t i = 0; i < count; ++i) {
+        from[i] = natives_[edges_[native_edges_ + i].from];
+        to[i] = natives_[edges_[native_edges_ + i].to];
+    }
+    checked<GraphError>(compat::graph_add_dependencies(native_, from.get(), to.get(), count),
+                        "cudaGraphAddDependencies");
+    native_edges_ = edges_.size();
+}
+
+std::string describe_node(const GraphState& graph, std::uint32_t index) {
+    const NodeRecord& record = graph.nodes()[index];
+    std::string name;
+    if (!record.label.empty())
+        name = fmt::format("{} \"{}\"", record.kind, record.label);
+    else if (const auto* kernel = std::get_if<const KernelParams*>(&record.params))
+        name = fmt::format("kernel {} (node {})", kernel_name((*kernel)->function), index);
+    else
+        name = fmt::format("{} node {}", record.kind, index);
+    if (record.location.line != 0) name += fmt::format(" at {}", record.location);
+    return name;
+}
+
+Subject node_subject(const GraphState& graph, std::uint32_t index, std::string_view action) {
+    const NodeRecord& record = graph.nodes()[index];
+    return {std::string(action) + describe_node(graph, index), {std::string(record.label)}, record.location};
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,168 @@
+// The state behind GraphBuilder and Graph: node records, logical edges, owners, and CUDA's graph.
+#pragma once
+
+#include "driver.hpp"
+#include "failure.hpp"
+#include "graph_slot.hpp"
+#include "node_params.hpp"
+
+#include <cudag/detail/owners.hpp>
+#include <cudag/node.hpp>
+#include <cudag/source_location.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <memory_resource>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+namespace cudag::detail {
+
+struct NodeRecord {
+    NodeKind kind;
+    NodeParams params;
+    std::string_view label;
+    SourceLocation location;
+};
+
+/// A logical edge, by node index.
+struct EdgeRecord {
+    std::uint32_t from;
+    std::uint32_t to;
+};
+
+/// Memory for parameters and labels, freed as one. A clone refers to the blocks of its origin, whose arena it keeps.
+struct Arena {
+    std::pmr::monotonic_buffer_resource memory{std::size_t{16} * 1024};
+    std::shared_ptr<const Arena> origin = nullptr;
+};
+
+class GraphState {
+  public:
+    /// Takes over `native`: destroys it at the end.
+    explicit GraphState(cudaGraph_t native);
+    /// A clone: copies the records of `origin`, which refer to blocks in its arena.
+    GraphState(cudaGraph_t native, const GraphState& origin);
+    ~GraphState();
+    GraphState(const GraphState&) = delete;
+    GraphState& operator=(const GraphState&) = delete;
+
+    /// The live graph of a handle. Throws GraphError for an empty handle or one whose graph is gone.
+    [[nodiscard]] static GraphState& of(const Node& node);
+    /// The index of a handle of this graph. Throws GraphError, saying `action`, for any other handle.
+    [[nodiscard]] std::uint32_t index_of(const Node& node, std::string_view action) const;
+    [[nodiscard]] static std::uint32_t index_unchecked(const Node& node) noexcept { return node.index_; }
+    [[nodiscard]] Node handle(std::uint32_t index) const noexcept;
+    /// Whether `node` was a handle of the graph that this one was cloned from.
+    [[nodiscard]] bool is_of_origin(const Node& node) const noexcept;
+
+    [[nodiscard]] cudaGraph_t native() const noexcept { return native_; }
+    [[nodiscard]] NodeRecord& record(std::uint32_t index) noexcept { return nodes_[index]; }
+    [[nodiscard]] const std::vector<NodeRecord>& nodes() const noexcept { return nodes_; }
+    [[nodiscard]] const std::vector<cudaGraphNode_t>& natives() const noexcept { return natives_; }
+    [[nodiscard]] const std::vector<EdgeRecord>& edges() const noexcept { return edges_; }
+
+    /// Room for one more node with `owners` owners: `append` then cannot fail after CUDA has made the node.
+    void reserve_node(std::size_t owners = 0) {
+        reserve_more(nodes_, 1);
+        reserve_more(natives_, 1);
+        reserve_more(owners_, owners);
+    }
+    /// `owners` are kept until the graph, its clones and execs are gone and no launch uses them.
+    Node append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners = {}) noexcept;
+
+    /// `count` objects of T in the arena, or a copy of one value, or of a text.
+    template <class T>
+    [[nodiscard]] T* allocate(std::size_t count) {
+        static_assert(std::is_trivially_destructible_v<T>);
+        return static_cast<T*>(arena_->memory.allocate(count * sizeof(T), alignof(T)));
+    }
+    template <class T>
+    [[nodiscard]] const T* store(const T& value) {
+        return new (allocate<T>(1)) T(value);
+    }
+    [[nodiscard]] std::string_view store(std::string_view text);
+    /// A block for anything.
+    [[nodiscard]] std::byte* allocate_bytes(std::size_t bytes) {
+        return static_cast<std::byte*>(arena_->memory.allocate(bytes, alignof(std::max_align_t)));
+    }
+
+    /// The driver's function for a kernel's symbol: looked up once per kernel and device. This thread then has a
+    /// context. Throws GraphError if CUDA does not know the kernel; only then calls `subject()`.
+    template <class MakeSubject>
+    [[nodiscard]] CUfunction function_of(const void* symbol, const MakeSubject& subject) {
+        CachedFunction& cached = functions_[(reinterpret_cast<std::uintptr_t>(symbol) >> 4U) % functions_.size()];
+        const CUcontext context = current_context();
+        if (cached.symbol == symbol && cached.context == context) [[likely]]
+            return cached.function;
+        cudaFunction_t function = nullptr;
+        const cudaError_t status = cudaGetFuncBySymbol(&function, symbol);
+        if (status != cudaSuccess) raise_call<GraphError>(status, "cudaGetFuncBySymbol", subject());
+        cached = {symbol, context, function};
+        return function;
+    }
+
+    /// The edges that CUDA has already, of an adopted graph.
+    void adopt_edges(std::vector<EdgeRecord>&& edges) noexcept {
+        edges_ = std::move(edges);
+        native_edges_ = edges_.size();
+    }
+    /// Replaces the nodes that a clone took over from its origin by its own.
+    void find_natives_in_clone();
+    /// Leaves CUDA's graph to whoever it came from: this state no longer destroys it.
+    void give_up_native() noexcept { native_ = nullptr; }
+
+    /// All of them, or an exception and none.
+    void add_edges(const Node& to, const Node* from, std::size_t count);
+    /// Room for `more` edges.
+    void reserve_edges(std::size_t more) { reserve_more(edges_, more); }
+    /// Merges repeated edges, keeping the first of each.
+    void merge_edges();
+    /// The nodes of a cycle in order, or nothing.
+    [[nodiscard]] std::vector<std::uint32_t> find_cycle() const;
+
+    [[nodiscard]] bool is_built() const noexcept { return built_; }
+    void set_built() noexcept { built_ = true; }
+
+    /// Gives CUDA the edges and owners that it has not seen: needed before it instantiates, clones or shows the graph.
+    /// Throws GraphError, and can then be called again.
+    void complete_native();
+
+  private:
+    template <class List>
+    static void reserve_more(List& list, std::size_t more) {
+        if (list.capacity() - list.size() < more) list.reserve(std::max(2 * list.size(), list.size() + more));
+    }
+
+    struct CachedFunction {
+        const void* symbol = nullptr;
+        CUcontext context = nullptr;
+        CUfunction function = nullptr;
+    };
+
+    cudaGraph_t native_;
+    GraphSlot* slot_;
+    const GraphSlot* origin_slot_ = nullptr;
+    std::uint32_t origin_generation_ = 0;
+    std::shared_ptr<Arena> arena_;
+    std::vector<NodeRecord> nodes_;
+    std::vector<cudaGraphNode_t> natives_; ///< CUDA's node of each record; apart, for the loops that need nothing else
+    std::vector<EdgeRecord> edges_;
+    std::size_t native_edges_ = 0;                    ///< how many of `edges_` CUDA has
+    std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet
+    std::array<CachedFunction, 16> functions_{};
+    bool built_ = false;
+};
+
+/// "kernel \"upload x\" at f.cpp:12", or by kernel name or kind and index where there is no label.
+[[nodiscard]] std::string describe_node(const GraphState& graph, std::uint32_t index);
+
+/// A node as the subject of an error: "<action><node>", its label and its location.
+[[nodiscard]] Subject node_subject(const GraphState& graph, std::uint32_t index, std::string_view action = {});
+
+} // namespace cudag::detail

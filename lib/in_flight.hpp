@@ -1,0 +1,49 @@
+// Owners that an Exec's updates brought in, kept until the launches that may use them have finished.
+#pragma once
+
+#include <cudag/detail/owners.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <list>
+#include <memory>
+
+namespace cudag::detail {
+
+/// A CUDA event after a launch.
+class LaunchMarker;
+
+/// The owners of one version of a node's parameters, and the last launch that may use them (null: none may).
+struct OwnerVersion {
+    Owners owners;
+    std::shared_ptr<LaunchMarker> last_use;
+};
+/// None or one: a list, because moving its element to another list cannot fail.
+using OwnerVersions = std::list<OwnerVersion>;
+
+/// CUDA attaches user objects to graphs, not to execs, so an Exec tracks its launches by events; only once an update
+/// has brought an owner in, so that other Execs pay nothing.
+class InFlight {
+  public:
+    /// From now on launches are tracked.
+    void begin_tracking() noexcept { tracks_ = true; }
+    [[nodiscard]] bool tracks() const noexcept { return tracks_; }
+
+    /// A marker for a launch in `stream`; throws Error if CUDA cannot make one. Give it to `launched` once the launch
+    /// has succeeded, and drop it otherwise.
+    [[nodiscard]] std::shared_ptr<LaunchMarker> marker(cudaStream_t stream) const;
+    void launched(std::shared_ptr<LaunchMarker>&& marker, cudaStream_t stream) noexcept;
+
+    /// Hands `version` over: it is dropped by the first `reclaim` after the launches made so far have finished.
+    void retire(OwnerVersions&& version) const noexcept;
+
+  private:
+    std::shared_ptr<LaunchMarker> last_launch_;
+    bool tracks_ = false;
+};
+
+[[nodiscard]] bool has_retired_owners() noexcept;
+/// Destroys the retired owners whose last launch has finished.
+void drop_retired_owners() noexcept;
+
+} // namespace cudag::detail

@@ -1,0 +1,74 @@
+// Graph::instantiate: CUDA's reason and node in the error.
+#include <cudag/graph.hpp>
+
+#include "driver.hpp"
+#include "exec_state.hpp"
+#include "failure.hpp"
+#include "reclaim.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace cudag {
+
+namespace {
+
+const char* reason_of(CUgraphInstantiateResult result) {
+    switch (result) {
+    case CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE:
+        return "the structure of the graph is invalid, such as by a cycle";
+    case CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED:
+        return "a device-launched graph does not support this node";
+    case CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED:
+        return "a device-launched graph runs on one device only";
+    default:
+        return "";
+    }
+}
+
+[[noreturn]] void raise_instantiate(CUresult status, const detail::GraphState& graph,
+                                    const CUDA_GRAPH_INSTANTIATE_PARAMS& params) {
+    detail::Subject subject{"instantiate"};
+    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
+        if (params.hErrNode_out == nullptr || graph.natives()[i] != params.hErrNode_out) continue;
+        subject.text += ": " + describe_node(graph, i);
+        subject.labels.emplace_back(graph.nodes()[i].label);
+        subject.where = graph.nodes()[i].location;
+    }
+    if (const char* reason = reason_of(params.result_out); *reason != '\0') subject.text += fmt::format(": {}", reason);
+    detail::raise_call<InstantiateError>(detail::to_runtime(status), "cuGraphInstantiateWithParams", std::move(subject),
+                                         detail::Api::driver);
+}
+
+} // namespace
+
+Exec Graph::instantiate(InstantiateOptions options) const {
+    detail::GraphState& graph = state();
+    if (options.auto_free_on_launch && options.device_launch)
+        detail::refuse<InstantiateError>(
+            "instantiate: auto_free_on_launch and device_launch exclude each other; choose one");
+    graph.complete_native();
+    detail::reclaim();
+
+    CUDA_GRAPH_INSTANTIATE_PARAMS params{};
+    if (options.auto_free_on_launch) params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    if (options.device_launch) params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+    if (options.use_node_priority) params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+    if (options.upload_stream) {
+        params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+        params.hUploadStream = options.upload_stream->get();
+    }
+    cudaGraphExec_t native = nullptr;
+    detail::bind_context();
+    const CUresult status = detail::driver().graph_instantiate_with_params(&native, graph.native(), &params);
+    if (status != CUDA_SUCCESS) raise_instantiate(status, graph, params);
+    try {
+        return Exec(std::make_unique<detail::ExecState>(native, state_));
+    } catch (...) {
+        detail::ignore(cudaGraphExecDestroy(native));
+        throw;
+    }
+}
+
+} // namespace cudag

@@ -1,0 +1,47 @@
+// Asks CUDA for a kernel's name and demangles it.
+#include "kernel_name.hpp"
+
+#include "driver.hpp"
+
+#include <cxxabi.h>
+
+#include <cstdlib>
+#include <memory>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Without return type and parameter list: the name stands in messages beside the parameters' own words.
+std::string readable(const char* mangled) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
+                                                      std::free);
+    if (!text) return mangled;
+    std::string name = text.get();
+    if (const auto prefix = std::string("void "); name.starts_with(prefix)) name.erase(0, prefix.size());
+    int depth = 0; // template arguments may hold parentheses of their own
+    for (std::size_t i = 0; i < name.size(); ++i) {
+        if (name[i] == '<') ++depth;
+        if (name[i] == '>') --depth;
+        if (name[i] == '(' && depth == 0 && !name.substr(i).starts_with("(anonymous")) return name.substr(0, i);
+    }
+    return name;
+}
+
+} // namespace
+
+std::string kernel_name(const void* symbol) {
+    const char* name = nullptr;
+    if (cudaFuncGetName(&name, symbol) == cudaSuccess && name != nullptr) return readable(name);
+    static_cast<void>(cudaGetLastError());
+    return "kernel";
+}
+
+std::string kernel_name(CUfunction function) {
+    const char* name = nullptr;
+    if (driver().func_get_name(&name, function) == CUDA_SUCCESS && name != nullptr) return readable(name);
+    return "kernel";
+}
+
+} // namespace cudag::detail

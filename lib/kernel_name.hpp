@@ -1,0 +1,14 @@
+// Kernels' names for people.
+#pragma once
+
+#include <cuda.h>
+
+#include <string>
+
+namespace cudag::detail {
+
+/// "scale<float>" for a kernel's symbol or function; "kernel" if CUDA does not tell. Leaves the last error as it is.
+[[nodiscard]] std::string kernel_name(const void* symbol);
+[[nodiscard]] std::string kernel_name(CUfunction function);
+
+} // namespace cudag::detail

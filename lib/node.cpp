@@ -1,0 +1,88 @@
+// What handles answer.
+#include <cudag/format.hpp>
+#include <cudag/node.hpp>
+
+#include "failure.hpp"
+#include "graph_state.hpp"
+#include "kernel_name.hpp"
+
+namespace cudag {
+
+using detail::GraphState;
+
+namespace {
+
+detail::NodeRecord& record_of(const Node& node) {
+    return GraphState::of(node).record(GraphState::index_unchecked(node));
+}
+
+} // namespace
+
+std::string_view to_string(NodeKind kind) noexcept {
+    switch (kind) {
+    case NodeKind::kernel:
+        return "kernel";
+    case NodeKind::memcpy:
+        return "memcpy";
+    case NodeKind::memset:
+        return "memset";
+    case NodeKind::host:
+        return "host";
+    case NodeKind::child:
+        return "child";
+    case NodeKind::empty:
+        return "empty";
+    case NodeKind::wait_event:
+        return "wait_event";
+    case NodeKind::record_event:
+        return "record_event";
+    case NodeKind::signal_semaphore:
+        return "signal_semaphore";
+    case NodeKind::wait_semaphore:
+        return "wait_semaphore";
+    case NodeKind::alloc:
+        return "alloc";
+    case NodeKind::free:
+        return "free";
+    case NodeKind::conditional:
+        return "conditional";
+    }
+    return "unknown";
+}
+
+NodeKind Node::kind() const {
+    return record_of(*this).kind;
+}
+std::string_view Node::label() const {
+    return record_of(*this).label;
+}
+SourceLocation Node::location() const {
+    return record_of(*this).location;
+}
+cudaGraphNode_t Node::native() const {
+    return GraphState::of(*this).natives()[index_];
+}
+
+Node Node::label(std::string_view text) const {
+    GraphState& graph = GraphState::of(*this);
+    graph.record(index_).label = graph.store(text);
+    return *this;
+}
+
+void Node::require_kind(NodeKind expected) const {
+    const GraphState& graph = GraphState::of(*this);
+    const NodeKind actual = graph.nodes()[index_].kind;
+    if (actual != expected)
+        detail::refuse(fmt::format("it is no {} node", expected), detail::node_subject(graph, index_, "as: "));
+}
+
+void detail::require_kernel(const Node& node, const void* symbol) {
+    GraphState& graph = GraphState::of(node);
+    const std::uint32_t index = GraphState::index_unchecked(node);
+    const auto* kernel = std::get_if<const KernelParams*>(&graph.record(index).params);
+    const CUfunction function = graph.function_of(symbol, [&] { return Subject{"as " + kernel_name(symbol)}; });
+    if (kernel == nullptr || (*kernel)->function != function)
+        refuse("it does not launch " + kernel_name(symbol), node_subject(graph, index, "as: "));
+}
+
+} // namespace cudag

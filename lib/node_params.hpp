@@ -1,0 +1,52 @@
+// What a node does, by kind: immutable blocks that graphs share with their clones and execs.
+#pragma once
+
+#include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/operand.hpp>
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <variant>
+
+namespace cudag::detail {
+
+/// `values` holds the arguments as `signature` lays them out.
+struct alignas(std::max_align_t) KernelParams {
+    CUfunction function;
+    const KernelSignature* signature;
+    LaunchConfig config;
+    std::byte* values;
+};
+
+/// Parameters of nodes that cudag does not describe, such as adopted 2D copies, stay with CUDA: monostate.
+using NodeParams =
+    std::variant<std::monostate, const KernelParams*, const CopyParams*, const SetParams*, const cudaHostNodeParams*>;
+
+[[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS driver_params(CUfunction function, const LaunchConfig& config,
+                                                           void* const* values) noexcept {
+    CUDA_KERNEL_NODE_PARAMS params{};
+    params.func = function;
+    params.gridDimX = config.grid.x;
+    params.gridDimY = config.grid.y;
+    params.gridDimZ = config.grid.z;
+    params.blockDimX = config.block.x;
+    params.blockDimY = config.block.y;
+    params.blockDimZ = config.block.z;
+    params.sharedMemBytes = static_cast<unsigned>(config.shared_bytes);
+    params.kernelParams = const_cast<void**>(values); // read only, but the driver's type says otherwise
+    return params;
+}
+
+[[nodiscard]] inline cudaMemsetParams runtime_params(const SetParams& set) noexcept {
+    cudaMemsetParams params{};
+    params.dst = set.destination;
+    params.value = set.value;
+    params.elementSize = set.element_bytes;
+    params.width = set.size;
+    params.height = 1;
+    return params;
+}
+
+} // namespace cudag::detail

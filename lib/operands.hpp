@@ -1,0 +1,31 @@
+// The checks that copies and fills share, whether they become nodes, updates or stream work.
+#pragma once
+
+#include "failure.hpp"
+
+#include <cudag/detail/operand.hpp>
+
+#include <fmt/format.h>
+
+namespace cudag::detail {
+
+/// Throws E if the sizes of `copy` differ or are 0, or an operand is null. `subject` is called only then.
+template <class E = GraphError, class MakeSubject>
+void require_copy(const CopyParams& copy, const MakeSubject& subject) {
+    if (copy.destination_size != copy.source_size)
+        refuse<E>(fmt::format("the destination has {} elements, the source {}; both must have the same size",
+                              copy.destination_size, copy.source_size),
+                  subject());
+    if (copy.source_size == 0) refuse<E>("a copy of 0 elements; leave the copy out", subject());
+    if (copy.destination == nullptr || copy.source == nullptr)
+        refuse<E>(fmt::format("the {} is null", copy.destination == nullptr ? "destination" : "source"), subject());
+}
+
+/// Throws E if the range of `set` is empty or null.
+template <class E = GraphError, class MakeSubject>
+void require_set(const SetParams& set, const MakeSubject& subject) {
+    if (set.size == 0) refuse<E>("a memset of 0 elements; leave it out", subject());
+    if (set.destination == nullptr) refuse<E>("the destination is null", subject());
+}
+
+} // namespace cudag::detail

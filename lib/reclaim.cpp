@@ -1,0 +1,72 @@
+// User objects whose destructors only hand over; the objects die in reclaim().
+#include "reclaim.hpp"
+
+#include "failure.hpp"
+#include "in_flight.hpp"
+
+#include <atomic>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+struct Bundle {
+    std::vector<std::shared_ptr<const void>> objects;
+    Bundle* next = nullptr;
+};
+
+std::atomic<Bundle*> released = nullptr;
+
+void CUDART_CB hand_over(void* user_data) {
+    auto* bundle = static_cast<Bundle*>(user_data);
+    bundle->next = released.load(std::memory_order_relaxed);
+    while (!released.compare_exchange_weak(bundle->next, bundle, std::memory_order_release, std::memory_order_relaxed))
+        ;
+}
+
+/// Lets owners free CUDA memory while this thread, or another, captures a stream.
+class RelaxedCapture {
+  public:
+    RelaxedCapture() noexcept : status_(cudaThreadExchangeStreamCaptureMode(&mode_)) { ignore(status_); }
+    ~RelaxedCapture() {
+        if (status_ == cudaSuccess) ignore(cudaThreadExchangeStreamCaptureMode(&mode_));
+    }
+    RelaxedCapture(const RelaxedCapture&) = delete;
+    RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+  private:
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+    cudaError_t status_;
+};
+
+} // namespace
+
+void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) {
+    auto bundle = std::make_unique<Bundle>();
+    cudaUserObject_t user_object = nullptr;
+    checked<GraphError>(cudaUserObjectCreate(&user_object, bundle.get(), hand_over, 1, cudaUserObjectNoDestructorSync),
+                        "cudaUserObjectCreate");
+    Bundle& kept = *bundle.release(); // the user object's from here on
+    const cudaError_t status = cudaGraphRetainUserObject(graph, user_object, 1, cudaGraphUserObjectMove);
+    if (status != cudaSuccess) {
+        CallFailure failure = describe_failure(status, "cudaGraphRetainUserObject", {}, Api::runtime);
+        ignore(cudaUserObjectRelease(user_object, 1));
+        throw GraphError(status, failure.text, std::move(failure.details));
+    }
+    kept.objects = std::move(objects);
+}
+
+void reclaim() noexcept {
+    const bool some_released = released.load(std::memory_order_relaxed) != nullptr;
+    if (!some_released && !has_retired_owners()) return;
+    const RelaxedCapture allow_free;
+    Bundle* bundle = released.exchange(nullptr, std::memory_order_acquire);
+    while (bundle != nullptr) {
+        const std::unique_ptr<Bundle> last(bundle);
+        bundle = bundle->next;
+    }
+    drop_retired_owners();
+}
+
+} // namespace cudag::detail

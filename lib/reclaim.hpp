@@ -1,0 +1,22 @@
+// Destroys what launches have finished with, on the caller's thread.
+#pragma once
+
+#include <cudag/detail/owners.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <vector>
+
+namespace cudag::detail {
+
+/// Keeps `objects` with `graph`, its clones, its execs and their launches in flight, as one CUDA user object.
+/// Throws GraphError and keeps nothing if CUDA refuses.
+void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects);
+
+/// Destroys every object that no launch can use any more. CUDA reports that from a callback, where no CUDA call is
+/// allowed; owners free CUDA memory, so it happens here instead. Called by allocation, instantiation, synchronisation
+/// and the destructors of Graph and Exec. Costs two loads if there is nothing to do.
+void reclaim() noexcept;
+
+} // namespace cudag::detail
