@@ -1,0 +1,16 @@
+// A copy of a Event.
+// expect-error: deleted
+// expect-error: cudag::Event
+#include <cudag/event.hpp>
+
+#include <utility>
+
+void call(cudag::Event& owner) {
+#ifdef CUDAG_EXPECT_ERROR
+    cudag::Event other = owner;
+    static_cast<void>(other);
+#else
+    cudag::Event other = std::move(owner);
+    static_cast<void>(other);
+#endif
+}

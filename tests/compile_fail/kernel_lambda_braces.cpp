@@ -1,0 +1,14 @@
+// A lambda as a kernel, after a launch configuration in braces.
+// expect-error: cudag: a kernel is a __global__ function or a pointer to one
+#include <cudag/builder.hpp>
+
+__global__ void work(int n);
+
+void call(cudag::GraphBuilder& builder) {
+#ifdef CUDAG_EXPECT_ERROR
+    builder.kernel(
+        {.grid = 8}, [](int) {}, 16);
+#else
+    builder.kernel({.grid = 8}, work, 16);
+#endif
+}

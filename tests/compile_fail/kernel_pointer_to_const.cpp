@@ -1,0 +1,13 @@
+// A const float* where the kernel takes a float*.
+// expect-error: cudag: kernel argument cannot become the kernel's parameter type; see the types below
+#include <cudag/builder.hpp>
+
+__global__ void work(float* x);
+
+void call(cudag::GraphBuilder& builder, [[maybe_unused]] const float* constant, [[maybe_unused]] float* variable) {
+#ifdef CUDAG_EXPECT_ERROR
+    builder.kernel(cudag::LaunchConfig(), work, constant);
+#else
+    builder.kernel(cudag::LaunchConfig(), work, variable);
+#endif
+}

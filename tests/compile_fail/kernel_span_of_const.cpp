@@ -1,0 +1,14 @@
+// A span of const elements where the kernel takes a float*.
+// expect-error: cudag: kernel argument cannot become the kernel's parameter type; see the types below
+#include <cudag/builder.hpp>
+
+__global__ void work(float* x);
+
+void call(cudag::GraphBuilder& builder, [[maybe_unused]] cudag::DeviceSpan<const float> constant,
+          [[maybe_unused]] cudag::DeviceSpan<float> variable) {
+#ifdef CUDAG_EXPECT_ERROR
+    builder.kernel(cudag::LaunchConfig(), work, constant);
+#else
+    builder.kernel(cudag::LaunchConfig(), work, variable);
+#endif
+}

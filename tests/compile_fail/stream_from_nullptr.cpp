@@ -1,0 +1,13 @@
+// nullptr as a stream: the default stream by mistake.
+// expect-error: deleted
+#include <cudag/stream.hpp>
+
+void call([[maybe_unused]] cudaStream_t stream) {
+#ifdef CUDAG_EXPECT_ERROR
+    cudag::StreamRef ref = nullptr;
+    static_cast<void>(ref);
+#else
+    cudag::StreamRef ref = stream;
+    static_cast<void>(ref);
+#endif
+}

@@ -1,0 +1,11 @@
+// 0 as a stream in a launch: the default stream by mistake.
+// expect-error: deleted
+#include <cudag/exec.hpp>
+
+void call(cudag::Exec& exec, [[maybe_unused]] cudaStream_t stream) {
+#ifdef CUDAG_EXPECT_ERROR
+    exec.launch(0);
+#else
+    exec.launch(stream);
+#endif
+}

@@ -1,0 +1,240 @@
+// Whole-graph update: what may differ, what the result says, and that a refused update changes nothing.
+#include "nodes.hpp"
+
+#include <cstddef>
+#include <vector>
+
+namespace {
+
+void CUDART_CB increment(void* data) {
+    ++*static_cast<int*>(data);
+}
+
+/// kernel > memcpy > memset > host; what a test wants different it sets before build().
+struct Pipeline {
+    explicit Pipeline(DeviceInts& data) : call(store, data.data(), 0, 1), set(set_ints(data.data() + 2, 1, 3)) {
+        copy_to = data.data() + 1;
+        copy_from = &host_source;
+    }
+
+    void build() {
+        nodes.push_back(kernel_is_empty ? add_empty(graph) : add_kernel(graph, call));
+        nodes.push_back(add_memcpy(graph, copy_to, copy_from, copy_bytes, copy_kind, {nodes[0]}));
+        nodes.push_back(add_memset(graph, set, {nodes[1]}));
+        nodes.push_back(add_host(graph, {increment, counter}, {nodes[2]}));
+    }
+
+    Call<int*, int, int> call;
+    bool kernel_is_empty = false;
+    int host_source = 2;
+    void* copy_to;
+    const void* copy_from;
+    std::size_t copy_bytes = sizeof(int);
+    cudaMemcpyKind copy_kind = cudaMemcpyHostToDevice;
+    cudaMemsetParams set;
+    int count = 0;
+    int* counter = &count;
+    Graph graph;
+    Nodes nodes;
+};
+
+struct Report {
+    cudaError_t code;
+    cudaGraphExecUpdateResult result;
+    cudaGraphNode_t node;
+    cudaGraphNode_t from_node;
+};
+
+Report update(cudaGraphExec_t exec, cudaGraph_t graph) {
+    cudaGraphExecUpdateResultInfo info{};
+    info.result = cudaGraphExecUpdateErrorAttributesChanged;
+    info.errorNode = untouched<cudaGraphNode_t>();
+    info.errorFromNode = untouched<cudaGraphNode_t>();
+    const cudaError_t code = cudaGraphExecUpdate(exec, graph, &info);
+    REQUIRE(cudaGetLastError() == code);
+    return {code, info.result, info.errorNode, info.errorFromNode};
+}
+
+struct Fixture {
+    Stream stream;
+    DeviceInts data{4};
+    Pipeline original{data};
+    Pipeline changed{data};
+
+    Fixture() { original.build(); }
+
+    void require_updated(cudaGraphExec_t exec) {
+        const Report report = update(exec, changed.graph);
+        REQUIRE(report.code == cudaSuccess);
+        REQUIRE(report.result == cudaGraphExecUpdateSuccess);
+        REQUIRE(report.node == nullptr);
+        REQUIRE(report.from_node == nullptr);
+    }
+    /// The update is refused for `result` and names `node`; the executable graph still does what it did.
+    void require_refused(const Exec& exec, cudaGraphExecUpdateResult result, cudaGraphNode_t node) {
+        const Report report = update(exec, changed.graph);
+        REQUIRE(report.code == cudaErrorGraphExecUpdateFailure);
+        REQUIRE(report.result == result);
+        REQUIRE(report.node == node);
+        REQUIRE(report.from_node == nullptr);
+        exec.run(stream);
+        REQUIRE(data.read() == std::vector{1, 2, 3, poison});
+        REQUIRE(original.count == 1);
+        REQUIRE(changed.count == 0);
+    }
+};
+
+} // namespace
+
+TEST_CASE("a whole update takes all parameters over", "[exec_update][whole]") {
+    Fixture f;
+    f.changed.call.argument<2>() = 10;
+    f.changed.host_source = 20;
+    f.changed.set.value = 30;
+    f.changed.build();
+    const Exec exec(f.original.graph);
+    f.require_updated(exec);
+    exec.run(f.stream);
+    REQUIRE(f.data.read() == std::vector{10, 20, 30, poison});
+    REQUIRE(f.original.count == 0);
+    REQUIRE(f.changed.count == 1);
+}
+
+TEST_CASE("a whole update may change the kernel, its grid and sizes", "[exec_update][whole]") {
+    Fixture f;
+    Call<int*, int, int> plus(add, f.data.data(), 3, 5);
+    f.data.write({0, 0, 0, 0});
+    const Exec exec(f.original.graph);
+    f.changed.kernel_is_empty = false;
+    f.changed.copy_to = f.data.data() + 1;
+    f.changed.set.width = 2;
+    f.changed.set.dst = f.data.data() + 1;
+    plus.grid = dim3(2);
+    f.changed.nodes.push_back(add_kernel(f.changed.graph, plus));
+    f.changed.nodes.push_back(add_memcpy(f.changed.graph, f.data.data(), &f.changed.host_source, sizeof(int),
+                                         cudaMemcpyHostToDevice, {f.changed.nodes[0]}));
+    f.changed.nodes.push_back(add_memset(f.changed.graph, f.changed.set, {f.changed.nodes[1]}));
+    add_host(f.changed.graph, {increment, &f.changed.count}, {f.changed.nodes[2]});
+    f.require_updated(exec);
+    exec.run(f.stream);
+    REQUIRE(f.data.read() == std::vector{2, 3, 3, 10});
+}
+
+TEST_CASE("a whole update may change the element size and the pageable source", "[exec_update][whole]") {
+    Fixture f;
+    PinnedInts pinned(1);
+    pinned[0] = 8;
+    f.changed.copy_from = pinned.data();
+    f.changed.set.elementSize = 1;
+    f.changed.set.width = 4;
+    f.changed.set.value = 0x11;
+    f.changed.build();
+    const Exec exec(f.original.graph);
+    f.require_updated(exec);
+    exec.run(f.stream);
+    REQUIRE(f.data.read() == std::vector{1, 8, 0x11111111, poison});
+}
+
+TEST_CASE("a whole update from the same graph takes its new parameters", "[exec_update][whole]") {
+    Fixture f;
+    const Exec exec(f.original.graph);
+    f.original.call.argument<2>() = 10;
+    const cudaKernelNodeParams params = f.original.call.params();
+    REQUIRE_CUDA(cudaGraphKernelNodeSetParams(f.original.nodes[0], &params));
+    REQUIRE(update(exec, f.original.graph).code == cudaSuccess);
+    exec.run(f.stream);
+    REQUIRE(f.data.read() == std::vector{10, 2, 3, poison});
+}
+
+TEST_CASE("a copy's memory types cannot change in a whole update", "[exec_update][whole]") {
+    Fixture f;
+    DeviceInts other(1);
+    int destination = poison;
+    SECTION("from host-to-device to device-to-host") {
+        f.changed.copy_to = &destination;
+        f.changed.copy_from = other.data();
+        f.changed.copy_kind = cudaMemcpyDeviceToHost;
+    }
+    SECTION("from host-to-device to device-to-device") {
+        f.changed.copy_from = other.data();
+        f.changed.copy_kind = cudaMemcpyDeviceToDevice;
+    }
+    SECTION("from host-to-device to the default kind") {
+        f.changed.copy_kind = cudaMemcpyDefault;
+    }
+    f.changed.build();
+    const Exec exec(f.original.graph);
+    f.require_refused(exec, cudaGraphExecUpdateErrorParametersChanged, f.changed.nodes[1]);
+}
+
+TEST_CASE("a memset's number of rows cannot change in a whole update", "[exec_update][whole]") {
+    Fixture f;
+    f.changed.set.height = 2;
+    f.changed.set.pitch = 4;
+    // Comes before the memset, and would be fine by itself.
+    f.changed.call.argument<2>() = 10;
+    f.changed.build();
+    const Exec exec(f.original.graph);
+    f.require_refused(exec, cudaGraphExecUpdateErrorParametersChanged, f.changed.nodes[2]);
+}
+
+TEST_CASE("a node's kind cannot change in a whole update", "[exec_update][whole]") {
+    Fixture f;
+    f.changed.kernel_is_empty = true;
+    f.changed.build();
+    const Exec exec(f.original.graph);
+    f.require_refused(exec, cudaGraphExecUpdateErrorNodeTypeChanged, f.changed.nodes[0]);
+}
+
+TEST_CASE("the number of nodes cannot change in a whole update, and no node is named", "[exec_update][whole]") {
+    Fixture f;
+    f.changed.build();
+    SECTION("one more") {
+        add_empty(f.changed.graph, {f.changed.nodes[3]});
+    }
+    SECTION("one less") {
+        REQUIRE_CUDA(cudaGraphDestroyNode(f.changed.nodes[3]));
+    }
+    const Exec exec(f.original.graph);
+    f.require_refused(exec, cudaGraphExecUpdateErrorTopologyChanged, nullptr);
+}
+
+TEST_CASE("the edges cannot change in a whole update, and the node that has them is named", "[exec_update][whole]") {
+    Fixture f;
+    f.changed.build();
+    cudaGraphNode_t named = nullptr;
+    SECTION("one more") {
+        add_edge(f.changed.graph, f.changed.nodes[0], f.changed.nodes[2]);
+        named = f.changed.nodes[2];
+    }
+    SECTION("one less") {
+        REQUIRE_CUDA(
+            cudaGraphRemoveDependencies(f.changed.graph, &f.changed.nodes[2], &f.changed.nodes[3], nullptr, 1));
+        named = f.changed.nodes[3];
+    }
+    const Exec exec(f.original.graph);
+    f.require_refused(exec, cudaGraphExecUpdateErrorTopologyChanged, named);
+}
+
+TEST_CASE("after a whole update the nodes of the first graph still address the executable graph",
+          "[exec_update][whole]") {
+    Fixture f;
+    f.changed.build();
+    const Exec exec(f.original.graph);
+    f.require_updated(exec);
+    f.original.call.argument<2>() = 10;
+    const cudaKernelNodeParams params = f.original.call.params();
+    REQUIRE_CUDA(cudaGraphExecKernelNodeSetParams(exec, f.original.nodes[0], &params));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecKernelNodeSetParams(exec, f.changed.nodes[0], &params));
+    exec.run(f.stream);
+    REQUIRE(f.data.read() == std::vector{10, 2, 3, poison});
+}
+
+TEST_CASE("bad arguments of a whole update are refused, a missing result is not", "[exec_update][whole]") {
+    Fixture f;
+    const Exec exec(f.original.graph);
+    cudaGraphExecUpdateResultInfo info{};
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecUpdate(exec, nullptr, &info));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecUpdate(nullptr, f.original.graph, &info));
+    REQUIRE_CUDA(cudaGraphExecUpdate(exec, f.original.graph, nullptr));
+}

@@ -1,0 +1,130 @@
+// Streams: creation, order, queries, destruction with work pending.
+#include "gate.hpp"
+#include "nodes.hpp"
+
+#include <vector>
+
+TEST_CASE("work in one stream runs in order", "[streams]") {
+    Stream stream;
+    DeviceInts data(1);
+    data.write({1});
+    Call plus(add, data.data(), 0, 1);
+    Call set(store, data.data(), 0, 10);
+    PinnedInts result(1);
+    plus.launch(stream);
+    set.launch(stream);
+    plus.launch(stream);
+    REQUIRE_CUDA(cudaMemcpyAsync(result.data(), data.data(), sizeof(int), cudaMemcpyDeviceToHost, stream));
+    stream.synchronize();
+    REQUIRE(result[0] == 11);
+}
+
+TEST_CASE("a call returns before its work runs", "[streams]") {
+    Stream stream;
+    DeviceInts data(1);
+    Call set(store, data.data(), 0, 10);
+    Gate gate;
+    gate.block(stream);
+    set.launch(stream);
+    REQUIRE_NOT_READY(cudaStreamQuery(stream));
+    REQUIRE(gate.passed() == 0);
+    gate.open();
+    stream.synchronize();
+    REQUIRE_CUDA(cudaStreamQuery(stream));
+    REQUIRE(data.read() == std::vector{10});
+}
+
+TEST_CASE("non-blocking streams do not wait for each other", "[streams]") {
+    Stream held(cudaStreamNonBlocking);
+    Stream free(cudaStreamNonBlocking);
+    DeviceInts data(1);
+    Call set(store, data.data(), 0, 10);
+    Gate gate;
+    gate.block(held);
+    set.launch(free);
+    free.synchronize();
+    REQUIRE_NOT_READY(cudaStreamQuery(held));
+}
+
+TEST_CASE("a stream destroyed with work pending finishes it", "[streams]") {
+    DeviceInts data(1);
+    Call set(store, data.data(), 0, 10);
+    cudaStream_t stream = nullptr;
+    REQUIRE_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    Gate gate;
+    gate.block(stream);
+    set.launch(stream);
+    REQUIRE_CUDA(cudaStreamDestroy(stream));
+    REQUIRE(gate.passed() == 0);
+    gate.open();
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+    REQUIRE(gate.passed() == 1);
+    REQUIRE(data.read() == std::vector{10});
+}
+
+TEST_CASE("the device is synchronised once every stream is done", "[streams]") {
+    Stream one;
+    Stream two(cudaStreamNonBlocking);
+    DeviceInts data(2);
+    Call first(store, data.data(), 0, 1);
+    Call second(store, data.data(), 1, 2);
+    first.launch(one);
+    second.launch(two);
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+    REQUIRE_CUDA(cudaStreamQuery(one));
+    REQUIRE_CUDA(cudaStreamQuery(two));
+    REQUIRE(data.read() == std::vector{1, 2});
+}
+
+TEST_CASE("streams know their flags, priority and device", "[streams]") {
+    Stream blocking;
+    Stream independent(cudaStreamNonBlocking);
+    unsigned flags = 99;
+    REQUIRE_CUDA(cudaStreamGetFlags(blocking, &flags));
+    REQUIRE(flags == cudaStreamDefault);
+    REQUIRE_CUDA(cudaStreamGetFlags(independent, &flags));
+    REQUIRE(flags == cudaStreamNonBlocking);
+    REQUIRE_CUDA(cudaStreamGetFlags(nullptr, &flags));
+    REQUIRE(flags == cudaStreamDefault);
+
+    int priority = 99;
+    REQUIRE_CUDA(cudaStreamGetPriority(blocking, &priority));
+    REQUIRE(priority == 0);
+    int device = 99;
+    REQUIRE_CUDA(cudaStreamGetDevice(blocking, &device));
+    REQUIRE(device == 0);
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusInvalidated;
+    REQUIRE_CUDA(cudaStreamIsCapturing(blocking, &status));
+    REQUIRE(status == cudaStreamCaptureStatusNone);
+}
+
+TEST_CASE("stream priorities go from 0 to -5 and are clamped", "[streams]") {
+    int least = 99;
+    int greatest = 99;
+    REQUIRE_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    REQUIRE(least == 0);
+    REQUIRE(greatest == -5);
+    const auto priority_given = [](int wanted) {
+        cudaStream_t stream = nullptr;
+        int priority = 99;
+        REQUIRE_CUDA(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, wanted));
+        REQUIRE_CUDA(cudaStreamGetPriority(stream, &priority));
+        REQUIRE_CUDA(cudaStreamDestroy(stream));
+        return priority;
+    };
+    REQUIRE(priority_given(-3) == -3);
+    REQUIRE(priority_given(-99) == -5);
+    REQUIRE(priority_given(5) == 0);
+}
+
+TEST_CASE("the default streams cannot be destroyed", "[streams]") {
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidResourceHandle, cudaStreamDestroy(nullptr));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidResourceHandle, cudaStreamDestroy(cudaStreamLegacy));
+}
+
+TEST_CASE("bad stream arguments are refused", "[streams]") {
+    cudaStream_t stream = nullptr;
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaStreamCreateWithFlags(&stream, 7));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaStreamCreate(nullptr));
+    REQUIRE(stream == nullptr);
+}

@@ -1,0 +1,52 @@
+// DAGs in plain C++: what the scenarios build with cudag, and what must come out.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+/// What one step of a DAG does to its own cell. A join has none.
+enum class Action {
+    hash_on_device, ///< a kernel: the hash of the inputs
+    hash_on_host,   ///< a host node: the same
+    copy,           ///< a memcpy: the value of the first input
+    fill,           ///< a memset: a value
+    join,
+};
+
+struct Step {
+    Action action;
+    std::vector<std::size_t> after;  ///< the steps that it waits for
+    std::vector<std::size_t> inputs; ///< the cells that it reads: those of `after`, seen through joins
+};
+
+struct Dag {
+    std::string name;
+    std::vector<Step> steps;
+};
+
+/// One set of parameters for all steps of a DAG.
+struct Version {
+    std::uint32_t salt; ///< enters every hash and fill
+    bool copies_decoy;  ///< copies read a constant cell instead of their input
+};
+
+constexpr std::uint32_t poison = 0xdeadbeef;
+constexpr std::uint32_t decoy = 7777;
+
+/// The hash that both the kernel and the host nodes compute, of the cells at `inputs`.
+std::uint32_t hash_of(const std::uint32_t* cells, const std::vector<std::size_t>& inputs, std::uint32_t salt);
+
+/// The salt of one step.
+std::uint32_t salt_of(const Version& version, std::size_t step);
+
+/// What every cell holds after a run; the cells of joins stay poisoned.
+std::vector<std::uint32_t> expected(const Dag& dag, const Version& version);
+
+Dag diamond();
+Dag line(std::size_t length);
+/// 1 step -> `width` steps -> a join -> `width` steps -> 1 step
+Dag fan(std::size_t width);
+/// Steps of all kinds with up to three predecessors each; the same for the same seed, everywhere.
+Dag random_dag(std::uint32_t seed, std::size_t length);

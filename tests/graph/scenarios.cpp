@@ -1,0 +1,80 @@
+// Whole graphs against plain C++: fresh, updated node by node, cloned, and adopted.
+#include <optional>
+
+#include "scenario.hpp"
+
+namespace {
+
+constexpr Version draft{1, true};
+constexpr Version final_version{2, false};
+
+/// Calls `check(dag, scenario)` for every DAG there is.
+template <class Check>
+void for_each_dag(Check&& check) {
+    std::vector<Dag> dags{diamond(), line(200), fan(2), fan(Inputs::capacity)};
+    for (std::uint32_t seed = 1; seed <= 20; ++seed)
+        dags.push_back(random_dag(seed, 40));
+    for (const Dag& dag : dags) {
+        INFO(dag.name);
+        check(dag, Scenario(dag));
+    }
+}
+
+} // namespace
+
+TEST_CASE("a fresh graph computes what the oracle says, launch after launch", "[scenario]") {
+    for_each_dag([](const Dag& dag, const Scenario& scenario) {
+        cudag::Exec exec = scenario.build(final_version).instantiate();
+        for (int launch = 0; launch < 3; ++launch)
+            CHECK(scenario.run(exec) == expected(dag, final_version));
+        CHECK(exec.replays() == 3);
+    });
+}
+
+TEST_CASE("an exec updated node by node computes as if built so", "[scenario]") {
+    for_each_dag([](const Dag& dag, const Scenario& scenario) {
+        const cudag::Graph graph = scenario.build(draft);
+        cudag::Exec exec = graph.instantiate();
+        CHECK(scenario.run(exec) == expected(dag, draft));
+        scenario.update(exec, graph, final_version);
+        CHECK(scenario.run(exec) == expected(dag, final_version));
+        scenario.update(exec, graph, draft);
+        CHECK(scenario.run(exec) == expected(dag, draft));
+    });
+}
+
+TEST_CASE("an exec updated before its first launch computes as if built so", "[scenario]") {
+    for_each_dag([](const Dag& dag, const Scenario& scenario) {
+        const cudag::Graph graph = scenario.build(draft);
+        cudag::Exec exec = graph.instantiate();
+        scenario.update(exec, graph, final_version);
+        CHECK(scenario.run(exec) == expected(dag, final_version));
+    });
+}
+
+TEST_CASE("a clone computes the same when the original is gone, and is updated", "[scenario][clone]") {
+    for_each_dag([](const Dag& dag, const Scenario& scenario) {
+        std::optional<cudag::Graph> graph = scenario.build(draft);
+        const cudag::Graph clone = graph->clone();
+        graph.reset();
+        cudag::Exec exec = clone.instantiate();
+        CHECK(scenario.run(exec) == expected(dag, draft));
+        scenario.update(exec, clone, final_version);
+        CHECK(scenario.run(exec) == expected(dag, final_version));
+    });
+}
+
+TEST_CASE("an adopted copy of the native graph computes the same, and is updated", "[scenario][adopt]") {
+    for_each_dag([](const Dag& dag, const Scenario& scenario) {
+        std::optional<cudag::Graph> graph = scenario.build(draft);
+        cudaGraph_t copy = nullptr;
+        cudag::check(cudaGraphClone(&copy, graph->native()));
+        const cudag::Graph adopted = cudag::Graph::adopt(copy);
+        CHECK(adopted.edge_count() == graph->edge_count());
+        graph.reset();
+        cudag::Exec exec = adopted.instantiate();
+        CHECK(scenario.run(exec) == expected(dag, draft));
+        scenario.update(exec, adopted, final_version);
+        CHECK(scenario.run(exec) == expected(dag, final_version));
+    });
+}

@@ -1,0 +1,178 @@
+// Streams and events.
+#include <optional>
+
+#include "gate.hpp"
+
+using cudag::Error;
+using cudag::Event;
+using cudag::Exec;
+using cudag::GraphBuilder;
+using cudag::Stream;
+
+namespace {
+
+/// An exec that waits at `gate`.
+Exec held_up(Gate& gate) {
+    GraphBuilder b;
+    b.host(gate.node());
+    return std::move(b).build().instantiate();
+}
+
+} // namespace
+
+TEST_CASE("a new stream is idle and does not block the default stream", "[stream]") {
+    const Stream stream;
+    CHECK(stream.get() != nullptr);
+    CHECK(stream.query());
+    CHECK_NOTHROW(stream.synchronize());
+    unsigned flags = 0;
+    cudag::check(cudaStreamGetFlags(stream.get(), &flags));
+    CHECK(flags == cudaStreamNonBlocking);
+}
+
+TEST_CASE("a stream is busy until its work has finished", "[stream]") {
+    const Stream stream;
+    const Stream idle;
+    Gate gate;
+    Exec exec = held_up(gate);
+    exec.launch(stream);
+    gate.wait_until_entered();
+    CHECK_FALSE(stream.query());
+    CHECK(idle.query());
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+    gate.open();
+    stream.synchronize();
+    CHECK(stream.query());
+}
+
+TEST_CASE("a stream moves, and is then owned once", "[stream]") {
+    Stream first;
+    cudaStream_t raw = first.get();
+    Stream second = std::move(first);
+    CHECK(second.get() == raw);
+    CHECK(first.get() == nullptr);
+    first = Stream();
+    CHECK(first.get() != raw);
+    first = std::move(second);
+    CHECK(first.get() == raw);
+    CHECK(first.query());
+}
+
+TEST_CASE("destroying a stream does not end its work", "[stream]") {
+    const cudag::PinnedBuffer<int> cell(1);
+    cell[0] = 0;
+    Gate gate;
+    GraphBuilder b;
+    const auto wait = b.host(gate.node());
+    b.kernel({}, store, cell, 3).after(wait);
+    Exec exec = std::move(b).build().instantiate();
+    {
+        const Stream stream;
+        exec.launch(stream);
+        gate.wait_until_entered();
+    }
+    gate.open();
+    cudag::check(cudaDeviceSynchronize());
+    CHECK(cell[0] == 3);
+}
+
+TEST_CASE("an event that was never recorded is finished", "[event]") {
+    const Event event;
+    CHECK(event.query());
+    CHECK_NOTHROW(event.synchronize());
+}
+
+TEST_CASE("an event is finished when the work before it is", "[event]") {
+    const Stream stream;
+    Gate gate;
+    Exec exec = held_up(gate);
+    Event before;
+    Event after;
+    before.record(stream);
+    exec.launch(stream);
+    after.record(stream);
+    gate.wait_until_entered();
+    CHECK(before.query());
+    CHECK_FALSE(after.query());
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+    gate.open();
+    after.synchronize();
+    CHECK(after.query());
+}
+
+TEST_CASE("recording an event again replaces its mark", "[event]") {
+    const Stream stream;
+    Gate gate;
+    Exec exec = held_up(gate);
+    Event event;
+    event.record(stream);
+    event.synchronize();
+    exec.launch(stream);
+    event.record(stream);
+    gate.wait_until_entered();
+    CHECK_FALSE(event.query());
+    gate.open();
+    event.synchronize();
+    CHECK(event.query());
+}
+
+TEST_CASE("events measure the time between them", "[event]") {
+    const Stream stream;
+    Event start;
+    Event end;
+    start.record(stream);
+    cudag::launch(stream, {}, nothing);
+    end.record(stream);
+    end.synchronize();
+    CHECK(end.milliseconds_since(start) >= 0);
+    CHECK(start.milliseconds_since(start) == 0);
+    CHECK(start.milliseconds_since(end) == -end.milliseconds_since(start));
+}
+
+TEST_CASE("time is not measured without records, timing or an end", "[event]") {
+    const Stream stream;
+    Event start;
+    Event end;
+    const auto check = [](const Event& from, const Event& to, cudaError_t code) {
+        const auto error = refused<Error>([&] { static_cast<void>(to.milliseconds_since(from)); });
+        CHECK(error.code() == cuda_code(code));
+        CHECK(error.operation() == "cudaEventElapsedTime");
+    };
+    check(start, end, cudaErrorInvalidResourceHandle);
+
+    Event plain({.timing = false});
+    start.record(stream);
+    plain.record(stream);
+    stream.synchronize();
+    check(start, plain, cudaErrorInvalidResourceHandle);
+
+    Gate gate;
+    Exec exec = held_up(gate);
+    exec.launch(stream);
+    end.record(stream);
+    gate.wait_until_entered();
+    check(start, end, cudaErrorNotReady);
+    gate.open();
+    stream.synchronize();
+    CHECK(end.milliseconds_since(start) > 0);
+}
+
+TEST_CASE("an event moves, and is then owned once", "[event]") {
+    Event first;
+    cudaEvent_t raw = first.get();
+    Event second = std::move(first);
+    CHECK(second.get() == raw);
+    CHECK(first.get() == nullptr);
+    first = std::move(second);
+    CHECK(first.get() == raw);
+    CHECK(first.query());
+}
+
+TEST_CASE("an event is recorded in a raw stream", "[event]") {
+    const Stream stream;
+    cudaStream_t raw = stream.get();
+    Event event;
+    event.record(raw);
+    event.synchronize();
+    CHECK(event.query());
+}

@@ -1,0 +1,6 @@
+// A kernel that nothing can run.
+#pragma once
+
+#include <cuda_runtime.h>
+
+__global__ void touch(int* x);

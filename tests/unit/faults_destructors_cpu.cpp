@@ -1,0 +1,90 @@
+// Destructors ignore calls that fail, and leave no error behind for the user's own calls.
+#include "faults.hpp"
+#include "kernels.hpp"
+#include "live_counts.hpp"
+
+#include <cudag/cudag.hpp>
+
+#include <catch.hpp>
+
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace {
+
+/// Makes each call of the destructor of what `make` returns fail.
+template <class Make>
+Faults fail_destructor(Make&& make) {
+    std::optional<std::invoke_result_t<Make&>> object;
+    const Faults faults = for_every_call_failing([&] { object.reset(); }, [] {}, [&] { object.emplace(make()); });
+    CHECK(faults.thrown == 0);
+    CHECK(faults.ignored > 0);
+    return faults;
+}
+
+cudag::Graph graph_with_owner() {
+    cudag::GraphBuilder builder;
+    const cudag::DeviceBuffer<int> x(4);
+    builder.memset(x, 1);
+    return std::move(builder).build();
+}
+
+cudaStreamCaptureMode capture_mode() {
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    REQUIRE(cudaThreadExchangeStreamCaptureMode(&mode) == cudaSuccess);
+    cudaStreamCaptureMode back = mode;
+    REQUIRE(cudaThreadExchangeStreamCaptureMode(&back) == cudaSuccess);
+    return mode;
+}
+
+} // namespace
+
+TEST_CASE("destructors of streams, events and buffers ignore failures", "[unit][faults]") {
+    CHECK(fail_destructor([] { return cudag::Stream(); }).ignored == 1);
+    CHECK(fail_destructor([] { return cudag::Event(); }).ignored == 1);
+    CHECK(fail_destructor([] { return cudag::DeviceBuffer<int>(4); }).ignored == 1);
+    CHECK(fail_destructor([] { return cudag::PinnedBuffer<int>(4); }).ignored == 1);
+}
+
+TEST_CASE("destructors of builders, graphs and execs ignore failures", "[unit][faults]") {
+    fail_destructor([] { return cudag::GraphBuilder(); });
+    fail_destructor([] { return graph_with_owner(); });
+    fail_destructor([] { return graph_with_owner().instantiate(); });
+    fail_destructor([] {
+        const cudag::Graph graph = graph_with_owner();
+        static_cast<void>(graph.native());
+        return graph.clone();
+    });
+}
+
+TEST_CASE("an Exec that keeps owners ignores failures at its end", "[unit][faults]") {
+    const cudag::Stream stream;
+    std::vector<int> host(4);
+    fail_destructor([&] {
+        cudag::GraphBuilder builder;
+        const cudag::MemcpyNode copy = builder.memcpy(cudag::PinnedBuffer<int>(4), host);
+        cudag::Exec exec = std::move(builder).build().instantiate();
+        exec.update(copy, cudag::PinnedBuffer<int>(4), host);
+        exec.launch(stream);
+        stream.synchronize();
+        return exec;
+    });
+}
+
+TEST_CASE("a failure while owners are freed leaves the thread's capture mode as it was", "[unit][faults]") {
+    const cudaStreamCaptureMode before = capture_mode();
+    unsigned changed = 0;
+    std::optional<cudag::Graph> graph;
+    for_every_call_failing([&] { graph.reset(); },
+                           [&] {
+                               changed += capture_mode() == before ? 0U : 1U;
+                               cudaStreamCaptureMode mode = before;
+                               REQUIRE(cudaThreadExchangeStreamCaptureMode(&mode) == cudaSuccess);
+                           },
+                           [&] {
+                               graph.emplace(graph_with_owner());
+                               static_cast<void>(graph->native());
+                           });
+    CHECK(changed <= 1); // nothing helps where the call that restores it fails
+}

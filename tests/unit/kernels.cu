@@ -1,0 +1,7 @@
+// The kernels of the tests that run graphs on the CPU runtime.
+#include "kernels.hpp"
+
+__global__ void multiply_add(int* x, const int* y, int n, int factor) {
+    const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
+    if (i < n) x[i] = x[i] * factor + y[i];
+}

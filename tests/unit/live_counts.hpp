@@ -1,0 +1,46 @@
+// What the CPU runtime counts as alive, for tests that must leave nothing behind.
+#pragma once
+
+#include <cudag/buffer.hpp>
+
+#include <catch.hpp>
+#include <cudart_cpu/control.hpp>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+namespace Catch {
+
+template <>
+struct StringMaker<cudart_cpu::LiveCounts> {
+    static std::string convert(const cudart_cpu::LiveCounts& counts) {
+        const auto item = [](const char* name, std::size_t count) { return name + std::to_string(count); };
+        return item("streams ", counts.streams) + item(", events ", counts.events) +
+               item(", device allocations ", counts.device_allocations) +
+               item(", host allocations ", counts.host_allocations) + item(", graphs ", counts.graphs) +
+               item(", execs ", counts.graph_execs) + item(", user objects ", counts.user_objects);
+    }
+};
+
+} // namespace Catch
+
+/// Checks, when it is destroyed, that as much is alive as when it was made. What launches have finished with is freed a
+/// moment after they end, by the next cudag call that allocates; it waits for that.
+class NothingLeft {
+  public:
+    NothingLeft() : start_(cudart_cpu::live()) {}
+    NothingLeft(const NothingLeft&) = delete;
+    NothingLeft& operator=(const NothingLeft&) = delete;
+    ~NothingLeft() {
+        const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+        while (cudart_cpu::live() != start_ && std::chrono::steady_clock::now() < deadline) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            const cudag::DeviceBuffer<char> reclaims(1);
+        }
+        CHECK(cudart_cpu::live() == start_);
+    }
+
+  private:
+    cudart_cpu::LiveCounts start_;
+};

@@ -1,0 +1,109 @@
+// Owners live as long as a launch may use them, also when calls fail in between.
+#include "gate.hpp"
+#include "live_counts.hpp"
+#include "pipeline.hpp"
+
+#include <catch.hpp>
+#include <cudart_cpu/control.hpp>
+
+#include <memory>
+
+namespace {
+
+/// Two copies after a host node that waits for the gate: launches stay in flight until it opens.
+struct HeldCopies {
+    HeldCopies() {
+        cudag::GraphBuilder builder;
+        const cudag::HostNode wait = builder.host(gate.waiter());
+        first = builder.memcpy(to_first, from).after(wait);
+        second = builder.memcpy(to_second, from).after(wait);
+        exec = std::make_unique<cudag::Exec>(std::move(builder).build().instantiate());
+    }
+
+    void finish() {
+        gate.open();
+        stream.synchronize();
+    }
+
+    Gate gate;
+    std::vector<int> from{1, 2, 3}, to_first{0, 0, 0}, to_second{0, 0, 0};
+    cudag::Stream stream;
+    cudag::MemcpyNode first, second;
+    std::unique_ptr<cudag::Exec> exec;
+};
+
+/// A source that only the Exec owns from now on.
+std::weak_ptr<std::vector<int>> give(cudag::Exec& exec, const cudag::MemcpyNode& node, std::vector<int>& to, int value) {
+    auto source = std::make_shared<std::vector<int>>(3, value);
+    const std::weak_ptr<std::vector<int>> watch = source;
+    exec.update(node, to, std::move(source));
+    return watch;
+}
+
+} // namespace
+
+TEST_CASE("an owner that an update replaces lives until the launch that uses it has ended", "[unit][owners]") {
+    const NothingLeft check;
+    HeldCopies held;
+    const auto used = give(*held.exec, held.first, held.to_first, 10);
+    held.exec->launch(held.stream);
+    const auto next = give(*held.exec, held.first, held.to_first, 20);
+    CHECK_FALSE(used.expired());
+    held.finish();
+    CHECK(held.to_first == std::vector<int>(3, 10));
+
+    held.exec->launch(held.stream);
+    held.stream.synchronize();
+    CHECK(held.to_first == std::vector<int>(3, 20));
+    CHECK(used.expired());
+    CHECK_FALSE(next.expired());
+}
+
+TEST_CASE("an owner that no launch used goes with the update that replaces it", "[unit][owners]") {
+    HeldCopies held;
+    const auto unused = give(*held.exec, held.first, held.to_first, 10);
+    const auto next = give(*held.exec, held.first, held.to_first, 20);
+    CHECK(unused.expired());
+    CHECK_FALSE(next.expired());
+}
+
+TEST_CASE("an owner outlives an Exec that is destroyed in flight", "[unit][owners]") {
+    const NothingLeft check;
+    HeldCopies held;
+    const auto used = give(*held.exec, held.first, held.to_first, 10);
+    held.exec->launch(held.stream);
+    held.exec.reset();
+    CHECK_FALSE(used.expired());
+    held.finish();
+    CHECK(held.to_first == std::vector<int>(3, 10));
+    held.stream.synchronize();
+    CHECK(used.expired());
+}
+
+TEST_CASE("a launch that fails does not let go of what an earlier one uses", "[unit][owners][faults]") {
+    HeldCopies held;
+    const auto first = give(*held.exec, held.first, held.to_first, 10);
+    const auto second = give(*held.exec, held.second, held.to_second, 10);
+    held.exec->launch(held.stream);
+    static_cast<void>(give(*held.exec, held.first, held.to_first, 20));
+
+    // Of the second launch's calls, the one that fails is cudaGraphLaunch, whichever it is.
+    for (std::uint64_t call = 1; held.exec->replays() == 1; ++call) {
+        cudart_cpu::fail_call(call, cudaErrorMemoryAllocation);
+        try {
+            held.exec->launch(held.stream);
+        } catch (const cudag::Error& error) {
+            if (error.operation() == "cudaGraphLaunch") break;
+        }
+    }
+    cudart_cpu::fail_call(0, cudaSuccess);
+    REQUIRE(held.exec->replays() == 1);
+
+    static_cast<void>(give(*held.exec, held.second, held.to_second, 20));
+    held.exec.reset();
+    CHECK_FALSE(first.expired());
+    CHECK_FALSE(second.expired());
+    held.finish();
+    CHECK(held.to_first == std::vector<int>(3, 10));
+    CHECK(held.to_second == std::vector<int>(3, 10));
+}
