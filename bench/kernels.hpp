@@ -1,0 +1,7 @@
+// The kernel that the benchmarks put into their nodes.
+#pragma once
+
+#include <cuda_runtime.h>
+
+/// Does next to nothing: what is measured is the cost around it.
+__global__ void touch(float* values, int index, float amount, unsigned count);

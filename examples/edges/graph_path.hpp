@@ -1,0 +1,39 @@
+// The pipeline as a graph: built once, launched for every frame.
+#pragma once
+
+#include <string>
+
+#include "frame_buffers.hpp"
+
+namespace edges {
+
+/// The graph, and the handle of the node that changes from frame to frame.
+struct FrameGraph {
+    cudag::Graph graph;
+    cudag::KernelNode<const std::uint8_t*, std::uint8_t*, int, int, int> threshold;
+};
+
+/// Builds the graph over `buffers`. Its host node writes `next_threshold`, which must outlive every launch.
+FrameGraph build_frame_graph(const FrameBuffers& buffers, int& next_threshold);
+
+class GraphPath {
+  public:
+    explicit GraphPath(Size size);
+    GraphPath(const GraphPath&) = delete; // the graph writes to a member
+    GraphPath& operator=(const GraphPath&) = delete;
+
+    FrameBuffers& buffers() { return buffers_; }
+    const cudag::Graph& graph() const { return frame_.graph; }
+
+    /// Runs the frame in `buffers().input`; its edges are then in `buffers().output`.
+    /// Waits for the result. Returns the next frame's threshold.
+    int run(cudag::Stream& stream, int threshold);
+
+  private:
+    FrameBuffers buffers_;
+    int next_threshold_ = 0;
+    FrameGraph frame_;
+    cudag::Exec exec_;
+};
+
+} // namespace edges
