@@ -166,61 +166,71 @@ std::vector<bench::Comparison> measure(const Options& options) {
     const std::size_t middle = count / 2;
 
     constexpr int warm_up = 5;
-    for (int round = -warm_up; round < options.repeat; ++round) {
-        if (round == 0)
-            for (auto* row :
-                 {&build, &build_owning, &instantiate, &both, &launch, &update, &update_argument, &update_each})
-                row->raw.clear(), row->cudag.clear();
-        RawLine raw;
-        CudagLine ours;
-        CudagLine owning;
-        // Each line is instantiated right after it was built, as programs do.
-        const auto raw_turn = [&] {
-            build.raw.push_back(microseconds([&] { raw.build(options.nodes, data); }));
-            instantiate.raw.push_back(microseconds([&] { raw.instantiate(); }));
-        };
-        if (round % 2 == 0) raw_turn();
-        build.cudag.push_back(microseconds([&] { ours.build(options.nodes, data); }));
-        instantiate.cudag.push_back(microseconds([&] { ours.instantiate(); }));
-        if (round % 2 != 0) raw_turn();
+    const auto rounds = [&](const std::vector<bench::Comparison*>& rows, auto&& round) {
+        for (int i = -warm_up; i < options.repeat; ++i) {
+            if (i == 0)
+                for (bench::Comparison* row : rows)
+                    row->raw.clear(), row->cudag.clear();
+            round(i);
+        }
+    };
+
+    // A line is instantiated right after it was built, and destroyed before the next one, as programs do.
+    const auto build_raw = [&] {
+        RawLine line;
+        build.raw.push_back(microseconds([&] { line.build(options.nodes, data); }));
+        instantiate.raw.push_back(microseconds([&] { line.instantiate(); }));
+    };
+    const auto build_cudag = [&] {
+        CudagLine line;
+        build.cudag.push_back(microseconds([&] { line.build(options.nodes, data); }));
+        instantiate.cudag.push_back(microseconds([&] { line.instantiate(); }));
+    };
+    rounds({&build, &build_owning, &instantiate, &both}, [&](int round) {
+        if (round % 2 == 0) build_raw();
+        build_cudag();
+        if (round % 2 != 0) build_raw();
         build_owning.raw.push_back(build.raw.back());
+        CudagLine owning;
         build_owning.cudag.push_back(microseconds([&] { owning.build(options.nodes, values); }));
         both.raw.push_back(build.raw.back() + instantiate.raw.back());
         both.cudag.push_back(build.cudag.back() + instantiate.cudag.back());
+    });
 
-        cudag::check(cudaGraphLaunch(raw.exec, stream.get()));
-        ours.exec->launch(stream);
-        stream.synchronize();
-        for (int i = 0; i < 5; ++i)
-            compare(
-                launch, i,
-                [&] {
-                    const double taken = microseconds([&] { cudag::check(cudaGraphLaunch(raw.exec, stream.get())); });
-                    stream.synchronize();
-                    return taken;
-                },
-                [&] {
-                    const double taken = microseconds([&] { ours.exec->launch(stream); });
-                    stream.synchronize();
-                    return taken;
-                });
-
-        constexpr int updates = 1000;
-        const auto per_update = [&](auto&& one) {
-            return microseconds([&] {
-                       for (int i = 0; i < updates; ++i)
-                           one(i);
-                   }) /
-                   updates;
-        };
-        const Touch node = ours.nodes[middle];
-        const int index = static_cast<int>(middle);
-        const auto raw_update = [&] {
-            return per_update([&](int i) { raw.update(middle, data, static_cast<float>(i)); });
-        };
-        compare(update, round, raw_update, [&] {
-            return per_update([&](int i) { ours.exec->update(node, data, index, static_cast<float>(i), 1U); });
-        });
+    RawLine raw;
+    raw.build(options.nodes, data);
+    raw.instantiate();
+    CudagLine ours;
+    ours.build(options.nodes, data);
+    ours.instantiate();
+    constexpr int updates = 1000;
+    const auto per_update = [&](auto&& one) {
+        return microseconds([&] {
+                   for (int i = 0; i < updates; ++i)
+                       one(i);
+               }) /
+               updates;
+    };
+    const Touch node = ours.nodes[middle];
+    const int index = static_cast<int>(middle);
+    rounds({&launch, &update, &update_argument, &update_each}, [&](int round) {
+        compare(
+            launch, round,
+            [&] {
+                const double taken = microseconds([&] { cudag::check(cudaGraphLaunch(raw.exec, stream.get())); });
+                stream.synchronize();
+                return taken;
+            },
+            [&] {
+                const double taken = microseconds([&] { ours.exec->launch(stream); });
+                stream.synchronize();
+                return taken;
+            });
+        compare(
+            update, round, [&] { return per_update([&](int i) { raw.update(middle, data, static_cast<float>(i)); }); },
+            [&] {
+                return per_update([&](int i) { ours.exec->update(node, data, index, static_cast<float>(i), 1U); });
+            });
         update_argument.raw.push_back(update.raw.back());
         update_argument.cudag.push_back(
             per_update([&](int i) { ours.exec->update(node, cudag::arg<2>(static_cast<float>(i))); }));
@@ -240,7 +250,7 @@ std::vector<bench::Comparison> measure(const Options& options) {
                        }) /
                        static_cast<double>(count);
             });
-    }
+    });
     return {build, build_owning, instantiate, both, launch, update, update_argument, update_each};
 }
 

@@ -27,7 +27,7 @@ const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunct
     auto* memory = graph.allocate_bytes(sizeof(KernelParams) + call.signature->bytes);
     std::byte* values = memory + sizeof(KernelParams);
     std::memcpy(values, call.block, call.signature->bytes);
-    return new (memory) KernelParams{function, call.signature, *call.config, values};
+    return new (memory) KernelParams{function, call.symbol, call.signature, *call.config, values};
 }
 
 } // namespace

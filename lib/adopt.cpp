@@ -74,7 +74,7 @@ class Describer {
         const LaunchConfig config{{native.gridDimX, native.gridDimY, native.gridDimZ},
                                   {native.blockDimX, native.blockDimY, native.blockDimZ},
                                   native.sharedMemBytes};
-        return graph_.store(KernelParams{native.func, signature, config, values});
+        return graph_.store(KernelParams{native.func, nullptr, signature, config, values});
     }
 
     NodeParams memcpy(cudaGraphNode_t node) {

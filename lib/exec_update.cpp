@@ -12,7 +12,6 @@
 
 #include <array>
 #include <cstring>
-#include <memory_resource>
 #include <utility>
 #include <vector>
 
@@ -25,11 +24,29 @@ Subject subject_of(const ExecState& exec, std::uint32_t index) {
 }
 
 /// The arguments that `call` gives, and for the rest those that are in force.
-void merge_values(const KernelCall& call, const Shadow& shadow, std::pmr::vector<void*>& values) {
-    values.assign(call.values, call.values + call.signature->count);
-    for (std::size_t i = 0; i < values.size(); ++i)
-        if (values[i] == nullptr) values[i] = shadow.values + call.signature->parameters[i].offset;
-}
+class MergedValues {
+  public:
+    MergedValues(const KernelCall& call, const Shadow& shadow) {
+        if (call.block != nullptr) return;
+        const std::uint32_t count = call.signature->count;
+        if (count > few_.size()) many_.resize(count);
+        void** values = count > few_.size() ? many_.data() : few_.data();
+        for (std::uint32_t i = 0; i < count; ++i)
+            values[i] =
+                call.values[i] != nullptr ? call.values[i] : shadow.values + call.signature->parameters[i].offset;
+        pointers_ = values;
+    }
+    MergedValues(const MergedValues&) = delete;
+    MergedValues& operator=(const MergedValues&) = delete;
+
+    /// Null if `call` gives all of them.
+    [[nodiscard]] void* const* pointers() const noexcept { return pointers_; }
+
+  private:
+    std::array<void*, 64> few_;
+    std::vector<void*> many_;
+    void* const* pointers_ = nullptr;
+};
 
 /// Notes what CUDA has accepted.
 void store_values(const KernelCall& call, Shadow& shadow) noexcept {
@@ -66,20 +83,17 @@ void update_kernel(ExecState& exec, const Node& node, const KernelCall& call, Ow
     const KernelParams& original = *std::get<const KernelParams*>(record.params);
     Shadow& shadow = exec.shadow(index);
     const LaunchConfig& config = call.config != nullptr ? *call.config : shadow.config;
-    std::array<std::byte, 512> few; // 64 parameters without an allocation
-    std::pmr::monotonic_buffer_resource stack(few.data(), few.size());
-    std::pmr::vector<void*> merged(&stack);
-    if (call.block == nullptr) merge_values(call, shadow, merged);
+    const MergedValues merged(call, shadow);
     OwnerVersions next = next_owners(shadow, std::move(owners), call.values);
 
     bind_context();
     const CUDA_KERNEL_NODE_PARAMS native =
-        driver_params(original.function, config, call.block != nullptr ? call.values : merged.data());
+        driver_params(original.function, config, call.block != nullptr ? call.values : merged.pointers());
     const CUresult result =
         driver().graph_exec_kernel_node_set_params(exec.native(), exec.source().natives()[index], &native);
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise_launch<UpdateError>(to_runtime(result), "cuGraphExecKernelNodeSetParams", subject_of(exec, index),
-                                  Api::driver, config, nullptr);
+                                  Api::driver, config, original.symbol);
 
     if (call.config != nullptr) shadow.config = config;
     store_values(call, shadow);

@@ -87,7 +87,8 @@ Graph Graph::clone() const {
 Node Graph::counterpart_of(const Node& original) const {
     const GraphState& graph = state();
     if (!graph.is_of_origin(original))
-        detail::refuse("counterpart: the node is not of the graph that this one was cloned from");
+        detail::refuse("the node is not of the graph that this one was cloned from",
+                       node_subject(GraphState::of(original), GraphState::index_unchecked(original), "counterpart: "));
     return graph.handle(GraphState::index_unchecked(original));
 }
 

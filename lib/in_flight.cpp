@@ -65,6 +65,10 @@ void InFlight::launched(std::shared_ptr<LaunchMarker>&& marker, cudaStream_t str
 
 void InFlight::retire(OwnerVersions&& version) const noexcept {
     if (version.empty()) return;
+    if (!last_launch_) {
+        version.clear(); // no launch can use them
+        return;
+    }
     version.front().last_use = last_launch_;
     RetiredOwners& all = retired_owners();
     const std::scoped_lock lock(all.mutex);
@@ -82,7 +86,7 @@ void drop_retired_owners() noexcept {
     const std::scoped_lock lock(all.mutex); // released before `finished` dies: owners run user code
     for (auto version = all.versions.begin(); version != all.versions.end();) {
         const auto next = std::next(version);
-        if (!version->last_use || version->last_use->finished()) finished.splice(finished.end(), all.versions, version);
+        if (version->last_use->finished()) finished.splice(finished.end(), all.versions, version);
         version = next;
     }
     all.any = !all.versions.empty();

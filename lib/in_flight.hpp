@@ -13,7 +13,7 @@ namespace cudag::detail {
 /// A CUDA event after a launch.
 class LaunchMarker;
 
-/// The owners of one version of a node's parameters, and the last launch that may use them (null: none may).
+/// The owners of one version of a node's parameters; once it is replaced, the last launch that may use them.
 struct OwnerVersion {
     Owners owners;
     std::shared_ptr<LaunchMarker> last_use;
@@ -34,7 +34,8 @@ class InFlight {
     [[nodiscard]] std::shared_ptr<LaunchMarker> marker(cudaStream_t stream) const;
     void launched(std::shared_ptr<LaunchMarker>&& marker, cudaStream_t stream) noexcept;
 
-    /// Hands `version` over: it is dropped by the first `reclaim` after the launches made so far have finished.
+    /// Drops `version`: at once if there was no launch, else by the first `reclaim` after the launches made so far have
+    /// finished.
     void retire(OwnerVersions&& version) const noexcept;
 
   private:

@@ -15,6 +15,7 @@ namespace cudag::detail {
 /// `values` holds the arguments as `signature` lays them out.
 struct alignas(std::max_align_t) KernelParams {
     CUfunction function;
+    const void* symbol; ///< null for an adopted node
     const KernelSignature* signature;
     LaunchConfig config;
     std::byte* values;

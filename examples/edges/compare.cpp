@@ -1,8 +1,10 @@
-// The two paths take turns in going first, so that neither profits from what the other has just warmed up.
+// Frames are prepared in batches, so that the time of a batch is that of frames which follow each other, not of threads
+// and clocks that wake up after a pause. The two paths take turns in going first.
 #include "compare.hpp"
 
 #include <algorithm>
 #include <string>
+#include <vector>
 
 #include "oracle.hpp"
 #include "progress.hpp"
@@ -11,8 +13,37 @@
 namespace edges {
 namespace {
 
-constexpr int warm_up_runs = 3;
+constexpr std::size_t batch_size = 16;
 constexpr std::uint8_t neither_black_nor_white = 0x5A;
+
+/// Frames in page-locked memory, ready to run.
+struct Batch {
+    std::size_t first = 0;
+    std::size_t count = 0;
+    std::vector<HostFrame> frames;
+
+    void load(const FrameSource& source, std::size_t from) {
+        first = from;
+        count = std::min(batch_size, source.count() - from);
+        while (frames.size() < count) {
+            frames.emplace_back(source.size());
+        }
+        for (std::size_t i = 0; i < count; ++i) {
+            const Image image = source.read(first + i);
+            std::copy(image.rgb.begin(), image.rgb.end(), frames[i].rgb.begin());
+        }
+    }
+};
+
+/// What must come out of every frame of a batch.
+std::vector<Expected> expected_results(const FrameSource& source, const Batch& batch, int threshold) {
+    std::vector<Expected> results;
+    for (std::size_t i = 0; i < batch.count; ++i) {
+        results.push_back(expected_result(source.read(batch.first + i), threshold));
+        threshold = results.back().next_threshold;
+    }
+    return results;
+}
 
 /// One way through the pipeline, the threshold of its next frame, and the time that it took so far.
 template <class Path>
@@ -20,44 +51,42 @@ class Lane {
   public:
     Lane(const char* name, Path& path, cudag::Stream& stream) : name_(name), path_(path), stream_(stream) {}
 
-    void warm_up(const Image& frame) {
-        prepare(frame);
-        for (int i = 0; i < warm_up_runs; ++i) {
-            path_.run(stream_, first_threshold);
+    void run(Batch& batch) {
+        path_.run(stream_, batch.frames.front(), threshold_); // not measured: it wakes everything up
+        for (std::size_t i = 0; i < batch.count; ++i) {
+            std::fill(batch.frames[i].edges.begin(), batch.frames[i].edges.end(), neither_black_nor_white);
         }
-    }
-
-    void run(const Image& frame) {
-        prepare(frame);
+        thresholds_.clear();
         const auto begin = std::chrono::steady_clock::now();
-        threshold_ = path_.run(stream_, threshold_);
+        for (std::size_t i = 0; i < batch.count; ++i) {
+            threshold_ = path_.run(stream_, batch.frames[i], threshold_);
+            thresholds_.push_back(threshold_);
+        }
         time_ += std::chrono::steady_clock::now() - begin;
     }
 
-    void check(const Expected& expected, const std::string& frame) {
-        const FrameBuffers& result = path_.buffers();
-        const auto differ = std::mismatch(expected.edges.begin(), expected.edges.end(), result.output.begin());
-        if (differ.first != expected.edges.end()) {
-            const int pixel = static_cast<int>(differ.first - expected.edges.begin());
-            refuse(frame, "pixel " + std::to_string(pixel % result.size.width) + "," +
-                              std::to_string(pixel / result.size.width) + " is " + std::to_string(*differ.second) +
-                              ", not " + std::to_string(*differ.first));
-        }
-        if (threshold_ != expected.next_threshold) {
-            refuse(frame, "it gives the next threshold " + std::to_string(threshold_) + ", not " +
-                              std::to_string(expected.next_threshold));
+    /// Throws WrongFrame unless the results of the batch just run are `expected`.
+    void check(const Batch& batch, const std::vector<Expected>& expected, const FrameSource& source) const {
+        for (std::size_t i = 0; i < batch.count; ++i) {
+            const std::string frame = source.name(batch.first + i);
+            const auto& result = batch.frames[i].edges;
+            const auto differ = std::mismatch(expected[i].edges.begin(), expected[i].edges.end(), result.begin());
+            if (differ.first != expected[i].edges.end()) {
+                const int pixel = static_cast<int>(differ.first - expected[i].edges.begin());
+                refuse(frame, "pixel " + std::to_string(pixel % source.size().width) + "," +
+                                  std::to_string(pixel / source.size().width) + " is " +
+                                  std::to_string(*differ.second) + ", not " + std::to_string(*differ.first));
+            }
+            if (thresholds_[i] != expected[i].next_threshold) {
+                refuse(frame, "it gives the next threshold " + std::to_string(thresholds_[i]) + ", not " +
+                                  std::to_string(expected[i].next_threshold));
+            }
         }
     }
 
     std::chrono::duration<double> time() const { return time_; }
 
   private:
-    void prepare(const Image& frame) {
-        FrameBuffers& buffers = path_.buffers();
-        std::copy(frame.rgb.begin(), frame.rgb.end(), buffers.input.begin());
-        std::fill(buffers.output.begin(), buffers.output.end(), neither_black_nor_white);
-    }
-
     [[noreturn]] void refuse(const std::string& frame, const std::string& difference) const {
         throw WrongFrame(frame + ": the result of the " + name_ + " is wrong: " + difference);
     }
@@ -66,6 +95,7 @@ class Lane {
     Path& path_;
     cudag::Stream& stream_;
     int threshold_ = first_threshold;
+    std::vector<int> thresholds_; // what each frame of the last batch gave
     std::chrono::duration<double> time_{};
 };
 
@@ -75,31 +105,38 @@ Times compare(StreamPath& stream_path, GraphPath& graph_path, const FrameSource&
     cudag::Stream cuda_stream;
     Lane<StreamPath> stream("stream", stream_path, cuda_stream);
     Lane<GraphPath> graph("graph", graph_path, cuda_stream);
-    const Image first = frames.read(0);
-    stream.warm_up(first);
-    graph.warm_up(first);
 
-    int right_threshold = first_threshold;
+    Batch batch;
+    int threshold = first_threshold;
     const Progress progress(frames.count());
-    for (std::size_t i = 0; i < frames.count(); ++i) {
-        progress.show(i + 1);
-        const Image frame = frames.read(i);
-        if (i % 2 == 0) {
-            stream.run(frame);
-            graph.run(frame);
-        } else {
-            graph.run(frame);
-            stream.run(frame);
-        }
+    const auto run = [&](auto& lane, const std::vector<Expected>& expected) {
+        lane.run(batch);
         if (options.verify) {
-            const Expected expected = expected_result(frame, right_threshold);
-            right_threshold = expected.next_threshold;
-            stream.check(expected, frames.name(i));
-            graph.check(expected, frames.name(i));
+            lane.check(batch, expected, frames);
         }
+    };
+    bool stream_first = true;
+    for (std::size_t i = 0; i < frames.count(); i += batch.count) {
+        batch.load(frames, i);
+        std::vector<Expected> expected;
+        if (options.verify) {
+            expected = expected_results(frames, batch, threshold);
+            threshold = expected.back().next_threshold;
+        }
+        if (stream_first) {
+            run(stream, expected);
+            run(graph, expected);
+        } else {
+            run(graph, expected);
+            run(stream, expected);
+        }
+        stream_first = !stream_first;
         if (options.output) {
-            write_pgm(*options.output / frames.result_name(i), frames.size(), graph_path.buffers().output.span());
+            for (std::size_t n = 0; n < batch.count; ++n) {
+                write_pgm(*options.output / frames.result_name(i + n), frames.size(), batch.frames[n].edges.span());
+            }
         }
+        progress.show(i + batch.count);
     }
     return {stream.time(), graph.time()};
 }

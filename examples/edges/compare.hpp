@@ -16,8 +16,8 @@ struct WrongFrame : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The time in which each way ran all frames: from the upload of a frame until its results were on the host. Reading
-/// or generating, checking and writing frames is not in it.
+/// The time in which each way ran all frames: from the upload of a frame until its results were on the host, one frame
+/// right after the other. Reading or generating, checking and writing frames is not in it.
 struct Times {
     std::chrono::duration<double> stream{};
     std::chrono::duration<double> graph{};

@@ -14,10 +14,12 @@ constexpr std::size_t all_counts = std::size_t{histogram_bins} * histogram_copie
 
 } // namespace
 
+HostFrame::HostFrame(Size size) : rgb(3 * size.pixels()), edges(size.pixels()) {}
+
 FrameBuffers::FrameBuffers(Size frame_size)
-    : size(frame_size), config(threads_for(frame_size)), input(3 * frame_size.pixels()), output(frame_size.pixels()),
-      counts(all_counts), rgb(3 * frame_size.pixels()), grey(frame_size.pixels()), half_blurred(frame_size.pixels()),
-      blurred(frame_size.pixels()), gradient_x(frame_size.pixels()), gradient_y(frame_size.pixels()),
-      magnitude(frame_size.pixels()), edges(frame_size.pixels()), histograms(all_counts) {}
+    : size(frame_size), config(threads_for(frame_size)), counts(all_counts), rgb(3 * frame_size.pixels()),
+      grey(frame_size.pixels()), half_blurred(frame_size.pixels()), blurred(frame_size.pixels()),
+      gradient_x(frame_size.pixels()), gradient_y(frame_size.pixels()), magnitude(frame_size.pixels()),
+      edges(frame_size.pixels()), histograms(all_counts) {}
 
 } // namespace edges

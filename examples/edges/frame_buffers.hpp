@@ -1,4 +1,4 @@
-// The memory that one frame passes through, on the host and on the GPU.
+// The memory that a frame passes through, on the host and on the GPU.
 #pragma once
 
 #include <cudag/cudag.hpp>
@@ -8,17 +8,22 @@
 
 namespace edges {
 
+/// A frame on the host. Page-locked, so that its copies run beside other work.
+struct HostFrame {
+    explicit HostFrame(Size size);
+
+    cudag::PinnedBuffer<std::uint8_t> rgb;
+    cudag::PinnedBuffer<std::uint8_t> edges; // the result
+};
+
+/// What the steps of the pipeline hand to each other.
 struct FrameBuffers {
     explicit FrameBuffers(Size frame_size);
 
     Size size;
     cudag::LaunchConfig config; // the same threads for every kernel
 
-    // Page-locked host memory, so that copies run beside other work.
-    cudag::PinnedBuffer<std::uint8_t> input; // RGB
-    cudag::PinnedBuffer<std::uint8_t> output;
-    cudag::PinnedBuffer<unsigned> counts;
-
+    cudag::PinnedBuffer<unsigned> counts; // the histograms, downloaded
     cudag::DeviceBuffer<std::uint8_t> rgb;
     cudag::DeviceBuffer<std::uint8_t> grey;
     cudag::DeviceBuffer<std::uint8_t> half_blurred;

@@ -13,11 +13,11 @@
 
 namespace edges {
 
-FrameGraph build_frame_graph(const FrameBuffers& f, int& next_threshold) {
+FrameGraph build_frame_graph(const FrameBuffers& f, const HostFrame& frame, int& next_threshold) {
     const auto [width, height] = f.size;
     cudag::GraphBuilder b;
 
-    auto upload = b.memcpy(f.rgb, f.input).label("upload");
+    auto upload = b.memcpy(f.rgb, frame.rgb).label("upload");
     auto grey = b.kernel(f.config, rgb_to_grey, f.rgb, f.grey, width, height).label("grey").after(upload);
 
     auto rows = b.kernel(f.config, blur_rows, f.grey, f.half_blurred, width, height).label("blur rows").after(grey);
@@ -31,7 +31,7 @@ FrameGraph build_frame_graph(const FrameBuffers& f, int& next_threshold) {
     auto threshold = b.kernel(f.config, apply_threshold, f.magnitude, f.edges, width, height, first_threshold)
                          .label("threshold")
                          .after(magnitude);
-    b.memcpy(f.output, f.edges).label("download").after(threshold);
+    auto download = b.memcpy(frame.edges, f.edges).label("download").after(threshold);
 
     auto clear = b.memset(f.histograms, 0U).label("clear histogram");
     auto histogram =
@@ -41,14 +41,18 @@ FrameGraph build_frame_graph(const FrameBuffers& f, int& next_threshold) {
         .label("read histogram")
         .after(counts);
 
-    return {std::move(b).build(), threshold};
+    return {std::move(b).build(), upload, download, threshold};
 }
 
 GraphPath::GraphPath(Size size)
-    : buffers_(size), frame_(build_frame_graph(buffers_, next_threshold_)), exec_(frame_.graph.instantiate()) {}
+    : buffers_(size), frame_(build_frame_graph(buffers_, HostFrame(size), next_threshold_)),
+      exec_(frame_.graph.instantiate()) {}
 
-int GraphPath::run(cudag::Stream& stream, int threshold) {
+int GraphPath::run(cudag::Stream& stream, HostFrame& frame, int threshold) {
+    // Spans borrow: the frame is the caller's, and run() waits for the launch.
+    exec_.update(frame_.upload, buffers_.rgb.span(), frame.rgb.span());
     exec_.update(frame_.threshold, cudag::arg<4>(threshold));
+    exec_.update(frame_.download, frame.edges.span(), buffers_.edges.span());
     exec_.launch(stream);
     stream.synchronize();
     return next_threshold_;

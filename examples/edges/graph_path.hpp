@@ -7,14 +7,17 @@
 
 namespace edges {
 
-/// The graph, and the handle of the node that changes from frame to frame.
+/// The graph, and the handles of the nodes that change from frame to frame.
 struct FrameGraph {
     cudag::Graph graph;
+    cudag::MemcpyNode upload;
+    cudag::MemcpyNode download;
     cudag::KernelNode<const std::uint8_t*, std::uint8_t*, int, int, int> threshold;
 };
 
-/// Builds the graph over `buffers`. Its host node writes `next_threshold`, which must outlive every launch.
-FrameGraph build_frame_graph(const FrameBuffers& buffers, int& next_threshold);
+/// Builds the graph over `buffers`, at first for `frame`. Its host node writes `next_threshold`, which must outlive
+/// every launch.
+FrameGraph build_frame_graph(const FrameBuffers& buffers, const HostFrame& frame, int& next_threshold);
 
 class GraphPath {
   public:
@@ -22,12 +25,10 @@ class GraphPath {
     GraphPath(const GraphPath&) = delete; // the graph writes to a member
     GraphPath& operator=(const GraphPath&) = delete;
 
-    FrameBuffers& buffers() { return buffers_; }
     const cudag::Graph& graph() const { return frame_.graph; }
 
-    /// Runs the frame in `buffers().input`; its edges are then in `buffers().output`.
-    /// Waits for the result. Returns the next frame's threshold.
-    int run(cudag::Stream& stream, int threshold);
+    /// Finds the edges of `frame`. Waits for the result. Returns the next frame's threshold.
+    int run(cudag::Stream& stream, HostFrame& frame, int threshold);
 
   private:
     FrameBuffers buffers_;

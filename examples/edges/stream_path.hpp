@@ -9,11 +9,8 @@ class StreamPath {
   public:
     explicit StreamPath(Size size) : buffers_(size) {}
 
-    FrameBuffers& buffers() { return buffers_; }
-
-    /// Runs the frame in `buffers().input`; its edges are then in `buffers().output`.
-    /// Waits for the result. Returns the next frame's threshold.
-    int run(cudag::Stream& stream, int threshold);
+    /// Finds the edges of `frame`. Waits for the result. Returns the next frame's threshold.
+    int run(cudag::Stream& stream, HostFrame& frame, int threshold);
 
   private:
     FrameBuffers buffers_;

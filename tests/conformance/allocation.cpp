@@ -193,6 +193,14 @@ TEST_CASE("a kernel reads and writes pinned memory", "[memory]") {
     REQUIRE(pinned[0] == 11);
 }
 
+TEST_CASE("not more memory is free than there is", "[memory]") {
+    std::size_t free = 0;
+    std::size_t total = 0;
+    REQUIRE_CUDA(cudaMemGetInfo(&free, &total));
+    REQUIRE(free > 0);
+    REQUIRE(free <= total);
+}
+
 TEST_CASE("bad allocation arguments are refused", "[memory]") {
     Stream stream;
     void* pointer = nullptr;

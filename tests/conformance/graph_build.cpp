@@ -121,6 +121,21 @@ TEST_CASE("a host node gives its function and data back", "[graph][host]") {
     REQUIRE(params.userData == &data);
 }
 
+TEST_CASE("a host node of the graph gets another function and other data", "[graph][host]") {
+    Stream stream;
+    Graph graph;
+    int count = 0;
+    const cudaGraphNode_t node = add_host(graph, {do_nothing, nullptr});
+    const cudaHostNodeParams none{nullptr, &count};
+    const cudaHostNodeParams params{[](void* data) { ++*static_cast<int*>(data); }, &count};
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphHostNodeSetParams(node, &none));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphHostNodeSetParams(add_empty(graph), &params));
+    REQUIRE_CUDA(cudaGraphHostNodeSetParams(node, &params));
+    const Exec exec(graph);
+    exec.run(stream);
+    REQUIRE(count == 1);
+}
+
 TEST_CASE("nodes know their type", "[graph]") {
     Graph graph;
     DeviceInts data(2);

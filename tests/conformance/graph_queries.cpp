@@ -3,6 +3,9 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <filesystem>
+#include <fstream>
+#include <string>
 #include <vector>
 
 namespace {
@@ -140,4 +143,16 @@ TEST_CASE("bad query arguments are refused", "[queries]") {
     count = 0;
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphGetNodes(g.graph, nodes.data(), &count));
     REQUIRE(nodes == Nodes(9, filler));
+}
+
+TEST_CASE("a graph is written as DOT, if the file can be", "[queries][dot]") {
+    const Six g;
+    const std::filesystem::path path = std::filesystem::temp_directory_path() / "conformance_graph.dot";
+    REQUIRE_CUDA(cudaGraphDebugDotPrint(g.graph, path.c_str(), 0));
+    std::string first_word;
+    std::ifstream(path) >> first_word;
+    std::filesystem::remove(path);
+    REQUIRE(first_word == "digraph");
+    REQUIRE_CUDA_ERROR(cudaErrorOperatingSystem, cudaGraphDebugDotPrint(g.graph, "/no/such/directory/graph.dot", 0));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphDebugDotPrint(g.graph, nullptr, 0));
 }

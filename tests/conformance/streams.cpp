@@ -128,3 +128,27 @@ TEST_CASE("bad stream arguments are refused", "[streams]") {
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaStreamCreate(nullptr));
     REQUIRE(stream == nullptr);
 }
+
+TEST_CASE("streams have identities", "[streams]") {
+    Stream one;
+    Stream two;
+    unsigned long long first = 0;
+    unsigned long long second = 0;
+    unsigned long long again = 0;
+    REQUIRE_CUDA(cudaStreamGetId(one, &first));
+    REQUIRE_CUDA(cudaStreamGetId(two, &second));
+    REQUIRE_CUDA(cudaStreamGetId(one, &again));
+    REQUIRE(first != second);
+    REQUIRE(first == again);
+}
+
+TEST_CASE("a thread captures in global mode until it chooses another", "[streams]") {
+    auto first = cudaStreamCaptureModeThreadLocal;
+    auto second = cudaStreamCaptureModeRelaxed;
+    REQUIRE_CUDA(cudaThreadExchangeStreamCaptureMode(&first));
+    REQUIRE(first == cudaStreamCaptureModeGlobal);
+    REQUIRE_CUDA(cudaThreadExchangeStreamCaptureMode(&second));
+    REQUIRE(second == cudaStreamCaptureModeThreadLocal);
+    REQUIRE_CUDA(cudaThreadExchangeStreamCaptureMode(&first));
+    REQUIRE(first == cudaStreamCaptureModeRelaxed);
+}

@@ -31,10 +31,6 @@ class Gate {
         open_ = true;
         open_.notify_all();
     }
-    void close() {
-        entered_ = false;
-        open_ = false;
-    }
 
   private:
     /// CUDA loads a kernel when it is first used, which may wait for the device.

@@ -33,7 +33,7 @@ struct Task {
 /// A frame graph from which edges can be taken, and the memory that it works in.
 class Pipeline {
   public:
-    Pipeline() : whole_(edges::build_frame_graph(buffers_, next_threshold_)) {}
+    Pipeline() : whole_(edges::build_frame_graph(buffers_, host_, next_threshold_)) {}
     Pipeline(const Pipeline&) = delete;
     Pipeline& operator=(const Pipeline&) = delete;
     ~Pipeline() { cudaGraphExecDestroy(exec_); }
@@ -54,16 +54,17 @@ class Pipeline {
         }
         cudart_cpu::set_workers(1);
         cudart_cpu::set_seed(seed);
-        std::copy(task.frame.rgb.begin(), task.frame.rgb.end(), buffers_.input.begin());
+        std::copy(task.frame.rgb.begin(), task.frame.rgb.end(), host_.rgb.begin());
         cudag::check(cudaGraphLaunch(exec_, stream_.get()));
         stream_.synchronize();
         return next_threshold_ == task.expected.next_threshold &&
-               std::equal(task.expected.edges.begin(), task.expected.edges.end(), buffers_.output.begin());
+               std::equal(task.expected.edges.begin(), task.expected.edges.end(), host_.edges.begin());
     }
 
   private:
     cudag::Stream stream_;
     edges::FrameBuffers buffers_{size};
+    edges::HostFrame host_{size};
     int next_threshold_ = 0;
     edges::FrameGraph whole_;
     cudaGraphExec_t exec_ = nullptr;

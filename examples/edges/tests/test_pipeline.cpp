@@ -21,18 +21,19 @@ namespace {
 template <class Path>
 void check_frames(Path& path, Size size) {
     cudag::Stream stream;
+    edges::HostFrame host(size);
     int threshold = edges::first_threshold;
     for (const std::size_t index : {0U, 20U, 33U}) {
         INFO("frame " << index << " of " << to_string(size));
         const Image frame = edges::generate_frame(size, index);
         const Expected expected = edges::expected_result(frame, threshold);
-        std::copy(frame.rgb.begin(), frame.rgb.end(), path.buffers().input.begin());
-        std::fill(path.buffers().output.begin(), path.buffers().output.end(), std::uint8_t{1});
+        std::copy(frame.rgb.begin(), frame.rgb.end(), host.rgb.begin());
+        std::fill(host.edges.begin(), host.edges.end(), std::uint8_t{1});
 
-        threshold = path.run(stream, threshold);
+        threshold = path.run(stream, host, threshold);
 
         CHECK(threshold == expected.next_threshold);
-        CHECK(std::equal(expected.edges.begin(), expected.edges.end(), path.buffers().output.begin()));
+        CHECK(std::equal(expected.edges.begin(), expected.edges.end(), host.edges.begin()));
     }
 }
 

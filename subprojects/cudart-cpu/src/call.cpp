@@ -18,7 +18,7 @@ thread_local bool in_host_function = false;
 
 /// Codes that only the runtime has come from no function of the driver, and so leave no such line.
 void log_returned(const char* name, cudaError_t code) noexcept {
-    const char* code_name = driver_error_name(static_cast<CUresult>(code));
+    const char* code_name = driver_error_name(static_cast<int>(code));
     if (code_name == nullptr) {
         return;
     }

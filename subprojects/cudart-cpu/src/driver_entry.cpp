@@ -42,8 +42,7 @@ const EntryPoint* find_entry_point(std::string_view name) {
         entry<PFN_cuGetErrorString_v6000>("cuGetErrorString", 6000, driver::get_error_string),
     };
     for (const EntryPoint& one : all)
-        if (one.name == name)
-            return &one;
+        if (one.name == name) return &one;
     return nullptr;
 }
 
@@ -52,8 +51,9 @@ void look_up(const char* symbol, void** address, unsigned version, unsigned long
     require_pointer(symbol, "symbol");
     require_pointer(address, "funcPtr");
     if (flags > cudaEnablePerThreadDefaultStream)
-        fail(cudaErrorInvalidValue, text("flags ", flags, " are none of cudaEnableDefault (0), cudaEnableLegacyStream "
-                                                          "(1) and cudaEnablePerThreadDefaultStream (2)"));
+        fail(cudaErrorInvalidValue, text("flags ", flags,
+                                         " are none of cudaEnableDefault (0), cudaEnableLegacyStream "
+                                         "(1) and cudaEnablePerThreadDefaultStream (2)"));
     if (version > CUDA_VERSION)
         fail(cudaErrorInvalidValue, text("CUDA version ", version, " is later than the driver's ", CUDA_VERSION));
     const EntryPoint* found = find_entry_point(symbol);
@@ -80,6 +80,5 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGetDriverEntryPoint(const char* symbol,
 CUDART_CPU_API cudaError_t CUDARTAPI
 cudaGetDriverEntryPointByVersion(const char* symbol, void** funcPtr, unsigned int cudaVersion, unsigned long long flags,
                                  enum cudaDriverEntryPointQueryResult* driverStatus) {
-    return api("cudaGetDriverEntryPointByVersion",
-               [&] { look_up(symbol, funcPtr, cudaVersion, flags, driverStatus); });
+    return api("cudaGetDriverEntryPointByVersion", [&] { look_up(symbol, funcPtr, cudaVersion, flags, driverStatus); });
 }

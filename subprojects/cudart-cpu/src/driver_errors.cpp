@@ -120,10 +120,10 @@ constexpr ErrorName errors[] = {
 
 } // namespace
 
-const char* driver_error_name(CUresult result) noexcept {
-    const auto* found = std::lower_bound(std::begin(errors), std::end(errors), static_cast<int>(result),
-                                         [](const ErrorName& error, int code) { return error.code < code; });
-    return found != std::end(errors) && found->code == static_cast<int>(result) ? found->name : nullptr;
+const char* driver_error_name(int code) noexcept {
+    const auto* found = std::lower_bound(std::begin(errors), std::end(errors), code,
+                                         [](const ErrorName& error, int wanted) { return error.code < wanted; });
+    return found != std::end(errors) && found->code == code ? found->name : nullptr;
 }
 
 } // namespace cudart_cpu::detail

@@ -1,11 +1,9 @@
 // Names of the driver's error codes.
 #pragma once
 
-#include <cuda.h>
-
 namespace cudart_cpu::detail {
 
-/// "CUDA_ERROR_INVALID_VALUE"; null for what is no code.
-const char* driver_error_name(CUresult result) noexcept;
+/// "CUDA_ERROR_INVALID_VALUE" for the number of a CUresult; null for what is none.
+const char* driver_error_name(int code) noexcept;
 
 } // namespace cudart_cpu::detail

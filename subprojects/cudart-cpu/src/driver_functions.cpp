@@ -4,6 +4,7 @@
 #include "call.hpp"
 #include "driver_errors.hpp"
 #include "graph_arguments.hpp"
+#include "graph_enum.hpp"
 #include "graph_text.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
@@ -47,8 +48,7 @@ CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t
         if (index >= kernel.params.size())
             fail(cudaErrorInvalidValue, text("parameter ", index, " of ", kernel.params.size()));
         *offset = packed_offsets(kernel)[index];
-        if (size)
-            *size = kernel.params[index].size;
+        if (size) *size = kernel.params[index].size;
     });
 }
 
@@ -75,7 +75,7 @@ CUresult ctx_get_current(CUcontext* context) {
 CUresult get_error_name(CUresult error, const char** name) {
     return answer("cuGetErrorName", [&] {
         require_pointer(name, "pStr");
-        *name = driver_error_name(error);
+        *name = driver_error_name(number_in(error));
         return *name ? cudaSuccess : cudaErrorInvalidValue;
     });
 }
@@ -83,7 +83,8 @@ CUresult get_error_name(CUresult error, const char** name) {
 CUresult get_error_string(CUresult error, const char** description) {
     return answer("cuGetErrorString", [&] {
         require_pointer(description, "pStr");
-        *description = driver_error_name(error) ? cudaGetErrorString(static_cast<cudaError_t>(error)) : nullptr;
+        const int code = number_in(error);
+        *description = driver_error_name(code) ? cudaGetErrorString(static_cast<cudaError_t>(code)) : nullptr;
         return *description ? cudaSuccess : cudaErrorInvalidValue;
     });
 }

@@ -25,10 +25,11 @@ struct UpdateFailure {
 /// Pairs the nodes of an exec and a graph as CUDA does: nodes without dependents in the order in which they were added,
 /// latest first; then from each pair backwards, dependencies in the order in which they were added.
 class Pairing {
-public:
+  public:
     Pairing(const Exec& exec, const Graph& graph) : exec_(exec), graph_(graph), twins_(exec.states().size()) {
         if (graph.nodes().size() != twins_.size())
-            refuse_topology(text("the executable graph has ", twins_.size(), " nodes, the graph ", graph.nodes().size()));
+            refuse_topology(
+                text("the executable graph has ", twins_.size(), " nodes, the graph ", graph.nodes().size()));
         pair_sinks();
         if (numbers_.size() != twins_.size())
             refuse_topology("not every node of the graph corresponds to one of the executable graph");
@@ -36,7 +37,7 @@ public:
 
     const Node& twin_of(std::size_t index) const { return *twins_[index]; }
 
-private:
+  private:
     void pair_sinks() {
         auto sink = static_cast<std::uint32_t>(twins_.size());
         const auto next_sink = [&] {
@@ -46,8 +47,7 @@ private:
         };
         const auto& nodes = graph_.nodes();
         for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-            if (!(*node)->dependents.empty())
-                continue;
+            if (!(*node)->dependents.empty()) continue;
             if (!next_sink())
                 refuse_topology("the graph has more nodes without dependents than the executable graph", node->get());
             pair(--sink, **node);
@@ -70,10 +70,8 @@ private:
     /// False if one of the two has another twin.
     bool pair(std::uint32_t index, const Node& node) {
         const auto [known, fresh] = numbers_.emplace(&node, index);
-        if (!fresh)
-            return known->second == index;
-        if (twins_[index])
-            return false;
+        if (!fresh) return known->second == index;
+        if (twins_[index]) return false;
         twins_[index] = &node;
         const std::size_t ours = exec_.shape().dependencies[index].size();
         if (ours != node.dependencies.size())
@@ -101,10 +99,10 @@ std::vector<WorkPointer> updated_works(const Exec& exec, const Graph& graph) {
         const Work& current = *exec.states()[i].work;
         const Node& twin = pairing.twin_of(i);
         if (twin.work->type() != current.type())
-            throw UpdateFailure{cudaGraphExecUpdateErrorNodeTypeChanged,
-                                text("node ", i, " changed from ", type_name(current.type()), " to ",
-                                     type_name(twin.work->type())),
-                                twin.handle};
+            throw UpdateFailure{
+                cudaGraphExecUpdateErrorNodeTypeChanged,
+                text("node ", i, " changed from ", type_name(current.type()), " to ", type_name(twin.work->type())),
+                twin.handle};
         if (const auto refused = current.refuse_graph_update(*twin.work, fixed_priority))
             throw UpdateFailure{refused->result, text("node ", i, " (", current.title(), "): ", refused->reason),
                                 twin.handle};

@@ -49,8 +49,7 @@ const Node* find_cycle(const Graph& graph) {
             }
         }
     }
-    if (missing.empty())
-        return nullptr;
+    if (missing.empty()) return nullptr;
     // What is left is in a cycle or behind one: from dependency to dependency, every way leads into a cycle.
     const auto before = [&](const Node* node) {
         return *std::find_if(node->dependencies.begin(), node->dependencies.end(),
@@ -67,7 +66,8 @@ const Node* find_cycle(const Graph& graph) {
 
 void validate_for_device(const Graph& graph) {
     if (graph.nodes().empty())
-        throw InstantiateFailure{cudaGraphInstantiateError, nullptr, "Device graphs must contain at least one non-empty node"};
+        throw InstantiateFailure{cudaGraphInstantiateError, nullptr,
+                                 "Device graphs must contain at least one non-empty node"};
     for (const auto& node : graph.nodes())
         if (std::string reason = node->work->refuse_device_launch(); !reason.empty())
             throw InstantiateFailure{cudaGraphInstantiateNodeOperationNotSupported, node->handle, std::move(reason)};
@@ -78,8 +78,7 @@ std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) 
     if (const Node* node = find_cycle(graph))
         throw InstantiateFailure{cudaGraphInstantiateInvalidStructure, node->handle,
                                  text("Source graph contains a circular dependency through node ", node->handle)};
-    if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0)
-        validate_for_device(graph);
+    if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) validate_for_device(graph);
     return std::make_shared<Exec>(graph, flags);
 }
 

@@ -46,8 +46,7 @@ void run(const Launch& launch) {
 
 void enqueue_after_latest(Exec& exec, Stream& stream, std::function<void()> op) {
     std::vector<CompletionPtr> after;
-    if (exec.latest)
-        after.push_back(exec.latest);
+    if (exec.latest) after.push_back(exec.latest);
     exec.latest = enqueue(stream, std::move(op), std::move(after));
 }
 

@@ -77,8 +77,7 @@ void Exec::set_all(std::vector<WorkPointer> works, std::vector<UserObjectPointer
 
 void Exec::release_user_objects() noexcept {
     snapshot_ = nullptr;
-    if (latest)
-        release_asynchronously(std::move(user_objects_));
+    if (latest) release_asynchronously(std::move(user_objects_));
     user_objects_.clear();
 }
 
@@ -86,8 +85,7 @@ std::shared_ptr<const ExecSnapshot> Exec::snapshot() {
     if (!snapshot_) {
         std::vector<std::uint32_t> staged;
         for (std::uint32_t i = 0; i < states_.size(); ++i)
-            if (states_[i].enabled && states_[i].work->is_staged())
-                staged.push_back(i);
+            if (states_[i].enabled && states_[i].work->is_staged()) staged.push_back(i);
         snapshot_ = std::make_shared<ExecSnapshot>(ExecSnapshot{
             shape_, std::make_shared<const std::vector<NodeState>>(states_), std::move(staged), user_objects_});
     }
@@ -102,12 +100,13 @@ std::vector<UserObjectPointer> user_objects_of(const Graph& graph) {
     return objects;
 }
 
-cudaGraphExec_t register_exec(std::shared_ptr<Exec> exec) { return execs().add(std::move(exec)); }
+cudaGraphExec_t register_exec(std::shared_ptr<Exec> exec) {
+    return execs().add(std::move(exec));
+}
 
 Exec& exec_of(cudaGraphExec_t handle) {
     const auto exec = execs().find(handle);
-    if (!exec)
-        fail(cudaErrorInvalidValue, text("executable graph ", handle, " is not alive"));
+    if (!exec) fail(cudaErrorInvalidValue, text("executable graph ", handle, " is not alive"));
     return *exec;
 }
 

@@ -34,7 +34,7 @@ struct ExecSnapshot {
 };
 
 class Exec {
-public:
+  public:
     Exec(const Graph& graph, unsigned long long flags);
     Exec(const Exec&) = delete;
     Exec& operator=(const Exec&) = delete;
@@ -59,7 +59,7 @@ public:
     /// The end of its latest launch or upload, behind which the next one queues; null before the first.
     CompletionPtr latest;
 
-private:
+  private:
     /// Once an exec was launched, the driver destroys what it refers to asynchronously, even if no launch is in flight.
     void release_user_objects() noexcept;
 

@@ -10,7 +10,7 @@ namespace {
 
 /// SplitMix64: the same numbers on every machine, unlike the distributions of <random>.
 class Generator {
-public:
+  public:
     explicit Generator(std::uint64_t state) noexcept : state_(state) {}
 
     std::uint64_t operator()() noexcept {
@@ -20,7 +20,7 @@ public:
         return z ^ (z >> 31);
     }
 
-private:
+  private:
     std::uint64_t state_;
 };
 
@@ -39,8 +39,7 @@ std::vector<std::uint32_t> draw_order(const ExecShape& shape, Draw draw) {
     const auto make_ready = [&](std::uint32_t node) { ready.emplace(priorities[node], node); };
     for (std::uint32_t node = 0; node < count; ++node) {
         missing[node] = shape.dependencies[node].size();
-        if (missing[node] == 0)
-            make_ready(node);
+        if (missing[node] == 0) make_ready(node);
     }
     std::vector<std::uint32_t> order;
     order.reserve(count);
@@ -49,8 +48,7 @@ std::vector<std::uint32_t> draw_order(const ExecShape& shape, Draw draw) {
         ready.pop();
         order.push_back(node);
         for (const std::uint32_t dependent : shape.dependents[node])
-            if (--missing[dependent] == 0)
-                make_ready(dependent);
+            if (--missing[dependent] == 0) make_ready(dependent);
     }
     return order;
 }

@@ -12,7 +12,7 @@ namespace cudart_cpu::detail {
 namespace {
 
 class Pool {
-public:
+  public:
     static Pool& instance() {
         static auto& pool = *new Pool; // never destroyed: its threads run until the process ends
         return pool;
@@ -21,12 +21,11 @@ public:
     void add(std::function<void()> task, unsigned threads) {
         const std::lock_guard lock(mutex_);
         tasks_.push_back(std::move(task));
-        if (idle_ < tasks_.size() && started_ < threads)
-            start_thread();
+        if (idle_ < tasks_.size() && started_ < threads) start_thread();
         added_.notify_one();
     }
 
-private:
+  private:
     void start_thread() {
         try {
             std::thread([this] { run(); }).detach();
@@ -59,6 +58,8 @@ private:
 
 } // namespace
 
-void run_in_pool(std::function<void()> task, unsigned threads) { Pool::instance().add(std::move(task), threads); }
+void run_in_pool(std::function<void()> task, unsigned threads) {
+    Pool::instance().add(std::move(task), threads);
+}
 
 } // namespace cudart_cpu::detail

@@ -14,22 +14,21 @@ namespace cudart_cpu::detail {
 namespace {
 
 void run_work(const WorkPointer& work) {
-    if (work)
-        work->run();
+    if (work) work->run();
 }
 
 /// Shared with helpers that may come too late: those touch only what is theirs, never the launch.
 class ConcurrentRun {
-public:
-    ConcurrentRun(const ExecShape& shape, const std::vector<WorkPointer>& works, const std::vector<std::uint32_t>& order)
+  public:
+    ConcurrentRun(const ExecShape& shape, const std::vector<WorkPointer>& works,
+                  const std::vector<std::uint32_t>& order)
         : shape_(shape), works_(works), order_(order), rank_(order.size()), missing_(order.size()),
           unstarted_(order.size()), unfinished_(order.size()) {
         for (std::uint32_t rank = 0; rank < order.size(); ++rank) {
             const std::uint32_t node = order[rank];
             rank_[node] = rank;
             missing_[node] = shape.dependencies[node].size();
-            if (missing_[node] == 0)
-                ready_.push(rank);
+            if (missing_[node] == 0) ready_.push(rank);
         }
     }
 
@@ -49,7 +48,7 @@ public:
         changed_.wait(lock, [this] { return unfinished_ == 0; });
     }
 
-private:
+  private:
     void run_next(std::unique_lock<std::mutex>& lock) {
         const std::uint32_t node = order_[ready_.top()];
         ready_.pop();
@@ -66,8 +65,7 @@ private:
             }
         }
         // This thread takes one of them itself: a line of nodes wakes nobody.
-        if (made_ready > 1 || unstarted_ == 0)
-            changed_.notify_all();
+        if (made_ready > 1 || unstarted_ == 0) changed_.notify_all();
     }
 
     const ExecShape& shape_;

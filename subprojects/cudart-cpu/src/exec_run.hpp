@@ -5,9 +5,9 @@
 
 namespace cudart_cpu::detail {
 
-/// Runs the work of every node, if it is not null, after that of its dependencies; of those that can run, what is earlier in `order` starts first.
-/// One worker runs them in exactly this order, on the calling thread; more run them at the same time, on it and on
-/// threads of a pool. Returns when all have ended.
+/// Runs the work of every node, if it is not null, after that of its dependencies; of those that can run, what is
+/// earlier in `order` starts first. One worker runs them in exactly this order, on the calling thread; more run them at
+/// the same time, on it and on threads of a pool. Returns when all have ended.
 void run_nodes(const ExecShape& shape, const std::vector<WorkPointer>& works, const std::vector<std::uint32_t>& order,
                unsigned workers) noexcept;
 

@@ -1,6 +1,7 @@
 // cudaFunc*, cudaGetFuncBySymbol, cudaGetKernel, occupancy.
 #include "call.hpp"
 #include "device_model.hpp"
+#include "graph_arguments.hpp"
 #include "graph_text.hpp"
 #include "kernel_registry.hpp"
 
@@ -30,19 +31,6 @@ void set_dynamic_shared_limit(const KernelEntry& kernel, int bytes) {
         fail(cudaErrorInvalidValue, "Requested dynamic shared memory size is larger than limit");
     }
     kernel.max_dynamic_shared_bytes.store(bytes, std::memory_order_relaxed);
-}
-
-/// Where a parameter stands in the packed parameter block.
-std::size_t param_offset(const KernelEntry& kernel, std::size_t index) {
-    std::size_t offset = 0;
-    for (std::size_t i = 0;; ++i) {
-        const ParamLayout& param = kernel.params[i];
-        offset = (offset + param.align - 1) / param.align * param.align;
-        if (i == index) {
-            return offset;
-        }
-        offset += param.size;
-    }
 }
 
 int active_blocks(int block_size, std::size_t shared_bytes) {
@@ -104,7 +92,7 @@ CUDART_CPU_API cudaError_t cudaFuncGetParamInfo(const void* function, std::size_
         if (index >= kernel.params.size()) {
             fail(cudaErrorInvalidValue, text("parameter ", index, " of ", kernel.params.size()));
         }
-        *offset = param_offset(kernel, index);
+        *offset = packed_offsets(kernel)[index];
         if (size != nullptr) {
             *size = kernel.params[index].size;
         }

@@ -1,4 +1,5 @@
 // Nodes added to a graph.
+#include "graph_cuda12.hpp"
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
 #include "graph_params.hpp"
@@ -16,8 +17,9 @@ cudaError_t add_node(const char* name, cudaGraphNode_t* added, cudaGraph_t graph
         Graph& target = graph_of(graph);
         const std::vector<Node*> before = dependencies_of(target, dependencies, count);
         WorkPointer work = make_work();
-        require_ordinary_edges(edge_data, count,
-                               [&](std::size_t i) { return EdgeEnds{before[i]->work->type(), work->type()}; });
+        require_ordinary_edges(edge_data, count, [&](std::size_t i) {
+            return EdgeEnds{before[i]->work->type(), work->type()};
+        });
         *added = target.add(std::move(work), before).handle;
     });
 }

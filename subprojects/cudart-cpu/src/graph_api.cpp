@@ -6,8 +6,7 @@ using namespace cudart_cpu::detail;
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphCreate(cudaGraph_t* pGraph, unsigned int flags) {
     return graph_api("cudaGraphCreate", [&] {
         require_pointer(pGraph, "pGraph");
-        if (flags != 0)
-            fail(cudaErrorInvalidValue, text("the flags of a graph are ", flags, "; they must be 0"));
+        if (flags != 0) fail(cudaErrorInvalidValue, text("the flags of a graph are ", flags, "; they must be 0"));
         *pGraph = register_graph(std::make_shared<Graph>());
     });
 }
@@ -30,8 +29,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeFindInClone(cudaGraphNode_t* p
         const Node& original = node_of(originalNode);
         const Node* clone = graph_of(clonedGraph).find_clone_of(original.handle);
         *pNode = clone ? clone->handle : nullptr;
-        if (!clone)
-            fail(cudaErrorInvalidValue, text("graph ", clonedGraph, " holds no clone of node ", originalNode));
+        if (!clone) fail(cudaErrorInvalidValue, text("graph ", clonedGraph, " holds no clone of node ", originalNode));
     });
 }
 
@@ -48,8 +46,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphRetainUserObject(cudaGraph_t graph
             try {
                 release_caller_references(object, count);
             } catch (...) {
-                if (held.references == 0)
-                    holder.user_objects.erase(object);
+                if (held.references == 0) holder.user_objects.erase(object);
                 throw;
             }
         }
@@ -68,7 +65,6 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphReleaseUserObject(cudaGraph_t grap
             fail(cudaErrorInvalidValue, text("cannot release ", count, " references to user object ", object,
                                              ": the graph owns ", references));
         held->second.references -= count;
-        if (held->second.references == 0)
-            holder.user_objects.erase(held);
+        if (held->second.references == 0) holder.user_objects.erase(held);
     });
 }

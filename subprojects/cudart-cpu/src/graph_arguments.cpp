@@ -72,8 +72,12 @@ NodeArguments::NodeArguments(const NodeArguments& other)
     : extra_(other.extra_ ? std::make_unique<Extra>(other.extra_->buffer) : nullptr),
       values_(std::make_unique<KernelArgs>(*other.values_)) {}
 
-void** NodeArguments::pointers() const noexcept { return values_->pointers(); }
+void** NodeArguments::pointers() const noexcept {
+    return values_->pointers();
+}
 
-void** NodeArguments::extra() const noexcept { return extra_ ? extra_->list : nullptr; }
+void** NodeArguments::extra() const noexcept {
+    return extra_ ? extra_->list : nullptr;
+}
 
 } // namespace cudart_cpu::detail

@@ -14,7 +14,7 @@ std::vector<std::size_t> packed_offsets(const KernelEntry& kernel);
 
 /// Owns one value for each parameter. Copies are deep.
 class NodeArguments {
-public:
+  public:
     /// Takes either `params` (a pointer for each parameter) or `extra` (one packed buffer), as CUDA describes them.
     /// Throws Failure if both are given, or if they do not hold every parameter.
     NodeArguments(const KernelEntry& kernel, void* const* params, void* const* extra);
@@ -28,7 +28,7 @@ public:
     void** params() const noexcept { return extra_ ? nullptr : pointers(); }
     void** extra() const noexcept;
 
-private:
+  private:
     /// The `extra` form of the same values.
     struct Extra {
         explicit Extra(std::vector<std::byte> values);

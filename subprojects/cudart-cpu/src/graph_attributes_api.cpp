@@ -1,14 +1,15 @@
 // Attributes of kernel nodes.
+#include "graph_enum.hpp"
 #include "graph_params.hpp"
 
 namespace cudart_cpu::detail {
 
 namespace {
 
-[[noreturn]] void refuse_attribute(cudaLaunchAttributeID id) {
+[[noreturn]] void refuse_attribute(int id) {
     fail(cudaErrorNotSupported, text("cudart-cpu supports the attributes priority, cooperative and cluster dimension "
                                      "of kernel nodes, not attribute ",
-                                     static_cast<int>(id)));
+                                     id));
 }
 
 dim3 checked_cluster(dim3 cluster) {
@@ -31,15 +32,20 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeGetAttribute(cudaGraphNo
     return graph_api("cudaGraphKernelNodeGetAttribute", [&] {
         require_pointer(value_out, "value_out");
         const KernelAttributes& attributes = work_of<KernelWork>(node_of(hNode)).attributes();
-        switch (attr) {
-        case cudaLaunchAttributePriority: value_out->priority = attributes.priority; break;
-        case cudaLaunchAttributeCooperative: value_out->cooperative = attributes.cooperative; break;
+        switch (number_in(attr)) {
+        case cudaLaunchAttributePriority:
+            value_out->priority = attributes.priority;
+            break;
+        case cudaLaunchAttributeCooperative:
+            value_out->cooperative = attributes.cooperative;
+            break;
         case cudaLaunchAttributeClusterDimension:
             value_out->clusterDim.x = attributes.cluster.x;
             value_out->clusterDim.y = attributes.cluster.y;
             value_out->clusterDim.z = attributes.cluster.z;
             break;
-        default: refuse_attribute(attr);
+        default:
+            refuse_attribute(number_in(attr));
         }
     });
 }
@@ -51,13 +57,18 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetAttribute(cudaGraphNo
         Node& node = node_of(hNode);
         const auto& work = work_of<KernelWork>(node);
         KernelAttributes attributes = work.attributes();
-        switch (attr) {
-        case cudaLaunchAttributePriority: attributes.priority = value->priority; break;
-        case cudaLaunchAttributeCooperative: attributes.cooperative = value->cooperative != 0; break;
+        switch (number_in(attr)) {
+        case cudaLaunchAttributePriority:
+            attributes.priority = value->priority;
+            break;
+        case cudaLaunchAttributeCooperative:
+            attributes.cooperative = value->cooperative != 0;
+            break;
         case cudaLaunchAttributeClusterDimension:
             attributes.cluster = checked_cluster({value->clusterDim.x, value->clusterDim.y, value->clusterDim.z});
             break;
-        default: refuse_attribute(attr);
+        default:
+            refuse_attribute(number_in(attr));
         }
         node.work = std::make_shared<KernelWork>(work, attributes);
     });

@@ -9,19 +9,23 @@ namespace {
 
 constexpr unsigned params_flag(cudaGraphNodeType type) {
     switch (type) {
-    case cudaGraphNodeTypeKernel: return cudaGraphDebugDotFlagsKernelNodeParams | cudaGraphDebugDotFlagsKernelNodeAttributes;
-    case cudaGraphNodeTypeMemcpy: return cudaGraphDebugDotFlagsMemcpyNodeParams;
-    case cudaGraphNodeTypeMemset: return cudaGraphDebugDotFlagsMemsetNodeParams;
-    case cudaGraphNodeTypeHost: return cudaGraphDebugDotFlagsHostNodeParams;
-    default: return 0;
+    case cudaGraphNodeTypeKernel:
+        return cudaGraphDebugDotFlagsKernelNodeParams | cudaGraphDebugDotFlagsKernelNodeAttributes;
+    case cudaGraphNodeTypeMemcpy:
+        return cudaGraphDebugDotFlagsMemcpyNodeParams;
+    case cudaGraphNodeTypeMemset:
+        return cudaGraphDebugDotFlagsMemsetNodeParams;
+    case cudaGraphNodeTypeHost:
+        return cudaGraphDebugDotFlagsHostNodeParams;
+    default:
+        return 0;
     }
 }
 
 std::string quoted(const std::string& label) {
     std::string result = "\"";
     for (const char c : label) {
-        if (c == '"' || c == '\\')
-            result += '\\';
+        if (c == '"' || c == '\\') result += '\\';
         result += c;
     }
     return result + '"';
@@ -31,8 +35,7 @@ std::string label(const Node& node, std::size_t index, unsigned flags) {
     const bool verbose = (flags & cudaGraphDebugDotFlagsVerbose) != 0;
     const bool params = verbose || (flags & params_flag(node.work->type())) != 0;
     std::string result = text(index, ": ", params ? node.work->details() : node.work->title());
-    if (verbose || (flags & cudaGraphDebugDotFlagsHandles) != 0)
-        result += text(" handle ", node.handle);
+    if (verbose || (flags & cudaGraphDebugDotFlagsHandles) != 0) result += text(" handle ", node.handle);
     return result;
 }
 
@@ -63,7 +66,6 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphDebugDotPrint(cudaGraph_t graph, c
         std::ofstream file(path);
         write_dot(file, printed, flags);
         file.close();
-        if (!file)
-            fail(cudaErrorOperatingSystem, text("cannot write ", path));
+        if (!file) fail(cudaErrorOperatingSystem, text("cannot write ", path));
     });
 }

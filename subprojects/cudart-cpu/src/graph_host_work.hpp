@@ -8,7 +8,7 @@
 namespace cudart_cpu::detail {
 
 class HostWork final : public Work {
-public:
+  public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeHost;
 
     explicit HostWork(const cudaHostNodeParams& params);
@@ -20,12 +20,12 @@ public:
     std::string details() const override;
     void run() const override;
 
-private:
+  private:
     cudaHostNodeParams params_;
 };
 
 class EmptyWork final : public Work {
-public:
+  public:
     cudaGraphNodeType type() const noexcept override { return cudaGraphNodeTypeEmpty; }
     std::string title() const override { return "empty"; }
     std::string refuse_device_launch() const override { return "Empty nodes are not supported within device graphs"; }

@@ -14,8 +14,7 @@ std::string short_name(const std::string& mangled) {
     int status = 0;
     const std::unique_ptr<char, void (*)(void*)> demangled(
         abi::__cxa_demangle(mangled.c_str(), nullptr, nullptr, &status), std::free);
-    if (!demangled)
-        return mangled;
+    if (!demangled) return mangled;
     std::string name = demangled.get();
     if (!name.empty() && name.back() == ')') {
         std::size_t depth = 0;
@@ -43,21 +42,25 @@ KernelWork::KernelWork(const KernelWork& other, const KernelAttributes& attribut
     : kernel_(other.kernel_), grid_(other.grid_), block_(other.block_), shared_bytes_(other.shared_bytes_),
       arguments_(other.arguments_), attributes_(attributes) {}
 
-std::string KernelWork::title() const { return text("kernel ", short_name(kernel_name(kernel_))); }
+std::string KernelWork::title() const {
+    return text("kernel ", short_name(kernel_name(kernel_)));
+}
 
 std::string KernelWork::details() const {
     return text(title(), " grid ", grid_, " block ", block_, " shared ", shared_bytes_, " B priority ",
                 attributes_.priority, " cooperative ", attributes_.cooperative, " cluster ", attributes_.cluster);
 }
 
-void KernelWork::run() const { run_kernel(kernel_, grid_, block_, arguments_.pointers()); }
+void KernelWork::run() const {
+    run_kernel(kernel_, grid_, block_, arguments_.pointers());
+}
 
 std::optional<Refusal> KernelWork::refuse_node_update(const Work& next) const {
     const KernelEntry& other = static_cast<const KernelWork&>(next).kernel_;
     if (other.device != kernel_.device)
         return Refusal{cudaGraphExecUpdateErrorUnsupportedFunctionChange,
-                       text("kernel ", kernel_name(other), " belongs to device ", other.device,
-                            ", the node to device ", kernel_.device)};
+                       text("kernel ", kernel_name(other), " belongs to device ", other.device, ", the node to device ",
+                            kernel_.device)};
     return std::nullopt;
 }
 

@@ -25,7 +25,7 @@ struct KernelAttributes {
 };
 
 class KernelWork final : public Work {
-public:
+  public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeKernel;
 
     /// Validates as the driver does when a node is added or changed; copies the arguments.
@@ -50,7 +50,7 @@ public:
     std::optional<Refusal> refuse_node_update(const Work& next) const override;
     std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
 
-private:
+  private:
     const KernelEntry& kernel_;
     dim3 grid_;
     dim3 block_;

@@ -15,7 +15,9 @@ cudaMemoryType type_of(const void* pointer) {
     return range ? range->type : cudaMemoryTypeUnregistered;
 }
 
-bool is_pageable(const void* pointer) { return type_of(pointer) == cudaMemoryTypeUnregistered; }
+bool is_pageable(const void* pointer) {
+    return type_of(pointer) == cudaMemoryTypeUnregistered;
+}
 
 std::optional<Refusal> refuse(std::string reason) {
     return Refusal{cudaGraphExecUpdateErrorParametersChanged, std::move(reason)};
@@ -25,14 +27,12 @@ std::optional<Refusal> refuse(std::string reason) {
 enum class Side { host, device, unified };
 
 Side source_side(cudaMemcpyKind kind) {
-    if (kind == cudaMemcpyDefault)
-        return Side::unified;
+    if (kind == cudaMemcpyDefault) return Side::unified;
     return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice ? Side::device : Side::host;
 }
 
 Side destination_side(cudaMemcpyKind kind) {
-    if (kind == cudaMemcpyDefault)
-        return Side::unified;
+    if (kind == cudaMemcpyDefault) return Side::unified;
     return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice ? Side::device : Side::host;
 }
 
@@ -52,8 +52,7 @@ const cudaMemcpy3DParms& checked(const cudaMemcpy3DParms& params) {
 
 const cudaMemsetParams& checked(const cudaMemsetParams& params) {
     validate_set(params);
-    if (params.width == 0 || params.height == 0)
-        fail(cudaErrorInvalidValue, "0 byte memset not allowed");
+    if (params.width == 0 || params.height == 0) fail(cudaErrorInvalidValue, "0 byte memset not allowed");
     return params;
 }
 
@@ -66,8 +65,8 @@ cudaMemcpy3DParms without_pitch(cudaMemcpy3DParms params) {
 } // namespace
 
 MemcpyWork::MemcpyWork(const cudaMemcpy3DParms& params)
-    : params_(checked(params)),
-      is_pageable_(is_pageable(params.srcPtr.ptr) || is_pageable(params.dstPtr.ptr)), is_staged_(needs_stage(params)) {
+    : params_(checked(params)), is_pageable_(is_pageable(params.srcPtr.ptr) || is_pageable(params.dstPtr.ptr)),
+      is_staged_(needs_stage(params)) {
     params_.srcPtr.xsize = 0;
     params_.dstPtr.xsize = 0;
 }
@@ -79,20 +78,25 @@ std::size_t MemcpyWork::bytes() const noexcept {
     return params_.extent.width * params_.extent.height * params_.extent.depth;
 }
 
-bool MemcpyWork::is_1d() const noexcept { return params_.extent.height == 1 && params_.extent.depth == 1; }
+bool MemcpyWork::is_1d() const noexcept {
+    return params_.extent.height == 1 && params_.extent.depth == 1;
+}
 
-std::string MemcpyWork::title() const { return text("memcpy ", bytes(), " B"); }
+std::string MemcpyWork::title() const {
+    return text("memcpy ", bytes(), " B");
+}
 
 std::string MemcpyWork::details() const {
     return text(title(), " from ", params_.srcPtr.ptr, " to ", params_.dstPtr.ptr, " extent (", params_.extent.width,
                 ',', params_.extent.height, ',', params_.extent.depth, ") kind ", params_.kind);
 }
 
-void MemcpyWork::run() const { perform_copy(params_); }
+void MemcpyWork::run() const {
+    perform_copy(params_);
+}
 
 WorkPointer MemcpyWork::staged() const {
-    if (!is_staged_)
-        return nullptr;
+    if (!is_staged_) return nullptr;
     auto work = std::make_shared<MemcpyWork>(*this);
     work->stage_ = std::make_shared_for_overwrite<std::byte[]>(bytes());
     const cudaPitchedPtr packed{work->stage_.get(), params_.extent.width, 0, params_.extent.height};
@@ -106,9 +110,7 @@ WorkPointer MemcpyWork::staged() const {
 }
 
 std::string MemcpyWork::refuse_device_launch() const {
-    return is_pageable_
-               ? "Device-launched graphs do not support MEMCPY nodes with pageable host memory"
-               : "";
+    return is_pageable_ ? "Device-launched graphs do not support MEMCPY nodes with pageable host memory" : "";
 }
 
 std::optional<Refusal> MemcpyWork::refuse_node_update(const Work& next) const {
@@ -126,19 +128,24 @@ std::optional<Refusal> MemcpyWork::refuse_graph_update(const Work& next, bool) c
     return std::nullopt;
 }
 
-MemsetWork::MemsetWork(const cudaMemsetParams& params)
-    : params_(checked(params)), destination_(type_of(params.dst)) {}
+MemsetWork::MemsetWork(const cudaMemsetParams& params) : params_(checked(params)), destination_(type_of(params.dst)) {}
 
-std::size_t MemsetWork::bytes() const noexcept { return params_.width * params_.elementSize * params_.height; }
+std::size_t MemsetWork::bytes() const noexcept {
+    return params_.width * params_.elementSize * params_.height;
+}
 
-std::string MemsetWork::title() const { return text("memset ", bytes(), " B"); }
+std::string MemsetWork::title() const {
+    return text("memset ", bytes(), " B");
+}
 
 std::string MemsetWork::details() const {
     return text(title(), " at ", params_.dst, " value ", params_.value, " element ", params_.elementSize, " B width ",
                 params_.width, " height ", params_.height, " pitch ", params_.pitch);
 }
 
-void MemsetWork::run() const { perform_set(params_); }
+void MemsetWork::run() const {
+    perform_set(params_);
+}
 
 std::optional<Refusal> MemsetWork::refuse_node_update(const Work& next) const {
     return refuse_graph_update(next, false);
@@ -147,8 +154,8 @@ std::optional<Refusal> MemsetWork::refuse_node_update(const Work& next) const {
 std::optional<Refusal> MemsetWork::refuse_graph_update(const Work& next, bool) const {
     const auto& other = static_cast<const MemsetWork&>(next);
     if (other.params_.height != params_.height)
-        return refuse(text("Memset height cannot be changed. Original: ", params_.height, ", New: ",
-                           other.params_.height));
+        return refuse(
+            text("Memset height cannot be changed. Original: ", params_.height, ", New: ", other.params_.height));
     const bool same_shape = other.params_.width == params_.width && other.params_.pitch == params_.pitch &&
                             other.params_.elementSize == params_.elementSize;
     if (params_.height > 1 && !same_shape)

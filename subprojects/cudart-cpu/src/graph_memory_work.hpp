@@ -8,7 +8,7 @@
 namespace cudart_cpu::detail {
 
 class MemcpyWork final : public Work {
-public:
+  public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeMemcpy;
 
     /// Validates as the driver does when a node is added or changed.
@@ -31,7 +31,7 @@ public:
     std::optional<Refusal> refuse_node_update(const Work& next) const override;
     std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
 
-private:
+  private:
     std::size_t bytes() const noexcept;
     bool is_1d() const noexcept;
 
@@ -42,7 +42,7 @@ private:
 };
 
 class MemsetWork final : public Work {
-public:
+  public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeMemset;
 
     /// Validates as the driver does when a node is added or changed.
@@ -59,7 +59,7 @@ public:
     std::optional<Refusal> refuse_node_update(const Work& next) const override;
     std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
 
-private:
+  private:
     std::size_t bytes() const noexcept;
 
     cudaMemsetParams params_;

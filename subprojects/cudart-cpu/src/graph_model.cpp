@@ -93,8 +93,7 @@ void Graph::add_edge(Node& from, Node& to) {
 
 void Graph::remove_edge(Node& from, Node& to) noexcept {
     std::erase(to.dependencies, &from);
-    if (to.dependencies.empty())
-        make_root(to);
+    if (to.dependencies.empty()) make_root(to);
     // The order that CUDA leaves behind.
     const auto place = std::find(from.dependents.begin(), from.dependents.end(), &to);
     *place = from.dependents.back();
@@ -112,7 +111,9 @@ bool has_edge(const Node& from, const Node& to) noexcept {
     return std::find(to.dependencies.begin(), to.dependencies.end(), &from) != to.dependencies.end();
 }
 
-cudaGraph_t register_graph(std::shared_ptr<Graph> graph) { return graphs().add(std::move(graph)); }
+cudaGraph_t register_graph(std::shared_ptr<Graph> graph) {
+    return graphs().add(std::move(graph));
+}
 
 void destroy_graph(cudaGraph_t handle) {
     graph_of(handle);
@@ -121,21 +122,18 @@ void destroy_graph(cudaGraph_t handle) {
 
 Graph& graph_of(cudaGraph_t handle) {
     const auto graph = graphs().find(handle);
-    if (!graph)
-        fail(cudaErrorInvalidValue, text("The source graph ", handle, " is invalid"));
+    if (!graph) fail(cudaErrorInvalidValue, text("The source graph ", handle, " is invalid"));
     return *graph;
 }
 
 Node& node_of(cudaGraphNode_t handle) {
     const auto node = live_nodes().find(handle);
-    if (!node)
-        fail(cudaErrorInvalidValue, text("node ", handle, " is not alive"));
+    if (!node) fail(cudaErrorInvalidValue, text("node ", handle, " is not alive"));
     return *node;
 }
 
 std::vector<Node*> dependencies_of(const Graph& graph, const cudaGraphNode_t* handles, std::size_t count) {
-    if (count > 0)
-        require_pointer(handles, "pDependencies");
+    if (count > 0) require_pointer(handles, "pDependencies");
     std::vector<Node*> nodes;
     std::unordered_set<cudaGraphNode_t> seen;
     for (std::size_t i = 0; i < count; ++i) {

@@ -36,7 +36,7 @@ struct HeldObject {
 };
 
 class Graph {
-public:
+  public:
     Graph() = default;
     Graph(const Graph&) = delete;
     Graph& operator=(const Graph&) = delete;
@@ -59,7 +59,7 @@ public:
 
     std::unordered_map<cudaUserObject_t, HeldObject> user_objects;
 
-private:
+  private:
     void make_root(Node& node) noexcept { node.rooted_at = ++roots_made_; }
 
     std::vector<std::shared_ptr<Node>> nodes_;

@@ -1,6 +1,7 @@
 // CUDA's parameter structures of the kinds of nodes, made into Work.
 #include "graph_params.hpp"
 
+#include "graph_enum.hpp"
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
 
@@ -21,8 +22,8 @@ void require_unused_zero(const cudaGraphNodeParams& params, std::size_t used) {
     const auto* member = reinterpret_cast<const unsigned char*>(&params.reserved1);
     if (!all_zero(params.reserved0, sizeof params.reserved0) ||
         !all_zero(member + used, sizeof params.reserved1 - used) || params.reserved2 != 0)
-        fail(cudaErrorInvalidValue, text("unused bytes of the parameters of a ", type_name(params.type),
-                                         " node are not zero"));
+        fail(cudaErrorInvalidValue,
+             text("unused bytes of the parameters of a ", type_name(params.type), " node are not zero"));
 }
 
 /// The members of the union are newer names of the older structures, with the same layout.
@@ -47,8 +48,7 @@ KernelParams kernel_params(const cudaKernelNodeParams& params) {
 
 KernelParams kernel_params(const CUDA_KERNEL_NODE_PARAMS_v2& params) {
     const void* function = params.func ? static_cast<const void*>(params.func) : params.kern;
-    if (!function)
-        fail(cudaErrorInvalidResourceHandle, "func and kern of a kernel node are both NULL");
+    if (!function) fail(cudaErrorInvalidResourceHandle, "func and kern of a kernel node are both NULL");
     return {kernel_of(function),
             {params.gridDimX, params.gridDimY, params.gridDimZ},
             {params.blockDimX, params.blockDimY, params.blockDimZ},
@@ -63,12 +63,13 @@ WorkPointer make_kernel_work(const KernelParams& params, const Work& current) {
 
 const KernelWork& shown_kernel(Node& node) {
     const auto& work = work_of<KernelWork>(node);
-    if (!node.shown)
-        node.shown = std::make_shared<KernelWork>(work, work.attributes());
+    if (!node.shown) node.shown = std::make_shared<KernelWork>(work, work.attributes());
     return static_cast<const KernelWork&>(*node.shown);
 }
 
 WorkPointer make_work(const cudaGraphNodeParams& params) {
+    if (const int type = number_in(params.type); type < cudaGraphNodeTypeKernel || type >= cudaGraphNodeTypeCount)
+        fail(cudaErrorInvalidValue, text(type, " is no type of a node"));
     switch (params.type) {
     case cudaGraphNodeTypeKernel:
         require_unused_zero(params, sizeof params.kernel);
@@ -87,29 +88,26 @@ WorkPointer make_work(const cudaGraphNodeParams& params) {
     case cudaGraphNodeTypeEmpty:
         require_unused_zero(params, 0);
         return std::make_shared<EmptyWork>();
-    default: refuse_kind(params.type);
+    default:
+        refuse_kind(params.type);
     }
 }
 
 WorkPointer make_work(const cudaGraphNodeParams& params, const Work& current) {
-    if (params.type != current.type())
-        fail(cudaErrorInvalidValue, text("parameters of a ", type_name(params.type), " node given for a ",
-                                         type_name(current.type()), " node"));
-    if (params.type != cudaGraphNodeTypeKernel)
-        return make_work(params);
+    if (number_in(params.type) != current.type())
+        fail(cudaErrorInvalidValue, text("Parameter type ", number_in(params.type), " does not match node type ",
+                                         static_cast<int>(current.type())));
+    if (params.type != cudaGraphNodeTypeKernel) return make_work(params);
     require_unused_zero(params, sizeof params.kernel);
     return make_kernel_work(kernel_params(as_older<cudaKernelNodeParams>(params.kernel)), current);
 }
 
 void refuse_kind(cudaGraphNodeType type) {
-    if (type < cudaGraphNodeTypeKernel || type >= cudaGraphNodeTypeCount)
-        fail(cudaErrorInvalidValue, text(static_cast<int>(type), " is no type of a node"));
     fail(cudaErrorNotSupported, text("cudart-cpu does not support ", type_name(type), " nodes"));
 }
 
 void require_ordinary_edge(const cudaGraphEdgeData& data, EdgeEnds ends, std::size_t index) {
-    if (all_zero(&data, sizeof data))
-        return;
+    if (all_zero(&data, sizeof data)) return;
     const bool programmatic = data.type == cudaGraphDependencyTypeProgrammatic && data.to_port == 0 &&
                               (data.from_port == cudaGraphKernelNodePortProgrammatic ||
                                data.from_port == cudaGraphKernelNodePortLaunchCompletion) &&

@@ -43,8 +43,12 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_
     return graph_api("cudaGraphKernelNodeGetParams", [&] {
         require_pointer(pNodeParams, "pNodeParams");
         const KernelWork& work = shown_kernel(node_of(node));
-        *pNodeParams = {const_cast<void*>(work.kernel().symbol), work.grid(), work.block(), work.shared_bytes(),
-                        work.arguments().params(), work.arguments().extra()};
+        *pNodeParams = {const_cast<void*>(work.kernel().symbol),
+                        work.grid(),
+                        work.block(),
+                        work.shared_bytes(),
+                        work.arguments().params(),
+                        work.arguments().extra()};
     });
 }
 

@@ -1,4 +1,5 @@
 // Nodes and edges, listed and changed.
+#include "graph_cuda12.hpp"
 #include "graph_params.hpp"
 
 #include <algorithm>
@@ -9,11 +10,10 @@ namespace {
 
 /// CUDA's way to answer a query: without `out`, how many there are; else as many as `*count` has room for, nulls after.
 class Answer {
-public:
+  public:
     Answer(std::size_t available, std::size_t* count, const void* out)
         : room_(out ? *count : 0), written_(std::min(room_, available)) {
-        if (out && room_ == 0)
-            fail(cudaErrorInvalidValue, "Requesting zero nodes is not supported");
+        if (out && room_ == 0) fail(cudaErrorInvalidValue, "Requesting zero nodes is not supported");
         *count = out ? written_ : available;
     }
 
@@ -24,11 +24,10 @@ public:
     }
 
     void write_ordinary(cudaGraphEdgeData* out) const {
-        if (out)
-            std::fill_n(out, written_, cudaGraphEdgeData{});
+        if (out) std::fill_n(out, written_, cudaGraphEdgeData{});
     }
 
-private:
+  private:
     std::size_t room_;
     std::size_t written_;
 };
@@ -38,8 +37,7 @@ cudaError_t answer_neighbours(const char* name, cudaGraphNode_t handle, std::vec
                               cudaGraphNode_t* out, cudaGraphEdgeData* data, std::size_t* count) noexcept {
     return graph_api(name, [&] {
         require_pointer(count, "the number of nodes");
-        if (data)
-            require_pointer(out, "the array of nodes that goes with edgeData");
+        if (data) require_pointer(out, "the array of nodes that goes with edgeData");
         const std::vector<Node*>& nodes = node_of(handle).*side;
         const Answer answer(nodes.size(), count, out);
         answer.write(out, [&](std::size_t i) { return nodes[i]->handle; });
@@ -72,15 +70,15 @@ Edge checked_edge(const Graph& graph, cudaGraphNode_t from, cudaGraphNode_t to, 
 std::vector<Edge> checked_edges(const Graph& graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                                 const cudaGraphEdgeData* data, std::size_t count) {
     std::vector<Edge> edges;
-    if (count == 0)
-        return edges;
+    if (count == 0) return edges;
     require_pointer(from, "from");
     require_pointer(to, "to");
     edges.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
         edges.push_back(checked_edge(graph, from[i], to[i], i));
-    require_ordinary_edges(
-        data, count, [&](std::size_t i) { return EdgeEnds{edges[i].from->work->type(), edges[i].to->work->type()}; });
+    require_ordinary_edges(data, count, [&](std::size_t i) {
+        return EdgeEnds{edges[i].from->work->type(), edges[i].to->work->type()};
+    });
     return edges;
 }
 
@@ -104,8 +102,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphGetRootNodes(cudaGraph_t graph, cu
         require_pointer(pNumRootNodes, "pNumRootNodes");
         std::vector<const Node*> roots;
         for (const auto& node : graph_of(graph).nodes())
-            if (node->dependencies.empty())
-                roots.push_back(node.get());
+            if (node->dependencies.empty()) roots.push_back(node.get());
         // The order that CUDA gives: latest first.
         std::sort(roots.begin(), roots.end(), [](const Node* a, const Node* b) { return a->rooted_at > b->rooted_at; });
         Answer(roots.size(), pNumRootNodes, pRootNodes).write(pRootNodes, [&](std::size_t i) {
@@ -161,8 +158,8 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddDependencies(cudaGraph_t graph,
         Graph& target = graph_of(graph);
         for (const Edge& edge : checked_edges(target, from, to, edgeData, numDependencies)) {
             if (has_edge(*edge.from, *edge.to))
-                fail(cudaErrorInvalidValue, text("the edge from node ", edge.from->handle, " to node ",
-                                                 edge.to->handle, " already exists"));
+                fail(cudaErrorInvalidValue,
+                     text("the edge from node ", edge.from->handle, " to node ", edge.to->handle, " already exists"));
             target.add_edge(*edge.from, *edge.to);
         }
     });
@@ -177,8 +174,8 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t gra
         Graph& target = graph_of(graph);
         for (const Edge& edge : checked_edges(target, from, to, edgeData, numDependencies)) {
             if (!has_edge(*edge.from, *edge.to))
-                fail(cudaErrorInvalidValue, text("the edge from node ", edge.from->handle, " to node ",
-                                                 edge.to->handle, " does not exist"));
+                fail(cudaErrorInvalidValue,
+                     text("the edge from node ", edge.from->handle, " to node ", edge.to->handle, " does not exist"));
             target.remove_edge(*edge.from, *edge.to);
         }
     });

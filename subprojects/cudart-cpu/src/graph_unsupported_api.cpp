@@ -30,8 +30,9 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddEventWaitNode(cudaGraphNode_t*,
     return refuse("cudaGraphAddEventWaitNode", cudaGraphNodeTypeWaitEvent);
 }
 
-CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddExternalSemaphoresSignalNode(
-    cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*, size_t, const struct cudaExternalSemaphoreSignalNodeParams*) {
+CUDART_CPU_API cudaError_t CUDARTAPI
+cudaGraphAddExternalSemaphoresSignalNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*, size_t,
+                                         const struct cudaExternalSemaphoreSignalNodeParams*) {
     return refuse("cudaGraphAddExternalSemaphoresSignalNode", cudaGraphNodeTypeExtSemaphoreSignal);
 }
 

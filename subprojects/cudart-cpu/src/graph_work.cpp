@@ -7,26 +7,44 @@ std::string Work::refuse_device_launch() const {
     return text("Device-launched graphs and conditional nodes do not support ", type_name(type()), " nodes");
 }
 
-std::optional<Refusal> Work::refuse_node_update(const Work&) const { return std::nullopt; }
+std::optional<Refusal> Work::refuse_node_update(const Work&) const {
+    return std::nullopt;
+}
 
-std::optional<Refusal> Work::refuse_graph_update(const Work&, bool) const { return std::nullopt; }
+std::optional<Refusal> Work::refuse_graph_update(const Work&, bool) const {
+    return std::nullopt;
+}
 
 const char* type_name(cudaGraphNodeType type) noexcept {
     switch (type) {
-    case cudaGraphNodeTypeKernel: return "KERNEL";
-    case cudaGraphNodeTypeMemcpy: return "MEMCPY";
-    case cudaGraphNodeTypeMemset: return "MEMSET";
-    case cudaGraphNodeTypeHost: return "HOST";
-    case cudaGraphNodeTypeGraph: return "GRAPH";
-    case cudaGraphNodeTypeEmpty: return "EMPTY";
-    case cudaGraphNodeTypeWaitEvent: return "WAIT_EVENT";
-    case cudaGraphNodeTypeEventRecord: return "EVENT_RECORD";
-    case cudaGraphNodeTypeExtSemaphoreSignal: return "EXT_SEMAS_SIGNAL";
-    case cudaGraphNodeTypeExtSemaphoreWait: return "EXT_SEMAS_WAIT";
-    case cudaGraphNodeTypeMemAlloc: return "MEM_ALLOC";
-    case cudaGraphNodeTypeMemFree: return "MEM_FREE";
-    case cudaGraphNodeTypeConditional: return "CONDITIONAL";
-    default: return "UNKNOWN";
+    case cudaGraphNodeTypeKernel:
+        return "KERNEL";
+    case cudaGraphNodeTypeMemcpy:
+        return "MEMCPY";
+    case cudaGraphNodeTypeMemset:
+        return "MEMSET";
+    case cudaGraphNodeTypeHost:
+        return "HOST";
+    case cudaGraphNodeTypeGraph:
+        return "GRAPH";
+    case cudaGraphNodeTypeEmpty:
+        return "EMPTY";
+    case cudaGraphNodeTypeWaitEvent:
+        return "WAIT_EVENT";
+    case cudaGraphNodeTypeEventRecord:
+        return "EVENT_RECORD";
+    case cudaGraphNodeTypeExtSemaphoreSignal:
+        return "EXT_SEMAS_SIGNAL";
+    case cudaGraphNodeTypeExtSemaphoreWait:
+        return "EXT_SEMAS_WAIT";
+    case cudaGraphNodeTypeMemAlloc:
+        return "MEM_ALLOC";
+    case cudaGraphNodeTypeMemFree:
+        return "MEM_FREE";
+    case cudaGraphNodeTypeConditional:
+        return "CONDITIONAL";
+    default:
+        return "UNKNOWN";
     }
 }
 

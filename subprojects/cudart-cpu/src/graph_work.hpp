@@ -19,7 +19,7 @@ struct Refusal {
 
 /// Immutable, so that graphs, their clones, execs and launches in flight share one object.
 class Work {
-public:
+  public:
     Work() = default;
     Work(const Work&) = default;
     Work& operator=(const Work&) = delete;

@@ -35,8 +35,7 @@ Callers& callers() {
 
 Caller& caller_of(Callers& all, cudaUserObject_t handle) {
     const auto found = all.by_handle.find(handle);
-    if (found == all.by_handle.end())
-        fail(cudaErrorInvalidValue, text("user object ", handle, " is not alive"));
+    if (found == all.by_handle.end()) fail(cudaErrorInvalidValue, text("user object ", handle, " is not alive"));
     return found->second;
 }
 
@@ -45,7 +44,7 @@ thread_local DestructionScope* scope = nullptr;
 
 /// Runs what launches let go of, one after the other.
 class DestructorThread {
-public:
+  public:
     static DestructorThread& instance() {
         static auto& thread = *new DestructorThread; // never destroyed: its thread runs until the process ends
         return thread;
@@ -57,8 +56,10 @@ public:
         added_.notify_one();
     }
 
-private:
-    DestructorThread() { std::thread([this] { run(); }).detach(); }
+  private:
+    DestructorThread() {
+        std::thread([this] { run(); }).detach();
+    }
 
     [[noreturn]] void run() {
         for (std::unique_lock lock(mutex_);;) {
@@ -91,7 +92,9 @@ UserObject::~UserObject() {
         DestructorThread::instance().add(destruction_);
 }
 
-DestructionScope::DestructionScope() noexcept { scope = this; }
+DestructionScope::DestructionScope() noexcept {
+    scope = this;
+}
 
 DestructionScope::~DestructionScope() {
     scope = nullptr;
@@ -108,8 +111,7 @@ void release_asynchronously(std::vector<UserObjectPointer> objects) noexcept {
 UserObjectPointer user_object_of(cudaUserObject_t handle) {
     Callers& all = callers();
     const std::lock_guard lock(all.mutex);
-    if (auto object = caller_of(all, handle).object.lock())
-        return object;
+    if (auto object = caller_of(all, handle).object.lock()) return object;
     fail(cudaErrorInvalidValue, text("user object ", handle, " is not alive"));
 }
 
@@ -122,8 +124,7 @@ void release_caller_references(cudaUserObject_t handle, unsigned count) {
         fail(cudaErrorInvalidValue, text("cannot release ", count, " references to user object ", handle,
                                          ": the caller owns ", caller.references));
     caller.references -= count;
-    if (caller.references == 0)
-        last = std::move(caller.owned);
+    if (caller.references == 0) last = std::move(caller.owned);
 }
 
 void validate_reference_count(unsigned count) {
@@ -142,8 +143,8 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaUserObjectCreate(cudaUserObject_t* obje
         require_pointer(reinterpret_cast<const void*>(destroy), "destroy");
         validate_reference_count(initialRefcount);
         if (flags != cudaUserObjectNoDestructorSync)
-            fail(cudaErrorInvalidValue, text("the flags of a user object are ", flags,
-                                             "; they must be cudaUserObjectNoDestructorSync (1)"));
+            fail(cudaErrorInvalidValue,
+                 text("the flags of a user object are ", flags, "; they must be cudaUserObjectNoDestructorSync (1)"));
         DestructorThread::instance(); // started where failing to start it is an error, not in a destructor
         const auto handle = reinterpret_cast<cudaUserObject_t>(next_handle());
         Callers& all = callers();

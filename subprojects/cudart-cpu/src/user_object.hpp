@@ -22,7 +22,7 @@ struct Destruction {
 /// When the last owner goes, the user's destructor runs: inside the call that let go, or after a launch on an internal
 /// thread.
 class UserObject {
-public:
+  public:
     UserObject(cudaUserObject_t handle, Destruction destruction) : handle_(handle), destruction_{destruction} {}
     UserObject(const UserObject&) = delete;
     UserObject& operator=(const UserObject&) = delete;
@@ -30,7 +30,7 @@ public:
 
     cudaUserObject_t handle() const noexcept { return handle_; }
 
-private:
+  private:
     cudaUserObject_t handle_;
     std::list<Destruction> destruction_; // an element that is moved to where it waits: a destructor must not allocate
     std::optional<Counted<Kind::user_object>> counted_{std::in_place};
@@ -39,7 +39,7 @@ private:
 /// A call that may let go of user objects: the destructors wait until the call has given up its locks, at the end of
 /// this.
 class DestructionScope {
-public:
+  public:
     DestructionScope() noexcept;
     DestructionScope(const DestructionScope&) = delete;
     DestructionScope& operator=(const DestructionScope&) = delete;
@@ -47,7 +47,7 @@ public:
 
     void add(std::list<Destruction>& one) noexcept { waiting_.splice(waiting_.end(), one); }
 
-private:
+  private:
     std::list<Destruction> waiting_;
 };
 

@@ -12,7 +12,8 @@
 
 namespace cudart_cpu {
 
-/// Seeds the order in which unordered work runs, from the next graph launch on. Environment: CUDART_CPU_SEED.
+/// Seeds the order in which unordered work runs, from the next graph launch on: the same seed, followed by the same
+/// launches, gives the same orders. Environment: CUDART_CPU_SEED.
 void set_seed(std::uint64_t seed);
 
 /// How many nodes of one graph may run at once; 1 runs them one at a time, in exactly the drawn order.

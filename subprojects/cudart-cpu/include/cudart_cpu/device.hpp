@@ -9,6 +9,11 @@
 #include <cudart_cpu/detail/math.hpp>
 #include <cudart_cpu/detail/unsupported.hpp>
 
+// nvcc gives every file these.
+#include <assert.h>
+#include <stdio.h>
+#include <string.h>
+
 // Bounds what the compiler may use on a GPU; means nothing here.
 #ifndef __launch_bounds__
 #define __launch_bounds__(...)

@@ -4,33 +4,51 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include <type_traits>
-
-namespace cudart_cpu::detail {
-
-template <class A, class B>
-using Arithmetic = std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>, std::common_type_t<A, B>>;
-
-} // namespace cudart_cpu::detail
-
-template <class A, class B>
-constexpr cudart_cpu::detail::Arithmetic<A, B> min(A a, B b) {
-    using T = std::common_type_t<A, B>;
-    if constexpr (std::is_floating_point_v<T>) {
-        return static_cast<T>(::fmin(static_cast<T>(a), static_cast<T>(b)));
-    } else {
-        return static_cast<T>(b) < static_cast<T>(a) ? static_cast<T>(b) : static_cast<T>(a);
+// Plain overloads, as CUDA has them: they win over the templates of a `using namespace std`.
+#define CUDART_CPU_MIN_MAX(Result, A, B)                                                                               \
+    inline constexpr Result min(A a, B b) {                                                                            \
+        return static_cast<Result>(b) < static_cast<Result>(a) ? static_cast<Result>(b) : static_cast<Result>(a);      \
+    }                                                                                                                  \
+    inline constexpr Result max(A a, B b) {                                                                            \
+        return static_cast<Result>(a) < static_cast<Result>(b) ? static_cast<Result>(b) : static_cast<Result>(a);      \
     }
+#define CUDART_CPU_MIN_MAX_MIXED(Signed, Unsigned)                                                                     \
+    CUDART_CPU_MIN_MAX(Signed, Signed, Signed)                                                                         \
+    CUDART_CPU_MIN_MAX(Unsigned, Unsigned, Unsigned)                                                                   \
+    CUDART_CPU_MIN_MAX(Unsigned, Signed, Unsigned)                                                                     \
+    CUDART_CPU_MIN_MAX(Unsigned, Unsigned, Signed)
+
+CUDART_CPU_MIN_MAX_MIXED(int, unsigned)
+CUDART_CPU_MIN_MAX_MIXED(long, unsigned long)
+CUDART_CPU_MIN_MAX_MIXED(long long, unsigned long long)
+
+#undef CUDART_CPU_MIN_MAX_MIXED
+#undef CUDART_CPU_MIN_MAX
+
+// Of a number and a NaN, the number.
+inline float min(float a, float b) {
+    return fminf(a, b);
 }
-
-template <class A, class B>
-constexpr cudart_cpu::detail::Arithmetic<A, B> max(A a, B b) {
-    using T = std::common_type_t<A, B>;
-    if constexpr (std::is_floating_point_v<T>) {
-        return static_cast<T>(::fmax(static_cast<T>(a), static_cast<T>(b)));
-    } else {
-        return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a);
-    }
+inline float max(float a, float b) {
+    return fmaxf(a, b);
+}
+inline double min(double a, double b) {
+    return fmin(a, b);
+}
+inline double max(double a, double b) {
+    return fmax(a, b);
+}
+inline double min(float a, double b) {
+    return fmin(static_cast<double>(a), b);
+}
+inline double max(float a, double b) {
+    return fmax(static_cast<double>(a), b);
+}
+inline double min(double a, float b) {
+    return fmin(a, static_cast<double>(b));
+}
+inline double max(double a, float b) {
+    return fmax(a, static_cast<double>(b));
 }
 
 inline float rsqrtf(float x) {
