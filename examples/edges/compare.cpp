@@ -52,10 +52,11 @@ class Lane {
     Lane(const char* name, Path& path, cudag::Stream& stream) : name_(name), path_(path), stream_(stream) {}
 
     void run(Batch& batch) {
-        path_.run(stream_, batch.frames.front(), threshold_); // not measured: it wakes everything up
-        for (std::size_t i = 0; i < batch.count; ++i) {
-            std::fill(batch.frames[i].edges.begin(), batch.frames[i].edges.end(), neither_black_nor_white);
+        for (std::size_t i = 1; i < batch.count; ++i) {
+            poison(batch.frames[i]);
         }
+        path_.run(stream_, batch.frames.front(), threshold_); // not measured: it wakes everything up
+        poison(batch.frames.front());
         thresholds_.clear();
         const auto begin = std::chrono::steady_clock::now();
         for (std::size_t i = 0; i < batch.count; ++i) {
@@ -87,6 +88,8 @@ class Lane {
     std::chrono::duration<double> time() const { return time_; }
 
   private:
+    static void poison(HostFrame& frame) { std::fill(frame.edges.begin(), frame.edges.end(), neither_black_nor_white); }
+
     [[noreturn]] void refuse(const std::string& frame, const std::string& difference) const {
         throw WrongFrame(frame + ": the result of the " + name_ + " is wrong: " + difference);
     }

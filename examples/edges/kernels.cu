@@ -11,7 +11,7 @@ struct Run {
     int end;
 };
 
-__device__ Run run_of_this_thread(int width, int height) {
+__device__ inline Run run_of_this_thread(int width, int height) {
     const int y = static_cast<int>(blockIdx.y * blockDim.y + threadIdx.y);
     const int begin = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) * pixels_per_thread;
     if (y >= height || begin >= width) {
@@ -21,11 +21,11 @@ __device__ Run run_of_this_thread(int width, int height) {
     return {y, begin, end < width ? end : width};
 }
 
-__device__ int clamp(int value, int last) {
+__device__ inline int clamp(int value, int last) {
     return value < 0 ? 0 : (value > last ? last : value);
 }
 
-__device__ int magnitude_of(int value) {
+__device__ inline int magnitude_of(int value) {
     return value < 0 ? -value : value;
 }
 
@@ -35,7 +35,7 @@ __device__ T* row(T* image, int y, int width, int height) {
     return image + clamp(y, height - 1) * width;
 }
 
-__device__ std::uint8_t blurred(int a, int b, int c, int d, int e) {
+__device__ inline std::uint8_t blurred(int a, int b, int c, int d, int e) {
     return static_cast<std::uint8_t>((a + 4 * b + 6 * c + 4 * d + e + 8) / 16);
 }
 

@@ -64,7 +64,7 @@ TEST_CASE("a query of the default stream looks at the blocking streams too", "[d
     REQUIRE_CUDA(cudaStreamQuery(nullptr));
 }
 
-TEST_CASE("non-blocking streams and the default stream ignore each other", "[default_stream]") {
+TEST_CASE("non-blocking streams and the default stream ignore each other", "[default_stream][concurrent]") {
     Stream independent(cudaStreamNonBlocking);
     DeviceInts data(2);
     Call one(store, data.data(), 0, 1);
@@ -139,7 +139,7 @@ TEST_CASE("a blocking stream waits for an event that the default stream waits fo
     REQUIRE(data.read() == std::vector{11});
 }
 
-TEST_CASE("a synchronous copy waits for blocking streams and not for others", "[default_stream]") {
+TEST_CASE("a synchronous copy waits for blocking streams and not for others", "[default_stream][concurrent]") {
     Stream blocking;
     Stream independent(cudaStreamNonBlocking);
     DeviceInts data(1);
@@ -153,7 +153,7 @@ TEST_CASE("a synchronous copy waits for blocking streams and not for others", "[
     REQUIRE_NOT_READY(cudaStreamQuery(independent));
 }
 
-TEST_CASE("a graph counts as work of the stream that it is launched into", "[default_stream]") {
+TEST_CASE("a graph counts as work of the stream that it is launched into", "[default_stream][concurrent]") {
     Stream blocking;
     Stream independent(cudaStreamNonBlocking);
     DeviceInts data(1);

@@ -6,6 +6,8 @@
 #include <atomic>
 
 /// Declared after the streams, graphs and memory that it holds up, so that a failing test opens it first.
+/// Tests in which a kernel ends while a gate is closed have the tag [concurrent]: compute-sanitizer, which runs one
+/// thing at a time, never ends them.
 class Gate {
   public:
     Gate() = default;

@@ -34,7 +34,7 @@ TEST_CASE("a call returns before its work runs", "[streams]") {
     REQUIRE(data.read() == std::vector{10});
 }
 
-TEST_CASE("non-blocking streams do not wait for each other", "[streams]") {
+TEST_CASE("non-blocking streams do not wait for each other", "[streams][concurrent]") {
     Stream held(cudaStreamNonBlocking);
     Stream free(cudaStreamNonBlocking);
     DeviceInts data(1);

@@ -63,8 +63,10 @@ TEST_CASE("an integer that fits keeps its value in any integer type", "[unit][ar
 TEST_CASE("an integer that does not fit is refused with its value and the parameter's type", "[unit][argument]") {
     CHECK(refusal<unsigned char>(256) == "cudag: memset: argument 3: 256 does not fit the parameter type unsigned "
                                          "char; pass a value that it holds exactly");
-    CHECK_THAT(refusal<unsigned>(-1), ContainsSubstring("argument 3: -1 does not fit the parameter type unsigned int;"));
-    CHECK_THAT(refusal<int>(std::size_t{2147483648}), ContainsSubstring("2147483648 does not fit the parameter type int;"));
+    CHECK_THAT(refusal<unsigned>(-1),
+               ContainsSubstring("argument 3: -1 does not fit the parameter type unsigned int;"));
+    CHECK_THAT(refusal<int>(std::size_t{2147483648}),
+               ContainsSubstring("2147483648 does not fit the parameter type int;"));
     CHECK_THAT(refusal<signed char>(128), ContainsSubstring("128 does not fit the parameter type signed char;"));
     CHECK_THAT(refusal<int>(lowest<std::int64_t>), ContainsSubstring("-9223372036854775808 does not fit"));
     CHECK_THAT(refusal<std::int64_t>(highest<std::uint64_t>), ContainsSubstring("18446744073709551615 does not fit"));
@@ -96,8 +98,9 @@ TEST_CASE("a floating-point value widens exactly", "[unit][argument]") {
 TEST_CASE("a refusal says where the call stands", "[unit][argument]") {
     const cudag::detail::CallSite call{nullptr, nullptr, {"pipeline.cpp", "run", 42}};
     Owners owners;
-    const auto error = thrown<cudag::GraphError>(
-        [&] { static_cast<void>(cudag::detail::to_parameter<unsigned char>(1000, owners, {call, 1})); });
+    const auto error = thrown<cudag::GraphError>([&] {
+        static_cast<void>(cudag::detail::to_parameter<unsigned char>(1000, owners, {call, 1}));
+    });
     CHECK_THAT(error.what(), StartsWith("cudag: memset at pipeline.cpp:42: argument 1: 1000 "));
     CHECK(error.location().line == 42);
 }

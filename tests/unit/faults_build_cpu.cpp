@@ -48,9 +48,8 @@ TEST_CASE("a node whose call fails is not in the graph", "[unit][faults]") {
     const cudag::DeviceBuffer<int> x(4);
     const cudag::DeviceBuffer<int> y(4);
     SECTION("kernel") {
-        check_adding([&](auto& builder, auto) {
-            return builder.kernel(cudag::grid_1d(4, 4), multiply_add, x, y, 4, 1);
-        });
+        check_adding(
+            [&](auto& builder, auto) { return builder.kernel(cudag::grid_1d(4, 4), multiply_add, x, y, 4, 1); });
     }
     SECTION("memcpy") {
         check_adding([&](auto& builder, auto) { return builder.memcpy(x, host); });

@@ -1,5 +1,6 @@
 // Destructors ignore calls that fail, and leave no error behind for the user's own calls.
 #include "faults.hpp"
+#include "gate.hpp"
 #include "kernels.hpp"
 #include "live_counts.hpp"
 
@@ -16,8 +17,10 @@ namespace {
 /// Makes each call of the destructor of what `make` returns fail.
 template <class Make>
 Faults fail_destructor(Make&& make) {
-    std::optional<std::invoke_result_t<Make&>> object;
-    const Faults faults = for_every_call_failing([&] { object.reset(); }, [] {}, [&] { object.emplace(make()); });
+    using Object = std::invoke_result_t<Make&>;
+    std::unique_ptr<Object> object;
+    const Faults faults =
+        for_every_call_failing([&] { object.reset(); }, [] {}, [&] { object = std::make_unique<Object>(make()); });
     CHECK(faults.thrown == 0);
     CHECK(faults.ignored > 0);
     return faults;
@@ -70,6 +73,26 @@ TEST_CASE("an Exec that keeps owners ignores failures at its end", "[unit][fault
         stream.synchronize();
         return exec;
     });
+}
+
+TEST_CASE("an allocation ignores failures in freeing what launches have finished with", "[unit][faults]") {
+    const cudag::Stream stream;
+    std::optional<cudag::DeviceBuffer<int>> buffer;
+    const auto leave_owners_behind = [&] {
+        buffer.reset();
+        Gate gate;
+        cudag::GraphBuilder builder;
+        const cudag::HostNode wait = builder.host(gate.waiter());
+        builder.memset(cudag::DeviceBuffer<int>(4), 1).after(wait);
+        std::optional<cudag::Exec> exec = std::move(builder).build().instantiate();
+        exec->launch(stream);
+        exec.reset();
+        gate.open();
+        REQUIRE(cudaStreamSynchronize(stream.get()) == cudaSuccess); // cudag's own would free them
+    };
+    const Faults faults = for_every_call_failing([&] { buffer.emplace(4); }, [] {}, leave_owners_behind);
+    CHECK(faults.thrown == 1);
+    CHECK(faults.ignored > 0);
 }
 
 TEST_CASE("a failure while owners are freed leaves the thread's capture mode as it was", "[unit][faults]") {

@@ -21,8 +21,7 @@ void check_update(Pipeline& pipeline, Update&& update, const std::vector<int>& u
     cudag::Exec exec = pipeline.build().instantiate();
     const std::vector<int> before = pipeline.expected();
     CHECK(pipeline.run(exec) == before);
-    const Faults faults =
-        for_every_call_failing([&] { update(exec); }, [&] { CHECK(pipeline.run(exec) == before); });
+    const Faults faults = for_every_call_failing([&] { update(exec); }, [&] { CHECK(pipeline.run(exec) == before); });
     CHECK(faults.thrown == 1);
     CHECK(faults.ignored == 0);
     CHECK(pipeline.run(exec) == updated);
@@ -93,40 +92,44 @@ TEST_CASE("a kernel update that fails changes nothing", "[unit][faults]") {
             pipeline.expected(5, 100));
     }
     SECTION("one argument") {
-        check_update(pipeline, [&](cudag::Exec& exec) { exec.update(pipeline.kernel, cudag::arg<3>(11)); },
-                     pipeline.expected(11));
+        check_update(
+            pipeline, [&](cudag::Exec& exec) { exec.update(pipeline.kernel, cudag::arg<3>(11)); },
+            pipeline.expected(11));
     }
     SECTION("an owner by position") {
-        check_update(pipeline, [&](cudag::Exec& exec) { exec.update(pipeline.kernel, cudag::arg<1>(plus)); },
-                     pipeline.expected(Pipeline::factor, 100));
+        check_update(
+            pipeline, [&](cudag::Exec& exec) { exec.update(pipeline.kernel, cudag::arg<1>(plus)); },
+            pipeline.expected(Pipeline::factor, 100));
     }
     SECTION("the configuration") {
-        check_update(pipeline,
-                     [&](cudag::Exec& exec) {
-                         exec.update(pipeline.kernel, cudag::grid_1d(Pipeline::size, 4), cudag::arg<3>(2));
-                     },
-                     pipeline.expected(2));
+        check_update(
+            pipeline,
+            [&](cudag::Exec& exec) {
+                exec.update(pipeline.kernel, cudag::grid_1d(Pipeline::size, 4), cudag::arg<3>(2));
+            },
+            pipeline.expected(2));
     }
 }
 
 TEST_CASE("a memcpy update that fails changes nothing", "[unit][faults]") {
     Pipeline pipeline;
-    check_update(pipeline,
-                 [&](cudag::Exec& exec) { exec.update(pipeline.upload, pipeline.kernel_x(), filled(4)); },
-                 std::vector<int>(Pipeline::size, 4 * Pipeline::factor + Pipeline::fill));
+    check_update(
+        pipeline, [&](cudag::Exec& exec) { exec.update(pipeline.upload, pipeline.kernel_x(), filled(4)); },
+        std::vector<int>(Pipeline::size, 4 * Pipeline::factor + Pipeline::fill));
 }
 
 TEST_CASE("a memset update that fails changes nothing", "[unit][faults]") {
     Pipeline pipeline;
-    check_update(pipeline, [&](cudag::Exec& exec) { exec.update(pipeline.set, pipeline.kernel_y(), 70); },
-                 pipeline.expected(Pipeline::factor, 70));
+    check_update(
+        pipeline, [&](cudag::Exec& exec) { exec.update(pipeline.set, pipeline.kernel_y(), 70); },
+        pipeline.expected(Pipeline::factor, 70));
 }
 
 TEST_CASE("a host update that fails changes nothing", "[unit][faults]") {
     Pipeline pipeline;
     int other_runs = 0;
-    check_update(pipeline, [&](cudag::Exec& exec) { exec.update(pipeline.count, [&] { ++other_runs; }); },
-                 pipeline.expected());
+    check_update(
+        pipeline, [&](cudag::Exec& exec) { exec.update(pipeline.count, [&] { ++other_runs; }); }, pipeline.expected());
     CHECK(pipeline.runs == 2); // before the walk, and after its one failure
     CHECK(other_runs == 1);
 }
@@ -135,7 +138,8 @@ TEST_CASE("disabling and enabling that fail change nothing", "[unit][faults]") {
     Pipeline pipeline;
     const std::vector<int> without_kernel = pipeline.in;
     SECTION("disable") {
-        check_update(pipeline, [&](cudag::Exec& exec) { exec.disable(pipeline.kernel); }, without_kernel);
+        check_update(
+            pipeline, [&](cudag::Exec& exec) { exec.disable(pipeline.kernel); }, without_kernel);
     }
     SECTION("enable") {
         cudag::Exec exec = pipeline.build().instantiate();

@@ -34,8 +34,9 @@ TEST_CASE("an allocation that fails says what was wanted", "[unit][faults]") {
     CHECK_THROWS_MATCHES(cudag::DeviceBuffer<double>(100), cudag::Error,
                          MessageMatches(StartsWith("cudag: DeviceBuffer of 100 elements of 8 bytes: cudaMalloc: ")));
     cudart_cpu::fail_call(1, cudaErrorMemoryAllocation);
-    CHECK_THROWS_MATCHES(cudag::PinnedBuffer<short>(100), cudag::Error,
-                         MessageMatches(StartsWith("cudag: PinnedBuffer of 100 elements of 2 bytes: cudaMallocHost: ")));
+    CHECK_THROWS_MATCHES(
+        cudag::PinnedBuffer<short>(100), cudag::Error,
+        MessageMatches(StartsWith("cudag: PinnedBuffer of 100 elements of 2 bytes: cudaMallocHost: ")));
 }
 
 TEST_CASE("a call on a stream or an event that fails leaves it usable", "[unit][faults]") {
@@ -82,9 +83,9 @@ TEST_CASE("stream work that fails does not run", "[unit][faults]") {
     }
     SECTION("launch") {
         cudag::memset_async(stream, y, 5);
-        const Faults faults = for_every_call_failing(
-            [&] { cudag::launch(stream, cudag::grid_1d(4, 4), multiply_add, x, y, 4, 1); },
-            [&] { CHECK(read(x) == std::vector<int>(4, 0)); });
+        const Faults faults =
+            for_every_call_failing([&] { cudag::launch(stream, cudag::grid_1d(4, 4), multiply_add, x, y, 4, 1); },
+                                   [&] { CHECK(read(x) == std::vector<int>(4, 0)); });
         check_throws_once(faults);
         CHECK(read(x) == std::vector<int>(4, 5));
     }

@@ -11,7 +11,9 @@ using cudag::SourceLocation;
 
 namespace {
 
-SourceLocation here(SourceLocation location = SourceLocation::current()) { return location; }
+SourceLocation here(SourceLocation location = SourceLocation::current()) {
+    return location;
+}
 
 struct NamedKind {
     NodeKind kind;

@@ -68,7 +68,9 @@ TEST_CASE("a grid over nothing is refused, naming the axis", "[unit][grid]") {
     CHECK(refusal([] { static_cast<void>(cudag::grid_1d(0, 256)); }) ==
           "cudag: grid: 0 elements in x; a grid covers at least 1");
     CHECK_THAT(refusal([] { static_cast<void>(cudag::grid_2d(4, 0, {8, 8})); }), ContainsSubstring("0 elements in y"));
-    CHECK_THAT(refusal([] { static_cast<void>(cudag::grid_3d(4, 4, 0, {8, 8, 1})); }),
+    CHECK_THAT(refusal([] {
+                   static_cast<void>(cudag::grid_3d(4, 4, 0, {8, 8, 1}));
+               }),
                ContainsSubstring("0 elements in z"));
 }
 
@@ -76,20 +78,25 @@ TEST_CASE("a block without threads is refused, naming the dimension", "[unit][gr
     CHECK(refusal([] { static_cast<void>(cudag::grid_1d(16, 0)); }) ==
           "cudag: grid: block.x is 0; every block dimension must be at least 1");
     CHECK_THAT(refusal([] { static_cast<void>(cudag::grid_2d(4, 4, {8, 0})); }), ContainsSubstring("block.y is 0"));
-    CHECK_THAT(refusal([] { static_cast<void>(cudag::grid_3d(4, 4, 4, {8, 8, 0})); }),
+    CHECK_THAT(refusal([] {
+                   static_cast<void>(cudag::grid_3d(4, 4, 4, {8, 8, 0}));
+               }),
                ContainsSubstring("block.z is 0"));
 }
 
 TEST_CASE("a grid beyond CUDA's limit is refused with both numbers and the way out", "[unit][grid]") {
-    CHECK(refusal([] { static_cast<void>(cudag::grid_1d(max_x + 1, 1)); }) ==
-          "cudag: grid: 2147483648 elements in x with block.x = 1 need 2147483648 blocks; CUDA allows 2147483647: use a "
-          "larger block or a grid-stride loop");
-    CHECK_THAT(refusal([] { static_cast<void>(cudag::grid_2d(1, max_yz * 8 + 1, {8, 8})); }),
-               ContainsSubstring("in y with block.y = 8 need 65536 blocks; CUDA allows 65535"));
-    CHECK_THAT(refusal([] { static_cast<void>(cudag::grid_3d(1, 1, max_yz + 1, {1, 1, 1})); }),
-               ContainsSubstring("in z with block.z = 1 need 65536 blocks; CUDA allows 65535"));
+    CHECK(
+        refusal([] { static_cast<void>(cudag::grid_1d(max_x + 1, 1)); }) ==
+        "cudag: grid: 2147483648 elements in x with block.x = 1 need 2147483648 blocks; CUDA allows 2147483647: use a "
+        "larger block or a grid-stride loop");
     CHECK_THAT(refusal([] {
-                   static_cast<void>(cudag::grid_1d(std::numeric_limits<std::size_t>::max(), 1024));
+                   static_cast<void>(cudag::grid_2d(1, max_yz * 8 + 1, {8, 8}));
                }),
+               ContainsSubstring("in y with block.y = 8 need 65536 blocks; CUDA allows 65535"));
+    CHECK_THAT(refusal([] {
+                   static_cast<void>(cudag::grid_3d(1, 1, max_yz + 1, {1, 1, 1}));
+               }),
+               ContainsSubstring("in z with block.z = 1 need 65536 blocks; CUDA allows 65535"));
+    CHECK_THAT(refusal([] { static_cast<void>(cudag::grid_1d(std::numeric_limits<std::size_t>::max(), 1024)); }),
                ContainsSubstring("need 18014398509481984 blocks"));
 }

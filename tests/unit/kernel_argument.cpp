@@ -96,7 +96,8 @@ static_assert(!fits<std::vector<float>, DeviceSpan<float>> && !fits<std::span<fl
 
 // Objects are themselves, or come from a class that converts to them.
 static_assert(fits<Point, Point> && fits<Pixel, Point> && fits<Bits, Bits> && fits<Derived, Base>);
-static_assert(!fits<Point, Pixel> && !fits<float, Point> && !fits<int, Bits> && !fits<Point, float> && !fits<Point, int>);
+static_assert(!fits<Point, Pixel> && !fits<float, Point> && !fits<int, Bits> && !fits<Point, float> &&
+              !fits<Point, int>);
 static_assert(fits<std::true_type, bool>);
 
 // A parameter that is a reference takes nothing.

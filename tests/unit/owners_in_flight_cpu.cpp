@@ -33,7 +33,8 @@ struct HeldCopies {
 };
 
 /// A source that only the Exec owns from now on.
-std::weak_ptr<std::vector<int>> give(cudag::Exec& exec, const cudag::MemcpyNode& node, std::vector<int>& to, int value) {
+std::weak_ptr<std::vector<int>> give(cudag::Exec& exec, const cudag::MemcpyNode& node, std::vector<int>& to,
+                                     int value) {
     auto source = std::make_shared<std::vector<int>>(3, value);
     const std::weak_ptr<std::vector<int>> watch = source;
     exec.update(node, to, std::move(source));

@@ -10,9 +10,9 @@
 namespace {
 
 template <class T>
-constexpr bool is_owner = !std::is_copy_constructible_v<T> && !std::is_copy_assignable_v<T> &&
-                          std::is_nothrow_move_constructible_v<T> && std::is_nothrow_move_assignable_v<T> &&
-                          std::is_nothrow_destructible_v<T>;
+constexpr bool is_owner =
+    !std::is_copy_constructible_v<T> && !std::is_copy_assignable_v<T> && std::is_nothrow_move_constructible_v<T> &&
+    std::is_nothrow_move_assignable_v<T> && std::is_nothrow_destructible_v<T>;
 
 static_assert(is_owner<cudag::Stream>);
 static_assert(is_owner<cudag::Event>);
@@ -24,7 +24,7 @@ static_assert(is_owner<cudag::Exec>);
 
 template <class T>
 constexpr bool is_reference =
-    std::is_trivially_copyable_v<T> && std::is_nothrow_copy_constructible_v<T> && std::is_nothrow_copy_assignable_v<T>;
+    std::is_trivially_copyable_v<T>&& std::is_nothrow_copy_constructible_v<T>&& std::is_nothrow_copy_assignable_v<T>;
 
 static_assert(is_reference<cudag::StreamRef>);
 static_assert(is_reference<cudag::DeviceSpan<float>>);
@@ -78,10 +78,12 @@ TEST_CASE("a buffer of more elements than there are addresses is refused before 
     constexpr std::size_t half = std::size_t{1} << 63U;
     CHECK_THROWS_MATCHES(
         cudag::DeviceBuffer<int>(half), cudag::Error,
-        MessageMatches(Equals("cudag: DeviceBuffer of 9223372036854775808 elements of 4 bytes: the size overflows; ask for "
-                              "fewer elements")));
-    CHECK_THROWS_MATCHES(cudag::PinnedBuffer<int>(half), cudag::Error,
-                         MessageMatches(StartsWith("cudag: PinnedBuffer of 9223372036854775808 elements of 4 bytes: ")));
+        MessageMatches(
+            Equals("cudag: DeviceBuffer of 9223372036854775808 elements of 4 bytes: the size overflows; ask for "
+                   "fewer elements")));
+    CHECK_THROWS_MATCHES(
+        cudag::PinnedBuffer<int>(half), cudag::Error,
+        MessageMatches(StartsWith("cudag: PinnedBuffer of 9223372036854775808 elements of 4 bytes: ")));
 }
 
 TEST_CASE("a device span knows its size and its parts", "[unit][ownership]") {

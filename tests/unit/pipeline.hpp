@@ -28,7 +28,8 @@ class Pipeline {
         upload = builder.memcpy(x, in).label("upload");
         set = builder.memset(y, fill).label("set");
         const cudag::JoinNode ready = builder.join(upload, set);
-        kernel = builder.kernel(cudag::grid_1d(size, 8), multiply_add, x, y, size, factor).label("multiply").after(ready);
+        kernel =
+            builder.kernel(cudag::grid_1d(size, 8), multiply_add, x, y, size, factor).label("multiply").after(ready);
         count = builder.host([this] { ++runs; }).label("count").after(kernel);
         download = builder.memcpy(out, x).label("download").after(kernel);
     }
@@ -49,7 +50,8 @@ class Pipeline {
 
     std::vector<int> expected(int by = factor, int plus = fill) const {
         std::vector<int> result(in);
-        for (int& value : result) value = value * by + plus;
+        for (int& value : result)
+            value = value * by + plus;
         return result;
     }
 

@@ -15,6 +15,7 @@ namespace {
 
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local bool in_host_function = false;
+thread_local bool context_bound = false;
 
 /// Codes that only the runtime has come from no function of the driver, and so leave no such line.
 void log_returned(const char* name, cudaError_t code) noexcept {
@@ -40,6 +41,10 @@ void require_pointer(const void* pointer, const char* what) {
         fail(cudaErrorInvalidValue, text(what, " cannot be NULL"));
     }
 }
+
+void bind_context() noexcept { context_bound = true; }
+
+bool has_context() noexcept { return context_bound; }
 
 void refuse_inside_host_function() {
     if (in_host_function) {

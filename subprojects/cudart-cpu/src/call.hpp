@@ -54,9 +54,23 @@ cudaError_t call(const char* name, LastError last_error, Body&& body) noexcept {
     }
 }
 
+/// A thread has no context until a runtime call binds one, and most do. The driver's functions need it.
+void bind_context() noexcept;
+[[nodiscard]] bool has_context() noexcept;
+
 /// Runs one function of the runtime API. `body` returns cudaError_t or void, and may throw Failure or std::bad_alloc.
 template <class Body>
 cudaError_t api(const char* name, Body&& body) noexcept {
+    return call(name, LastError::set, [&] {
+        refuse_inside_host_function();
+        bind_context();
+        return std::forward<Body>(body)();
+    });
+}
+
+/// The same for the few functions that bind no context.
+template <class Body>
+cudaError_t api_without_context(const char* name, Body&& body) noexcept {
     return call(name, LastError::set, [&] {
         refuse_inside_host_function();
         return std::forward<Body>(body)();

@@ -27,7 +27,7 @@ CUDART_CPU_API cudaError_t cudaGetDeviceCount(int* count) {
 }
 
 CUDART_CPU_API cudaError_t cudaGetDevice(int* device) {
-    return api("cudaGetDevice", [&] {
+    return api_without_context("cudaGetDevice", [&] {
         require_pointer(device, "device");
         *device = 0;
     });

@@ -32,6 +32,9 @@ const EntryPoint* find_entry_point(std::string_view name) {
                                                      driver::graph_kernel_node_set_params),
         entry<PFN_cuGraphExecKernelNodeSetParams_v12000>("cuGraphExecKernelNodeSetParams", 12000,
                                                          driver::graph_exec_kernel_node_set_params),
+        entry<PFN_cuGraphInstantiateWithParams_v12000>("cuGraphInstantiateWithParams", 12000,
+                                                       driver::graph_instantiate_with_params),
+        entry<PFN_cuGraphLaunch_v10000>("cuGraphLaunch", 10000, driver::graph_launch),
         entry<PFN_cuFuncGetName_v12030>("cuFuncGetName", 12030, driver::func_get_name),
         entry<PFN_cuFuncGetParamInfo_v12040>("cuFuncGetParamInfo", 12040, driver::func_get_param_info),
         entry<PFN_cuMemsetD8Async_v3020>("cuMemsetD8Async", 3020, driver::memset_d8_async),
@@ -74,11 +77,13 @@ using namespace cudart_cpu::detail;
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGetDriverEntryPoint(const char* symbol, void** funcPtr,
                                                              unsigned long long flags,
                                                              enum cudaDriverEntryPointQueryResult* driverStatus) {
-    return api("cudaGetDriverEntryPoint", [&] { look_up(symbol, funcPtr, CUDA_VERSION, flags, driverStatus); });
+    return api_without_context("cudaGetDriverEntryPoint",
+                               [&] { look_up(symbol, funcPtr, CUDA_VERSION, flags, driverStatus); });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI
 cudaGetDriverEntryPointByVersion(const char* symbol, void** funcPtr, unsigned int cudaVersion, unsigned long long flags,
                                  enum cudaDriverEntryPointQueryResult* driverStatus) {
-    return api("cudaGetDriverEntryPointByVersion", [&] { look_up(symbol, funcPtr, cudaVersion, flags, driverStatus); });
+    return api_without_context("cudaGetDriverEntryPointByVersion",
+                               [&] { look_up(symbol, funcPtr, cudaVersion, flags, driverStatus); });
 }

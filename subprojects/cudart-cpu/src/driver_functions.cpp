@@ -68,7 +68,7 @@ CUresult ctx_get_current(CUcontext* context) {
     return answer("cuCtxGetCurrent", [&] {
         require_pointer(context, "pctx");
         static int the_context; // only its address means something
-        *context = reinterpret_cast<CUcontext>(&the_context);
+        *context = has_context() ? reinterpret_cast<CUcontext>(&the_context) : nullptr;
     });
 }
 

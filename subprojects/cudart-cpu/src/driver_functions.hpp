@@ -14,6 +14,9 @@ CUresult graph_kernel_node_set_params(CUgraphNode node, const CUDA_KERNEL_NODE_P
 CUresult graph_exec_kernel_node_set_params(CUgraphExec exec, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS_v2* params);
 
+CUresult graph_instantiate_with_params(CUgraphExec* exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params);
+CUresult graph_launch(CUgraphExec exec, CUstream stream);
+
 CUresult func_get_name(const char** name, CUfunction function);
 CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size);
 

@@ -1,4 +1,4 @@
-// The driver's functions for kernel nodes.
+// The driver's functions for graphs.
 #include "driver_functions.hpp"
 
 #include "exec_model.hpp"
@@ -16,11 +16,15 @@ CUresult driver_graph_api(const char* name, Body&& body) noexcept {
     }));
 }
 
-/// The context that the runtime makes and that every function belongs to.
 CUcontext current_context() {
     CUcontext context = nullptr;
     ctx_get_current(&context);
     return context;
+}
+
+/// Where the thread has no context and the call names none, the real driver refuses some calls and crashes in others.
+void require_context(bool named) {
+    if (!named && !has_context()) fail(cudaErrorDeviceUninitialized, "the thread has no current context");
 }
 
 } // namespace
@@ -30,6 +34,7 @@ CUresult graph_add_kernel_node(CUgraphNode* added, CUgraph graph, const CUgraphN
     return driver_graph_api("cuGraphAddKernelNode", [&] {
         require_pointer(added, "phGraphNode");
         require_pointer(params, "nodeParams");
+        require_context(params->ctx != nullptr);
         Graph& target = graph_of(graph);
         const std::vector<Node*> before = dependencies_of(target, dependencies, count);
         *added = target.add(std::make_shared<KernelWork>(kernel_params(*params)), before).handle;
@@ -67,10 +72,41 @@ CUresult graph_exec_kernel_node_set_params(CUgraphExec handle, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS_v2* params) {
     return driver_graph_api("cuGraphExecKernelNodeSetParams", [&] {
         require_pointer(params, "nodeParams");
+        require_context(params->ctx != nullptr);
         Exec& exec = exec_of(handle);
         const std::size_t index = exec.index_of(node);
         const auto& current = work_as<KernelWork>(*exec.states()[index].work);
         exec.update_work(index, make_kernel_work(kernel_params(*params), current));
+    });
+}
+
+CUresult graph_instantiate_with_params(CUgraphExec* exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params) {
+    return driver_graph_api("cuGraphInstantiateWithParams", [&] {
+        require_pointer(exec, "phGraphExec");
+        require_pointer(params, "instantiateParams");
+        require_context(false);
+        cudaGraphInstantiateParams runtime{};
+        runtime.flags = params->flags;
+        runtime.uploadStream = params->hUploadStream;
+        const auto report = [&] {
+            params->hErrNode_out = runtime.errNode_out;
+            params->result_out = static_cast<CUgraphInstantiateResult>(runtime.result_out);
+        };
+        try {
+            instantiate_with_params(*exec, graph, runtime);
+        } catch (const Failure&) {
+            report();
+            throw;
+        }
+        report();
+    });
+}
+
+CUresult graph_launch(CUgraphExec exec, CUstream stream) {
+    return driver_graph_api("cuGraphLaunch", [&] {
+        Exec& launched = exec_of(exec);
+        require_context(stream != nullptr);
+        enqueue_launch(launched, stream_of(stream));
     });
 }
 

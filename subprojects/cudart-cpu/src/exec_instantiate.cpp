@@ -98,6 +98,21 @@ cudaError_t instantiate_with_flags(const char* name, cudaGraphExec_t* exec, cuda
 
 } // namespace
 
+void instantiate_with_params(cudaGraphExec_t& exec, cudaGraph_t graph, cudaGraphInstantiateParams& params) {
+    params.result_out = cudaGraphInstantiateError;
+    params.errNode_out = nullptr;
+    try {
+        const auto made = instantiate(graph_of(graph), params.flags);
+        if ((params.flags & cudaGraphInstantiateFlagUpload) != 0) enqueue_upload(*made, stream_of(params.uploadStream));
+        exec = register_exec(made);
+    } catch (const InstantiateFailure& failure) {
+        params.result_out = failure.result;
+        params.errNode_out = failure.node;
+        fail(cudaErrorInvalidValue, failure.reason);
+    }
+    params.result_out = cudaGraphInstantiateSuccess;
+}
+
 } // namespace cudart_cpu::detail
 
 using namespace cudart_cpu::detail;
@@ -117,20 +132,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExe
     return graph_api("cudaGraphInstantiateWithParams", [&] {
         require_pointer(pGraphExec, "pGraphExec");
         require_pointer(instantiateParams, "instantiateParams");
-        instantiateParams->result_out = cudaGraphInstantiateError;
-        instantiateParams->errNode_out = nullptr;
-        try {
-            const auto flags = instantiateParams->flags;
-            const auto exec = instantiate(graph_of(graph), flags);
-            if ((flags & cudaGraphInstantiateFlagUpload) != 0)
-                enqueue_upload(*exec, stream_of(instantiateParams->uploadStream));
-            *pGraphExec = register_exec(exec);
-        } catch (const InstantiateFailure& failure) {
-            instantiateParams->result_out = failure.result;
-            instantiateParams->errNode_out = failure.node;
-            fail(cudaErrorInvalidValue, failure.reason);
-        }
-        instantiateParams->result_out = cudaGraphInstantiateSuccess;
+        instantiate_with_params(*pGraphExec, graph, *instantiateParams);
     });
 }
 

@@ -79,6 +79,9 @@ cudaGraphExec_t register_exec(std::shared_ptr<Exec> exec);
 Exec& exec_of(cudaGraphExec_t handle);
 void destroy_exec(cudaGraphExec_t handle);
 
+/// cudaGraphInstantiateWithParams: sets `params`' results, and `exec` if it succeeds; throws Failure if not.
+void instantiate_with_params(cudaGraphExec_t& exec, cudaGraph_t graph, cudaGraphInstantiateParams& params);
+
 /// These do not block. Each comes after the exec's earlier launches and uploads.
 void enqueue_launch(Exec& exec, Stream& stream);
 void enqueue_upload(Exec& exec, Stream& stream);
