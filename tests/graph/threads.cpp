@@ -65,8 +65,8 @@ TEST_CASE("an adopted graph may be a fresh thread's first CUDA call", "[graph][t
 }
 
 TEST_CASE("threads build, update and run graphs of their own at the same time", "[exec][threads]") {
-    constexpr Version draft{1, true};
-    constexpr Version final_version{2, false};
+    static constexpr Version draft{1, true};
+    static constexpr Version final_version{2, false};
     // Assertions of Catch2 belong to one thread: the others only say what they saw.
     const auto is_right = [](const Dag& dag) {
         const Scenario scenario(dag);
