@@ -64,9 +64,10 @@ class Describer {
         const CUresult result = driver().graph_kernel_node_get_params(node, &native);
         if (result != CUDA_SUCCESS)
             raise_call<GraphError>(to_runtime(result), "cuGraphKernelNodeGetParams", {}, Api::driver);
-        if (native.func == nullptr || native.kernelParams == nullptr) return std::monostate();
+        if (native.func == nullptr) return std::monostate();
         const KernelSignature*& signature = signatures_[native.func];
         if (signature == nullptr) signature = signature_of(graph_, native.func);
+        if (signature->count > 0 && native.kernelParams == nullptr) return std::monostate(); // they stand in `extra`
         auto* values = graph_.allocate_bytes(signature->bytes);
         for (std::uint32_t i = 0; i < signature->count; ++i)
             std::memcpy(values + signature->parameters[i].offset, native.kernelParams[i],
