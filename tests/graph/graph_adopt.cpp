@@ -167,6 +167,21 @@ TEST_CASE("an adopted empty graph is empty", "[graph][adopt]") {
     CHECK(graph.edge_count() == 0);
 }
 
+TEST_CASE("an adopted kernel without parameters is found", "[graph][adopt]") {
+    cudag::GraphBuilder b;
+    b.kernel({.block = 32}, nothing);
+    const Graph original = std::move(b).build();
+    cudaGraph_t copy = nullptr;
+    cudag::check(cudaGraphClone(&copy, original.native()));
+    const Graph graph = Graph::adopt(copy);
+    const auto found = graph.find(nothing);
+    REQUIRE(found.size() == 1);
+    cudag::Exec exec = graph.instantiate();
+    exec.update(found[0], cudag::LaunchConfig{.block = 64});
+    CHECK_NOTHROW(run(exec, cudag::Stream()));
+    CHECK_THAT(graph.dot(), ContainsSubstring("nothing") && ContainsSubstring("(32, 1, 1)"));
+}
+
 TEST_CASE("a two-dimensional memset is adopted as it is", "[graph][adopt]") {
     const auto cells = device(std::vector<unsigned char>(64, 1));
     cudaGraph_t raw = nullptr;

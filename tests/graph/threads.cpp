@@ -56,12 +56,13 @@ TEST_CASE("plain stream work may be a fresh thread's first CUDA call", "[stream]
 }
 
 TEST_CASE("an adopted graph may be a fresh thread's first CUDA call", "[graph][threads]") {
+    const cudag::DeviceBuffer<int> cell(1);
     GraphBuilder b;
-    b.kernel({}, nothing);
+    b.kernel({}, store, cell, 1);
     const Graph graph = std::move(b).build();
     cudaGraph_t copy = nullptr;
     cudag::check(cudaGraphClone(&copy, graph.native()));
-    in_fresh_thread([&] { CHECK(Graph::adopt(copy).find(nothing).size() == 1); });
+    in_fresh_thread([&] { CHECK(Graph::adopt(copy).find(store).size() == 1); });
 }
 
 TEST_CASE("threads build, update and run graphs of their own at the same time", "[exec][threads]") {

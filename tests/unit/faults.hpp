@@ -21,16 +21,21 @@ struct Nothing {
     void operator()() const {}
 };
 
-/// Runs `operation`; what it returns dies after the fault is disarmed.
+/// Runs `operation`; what it returns dies after the fault is disarmed. How many calls it made.
 template <class Operation>
-void run_with_fault(std::uint64_t call, cudaError_t code, Operation& operation) {
+std::uint64_t run_with_fault(std::uint64_t call, cudaError_t code, Operation& operation) {
+    const std::uint64_t before = cudart_cpu::call_count();
+    const auto made = [&] {
+        cudart_cpu::fail_call(0, cudaSuccess);
+        return cudart_cpu::call_count() - before;
+    };
     cudart_cpu::fail_call(call, code);
     if constexpr (std::is_void_v<std::invoke_result_t<Operation&>>) {
         operation();
-        cudart_cpu::fail_call(0, cudaSuccess);
+        return made();
     } else {
         [[maybe_unused]] const auto result = operation();
-        cudart_cpu::fail_call(0, cudaSuccess);
+        return made();
     }
 }
 
@@ -56,8 +61,7 @@ Faults for_every_call_failing(Operation&& operation, Verify&& verify = {}, Prepa
         CAPTURE(call);
         const std::uint64_t before = cudart_cpu::call_count();
         try {
-            detail::run_with_fault(call, code, operation);
-            if (cudart_cpu::call_count() - before < call) return faults;
+            if (detail::run_with_fault(call, code, operation) < call) return faults;
             ++faults.ignored;
         } catch (const cudag::Error& error) {
             cudart_cpu::fail_call(0, cudaSuccess);
