@@ -25,10 +25,11 @@ bool run() {
 
     cudag::Exec exec = std::move(b).build().instantiate();
     cudag::Stream stream;
-    exec.launch(stream);                    // host_y = 2 * 1 + 2 = 4
+    exec.launch(stream);
+    stream.synchronize();                   // host_y = 2 * 1 + 2 = 4
     exec.update(axpy, cudag::arg<1>(3.0f)); // one argument; a wrong type or index does not compile
-    exec.launch(stream);                    // host_y = 3 * 1 + 4 = 7
-    stream.synchronize();
+    exec.launch(stream);
+    stream.synchronize();                   // host_y = 3 * 1 + 4 = 7
     // README ends
 
     std::printf("y[0] = %g, y[n - 1] = %g\n", static_cast<double>(host_y.front()), static_cast<double>(host_y.back()));

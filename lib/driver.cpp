@@ -44,15 +44,19 @@ const Driver& driver() {
 }
 
 CUcontext current_context() {
-    CUcontext context = nullptr;
-    if (driver().ctx_get_current(&context) == CUDA_SUCCESS && context != nullptr) [[likely]]
+    const auto ask = [] {
+        CUcontext context = nullptr;
+        const CUresult result = driver().ctx_get_current(&context);
+        if (result != CUDA_SUCCESS) [[unlikely]]
+            raise_call<Error>(to_runtime(result), "cuCtxGetCurrent", {}, Api::driver);
+        return context;
+    };
+    if (const CUcontext context = ask(); context != nullptr) [[likely]]
         return context;
     int device = 0;
     checked(cudaGetDevice(&device), "cudaGetDevice");
     checked(cudaSetDevice(device), "cudaSetDevice"); // since CUDA 12 this makes the device's context current
-    const CUresult result = driver().ctx_get_current(&context);
-    if (result != CUDA_SUCCESS) raise_call<Error>(to_runtime(result), "cuCtxGetCurrent", {}, Api::driver);
-    return context;
+    return ask();
 }
 
 } // namespace cudag::detail

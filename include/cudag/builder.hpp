@@ -54,7 +54,9 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Adds a copy of all of `source` to `destination`: device and host ranges of the same element type and size; the
     /// direction follows from the types. Throws GraphError if the sizes differ or are 0.
-    /// Host ranges that are not page-locked make the launch slower, but not wrong.
+    /// A host range that is not page-locked is read when the graph is launched, not when the node runs (seen on driver
+    /// 580): what earlier nodes of the same launch write there is not copied. Use a PinnedBuffer for that, and for
+    /// speed.
     template <class D, class S>
     MemcpyNode memcpy(D&& destination, S&& source, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_operand<D>() && detail::require_operand<S>()) {
