@@ -1,5 +1,6 @@
 // What a built graph answers.
 #include "native.hpp"
+#include "watched.hpp"
 
 using cudag::DeviceBuffer;
 using cudag::Edge;
@@ -113,6 +114,5 @@ TEST_CASE("what CUDA clones of the native graph keeps the owners", "[owners]") {
     }
     CHECK_FALSE(watched.expired());
     cudag::check(cudaGraphDestroy(copy));
-    cudag::Stream().synchronize();
-    CHECK(watched.expired());
+    CHECK(released(watched, cudag::Stream()));
 }

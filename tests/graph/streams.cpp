@@ -58,6 +58,15 @@ TEST_CASE("a stream moves, and is then owned once", "[stream]") {
     CHECK(first.query());
 }
 
+TEST_CASE("a stream that was moved from is refused, not taken for the default stream", "[stream]") {
+    Stream first;
+    const Stream second = std::move(first);
+    const auto error = refused<Error>([&] { cudag::launch(first, {}, nothing); });
+    CHECK(error.code() == cuda_code(cudaErrorInvalidResourceHandle));
+    CHECK_THAT(error.what(), ContainsSubstring("moved-from Stream"));
+    CHECK(second.query());
+}
+
 TEST_CASE("destroying a stream does not end its work", "[stream]") {
     const cudag::PinnedBuffer<int> cell(1);
     cell[0] = 0;

@@ -26,21 +26,32 @@ struct StringMaker<cudart_cpu::LiveCounts> {
 } // namespace Catch
 
 /// Checks, when it is destroyed, that as much is alive as when it was made. What launches have finished with is freed a
-/// moment after they end, by the next cudag call that allocates; it waits for that.
+/// moment after they end, by the next cudag call that allocates: both ends wait for that.
 class NothingLeft {
   public:
-    NothingLeft() : start_(cudart_cpu::live()) {}
+    NothingLeft() : start_(cudart_cpu::live()) {
+        static_cast<void>(cudaDeviceSynchronize());
+        for (;;) {
+            free_what_ended();
+            const cudart_cpu::LiveCounts now = cudart_cpu::live();
+            if (now == start_) return;
+            start_ = now;
+        }
+    }
     NothingLeft(const NothingLeft&) = delete;
     NothingLeft& operator=(const NothingLeft&) = delete;
     ~NothingLeft() {
         const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(10);
-        while (cudart_cpu::live() != start_ && std::chrono::steady_clock::now() < deadline) {
-            std::this_thread::sleep_for(std::chrono::milliseconds(1));
-            const cudag::DeviceBuffer<char> reclaims(1);
-        }
+        while (cudart_cpu::live() != start_ && std::chrono::steady_clock::now() < deadline)
+            free_what_ended();
         CHECK(cudart_cpu::live() == start_);
     }
 
   private:
+    static void free_what_ended() {
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+        const cudag::DeviceBuffer<char> reclaims(1);
+    }
+
     cudart_cpu::LiveCounts start_;
 };

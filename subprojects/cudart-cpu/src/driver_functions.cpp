@@ -64,11 +64,15 @@ CUresult memset_d32_async(CUdeviceptr destination, unsigned value, std::size_t c
     return set_elements("cuMemsetD32Async", destination, value, 4, count, stream);
 }
 
+CUcontext current_context() noexcept {
+    static int the_context; // only its address means something
+    return has_context() ? reinterpret_cast<CUcontext>(&the_context) : nullptr;
+}
+
 CUresult ctx_get_current(CUcontext* context) {
     return answer("cuCtxGetCurrent", [&] {
         require_pointer(context, "pctx");
-        static int the_context; // only its address means something
-        *context = has_context() ? reinterpret_cast<CUcontext>(&the_context) : nullptr;
+        *context = current_context();
     });
 }
 

@@ -24,6 +24,8 @@ CUresult memset_d8_async(CUdeviceptr destination, unsigned char value, std::size
 CUresult memset_d16_async(CUdeviceptr destination, unsigned short value, std::size_t count, CUstream stream);
 CUresult memset_d32_async(CUdeviceptr destination, unsigned value, std::size_t count, CUstream stream);
 
+/// The one context that there is; null if this thread has none yet.
+CUcontext current_context() noexcept;
 CUresult ctx_get_current(CUcontext* context);
 CUresult get_error_name(CUresult error, const char** name);
 CUresult get_error_string(CUresult error, const char** description);

@@ -16,12 +16,6 @@ CUresult driver_graph_api(const char* name, Body&& body) noexcept {
     }));
 }
 
-CUcontext current_context() {
-    CUcontext context = nullptr;
-    ctx_get_current(&context);
-    return context;
-}
-
 /// Where the thread has no context and the call names none, the real driver refuses some calls and crashes in others.
 void require_context(bool named) {
     if (!named && !has_context()) fail(cudaErrorDeviceUninitialized, "the thread has no current context");

@@ -86,7 +86,7 @@ Log::Lines Log::since(unsigned first) const {
     const std::lock_guard lock(mutex_);
     const auto kept = static_cast<unsigned>(ring_.size());
     const unsigned oldest = end_ - kept;
-    Lines lines{{}, first < oldest};
+    Lines lines{{}, first < oldest, end_};
     for (unsigned line = std::max(first, oldest); line < end_; ++line) {
         lines.text.push_back(ring_[line % max_lines]);
     }

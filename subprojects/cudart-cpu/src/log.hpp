@@ -29,6 +29,8 @@ class Log {
     struct Lines {
         std::vector<std::string> text;
         bool lost_some;
+        /// The number of the next line.
+        unsigned end;
     };
 
     /// Never destroyed: calls may fail after main().

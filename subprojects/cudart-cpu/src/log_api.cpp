@@ -27,14 +27,14 @@ cudaError_t log_api(const char* name, Body&& body) noexcept {
     }
 }
 
-/// The messages after `iterator`, which advances past them. Null: all messages.
+/// The messages from `iterator` on. Null: all messages.
 Log::Lines read(cudaLogIterator* iterator) {
     return Log::instance().since(iterator == nullptr ? 0 : *iterator);
 }
 
-void advance(cudaLogIterator* iterator) {
+void advance(cudaLogIterator* iterator, const Log::Lines& past) {
     if (iterator != nullptr) {
-        *iterator = Log::instance().end();
+        *iterator = past.end;
     }
 }
 
@@ -112,7 +112,7 @@ CUDART_CPU_API cudaError_t cudaLogsDumpToFile(cudaLogIterator* iterator, const c
         if (std::fclose(file) != 0) {
             fail(cudaErrorInvalidValue, std::string("cannot write ") + path);
         }
-        advance(iterator);
+        advance(iterator, lines);
     });
 }
 
@@ -132,7 +132,7 @@ CUDART_CPU_API cudaError_t cudaLogsDumpToMemory(cudaLogIterator* iterator, char*
             fail(cudaErrorInvalidValue, "Provided buffer is not large enough to write any logs to");
         }
         std::memcpy(buffer, text.c_str(), text.size() + 1);
-        advance(iterator);
+        advance(iterator, lines);
     });
 }
 
