@@ -4,6 +4,7 @@
 #include <cudag/buffer.hpp>
 
 #include <catch.hpp>
+#include <cuda_runtime_api.h>
 #include <cudart_cpu/control.hpp>
 
 #include <chrono>
