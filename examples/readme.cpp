@@ -29,7 +29,7 @@ bool run() {
     stream.synchronize();                   // host_y = 2 * 1 + 2 = 4
     exec.update(axpy, cudag::arg<1>(3.0f)); // one argument; a wrong type or index does not compile
     exec.launch(stream);
-    stream.synchronize();                   // host_y = 3 * 1 + 4 = 7
+    stream.synchronize(); // host_y = 3 * 1 + 4 = 7
     // README ends
 
     std::printf("y[0] = %g, y[n - 1] = %g\n", static_cast<double>(host_y.front()), static_cast<double>(host_y.back()));

@@ -42,9 +42,13 @@ void require_pointer(const void* pointer, const char* what) {
     }
 }
 
-void bind_context() noexcept { context_bound = true; }
+void bind_context() noexcept {
+    context_bound = true;
+}
 
-bool has_context() noexcept { return context_bound; }
+bool has_context() noexcept {
+    return context_bound;
+}
 
 void refuse_inside_host_function() {
     if (in_host_function) {
