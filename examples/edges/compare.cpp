@@ -45,7 +45,13 @@ std::vector<Expected> expected_results(const FrameSource& source, const Batch& b
     return results;
 }
 
-/// One way through the pipeline, the threshold of its next frame, and the time that it took so far.
+void write_results(const FrameSource& source, const Batch& batch, const std::filesystem::path& directory) {
+    for (std::size_t i = 0; i < batch.count; ++i) {
+        write_pgm(directory / source.result_name(batch.first + i), source.size(), batch.frames[i].edges.span());
+    }
+}
+
+/// One way through the pipeline, the threshold of its next frame, and the times that it took so far.
 template <class Path>
 class Lane {
   public:
@@ -58,12 +64,12 @@ class Lane {
         path_.run(stream_, batch.frames.front(), threshold_); // not measured: it wakes everything up
         poison(batch.frames.front());
         thresholds_.clear();
-        const auto begin = std::chrono::steady_clock::now();
         for (std::size_t i = 0; i < batch.count; ++i) {
+            const auto begin = std::chrono::steady_clock::now();
             threshold_ = path_.run(stream_, batch.frames[i], threshold_);
+            times_.push_back(std::chrono::steady_clock::now() - begin);
             thresholds_.push_back(threshold_);
         }
-        time_ += std::chrono::steady_clock::now() - begin;
     }
 
     /// Throws WrongFrame unless the results of the batch just run are `expected`.
@@ -85,7 +91,11 @@ class Lane {
         }
     }
 
-    std::chrono::duration<double> time() const { return time_; }
+    std::chrono::duration<double> median_time() const {
+        std::vector<std::chrono::duration<double>> sorted = times_;
+        std::sort(sorted.begin(), sorted.end());
+        return sorted[sorted.size() / 2];
+    }
 
   private:
     static void poison(HostFrame& frame) { std::fill(frame.edges.begin(), frame.edges.end(), neither_black_nor_white); }
@@ -98,8 +108,8 @@ class Lane {
     Path& path_;
     cudag::Stream& stream_;
     int threshold_ = first_threshold;
-    std::vector<int> thresholds_; // what each frame of the last batch gave
-    std::chrono::duration<double> time_{};
+    std::vector<int> thresholds_;                      // what each frame of the last batch gave
+    std::vector<std::chrono::duration<double>> times_; // of all frames so far
 };
 
 } // namespace
@@ -118,6 +128,12 @@ Times compare(StreamPath& stream_path, GraphPath& graph_path, const FrameSource&
             lane.check(batch, expected, frames);
         }
     };
+    const auto run_graph = [&](const std::vector<Expected>& expected) {
+        run(graph, expected);
+        if (options.output) { // now, before the stream's results take their place
+            write_results(frames, batch, *options.output);
+        }
+    };
     bool stream_first = true;
     for (std::size_t i = 0; i < frames.count(); i += batch.count) {
         batch.load(frames, i);
@@ -128,20 +144,15 @@ Times compare(StreamPath& stream_path, GraphPath& graph_path, const FrameSource&
         }
         if (stream_first) {
             run(stream, expected);
-            run(graph, expected);
+            run_graph(expected);
         } else {
-            run(graph, expected);
+            run_graph(expected);
             run(stream, expected);
         }
         stream_first = !stream_first;
-        if (options.output) {
-            for (std::size_t n = 0; n < batch.count; ++n) {
-                write_pgm(*options.output / frames.result_name(i + n), frames.size(), batch.frames[n].edges.span());
-            }
-        }
         progress.show(i + batch.count);
     }
-    return {stream.time(), graph.time()};
+    return {stream.median_time(), graph.median_time()};
 }
 
 } // namespace edges

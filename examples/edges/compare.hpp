@@ -16,8 +16,9 @@ struct WrongFrame : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// The time in which each way ran all frames: from the upload of a frame until its results were on the host, one frame
-/// right after the other. Reading or generating, checking and writing frames is not in it.
+/// The time that each way took for a frame, from its upload until its results were on the host: the median, so that
+/// what else the machine does now and then does not count. Reading or generating, checking and writing frames is not in
+/// it.
 struct Times {
     std::chrono::duration<double> stream{};
     std::chrono::duration<double> graph{};

@@ -1,8 +1,6 @@
 // The pipeline as a graph: built once, launched for every frame.
 #pragma once
 
-#include <string>
-
 #include "frame_buffers.hpp"
 
 namespace edges {

@@ -1,6 +1,8 @@
 // What is read from PGM and PPM files, what is written, and what is refused.
+#include <cstdlib>
 #include <fstream>
 #include <string>
+#include <vector>
 
 #include <catch.hpp>
 
