@@ -26,7 +26,8 @@ bool run() {
     cudag::Graph graph = std::move(builder).build();
     cudag::Exec exec = graph.instantiate();
     cudag::Stream stream;
-    exec.launch(stream); // y = 2 * 1 + 0.5
+    exec.launch(stream);  // y = 2 * 1 + 0.5
+    stream.synchronize(); // the next launch reads host_y, pageable memory, at once
     exec.update(axpy, cudag::arg<1>(3.0f));
     exec.launch(stream); // y = 3 * 1 + 2.5
     stream.synchronize();

@@ -1,6 +1,5 @@
 // Every runtime call that fails while an Exec is launched, uploaded or updated.
 #include "faults.hpp"
-#include "gate.hpp"
 #include "live_counts.hpp"
 #include "pipeline.hpp"
 
