@@ -1,11 +1,10 @@
 // Medians, ratios, and their two forms.
 #include "report.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstdio>
 #include <fstream>
+#include <iomanip>
 #include <stdexcept>
 
 namespace bench {
@@ -25,23 +24,27 @@ double median(std::vector<double> values) {
 }
 
 void print_table(const std::string& title, const std::vector<Comparison>& rows) {
-    fmt::print("{}\n{:<34} {:>12} {:>12} {:>8} {:>8}\n", title, "median of each, microseconds", "raw", "cudag", "ratio",
-               "goal");
-    for (const Comparison& row : rows)
-        fmt::print("{:<34} {:>12.3f} {:>12.3f} {:>8.3f} {:>8}\n", row.name, median(row.raw), median(row.cudag),
-                   ratio(row), row.goal > 0 ? fmt::format("{:.2f}", row.goal) : "");
+    std::printf("%s\n%-34s %12s %12s %8s %8s\n", title.c_str(), "median of each, microseconds", "raw", "cudag", "ratio",
+                "goal");
+    for (const Comparison& row : rows) {
+        std::printf("%-34s %12.3f %12.3f %8.3f", row.name.c_str(), median(row.raw), median(row.cudag), ratio(row));
+        if (row.goal > 0) std::printf(" %8.2f", row.goal);
+        std::printf("\n");
+    }
 }
 
 void write_json(const std::string& path, const std::string& title, const std::vector<Comparison>& rows) {
     std::ofstream file(path);
-    file << fmt::format("{{\"title\": \"{}\", \"unit\": \"us\", \"rows\": [", title);
+    file << std::fixed << std::setprecision(4) << "{\"title\": \"" << title << "\", \"unit\": \"us\", \"rows\": [";
     const char* separator = "\n";
     for (const Comparison& row : rows) {
-        file << separator
-             << fmt::format(
-                    R"(  {{"name": "{}", "raw": {:.4f}, "cudag": {:.4f}, "ratio": {:.4f}, "goal": {}, "samples": {}}})",
-                    row.name, median(row.raw), median(row.cudag), ratio(row),
-                    row.goal > 0 ? fmt::format("{:.2f}", row.goal) : "null", row.raw.size());
+        file << separator << "  {\"name\": \"" << row.name << "\", \"raw\": " << median(row.raw)
+             << ", \"cudag\": " << median(row.cudag) << ", \"ratio\": " << ratio(row) << ", \"goal\": ";
+        if (row.goal > 0)
+            file << row.goal;
+        else
+            file << "null";
+        file << ", \"samples\": " << row.raw.size() << '}';
         separator = ",\n";
     }
     file << "\n]}\n";

@@ -22,7 +22,7 @@ const char* hint(cudaError_t status) {
                "to "
                "the same shared cudart as cudag (cudag_dep brings it)";
     case cudaErrorNoKernelImageForDevice:
-        return "the kernel was not compiled for this GPU: set the cuda_arch option or nvcc's -arch";
+        return "the kernel was not compiled for this GPU: set the cuda-arch option or nvcc's -arch";
     case cudaErrorNotPermitted:
         return "CUDA must not be called from a host node or a stream callback";
     default:
