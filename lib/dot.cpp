@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include <iterator>
 #include <string>
 
 namespace cudag {
@@ -59,14 +58,13 @@ std::string action(const NodeRecord& node) {
 std::string Graph::dot() const {
     const detail::GraphState& graph = state();
     std::string text = "digraph cudag {\n";
-    const auto out = std::back_inserter(text);
     for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
         const NodeRecord& node = graph.nodes()[i];
         const std::string label = node.label.empty() ? "" : escaped(node.label) + "\\n";
-        fmt::format_to(out, "    n{} [shape={}, label=\"{}{}\"];\n", i, shape(node.kind), label, escaped(action(node)));
+        text += fmt::format("    n{} [shape={}, label=\"{}{}\"];\n", i, shape(node.kind), label, escaped(action(node)));
     }
     for (const detail::EdgeRecord& edge : graph.edges())
-        fmt::format_to(out, "    n{} -> n{};\n", edge.from, edge.to);
+        text += fmt::format("    n{} -> n{};\n", edge.from, edge.to);
     return text + "}\n";
 }
 
