@@ -12,11 +12,15 @@ using detail::ExecState;
 
 namespace {
 
+bool can_be_disabled(NodeKind kind) {
+    return kind == NodeKind::kernel || kind == NodeKind::memcpy || kind == NodeKind::memset;
+}
+
 void set_enabled(const ExecState& exec, const Node& node, bool enabled) {
     const std::uint32_t index = exec.index_of(node);
     const detail::NodeRecord& record = exec.source().nodes()[index];
     const auto subject = [&] { return node_subject(exec.source(), index, enabled ? "enable " : "disable "); };
-    if (record.kind != NodeKind::kernel && record.kind != NodeKind::memcpy && record.kind != NodeKind::memset)
+    if (!can_be_disabled(record.kind))
         detail::refuse<UpdateError>("CUDA enables and disables kernel, memcpy and memset nodes only", subject());
     const cudaError_t status =
         cudaGraphNodeSetEnabled(exec.native(), exec.source().natives()[index], enabled ? 1U : 0U);
@@ -54,8 +58,7 @@ void Exec::disable(const Node& node) {
 bool Exec::is_enabled(const Node& node) const {
     const std::uint32_t index = state().index_of(node);
     const detail::NodeRecord& record = state().source().nodes()[index];
-    if (record.kind != NodeKind::kernel && record.kind != NodeKind::memcpy && record.kind != NodeKind::memset)
-        return true;
+    if (!can_be_disabled(record.kind)) return true;
     unsigned enabled = 0;
     detail::checked<UpdateError>(cudaGraphNodeGetEnabled(state().native(), state().source().natives()[index], &enabled),
                                  "cudaGraphNodeGetEnabled");

@@ -5,8 +5,6 @@
 #include "graph_state.hpp"
 #include "kernel_name.hpp"
 
-#include <fmt/format.h>
-
 #include <utility>
 
 namespace cudag {
