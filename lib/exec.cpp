@@ -17,13 +17,11 @@ bool can_be_disabled(NodeKind kind) {
 }
 
 void set_enabled(const ExecState& exec, const Node& node, bool enabled) {
-    const std::uint32_t index = exec.index_of(node);
-    const detail::NodeRecord& record = exec.source().nodes()[index];
-    const auto subject = [&] { return node_subject(exec.source(), index, enabled ? "enable " : "disable "); };
-    if (!can_be_disabled(record.kind))
+    const detail::ExecNode target = exec.node_of(node);
+    const auto subject = [&] { return target.subject(enabled ? "enable " : "disable "); };
+    if (!can_be_disabled(target.record().kind))
         detail::refuse<UpdateError>("CUDA enables and disables kernel, memcpy and memset nodes only", subject());
-    const cudaError_t status =
-        cudaGraphNodeSetEnabled(exec.native(), exec.source().natives()[index], enabled ? 1U : 0U);
+    const cudaError_t status = cudaGraphNodeSetEnabled(exec.native(), target.native(), enabled ? 1U : 0U);
     if (status != cudaSuccess) detail::raise_call<UpdateError>(status, "cudaGraphNodeSetEnabled", subject());
 }
 
@@ -56,11 +54,10 @@ void Exec::disable(const Node& node) {
 }
 
 bool Exec::is_enabled(const Node& node) const {
-    const std::uint32_t index = state().index_of(node);
-    const detail::NodeRecord& record = state().source().nodes()[index];
-    if (!can_be_disabled(record.kind)) return true;
+    const detail::ExecNode target = state().node_of(node);
+    if (!can_be_disabled(target.record().kind)) return true;
     unsigned enabled = 0;
-    detail::checked<UpdateError>(cudaGraphNodeGetEnabled(state().native(), state().source().natives()[index], &enabled),
+    detail::checked<UpdateError>(cudaGraphNodeGetEnabled(state().native(), target.native(), &enabled),
                                  "cudaGraphNodeGetEnabled");
     return enabled != 0;
 }

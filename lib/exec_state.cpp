@@ -42,20 +42,21 @@ void ExecState::launch(cudaStream_t stream) {
     ++replays_;
 }
 
-std::uint32_t ExecState::index_of(const Node& node) const {
-    if (&GraphState::of(node) != source_.get()) [[unlikely]]
-        refuse<UpdateError>("the node does not belong to the graph of this Exec",
-                            node_subject(GraphState::of(node), GraphState::index_unchecked(node)));
-    return GraphState::index_unchecked(node);
+ExecNode ExecState::node_of(const Node& node) const {
+    const GraphState& graph = GraphState::of(node);
+    const std::uint32_t index = GraphState::index_unchecked(node);
+    if (&graph != source_.get() && &graph.root() != source_.get()) [[unlikely]]
+        refuse<UpdateError>("the node does not belong to the graph of this Exec", node_subject(graph, index));
+    return {graph, index};
 }
 
-Shadow& ExecState::shadow(std::uint32_t index) {
-    if (shadow_of_.empty()) shadow_of_.resize(source_->nodes().size());
-    Shadow*& slot = shadow_of_[index];
+Shadow& ExecState::shadow(const ExecNode& node) {
+    if (shadow_of_.empty()) shadow_of_.resize(source_->number_nodes());
+    Shadow*& slot = shadow_of_[node.graph.first_number() + node.index];
     if (slot != nullptr) [[likely]]
         return *slot;
     Shadow shadow;
-    if (const auto* kernel = std::get_if<const KernelParams*>(&source_->nodes()[index].params)) {
+    if (const auto* kernel = std::get_if<const KernelParams*>(&node.record().params)) {
         const std::size_t bytes = (*kernel)->signature->bytes;
         shadow.config = (*kernel)->config;
         shadow.values = static_cast<std::byte*>(arena_.allocate(bytes, alignof(std::max_align_t)));

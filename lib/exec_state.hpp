@@ -27,6 +27,16 @@ struct Shadow {
 /// `values` is null (all are replaced if `values` itself is null).
 [[nodiscard]] OwnerVersions next_owners(const Shadow& current, Owners&& fresh, void* const* values);
 
+/// A node of the graph that an exec was made from, or of a graph inside it.
+struct ExecNode {
+    const GraphState& graph;
+    std::uint32_t index;
+
+    [[nodiscard]] const NodeRecord& record() const noexcept { return graph.nodes()[index]; }
+    [[nodiscard]] cudaGraphNode_t native() const noexcept { return graph.natives()[index]; }
+    [[nodiscard]] Subject subject(std::string_view action) const { return node_subject(graph, index, action); }
+};
+
 class ExecState {
   public:
     /// Takes over `native`.
@@ -36,16 +46,15 @@ class ExecState {
     ExecState& operator=(const ExecState&) = delete;
 
     [[nodiscard]] cudaGraphExec_t native() const noexcept { return native_; }
-    [[nodiscard]] const GraphState& source() const noexcept { return *source_; }
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
     void launch(cudaStream_t stream);
 
-    /// The index of a node of this exec's graph. Throws UpdateError for other handles.
-    [[nodiscard]] std::uint32_t index_of(const Node& node) const;
+    /// The node of this exec's graph that a handle names. Throws UpdateError for other handles.
+    [[nodiscard]] ExecNode node_of(const Node& node) const;
 
     /// What was last set in a node; made on first use.
-    [[nodiscard]] Shadow& shadow(std::uint32_t index);
+    [[nodiscard]] Shadow& shadow(const ExecNode& node);
 
     /// Puts `next` in force: launches to come use it, those in flight may use the previous version.
     void commit(Shadow& shadow, OwnerVersions&& next) noexcept;
@@ -55,7 +64,7 @@ class ExecState {
     std::shared_ptr<GraphState> source_;
     std::pmr::monotonic_buffer_resource arena_{};
     std::deque<Shadow> shadows_;
-    std::vector<Shadow*> shadow_of_; ///< by node index; empty before the first update
+    std::vector<Shadow*> shadow_of_; ///< by the node's number; empty before the first update
     InFlight in_flight_;
     std::uint64_t replays_ = 0;
 };

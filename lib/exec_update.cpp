@@ -19,8 +19,8 @@ namespace cudag::detail {
 
 namespace {
 
-Subject subject_of(const ExecState& exec, std::uint32_t index) {
-    return node_subject(exec.source(), index, "update of ");
+Subject subject_of(const ExecNode& node) {
+    return node.subject("update of ");
 }
 
 /// The arguments that `call` gives, and for the rest those that are in force.
@@ -78,10 +78,9 @@ const char* name_of(cudaMemcpyKind kind) {
 } // namespace
 
 void update_kernel(ExecState& exec, const Node& node, const KernelCall& call, Owners&& owners) {
-    const std::uint32_t index = exec.index_of(node);
-    const NodeRecord& record = exec.source().nodes()[index];
-    const KernelParams& original = *std::get<const KernelParams*>(record.params);
-    Shadow& shadow = exec.shadow(index);
+    const ExecNode target = exec.node_of(node);
+    const KernelParams& original = *std::get<const KernelParams*>(target.record().params);
+    Shadow& shadow = exec.shadow(target);
     const LaunchConfig& config = call.config != nullptr ? *call.config : shadow.config;
     const MergedValues merged(call, shadow);
     OwnerVersions next = next_owners(shadow, std::move(owners), call.values);
@@ -89,11 +88,10 @@ void update_kernel(ExecState& exec, const Node& node, const KernelCall& call, Ow
     bind_context();
     const CUDA_KERNEL_NODE_PARAMS native =
         driver_params(original.function, config, call.block != nullptr ? call.values : merged.pointers());
-    const CUresult result =
-        driver().graph_exec_kernel_node_set_params(exec.native(), exec.source().natives()[index], &native);
+    const CUresult result = driver().graph_exec_kernel_node_set_params(exec.native(), target.native(), &native);
     if (result != CUDA_SUCCESS) [[unlikely]]
-        raise_launch<UpdateError>(to_runtime(result), "cuGraphExecKernelNodeSetParams", subject_of(exec, index),
-                                  Api::driver, config, original.symbol);
+        raise_launch<UpdateError>(to_runtime(result), "cuGraphExecKernelNodeSetParams", subject_of(target), Api::driver,
+                                  config, original.symbol);
 
     if (call.config != nullptr) shadow.config = config;
     store_values(call, shadow);
@@ -101,45 +99,42 @@ void update_kernel(ExecState& exec, const Node& node, const KernelCall& call, Ow
 }
 
 void update_memcpy(ExecState& exec, const Node& node, const CopyParams& copy, Owners&& owners) {
-    const std::uint32_t index = exec.index_of(node);
-    const NodeRecord& record = exec.source().nodes()[index];
-    require_copy<UpdateError>(copy, [&] { return subject_of(exec, index); });
-    const auto* original = std::get_if<const CopyParams*>(&record.params);
+    const ExecNode target = exec.node_of(node);
+    require_copy<UpdateError>(copy, [&] { return subject_of(target); });
+    const auto* original = std::get_if<const CopyParams*>(&target.record().params);
     if (original != nullptr && (*original)->kind != copy.kind)
         refuse<UpdateError>(fmt::format("the direction is {}, the update is {}; CUDA fixes it when the graph is made",
                                         name_of((*original)->kind), name_of(copy.kind)),
-                            subject_of(exec, index));
-    Shadow& shadow = exec.shadow(index);
+                            subject_of(target));
+    Shadow& shadow = exec.shadow(target);
     OwnerVersions next = next_owners(shadow, std::move(owners), nullptr);
     const cudaError_t status =
-        cudaGraphExecMemcpyNodeSetParams1D(exec.native(), exec.source().natives()[index], copy.destination, copy.source,
+        cudaGraphExecMemcpyNodeSetParams1D(exec.native(), target.native(), copy.destination, copy.source,
                                            copy.source_size * copy.element_bytes, copy.kind);
     if (status != cudaSuccess)
-        raise_call<UpdateError>(status, "cudaGraphExecMemcpyNodeSetParams1D", subject_of(exec, index));
+        raise_call<UpdateError>(status, "cudaGraphExecMemcpyNodeSetParams1D", subject_of(target));
     exec.commit(shadow, std::move(next));
 }
 
 void update_memset(ExecState& exec, const Node& node, const SetParams& set, Owners&& owners) {
-    const std::uint32_t index = exec.index_of(node);
-    require_set<UpdateError>(set, [&] { return subject_of(exec, index); });
-    Shadow& shadow = exec.shadow(index);
+    const ExecNode target = exec.node_of(node);
+    require_set<UpdateError>(set, [&] { return subject_of(target); });
+    Shadow& shadow = exec.shadow(target);
     OwnerVersions next = next_owners(shadow, std::move(owners), nullptr);
     const cudaMemsetParams native = runtime_params(set);
-    const cudaError_t status = cudaGraphExecMemsetNodeSetParams(exec.native(), exec.source().natives()[index], &native);
-    if (status != cudaSuccess)
-        raise_call<UpdateError>(status, "cudaGraphExecMemsetNodeSetParams", subject_of(exec, index));
+    const cudaError_t status = cudaGraphExecMemsetNodeSetParams(exec.native(), target.native(), &native);
+    if (status != cudaSuccess) raise_call<UpdateError>(status, "cudaGraphExecMemsetNodeSetParams", subject_of(target));
     exec.commit(shadow, std::move(next));
 }
 
 void update_host(ExecState& exec, const Node& node, HostTask&& task) {
-    const std::uint32_t index = exec.index_of(node);
+    const ExecNode target = exec.node_of(node);
     const auto owned = std::make_shared<HostTask>(std::move(task));
-    Shadow& shadow = exec.shadow(index);
+    Shadow& shadow = exec.shadow(target);
     OwnerVersions next = next_owners(shadow, Owners{{0, owned}}, nullptr);
     const cudaHostNodeParams native{run_host_task, owned.get()};
-    const cudaError_t status = cudaGraphExecHostNodeSetParams(exec.native(), exec.source().natives()[index], &native);
-    if (status != cudaSuccess)
-        raise_call<UpdateError>(status, "cudaGraphExecHostNodeSetParams", subject_of(exec, index));
+    const cudaError_t status = cudaGraphExecHostNodeSetParams(exec.native(), target.native(), &native);
+    if (status != cudaSuccess) raise_call<UpdateError>(status, "cudaGraphExecHostNodeSetParams", subject_of(target));
     exec.commit(shadow, std::move(next));
 }
 

@@ -23,11 +23,15 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
       origin_generation_(origin.slot_->generation), arena_(std::make_shared<Arena>()), nodes_(origin.nodes_),
       natives_(origin.natives_), edges_(origin.edges_), native_edges_(origin.native_edges_), built_(true) {
     arena_->origin = origin.arena_;
+    nested_.reserve(origin.nested_.size());
+    for (const auto& inner : origin.nested_)
+        attach(std::make_shared<GraphState>(nullptr, *inner), inner->parent_node_, inner->place_);
 }
 
 GraphState::~GraphState() {
     release_slot(slot_);
-    if (native_ != nullptr) ignore(cudaGraphDestroy(native_));
+    nested_.clear();
+    if (owns_native_) ignore(cudaGraphDestroy(native_));
     owners_.clear();
     reclaim();
 }
@@ -78,7 +82,39 @@ void GraphState::find_natives_in_clone() {
         checked<GraphError>(cudaGraphNodeFindInClone(&node, node, native_), "cudaGraphNodeFindInClone");
 }
 
+void GraphState::attach(std::shared_ptr<GraphState> inner, std::uint32_t index, Place place) noexcept {
+    inner->owns_native_ = false;
+    inner->parent_ = this;
+    inner->parent_node_ = index;
+    inner->place_ = place;
+    nested_.push_back(std::move(inner));
+}
+
+void GraphState::remove_last() noexcept {
+    const auto last = static_cast<std::uint32_t>(nodes_.size() - 1);
+    while (!nested_.empty() && nested_.back()->parent_node_ == last)
+        nested_.pop_back();
+    ignore(cudaGraphDestroyNode(natives_.back()));
+    natives_.pop_back();
+    nodes_.pop_back();
+}
+
+bool GraphState::contains(NodeKind kind) const noexcept {
+    return std::any_of(nodes_.begin(), nodes_.end(), [&](const NodeRecord& node) { return node.kind == kind; }) ||
+           std::any_of(nested_.begin(), nested_.end(), [&](const auto& inner) { return inner->contains(kind); });
+}
+
+std::uint32_t GraphState::number_from(std::uint32_t first) noexcept {
+    first_number_ = first;
+    std::uint32_t next = first + static_cast<std::uint32_t>(nodes_.size());
+    for (const auto& inner : nested_)
+        next = inner->number_from(next);
+    return next;
+}
+
 void GraphState::complete_native() {
+    for (const auto& inner : nested_)
+        inner->complete_native();
     if (!owners_.empty()) {
         keep_with_graph(native_, std::move(owners_));
         owners_.clear();
@@ -96,7 +132,10 @@ void GraphState::complete_native() {
     native_edges_ = edges_.size();
 }
 
-std::string describe_node(const GraphState& graph, std::uint32_t index) {
+namespace {
+
+/// What a node is called where its place in the source does not matter.
+std::string name_node(const GraphState& graph, std::uint32_t index) {
     const NodeRecord& record = graph.nodes()[index];
     std::string name;
     if (!record.label.empty())
@@ -105,6 +144,15 @@ std::string describe_node(const GraphState& graph, std::uint32_t index) {
         name = fmt::format("kernel {} (node {})", kernel_name((*kernel)->function), index);
     else
         name = fmt::format("{} node {}", record.kind, index);
+    return name;
+}
+
+} // namespace
+
+std::string describe_node(const GraphState& graph, std::uint32_t index) {
+    const NodeRecord& record = graph.nodes()[index];
+    std::string name = name_node(graph, index);
+    if (graph.parent() != nullptr) name += " inside " + name_node(*graph.parent(), graph.parent_node());
     if (record.location.line != 0) name += fmt::format(" at {}", record.location);
     return name;
 }

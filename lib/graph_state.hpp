@@ -42,11 +42,15 @@ struct Arena {
     std::shared_ptr<const Arena> origin = nullptr;
 };
 
+/// A graph stands by itself, or inside a node of another one: as a child graph, or as a body of a conditional.
+enum class Place : std::uint8_t { root, child, body };
+
 class GraphState {
   public:
     /// Takes over `native`: destroys it at the end.
     explicit GraphState(cudaGraph_t native);
-    /// A clone: copies the records of `origin`, which refer to blocks in its arena.
+    /// A clone: copies the records of `origin`, which refer to blocks in its arena. Its children are cloned with it;
+    /// natives are still those of `origin` until `find_natives_in_clone`.
     GraphState(cudaGraph_t native, const GraphState& origin);
     ~GraphState();
     GraphState(const GraphState&) = delete;
@@ -60,6 +64,27 @@ class GraphState {
     [[nodiscard]] Node handle(std::uint32_t index) const noexcept;
     /// Whether `node` was a handle of the graph that this one was cloned from.
     [[nodiscard]] bool is_of_origin(const Node& node) const noexcept;
+
+    /// Puts `inner` inside this graph's node `index`, which owns its CUDA graph from now on; call `reserve_nested`
+    /// first. A node's inner graphs are attached in the order of its bodies.
+    void attach(std::shared_ptr<GraphState> inner, std::uint32_t index, Place place) noexcept;
+    void reserve_nested(std::size_t more) { reserve_more(nested_, more); }
+    /// Removes the last node with what is inside it, from CUDA's graph too: the way back when its bodies fail.
+    void remove_last() noexcept;
+
+    [[nodiscard]] Place place() const noexcept { return place_; }
+    /// The graph whose node `parent_node()` this one is inside of; null for a root.
+    [[nodiscard]] const GraphState* parent() const noexcept { return parent_; }
+    [[nodiscard]] std::uint32_t parent_node() const noexcept { return parent_node_; }
+    [[nodiscard]] const GraphState& root() const noexcept { return parent_ == nullptr ? *this : parent_->root(); }
+    /// The graphs inside nodes of this one.
+    [[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& nested() const noexcept { return nested_; }
+    /// Whether a node of this kind is in this graph, or in a graph inside it.
+    [[nodiscard]] bool contains(NodeKind kind) const noexcept;
+    /// Numbers the nodes of this root and all graphs inside it; returns how many there are. Node i of a graph has the
+    /// number `first_number() + i`.
+    std::uint32_t number_nodes() noexcept { return number_from(0); }
+    [[nodiscard]] std::uint32_t first_number() const noexcept { return first_number_; }
 
     [[nodiscard]] cudaGraph_t native() const noexcept { return native_; }
     [[nodiscard]] NodeRecord& record(std::uint32_t index) noexcept { return nodes_[index]; }
@@ -115,7 +140,7 @@ class GraphState {
     /// Replaces the nodes that a clone took over from its origin by its own.
     void find_natives_in_clone();
     /// Leaves CUDA's graph to whoever it came from: this state no longer destroys it.
-    void give_up_native() noexcept { native_ = nullptr; }
+    void give_up_native() noexcept { owns_native_ = false; }
 
     /// All of them, or an exception and none.
     void add_edges(const Node& to, const Node* from, std::size_t count);
@@ -145,7 +170,15 @@ class GraphState {
         CUfunction function = nullptr;
     };
 
+    std::uint32_t number_from(std::uint32_t first) noexcept;
+
     cudaGraph_t native_;
+    bool owns_native_ = true;
+    Place place_ = Place::root;
+    std::uint32_t parent_node_ = 0;
+    std::uint32_t first_number_ = 0;
+    GraphState* parent_ = nullptr;
+    std::vector<std::shared_ptr<GraphState>> nested_;
     GraphSlot* slot_;
     const GraphSlot* origin_slot_ = nullptr;
     std::uint32_t origin_generation_ = 0;
