@@ -2,6 +2,7 @@
 #include <cudag/graph.hpp>
 
 #include "driver.hpp"
+#include "edge_data.hpp"
 #include "failure.hpp"
 #include "graph_state.hpp"
 #include "kernel_name.hpp"
@@ -118,7 +119,7 @@ void adopt_edges(GraphState& graph, const std::unordered_map<cudaGraphNode_t, st
                         "cudaGraphGetEdges");
     std::vector<EdgeRecord> edges(count);
     for (std::size_t i = 0; i < count; ++i)
-        edges[i] = {indices.at(from[i]), indices.at(to[i])};
+        edges[i] = {indices.at(from[i]), indices.at(to[i]), edge_kind(data[i])};
     graph.adopt_edges(std::move(edges));
 }
 

@@ -64,7 +64,9 @@ std::string Graph::dot() const {
         text += fmt::format("    n{} [shape={}, label=\"{}{}\"];\n", i, shape(node.kind), label, escaped(action(node)));
     }
     for (const detail::EdgeRecord& edge : graph.edges())
-        text += fmt::format("    n{} -> n{};\n", edge.from, edge.to);
+        text += edge.kind == EdgeKind::full ? fmt::format("    n{} -> n{};\n", edge.from, edge.to)
+                                            : fmt::format("    n{} -> n{} [style=dashed, label=\"{}\"];\n", edge.from,
+                                                          edge.to, to_string(edge.kind));
     return text + "}\n";
 }
 

@@ -1,10 +1,12 @@
-// Logical edges: added, merged, and searched for cycles.
+// Logical edges: added, merged, and searched for cycles and contradictions.
 #include "failure.hpp"
 #include "graph_state.hpp"
 
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <span>
+#include <utility>
 
 namespace cudag::detail {
 
@@ -27,27 +29,72 @@ struct EdgeGroups {
     }
 };
 
+const Node& node_of(const Node& source) {
+    return source;
+}
+const Node& node_of(const Dependency& source) {
+    return source.node;
+}
+EdgeKind kind_of(const Node&) {
+    return EdgeKind::full;
+}
+EdgeKind kind_of(const Dependency& source) {
+    return source.kind;
+}
+
 } // namespace
 
 void add_edges(const Node& to, const Node* from, std::size_t count) {
     GraphState::of(to).add_edges(to, from, count);
 }
+void add_edges(const Node& to, const Dependency* from, std::size_t count) {
+    GraphState::of(to).add_edges(to, from, count);
+}
 
 void GraphState::add_edges(const Node& to, const Node* from, std::size_t count) {
+    add_edges_from(to, std::span(from, count));
+}
+
+void GraphState::add_edges(const Node& to, const Dependency* from, std::size_t count) {
+    add_edges_from(to, std::span(from, count));
+    has_early_edges_ = true;
+}
+
+template <class Sources>
+void GraphState::add_edges_from(const Node& to, const Sources& sources) {
     const std::uint32_t target = index_unchecked(to);
     if (is_built())
         refuse("its Graph is built; edges are added before build()", node_subject(*this, target, "after: "));
     const std::size_t before = edges_.size();
     try {
-        for (const Node* node = from; node != from + count; ++node) {
-            const std::uint32_t source = index_of(*node, "after");
+        for (const auto& from : sources) {
+            const std::uint32_t source = index_of(node_of(from), "after");
             if (source == target) refuse("a node cannot come after itself", node_subject(*this, target, "after: "));
-            edges_.push_back({source, target});
+            edges_.push_back({source, target, kind_of(from)});
         }
     } catch (...) {
         edges_.resize(before);
         throw;
     }
+}
+
+void GraphState::adopt_edges(std::vector<EdgeRecord>&& edges) noexcept {
+    edges_ = std::move(edges);
+    native_edges_ = edges_.size();
+    has_early_edges_ =
+        std::any_of(edges_.begin(), edges_.end(), [](const EdgeRecord& edge) { return edge.kind != EdgeKind::full; });
+}
+
+std::vector<EdgeRecord> GraphState::find_contradiction() const {
+    if (!has_early_edges_) return {};
+    const EdgeGroups incoming(nodes_.size(), edges_, &EdgeRecord::to);
+    std::vector<const EdgeRecord*> last_from(nodes_.size());
+    for (const std::uint32_t item : incoming.items) {
+        const EdgeRecord& edge = edges_[item];
+        const EdgeRecord* earlier = std::exchange(last_from[edge.from], &edge);
+        if (earlier != nullptr && earlier->to == edge.to && earlier->kind != edge.kind) return {*earlier, edge};
+    }
+    return {};
 }
 
 void GraphState::merge_edges() {

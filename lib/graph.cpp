@@ -42,7 +42,7 @@ std::vector<Edge> Graph::edges() const {
     std::vector<Edge> result;
     result.reserve(graph.edges().size());
     for (const detail::EdgeRecord& edge : graph.edges())
-        result.push_back({graph.handle(edge.from), graph.handle(edge.to)});
+        result.push_back({graph.handle(edge.from), graph.handle(edge.to), edge.kind});
     return result;
 }
 

@@ -1,6 +1,7 @@
 // Node records, handles, owners and edges of one graph.
 #include "graph_state.hpp"
 
+#include "edge_data.hpp"
 #include "failure.hpp"
 #include "kernel_name.hpp"
 #include "reclaim.hpp"
@@ -21,7 +22,8 @@ GraphState::GraphState(cudaGraph_t native)
 GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     : native_(native), slot_(take_slot(*this)), origin_slot_(origin.slot_),
       origin_generation_(origin.slot_->generation), arena_(std::make_shared<Arena>()), nodes_(origin.nodes_),
-      natives_(origin.natives_), edges_(origin.edges_), native_edges_(origin.native_edges_), built_(true) {
+      natives_(origin.natives_), edges_(origin.edges_), native_edges_(origin.native_edges_),
+      has_early_edges_(origin.has_early_edges_), built_(true) {
     arena_->origin = origin.arena_;
     nested_.reserve(origin.nested_.size());
     for (const auto& inner : origin.nested_)
@@ -127,8 +129,13 @@ void GraphState::complete_native() {
         from[i] = natives_[edges_[native_edges_ + i].from];
         to[i] = natives_[edges_[native_edges_ + i].to];
     }
-    checked<GraphError>(compat::graph_add_dependencies(native_, from.get(), to.get(), count),
-                        "cudaGraphAddDependencies");
+    std::vector<cudaGraphEdgeData> data;
+    if (has_early_edges_)
+        for (std::size_t i = 0; i < count; ++i)
+            data.push_back(native_data(edges_[native_edges_ + i].kind));
+    checked<GraphError>(
+        compat::graph_add_dependencies(native_, from.get(), to.get(), data.empty() ? nullptr : data.data(), count),
+        "cudaGraphAddDependencies");
     native_edges_ = edges_.size();
 }
 

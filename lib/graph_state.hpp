@@ -7,6 +7,7 @@
 #include "node_params.hpp"
 
 #include <cudag/detail/owners.hpp>
+#include <cudag/edge.hpp>
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
 
@@ -34,6 +35,7 @@ struct NodeRecord {
 struct EdgeRecord {
     std::uint32_t from;
     std::uint32_t to;
+    EdgeKind kind = EdgeKind::full;
 };
 
 /// Memory for parameters and labels, freed as one. A clone refers to the blocks of its origin, whose arena it keeps.
@@ -133,10 +135,7 @@ class GraphState {
     }
 
     /// The edges that CUDA has already, of an adopted graph.
-    void adopt_edges(std::vector<EdgeRecord>&& edges) noexcept {
-        edges_ = std::move(edges);
-        native_edges_ = edges_.size();
-    }
+    void adopt_edges(std::vector<EdgeRecord>&& edges) noexcept;
     /// Replaces the nodes that a clone took over from its origin by its own.
     void find_natives_in_clone();
     /// Leaves CUDA's graph to whoever it came from: this state no longer destroys it.
@@ -144,10 +143,13 @@ class GraphState {
 
     /// All of them, or an exception and none.
     void add_edges(const Node& to, const Node* from, std::size_t count);
+    void add_edges(const Node& to, const Dependency* from, std::size_t count);
     /// Room for `more` edges.
     void reserve_edges(std::size_t more) { reserve_more(edges_, more); }
     /// Merges repeated edges, keeping the first of each.
     void merge_edges();
+    /// Two edges between the same nodes that differ in kind, or nothing.
+    [[nodiscard]] std::vector<EdgeRecord> find_contradiction() const;
     /// The nodes of a cycle in order, or nothing.
     [[nodiscard]] std::vector<std::uint32_t> find_cycle() const;
 
@@ -159,6 +161,9 @@ class GraphState {
     void complete_native();
 
   private:
+    template <class Sources>
+    void add_edges_from(const Node& to, const Sources& sources);
+
     template <class List>
     static void reserve_more(List& list, std::size_t more) {
         if (list.capacity() - list.size() < more) list.reserve(std::max(2 * list.size(), list.size() + more));
@@ -187,6 +192,7 @@ class GraphState {
     std::vector<cudaGraphNode_t> natives_; ///< CUDA's node of each record; apart, for the loops that need nothing else
     std::vector<EdgeRecord> edges_;
     std::size_t native_edges_ = 0;                    ///< how many of `edges_` CUDA has
+    bool has_early_edges_ = false;                    ///< whether one of `edges_` may be other than full
     std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet
     std::array<CachedFunction, 16> functions_{};
     bool built_ = false;

@@ -50,6 +50,18 @@ std::string_view to_string(NodeKind kind) noexcept {
     return "unknown";
 }
 
+std::string_view to_string(EdgeKind kind) noexcept {
+    switch (kind) {
+    case EdgeKind::full:
+        return "full";
+    case EdgeKind::programmatic:
+        return "programmatic";
+    case EdgeKind::launch_completion:
+        return "launch_completion";
+    }
+    return "unknown";
+}
+
 NodeKind Node::kind() const {
     return record_of(*this).kind;
 }

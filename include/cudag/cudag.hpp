@@ -4,6 +4,7 @@
 #include <cudag/buffer.hpp>
 #include <cudag/builder.hpp>
 #include <cudag/config.hpp>
+#include <cudag/edge.hpp>
 #include <cudag/error.hpp>
 #include <cudag/event.hpp>
 #include <cudag/exec.hpp>

@@ -3,6 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
+#include <cudag/edge.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/node.hpp>
 
@@ -16,10 +17,11 @@
 
 namespace cudag {
 
-/// `to` starts when `from` has finished.
+/// `to` starts when `from` has finished, or as its kind says.
 struct Edge {
     Node from;
     Node to;
+    EdgeKind kind = EdgeKind::full;
     friend bool operator==(const Edge&, const Edge&) = default;
 };
 

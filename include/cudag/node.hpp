@@ -3,6 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
+#include <cudag/edge.hpp>
 #include <cudag/source_location.hpp>
 
 #include <driver_types.h>
@@ -126,8 +127,41 @@ auto list_nodes(const N&... nodes) {
     }
 }
 
+template <class N>
+inline constexpr bool is_kernel_node = false;
+template <class... P>
+inline constexpr bool is_kernel_node<KernelNode<P...>> = true;
+
+template <class E>
+inline constexpr bool is_early_edge = false;
+template <class N>
+inline constexpr bool is_early_edge<EarlyEdge<N>> = true;
+
+template <class E>
+inline constexpr bool is_early_edge_of_kernel = false;
+template <class N>
+inline constexpr bool is_early_edge_of_kernel<EarlyEdge<N>> = is_kernel_node<N>;
+
+/// A node to come after, and what of it to wait for.
+struct Dependency {
+    Node node;
+    EdgeKind kind = EdgeKind::full;
+};
+
+template <class N>
+void append_dependencies(std::vector<Dependency>& list, const N& nodes) {
+    if constexpr (AnyNode<N>)
+        list.push_back({nodes});
+    else if constexpr (is_early_edge<N>)
+        list.push_back({nodes.node, nodes.kind});
+    else
+        for (const auto& node : nodes)
+            list.push_back({node});
+}
+
 /// All edges or none. Throws GraphError for a foreign or dead handle, a node after itself, or a graph already built.
 CUDAG_EXPORT void add_edges(const Node& to, const Node* from, std::size_t count);
+CUDAG_EXPORT void add_edges(const Node& to, const Dependency* from, std::size_t count);
 
 /// What makes a handle of one kind: labels and edges that return the handle itself.
 template <class Self>
@@ -142,15 +176,24 @@ class TypedNode : public Node {
         return static_cast<const Self&>(*this);
     }
 
-    /// This node starts when all of `nodes` (handles, or ranges of handles) have finished. A repeated edge counts once.
+    /// This node starts when all of `nodes` (handles, or ranges of handles) have finished; a kernel node also takes
+    /// `programmatic(kernel)` and `launch_completion(kernel)`, see there. A repeated edge counts once.
     /// Throws GraphError, and adds nothing, if a handle is of another graph or the graph is built already.
     template <class... N>
     Self after(const N&... nodes) const {
         static_assert(sizeof...(N) > 0, "cudag: after() needs at least one node");
-        static_assert(((AnyNode<N> || NodeRange<N>)&&...),
+        static_assert(((AnyNode<N> || NodeRange<N> || is_early_edge<N>)&&...),
                       "cudag: after() takes node handles or ranges of node handles");
+        constexpr bool early = (is_early_edge<N> || ...);
+        static_assert(!early || (is_kernel_node<Self> && ((!is_early_edge<N> || is_early_edge_of_kernel<N>)&&...)),
+                      "cudag: a programmatic edge leads from kernel to kernel");
         if constexpr (((AnyNode<N> || NodeRange<N>)&&...)) {
             const auto from = list_nodes(nodes...);
+            add_edges(*this, from.data(), from.size());
+        } else if constexpr (is_kernel_node<Self> &&
+                             ((AnyNode<N> || NodeRange<N> || is_early_edge_of_kernel<N>)&&...)) {
+            std::vector<Dependency> from;
+            (append_dependencies(from, nodes), ...);
             add_edges(*this, from.data(), from.size());
         }
         return static_cast<const Self&>(*this);

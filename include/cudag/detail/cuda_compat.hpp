@@ -12,13 +12,13 @@
 
 namespace cudag::detail::compat {
 
-/// Adds plain edges; 13.0 folded the edge-data variant into the original name.
+/// `data` may be null if no edge carries any. 13.0 folded the edge-data variants into the original names.
 inline cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                          std::size_t count) {
+                                          const cudaGraphEdgeData* data, std::size_t count) {
 #if CUDART_VERSION >= 13000
-    return cudaGraphAddDependencies(graph, from, to, nullptr, count);
+    return cudaGraphAddDependencies(graph, from, to, data, count);
 #else
-    return cudaGraphAddDependencies(graph, from, to, count);
+    return cudaGraphAddDependencies_v2(graph, from, to, data, count);
 #endif
 }
 
