@@ -13,3 +13,8 @@
 #else
 #define CUDAG_HOST_DEVICE
 #endif
+
+/// Defined where device functions are compiled: by nvcc, and in the .cu files of the CPU runtime.
+#if defined(__CUDACC__) || defined(CUDART_CPU_DEVICE_CODE)
+#define CUDAG_DEVICE_CODE
+#endif

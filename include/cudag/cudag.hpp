@@ -3,6 +3,7 @@
 
 #include <cudag/buffer.hpp>
 #include <cudag/builder.hpp>
+#include <cudag/condition.hpp>
 #include <cudag/config.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/error.hpp>

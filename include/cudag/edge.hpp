@@ -39,7 +39,8 @@ template <class N>
     return {node, EdgeKind::programmatic};
 }
 
-/// The same, but b may start when every block of a has started: a needs no trigger.
+/// The same, but b may start when every block of a has started: a needs no trigger. CUDA takes it as a wish: b may wait
+/// longer, or start earlier where it finds room that a cannot use.
 template <class N>
 [[nodiscard]] constexpr detail::EarlyEdge<N> launch_completion(const N& node) noexcept {
     return {node, EdgeKind::launch_completion};

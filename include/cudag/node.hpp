@@ -3,6 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/unchecked.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/source_location.hpp>
 
@@ -46,11 +47,6 @@ namespace detail {
 
 class GraphState;
 struct GraphSlot;
-
-/// Marks the constructors that make a typed handle of a node whose kind has been checked.
-struct Unchecked {
-    explicit Unchecked() = default;
-};
 
 } // namespace detail
 

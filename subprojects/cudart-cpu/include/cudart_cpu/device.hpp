@@ -1,6 +1,9 @@
 // What a .cu file sees when it is compiled as C++ for the CPU runtime. Included before the file by the build.
 #pragma once
 
+// As __CUDACC__ does for nvcc: tells headers that device functions may be defined.
+#define CUDART_CPU_DEVICE_CODE
+
 #include <cuda_runtime.h>
 
 #include <cudart_cpu/detail/atomics.hpp>

@@ -1,0 +1,38 @@
+// Condition: the number that a conditional node looks at, set by kernels.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/detail/unchecked.hpp>
+
+#include <cuda_runtime_api.h>
+
+namespace cudag {
+
+/// The value that decides whether, which or how often a conditional node runs its bodies. Made by
+/// `GraphBuilder::condition`, given to one conditional node, and to the kernels that set it as an argument: a small
+/// value to copy. It belongs to its graph, and must not be used after it.
+class Condition {
+  public:
+    Condition(detail::Unchecked, cudaGraphConditionalHandle handle) noexcept : handle_(handle) {}
+
+    /// CUDA's own handle.
+    [[nodiscard]] CUDAG_HOST_DEVICE cudaGraphConditionalHandle native() const noexcept { return handle_; }
+
+    /// Device only: what the conditional node sees when it starts, and a loop after each turn. The kernel must run
+    /// before the conditional node or inside it, on its device. Calls that may run at the same time are a race, also
+    /// those of two threads of one kernel: let one thread set it.
+    inline __device__ void set(unsigned value) const;
+
+    friend bool operator==(const Condition&, const Condition&) = default;
+
+  private:
+    cudaGraphConditionalHandle handle_;
+};
+
+#ifdef CUDAG_DEVICE_CODE
+inline __device__ void Condition::set(unsigned value) const {
+    cudaGraphSetConditional(handle_, value);
+}
+#endif
+
+} // namespace cudag
