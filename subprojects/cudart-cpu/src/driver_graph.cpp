@@ -68,9 +68,8 @@ CUresult graph_exec_kernel_node_set_params(CUgraphExec handle, CUgraphNode node,
         require_pointer(params, "nodeParams");
         require_context(params->ctx != nullptr);
         Exec& exec = exec_of(handle);
-        const std::size_t index = exec.index_of(node);
-        const auto& current = work_as<KernelWork>(*exec.states()[index].work);
-        exec.update_work(index, make_kernel_work(kernel_params(*params), current));
+        NodeState& state = exec.state_of(node);
+        exec.update_work(state, make_kernel_work(kernel_params(*params), work_as<KernelWork>(*state.work)));
     });
 }
 

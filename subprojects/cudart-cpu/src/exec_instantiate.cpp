@@ -28,6 +28,15 @@ void validate_flags(unsigned long long flags) {
                                  "CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH"};
 }
 
+const Node* find_cycle(const Graph& graph);
+
+const Node* find_cycle_in_bodies(const Graph& graph) {
+    for (const auto& node : graph.nodes())
+        for (const auto& body : node->bodies)
+            if (const Node* in_cycle = find_cycle(*body)) return in_cycle;
+    return nullptr;
+}
+
 /// The first node, in the order in which they were added, of a cycle; null if there is none.
 const Node* find_cycle(const Graph& graph) {
     std::unordered_map<const Node*, std::size_t> missing;
@@ -49,7 +58,7 @@ const Node* find_cycle(const Graph& graph) {
             }
         }
     }
-    if (missing.empty()) return nullptr;
+    if (missing.empty()) return find_cycle_in_bodies(graph);
     // What is left is in a cycle or behind one: from dependency to dependency, every way leads into a cycle.
     const auto before = [&](const Node* node) {
         return *std::find_if(node->dependencies.begin(), node->dependencies.end(),
@@ -64,17 +73,30 @@ const Node* find_cycle(const Graph& graph) {
     return first;
 }
 
-void validate_for_device(const Graph& graph) {
-    if (graph.nodes().empty())
-        throw InstantiateFailure{cudaGraphInstantiateError, nullptr,
-                                 "Device graphs must contain at least one non-empty node"};
-    for (const auto& node : graph.nodes())
+/// How many nodes it and its bodies have that do something.
+std::size_t validate_nodes_for_device(const Graph& graph) {
+    std::size_t working = 0;
+    for (const auto& node : graph.nodes()) {
         if (std::string reason = node->work->refuse_device_launch(); !reason.empty())
             throw InstantiateFailure{cudaGraphInstantiateNodeOperationNotSupported, node->handle, std::move(reason)};
+        if (node->bodies.empty()) ++working;
+        for (const auto& body : node->bodies)
+            working += validate_nodes_for_device(*body);
+    }
+    return working;
+}
+
+void validate_for_device(const Graph& graph) {
+    if (validate_nodes_for_device(graph) == 0)
+        throw InstantiateFailure{cudaGraphInstantiateError, nullptr,
+                                 "Device graphs must contain at least one non-empty node"};
 }
 
 std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) {
     validate_flags(flags);
+    if (graph.is_moved())
+        throw InstantiateFailure{cudaGraphInstantiateError, nullptr,
+                                 "A graph that was moved into a node cannot be instantiated by itself"};
     if (const Node* node = find_cycle(graph))
         throw InstantiateFailure{cudaGraphInstantiateInvalidStructure, node->handle,
                                  text("Source graph contains a circular dependency through node ", node->handle)};

@@ -1,4 +1,5 @@
 // Execs launched, uploaded and destroyed.
+#include "exec_flat.hpp"
 #include "exec_order.hpp"
 #include "exec_run.hpp"
 
@@ -8,12 +9,11 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// "2: kernel scale" for each node of the order.
-std::vector<std::string> names(const std::vector<NodeState>& states, const std::vector<std::uint32_t>& order) {
+std::vector<std::string> names(const LaunchGraph& graph, const std::vector<std::uint32_t>& order) {
     std::vector<std::string> result;
     result.reserve(order.size());
     for (const std::uint32_t node : order)
-        result.push_back(text(node, ": ", states[node].work->title()));
+        if (std::string name = name_of(graph, node); !name.empty()) result.push_back(std::move(name));
     return result;
 }
 
@@ -21,27 +21,28 @@ std::vector<std::string> names(const std::vector<NodeState>& states, const std::
 struct Launch {
     std::shared_ptr<const ExecSnapshot> snapshot;
     Draw draw;
-    std::vector<WorkPointer> staged; // of the nodes that the snapshot says are staged
+    std::vector<WorkPointer> staged; // of the nodes that the graph says are staged
 };
 
 Launch prepare(std::shared_ptr<const ExecSnapshot> snapshot) {
     Launch launch{std::move(snapshot), next_draw(), {}};
-    for (const std::uint32_t node : launch.snapshot->staged)
-        launch.staged.push_back((*launch.snapshot->states)[node].work->staged());
+    const LaunchGraph& graph = *launch.snapshot->graph;
+    for (const std::uint32_t node : graph.staged)
+        launch.staged.push_back(graph.nodes[node].work->staged());
     return launch;
 }
 
 void run(const Launch& launch) {
-    const ExecSnapshot& snapshot = *launch.snapshot;
+    const LaunchGraph& graph = *launch.snapshot->graph;
     std::vector<WorkPointer> works;
-    works.reserve(snapshot.states->size());
-    for (const NodeState& state : *snapshot.states)
-        works.push_back(state.enabled ? state.work : nullptr);
+    works.reserve(graph.nodes.size());
+    for (const LaunchNode& node : graph.nodes)
+        works.push_back(node.enabled ? node.work : nullptr);
     for (std::size_t i = 0; i < launch.staged.size(); ++i)
-        works[snapshot.staged[i]] = launch.staged[i];
-    std::vector<std::uint32_t> order = draw_order(*snapshot.shape, launch.draw);
-    run_nodes(*snapshot.shape, works, order, schedule_workers());
-    note_order([states = snapshot.states, order = std::move(order)] { return names(*states, order); });
+        works[graph.staged[i]] = launch.staged[i];
+    std::vector<std::uint32_t> order = draw_order(graph.shape, launch.draw);
+    run_nodes(graph.shape, works, order, schedule_workers());
+    note_order([graph = launch.snapshot->graph, order = std::move(order)] { return names(*graph, order); });
 }
 
 void enqueue_after_latest(Exec& exec, Stream& stream, std::function<void()> op) {

@@ -1,6 +1,7 @@
 // Executable graphs: a frozen shape, and per-node states that updates replace.
 #include "exec_model.hpp"
 
+#include "exec_flat.hpp"
 #include "handle_table.hpp"
 
 #include <algorithm>
@@ -37,40 +38,68 @@ std::shared_ptr<const ExecShape> shape_of(const Graph& graph) {
     return shape;
 }
 
+void add_user_objects(std::vector<UserObjectPointer>& objects, const Graph& graph) {
+    for (const auto& [handle, held] : graph.user_objects)
+        objects.push_back(held.object);
+    for (const auto& node : graph.nodes())
+        for (const auto& body : node->bodies)
+            add_user_objects(objects, *body);
+}
+
 } // namespace
 
-Exec::Exec(const Graph& graph, unsigned long long flags)
-    : flags_(flags), shape_(shape_of(graph)), user_objects_(user_objects_of(graph)) {
-    states_.reserve(graph.nodes().size());
-    for (const auto& node : graph.nodes())
-        states_.push_back({node->work});
+ExecGraph::ExecGraph(const Graph& graph) : shape(shape_of(graph)) {
+    states.reserve(graph.nodes().size());
+    for (const auto& node : graph.nodes()) {
+        std::vector<ExecGraph> bodies;
+        for (const auto& body : node->bodies)
+            bodies.emplace_back(*body);
+        states.push_back({node->work, true, std::move(bodies)});
+    }
 }
 
-std::size_t Exec::index_of(cudaGraphNode_t source) const {
+NodeState* ExecGraph::find(cudaGraphNode_t source) {
+    const std::vector<cudaGraphNode_t>& sources = shape->sources;
+    const auto found = std::lower_bound(sources.begin(), sources.end(), source, std::less<>());
+    if (found != sources.end() && *found == source) return &states[static_cast<std::size_t>(found - sources.begin())];
+    for (NodeState& state : states)
+        for (ExecGraph& body : state.bodies)
+            if (NodeState* inner = body.find(source)) return inner;
+    return nullptr;
+}
+
+Exec::Exec(const Graph& graph, unsigned long long flags)
+    : flags_(flags), graph_(graph), user_objects_(user_objects_of(graph)) {}
+
+NodeState& Exec::state_of(cudaGraphNode_t source) {
     node_of(source);
-    const auto found = std::lower_bound(shape_->sources.begin(), shape_->sources.end(), source, std::less<>());
-    if (found == shape_->sources.end() || *found != source)
+    NodeState* state = graph_.find(source);
+    if (!state)
         fail(cudaErrorInvalidValue,
              text("node ", source, " is not in the graph from which the executable graph was instantiated"));
-    return static_cast<std::size_t>(found - shape_->sources.begin());
+    return *state;
 }
 
-void Exec::update_work(std::size_t index, WorkPointer next) {
-    const Work& current = *states_[index].work;
+void Exec::update_work(NodeState& state, WorkPointer next) {
+    const Work& current = *state.work;
     if (const auto refused = current.refuse_node_update(*next))
-        fail(cudaErrorInvalidValue, text("node ", index, " (", current.title(), "): ", refused->reason));
-    states_[index].work = std::move(next);
+        fail(cudaErrorInvalidValue, text(current.title(), ": ", refused->reason));
+    state.work = std::move(next);
     snapshot_ = nullptr;
 }
 
-void Exec::set_enabled(std::size_t index, bool enabled) noexcept {
-    states_[index].enabled = enabled;
+void Exec::set_enabled(NodeState& state, bool enabled) noexcept {
+    state.enabled = enabled;
     snapshot_ = nullptr;
 }
 
-void Exec::set_all(std::vector<WorkPointer> works, std::vector<UserObjectPointer> user_objects) noexcept {
-    for (std::size_t i = 0; i < works.size(); ++i)
-        states_[i].work = std::move(works[i]);
+void Exec::set_works(std::vector<NewWork> works) noexcept {
+    for (NewWork& one : works)
+        one.state->work = std::move(one.work);
+    snapshot_ = nullptr;
+}
+
+void Exec::set_user_objects(std::vector<UserObjectPointer> user_objects) noexcept {
     release_user_objects();
     user_objects_ = std::move(user_objects);
 }
@@ -82,21 +111,13 @@ void Exec::release_user_objects() noexcept {
 }
 
 std::shared_ptr<const ExecSnapshot> Exec::snapshot() {
-    if (!snapshot_) {
-        std::vector<std::uint32_t> staged;
-        for (std::uint32_t i = 0; i < states_.size(); ++i)
-            if (states_[i].enabled && states_[i].work->is_staged()) staged.push_back(i);
-        snapshot_ = std::make_shared<ExecSnapshot>(ExecSnapshot{
-            shape_, std::make_shared<const std::vector<NodeState>>(states_), std::move(staged), user_objects_});
-    }
+    if (!snapshot_) snapshot_ = std::make_shared<ExecSnapshot>(ExecSnapshot{flatten(graph_), user_objects_});
     return snapshot_;
 }
 
 std::vector<UserObjectPointer> user_objects_of(const Graph& graph) {
     std::vector<UserObjectPointer> objects;
-    objects.reserve(graph.user_objects.size());
-    for (const auto& [handle, held] : graph.user_objects)
-        objects.push_back(held.object);
+    add_user_objects(objects, graph);
     return objects;
 }
 

@@ -10,6 +10,8 @@
 
 namespace cudart_cpu::detail {
 
+struct LaunchGraph;
+
 /// Lists of node indices, one list for each node.
 using Adjacency = std::vector<std::vector<std::uint32_t>>;
 
@@ -20,17 +22,34 @@ struct ExecShape {
     Adjacency dependents;
 };
 
+struct ExecGraph;
+
 struct NodeState {
     WorkPointer work;
     bool enabled = true;
+    std::vector<ExecGraph> bodies{}; // of the graphs that the node owns
+};
+
+/// One graph, as it was when the exec was made: the one that was instantiated, or one that a node owns.
+struct ExecGraph {
+    explicit ExecGraph(const Graph& graph);
+
+    /// Null for nodes that are neither in this graph nor in its bodies.
+    NodeState* find(cudaGraphNode_t source);
+
+    std::shared_ptr<const ExecShape> shape;
+    std::vector<NodeState> states;
 };
 
 /// What one launch runs, and what must live until it has. Immutable: an update changes the exec, not its launches.
 struct ExecSnapshot {
-    std::shared_ptr<const ExecShape> shape;
-    std::shared_ptr<const std::vector<NodeState>> states;
-    std::vector<std::uint32_t> staged; // the enabled nodes whose work is staged
+    std::shared_ptr<const LaunchGraph> graph;
     std::vector<UserObjectPointer> user_objects;
+};
+
+struct NewWork {
+    NodeState* state;
+    WorkPointer work;
 };
 
 class Exec {
@@ -41,17 +60,19 @@ class Exec {
     ~Exec() { release_user_objects(); }
 
     unsigned long long flags() const noexcept { return flags_; }
-    const ExecShape& shape() const noexcept { return *shape_; }
-    const std::vector<NodeState>& states() const noexcept { return states_; }
+    ExecGraph& graph() noexcept { return graph_; }
 
-    /// The number of a node of the graph from which this was made. Throws Failure for other nodes and dead ones.
-    std::size_t index_of(cudaGraphNode_t source) const;
+    /// What stands for a node of the graph from which this was made, or of the graphs that its nodes own. Throws
+    /// Failure for other nodes and dead ones.
+    NodeState& state_of(cudaGraphNode_t source);
 
     /// Throws Failure, and changes nothing, if CUDA's restrictions on updates of one node forbid it.
-    void update_work(std::size_t index, WorkPointer next);
-    void set_enabled(std::size_t index, bool enabled) noexcept;
-    /// Replaces the work of all nodes, and what the exec refers to.
-    void set_all(std::vector<WorkPointer> works, std::vector<UserObjectPointer> user_objects) noexcept;
+    void update_work(NodeState& state, WorkPointer next);
+    void set_enabled(NodeState& state, bool enabled) noexcept;
+    /// Replaces the works of nodes of this.
+    void set_works(std::vector<NewWork> works) noexcept;
+    /// Replaces what the exec refers to.
+    void set_user_objects(std::vector<UserObjectPointer> user_objects) noexcept;
 
     /// Costs time only after an update.
     std::shared_ptr<const ExecSnapshot> snapshot();
@@ -64,15 +85,17 @@ class Exec {
     void release_user_objects() noexcept;
 
     unsigned long long flags_;
-    std::shared_ptr<const ExecShape> shape_;
-    std::vector<NodeState> states_;
+    ExecGraph graph_;
     std::vector<UserObjectPointer> user_objects_;
     std::shared_ptr<const ExecSnapshot> snapshot_; // null after an update
     Counted<Kind::graph_exec> counted_;
 };
 
-/// What `graph` refers to.
+/// What `graph` and the graphs that its nodes own refer to.
 std::vector<UserObjectPointer> user_objects_of(const Graph& graph);
+
+/// A child graph's parameters from another graph. Throws Failure, and changes nothing, if CUDA does not allow it.
+void update_child(Exec& exec, NodeState& state, const Graph& from);
 
 cudaGraphExec_t register_exec(std::shared_ptr<Exec> exec);
 /// These throw Failure for handles of what is not alive.

@@ -27,7 +27,7 @@ class Generator {
 } // namespace
 
 std::vector<std::uint32_t> draw_order(const ExecShape& shape, Draw draw) {
-    const std::size_t count = shape.sources.size();
+    const std::size_t count = shape.dependencies.size();
     // The seed is mixed before the launch is added, so that seed 1's second launch is not seed 2's first.
     Generator generator(Generator(draw.seed)() + draw.launch);
     std::vector<std::uint64_t> priorities(count);

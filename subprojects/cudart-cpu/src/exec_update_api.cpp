@@ -13,8 +13,8 @@ template <class MakeWork>
 cudaError_t update_node(const char* name, cudaGraphExec_t handle, cudaGraphNode_t node, MakeWork&& make_work) noexcept {
     return graph_api(name, [&] {
         Exec& exec = exec_of(handle);
-        const std::size_t index = exec.index_of(node);
-        exec.update_work(index, make_work(*exec.states()[index].work));
+        NodeState& state = exec.state_of(node);
+        exec.update_work(state, make_work(*state.work));
     });
 }
 
@@ -28,14 +28,14 @@ cudaError_t update_node_from(const char* name, cudaGraphExec_t handle, cudaGraph
     });
 }
 
-/// The number of a node that can be switched off. Throws Failure for others.
-std::size_t switchable(const Exec& exec, cudaGraphNode_t node) {
-    const std::size_t index = exec.index_of(node);
-    const Work& work = *exec.states()[index].work;
+/// What stands for a node that can be switched off. Throws Failure for others.
+NodeState& switchable(Exec& exec, cudaGraphNode_t node) {
+    NodeState& state = exec.state_of(node);
+    const Work& work = *state.work;
     if (!work.can_be_disabled())
         fail(cudaErrorInvalidValue, text("only kernel, memset and memcpy nodes can be enabled and disabled, not ",
                                          type_name(work.type()), " nodes"));
-    return index;
+    return state;
 }
 
 } // namespace
@@ -79,9 +79,14 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExe
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node,
                                                                 struct cudaGraphNodeParams* nodeParams) {
-    return update_node("cudaGraphExecNodeSetParams", graphExec, node, [&](const Work& current) {
+    return graph_api("cudaGraphExecNodeSetParams", [&] {
+        Exec& exec = exec_of(graphExec);
+        NodeState& state = exec.state_of(node);
         require_pointer(nodeParams, "nodeParams");
-        return make_work(*nodeParams, current);
+        if (nodeParams->type == cudaGraphNodeTypeGraph)
+            update_child(exec, state, graph_of(nodeParams->graph.graph));
+        else
+            exec.update_work(state, make_work(*nodeParams, *state.work));
     });
 }
 
@@ -97,7 +102,6 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeGetEnabled(cudaGraphExec_t hGr
                                                              unsigned int* isEnabled) {
     return graph_api("cudaGraphNodeGetEnabled", [&] {
         require_pointer(isEnabled, "isEnabled");
-        const Exec& exec = exec_of(hGraphExec);
-        *isEnabled = exec.states()[switchable(exec, hNode)].enabled ? 1 : 0;
+        *isEnabled = switchable(exec_of(hGraphExec), hNode).enabled ? 1 : 0;
     });
 }

@@ -1,4 +1,5 @@
 // Nodes added to a graph.
+#include "graph_child_work.hpp"
 #include "graph_cuda12.hpp"
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
@@ -8,19 +9,20 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// `make_work` validates the parameters and runs only if all else is right.
-template <class MakeWork>
+/// `make_content` validates the parameters and runs only if all else is right.
+template <class MakeContent>
 cudaError_t add_node(const char* name, cudaGraphNode_t* added, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                     std::size_t count, MakeWork&& make_work, const cudaGraphEdgeData* edge_data = nullptr) noexcept {
+                     std::size_t count, MakeContent&& make_content,
+                     const cudaGraphEdgeData* edge_data = nullptr) noexcept {
     return graph_api(name, [&] {
         require_pointer(added, "pGraphNode");
         Graph& target = graph_of(graph);
         const std::vector<Node*> before = dependencies_of(target, dependencies, count);
-        WorkPointer work = make_work();
+        NodeContent content = make_content(target);
         require_ordinary_edges(edge_data, count, [&](std::size_t i) {
-            return EdgeEnds{before[i]->work->type(), work->type()};
+            return EdgeEnds{before[i]->work->type(), content.work->type()};
         });
-        *added = target.add(std::move(work), before).handle;
+        *added = target.add(std::move(content), before).handle;
     });
 }
 
@@ -34,7 +36,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddKernelNode(cudaGraphNode_t* pGr
                                                             const cudaGraphNode_t* pDependencies,
                                                             size_t numDependencies,
                                                             const struct cudaKernelNodeParams* pNodeParams) {
-    return add_node("cudaGraphAddKernelNode", pGraphNode, graph, pDependencies, numDependencies, [&] {
+    return add_node("cudaGraphAddKernelNode", pGraphNode, graph, pDependencies, numDependencies, [&](const Graph&) {
         require_pointer(pNodeParams, "pNodeParams");
         return std::make_shared<KernelWork>(kernel_params(*pNodeParams));
     });
@@ -44,7 +46,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNode(cudaGraphNode_t* pGr
                                                             const cudaGraphNode_t* pDependencies,
                                                             size_t numDependencies,
                                                             const struct cudaMemcpy3DParms* pCopyParams) {
-    return add_node("cudaGraphAddMemcpyNode", pGraphNode, graph, pDependencies, numDependencies, [&] {
+    return add_node("cudaGraphAddMemcpyNode", pGraphNode, graph, pDependencies, numDependencies, [&](const Graph&) {
         require_pointer(pCopyParams, "pCopyParams");
         return std::make_shared<MemcpyWork>(*pCopyParams);
     });
@@ -55,14 +57,14 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t* p
                                                               size_t numDependencies, void* dst, const void* src,
                                                               size_t count, enum cudaMemcpyKind kind) {
     return add_node("cudaGraphAddMemcpyNode1D", pGraphNode, graph, pDependencies, numDependencies,
-                    [&] { return std::make_shared<MemcpyWork>(dst, src, count, kind); });
+                    [&](const Graph&) { return std::make_shared<MemcpyWork>(dst, src, count, kind); });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemsetNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
                                                             const cudaGraphNode_t* pDependencies,
                                                             size_t numDependencies,
                                                             const struct cudaMemsetParams* pMemsetParams) {
-    return add_node("cudaGraphAddMemsetNode", pGraphNode, graph, pDependencies, numDependencies, [&] {
+    return add_node("cudaGraphAddMemsetNode", pGraphNode, graph, pDependencies, numDependencies, [&](const Graph&) {
         require_pointer(pMemsetParams, "pMemsetParams");
         return std::make_shared<MemsetWork>(*pMemsetParams);
     });
@@ -71,7 +73,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemsetNode(cudaGraphNode_t* pGr
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddHostNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
                                                           const cudaGraphNode_t* pDependencies, size_t numDependencies,
                                                           const struct cudaHostNodeParams* pNodeParams) {
-    return add_node("cudaGraphAddHostNode", pGraphNode, graph, pDependencies, numDependencies, [&] {
+    return add_node("cudaGraphAddHostNode", pGraphNode, graph, pDependencies, numDependencies, [&](const Graph&) {
         require_pointer(pNodeParams, "pNodeParams");
         return std::make_shared<HostWork>(*pNodeParams);
     });
@@ -81,16 +83,23 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddEmptyNode(cudaGraphNode_t* pGra
                                                            const cudaGraphNode_t* pDependencies,
                                                            size_t numDependencies) {
     return add_node("cudaGraphAddEmptyNode", pGraphNode, graph, pDependencies, numDependencies,
-                    [] { return std::make_shared<EmptyWork>(); });
+                    [](const Graph&) { return std::make_shared<EmptyWork>(); });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                                const cudaGraphNode_t* pDependencies,
+                                                                size_t numDependencies, cudaGraph_t childGraph) {
+    return add_node("cudaGraphAddChildGraphNode", pGraphNode, graph, pDependencies, numDependencies,
+                    [&](const Graph&) { return cloned_child(childGraph); });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
                                                       const cudaGraphNode_t* pDependencies,
                                                       const cudaGraphEdgeData* dependencyData, size_t numDependencies,
                                                       struct cudaGraphNodeParams* nodeParams) {
-    const auto work = [&] {
+    const auto content = [&](const Graph& target) {
         require_pointer(nodeParams, "nodeParams");
-        return make_work(*nodeParams);
+        return make_content(*nodeParams, target);
     };
-    return add_node("cudaGraphAddNode", pGraphNode, graph, pDependencies, numDependencies, work, dependencyData);
+    return add_node("cudaGraphAddNode", pGraphNode, graph, pDependencies, numDependencies, content, dependencyData);
 }

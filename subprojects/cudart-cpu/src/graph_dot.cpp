@@ -39,17 +39,29 @@ std::string label(const Node& node, std::size_t index, unsigned flags) {
     return result;
 }
 
-void write_dot(std::ostream& out, const Graph& graph, unsigned flags) {
+/// `prefix` makes the names of the graph's nodes differ from those of other graphs in the file.
+void write_nodes(std::ostream& out, const Graph& graph, unsigned flags, const std::string& prefix) {
     std::unordered_map<const Node*, std::size_t> numbers;
-    out << "digraph graph_dot {\n  node [shape=box];\n";
     for (const auto& node : graph.nodes()) {
         const std::size_t index = numbers.size();
         numbers.emplace(node.get(), index);
-        out << "  n" << index << " [label=" << quoted(label(*node, index, flags)) << "];\n";
+        const std::string name = text(prefix, index);
+        out << "  " << name << " [label=" << quoted(label(*node, index, flags)) << "];\n";
+        for (std::size_t body = 0; body < node->bodies.size(); ++body) {
+            out << "  subgraph cluster_" << name << '_' << body << " {\n  label=" << quoted(label(*node, index, 0))
+                << ";\n";
+            write_nodes(out, *node->bodies[body], flags, text(name, '_', body, '_'));
+            out << "  }\n";
+        }
     }
     for (const auto& node : graph.nodes())
         for (const Node* dependent : node->dependents)
-            out << "  n" << numbers.at(node.get()) << " -> n" << numbers.at(dependent) << ";\n";
+            out << "  " << prefix << numbers.at(node.get()) << " -> " << prefix << numbers.at(dependent) << ";\n";
+}
+
+void write_dot(std::ostream& out, const Graph& graph, unsigned flags) {
+    out << "digraph graph_dot {\n  node [shape=box];\n";
+    write_nodes(out, graph, flags, "n");
     out << "}\n";
 }
 

@@ -34,18 +34,30 @@ void Node::set_work(WorkPointer next) noexcept {
     shown = nullptr;
 }
 
-Graph::~Graph() {
-    for (const auto& node : nodes_)
-        live_nodes().take(node->handle);
+void Node::set_content(NodeContent next) {
+    own_bodies(*this, std::move(next.bodies));
+    set_work(std::move(next.work));
 }
 
-Node& Graph::add(WorkPointer work, const std::vector<Node*>& dependencies) {
-    nodes_.push_back(make_node(*this, std::move(work)));
+Graph::~Graph() {
+    for (const auto& node : nodes_)
+        retire(*node);
+}
+
+void Graph::retire(Node& node) noexcept {
+    live_nodes().take(node.handle);
+    for (const auto& body : node.bodies)
+        graphs().take(body->handle_);
+}
+
+Node& Graph::add(NodeContent content, const std::vector<Node*>& dependencies) {
+    nodes_.push_back(make_node(*this, std::move(content.work)));
     Node& node = *nodes_.back();
     make_root(node);
     try {
         for (Node* dependency : dependencies)
             add_edge(*dependency, node);
+        own_bodies(node, std::move(content.bodies));
     } catch (...) {
         remove(node);
         throw;
@@ -59,18 +71,23 @@ void Graph::remove(Node& node) noexcept {
     while (!node.dependents.empty())
         remove_edge(node, *node.dependents.back());
     clones_.erase(node.origin);
-    live_nodes().take(node.handle);
+    retire(node);
     // Destroying one node after the other must not search from the front each time.
     const auto place = std::find_if(nodes_.rbegin(), nodes_.rend(), [&](const auto& n) { return n.get() == &node; });
     nodes_.erase(std::next(place).base());
 }
 
 std::shared_ptr<Graph> Graph::clone() const {
+    for (const auto& node : nodes_)
+        if (const std::string reason = node->work->refuse_clone(); !reason.empty()) fail(cudaErrorNotSupported, reason);
     auto copy = std::make_shared<Graph>();
     copy->user_objects = user_objects;
     std::unordered_map<const Node*, Node*> twin;
     for (const auto& node : nodes_) {
-        Node& made = copy->add(node->work, {});
+        Bodies bodies;
+        for (const auto& body : node->bodies)
+            bodies.push_back(body->clone());
+        Node& made = copy->add({node->work, std::move(bodies)}, {});
         made.origin = node->handle;
         copy->clones_.emplace(node->handle, &made);
         twin.emplace(node.get(), &made);
@@ -102,7 +119,11 @@ void Graph::remove_edge(Node& from, Node& to) noexcept {
 
 Node* Graph::find_clone_of(cudaGraphNode_t original) const noexcept {
     const auto found = clones_.find(original);
-    return found == clones_.end() ? nullptr : found->second;
+    if (found != clones_.end()) return found->second;
+    for (const auto& node : nodes_)
+        for (const auto& body : node->bodies)
+            if (Node* inner = body->find_clone_of(original)) return inner;
+    return nullptr;
 }
 
 bool has_edge(const Node& from, const Node& to) noexcept {
@@ -112,18 +133,38 @@ bool has_edge(const Node& from, const Node& to) noexcept {
 }
 
 cudaGraph_t register_graph(std::shared_ptr<Graph> graph) {
-    return graphs().add(std::move(graph));
+    Graph& registered = *graph;
+    registered.handle_ = graphs().add(std::move(graph));
+    registered.counted_.emplace();
+    return registered.handle_;
+}
+
+void own_bodies(Node& owner, Bodies bodies) {
+    for (const auto& body : bodies) {
+        body->is_moved_ = body->handle_ != nullptr;
+        if (!body->is_moved_) body->handle_ = graphs().add(body);
+        body->counted_.reset();
+        body->owner_ = &owner;
+    }
+    owner.bodies.swap(bodies);
+    for (const auto& replaced : bodies)
+        graphs().take(replaced->handle_);
 }
 
 void destroy_graph(cudaGraph_t handle) {
-    graph_of(handle);
+    if (graph_of(handle).owner())
+        fail(cudaErrorInvalidValue, text("Graph ", handle, " belongs to a node, which destroys it"));
     graphs().take(handle);
 }
 
-Graph& graph_of(cudaGraph_t handle) {
-    const auto graph = graphs().find(handle);
+std::shared_ptr<Graph> shared_graph_of(cudaGraph_t handle) {
+    auto graph = graphs().find(handle);
     if (!graph) fail(cudaErrorInvalidValue, text("The source graph ", handle, " is invalid"));
-    return *graph;
+    return graph;
+}
+
+Graph& graph_of(cudaGraph_t handle) {
+    return *shared_graph_of(handle);
 }
 
 Node& node_of(cudaGraphNode_t handle) {

@@ -9,12 +9,27 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace cudart_cpu::detail {
 
 class Graph;
+
+/// The graphs that a node owns: its child graph, or the bodies of a conditional node.
+using Bodies = std::vector<std::shared_ptr<Graph>>;
+
+/// What a new node is made of, or what a node gets in the place of what it has.
+struct NodeContent {
+    template <class Kind>
+    NodeContent(std::shared_ptr<Kind> its_work, Bodies its_bodies = {})
+        : work(std::move(its_work)), bodies(std::move(its_bodies)) {}
+
+    WorkPointer work;
+    Bodies bodies;
+};
 
 struct Node {
     Graph& graph;
@@ -25,8 +40,10 @@ struct Node {
     cudaGraphNode_t origin = nullptr; // the node of which it is the clone
     std::uint64_t rooted_at = 0;      // grows with each time that a node of the graph becomes a root
     WorkPointer shown = nullptr;      // a copy of `work` that getters let the caller point into
+    Bodies bodies{};
 
     void set_work(WorkPointer next) noexcept;
+    void set_content(NodeContent next);
 };
 
 /// What a graph refers to.
@@ -45,10 +62,18 @@ class Graph {
     /// In the order in which they were added.
     const std::vector<std::shared_ptr<Node>>& nodes() const noexcept { return nodes_; }
 
-    Node& add(WorkPointer work, const std::vector<Node*>& dependencies);
+    /// The node becomes the owner of the content's bodies.
+    Node& add(NodeContent content, const std::vector<Node*>& dependencies);
     void remove(Node& node) noexcept;
 
-    /// A graph with the same nodes, edges and user objects.
+    /// What a node owns has its handle too. Only then may anybody else refer to the graph.
+    cudaGraph_t handle() const noexcept { return handle_; }
+    /// The node that owns this graph; null if it is the user's.
+    const Node* owner() const noexcept { return owner_; }
+    /// Whether it was the user's before.
+    bool is_moved() const noexcept { return is_moved_; }
+
+    /// A graph with the same nodes, edges, bodies and user objects. Throws Failure if a node cannot be cloned.
     std::shared_ptr<Graph> clone() const;
     /// The node that was made from `original` when this was cloned; null if there is none.
     Node* find_clone_of(cudaGraphNode_t original) const noexcept;
@@ -61,20 +86,31 @@ class Graph {
 
   private:
     void make_root(Node& node) noexcept { node.rooted_at = ++roots_made_; }
+    /// Takes the handles of the node and of what it owns from the user.
+    static void retire(Node& node) noexcept;
+    friend cudaGraph_t register_graph(std::shared_ptr<Graph> graph);
+    friend void own_bodies(Node& owner, Bodies bodies);
 
+    cudaGraph_t handle_ = nullptr;
+    const Node* owner_ = nullptr;
+    bool is_moved_ = false;
     std::vector<std::shared_ptr<Node>> nodes_;
     std::unordered_map<cudaGraphNode_t, Node*> clones_;
     std::uint64_t roots_made_ = 0;
-    Counted<Kind::graph> counted_;
+    std::optional<Counted<Kind::graph>> counted_; // while it is the user's
 };
 
 bool has_edge(const Node& from, const Node& to) noexcept;
 
+/// The user becomes the graph's owner.
 cudaGraph_t register_graph(std::shared_ptr<Graph> graph);
 void destroy_graph(cudaGraph_t handle);
+/// The node becomes the owner of `bodies`, in the place of those that it has.
+void own_bodies(Node& owner, Bodies bodies);
 
 /// These throw Failure for handles of what is not alive.
 Graph& graph_of(cudaGraph_t handle);
+std::shared_ptr<Graph> shared_graph_of(cudaGraph_t handle);
 Node& node_of(cudaGraphNode_t handle);
 /// Also for nodes of other graphs, and for a node that is given twice.
 std::vector<Node*> dependencies_of(const Graph& graph, const cudaGraphNode_t* handles, std::size_t count);

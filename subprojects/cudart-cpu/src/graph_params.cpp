@@ -1,6 +1,7 @@
 // CUDA's parameter structures of the kinds of nodes, made into Work.
 #include "graph_params.hpp"
 
+#include "graph_child_work.hpp"
 #include "graph_enum.hpp"
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
@@ -35,6 +36,42 @@ Old as_older(const New& params) {
     return older;
 }
 
+void require_type(const cudaGraphNodeParams& params) {
+    if (const int type = number_in(params.type); type < cudaGraphNodeTypeKernel || type >= cudaGraphNodeTypeCount)
+        fail(cudaErrorInvalidValue, text(type, " is no type of a node"));
+}
+
+void require_same_type(const cudaGraphNodeParams& params, const Work& work) {
+    if (number_in(params.type) != work.type())
+        fail(cudaErrorInvalidValue, text("Parameter type ", number_in(params.type), " does not match node type ",
+                                         static_cast<int>(work.type())));
+}
+
+/// Of the kinds that own no graph.
+WorkPointer make_work(const cudaGraphNodeParams& params) {
+    switch (params.type) {
+    case cudaGraphNodeTypeKernel:
+        require_unused_zero(params, sizeof params.kernel);
+        return std::make_shared<KernelWork>(kernel_params(as_older<cudaKernelNodeParams>(params.kernel)));
+    case cudaGraphNodeTypeMemcpy:
+        require_unused_zero(params, sizeof params.memcpy);
+        if (params.memcpy.flags != 0 || !all_zero(params.memcpy.reserved, sizeof params.memcpy.reserved))
+            fail(cudaErrorInvalidValue, "flags and reserved of a memcpy node must be 0");
+        return std::make_shared<MemcpyWork>(params.memcpy.copyParams);
+    case cudaGraphNodeTypeMemset:
+        require_unused_zero(params, sizeof params.memset);
+        return std::make_shared<MemsetWork>(as_older<cudaMemsetParams>(params.memset));
+    case cudaGraphNodeTypeHost:
+        require_unused_zero(params, sizeof params.host);
+        return std::make_shared<HostWork>(as_older<cudaHostNodeParams>(params.host));
+    case cudaGraphNodeTypeEmpty:
+        require_unused_zero(params, 0);
+        return std::make_shared<EmptyWork>();
+    default:
+        refuse_kind(params.type);
+    }
+}
+
 } // namespace
 
 KernelParams kernel_params(const cudaKernelNodeParams& params) {
@@ -67,36 +104,21 @@ const KernelWork& shown_kernel(Node& node) {
     return static_cast<const KernelWork&>(*node.shown);
 }
 
-WorkPointer make_work(const cudaGraphNodeParams& params) {
-    if (const int type = number_in(params.type); type < cudaGraphNodeTypeKernel || type >= cudaGraphNodeTypeCount)
-        fail(cudaErrorInvalidValue, text(type, " is no type of a node"));
-    switch (params.type) {
-    case cudaGraphNodeTypeKernel:
-        require_unused_zero(params, sizeof params.kernel);
-        return std::make_shared<KernelWork>(kernel_params(as_older<cudaKernelNodeParams>(params.kernel)));
-    case cudaGraphNodeTypeMemcpy:
-        require_unused_zero(params, sizeof params.memcpy);
-        if (params.memcpy.flags != 0 || !all_zero(params.memcpy.reserved, sizeof params.memcpy.reserved))
-            fail(cudaErrorInvalidValue, "flags and reserved of a memcpy node must be 0");
-        return std::make_shared<MemcpyWork>(params.memcpy.copyParams);
-    case cudaGraphNodeTypeMemset:
-        require_unused_zero(params, sizeof params.memset);
-        return std::make_shared<MemsetWork>(as_older<cudaMemsetParams>(params.memset));
-    case cudaGraphNodeTypeHost:
-        require_unused_zero(params, sizeof params.host);
-        return std::make_shared<HostWork>(as_older<cudaHostNodeParams>(params.host));
-    case cudaGraphNodeTypeEmpty:
-        require_unused_zero(params, 0);
-        return std::make_shared<EmptyWork>();
-    default:
-        refuse_kind(params.type);
-    }
+NodeContent make_content(const cudaGraphNodeParams& params, const Graph& target) {
+    require_type(params);
+    if (params.type != cudaGraphNodeTypeGraph) return make_work(params);
+    require_unused_zero(params, sizeof params.graph);
+    return child_content(params.graph, target);
+}
+
+NodeContent make_content(const cudaGraphNodeParams& params, const Node& node) {
+    require_same_type(params, *node.work);
+    if (params.type == cudaGraphNodeTypeGraph) return make_content(params, node.graph);
+    return make_work(params, *node.work);
 }
 
 WorkPointer make_work(const cudaGraphNodeParams& params, const Work& current) {
-    if (number_in(params.type) != current.type())
-        fail(cudaErrorInvalidValue, text("Parameter type ", number_in(params.type), " does not match node type ",
-                                         static_cast<int>(current.type())));
+    require_same_type(params, current);
     if (params.type != cudaGraphNodeTypeKernel) return make_work(params);
     require_unused_zero(params, sizeof params.kernel);
     return make_kernel_work(kernel_params(as_older<cudaKernelNodeParams>(params.kernel)), current);

@@ -19,9 +19,11 @@ WorkPointer make_kernel_work(const KernelParams& params, const Work& current);
 /// A copy of a kernel node's work whose arguments the caller may point into until the work is replaced.
 const KernelWork& shown_kernel(Node& node);
 
-/// The work that the tagged union describes. Throws Failure for kinds that cudart-cpu does not have.
-WorkPointer make_work(const cudaGraphNodeParams& params);
-/// The same, for a node whose work is `current`. Throws Failure if it is of another kind.
+/// What the tagged union describes, for a node of `target`. Throws Failure for kinds that cudart-cpu does not have.
+NodeContent make_content(const cudaGraphNodeParams& params, const Graph& target);
+/// The same, in the place of what `node` has. Throws Failure if it is of another kind.
+NodeContent make_content(const cudaGraphNodeParams& params, const Node& node);
+/// The work alone, for a node of an exec whose work is `current`; its bodies stay.
 WorkPointer make_work(const cudaGraphNodeParams& params, const Work& current);
 
 struct EdgeEnds {

@@ -102,6 +102,6 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node
     return graph_api("cudaGraphNodeSetParams", [&] {
         require_pointer(nodeParams, "nodeParams");
         Node& target = node_of(node);
-        target.set_work(make_work(*nodeParams, *target.work));
+        target.set_content(make_content(*nodeParams, target));
     });
 }

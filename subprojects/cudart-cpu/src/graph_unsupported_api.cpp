@@ -15,11 +15,6 @@ cudaError_t refuse(const char* name, cudaGraphNodeType type) noexcept {
 
 using namespace cudart_cpu::detail;
 
-CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*,
-                                                                size_t, cudaGraph_t) {
-    return refuse("cudaGraphAddChildGraphNode", cudaGraphNodeTypeGraph);
-}
-
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddEventRecordNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*,
                                                                  size_t, cudaEvent_t) {
     return refuse("cudaGraphAddEventRecordNode", cudaGraphNodeTypeEventRecord);

@@ -17,6 +17,9 @@ struct Refusal {
     std::string reason;
 };
 
+/// How a node gets its child graph.
+enum class ChildOwnership { clone, move };
+
 /// Immutable, so that graphs, their clones, execs and launches in flight share one object.
 class Work {
   public:
@@ -40,6 +43,12 @@ class Work {
     virtual bool is_staged() const noexcept { return false; }
 
     virtual bool can_be_disabled() const noexcept { return false; }
+
+    /// Why a graph with this node cannot be cloned; empty if it can.
+    virtual std::string refuse_clone() const { return {}; }
+
+    /// Why a graph with this node cannot be a child graph; empty if it can.
+    virtual std::string refuse_as_child(ChildOwnership) const { return {}; }
 
     /// Why a graph with this node cannot be instantiated for launch from the device; empty if it can.
     virtual std::string refuse_device_launch() const;

@@ -1,0 +1,84 @@
+// What a launch runs: an exec's graph with its child graphs laid into it.
+#include "exec_flat.hpp"
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+class Flattening {
+  public:
+    explicit Flattening(LaunchGraph& flat) : flat_(flat) {}
+
+    /// Null: the graph is no child graph.
+    void add(const ExecGraph& graph, const std::uint32_t* child) {
+        std::vector<Ends> ends;
+        ends.reserve(graph.states.size());
+        for (std::uint32_t i = 0; i < graph.states.size(); ++i)
+            ends.push_back(add(graph.states[i], i, child));
+        for (std::size_t i = 0; i < ends.size(); ++i)
+            for (const std::uint32_t dependency : graph.shape->dependencies[i])
+                add_edge(ends[dependency].last, ends[i].first);
+        if (!child) return;
+        const std::uint32_t end = add_node({nullptr, true, 0, *child});
+        add_edge(*child, end);
+        for (std::size_t i = 0; i < ends.size(); ++i) {
+            if (graph.shape->dependencies[i].empty()) add_edge(*child, ends[i].first);
+            if (graph.shape->dependents[i].empty()) add_edge(ends[i].last, end);
+        }
+    }
+
+  private:
+    /// Of what one node of an exec has become.
+    struct Ends {
+        std::uint32_t first;
+        std::uint32_t last;
+    };
+
+    Ends add(const NodeState& state, std::uint32_t number, const std::uint32_t* child) {
+        const auto place = static_cast<std::uint32_t>(flat_.nodes.size());
+        add_node({state.work, state.enabled, number, child ? *child : place});
+        if (state.enabled && state.work->is_staged()) flat_.staged.push_back(place);
+        if (state.work->type() == cudaGraphNodeTypeGraph) {
+            add(state.bodies.front(), &place);
+            return {place, static_cast<std::uint32_t>(flat_.nodes.size() - 1)};
+        }
+        for (const ExecGraph& body : state.bodies)
+            flat_.nodes[place].bodies.push_back(flatten(body));
+        return {place, place};
+    }
+
+    std::uint32_t add_node(LaunchNode node) {
+        flat_.nodes.push_back(std::move(node));
+        flat_.shape.dependencies.emplace_back();
+        flat_.shape.dependents.emplace_back();
+        return static_cast<std::uint32_t>(flat_.nodes.size() - 1);
+    }
+
+    void add_edge(std::uint32_t from, std::uint32_t to) {
+        flat_.shape.dependencies[to].push_back(from);
+        flat_.shape.dependents[from].push_back(to);
+    }
+
+    LaunchGraph& flat_;
+};
+
+} // namespace
+
+std::shared_ptr<const LaunchGraph> flatten(const ExecGraph& graph) {
+    auto flat = std::make_shared<LaunchGraph>();
+    Flattening(*flat).add(graph, nullptr);
+    return flat;
+}
+
+std::string name_of(const LaunchGraph& graph, std::uint32_t node) {
+    const LaunchNode& named = graph.nodes[node];
+    if (!named.work) return {};
+    std::string path = text(named.number);
+    for (std::uint32_t at = node; graph.nodes[at].child != at;) {
+        at = graph.nodes[at].child;
+        path = text(graph.nodes[at].number, '/', path);
+    }
+    return text(path, ": ", named.work->title());
+}
+
+} // namespace cudart_cpu::detail

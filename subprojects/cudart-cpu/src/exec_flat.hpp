@@ -1,0 +1,31 @@
+// What a launch runs: an exec's graph with its child graphs laid into it.
+#pragma once
+
+#include "exec_model.hpp"
+
+#include <string>
+
+namespace cudart_cpu::detail {
+
+struct LaunchNode {
+    WorkPointer work; // null at the end of a child graph
+    bool enabled = true;
+    std::uint32_t number = 0; // in its own graph
+    std::uint32_t child = 0;  // the node at which the child graph begins that it is in; its own place if it is in none
+    std::vector<std::shared_ptr<const LaunchGraph>> bodies{}; // of which the work decides what runs
+};
+
+/// A child graph's node is where it begins; one node more is where it ends. So nodes that are not ordered with the
+/// child graph run between its nodes too.
+struct LaunchGraph {
+    ExecShape shape; // without sources
+    std::vector<LaunchNode> nodes;
+    std::vector<std::uint32_t> staged; // the enabled nodes whose work is staged
+};
+
+std::shared_ptr<const LaunchGraph> flatten(const ExecGraph& graph);
+
+/// "2: kernel scale", in the child graph of node 1 "1/2: kernel scale"; empty for the end of a child graph.
+std::string name_of(const LaunchGraph& graph, std::uint32_t node);
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,241 @@
+// Updates of what stands inside child graph nodes.
+#include "child.hpp"
+#include "resource.hpp"
+
+#include <vector>
+
+namespace {
+
+/// A parent whose only node is a child: store(0), then store(1).
+struct Parent {
+    explicit Parent(DeviceInts& data) : first(store, data.data(), 0, 1), second(store, data.data(), 1, 2) {}
+
+    void build() {
+        inner = {add_kernel(child, first)};
+        inner.push_back(add_kernel(child, second, inner));
+        node = add_child(graph, child);
+        inside = {node_inside(node, inner[0]), node_inside(node, inner[1])};
+    }
+
+    Call<int*, int, int> first;
+    Call<int*, int, int> second;
+    Graph child;
+    Nodes inner; // of the graph that was given
+    Graph graph;
+    cudaGraphNode_t node = nullptr;
+    Nodes inside; // of the graph that the node owns
+};
+
+struct Fixture {
+    Stream stream;
+    DeviceInts data{3};
+    Parent original{data};
+    Parent changed{data};
+
+    Fixture() { original.build(); }
+
+    void require(const Exec& exec, const std::vector<int>& values) {
+        exec.run(stream);
+        REQUIRE(data.read() == values);
+    }
+};
+
+struct Report {
+    cudaError_t code;
+    cudaGraphExecUpdateResult result;
+};
+
+Report update(cudaGraphExec_t exec, cudaGraph_t graph) {
+    cudaGraphExecUpdateResultInfo info{};
+    const cudaError_t code = cudaGraphExecUpdate(exec, graph, &info);
+    REQUIRE(cudaGetLastError() == code);
+    return {code, info.result};
+}
+
+} // namespace
+
+TEST_CASE("a node inside a child graph is updated by its own handle", "[child][exec_update]") {
+    Fixture f;
+    const Exec exec(f.original.graph);
+    f.original.first.argument<2>() = 10;
+    const cudaKernelNodeParams params = f.original.first.params();
+    REQUIRE_CUDA(cudaGraphExecKernelNodeSetParams(exec, f.original.inside[0], &params));
+    f.require(exec, {10, 2, poison});
+}
+
+TEST_CASE("a node inside a child graph is switched off and on by its own handle", "[child][enable]") {
+    Fixture f;
+    const Exec exec(f.original.graph);
+    unsigned enabled = 7;
+    REQUIRE_CUDA(cudaGraphNodeSetEnabled(exec, f.original.inside[0], 0));
+    REQUIRE_CUDA(cudaGraphNodeGetEnabled(exec, f.original.inside[0], &enabled));
+    REQUIRE(enabled == 0);
+    f.require(exec, {poison, 2, poison});
+    REQUIRE_CUDA(cudaGraphNodeSetEnabled(exec, f.original.inside[0], 1));
+    f.require(exec, {1, 2, poison});
+}
+
+TEST_CASE("the nodes of the graph that a child was cloned from address no executable graph", "[child][exec_update]") {
+    Fixture f;
+    const Exec exec(f.original.graph);
+    const cudaKernelNodeParams params = f.original.first.params();
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecKernelNodeSetParams(exec, f.original.inner[0], &params));
+}
+
+TEST_CASE("a child's parameters come from a graph of the same shape", "[child][exec_update]") {
+    Fixture f;
+    f.changed.first.argument<2>() = 10;
+    f.changed.second.argument<2>() = 20;
+    f.changed.build();
+    const Exec exec(f.original.graph);
+    SECTION("through the typed call") {
+        REQUIRE_CUDA(cudaGraphExecChildGraphNodeSetParams(exec, f.original.node, f.changed.child));
+    }
+    SECTION("through the call for all kinds") {
+        cudaGraphNodeParams params = child_params(f.changed.child);
+        REQUIRE_CUDA(cudaGraphExecNodeSetParams(exec, f.original.node, &params));
+    }
+    SECTION("and the graph may be one that another node owns") {
+        REQUIRE_CUDA(cudaGraphExecChildGraphNodeSetParams(exec, f.original.node, graph_inside(f.changed.node)));
+    }
+    f.require(exec, {10, 20, poison});
+    f.data.write({poison, poison, poison});
+    f.require(Exec(f.original.graph), {1, 2, poison});
+}
+
+TEST_CASE("a child's own graph, changed, updates the executable graph", "[child][exec_update]") {
+    Fixture f;
+    const Exec exec(f.original.graph);
+    f.original.first.argument<2>() = 10;
+    const cudaKernelNodeParams params = f.original.first.params();
+    REQUIRE_CUDA(cudaGraphKernelNodeSetParams(f.original.inside[0], &params));
+    f.require(exec, {1, 2, poison});
+    REQUIRE_CUDA(cudaGraphExecChildGraphNodeSetParams(exec, f.original.node, graph_inside(f.original.node)));
+    f.require(exec, {10, 2, poison});
+}
+
+TEST_CASE("an update of a child reaches the children inside it", "[child][exec_update]") {
+    Fixture f;
+    f.changed.first.argument<2>() = 10;
+    f.changed.build();
+    Graph outer;
+    const cudaGraphNode_t node = add_child(outer, f.original.graph);
+    const Exec exec(outer);
+    REQUIRE_CUDA(cudaGraphExecChildGraphNodeSetParams(exec, node, f.changed.graph));
+    f.require(exec, {10, 2, poison});
+}
+
+TEST_CASE("a child's shape cannot change in an update of its node", "[child][exec_update]") {
+    Fixture f;
+    f.changed.first.argument<2>() = 10;
+    f.changed.build();
+    SECTION("one node more") {
+        add_empty(f.changed.child, {f.changed.inner[1]});
+    }
+    SECTION("an edge less") {
+        REQUIRE_CUDA(
+            cudaGraphRemoveDependencies(f.changed.child, &f.changed.inner[0], &f.changed.inner[1], nullptr, 1));
+    }
+    const Exec exec(f.original.graph);
+    const cudaError_t code = cudaGraphExecChildGraphNodeSetParams(exec, f.original.node, f.changed.child);
+    REQUIRE(code == cudaErrorInvalidValue);
+    REQUIRE(cudaGetLastError() == code);
+    f.require(exec, {1, 2, poison});
+}
+
+TEST_CASE("the kind of a node inside cannot change in an update of a child", "[child][exec_update]") {
+    Fixture f;
+    f.changed.build();
+    Graph child;
+    add_kernel(child, f.changed.second, {add_empty(child)});
+    const Exec exec(f.original.graph);
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecChildGraphNodeSetParams(exec, f.original.node, child));
+    f.require(exec, {1, 2, poison});
+}
+
+TEST_CASE("bad arguments of an update of a child are refused", "[child][exec_update]") {
+    Fixture f;
+    const cudaGraphNode_t empty = add_empty(f.original.graph);
+    const Exec exec(f.original.graph);
+    Graph other;
+    const cudaGraphNode_t foreign = add_child(other, f.original.child);
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecChildGraphNodeSetParams(exec, empty, f.original.child));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecChildGraphNodeSetParams(exec, foreign, f.original.child));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecChildGraphNodeSetParams(exec, f.original.node, nullptr));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue,
+                       cudaGraphExecChildGraphNodeSetParams(nullptr, f.original.node, f.original.child));
+}
+
+TEST_CASE("a whole update takes the parameters inside children over", "[child][exec_update][whole]") {
+    Fixture f;
+    f.changed.first.argument<2>() = 10;
+    f.changed.second.argument<2>() = 20;
+    f.changed.build();
+    const Exec exec(f.original.graph);
+    const Report report = update(exec, f.changed.graph);
+    REQUIRE(report.code == cudaSuccess);
+    REQUIRE(report.result == cudaGraphExecUpdateSuccess);
+    f.require(exec, {10, 20, poison});
+    // The nodes of the first graph still address the executable graph.
+    const cudaKernelNodeParams params = f.original.first.params();
+    REQUIRE_CUDA(cudaGraphExecKernelNodeSetParams(exec, f.original.inside[0], &params));
+    f.require(exec, {1, 20, poison});
+}
+
+TEST_CASE("a whole update is refused where a child's shape differs", "[child][exec_update][whole]") {
+    Fixture f;
+    f.changed.first.argument<2>() = 10;
+    f.changed.build();
+    SECTION("one node more") {
+        add_empty(graph_inside(f.changed.node), {f.changed.inside[1]});
+    }
+    SECTION("an edge less") {
+        REQUIRE_CUDA(cudaGraphRemoveDependencies(graph_inside(f.changed.node), &f.changed.inside[0],
+                                                 &f.changed.inside[1], nullptr, 1));
+    }
+    const Exec exec(f.original.graph);
+    const Report report = update(exec, f.changed.graph);
+    REQUIRE(report.code == cudaErrorGraphExecUpdateFailure);
+    REQUIRE(report.result == cudaGraphExecUpdateErrorTopologyChanged);
+    f.require(exec, {1, 2, poison});
+}
+
+TEST_CASE("a whole update is refused where a node inside a child changes its kind", "[child][exec_update][whole]") {
+    Fixture f;
+    Graph child;
+    add_kernel(child, f.original.second, {add_empty(child)});
+    Graph graph;
+    add_child(graph, child);
+    const Exec exec(f.original.graph);
+    const Report report = update(exec, graph);
+    REQUIRE(report.code == cudaErrorGraphExecUpdateFailure);
+    REQUIRE(report.result == cudaGraphExecUpdateErrorNodeTypeChanged);
+    f.require(exec, {1, 2, poison});
+}
+
+TEST_CASE("after a whole update an executable graph holds the user objects of the children that it came from",
+          "[child][exec_update][whole][user_objects]") {
+    Resource before;
+    Resource after;
+    Fixture f;
+    f.changed.build();
+    give(graph_inside(f.original.node), before);
+    give(graph_inside(f.changed.node), after);
+    Exec exec(f.original.graph);
+    REQUIRE(update(exec, f.changed.graph).code == cudaSuccess);
+    f.original.graph.destroy();
+    REQUIRE(before.destroyed == 1);
+    f.changed.graph.destroy();
+    REQUIRE(after.destroyed == 0);
+    exec.destroy();
+    REQUIRE(after.destroyed == 1);
+}
+
+TEST_CASE("the child graph of a node is replaced through the call for all kinds", "[child][generic]") {
+    Fixture f;
+    f.changed.first.argument<2>() = 10;
+    f.changed.build();
+    cudaGraphNodeParams params = child_params(f.changed.child);
+    REQUIRE_CUDA(cudaGraphNodeSetParams(f.original.node, &params));
+    f.require(Exec(f.original.graph), {10, 2, poison});
+}
