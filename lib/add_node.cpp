@@ -1,14 +1,13 @@
 // Adds nodes: CUDA validates them at once, the record follows.
 #include "driver.hpp"
-#include "failure.hpp"
 #include "graph_state.hpp"
 #include "host_call.hpp"
 #include "kernel_name.hpp"
 #include "launch_check.hpp"
+#include "new_node.hpp"
 #include "operands.hpp"
 
 #include <cudag/detail/record.hpp>
-#include <cudag/format.hpp>
 
 #include <cstring>
 #include <new>
@@ -17,10 +16,6 @@
 namespace cudag::detail {
 
 namespace {
-
-Subject subject_of(NodeKind kind, const std::string& name, const SourceLocation& where) {
-    return {fmt::format("{}{}{} at {}", kind, name.empty() ? "" : " ", name, where), {}, where};
-}
 
 /// The arguments of `call`, copied into the graph's arena.
 const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunction function) {
@@ -33,7 +28,7 @@ const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunct
 } // namespace
 
 Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, const SourceLocation& where) {
-    const auto subject = [&] { return subject_of(NodeKind::kernel, kernel_name(call.symbol), where); };
+    const auto subject = [&] { return new_node_subject(NodeKind::kernel, where, kernel_name(call.symbol)); };
     const CUfunction function = graph.function_of(call.symbol, subject);
     const KernelParams* params = copy_call(graph, call, function);
     graph.reserve_node(owners.size());
@@ -47,30 +42,31 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
 }
 
 Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where) {
-    require_copy(copy, [&] { return subject_of(NodeKind::memcpy, {}, where); });
+    require_copy(copy, [&] { return new_node_subject(NodeKind::memcpy, where); });
     const CopyParams* params = graph.store(copy);
     graph.reserve_node(owners.size());
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = cudaGraphAddMemcpyNode1D(&node, graph.native(), nullptr, 0, copy.destination,
                                                         copy.source, copy.source_size * copy.element_bytes, copy.kind);
     if (status != cudaSuccess)
-        raise_call<GraphError>(status, "cudaGraphAddMemcpyNode1D", subject_of(NodeKind::memcpy, {}, where));
+        raise_call<GraphError>(status, "cudaGraphAddMemcpyNode1D", new_node_subject(NodeKind::memcpy, where));
     return graph.append(node, {NodeKind::memcpy, params, {}, where}, std::move(owners));
 }
 
 Node add_memset(GraphState& graph, const SetParams& set, Owners&& owners, const SourceLocation& where) {
-    require_set(set, [&] { return subject_of(NodeKind::memset, {}, where); });
+    require_set(set, [&] { return new_node_subject(NodeKind::memset, where); });
     const SetParams* params = graph.store(set);
     graph.reserve_node(owners.size());
     const cudaMemsetParams native = runtime_params(set);
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = cudaGraphAddMemsetNode(&node, graph.native(), nullptr, 0, &native);
     if (status != cudaSuccess)
-        raise_call<GraphError>(status, "cudaGraphAddMemsetNode", subject_of(NodeKind::memset, {}, where));
+        raise_call<GraphError>(status, "cudaGraphAddMemsetNode", new_node_subject(NodeKind::memset, where));
     return graph.append(node, {NodeKind::memset, params, {}, where}, std::move(owners));
 }
 
 Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where) {
+    require_allowed(graph, NodeKind::host, where);
     const auto owned = std::make_shared<HostTask>(std::move(task));
     const cudaHostNodeParams* params = graph.store(cudaHostNodeParams{run_host_task, owned.get()});
     Owners owners{{0, owned}};
@@ -78,7 +74,7 @@ Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where) {
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = cudaGraphAddHostNode(&node, graph.native(), nullptr, 0, params);
     if (status != cudaSuccess)
-        raise_call<GraphError>(status, "cudaGraphAddHostNode", subject_of(NodeKind::host, {}, where));
+        raise_call<GraphError>(status, "cudaGraphAddHostNode", new_node_subject(NodeKind::host, where));
     return graph.append(node, {NodeKind::host, params, {}, where}, std::move(owners));
 }
 
@@ -90,7 +86,7 @@ Node add_join(GraphState& graph, const Node* from, std::size_t count, const Sour
     cudaGraphNode_t native = nullptr;
     const cudaError_t status = cudaGraphAddEmptyNode(&native, graph.native(), nullptr, 0);
     if (status != cudaSuccess)
-        raise_call<GraphError>(status, "cudaGraphAddEmptyNode", subject_of(NodeKind::empty, {}, where));
+        raise_call<GraphError>(status, "cudaGraphAddEmptyNode", new_node_subject(NodeKind::empty, where));
     const Node node = graph.append(native, {NodeKind::empty, std::monostate(), {}, where});
     graph.add_edges(node, from, count);
     return node;

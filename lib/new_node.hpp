@@ -1,0 +1,23 @@
+// What the functions that add nodes share: how a node that does not exist yet is called, and where it may be.
+#pragma once
+
+#include "failure.hpp"
+#include "graph_state.hpp"
+
+#include <cudag/node.hpp>
+#include <cudag/source_location.hpp>
+
+#include <string_view>
+
+namespace cudag::detail {
+
+/// "kernel scale at f.cpp:12"; `name` may be empty.
+[[nodiscard]] Subject new_node_subject(NodeKind kind, const SourceLocation& where, std::string_view name = {});
+
+/// Whether CUDA allows nodes of this kind in the bodies of conditionals.
+[[nodiscard]] bool is_allowed_in_body(NodeKind kind) noexcept;
+
+/// Throws GraphError if `graph` is the body of a conditional, or inside one, and CUDA allows no node of `kind` there.
+void require_allowed(const GraphState& graph, NodeKind kind, const SourceLocation& where);
+
+} // namespace cudag::detail
