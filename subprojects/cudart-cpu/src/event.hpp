@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <memory>
 #include <mutex>
 
 namespace cudart_cpu::detail {
@@ -26,8 +27,10 @@ class Event {
     CompletionPtr recorded_;
 };
 
-/// Throws cudaErrorInvalidResourceHandle for a dead or null handle.
+/// These throw cudaErrorInvalidResourceHandle for a dead or null handle.
 Event& event_of(cudaEvent_t handle);
+/// For what goes on using it when its handle is dead.
+std::shared_ptr<Event> shared_event_of(cudaEvent_t handle);
 
 /// The event stands for all work of `stream` so far.
 void record(Event& event, Stream& stream);

@@ -13,9 +13,9 @@ namespace cudart_cpu::detail {
 namespace {
 
 struct OwnedEvent {
-    explicit OwnedEvent(unsigned flags) : event(flags) {}
+    explicit OwnedEvent(unsigned flags) : event(std::make_shared<Event>(flags)) {}
 
-    Event event;
+    std::shared_ptr<Event> event;
     Counted<Kind::event> counted;
 };
 
@@ -66,6 +66,10 @@ CompletionPtr timed_record_of(cudaEvent_t handle) {
 } // namespace
 
 Event& event_of(cudaEvent_t handle) {
+    return *shared_event_of(handle);
+}
+
+std::shared_ptr<Event> shared_event_of(cudaEvent_t handle) {
     const std::shared_ptr<OwnedEvent> found = events().find(handle);
     if (found == nullptr) {
         fail(cudaErrorInvalidResourceHandle, "the event does not exist or was destroyed");

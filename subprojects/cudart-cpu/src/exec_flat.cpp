@@ -1,6 +1,8 @@
 // What a launch runs: an exec's graph with its child graphs laid into it.
 #include "exec_flat.hpp"
 
+#include <algorithm>
+
 namespace cudart_cpu::detail {
 
 namespace {
@@ -67,6 +69,9 @@ class Flattening {
 std::shared_ptr<const LaunchGraph> flatten(const ExecGraph& graph) {
     auto flat = std::make_shared<LaunchGraph>();
     Flattening(*flat).add(graph, nullptr);
+    std::stable_partition(flat->staged.begin(), flat->staged.end(), [&](std::uint32_t node) {
+        return flat->nodes[node].work->type() != cudaGraphNodeTypeEventRecord;
+    });
     return flat;
 }
 

@@ -20,7 +20,8 @@ struct LaunchNode {
 struct LaunchGraph {
     ExecShape shape; // without sources
     std::vector<LaunchNode> nodes;
-    std::vector<std::uint32_t> staged; // the enabled nodes whose work is staged
+    /// The enabled nodes whose work is staged; event records last, since a launch's waits are not for its own records.
+    std::vector<std::uint32_t> staged;
 };
 
 std::shared_ptr<const LaunchGraph> flatten(const ExecGraph& graph);

@@ -1,6 +1,7 @@
 // Nodes added to a graph.
 #include "graph_child_work.hpp"
 #include "graph_cuda12.hpp"
+#include "graph_event_work.hpp"
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
 #include "graph_params.hpp"
@@ -84,6 +85,20 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddEmptyNode(cudaGraphNode_t* pGra
                                                            size_t numDependencies) {
     return add_node("cudaGraphAddEmptyNode", pGraphNode, graph, pDependencies, numDependencies,
                     [](const Graph&) { return std::make_shared<EmptyWork>(); });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddEventRecordNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                                 const cudaGraphNode_t* pDependencies,
+                                                                 size_t numDependencies, cudaEvent_t event) {
+    return add_node("cudaGraphAddEventRecordNode", pGraphNode, graph, pDependencies, numDependencies,
+                    [&](const Graph&) { return std::make_shared<EventRecordWork>(event); });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddEventWaitNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                               const cudaGraphNode_t* pDependencies,
+                                                               size_t numDependencies, cudaEvent_t event) {
+    return add_node("cudaGraphAddEventWaitNode", pGraphNode, graph, pDependencies, numDependencies,
+                    [&](const Graph&) { return std::make_shared<EventWaitWork>(event); });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,

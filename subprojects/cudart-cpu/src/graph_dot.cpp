@@ -17,6 +17,9 @@ constexpr unsigned params_flag(cudaGraphNodeType type) {
         return cudaGraphDebugDotFlagsMemsetNodeParams;
     case cudaGraphNodeTypeHost:
         return cudaGraphDebugDotFlagsHostNodeParams;
+    case cudaGraphNodeTypeEventRecord:
+    case cudaGraphNodeTypeWaitEvent:
+        return cudaGraphDebugDotFlagsEventNodeParams;
     default:
         return 0;
     }

@@ -3,6 +3,7 @@
 
 #include "graph_child_work.hpp"
 #include "graph_enum.hpp"
+#include "graph_event_work.hpp"
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
 
@@ -67,6 +68,12 @@ WorkPointer make_work(const cudaGraphNodeParams& params) {
     case cudaGraphNodeTypeEmpty:
         require_unused_zero(params, 0);
         return std::make_shared<EmptyWork>();
+    case cudaGraphNodeTypeEventRecord:
+        require_unused_zero(params, sizeof params.eventRecord);
+        return std::make_shared<EventRecordWork>(params.eventRecord.event);
+    case cudaGraphNodeTypeWaitEvent:
+        require_unused_zero(params, sizeof params.eventWait);
+        return std::make_shared<EventWaitWork>(params.eventWait.event);
     default:
         refuse_kind(params.type);
     }

@@ -15,16 +15,6 @@ cudaError_t refuse(const char* name, cudaGraphNodeType type) noexcept {
 
 using namespace cudart_cpu::detail;
 
-CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddEventRecordNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*,
-                                                                 size_t, cudaEvent_t) {
-    return refuse("cudaGraphAddEventRecordNode", cudaGraphNodeTypeEventRecord);
-}
-
-CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddEventWaitNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*,
-                                                               size_t, cudaEvent_t) {
-    return refuse("cudaGraphAddEventWaitNode", cudaGraphNodeTypeWaitEvent);
-}
-
 CUDART_CPU_API cudaError_t CUDARTAPI
 cudaGraphAddExternalSemaphoresSignalNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*, size_t,
                                          const struct cudaExternalSemaphoreSignalNodeParams*) {
