@@ -5,7 +5,6 @@
 #include "failure.hpp"
 #include "reclaim.hpp"
 
-#include <cstring>
 #include <utility>
 
 namespace cudag::detail {
@@ -22,7 +21,14 @@ void launch_native(cudaGraphExec_t exec, cudaStream_t stream) {
 } // namespace
 
 ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source)
-    : native_(native), source_(std::move(source)) {}
+    : native_(native), source_(std::move(source)), seen_(source_->version()) {
+    source_->for_each_change_since(0, [this](const UpdatedNode& node) {
+        Shadow& current = shadow({*node.graph, node.index});
+        OwnerVersions owners = version_of(Owners(node.owners));
+        assign_params(current.params, node.params());
+        commit(current, std::move(owners));
+    });
+}
 
 ExecState::~ExecState() {
     ignore(cudaGraphExecDestroy(native_)); // launches in flight finish; CUDA keeps the graph's owners for them
@@ -55,24 +61,8 @@ Shadow& ExecState::shadow(const ExecNode& node) {
     Shadow*& slot = shadow_of_[node.graph.first_number() + node.index];
     if (slot != nullptr) [[likely]]
         return *slot;
-    Shadow shadow;
-    if (const auto* kernel = std::get_if<const KernelParams*>(&node.record().params)) {
-        const std::size_t bytes = (*kernel)->signature->bytes;
-        shadow.config = (*kernel)->config;
-        shadow.values = static_cast<std::byte*>(arena_.allocate(bytes, alignof(std::max_align_t)));
-        std::memcpy(shadow.values, (*kernel)->values, bytes);
-    }
-    slot = &shadows_.emplace_back(std::move(shadow));
+    slot = &shadows_.emplace_back(Shadow{copy_params(arena_, node.graph.original_params(node.index))});
     return *slot;
-}
-
-OwnerVersions next_owners(const Shadow& current, Owners&& fresh, void* const* values) {
-    if (values != nullptr && !current.owners.empty())
-        for (const Owner& owner : current.owners.front().owners)
-            if (values[owner.argument] == nullptr) fresh.push_back(owner);
-    OwnerVersions next;
-    if (!fresh.empty()) next.push_back({std::move(fresh), nullptr});
-    return next;
 }
 
 void ExecState::commit(Shadow& shadow, OwnerVersions&& next) noexcept {

@@ -16,16 +16,11 @@
 
 namespace cudag::detail {
 
-/// What updates have set in one node. A node without one is as the graph was when it was instantiated.
+/// What an exec has in one node, in the exec's arena. A node without one is as it was made.
 struct Shadow {
-    LaunchConfig config{};       ///< of a kernel node
-    std::byte* values = nullptr; ///< of a kernel node: all its arguments, in the exec's arena
-    OwnerVersions owners;        ///< none if everything that updates brought in is borrowed
+    NodeParams params;
+    OwnerVersions owners = {}; ///< none if everything that updates brought in is borrowed
 };
-
-/// The owners of a node's next version: `fresh`, and those of `current` whose argument stays as it is, which is where
-/// `values` is null (all are replaced if `values` itself is null).
-[[nodiscard]] OwnerVersions next_owners(const Shadow& current, Owners&& fresh, void* const* values);
 
 /// A node of the graph that an exec was made from, or of a graph inside it.
 struct ExecNode {
@@ -53,7 +48,13 @@ class ExecState {
     /// The node of this exec's graph that a handle names. Throws UpdateError for other handles.
     [[nodiscard]] ExecNode node_of(const Node& node) const;
 
-    /// What was last set in a node; made on first use.
+    /// Whether this exec was made from `graph`.
+    [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
+    /// The version of its graph that this exec has.
+    [[nodiscard]] std::uint64_t seen() const noexcept { return seen_; }
+    void set_seen(std::uint64_t version) noexcept { seen_ = version; }
+
+    /// What is in force in a node; made on first use.
     [[nodiscard]] Shadow& shadow(const ExecNode& node);
 
     /// Puts `next` in force: launches to come use it, those in flight may use the previous version.
@@ -67,6 +68,7 @@ class ExecState {
     std::vector<Shadow*> shadow_of_; ///< by the node's number; empty before the first update
     InFlight in_flight_;
     std::uint64_t replays_ = 0;
+    std::uint64_t seen_;
 };
 
 } // namespace cudag::detail

@@ -25,6 +25,11 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
       natives_(origin.natives_), edges_(origin.edges_), native_edges_(origin.native_edges_),
       has_early_edges_(origin.has_early_edges_), built_(true) {
     arena_->origin = origin.arena_;
+    for (const auto& [index, node] : origin.updated_) {
+        nodes_[index].params = copy_params(arena_->memory, node.params());
+        for (const Owner& owner : node.owners)
+            owners_.push_back(owner.object);
+    }
     nested_.reserve(origin.nested_.size());
     for (const auto& inner : origin.nested_)
         attach(std::make_shared<GraphState>(nullptr, *inner), inner->parent_node_, inner->place_);

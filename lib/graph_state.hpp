@@ -20,6 +20,7 @@
 #include <memory_resource>
 #include <string_view>
 #include <type_traits>
+#include <unordered_map>
 #include <vector>
 
 namespace cudag::detail {
@@ -42,6 +43,19 @@ struct EdgeRecord {
 struct Arena {
     std::pmr::monotonic_buffer_resource memory{std::size_t{16} * 1024};
     std::shared_ptr<const Arena> origin = nullptr;
+};
+
+class GraphState;
+
+/// A node whose parameters were changed after it was made. Its record has those in force, in a block of its own.
+struct UpdatedNode {
+    GraphState* graph;
+    std::uint32_t index;
+    std::uint64_t version = 0; ///< of the last change; 0 before the first
+    NodeParams original;       ///< what execs have that were made before the first change
+    Owners owners = {};        ///< what the last change brought in
+
+    [[nodiscard]] const NodeParams& params() const noexcept;
 };
 
 /// A graph stands by itself, or inside a node of another one: as a child graph, or as a body of a conditional.
@@ -79,6 +93,7 @@ class GraphState {
     [[nodiscard]] const GraphState* parent() const noexcept { return parent_; }
     [[nodiscard]] std::uint32_t parent_node() const noexcept { return parent_node_; }
     [[nodiscard]] const GraphState& root() const noexcept { return parent_ == nullptr ? *this : parent_->root(); }
+    [[nodiscard]] GraphState& root() noexcept { return parent_ == nullptr ? *this : parent_->root(); }
     /// The graphs inside nodes of this one.
     [[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& nested() const noexcept { return nested_; }
     /// Whether a node of this kind is in this graph, or in a graph inside it.
@@ -153,6 +168,25 @@ class GraphState {
     /// The nodes of a cycle in order, or nothing.
     [[nodiscard]] std::vector<std::uint32_t> find_cycle() const;
 
+    /// The node's place for changes; made on first use, which changes nothing yet.
+    [[nodiscard]] UpdatedNode& updated(std::uint32_t index);
+    /// Counts a change of `node` that is in its record already; call `reserve_change` first.
+    void count_change(UpdatedNode& node, Owners&& owners) noexcept;
+    void reserve_change() { reserve_more(root().changes_, 1); }
+    /// Grows with each change of a node in this root or in a graph inside it.
+    [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+    /// The nodes of this root, and of graphs inside it, changed after `version`, each once, in order of the last
+    /// change.
+    template <class Visit>
+    void for_each_change_since(std::uint64_t version, const Visit& visit) const {
+        auto change = std::upper_bound(changes_.begin(), changes_.end(), version,
+                                       [](std::uint64_t v, const Change& c) { return v < c.version; });
+        for (; change != changes_.end(); ++change)
+            if (change->version == change->node->version) visit(*change->node);
+    }
+    /// The parameters with which the node was made.
+    [[nodiscard]] const NodeParams& original_params(std::uint32_t index) const noexcept;
+
     [[nodiscard]] bool is_built() const noexcept { return built_; }
     void set_built() noexcept { built_ = true; }
 
@@ -175,6 +209,11 @@ class GraphState {
         CUfunction function = nullptr;
     };
 
+    struct Change {
+        std::uint64_t version;
+        UpdatedNode* node;
+    };
+
     std::uint32_t number_from(std::uint32_t first) noexcept;
 
     cudaGraph_t native_;
@@ -195,8 +234,16 @@ class GraphState {
     bool has_early_edges_ = false;                    ///< whether one of `edges_` may be other than full
     std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet
     std::array<CachedFunction, 16> functions_{};
+    std::unordered_map<std::uint32_t, UpdatedNode> updated_; ///< by node index
+    std::uint64_t version_ = 0; ///< of a root, as the next two
+    std::size_t changed_nodes_ = 0;
+    std::vector<Change> changes_; ///< by version; an entry that is not its node's last says nothing
     bool built_ = false;
 };
+
+inline const NodeParams& UpdatedNode::params() const noexcept {
+    return graph->nodes()[index].params;
+}
 
 /// "kernel \"upload x\" at f.cpp:12", or by kernel name or kind and index where there is no label.
 [[nodiscard]] std::string describe_node(const GraphState& graph, std::uint32_t index);

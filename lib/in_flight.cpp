@@ -48,6 +48,12 @@ RetiredOwners& retired_owners() {
 
 } // namespace
 
+OwnerVersions version_of(Owners&& owners) {
+    OwnerVersions version;
+    if (!owners.empty()) version.push_back({std::move(owners), nullptr});
+    return version;
+}
+
 std::shared_ptr<LaunchMarker> InFlight::marker(cudaStream_t stream) const {
     const bool reusable = last_launch_ && last_launch_.use_count() == 1;
     if (reusable) return last_launch_;

@@ -20,6 +20,7 @@ struct OwnerVersion {
 };
 /// None or one: a list, because moving its element to another list cannot fail.
 using OwnerVersions = std::list<OwnerVersion>;
+[[nodiscard]] OwnerVersions version_of(Owners&& owners);
 
 /// CUDA attaches user objects to graphs, not to execs, so an Exec tracks its launches by events; only once an update
 /// has brought an owner in, so that other Execs pay nothing.

@@ -8,6 +8,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <memory_resource>
 #include <variant>
 
 namespace cudag::detail {
@@ -21,9 +22,16 @@ struct alignas(std::max_align_t) KernelParams {
     std::byte* values;
 };
 
+/// Each block is trivially copyable but for what a kernel's `values` point at.
 /// Parameters of nodes that cudag does not describe, such as adopted 2D copies, stay with CUDA: monostate.
 using NodeParams =
     std::variant<std::monostate, const KernelParams*, const CopyParams*, const SetParams*, const cudaHostNodeParams*>;
+
+/// A copy of `params` in `memory`, to be changed by `assign_params`.
+[[nodiscard]] NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& params);
+
+/// Makes `copy`, made by `copy_params` from parameters of the same node, equal to `params`.
+void assign_params(const NodeParams& copy, const NodeParams& params) noexcept;
 
 [[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS driver_params(CUfunction function, const LaunchConfig& config,
                                                            void* const* values) noexcept {

@@ -3,6 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/updates.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/node.hpp>
@@ -28,7 +29,7 @@ struct Edge {
 /// A CUDA graph together with what cudag knows about it: labels, locations, parameters and owners of every node.
 /// Nodes and edges stand in the order in which they were made. Move-only; a copy is spelled `clone()`; every call on a
 /// moved-from Graph but assignment throws GraphError. Not thread-safe on one graph.
-class CUDAG_EXPORT Graph {
+class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
   public:
     /// Takes over a graph made with CUDA's own functions: cudag destroys it from now on. Its nodes get handles, kernel
     /// nodes can be found and updated by kernel. Throws GraphError, and takes nothing over, if CUDA cannot describe it.
@@ -55,6 +56,10 @@ class CUDAG_EXPORT Graph {
         return found;
     }
 
+    /// Changes a node, as Exec's updates do, for Execs made from now on and for those that `apply` this Graph. Owners
+    /// given before stay with the Execs that use them. Throws UpdateError, and changes nothing, if CUDA refuses.
+    using Updates::update;
+
     /// An independent graph with the same nodes, edges, labels and owners. Handles of this graph do not belong to the
     /// clone: `counterpart` translates them.
     [[nodiscard]] Graph clone() const;
@@ -80,9 +85,12 @@ class CUDAG_EXPORT Graph {
 
   private:
     friend class GraphBuilder;
+    friend class Exec;
+    friend class detail::Updates<Graph>;
     explicit Graph(std::shared_ptr<detail::GraphState> state) noexcept;
 
     [[nodiscard]] detail::GraphState& state() const;
+    [[nodiscard]] detail::UpdateTarget update_target() const;
     [[nodiscard]] std::vector<Node> find_kernel(const void* symbol) const;
     [[nodiscard]] Node counterpart_of(const Node& original) const;
 

@@ -24,24 +24,25 @@ class Scenario {
         return std::move(b).build();
     }
 
-    /// Gives every node of `exec`, made from `graph`, the parameters of `version`.
-    void update(cudag::Exec& exec, const cudag::Graph& graph, const Version& version) const {
+    /// Gives every node of `target`, which is `graph` or an Exec made from it, the parameters of `version`.
+    template <class Target>
+    void update(Target& target, const cudag::Graph& graph, const Version& version) const {
         const std::vector<cudag::Node> nodes = graph.nodes();
         for (std::size_t i = 0; i < nodes.size(); ++i) {
             const Step& step = dag_.steps[i];
             const std::uint32_t salt = salt_of(version, i);
             switch (step.action) {
             case Action::hash_on_device:
-                exec.update(nodes[i].as(mix), cells_, i, inputs(step), salt);
+                target.update(nodes[i].as(mix), cells_, i, inputs(step), salt);
                 break;
             case Action::hash_on_host:
-                exec.update(nodes[i].as<cudag::HostNode>(), host_hash(step, i, salt));
+                target.update(nodes[i].as<cudag::HostNode>(), host_hash(step, i, salt));
                 break;
             case Action::copy:
-                exec.update(nodes[i].as<cudag::MemcpyNode>(), cell(i), cell(source(step, version)));
+                target.update(nodes[i].as<cudag::MemcpyNode>(), cell(i), cell(source(step, version)));
                 break;
             case Action::fill:
-                exec.update(nodes[i].as<cudag::MemsetNode>(), cell(i), salt);
+                target.update(nodes[i].as<cudag::MemsetNode>(), cell(i), salt);
                 break;
             case Action::join:
                 break;

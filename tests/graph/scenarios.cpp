@@ -52,6 +52,30 @@ TEST_CASE("an exec updated before its first launch computes as if built so", "[s
     });
 }
 
+TEST_CASE("an exec that applies its updated graph computes as if built so", "[scenario][apply]") {
+    for_each_dag([](const Dag& dag, const Scenario& scenario) {
+        cudag::Graph graph = scenario.build(draft);
+        cudag::Exec exec = graph.instantiate();
+        CHECK(scenario.run(exec) == expected(dag, draft));
+        for (const Version& version : {final_version, draft, final_version}) {
+            scenario.update(graph, graph, version);
+            exec.apply(graph);
+            CHECK(scenario.run(exec) == expected(dag, version));
+        }
+    });
+}
+
+TEST_CASE("an exec made from an updated graph computes what the graph says", "[scenario][apply]") {
+    for_each_dag([](const Dag& dag, const Scenario& scenario) {
+        cudag::Graph graph = scenario.build(draft);
+        scenario.update(graph, graph, final_version);
+        cudag::Exec exec = graph.instantiate();
+        CHECK(scenario.run(exec) == expected(dag, final_version));
+        cudag::Exec exec_of_clone = graph.clone().instantiate();
+        CHECK(scenario.run(exec_of_clone) == expected(dag, final_version));
+    });
+}
+
 TEST_CASE("a clone computes the same when the original is gone, and is updated", "[scenario][clone]") {
     for_each_dag([](const Dag& dag, const Scenario& scenario) {
         std::optional<cudag::Graph> graph = scenario.build(draft);

@@ -1,0 +1,103 @@
+// The updates of single nodes that Graph and Exec have in common.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/detail/host_task.hpp>
+#include <cudag/detail/kernel_arguments.hpp>
+#include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/operand.hpp>
+#include <cudag/detail/owners.hpp>
+#include <cudag/launch_config.hpp>
+#include <cudag/node.hpp>
+
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+namespace cudag::detail {
+
+class ExecState;
+
+/// What an update changes: the exec, or the graph where `exec` is null.
+struct UpdateTarget {
+    ExecState* exec;
+    GraphState* graph;
+};
+
+// Each throws UpdateError and changes nothing if the update is refused.
+/// The node gets the values that are not null, and the configuration if there is one; the rest stays as it is.
+CUDAG_EXPORT void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners);
+CUDAG_EXPORT void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners);
+CUDAG_EXPORT void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners);
+CUDAG_EXPORT void update_host(const UpdateTarget& target, const Node& node, HostTask&& task);
+
+/// `Self`, a Graph or an Exec, has a member `update_target()`.
+template <class Self>
+class Updates {
+  public:
+    /// Gives a kernel node new arguments, converted and checked as GraphBuilder::kernel does: all of them, or some by
+    /// position, such as `update(node, cudag::arg<1>(3.0f))`, while the others stay.
+    template <class... P, class... A>
+    requires(!starts_with_config<A...>) void update(const KernelNode<P...>& node, A&&... arguments) {
+        update_arguments<false>(node, nullptr, std::forward<A>(arguments)...);
+    }
+
+    /// The same with a new launch configuration; without arguments, all of them stay.
+    template <class... P, class... A>
+    void update(const KernelNode<P...>& node, const LaunchConfig& config, A&&... arguments) {
+        update_arguments<true>(node, &config, std::forward<A>(arguments)...);
+    }
+
+    /// Gives a copy new operands. In an Exec, CUDA fixes the direction and the devices.
+    template <class D, class S>
+    void update(const MemcpyNode& node, D&& destination, S&& source) {
+        if constexpr (require_operand<D>() && require_operand<S>()) {
+            Owners owners;
+            const CopyParams copy = copy_params(destination, source, owners);
+            update_memcpy(target(), node, copy, std::move(owners));
+        }
+    }
+
+    /// Gives a fill a new range and value. In an Exec, CUDA fixes the device.
+    template <class D, class V>
+    void update(const MemsetNode& node, D&& destination, const V& value) {
+        if constexpr (require_operand<D>()) {
+            Owners owners;
+            const SetParams set = set_params(destination, value, owners, {nullptr, &node, {}});
+            update_memset(target(), node, set, std::move(owners));
+        }
+    }
+
+    /// Gives a host node a new callable, owned as the first one.
+    template <class F>
+    void update(const HostNode& node, F&& callable) {
+        update_host(target(), node, host_task(std::forward<F>(callable)));
+    }
+
+  private:
+    [[nodiscard]] UpdateTarget target() { return static_cast<Self&>(*this).update_target(); }
+
+    template <bool Configured, class... P, class... A>
+    void update_arguments(const KernelNode<P...>& node, const LaunchConfig* config, A&&... arguments) {
+        using Parameters = std::tuple<P...>;
+        using Given = std::tuple<std::remove_cvref_t<A>...>;
+        constexpr bool none = Configured && sizeof...(A) == 0;
+        if constexpr (none || (is_indexed<std::remove_cvref_t<A>> || ...)) {
+            if constexpr (require_indexed(no_value<Parameters>, no_value<Given>))
+                update_with<SomeKernelArguments<Parameters, Given>>(node, config, arguments...);
+        } else {
+            if constexpr (require_arguments(no_value<Parameters>, no_value<Given>))
+                update_with<KernelArguments<P...>>(node, config, std::forward<A>(arguments)...);
+        }
+    }
+
+    template <class Arguments, class... P, class... A>
+    void update_with(const KernelNode<P...>& node, const LaunchConfig* config, A&&... arguments) {
+        Owners owners;
+        const Arguments values(owners, {nullptr, &node, {}}, std::forward<A>(arguments)...);
+        const KernelCall call{nullptr, &SignatureOf<P...>::value, config, values.pointers(), values.block()};
+        update_kernel(target(), node, call, std::move(owners));
+    }
+};
+
+} // namespace cudag::detail

@@ -1,0 +1,70 @@
+// Exec::apply: pushes what changed in the exec's graph, node by node, all or nothing.
+#include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
+
+#include "driver.hpp"
+#include "exec_state.hpp"
+#include "failure.hpp"
+#include "native_params.hpp"
+
+#include <utility>
+#include <vector>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+struct ChangedNode {
+    const UpdatedNode& node;
+    Shadow& shadow;
+    OwnerVersions owners;
+
+    [[nodiscard]] cudaGraphNode_t native() const { return node.graph->natives()[node.index]; }
+};
+
+/// Everything that can fail before the first node is pushed.
+std::vector<ChangedNode> changes_of(ExecState& exec, const GraphState& graph) {
+    std::vector<ChangedNode> changed;
+    graph.for_each_change_since(exec.seen(), [&](const UpdatedNode& node) {
+        changed.push_back({node, exec.shadow({*node.graph, node.index}), version_of(Owners(node.owners))});
+    });
+    return changed;
+}
+
+} // namespace
+
+} // namespace detail
+
+std::size_t Exec::apply(const Graph& graph) {
+    detail::ExecState& exec = state();
+    const detail::GraphState& source = graph.state();
+    if (!exec.is_of(source))
+        detail::refuse<UpdateError>(
+            "apply: the graph is not the one that this Exec was made from; update(graph) takes another one");
+    if (exec.seen() == source.version()) return 0;
+
+    std::vector<detail::ChangedNode> changed = detail::changes_of(exec, source);
+    detail::bind_context();
+    for (std::size_t i = 0; i < changed.size(); ++i) {
+        const detail::NodeParams& params = changed[i].node.params();
+        const detail::NativeResult result = set_native_params(exec.native(), changed[i].native(), params);
+        if (result.status == cudaSuccess) [[likely]]
+            continue;
+        detail::Subject subject = node_subject(*changed[i].node.graph, changed[i].node.index, "apply: ");
+        while (i-- > 0) { // what was in force was accepted once
+            const auto undone = set_native_params(exec.native(), changed[i].native(), changed[i].shadow.params);
+            if (undone.api == detail::Api::runtime) detail::ignore(undone.status);
+        }
+        raise_update(result, params, std::move(subject));
+    }
+    for (detail::ChangedNode& change : changed) {
+        assign_params(change.shadow.params, change.node.params());
+        exec.commit(change.shadow, std::move(change.owners));
+    }
+    exec.set_seen(source.version());
+    return changed.size();
+}
+
+} // namespace cudag

@@ -1,0 +1,89 @@
+// CUDA's setters of node parameters, by kind.
+#include "native_params.hpp"
+
+#include "driver.hpp"
+#include "launch_check.hpp"
+
+#include <cudag/detail/cuda_compat.hpp>
+
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// A node that has parameters, but none that CUDA can set.
+constexpr NativeResult cannot_be_set{cudaErrorNotSupported, "update", Api::runtime};
+
+struct SetInGraph {
+    cudaGraphNode_t node;
+
+    NativeResult operator()(std::monostate) const { return cannot_be_set; }
+    NativeResult operator()(const KernelParams* kernel) const {
+        const ArgumentPointers arguments(*kernel);
+        return set_native_kernel(node, driver_params(kernel->function, kernel->config, arguments.get()));
+    }
+    NativeResult operator()(const CopyParams* copy) const {
+        return {cudaGraphMemcpyNodeSetParams1D(node, copy->destination, copy->source,
+                                               copy->source_size * copy->element_bytes, copy->kind),
+                "cudaGraphMemcpyNodeSetParams1D", Api::runtime};
+    }
+    NativeResult operator()(const SetParams* set) const {
+        const cudaMemsetParams native = runtime_params(*set);
+        return {cudaGraphMemsetNodeSetParams(node, &native), "cudaGraphMemsetNodeSetParams", Api::runtime};
+    }
+    NativeResult operator()(const cudaHostNodeParams* host) const {
+        return {cudaGraphHostNodeSetParams(node, host), "cudaGraphHostNodeSetParams", Api::runtime};
+    }
+};
+
+struct SetInExec {
+    cudaGraphExec_t exec;
+    cudaGraphNode_t node;
+
+    NativeResult operator()(std::monostate) const { return cannot_be_set; }
+    NativeResult operator()(const KernelParams* kernel) const {
+        const ArgumentPointers arguments(*kernel);
+        return set_native_kernel(exec, node, driver_params(kernel->function, kernel->config, arguments.get()));
+    }
+    NativeResult operator()(const CopyParams* copy) const {
+        return {cudaGraphExecMemcpyNodeSetParams1D(exec, node, copy->destination, copy->source,
+                                                   copy->source_size * copy->element_bytes, copy->kind),
+                "cudaGraphExecMemcpyNodeSetParams1D", Api::runtime};
+    }
+    NativeResult operator()(const SetParams* set) const {
+        const cudaMemsetParams native = runtime_params(*set);
+        return {cudaGraphExecMemsetNodeSetParams(exec, node, &native), "cudaGraphExecMemsetNodeSetParams",
+                Api::runtime};
+    }
+    NativeResult operator()(const cudaHostNodeParams* host) const {
+        return {cudaGraphExecHostNodeSetParams(exec, node, host), "cudaGraphExecHostNodeSetParams", Api::runtime};
+    }
+};
+
+} // namespace
+
+NativeResult set_native_params(cudaGraphNode_t node, const NodeParams& params) {
+    return std::visit(SetInGraph{node}, params);
+}
+NativeResult set_native_params(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params) {
+    return std::visit(SetInExec{exec, node}, params);
+}
+
+NativeResult set_native_kernel(cudaGraphNode_t node, const CUDA_KERNEL_NODE_PARAMS& params) {
+    return {to_runtime(driver().graph_kernel_node_set_params(node, &params)), "cuGraphKernelNodeSetParams",
+            Api::driver};
+}
+NativeResult set_native_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, const CUDA_KERNEL_NODE_PARAMS& params) {
+    return {to_runtime(driver().graph_exec_kernel_node_set_params(exec, node, &params)),
+            "cuGraphExecKernelNodeSetParams", Api::driver};
+}
+
+void raise_update(const NativeResult& result, const NodeParams& params, Subject&& subject) {
+    if (const auto* kernel = std::get_if<const KernelParams*>(&params))
+        raise_launch<UpdateError>(result.status, result.operation, std::move(subject), result.api, (*kernel)->config,
+                                  (*kernel)->symbol);
+    raise_call<UpdateError>(result.status, result.operation, std::move(subject), result.api);
+}
+
+} // namespace cudag::detail

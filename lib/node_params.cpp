@@ -1,0 +1,58 @@
+// Copies of a node's parameters: what updates of graphs and execs write to.
+#include "node_params.hpp"
+
+#include <cstring>
+#include <new>
+#include <type_traits>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Only what `copy_params` has made is ever written to.
+template <class T>
+T& writable(const T* block) {
+    return const_cast<T&>(*block);
+}
+
+} // namespace
+
+NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& params) {
+    const auto copy = [&memory](const auto& block) -> NodeParams {
+        using Block = std::decay_t<decltype(block)>;
+        if constexpr (std::is_same_v<Block, std::monostate>) {
+            return block;
+        } else if constexpr (std::is_same_v<Block, const KernelParams*>) {
+            const std::size_t bytes = block->signature->bytes;
+            auto* place = static_cast<std::byte*>(memory.allocate(sizeof(KernelParams) + bytes, alignof(KernelParams)));
+            auto* kernel = new (place) KernelParams(*block);
+            kernel->values = place + sizeof(KernelParams);
+            std::memcpy(kernel->values, block->values, bytes);
+            return kernel;
+        } else {
+            using Params = std::remove_const_t<std::remove_pointer_t<Block>>;
+            static_assert(std::is_trivially_copyable_v<Params>);
+            const Params* result = new (memory.allocate(sizeof(Params), alignof(Params))) Params(*block);
+            return result;
+        }
+    };
+    return std::visit(copy, params);
+}
+
+void assign_params(const NodeParams& copy, const NodeParams& params) noexcept {
+    const auto assign = [&copy](const auto& block) {
+        using Block = std::decay_t<decltype(block)>;
+        if constexpr (std::is_same_v<Block, const KernelParams*>) {
+            KernelParams& kernel = writable(std::get<Block>(copy));
+            std::byte* values = kernel.values;
+            kernel = *block;
+            kernel.values = values;
+            std::memcpy(values, block->values, block->signature->bytes);
+        } else if constexpr (!std::is_same_v<Block, std::monostate>) {
+            writable(std::get<Block>(copy)) = *block;
+        }
+    };
+    std::visit(assign, params);
+}
+
+} // namespace cudag::detail

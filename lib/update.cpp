@@ -1,0 +1,205 @@
+// Updates of single nodes, of a graph or of an exec: CUDA first, the record after it has agreed.
+#include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
+
+#include "driver.hpp"
+#include "exec_state.hpp"
+#include "failure.hpp"
+#include "graph_state.hpp"
+#include "host_call.hpp"
+#include "native_params.hpp"
+#include "operands.hpp"
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <utility>
+
+namespace cudag {
+
+detail::UpdateTarget Exec::update_target() const {
+    return {&state(), nullptr};
+}
+detail::UpdateTarget Graph::update_target() const {
+    return {nullptr, &state()};
+}
+
+namespace detail {
+
+namespace {
+
+/// The owners of a node's next version: `fresh`, and those of `current` whose argument stays as it is, which is where
+/// `values` is null (all are replaced if `values` itself is null).
+Owners next_owners(const Owners& current, Owners&& fresh, void* const* values) {
+    if (values != nullptr)
+        for (const Owner& owner : current)
+            if (values[owner.argument] == nullptr) fresh.push_back(owner);
+    return std::move(fresh);
+}
+
+/// One update of an exec's node.
+class ExecUpdate {
+  public:
+    ExecUpdate(ExecState& exec, const Node& node)
+        : exec_(exec), node_(exec.node_of(node)), shadow_(exec.shadow(node_)) {}
+
+    [[nodiscard]] Subject subject() const { return node_.subject("update of "); }
+    [[nodiscard]] const NodeParams& params() const noexcept { return shadow_.params; }
+
+    /// What `commit` will put in force.
+    void prepare(Owners&& fresh, void* const* values) {
+        if (shadow_.owners.empty())
+            next_ = version_of(std::move(fresh));
+        else
+            next_ = version_of(next_owners(shadow_.owners.front().owners, std::move(fresh), values));
+    }
+    template <class Params>
+    [[nodiscard]] NativeResult set(const Params& params) const {
+        if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
+            return set_native_kernel(exec_.native(), node_.native(), params);
+        else
+            return set_native_params(exec_.native(), node_.native(), params);
+    }
+    void commit() noexcept { exec_.commit(shadow_, std::move(next_)); }
+
+  private:
+    ExecState& exec_;
+    ExecNode node_;
+    Shadow& shadow_;
+    OwnerVersions next_;
+};
+
+/// One update of a graph's node.
+class GraphUpdate {
+  public:
+    GraphUpdate(const GraphState& root, const Node& node)
+        : graph_(graph_of(root, node)), node_(graph_.updated(GraphState::index_unchecked(node))) {}
+
+    [[nodiscard]] Subject subject() const { return node_subject(graph_, node_.index, "update of "); }
+    [[nodiscard]] const NodeParams& params() const noexcept { return node_.params(); }
+
+    void prepare(Owners&& fresh, void* const* values) {
+        next_ = next_owners(node_.owners, std::move(fresh), values);
+        graph_.reserve_change();
+    }
+    template <class Params>
+    [[nodiscard]] NativeResult set(const Params& params) const {
+        const cudaGraphNode_t native = graph_.natives()[node_.index];
+        if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
+            return set_native_kernel(native, params);
+        else
+            return set_native_params(native, params);
+    }
+    void commit() noexcept { graph_.count_change(node_, std::move(next_)); }
+
+  private:
+    static GraphState& graph_of(const GraphState& root, const Node& node) {
+        GraphState& graph = GraphState::of(node);
+        if (&graph.root() != &root)
+            refuse<UpdateError>("the node does not belong to this Graph",
+                                node_subject(graph, GraphState::index_unchecked(node)));
+        return graph;
+    }
+
+    GraphState& graph_;
+    UpdatedNode& node_;
+    Owners next_;
+};
+
+/// Calls `update(node)` with the node as an ExecUpdate or a GraphUpdate.
+template <class Update>
+void update_in(const UpdateTarget& target, const Node& node, const Update& update) {
+    if (target.exec != nullptr)
+        update(ExecUpdate(*target.exec, node));
+    else
+        update(GraphUpdate(*target.graph, node));
+}
+
+template <class NodeUpdate>
+void set_params(NodeUpdate& update, const NodeParams& next, Owners&& owners) {
+    update.prepare(std::move(owners), nullptr);
+    if (const NativeResult result = update.set(next); result.status != cudaSuccess)
+        raise_update(result, next, update.subject());
+    assign_params(update.params(), next);
+    update.commit();
+}
+
+/// Notes what CUDA has accepted.
+void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
+    if (call.config != nullptr) kernel.config = *call.config;
+    if (call.block != nullptr) {
+        std::memcpy(kernel.values, call.block, call.signature->bytes);
+        return;
+    }
+    for (std::uint32_t i = 0; i < call.signature->count; ++i)
+        if (call.values[i] != nullptr)
+            std::memcpy(kernel.values + call.signature->parameters[i].offset, call.values[i],
+                        call.signature->parameters[i].size);
+}
+
+const char* name_of(cudaMemcpyKind kind) {
+    switch (kind) {
+    case cudaMemcpyHostToHost:
+        return "host to host";
+    case cudaMemcpyHostToDevice:
+        return "host to device";
+    case cudaMemcpyDeviceToHost:
+        return "device to host";
+    case cudaMemcpyDeviceToDevice:
+        return "device to device";
+    default:
+        return "default";
+    }
+}
+
+} // namespace
+
+void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners) {
+    update_in(target, node, [&](auto update) {
+        const KernelParams& current = *std::get<const KernelParams*>(update.params());
+        const LaunchConfig& config = call.config != nullptr ? *call.config : current.config;
+        const ArgumentPointers arguments(call, current);
+        update.prepare(std::move(owners), call.values);
+        bind_context();
+        const NativeResult result = update.set(driver_params(current.function, config, arguments.get()));
+        if (result.status != cudaSuccess) [[unlikely]] {
+            KernelParams refused = current;
+            refused.config = config;
+            raise_update(result, &refused, update.subject());
+        }
+        store_call(call, const_cast<KernelParams&>(current)); // the copy that updates write to
+        update.commit();
+    });
+}
+
+void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners) {
+    update_in(target, node, [&](auto update) {
+        require_copy<UpdateError>(copy, [&] { return update.subject(); });
+        const auto* current = std::get_if<const CopyParams*>(&update.params());
+        if (target.exec != nullptr && current != nullptr && (*current)->kind != copy.kind)
+            refuse<UpdateError>(
+                fmt::format("the direction is {}, the update is {}; CUDA fixes it when the graph is instantiated",
+                            name_of((*current)->kind), name_of(copy.kind)),
+                update.subject());
+        set_params(update, &copy, std::move(owners));
+    });
+}
+
+void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners) {
+    update_in(target, node, [&](auto update) {
+        require_set<UpdateError>(set, [&] { return update.subject(); });
+        set_params(update, &set, std::move(owners));
+    });
+}
+
+void update_host(const UpdateTarget& target, const Node& node, HostTask&& task) {
+    update_in(target, node, [&](auto update) {
+        const auto owned = std::make_shared<HostTask>(std::move(task));
+        const cudaHostNodeParams native{run_host_task, owned.get()};
+        set_params(update, &native, Owners{{0, owned}});
+    });
+}
+
+} // namespace detail
+
+} // namespace cudag
