@@ -52,6 +52,7 @@ std::shared_ptr<GraphState> make_state() {
 } // namespace
 
 GraphBuilder::GraphBuilder() : state_(make_state()) {}
+GraphBuilder::GraphBuilder(std::shared_ptr<GraphState> state) noexcept : state_(std::move(state)), is_view_(true) {}
 GraphBuilder::GraphBuilder(GraphBuilder&&) noexcept = default;
 GraphBuilder& GraphBuilder::operator=(GraphBuilder&&) noexcept = default;
 GraphBuilder::~GraphBuilder() = default;
@@ -62,11 +63,15 @@ GraphState& GraphBuilder::state() const {
 }
 
 void GraphBuilder::check() const {
+    if (const GraphState* body = state().open_body(); body != nullptr)
+        detail::refuse("build: " + describe_place(*body) + " is being written; build() when it has ended");
     if (const auto cycle = state().find_cycle(); !cycle.empty()) refuse_cycle(*state_, cycle);
     if (const auto edges = state_->find_contradiction(); !edges.empty()) refuse_contradiction(*state_, edges);
 }
 
 Graph GraphBuilder::build() && {
+    if (is_view_)
+        detail::refuse("build: this builder adds to a graph that another one builds; build() is called on that one");
     check();
     state_->merge_edges();
     state_->set_built();

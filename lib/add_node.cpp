@@ -28,6 +28,7 @@ const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunct
 } // namespace
 
 Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, const SourceLocation& where) {
+    require_allowed(graph, NodeKind::kernel, where);
     const auto subject = [&] { return new_node_subject(NodeKind::kernel, where, kernel_name(call.symbol)); };
     const CUfunction function = graph.function_of(call.symbol, subject);
     const KernelParams* params = copy_call(graph, call, function);
@@ -42,6 +43,7 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
 }
 
 Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where) {
+    require_allowed(graph, NodeKind::memcpy, where);
     require_copy(copy, [&] { return new_node_subject(NodeKind::memcpy, where); });
     const CopyParams* params = graph.store(copy);
     graph.reserve_node(owners.size());
@@ -54,6 +56,7 @@ Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, cons
 }
 
 Node add_memset(GraphState& graph, const SetParams& set, Owners&& owners, const SourceLocation& where) {
+    require_allowed(graph, NodeKind::memset, where);
     require_set(set, [&] { return new_node_subject(NodeKind::memset, where); });
     const SetParams* params = graph.store(set);
     graph.reserve_node(owners.size());
@@ -79,6 +82,7 @@ Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where) {
 }
 
 Node add_join(GraphState& graph, const Node* from, std::size_t count, const SourceLocation& where) {
+    require_allowed(graph, NodeKind::empty, where);
     for (std::size_t i = 0; i < count; ++i)
         static_cast<void>(graph.index_of(from[i], "join"));
     graph.reserve_edges(count);

@@ -63,6 +63,8 @@ void GraphState::add_edges(const Node& to, const Dependency* from, std::size_t c
 template <class Sources>
 void GraphState::add_edges_from(const Node& to, const Sources& sources) {
     const std::uint32_t target = index_unchecked(to);
+    if (is_built() && place() == Place::body)
+        refuse("the body that it is in has ended; edges are added inside it", node_subject(*this, target, "after: "));
     if (is_built())
         refuse("its Graph is built; edges are added before build()", node_subject(*this, target, "after: "));
     const std::size_t before = edges_.size();

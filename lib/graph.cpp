@@ -18,6 +18,7 @@ Graph::~Graph() = default;
 
 GraphState& Graph::state() const {
     if (!state_) detail::refuse("a moved-from Graph was used");
+    if (state_->is_orphan()) detail::refuse("the Graph is inside a node of a graph that no longer exists");
     return *state_;
 }
 

@@ -36,7 +36,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
 }
 
 GraphState::~GraphState() {
-    release_slot(slot_);
+    orphan();
     nested_.clear();
     if (owns_native_) ignore(cudaGraphDestroy(native_));
     owners_.clear();
@@ -53,9 +53,14 @@ GraphState& GraphState::of(const Node& node) {
 
 std::uint32_t GraphState::index_of(const Node& node, std::string_view action) const {
     const GraphState& owner = of(node);
-    if (&owner != this)
-        refuse("the node belongs to another graph", node_subject(owner, node.index_, fmt::format("{}: ", action)));
-    return node.index_;
+    if (&owner == this) [[likely]]
+        return node.index_;
+    const Subject subject = node_subject(owner, node.index_, fmt::format("{}: ", action));
+    if (&owner.root() != &root()) refuse("the node belongs to another graph", subject);
+    refuse(fmt::format("the node is in {}, and is used in {}; a graph and what is inside its nodes do not share nodes "
+                       "or edges",
+                       describe_place(owner), describe_place(*this)),
+           subject);
 }
 
 Node GraphState::handle(std::uint32_t index) const noexcept {
@@ -97,10 +102,22 @@ void GraphState::attach(std::shared_ptr<GraphState> inner, std::uint32_t index, 
     nested_.push_back(std::move(inner));
 }
 
+void GraphState::orphan() noexcept {
+    if (is_orphan()) return;
+    release_slot(std::exchange(slot_, nullptr));
+    for (const auto& inner : nested_) {
+        inner->orphan();
+        inner->parent_ = nullptr;
+    }
+}
+
 void GraphState::remove_last() noexcept {
     const auto last = static_cast<std::uint32_t>(nodes_.size() - 1);
-    while (!nested_.empty() && nested_.back()->parent_node_ == last)
+    while (!nested_.empty() && nested_.back()->parent_node_ == last) {
+        nested_.back()->orphan();
+        nested_.back()->parent_ = nullptr;
         nested_.pop_back();
+    }
     ignore(cudaGraphDestroyNode(natives_.back()));
     natives_.pop_back();
     nodes_.pop_back();
@@ -167,6 +184,22 @@ std::string describe_node(const GraphState& graph, std::uint32_t index) {
     if (graph.parent() != nullptr) name += " inside " + name_node(*graph.parent(), graph.parent_node());
     if (record.location.line != 0) name += fmt::format(" at {}", record.location);
     return name;
+}
+
+std::string describe_place(const GraphState& graph) {
+    if (graph.parent() == nullptr) return "the graph itself";
+    std::string text;
+    if (graph.place() == Place::body) {
+        std::size_t bodies = 0;
+        std::size_t number = 0;
+        for (const auto& inner : graph.parent()->nested()) {
+            if (inner->parent_node() != graph.parent_node()) continue;
+            if (inner.get() == &graph) number = bodies;
+            ++bodies;
+        }
+        text = bodies == 1 ? "the body of " : fmt::format("body {} of ", number);
+    }
+    return text + describe_node(*graph.parent(), graph.parent_node());
 }
 
 Subject node_subject(const GraphState& graph, std::uint32_t index, std::string_view action) {

@@ -87,6 +87,10 @@ class GraphState {
     void reserve_nested(std::size_t more) { reserve_more(nested_, more); }
     /// Removes the last node with what is inside it, from CUDA's graph too: the way back when its bodies fail.
     void remove_last() noexcept;
+    /// Ends the handles of this graph and of those inside it, because CUDA's graph goes: whoever still refers to this
+    /// state, a Graph that was moved into a node or the builder of a body, is told so.
+    void orphan() noexcept;
+    [[nodiscard]] bool is_orphan() const noexcept { return slot_ == nullptr; }
 
     [[nodiscard]] Place place() const noexcept { return place_; }
     /// The graph whose node `parent_node()` this one is inside of; null for a root.
@@ -190,6 +194,14 @@ class GraphState {
     [[nodiscard]] bool is_built() const noexcept { return built_; }
     void set_built() noexcept { built_ = true; }
 
+    /// The body, of a node of this graph, that is being written; null if none is.
+    [[nodiscard]] const GraphState* open_body() const noexcept { return open_body_; }
+    void set_open_body(const GraphState* body) noexcept { open_body_ = body; }
+    /// Whether nodes of any kind may be added.
+    [[nodiscard]] bool is_open_root() const noexcept {
+        return place_ == Place::root && !built_ && open_body_ == nullptr && !is_orphan();
+    }
+
     /// Gives CUDA the edges and owners that it has not seen: needed before it instantiates, clones or shows the graph.
     /// Throws GraphError, and can then be called again.
     void complete_native();
@@ -222,6 +234,7 @@ class GraphState {
     std::uint32_t parent_node_ = 0;
     std::uint32_t first_number_ = 0;
     GraphState* parent_ = nullptr;
+    const GraphState* open_body_ = nullptr;
     std::vector<std::shared_ptr<GraphState>> nested_;
     GraphSlot* slot_;
     const GraphSlot* origin_slot_ = nullptr;
@@ -247,6 +260,9 @@ inline const NodeParams& UpdatedNode::params() const noexcept {
 
 /// "kernel \"upload x\" at f.cpp:12", or by kernel name or kind and index where there is no label.
 [[nodiscard]] std::string describe_node(const GraphState& graph, std::uint32_t index);
+
+/// Where the nodes of a graph stand: "the graph itself", or "child \"c\" at f.cpp:12", "body 1 of switch \"s\"".
+[[nodiscard]] std::string describe_place(const GraphState& graph);
 
 /// A node as the subject of an error: "<action><node>", its label and its location.
 [[nodiscard]] Subject node_subject(const GraphState& graph, std::uint32_t index, std::string_view action = {});

@@ -3,6 +3,8 @@
 
 #include <cudag/format.hpp>
 
+#include <utility>
+
 namespace cudag::detail {
 
 Subject new_node_subject(NodeKind kind, const SourceLocation& where, std::string_view name) {
@@ -23,16 +25,22 @@ bool is_allowed_in_body(NodeKind kind) noexcept {
     }
 }
 
-void require_allowed(const GraphState& graph, NodeKind kind, const SourceLocation& where) {
-    if (graph.place() == Place::root || is_allowed_in_body(kind)) return;
-    const GraphState* body = &graph;
-    while (body != nullptr && body->place() != Place::body)
-        body = body->parent();
-    if (body == nullptr) return;
+void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& where) {
     Subject subject = new_node_subject(kind, where);
-    subject.labels.emplace_back(body->parent()->nodes()[body->parent_node()].label);
+    if (graph.is_orphan())
+        refuse("this builder wrote a body that has thrown, or whose graph no longer exists; it takes no more nodes",
+               std::move(subject));
+    if (const GraphState* body = graph.open_body(); body != nullptr)
+        refuse(fmt::format("it is added inside {} with the builder outside of it; use the body's builder",
+                           describe_place(*body)),
+               std::move(subject));
+    if (graph.is_built() && graph.place() == Place::body)
+        refuse(fmt::format("{} has ended; its nodes are added inside it", describe_place(graph)), std::move(subject));
+    if (graph.is_built()) refuse("its Graph is built; nodes are added before build()", std::move(subject));
+    if (graph.place() != Place::body || is_allowed_in_body(kind)) return;
+    subject.labels.emplace_back(graph.parent()->nodes()[graph.parent_node()].label);
     refuse(fmt::format("CUDA allows no {} node in the body of {}; put it before or after that node", kind,
-                       describe_node(*body->parent(), body->parent_node())),
+                       describe_node(*graph.parent(), graph.parent_node())),
            std::move(subject));
 }
 

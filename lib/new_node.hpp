@@ -17,7 +17,15 @@ namespace cudag::detail {
 /// Whether CUDA allows nodes of this kind in the bodies of conditionals.
 [[nodiscard]] bool is_allowed_in_body(NodeKind kind) noexcept;
 
-/// Throws GraphError if `graph` is the body of a conditional, or inside one, and CUDA allows no node of `kind` there.
-void require_allowed(const GraphState& graph, NodeKind kind, const SourceLocation& where);
+/// What `require_allowed` asks where `graph` is no open root.
+void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& where);
+
+/// Throws GraphError if `graph` is built, or waits for a body of one of its nodes to end, or is a body that takes no
+/// nodes of `kind`. Every function that adds a node asks this first.
+inline void require_allowed(const GraphState& graph, NodeKind kind, const SourceLocation& where) {
+    if (graph.is_open_root()) [[likely]]
+        return;
+    require_fit(graph, kind, where);
+}
 
 } // namespace cudag::detail

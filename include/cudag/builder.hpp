@@ -117,6 +117,9 @@ class CUDAG_EXPORT GraphBuilder {
     [[nodiscard]] Graph build() &&;
 
   private:
+    /// A view: it adds nodes to a graph that another builder builds.
+    explicit GraphBuilder(std::shared_ptr<detail::GraphState> state) noexcept;
+
     template <class... P, class... A>
     KernelNode<P...> add_kernel(const LaunchConfig& config, const SourceLocation& location, void (*function)(P...),
                                 A&&... arguments) {
@@ -136,6 +139,7 @@ class CUDAG_EXPORT GraphBuilder {
     [[nodiscard]] detail::GraphState& state() const;
 
     std::shared_ptr<detail::GraphState> state_;
+    bool is_view_ = false;
 };
 
 } // namespace cudag
