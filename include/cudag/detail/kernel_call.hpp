@@ -15,10 +15,26 @@
 
 namespace cudag::detail {
 
+/// What a parameter is, as far as checks and reports need it. CUDA itself does not tell: `object` where it is unknown.
+enum class ParameterType : std::uint8_t { object, pointer, signed_integer, unsigned_integer, floating_point };
+
+template <class P>
+constexpr ParameterType parameter_type() noexcept {
+    if constexpr (std::is_pointer_v<P>)
+        return ParameterType::pointer;
+    else if constexpr (std::is_floating_point_v<P>)
+        return ParameterType::floating_point;
+    else if constexpr (std::is_integral_v<P>)
+        return std::is_signed_v<P> ? ParameterType::signed_integer : ParameterType::unsigned_integer;
+    else
+        return ParameterType::object;
+}
+
 /// Where one parameter lies in a block of copied argument values.
 struct Parameter {
     std::uint32_t offset;
     std::uint32_t size;
+    ParameterType type = ParameterType::object;
 };
 
 /// The parameters of a kernel; `bytes` is the size of a block that holds them all.
@@ -39,12 +55,12 @@ struct SignatureOf {
             std::uint32_t bytes = 0;
         } result;
         [[maybe_unused]] std::size_t i = 0;
-        [[maybe_unused]] const auto place = [&](std::size_t size, std::size_t align) {
+        [[maybe_unused]] const auto place = [&](std::size_t size, std::size_t align, ParameterType type) {
             const std::size_t offset = (result.bytes + align - 1) / align * align;
-            result.parameters[i++] = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)};
+            result.parameters[i++] = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size), type};
             result.bytes = static_cast<std::uint32_t>(offset + size);
         };
-        (place(sizeof(P), alignof(P)), ...);
+        (place(sizeof(P), alignof(P), parameter_type<P>()), ...);
         return result;
     }();
     static constexpr KernelSignature value{layout.parameters.data(), count, layout.bytes};
