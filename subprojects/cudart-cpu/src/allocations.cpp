@@ -5,6 +5,8 @@
 #include "device_model.hpp"
 #include "graph_text.hpp"
 #include "live_counts.hpp"
+#include "memory_pool.hpp"
+#include "symbols.hpp"
 
 #include <cstring>
 #include <iterator>
@@ -24,7 +26,9 @@ constexpr std::align_val_t alignment{256};
 struct Allocation {
     std::size_t bytes;
     AllocationKind kind;
-    std::variant<Counted<Kind::device_allocation>, Counted<Kind::host_allocation>> counted;
+    std::variant<Counted<Kind::device_allocation>, Counted<Kind::host_allocation>, std::monostate> counted;
+    bool is_taken_address = false;
+    std::shared_ptr<void> keep = nullptr; // of a taken address: set while it is allocated
 };
 
 struct Table {
@@ -95,6 +99,41 @@ void* allocate(std::size_t bytes, const AllocationKind& kind) {
     return memory;
 }
 
+void* take_address(std::size_t bytes) {
+    const std::unique_lock lock(table().mutex);
+    require_free_memory(bytes);
+    auto* memory = static_cast<char*>(::operator new(bytes, alignment));
+    try {
+        const AllocationKind kind{cudaMemoryTypeDevice};
+        table().allocations.emplace(memory, Allocation{bytes, kind, std::monostate{}, true});
+    } catch (...) {
+        ::operator delete(memory, alignment);
+        throw;
+    }
+    return memory;
+}
+
+void give_up_address(void* address) noexcept {
+    {
+        const std::unique_lock lock(table().mutex);
+        table().allocations.erase(static_cast<char*>(address));
+    }
+    ::operator delete(address, alignment);
+}
+
+void begin_allocation(void* address, std::shared_ptr<void> keep) {
+    const std::unique_lock lock(table().mutex);
+    Allocation& allocation = table().allocations.at(static_cast<char*>(address));
+    allocation.keep = std::move(keep);
+    allocation.counted.emplace<Counted<Kind::device_allocation>>();
+}
+
+bool is_allocated(const void* address) {
+    const std::shared_lock lock(table().mutex);
+    const auto found = table().allocations.find(static_cast<const char*>(address));
+    return found != table().allocations.end() && (!found->second.is_taken_address || found->second.keep);
+}
+
 DeadAllocation end_allocation(void* pointer, AllocatedOn side) {
     auto* base = static_cast<char*>(pointer);
     const std::unique_lock lock(table().mutex);
@@ -102,11 +141,18 @@ DeadAllocation end_allocation(void* pointer, AllocatedOn side) {
     if (found == table().allocations.end()) {
         fail(cudaErrorInvalidValue, text(pointer, " is not the start of a live allocation"));
     }
-    const Allocation& allocation = found->second;
+    Allocation& allocation = found->second;
+    if (allocation.is_taken_address) {
+        if (!allocation.keep) {
+            fail(cudaErrorInvalidValue, text(pointer, " belongs to a graph and is not allocated now"));
+        }
+        allocation.counted.emplace<std::monostate>();
+        return {base, allocation.bytes, nullptr, std::move(allocation.keep)};
+    }
     if (is_host(allocation.kind) != (side == AllocatedOn::host)) {
         fail(cudaErrorInvalidValue, text(pointer, is_host(allocation.kind) ? " is host memory" : " is device memory"));
     }
-    const DeadAllocation dead{base, allocation.bytes, allocation.kind.stream_ordered};
+    DeadAllocation dead{base, allocation.bytes, std::move(allocation.kind.pool), nullptr};
     if (side == AllocatedOn::device) {
         table().device_bytes -= dead.bytes;
     }
@@ -118,17 +164,24 @@ void release(const DeadAllocation& dead) noexcept {
     std::memset(dead.base, freed_byte, dead.bytes);
     // Compilers leave out writes to memory that is about to be freed.
     asm volatile("" : : "r"(dead.base) : "memory");
+    if (dead.address) {
+        return;
+    }
     ::operator delete(dead.base, alignment);
+    if (dead.pool) {
+        dead.pool->give_back(dead.bytes);
+    }
 }
 
 std::optional<Range> find_allocation(const void* pointer) {
-    const std::shared_lock lock(table().mutex);
-    const Entry* entry = find_entry(pointer);
-    if (entry == nullptr) {
-        return std::nullopt;
+    {
+        const std::shared_lock lock(table().mutex);
+        if (const Entry* entry = find_entry(pointer)) {
+            const auto& [base, allocation] = *entry;
+            return Range{const_cast<char*>(base), allocation.bytes, allocation.kind.type};
+        }
     }
-    const auto& [base, allocation] = *entry;
-    return Range{const_cast<char*>(base), allocation.bytes, allocation.kind.type};
+    return find_symbol(pointer);
 }
 
 std::optional<AllocationKind> kind_of(const void* pointer) {

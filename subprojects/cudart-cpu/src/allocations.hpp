@@ -3,6 +3,8 @@
 
 #include "memory.hpp"
 
+#include <memory>
+
 namespace cudart_cpu::detail {
 
 /// Bytes of fresh memory have this value, so that a missing upload shows.
@@ -10,10 +12,12 @@ inline constexpr unsigned char fresh_byte = 0xCD;
 /// And freed memory this one, for as long as nobody reuses it.
 inline constexpr unsigned char freed_byte = 0xDD;
 
+class MemoryPool;
+
 struct AllocationKind {
     cudaMemoryType type;
-    /// Made by cudaMallocAsync.
-    bool stream_ordered = false;
+    /// Of stream-ordered memory: where it comes from.
+    std::shared_ptr<MemoryPool> pool = nullptr;
     /// Those of cudaHostAlloc.
     unsigned host_flags = 0;
 };
@@ -29,11 +33,24 @@ std::optional<AllocationKind> kind_of(const void* pointer);
 struct DeadAllocation {
     char* base;
     std::size_t bytes;
-    bool stream_ordered;
+    std::shared_ptr<MemoryPool> pool;
+    /// Of memory that a graph allocated: what keeps its address.
+    std::shared_ptr<void> address;
+
+    [[nodiscard]] bool stream_ordered() const noexcept { return pool != nullptr || address != nullptr; }
 };
 
 /// `host` is pinned host memory, `device` is device and managed memory.
 enum class AllocatedOn { host, device };
+
+/// An address that stays taken, also while nothing is allocated there: that of an alloc node. Device memory for all
+/// who ask, but no live allocation. Throws cudaErrorMemoryAllocation.
+void* take_address(std::size_t bytes);
+void give_up_address(void* address) noexcept;
+
+/// Makes a live allocation of a taken address that has none; `keep` lives until it ends.
+void begin_allocation(void* address, std::shared_ptr<void> keep);
+[[nodiscard]] bool is_allocated(const void* address);
 
 /// Ends the life of the allocation that begins at `pointer`. Throws cudaErrorInvalidValue if there is none on this
 /// side.

@@ -1,5 +1,7 @@
 // Copies: the check and the work.
+#include "arrays.hpp"
 #include "call.hpp"
+#include "graph_enum.hpp"
 #include "graph_text.hpp"
 #include "memory.hpp"
 
@@ -15,10 +17,6 @@ struct Operand {
     cudaArray_t array;
     const cudaPos& position;
     const cudaPitchedPtr& memory;
-
-    [[nodiscard]] char* begin() const {
-        return static_cast<char*>(memory.ptr) + (position.z * memory.ysize + position.y) * memory.pitch + position.x;
-    }
 };
 
 Operand source(const cudaMemcpy3DParms& copy) {
@@ -29,39 +27,88 @@ Operand destination(const cudaMemcpy3DParms& copy) {
     return {"destination", copy.dstArray, copy.dstPos, copy.dstPtr};
 }
 
-bool empty(const cudaExtent& extent) {
-    return extent.width == 0 || extent.height == 0 || extent.depth == 0;
+/// Where the rows of one side of a copy are.
+struct Rows {
+    char* first;
+    std::size_t pitch;
+    std::size_t slice;
+    std::shared_ptr<Array> array; // kept for as long as its rows are used
+
+    [[nodiscard]] char* at(std::size_t y, std::size_t z) const { return first + z * slice + y * pitch; }
+};
+
+Rows rows_of(const Operand& operand) {
+    const cudaPos& at = operand.position;
+    if (operand.array == nullptr) {
+        const std::size_t pitch = operand.memory.pitch;
+        const std::size_t slice = operand.memory.ysize * pitch;
+        return {static_cast<char*>(operand.memory.ptr) + at.z * slice + at.y * pitch + at.x, pitch, slice, nullptr};
+    }
+    auto array = array_of(operand.array);
+    const std::size_t pitch = array->extent.width * array->element_bytes;
+    const std::size_t slice = pitch * array->box().height;
+    char* first = array->data.get() + at.z * slice + at.y * pitch + at.x * array->element_bytes;
+    return {first, pitch, slice, std::move(array)};
+}
+
+/// The extent with its width in bytes.
+cudaExtent bytes_of(const cudaMemcpy3DParms& copy) {
+    return {row_bytes(copy), copy.extent.height, copy.extent.depth};
 }
 
 /// From the first to the last byte that the copy touches.
-std::size_t span_bytes(const Operand& operand, const cudaExtent& extent) {
-    const std::size_t rows = (extent.depth - 1) * operand.memory.ysize + extent.height - 1;
-    return rows * operand.memory.pitch + extent.width;
+std::size_t span_bytes(const Rows& rows, const cudaExtent& bytes) {
+    return (bytes.depth - 1) * rows.slice + (bytes.height - 1) * rows.pitch + bytes.width;
 }
 
-void validate_shape(const Operand& operand, const cudaExtent& extent) {
-    if (operand.array != nullptr) {
-        fail(cudaErrorNotSupported, "cudart-cpu has no CUDA arrays");
-    }
+void validate_memory(const Operand& operand, const cudaExtent& bytes) {
     if (operand.memory.ptr == nullptr) {
         fail(cudaErrorInvalidValue, "Null address specified");
     }
-    const bool rows_follow = extent.height > 1 || extent.depth > 1;
-    if (rows_follow && operand.position.x + extent.width > operand.memory.pitch) {
+    const bool rows_follow = bytes.height > 1 || bytes.depth > 1;
+    if (rows_follow && operand.position.x + bytes.width > operand.memory.pitch) {
         fail(cudaErrorInvalidPitchValue, text(operand.name, " pitch ", operand.memory.pitch, " is less than the width ",
-                                              operand.position.x + extent.width));
+                                              operand.position.x + bytes.width));
     }
-    if (extent.depth > 1 && operand.position.y + extent.height > operand.memory.ysize) {
+    if (bytes.depth > 1 && operand.position.y + bytes.height > operand.memory.ysize) {
         fail(cudaErrorInvalidValue, text(operand.name, " ysize ", operand.memory.ysize, " is less than the height ",
-                                         operand.position.y + extent.height));
+                                         operand.position.y + bytes.height));
     }
+}
+
+void validate_array(const Operand& operand, const cudaExtent& extent) {
+    const cudaExtent box = array_of(operand.array)->box();
+    const cudaPos& at = operand.position;
+    const auto inside = [](std::size_t begin, std::size_t size, std::size_t room) {
+        return begin <= room && size <= room - begin;
+    };
+    if (!inside(at.x, extent.width, box.width) || !inside(at.y, extent.height, box.height) ||
+        !inside(at.z, extent.depth, box.depth)) {
+        fail(cudaErrorInvalidValue, text("the ", operand.name, " box of (", extent.width, ',', extent.height, ',',
+                                         extent.depth, ") at (", at.x, ',', at.y, ',', at.z, ") leaves the array of (",
+                                         box.width, ',', box.height, ',', box.depth, ')'));
+    }
+}
+
+void validate_shape(const Operand& operand, const cudaMemcpy3DParms& copy) {
+    if (operand.array == nullptr) {
+        return validate_memory(operand, bytes_of(copy));
+    }
+    if (operand.memory.ptr != nullptr) {
+        fail(cudaErrorInvalidValue, text("the ", operand.name, " is both an array and memory"));
+    }
+    validate_array(operand, copy.extent);
 }
 
 /// Any memory may stand on the host side of a copy, but no pageable memory on the device side.
 enum class CopySide { host, device };
 
-void validate_range(const Operand& operand, const cudaExtent& extent, CopySide side) {
-    const std::optional<Range> range = find_allocation(operand.begin());
+void validate_range(const Operand& operand, const cudaExtent& bytes, CopySide side) {
+    if (operand.array != nullptr) {
+        return;
+    }
+    const Rows rows = rows_of(operand);
+    const std::optional<Range> range = find_allocation(rows.first);
     if (!range) {
         if (side == CopySide::device) {
             fail(cudaErrorInvalidValue, text("Allocation not found: ", operand.name, ' ', operand.memory.ptr,
@@ -69,10 +116,10 @@ void validate_range(const Operand& operand, const cudaExtent& extent, CopySide s
         }
         return;
     }
-    const auto offset = static_cast<std::size_t>(operand.begin() - range->base);
-    if (span_bytes(operand, extent) > range->bytes - offset) {
+    const auto offset = static_cast<std::size_t>(rows.first - range->base);
+    if (span_bytes(rows, bytes) > range->bytes - offset) {
         fail(cudaErrorInvalidValue, text("Copy is larger than memobj size, for ", operand.name, " operand: bytes ",
-                                         offset, " to ", offset + span_bytes(operand, extent), " of ", range->bytes));
+                                         offset, " to ", offset + span_bytes(rows, bytes), " of ", range->bytes));
     }
 }
 
@@ -93,34 +140,73 @@ Sides sides_of(cudaMemcpyKind kind) {
     case cudaMemcpyDeviceToDevice:
         return {CopySide::device, CopySide::device};
     }
-    fail(cudaErrorInvalidMemcpyDirection, text("copy kind ", static_cast<int>(kind), " is unknown"));
+    fail(cudaErrorInvalidMemcpyDirection, text("copy kind ", number_in(kind), " is unknown"));
+}
+
+void copy_rows(const Rows& to, const Rows& from, const cudaExtent& bytes) {
+    for (std::size_t z = 0; z < bytes.depth; ++z) {
+        for (std::size_t y = 0; y < bytes.height; ++y) {
+            std::memcpy(to.at(y, z), from.at(y, z), bytes.width);
+        }
+    }
+}
+
+cudaMemoryType type_of(const Operand& operand) {
+    if (operand.array != nullptr) {
+        return cudaMemoryTypeDevice;
+    }
+    const std::optional<Range> range = find_allocation(operand.memory.ptr);
+    return range ? range->type : cudaMemoryTypeUnregistered;
 }
 
 } // namespace
 
+bool is_empty(const cudaMemcpy3DParms& copy) noexcept {
+    return copy.extent.width == 0 || copy.extent.height == 0 || copy.extent.depth == 0;
+}
+
+std::size_t row_bytes(const cudaMemcpy3DParms& copy) {
+    const cudaArray_t array = copy.srcArray != nullptr ? copy.srcArray : copy.dstArray;
+    return copy.extent.width * (array == nullptr ? 1 : array_of(array)->element_bytes);
+}
+
+cudaMemoryType source_type(const cudaMemcpy3DParms& copy) {
+    return type_of(source(copy));
+}
+
+cudaMemoryType destination_type(const cudaMemcpy3DParms& copy) {
+    return type_of(destination(copy));
+}
+
 void validate_copy(const cudaMemcpy3DParms& copy) {
-    if (empty(copy.extent)) {
+    if (is_empty(copy)) {
         return;
     }
     const Sides sides = sides_of(copy.kind);
-    validate_shape(source(copy), copy.extent);
-    validate_shape(destination(copy), copy.extent);
-    validate_range(source(copy), copy.extent, sides.source);
-    validate_range(destination(copy), copy.extent, sides.destination);
+    if (copy.srcArray != nullptr && copy.dstArray != nullptr &&
+        array_of(copy.srcArray)->element_bytes != array_of(copy.dstArray)->element_bytes) {
+        fail(cudaErrorInvalidValue, "the arrays have elements of different sizes");
+    }
+    validate_shape(source(copy), copy);
+    validate_shape(destination(copy), copy);
+    validate_range(source(copy), bytes_of(copy), sides.source);
+    validate_range(destination(copy), bytes_of(copy), sides.destination);
 }
 
 void perform_copy(const cudaMemcpy3DParms& copy) {
-    if (empty(copy.extent)) {
+    if (is_empty(copy)) {
         return;
     }
-    const char* from = source(copy).begin();
-    char* to = destination(copy).begin();
-    for (std::size_t z = 0; z < copy.extent.depth; ++z) {
-        for (std::size_t y = 0; y < copy.extent.height; ++y) {
-            std::memcpy(to + (z * copy.dstPtr.ysize + y) * copy.dstPtr.pitch,
-                        from + (z * copy.srcPtr.ysize + y) * copy.srcPtr.pitch, copy.extent.width);
-        }
-    }
+    copy_rows(rows_of(destination(copy)), rows_of(source(copy)), bytes_of(copy));
+}
+
+PackedSource::PackedSource(const cudaMemcpy3DParms& original) : copy(original) {
+    const cudaExtent bytes = bytes_of(original);
+    memory = std::make_shared_for_overwrite<std::byte[]>(bytes.width * bytes.height * bytes.depth);
+    copy.srcArray = nullptr;
+    copy.srcPos = {};
+    copy.srcPtr = {memory.get(), bytes.width, 0, bytes.height};
+    copy_rows(rows_of(source(copy)), rows_of(source(original)), bytes);
 }
 
 cudaMemcpy3DParms copy_1d(void* dst, const void* src, std::size_t bytes, cudaMemcpyKind kind) {

@@ -8,7 +8,7 @@
 
 using namespace cudart_cpu::detail;
 
-namespace {
+namespace cudart_cpu::detail {
 
 void require_device(int device) {
     if (device != 0) {
@@ -17,7 +17,11 @@ void require_device(int device) {
     }
 }
 
-} // namespace
+int current_device() {
+    return 0;
+}
+
+} // namespace cudart_cpu::detail
 
 CUDART_CPU_API cudaError_t cudaGetDeviceCount(int* count) {
     return api_anywhere("cudaGetDeviceCount", [&] {

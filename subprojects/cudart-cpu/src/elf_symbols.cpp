@@ -1,8 +1,9 @@
-// Reads function names from the symbol table of an ELF file.
+// Reads names of functions and sizes of variables from the symbol table of an ELF file.
 #include "elf_symbols.hpp"
 
 #include <elf.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <vector>
@@ -28,18 +29,28 @@ std::vector<Elf64_Shdr> read_sections(std::ifstream& file) {
     return read_at(file, header.e_shoff, sections.data(), sections.size()) ? sections : std::vector<Elf64_Shdr>{};
 }
 
-std::optional<std::string> find_in(std::ifstream& file, const Elf64_Shdr& table, const Elf64_Shdr& names,
-                                   std::uint64_t address) {
-    std::vector<Elf64_Sym> symbols(table.sh_size / sizeof(Elf64_Sym));
-    if (!read_at(file, table.sh_offset, symbols.data(), symbols.size())) {
+struct Found {
+    Elf64_Sym symbol;
+    std::uint64_t name_offset; // in the file
+};
+
+/// The symbol of this type (STT_FUNC, STT_OBJECT) at `address`.
+std::optional<Found> find_symbol_at(std::ifstream& file, std::uint64_t address, unsigned type) {
+    const std::vector<Elf64_Shdr> sections = read_sections(file);
+    const auto table = std::ranges::find_if(sections, [&](const Elf64_Shdr& section) {
+        return section.sh_type == SHT_SYMTAB && section.sh_link < sections.size();
+    });
+    if (table == sections.end()) {
         return std::nullopt;
     }
+    std::vector<Elf64_Sym> symbols(table->sh_size / sizeof(Elf64_Sym));
+    if (!read_at(file, table->sh_offset, symbols.data(), symbols.size())) {
+        return std::nullopt;
+    }
+    const Elf64_Shdr& names = sections[table->sh_link];
     for (const Elf64_Sym& symbol : symbols) {
-        if (symbol.st_value == address && ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_name < names.sh_size) {
-            std::string name;
-            file.seekg(static_cast<std::streamoff>(names.sh_offset + symbol.st_name));
-            std::getline(file, name, '\0');
-            return name;
+        if (symbol.st_value == address && ELF64_ST_TYPE(symbol.st_info) == type && symbol.st_name < names.sh_size) {
+            return Found{symbol, names.sh_offset + symbol.st_name};
         }
     }
     return std::nullopt;
@@ -49,13 +60,20 @@ std::optional<std::string> find_in(std::ifstream& file, const Elf64_Shdr& table,
 
 std::optional<std::string> elf_function_name(const std::string& path, std::uint64_t address) {
     std::ifstream file(path, std::ios::binary);
-    const std::vector<Elf64_Shdr> sections = read_sections(file);
-    for (const Elf64_Shdr& section : sections) {
-        if (section.sh_type == SHT_SYMTAB && section.sh_link < sections.size()) {
-            return find_in(file, section, sections[section.sh_link], address);
-        }
+    const std::optional<Found> found = find_symbol_at(file, address, STT_FUNC);
+    if (!found) {
+        return std::nullopt;
     }
-    return std::nullopt;
+    std::string name;
+    file.seekg(static_cast<std::streamoff>(found->name_offset));
+    std::getline(file, name, '\0');
+    return name;
+}
+
+std::optional<std::uint64_t> elf_variable_size(const std::string& path, std::uint64_t address) {
+    std::ifstream file(path, std::ios::binary);
+    const std::optional<Found> found = find_symbol_at(file, address, STT_OBJECT);
+    return found ? std::optional(found->symbol.st_size) : std::nullopt;
 }
 
 } // namespace cudart_cpu::detail

@@ -1,4 +1,4 @@
-// Reads function names from the symbol table of an ELF file.
+// Reads names of functions and sizes of variables from the symbol table of an ELF file.
 #pragma once
 
 #include <cstdint>
@@ -10,5 +10,8 @@ namespace cudart_cpu::detail {
 /// The function at `address`, as the file counts addresses. Nothing if the file cannot be read, is stripped, or is
 /// no 64-bit ELF file.
 std::optional<std::string> elf_function_name(const std::string& path, std::uint64_t address);
+
+/// The same for the size of the variable at `address`.
+std::optional<std::uint64_t> elf_variable_size(const std::string& path, std::uint64_t address);
 
 } // namespace cudart_cpu::detail

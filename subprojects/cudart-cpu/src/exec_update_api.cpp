@@ -3,6 +3,7 @@
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
 #include "graph_params.hpp"
+#include "symbol_copy.hpp"
 
 namespace cudart_cpu::detail {
 
@@ -64,6 +65,27 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParams1D(cudaGrap
     return update_node("cudaGraphExecMemcpyNodeSetParams1D", hGraphExec, node, [&](const Work& current) {
         work_as<MemcpyWork>(current);
         return std::make_shared<MemcpyWork>(dst, src, count, kind);
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParamsToSymbol(cudaGraphExec_t hGraphExec,
+                                                                              cudaGraphNode_t node, const void* symbol,
+                                                                              const void* src, size_t count,
+                                                                              size_t offset, enum cudaMemcpyKind kind) {
+    return update_node("cudaGraphExecMemcpyNodeSetParamsToSymbol", hGraphExec, node, [&](const Work& current) {
+        work_as<MemcpyWork>(current);
+        return MemcpyWork::linear(copy_to_symbol(symbol, src, count, offset, kind));
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecMemcpyNodeSetParamsFromSymbol(cudaGraphExec_t hGraphExec,
+                                                                                cudaGraphNode_t node, void* dst,
+                                                                                const void* symbol, size_t count,
+                                                                                size_t offset,
+                                                                                enum cudaMemcpyKind kind) {
+    return update_node("cudaGraphExecMemcpyNodeSetParamsFromSymbol", hGraphExec, node, [&](const Work& current) {
+        work_as<MemcpyWork>(current);
+        return MemcpyWork::linear(copy_from_symbol(dst, symbol, count, offset, kind));
     });
 }
 

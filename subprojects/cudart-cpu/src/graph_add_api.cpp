@@ -5,6 +5,7 @@
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
 #include "graph_params.hpp"
+#include "symbol_copy.hpp"
 
 namespace cudart_cpu::detail {
 
@@ -59,6 +60,25 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNode1D(cudaGraphNode_t* p
                                                               size_t count, enum cudaMemcpyKind kind) {
     return add_node("cudaGraphAddMemcpyNode1D", pGraphNode, graph, pDependencies, numDependencies,
                     [&](const Graph&) { return std::make_shared<MemcpyWork>(dst, src, count, kind); });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNodeToSymbol(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                                    const cudaGraphNode_t* pDependencies,
+                                                                    size_t numDependencies, const void* symbol,
+                                                                    const void* src, size_t count, size_t offset,
+                                                                    enum cudaMemcpyKind kind) {
+    return add_node("cudaGraphAddMemcpyNodeToSymbol", pGraphNode, graph, pDependencies, numDependencies,
+                    [&](const Graph&) { return MemcpyWork::linear(copy_to_symbol(symbol, src, count, offset, kind)); });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemcpyNodeFromSymbol(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                                      const cudaGraphNode_t* pDependencies,
+                                                                      size_t numDependencies, void* dst,
+                                                                      const void* symbol, size_t count, size_t offset,
+                                                                      enum cudaMemcpyKind kind) {
+    return add_node(
+        "cudaGraphAddMemcpyNodeFromSymbol", pGraphNode, graph, pDependencies, numDependencies,
+        [&](const Graph&) { return MemcpyWork::linear(copy_from_symbol(dst, symbol, count, offset, kind)); });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemsetNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,

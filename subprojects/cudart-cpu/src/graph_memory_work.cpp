@@ -15,10 +15,6 @@ cudaMemoryType type_of(const void* pointer) {
     return range ? range->type : cudaMemoryTypeUnregistered;
 }
 
-bool is_pageable(const void* pointer) {
-    return type_of(pointer) == cudaMemoryTypeUnregistered;
-}
-
 std::optional<Refusal> refuse(std::string reason) {
     return Refusal{cudaGraphExecUpdateErrorParametersChanged, std::move(reason)};
 }
@@ -37,16 +33,15 @@ Side destination_side(cudaMemcpyKind kind) {
 }
 
 bool needs_stage(const cudaMemcpy3DParms& params) {
-    const bool to_device = params.kind == cudaMemcpyHostToDevice ||
-                           (params.kind == cudaMemcpyDefault && type_of(params.dstPtr.ptr) == cudaMemoryTypeDevice);
-    return to_device && is_pageable(params.srcPtr.ptr);
+    const bool to_device = params.kind == cudaMemcpyHostToDevice || params.dstArray != nullptr ||
+                           (params.kind == cudaMemcpyDefault && destination_type(params) == cudaMemoryTypeDevice);
+    return to_device && source_type(params) == cudaMemoryTypeUnregistered;
 }
 
 /// An operation of nothing is valid in a stream, not in a graph.
 const cudaMemcpy3DParms& checked(const cudaMemcpy3DParms& params) {
     validate_copy(params);
-    if (params.extent.width == 0 || params.extent.height == 0 || params.extent.depth == 0)
-        fail(cudaErrorInvalidValue, "0 byte memcopy is not supported");
+    if (is_empty(params)) fail(cudaErrorInvalidValue, "0 byte memcopy is not supported");
     return params;
 }
 
@@ -65,21 +60,27 @@ cudaMemcpy3DParms without_pitch(cudaMemcpy3DParms params) {
 } // namespace
 
 MemcpyWork::MemcpyWork(const cudaMemcpy3DParms& params)
-    : params_(checked(params)), is_pageable_(is_pageable(params.srcPtr.ptr) || is_pageable(params.dstPtr.ptr)),
-      is_staged_(needs_stage(params)) {
+    : params_(checked(params)), is_pageable_(source_type(params) == cudaMemoryTypeUnregistered ||
+                                             destination_type(params) == cudaMemoryTypeUnregistered),
+      is_staged_(needs_stage(params)), has_array_(params.srcArray != nullptr || params.dstArray != nullptr) {
     params_.srcPtr.xsize = 0;
     params_.dstPtr.xsize = 0;
+    row_bytes_ = row_bytes(params_);
 }
 
 MemcpyWork::MemcpyWork(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind)
     : MemcpyWork(without_pitch(copy_1d(destination, source, bytes, kind))) {}
 
+std::shared_ptr<MemcpyWork> MemcpyWork::linear(const cudaMemcpy3DParms& copy) {
+    return std::make_shared<MemcpyWork>(without_pitch(copy));
+}
+
 std::size_t MemcpyWork::bytes() const noexcept {
-    return params_.extent.width * params_.extent.height * params_.extent.depth;
+    return row_bytes_ * params_.extent.height * params_.extent.depth;
 }
 
 bool MemcpyWork::is_1d() const noexcept {
-    return params_.extent.height == 1 && params_.extent.depth == 1;
+    return !has_array_ && params_.extent.height == 1 && params_.extent.depth == 1;
 }
 
 std::string MemcpyWork::title() const {
@@ -98,18 +99,14 @@ void MemcpyWork::run() const {
 WorkPointer MemcpyWork::staged() const {
     if (!is_staged_) return nullptr;
     auto work = std::make_shared<MemcpyWork>(*this);
-    work->stage_ = std::make_shared_for_overwrite<std::byte[]>(bytes());
-    const cudaPitchedPtr packed{work->stage_.get(), params_.extent.width, 0, params_.extent.height};
-    cudaMemcpy3DParms read = params_;
-    read.dstPtr = packed;
-    read.dstPos = {};
-    perform_copy(read);
-    work->params_.srcPtr = packed;
-    work->params_.srcPos = {};
+    PackedSource packed(params_);
+    work->stage_ = std::move(packed.memory);
+    work->params_ = packed.copy;
     return work;
 }
 
 std::string MemcpyWork::refuse_device_launch() const {
+    if (has_array_) return "Device-launched graphs do not support MEMCPY nodes with CUDA arrays";
     return is_pageable_ ? "Device-launched graphs do not support MEMCPY nodes with pageable host memory" : "";
 }
 

@@ -5,6 +5,8 @@
 
 #include <driver_types.h>
 
+#include <cstddef>
+
 namespace cudart_cpu::detail {
 
 class MemcpyWork final : public Work {
@@ -14,6 +16,8 @@ class MemcpyWork final : public Work {
     /// Validates as the driver does when a node is added or changed.
     explicit MemcpyWork(const cudaMemcpy3DParms& params);
     MemcpyWork(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind);
+    /// The same of a copy in one dimension: without the pitches that it has.
+    static std::shared_ptr<MemcpyWork> linear(const cudaMemcpy3DParms& copy);
 
     /// What CUDA keeps of them: no xsize, and of a copy that was given without them no pitch and ysize.
     const cudaMemcpy3DParms& params() const noexcept { return params_; }
@@ -39,6 +43,8 @@ class MemcpyWork final : public Work {
     bool is_pageable_; // one of its operands is pageable host memory
     bool is_staged_;
     std::shared_ptr<std::byte[]> stage_; // what a staged copy reads from
+    bool has_array_;
+    std::size_t row_bytes_ = 0;
 };
 
 class MemsetWork final : public Work {

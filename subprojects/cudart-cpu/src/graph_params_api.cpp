@@ -2,6 +2,7 @@
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
 #include "graph_params.hpp"
+#include "symbol_copy.hpp"
 
 namespace cudart_cpu::detail {
 
@@ -74,6 +75,22 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParams1D(cudaGraphNod
                                                                     size_t count, enum cudaMemcpyKind kind) {
     return set_params<MemcpyWork>("cudaGraphMemcpyNodeSetParams1D", node, [&](const MemcpyWork&) {
         return std::make_shared<MemcpyWork>(dst, src, count, kind);
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParamsToSymbol(cudaGraphNode_t node, const void* symbol,
+                                                                          const void* src, size_t count, size_t offset,
+                                                                          enum cudaMemcpyKind kind) {
+    return set_params<MemcpyWork>("cudaGraphMemcpyNodeSetParamsToSymbol", node, [&](const MemcpyWork&) {
+        return MemcpyWork::linear(copy_to_symbol(symbol, src, count, offset, kind));
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphMemcpyNodeSetParamsFromSymbol(cudaGraphNode_t node, void* dst,
+                                                                            const void* symbol, size_t count,
+                                                                            size_t offset, enum cudaMemcpyKind kind) {
+    return set_params<MemcpyWork>("cudaGraphMemcpyNodeSetParamsFromSymbol", node, [&](const MemcpyWork&) {
+        return MemcpyWork::linear(copy_from_symbol(dst, symbol, count, offset, kind));
     });
 }
 

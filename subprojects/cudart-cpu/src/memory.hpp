@@ -4,6 +4,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <memory>
 #include <optional>
 
 namespace cudart_cpu::detail {
@@ -25,6 +26,21 @@ void validate_set(const cudaMemsetParams& set);
 /// What a valid copy or fill does, on this thread.
 void perform_copy(const cudaMemcpy3DParms& copy);
 void perform_set(const cudaMemsetParams& set);
+
+bool is_empty(const cudaMemcpy3DParms& copy) noexcept;
+/// Bytes of one row of the copied box.
+std::size_t row_bytes(const cudaMemcpy3DParms& copy);
+/// Memory that no allocation owns is the host's pageable memory; arrays are the device's.
+cudaMemoryType source_type(const cudaMemcpy3DParms& copy);
+cudaMemoryType destination_type(const cudaMemcpy3DParms& copy);
+
+/// A valid copy, from a buffer that holds what its source holds now.
+struct PackedSource {
+    explicit PackedSource(const cudaMemcpy3DParms& original);
+
+    std::shared_ptr<std::byte[]> memory;
+    cudaMemcpy3DParms copy;
+};
 
 cudaMemcpy3DParms copy_1d(void* dst, const void* src, std::size_t bytes, cudaMemcpyKind kind);
 cudaMemcpy3DParms copy_2d(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch, std::size_t width,

@@ -28,6 +28,20 @@ std::size_t round_up(std::size_t value, std::size_t unit) {
     return (value + unit - 1) / unit * unit;
 }
 
+/// Returns the pitch.
+std::size_t allocate_rows(void** pointer, std::size_t width, std::size_t rows) {
+    if (width > max_pitch) {
+        fail(cudaErrorInvalidValue, text("width ", width, " is more than the largest pitch, ", max_pitch));
+    }
+    const std::size_t pitch = round_up(width, pitch_alignment);
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(pitch, rows, &bytes)) {
+        fail(cudaErrorMemoryAllocation, text(rows, " rows of ", pitch, " bytes requested"));
+    }
+    allocate_into(pointer, bytes, {cudaMemoryTypeDevice});
+    return pitch;
+}
+
 } // namespace
 
 CUDART_CPU_API cudaError_t cudaMalloc(void** pointer, std::size_t bytes) {
@@ -38,16 +52,20 @@ CUDART_CPU_API cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, s
     return api("cudaMallocPitch", [&] {
         require_pointer(pointer, "devPtr");
         require_pointer(pitch, "pitch");
-        if (width > max_pitch) {
-            fail(cudaErrorInvalidValue, text("width ", width, " is more than the largest pitch, ", max_pitch));
+        *pitch = allocate_rows(pointer, width, height);
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
+    return api("cudaMalloc3D", [&] {
+        require_pointer(pointer, "pitchedDevPtr");
+        std::size_t rows = 0;
+        if (__builtin_mul_overflow(extent.height, extent.depth, &rows)) {
+            fail(cudaErrorMemoryAllocation, text(extent.depth, " slices of ", extent.height, " rows requested"));
         }
-        const std::size_t row = round_up(width, pitch_alignment);
-        std::size_t bytes = 0;
-        if (__builtin_mul_overflow(row, height, &bytes)) {
-            fail(cudaErrorMemoryAllocation, text(height, " rows of ", row, " bytes requested"));
-        }
-        allocate_into(pointer, bytes, {cudaMemoryTypeDevice});
-        *pitch = row;
+        void* memory = nullptr;
+        const std::size_t pitch = allocate_rows(&memory, extent.width, rows);
+        *pointer = {memory, pitch, extent.width, extent.height};
     });
 }
 
@@ -85,7 +103,7 @@ CUDART_CPU_API cudaError_t cudaFree(void* pointer) {
         }
         const DeadAllocation dead = end_allocation(pointer, AllocatedOn::device);
         // Not for stream-ordered memory: the caller must know that nothing uses it any more.
-        if (!dead.stream_ordered) {
+        if (!dead.stream_ordered()) {
             wait_for_device();
         }
         release(dead);
@@ -100,24 +118,6 @@ CUDART_CPU_API cudaError_t cudaFreeHost(void* pointer) {
         const DeadAllocation dead = end_allocation(pointer, AllocatedOn::host);
         wait_for_device();
         release(dead);
-    });
-}
-
-CUDART_CPU_API cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
-    return api("cudaMallocAsync", [&] {
-        stream_of(stream);
-        allocate_into(pointer, bytes, {.type = cudaMemoryTypeDevice, .stream_ordered = true});
-    });
-}
-
-CUDART_CPU_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-    return api("cudaFreeAsync", [&] {
-        Stream& freeing = stream_of(stream);
-        if (pointer == nullptr) {
-            return;
-        }
-        const DeadAllocation dead = end_allocation(pointer, AllocatedOn::device);
-        enqueue(freeing, [dead] { release(dead); });
     });
 }
 

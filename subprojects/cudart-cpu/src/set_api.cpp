@@ -4,6 +4,8 @@
 #include "memory.hpp"
 #include "stream.hpp"
 
+#include <vector>
+
 using namespace cudart_cpu::detail;
 
 namespace {
@@ -18,6 +20,29 @@ cudaMemsetParams byte_fill(void* dst, std::size_t pitch, int value, std::size_t 
     set.width = width;
     set.height = height;
     return set;
+}
+
+/// Throws Failure unless the box lies in the rows and slices of `memory`. A box in one slice needs none.
+void validate_box(const cudaPitchedPtr& memory, const cudaExtent& extent) {
+    if (extent.width > memory.pitch || (extent.depth > 1 && extent.height > memory.ysize)) {
+        fail(cudaErrorInvalidValue, text("a box of (", extent.width, ',', extent.height, ',', extent.depth,
+                                         ") does not fit a pitch of ", memory.pitch, " and slices of ", memory.ysize));
+    }
+}
+
+/// One fill for each slice.
+std::vector<cudaMemsetParams> slices(const cudaPitchedPtr& memory, int value, const cudaExtent& extent) {
+    std::vector<cudaMemsetParams> sets;
+    if (extent.width == 0 || extent.height == 0) {
+        return sets;
+    }
+    validate_box(memory, extent);
+    for (std::size_t z = 0; z < extent.depth; ++z) {
+        sets.push_back(byte_fill(static_cast<char*>(memory.ptr) + z * memory.ysize * memory.pitch, memory.pitch, value,
+                                 extent.width, extent.height));
+        validate_set(sets.back());
+    }
+    return sets;
 }
 
 CompletionPtr submit(const cudaMemsetParams& set, Stream& stream) {
@@ -52,4 +77,20 @@ CUDART_CPU_API cudaError_t cudaMemset2D(void* dst, std::size_t pitch, int value,
 CUDART_CPU_API cudaError_t cudaMemset2DAsync(void* dst, std::size_t pitch, int value, std::size_t width,
                                              std::size_t height, cudaStream_t stream) {
     return api("cudaMemset2DAsync", [&] { submit(byte_fill(dst, pitch, value, width, height), stream_of(stream)); });
+}
+
+CUDART_CPU_API cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
+    return api("cudaMemset3D", [&] {
+        for (const cudaMemsetParams& set : slices(memory, value, extent)) {
+            submit_on_default_stream(set);
+        }
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream) {
+    return api("cudaMemset3DAsync", [&] {
+        for (const cudaMemsetParams& set : slices(memory, value, extent)) {
+            submit(set, stream_of(stream));
+        }
+    });
 }

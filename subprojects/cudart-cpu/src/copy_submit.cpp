@@ -1,0 +1,35 @@
+// Copies given to a stream.
+#include "copy_submit.hpp"
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+bool is_host(cudaMemoryType type) {
+    return type == cudaMemoryTypeUnregistered || type == cudaMemoryTypeHost;
+}
+
+} // namespace
+
+void submit_copy(const cudaMemcpy3DParms& copy, Stream& stream, CopyCall call) {
+    validate_copy(copy);
+    if (is_empty(copy)) {
+        return;
+    }
+    const cudaMemoryType source = source_type(copy);
+    const cudaMemoryType destination = destination_type(copy);
+    const bool within_host = is_host(source) && is_host(destination);
+    const bool within_device = !is_host(source) && !is_host(destination);
+    const bool wait =
+        call == CopyCall::synchronous ? !within_device : within_host || destination == cudaMemoryTypeUnregistered;
+    if (!wait && source == cudaMemoryTypeUnregistered) {
+        enqueue(stream, [packed = PackedSource(copy)] { perform_copy(packed.copy); });
+        return;
+    }
+    const CompletionPtr done = enqueue(stream, [copy] { perform_copy(copy); });
+    if (wait) {
+        done->wait();
+    }
+}
+
+} // namespace cudart_cpu::detail
