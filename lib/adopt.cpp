@@ -54,6 +54,10 @@ class Describer {
             return memset(node);
         case cudaGraphNodeTypeHost:
             return host(node);
+        case cudaGraphNodeTypeEventRecord:
+            return recorded_event(node);
+        case cudaGraphNodeTypeWaitEvent:
+            return awaited_event(node);
         default:
             return std::monostate();
         }
@@ -101,6 +105,18 @@ class Describer {
         cudaHostNodeParams native{};
         checked<GraphError>(cudaGraphHostNodeGetParams(node, &native), "cudaGraphHostNodeGetParams");
         return graph_.store(native);
+    }
+
+    NodeParams recorded_event(cudaGraphNode_t node) {
+        cudaEvent_t event = nullptr;
+        checked<GraphError>(cudaGraphEventRecordNodeGetEvent(node, &event), "cudaGraphEventRecordNodeGetEvent");
+        return graph_.store(EventParams{event, true});
+    }
+
+    NodeParams awaited_event(cudaGraphNode_t node) {
+        cudaEvent_t event = nullptr;
+        checked<GraphError>(cudaGraphEventWaitNodeGetEvent(node, &event), "cudaGraphEventWaitNodeGetEvent");
+        return graph_.store(EventParams{event, false});
     }
 
     GraphState& graph_;

@@ -248,7 +248,7 @@ class GraphState {
     std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet
     std::array<CachedFunction, 16> functions_{};
     std::unordered_map<std::uint32_t, UpdatedNode> updated_; ///< by node index
-    std::uint64_t version_ = 0; ///< of a root, as the next two
+    std::uint64_t version_ = 0;                              ///< of a root, as the next two
     std::size_t changed_nodes_ = 0;
     std::vector<Change> changes_; ///< by version; an entry that is not its node's last says nothing
     bool built_ = false;

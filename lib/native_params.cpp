@@ -35,6 +35,12 @@ struct SetInGraph {
     NativeResult operator()(const cudaHostNodeParams* host) const {
         return {cudaGraphHostNodeSetParams(node, host), "cudaGraphHostNodeSetParams", Api::runtime};
     }
+    NativeResult operator()(const EventParams* event) const {
+        if (event->records)
+            return {cudaGraphEventRecordNodeSetEvent(node, event->event), "cudaGraphEventRecordNodeSetEvent",
+                    Api::runtime};
+        return {cudaGraphEventWaitNodeSetEvent(node, event->event), "cudaGraphEventWaitNodeSetEvent", Api::runtime};
+    }
 };
 
 struct SetInExec {
@@ -58,6 +64,13 @@ struct SetInExec {
     }
     NativeResult operator()(const cudaHostNodeParams* host) const {
         return {cudaGraphExecHostNodeSetParams(exec, node, host), "cudaGraphExecHostNodeSetParams", Api::runtime};
+    }
+    NativeResult operator()(const EventParams* event) const {
+        if (event->records)
+            return {cudaGraphExecEventRecordNodeSetEvent(exec, node, event->event),
+                    "cudaGraphExecEventRecordNodeSetEvent", Api::runtime};
+        return {cudaGraphExecEventWaitNodeSetEvent(exec, node, event->event), "cudaGraphExecEventWaitNodeSetEvent",
+                Api::runtime};
     }
 };
 

@@ -22,10 +22,16 @@ struct alignas(std::max_align_t) KernelParams {
     std::byte* values;
 };
 
+/// Of a node that records the event, or waits for it.
+struct EventParams {
+    cudaEvent_t event;
+    bool records;
+};
+
 /// Each block is trivially copyable but for what a kernel's `values` point at.
 /// Parameters of nodes that cudag does not describe, such as adopted 2D copies, stay with CUDA: monostate.
-using NodeParams =
-    std::variant<std::monostate, const KernelParams*, const CopyParams*, const SetParams*, const cudaHostNodeParams*>;
+using NodeParams = std::variant<std::monostate, const KernelParams*, const CopyParams*, const SetParams*,
+                                const cudaHostNodeParams*, const EventParams*>;
 
 /// A copy of `params` in `memory`, to be changed by `assign_params`.
 [[nodiscard]] NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& params);

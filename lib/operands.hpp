@@ -28,4 +28,10 @@ void require_set(const SetParams& set, const MakeSubject& subject) {
     if (set.destination == nullptr) refuse<E>("the destination is null", subject());
 }
 
+/// Throws E if `event` is null.
+template <class E = GraphError, class MakeSubject>
+void require_event(cudaEvent_t event, const MakeSubject& subject) {
+    if (event == nullptr) refuse<E>("the event is null or was moved from", subject());
+}
+
 } // namespace cudag::detail

@@ -200,6 +200,14 @@ void update_host(const UpdateTarget& target, const Node& node, HostTask&& task) 
     });
 }
 
+void update_event(const UpdateTarget& target, const Node& node, cudaEvent_t event, Owners&& owners) {
+    update_in(target, node, [&](auto update) {
+        require_event<UpdateError>(event, [&] { return update.subject(); });
+        const EventParams next{event, std::get<const EventParams*>(update.params())->records};
+        set_params(update, &next, std::move(owners));
+    });
+}
+
 } // namespace detail
 
 } // namespace cudag

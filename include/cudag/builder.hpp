@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/event_operand.hpp>
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/detail/record.hpp>
 #include <cudag/graph.hpp>
@@ -87,6 +88,25 @@ class CUDAG_EXPORT GraphBuilder {
         return {detail::Unchecked(), detail::add_host(state(), detail::host_task(std::forward<F>(callable)), location)};
     }
 
+    /// Adds a mark of `event`: an Event or `cudaEvent_t`, which must outlive every launch, or a shared_ptr to an Event,
+    /// which is kept. Each launch marks it anew, and replaces an earlier mark, when the nodes before this one have
+    /// finished. Throws GraphError if the event is null or was moved from, and in the body of a conditional.
+    template <class E>
+    RecordNode record(E&& event, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_event<E, detail::EventUse::record>())
+            return RecordNode(detail::Unchecked(), add_event(NodeKind::record_event, event, location));
+        return {};
+    }
+
+    /// Adds a wait for the work that `event`, given as to `record`, marks; if it marks none, for nothing. The mark is
+    /// to be set before the graph is launched: within one launch, `.after` orders nodes.
+    template <class E>
+    WaitNode wait(E&& event, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_event<E, detail::EventUse::wait>())
+            return WaitNode(detail::Unchecked(), add_event(NodeKind::wait_event, event, location));
+        return {};
+    }
+
     /// Adds a barrier after one node or more, each a handle or a range of handles: n + m edges instead of n * m.
     template <class... N>
     JoinNode join(detail::Located<Node> first, const N&... rest) {
@@ -134,6 +154,13 @@ class CUDAG_EXPORT GraphBuilder {
             return {detail::Unchecked(), detail::add_kernel(state(), call, std::move(owners), location)};
         }
         return {};
+    }
+
+    template <class E>
+    Node add_event(NodeKind kind, const E& event, const SourceLocation& location) {
+        detail::Owners owners;
+        const cudaEvent_t native = detail::to_event(event, owners);
+        return detail::add_event(state(), kind, native, std::move(owners), location);
     }
 
     [[nodiscard]] detail::GraphState& state() const;

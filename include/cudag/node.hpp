@@ -233,6 +233,20 @@ class JoinNode : public detail::TypedNode<JoinNode> {
     using TypedNode::TypedNode;
 };
 
+/// A mark of an event: it is reached when the nodes before it have finished, in each launch anew.
+class RecordNode : public detail::TypedNode<RecordNode> {
+  public:
+    static constexpr NodeKind node_kind = NodeKind::record_event;
+    using TypedNode::TypedNode;
+};
+
+/// Waits for the work that an event marks.
+class WaitNode : public detail::TypedNode<WaitNode> {
+  public:
+    static constexpr NodeKind node_kind = NodeKind::wait_event;
+    using TypedNode::TypedNode;
+};
+
 namespace detail {
 CUDAG_EXPORT void require_kernel(const Node& node, const void* symbol);
 } // namespace detail

@@ -74,6 +74,11 @@ TEST_CASE("a node whose call fails is not in the graph", "[unit][faults]") {
     SECTION("host") {
         check_adding([&](auto& builder, auto) { return builder.host([] {}); });
     }
+    SECTION("event") {
+        cudag::Event event;
+        check_adding([&](auto& builder, auto) { return builder.record(event); });
+        check_adding([&](auto& builder, auto) { return builder.wait(event); });
+    }
     SECTION("join") {
         check_adding([&](auto& builder, auto first) { return builder.join(first); });
     }

@@ -41,6 +41,9 @@ CUDAG_EXPORT Node add_kernel(GraphState& graph, const KernelCall& call, Owners&&
 CUDAG_EXPORT Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT Node add_memset(GraphState& graph, const SetParams& set, Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where);
+/// `kind` is record_event or wait_event.
+CUDAG_EXPORT Node add_event(GraphState& graph, NodeKind kind, cudaEvent_t event, Owners&& owners,
+                            const SourceLocation& where);
 CUDAG_EXPORT Node add_join(GraphState& graph, const Node* from, std::size_t count, const SourceLocation& where);
 
 } // namespace cudag::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/event_operand.hpp>
 #include <cudag/detail/host_task.hpp>
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/detail/kernel_call.hpp>
@@ -30,6 +31,7 @@ CUDAG_EXPORT void update_kernel(const UpdateTarget& target, const Node& node, co
 CUDAG_EXPORT void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners);
 CUDAG_EXPORT void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners);
 CUDAG_EXPORT void update_host(const UpdateTarget& target, const Node& node, HostTask&& task);
+CUDAG_EXPORT void update_event(const UpdateTarget& target, const Node& node, cudaEvent_t event, Owners&& owners);
 
 /// `Self`, a Graph or an Exec, has a member `update_target()`.
 template <class Self>
@@ -74,8 +76,25 @@ class Updates {
         update_host(target(), node, host_task(std::forward<F>(callable)));
     }
 
+    /// Gives a node another event to mark or to wait for, owned or borrowed as by the builder.
+    template <class E>
+    void update(const RecordNode& node, E&& event) {
+        if constexpr (require_event<E, EventUse::record>()) update_with_event(node, event);
+    }
+    template <class E>
+    void update(const WaitNode& node, E&& event) {
+        if constexpr (require_event<E, EventUse::wait>()) update_with_event(node, event);
+    }
+
   private:
     [[nodiscard]] UpdateTarget target() { return static_cast<Self&>(*this).update_target(); }
+
+    template <class E>
+    void update_with_event(const Node& node, const E& event) {
+        Owners owners;
+        const cudaEvent_t native = to_event(event, owners);
+        update_event(target(), node, native, std::move(owners));
+    }
 
     template <bool Configured, class... P, class... A>
     void update_arguments(const KernelNode<P...>& node, const LaunchConfig* config, A&&... arguments) {

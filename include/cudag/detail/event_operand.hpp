@@ -1,0 +1,47 @@
+// What nodes that record and wait for events take.
+#pragma once
+
+#include <cudag/detail/argument.hpp>
+#include <cudag/detail/owners.hpp>
+#include <cudag/event.hpp>
+
+#include <concepts>
+#include <memory>
+#include <type_traits>
+
+namespace cudag::detail {
+
+enum class EventUse { record, wait };
+
+/// An Event, a shared_ptr to one, or CUDA's handle; as deduced by a forwarding reference.
+template <class E>
+concept EventArgument = std::same_as<std::remove_cvref_t<E>, Event> ||
+    std::same_as<std::remove_cvref_t<E>, cudaEvent_t> || std::same_as<std::remove_cvref_t<E>, std::shared_ptr<Event>> ||
+    std::same_as<std::remove_cvref_t<E>, std::shared_ptr<const Event>>;
+
+template <class E, EventUse Use>
+constexpr bool require_event() {
+    using Given = std::remove_reference_t<E>;
+    constexpr bool temporary = std::same_as<std::remove_cv_t<Given>, Event> && !std::is_lvalue_reference_v<E>;
+    constexpr bool constant =
+        std::same_as<Given, const Event> || std::same_as<std::remove_cv_t<Given>, std::shared_ptr<const Event>>;
+    static_assert(EventArgument<E>, "cudag: an event is a cudag::Event, a shared_ptr to one, or a cudaEvent_t");
+    static_assert(!temporary, "cudag: a temporary Event is gone when the graph runs; pass an lvalue or a shared_ptr");
+    static_assert(!constant || Use == EventUse::wait, "cudag: recording changes an event, and this one is const");
+    return EventArgument<E> && !temporary && (!constant || Use == EventUse::wait);
+}
+
+/// CUDA's handle; null if `event` is null or was moved from.
+template <class E>
+cudaEvent_t to_event(const E& event, Owners& owners) {
+    if constexpr (std::same_as<E, Event>) {
+        return event.get();
+    } else if constexpr (is_shared_ptr<E>) {
+        keep(owners, 0, event);
+        return event ? event->get() : nullptr;
+    } else {
+        return event;
+    }
+}
+
+} // namespace cudag::detail
