@@ -18,8 +18,7 @@ class Flattening {
         for (std::uint32_t i = 0; i < graph.states.size(); ++i)
             ends.push_back(add(graph.states[i], i, child));
         for (std::size_t i = 0; i < ends.size(); ++i)
-            for (const std::uint32_t dependency : graph.shape->dependencies[i])
-                add_edge(ends[dependency].last, ends[i].first);
+            add_edges(ends, *graph.shape, i);
         if (!child) return;
         const std::uint32_t end = add_node({nullptr, true, 0, *child});
         add_edge(*child, end);
@@ -49,10 +48,25 @@ class Flattening {
         return {place, place};
     }
 
+    /// Those that lead to node `to`.
+    void add_edges(const std::vector<Ends>& ends, const ExecShape& shape, std::size_t to) {
+        for (std::size_t i = 0; i < shape.dependencies[to].size(); ++i) {
+            const Ends& from = ends[shape.dependencies[to][i]];
+            if (is_ordinary(shape.data[to][i])) {
+                add_edge(from.last, ends[to].first);
+            } else {
+                flat_.shape.producers[ends[to].first].push_back(from.last);
+                flat_.shape.consumers[from.last].push_back(ends[to].first);
+            }
+        }
+    }
+
     std::uint32_t add_node(LaunchNode node) {
         flat_.nodes.push_back(std::move(node));
         flat_.shape.dependencies.emplace_back();
         flat_.shape.dependents.emplace_back();
+        flat_.shape.producers.emplace_back();
+        flat_.shape.consumers.emplace_back();
         return static_cast<std::uint32_t>(flat_.nodes.size() - 1);
     }
 

@@ -7,6 +7,15 @@
 
 namespace cudart_cpu::detail {
 
+/// Lists of nodes, one list for each node. Over an ordinary edge a node runs after its dependency; over a programmatic
+/// one a consumer may run as soon as its producer may, and waits for it in cudaGridDependencySynchronize.
+struct LaunchShape {
+    Adjacency dependencies;
+    Adjacency dependents;
+    Adjacency producers;
+    Adjacency consumers;
+};
+
 struct LaunchNode {
     WorkPointer work; // null at the end of a child graph
     bool enabled = true;
@@ -18,7 +27,7 @@ struct LaunchNode {
 /// A child graph's node is where it begins; one node more is where it ends. So nodes that are not ordered with the
 /// child graph run between its nodes too.
 struct LaunchGraph {
-    ExecShape shape; // without sources
+    LaunchShape shape;
     std::vector<LaunchNode> nodes;
     /// The enabled nodes whose work is staged; event records last, since a launch's waits are not for its own records.
     std::vector<std::uint32_t> staged;

@@ -34,6 +34,7 @@ std::shared_ptr<const ExecShape> shape_of(const Graph& graph) {
     for (const auto& node : graph.nodes()) {
         shape->dependencies.push_back(numbered(node->dependencies));
         shape->dependents.push_back(numbered(node->dependents));
+        shape->data.push_back(node->dependency_data);
     }
     return shape;
 }

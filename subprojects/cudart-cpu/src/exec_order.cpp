@@ -1,6 +1,8 @@
 // The order in which a launch starts its nodes.
 #include "exec_order.hpp"
 
+#include "exec_readiness.hpp"
+
 #include <queue>
 #include <utility>
 
@@ -26,7 +28,7 @@ class Generator {
 
 } // namespace
 
-std::vector<std::uint32_t> draw_order(const ExecShape& shape, Draw draw) {
+std::vector<std::uint32_t> draw_order(const LaunchShape& shape, Draw draw) {
     const std::size_t count = shape.dependencies.size();
     // The seed is mixed before the launch is added, so that seed 1's second launch is not seed 2's first.
     Generator generator(Generator(draw.seed)() + draw.launch);
@@ -35,20 +37,16 @@ std::vector<std::uint32_t> draw_order(const ExecShape& shape, Draw draw) {
         priority = generator();
 
     std::priority_queue<std::pair<std::uint64_t, std::uint32_t>> ready;
-    std::vector<std::size_t> missing(count);
-    const auto make_ready = [&](std::uint32_t node) { ready.emplace(priorities[node], node); };
-    for (std::uint32_t node = 0; node < count; ++node) {
-        missing[node] = shape.dependencies[node].size();
-        if (missing[node] == 0) make_ready(node);
-    }
+    const auto add = [&](std::uint32_t node) { ready.emplace(priorities[node], node); };
+    Readiness readiness(shape);
+    readiness.start(add);
     std::vector<std::uint32_t> order;
     order.reserve(count);
     while (!ready.empty()) {
         const std::uint32_t node = ready.top().second;
         ready.pop();
         order.push_back(node);
-        for (const std::uint32_t dependent : shape.dependents[node])
-            if (--missing[dependent] == 0) make_ready(dependent);
+        readiness.finish(node, add);
     }
     return order;
 }

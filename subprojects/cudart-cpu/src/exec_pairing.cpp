@@ -52,9 +52,13 @@ class Pairing {
             open_.pop_back();
             const auto& ours = exec_.shape->dependencies[index];
             const auto& theirs = twins_[index]->dependencies;
-            for (std::size_t i = 0; i < ours.size(); ++i)
+            for (std::size_t i = 0; i < ours.size(); ++i) {
                 if (!pair(ours[i], *theirs[i]))
                     refuse_topology(text("dependency ", i, " of node ", index, " differs"), twins_[index], theirs[i]);
+                if (!same(exec_.shape->data[index][i], twins_[index]->dependency_data[i]))
+                    refuse_topology(text("the data of dependency ", i, " of node ", index, " differs"), twins_[index],
+                                    theirs[i]);
+            }
         }
     }
 

@@ -21,10 +21,10 @@ cudaError_t add_node(const char* name, cudaGraphNode_t* added, cudaGraph_t graph
         Graph& target = graph_of(graph);
         const std::vector<Node*> before = dependencies_of(target, dependencies, count);
         NodeContent content = make_content(target);
-        require_ordinary_edges(edge_data, count, [&](std::size_t i) {
+        require_valid_edges(edge_data, count, [&](std::size_t i) {
             return EdgeEnds{before[i]->work->type(), content.work->type()};
         });
-        *added = target.add(std::move(content), before).handle;
+        *added = target.add(std::move(content), before, edge_data).handle;
     });
 }
 

@@ -42,6 +42,12 @@ std::string label(const Node& node, std::size_t index, unsigned flags) {
     return result;
 }
 
+const char* edge_attributes(const cudaGraphEdgeData& data) {
+    if (is_ordinary(data)) return "";
+    return data.from_port == cudaGraphKernelNodePortProgrammatic ? " [label=\"programmatic\"]"
+                                                                 : " [label=\"launch completion\"]";
+}
+
 /// `prefix` makes the names of the graph's nodes differ from those of other graphs in the file.
 void write_nodes(std::ostream& out, const Graph& graph, unsigned flags, const std::string& prefix) {
     std::unordered_map<const Node*, std::size_t> numbers;
@@ -58,8 +64,9 @@ void write_nodes(std::ostream& out, const Graph& graph, unsigned flags, const st
         }
     }
     for (const auto& node : graph.nodes())
-        for (const Node* dependent : node->dependents)
-            out << "  " << prefix << numbers.at(node.get()) << " -> " << prefix << numbers.at(dependent) << ";\n";
+        for (std::size_t i = 0; i < node->dependents.size(); ++i)
+            out << "  " << prefix << numbers.at(node.get()) << " -> " << prefix << numbers.at(node->dependents[i])
+                << edge_attributes(node->dependent_data[i]) << ";\n";
 }
 
 void write_dot(std::ostream& out, const Graph& graph, unsigned flags) {

@@ -4,6 +4,8 @@
 #include "handle_table.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <unordered_set>
 
 namespace cudart_cpu::detail {
@@ -25,6 +27,17 @@ std::shared_ptr<Node> make_node(Graph& graph, WorkPointer work) {
     auto node = std::make_shared<Node>(Node{graph, nullptr, std::move(work), {}, {}});
     node->handle = live_nodes().add(node);
     return node;
+}
+
+/// For one element more: what comes after it cannot fail.
+template <class T>
+void make_room(std::vector<T>& elements) {
+    if (elements.size() == elements.capacity()) elements.reserve(2 * elements.size() + 1);
+}
+
+/// Their number if it is none of them.
+std::ptrdiff_t place_of(const std::vector<Node*>& nodes, const Node& node) noexcept {
+    return std::find(nodes.begin(), nodes.end(), &node) - nodes.begin();
 }
 
 } // namespace
@@ -50,13 +63,13 @@ void Graph::retire(Node& node) noexcept {
         graphs().take(body->handle_);
 }
 
-Node& Graph::add(NodeContent content, const std::vector<Node*>& dependencies) {
+Node& Graph::add(NodeContent content, const std::vector<Node*>& dependencies, const cudaGraphEdgeData* data) {
     nodes_.push_back(make_node(*this, std::move(content.work)));
     Node& node = *nodes_.back();
     make_root(node);
     try {
-        for (Node* dependency : dependencies)
-            add_edge(*dependency, node);
+        for (std::size_t i = 0; i < dependencies.size(); ++i)
+            add_edge(*dependencies[i], node, data ? data[i] : cudaGraphEdgeData{});
         own_bodies(node, std::move(content.bodies));
     } catch (...) {
         remove(node);
@@ -93,28 +106,33 @@ std::shared_ptr<Graph> Graph::clone() const {
         twin.emplace(node.get(), &made);
     }
     for (const auto& node : nodes_)
-        for (const Node* dependency : node->dependencies)
-            copy->add_edge(*twin.at(dependency), *twin.at(node.get()));
+        for (std::size_t i = 0; i < node->dependencies.size(); ++i)
+            copy->add_edge(*twin.at(node->dependencies[i]), *twin.at(node.get()), node->dependency_data[i]);
     return copy;
 }
 
-void Graph::add_edge(Node& from, Node& to) {
+void Graph::add_edge(Node& from, Node& to, const cudaGraphEdgeData& data) {
+    make_room(to.dependencies);
+    make_room(to.dependency_data);
+    make_room(from.dependents);
+    make_room(from.dependent_data);
     to.dependencies.push_back(&from);
-    try {
-        from.dependents.push_back(&to);
-    } catch (...) {
-        to.dependencies.pop_back();
-        throw;
-    }
+    to.dependency_data.push_back(data);
+    from.dependents.push_back(&to);
+    from.dependent_data.push_back(data);
 }
 
 void Graph::remove_edge(Node& from, Node& to) noexcept {
-    std::erase(to.dependencies, &from);
+    const auto dependency = place_of(to.dependencies, from);
+    to.dependencies.erase(to.dependencies.begin() + dependency);
+    to.dependency_data.erase(to.dependency_data.begin() + dependency);
     if (to.dependencies.empty()) make_root(to);
     // The order that CUDA leaves behind.
-    const auto place = std::find(from.dependents.begin(), from.dependents.end(), &to);
-    *place = from.dependents.back();
+    const auto dependent = static_cast<std::size_t>(place_of(from.dependents, to));
+    from.dependents[dependent] = from.dependents.back();
     from.dependents.pop_back();
+    from.dependent_data[dependent] = from.dependent_data.back();
+    from.dependent_data.pop_back();
 }
 
 Node* Graph::find_clone_of(cudaGraphNode_t original) const noexcept {
@@ -126,10 +144,20 @@ Node* Graph::find_clone_of(cudaGraphNode_t original) const noexcept {
     return nullptr;
 }
 
-bool has_edge(const Node& from, const Node& to) noexcept {
-    if (from.dependents.size() < to.dependencies.size())
-        return std::find(from.dependents.begin(), from.dependents.end(), &to) != from.dependents.end();
-    return std::find(to.dependencies.begin(), to.dependencies.end(), &from) != to.dependencies.end();
+const cudaGraphEdgeData* find_edge(const Node& from, const Node& to) noexcept {
+    const bool backwards = to.dependencies.size() <= from.dependents.size();
+    const std::vector<Node*>& nodes = backwards ? to.dependencies : from.dependents;
+    const auto place = static_cast<std::size_t>(place_of(nodes, backwards ? from : to));
+    if (place == nodes.size()) return nullptr;
+    return backwards ? &to.dependency_data[place] : &from.dependent_data[place];
+}
+
+bool same(const cudaGraphEdgeData& a, const cudaGraphEdgeData& b) noexcept {
+    return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
+bool is_ordinary(const cudaGraphEdgeData& data) noexcept {
+    return same(data, {});
 }
 
 cudaGraph_t register_graph(std::shared_ptr<Graph> graph) {

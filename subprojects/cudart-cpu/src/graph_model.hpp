@@ -37,6 +37,8 @@ struct Node {
     WorkPointer work;
     std::vector<Node*> dependencies; // in the order in which they were added
     std::vector<Node*> dependents;
+    std::vector<cudaGraphEdgeData> dependency_data{}; // of the edges, at the same places
+    std::vector<cudaGraphEdgeData> dependent_data{};
     cudaGraphNode_t origin = nullptr; // the node of which it is the clone
     std::uint64_t rooted_at = 0;      // grows with each time that a node of the graph becomes a root
     WorkPointer shown = nullptr;      // a copy of `work` that getters let the caller point into
@@ -63,7 +65,8 @@ class Graph {
     const std::vector<std::shared_ptr<Node>>& nodes() const noexcept { return nodes_; }
 
     /// The node becomes the owner of the content's bodies.
-    Node& add(NodeContent content, const std::vector<Node*>& dependencies);
+    /// `data` may be null: the edges are ordinary ones.
+    Node& add(NodeContent content, const std::vector<Node*>& dependencies, const cudaGraphEdgeData* data = nullptr);
     void remove(Node& node) noexcept;
 
     /// What a node owns has its handle too. Only then may anybody else refer to the graph.
@@ -79,7 +82,7 @@ class Graph {
     Node* find_clone_of(cudaGraphNode_t original) const noexcept;
 
     /// Both are nodes of this graph; there must be no such edge yet, or there must be one.
-    void add_edge(Node& from, Node& to);
+    void add_edge(Node& from, Node& to, const cudaGraphEdgeData& data = {});
     void remove_edge(Node& from, Node& to) noexcept;
 
     std::unordered_map<cudaUserObject_t, HeldObject> user_objects;
@@ -100,7 +103,11 @@ class Graph {
     std::optional<Counted<Kind::graph>> counted_; // while it is the user's
 };
 
-bool has_edge(const Node& from, const Node& to) noexcept;
+/// The data of an edge; null if there is no such edge.
+const cudaGraphEdgeData* find_edge(const Node& from, const Node& to) noexcept;
+bool same(const cudaGraphEdgeData& a, const cudaGraphEdgeData& b) noexcept;
+/// An edge over which `to` waits for all of `from`.
+bool is_ordinary(const cudaGraphEdgeData& data) noexcept;
 
 /// The user becomes the graph's owner.
 cudaGraph_t register_graph(std::shared_ptr<Graph> graph);

@@ -135,15 +135,13 @@ void refuse_kind(cudaGraphNodeType type) {
     fail(cudaErrorNotSupported, text("cudart-cpu does not support ", type_name(type), " nodes"));
 }
 
-void require_ordinary_edge(const cudaGraphEdgeData& data, EdgeEnds ends, std::size_t index) {
-    if (all_zero(&data, sizeof data)) return;
+void require_valid_edge(const cudaGraphEdgeData& data, EdgeEnds ends, std::size_t index) {
     const bool programmatic = data.type == cudaGraphDependencyTypeProgrammatic && data.to_port == 0 &&
                               (data.from_port == cudaGraphKernelNodePortProgrammatic ||
                                data.from_port == cudaGraphKernelNodePortLaunchCompletion) &&
                               all_zero(data.reserved, sizeof data.reserved) && ends.from == cudaGraphNodeTypeKernel &&
                               ends.to == cudaGraphNodeTypeKernel;
-    if (programmatic)
-        fail(cudaErrorNotSupported, text("Index ", index, ": cudart-cpu does not support programmatic edges"));
+    if (programmatic || is_ordinary(data)) return;
     fail(cudaErrorInvalidValue, text("Index ", index, ": edge data is invalid: from_port ", int{data.from_port},
                                      ", to_port ", int{data.to_port}, ", type ", int{data.type}, " between a ",
                                      type_name(ends.from), " and a ", type_name(ends.to), " node"));

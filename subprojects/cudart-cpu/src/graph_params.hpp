@@ -30,17 +30,17 @@ struct EdgeEnds {
     cudaGraphNodeType from;
     cudaGraphNodeType to;
 };
-void require_ordinary_edge(const cudaGraphEdgeData& data, EdgeEnds ends, std::size_t index);
+void require_valid_edge(const cudaGraphEdgeData& data, EdgeEnds ends, std::size_t index);
 
 /// The kinds that CUDA has and cudart-cpu does not: refused by name.
 [[noreturn]] void refuse_kind(cudaGraphNodeType type);
 
-/// Throws Failure unless `data` is null or each of its elements describes an ordinary edge: programmatic ones, between
-/// two kernels, are not supported. `ends(i)` gives the types of the nodes of edge i.
+/// Throws Failure unless `data` is null or each of its elements describes an edge that there is: an ordinary one, or a
+/// programmatic one between two kernels. `ends(i)` gives the types of the nodes of edge i.
 template <class Ends>
-void require_ordinary_edges(const cudaGraphEdgeData* data, std::size_t count, Ends&& ends) {
+void require_valid_edges(const cudaGraphEdgeData* data, std::size_t count, Ends&& ends) {
     for (std::size_t i = 0; data && i < count; ++i)
-        require_ordinary_edge(data[i], ends(i), i);
+        require_valid_edge(data[i], ends(i), i);
 }
 
 } // namespace cudart_cpu::detail

@@ -23,8 +23,10 @@ class Answer {
             out[i] = i < written_ ? handle_at(i) : nullptr;
     }
 
-    void write_ordinary(cudaGraphEdgeData* out) const {
-        if (out) std::fill_n(out, written_, cudaGraphEdgeData{});
+    template <class DataAt>
+    void write_data(cudaGraphEdgeData* out, DataAt&& data_at) const {
+        for (std::size_t i = 0; out && i < written_; ++i)
+            out[i] = data_at(i);
     }
 
   private:
@@ -32,34 +34,45 @@ class Answer {
     std::size_t written_;
 };
 
+/// For a query without room for the data of edges.
+void require_lossless(const cudaGraphEdgeData& data) {
+    if (!is_ordinary(data)) fail(cudaErrorLossyQuery, "An edge has non-default data, and edgeData is NULL");
+}
+
 /// Dependencies or dependents of a node.
 cudaError_t answer_neighbours(const char* name, cudaGraphNode_t handle, std::vector<Node*> Node::*side,
-                              cudaGraphNode_t* out, cudaGraphEdgeData* data, std::size_t* count) noexcept {
+                              std::vector<cudaGraphEdgeData> Node::*side_data, cudaGraphNode_t* out,
+                              cudaGraphEdgeData* data_out, std::size_t* count) noexcept {
     return graph_api(name, [&] {
         require_pointer(count, "the number of nodes");
-        if (data) require_pointer(out, "the array of nodes that goes with edgeData");
-        const std::vector<Node*>& nodes = node_of(handle).*side;
+        if (data_out) require_pointer(out, "the array of nodes that goes with edgeData");
+        const Node& node = node_of(handle);
+        const std::vector<Node*>& nodes = node.*side;
+        const std::vector<cudaGraphEdgeData>& data = node.*side_data;
+        if (out && !data_out) std::for_each(data.begin(), data.end(), require_lossless);
         const Answer answer(nodes.size(), count, out);
         answer.write(out, [&](std::size_t i) { return nodes[i]->handle; });
-        answer.write_ordinary(data);
+        answer.write_data(data_out, [&](std::size_t i) { return data[i]; });
     });
 }
 
 struct Edge {
     Node* from;
     Node* to;
+    cudaGraphEdgeData data;
 };
 
 std::vector<Edge> edges_of(const Graph& graph) {
     std::vector<Edge> edges;
     for (const auto& node : graph.nodes())
-        for (Node* dependent : node->dependents)
-            edges.push_back({node.get(), dependent});
+        for (std::size_t i = 0; i < node->dependents.size(); ++i)
+            edges.push_back({node.get(), node->dependents[i], node->dependent_data[i]});
     return edges;
 }
 
-Edge checked_edge(const Graph& graph, cudaGraphNode_t from, cudaGraphNode_t to, std::size_t index) {
-    const Edge edge{&node_of(from), &node_of(to)};
+Edge checked_edge(const Graph& graph, cudaGraphNode_t from, cudaGraphNode_t to, const cudaGraphEdgeData& data,
+                  std::size_t index) {
+    const Edge edge{&node_of(from), &node_of(to), data};
     if (&edge.from->graph != &graph || &edge.to->graph != &graph)
         fail(cudaErrorInvalidValue, text("edge ", index, " (", from, " to ", to, ") has a node of another graph"));
     if (edge.from == edge.to)
@@ -75,8 +88,8 @@ std::vector<Edge> checked_edges(const Graph& graph, const cudaGraphNode_t* from,
     require_pointer(to, "to");
     edges.reserve(count);
     for (std::size_t i = 0; i < count; ++i)
-        edges.push_back(checked_edge(graph, from[i], to[i], i));
-    require_ordinary_edges(data, count, [&](std::size_t i) {
+        edges.push_back(checked_edge(graph, from[i], to[i], data ? data[i] : cudaGraphEdgeData{}, i));
+    require_valid_edges(data, count, [&](std::size_t i) {
         return EdgeEnds{edges[i].from->work->type(), edges[i].to->work->type()};
     });
     return edges;
@@ -120,10 +133,13 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphGetEdges(cudaGraph_t graph, cudaGr
             require_pointer(to, "to");
         }
         const std::vector<Edge> edges = edges_of(graph_of(graph));
+        if (from && !edgeData)
+            for (const Edge& edge : edges)
+                require_lossless(edge.data);
         const Answer answer(edges.size(), numEdges, from);
         answer.write(from, [&](std::size_t i) { return edges[i].from->handle; });
         answer.write(to, [&](std::size_t i) { return edges[i].to->handle; });
-        answer.write_ordinary(edgeData);
+        answer.write_data(edgeData, [&](std::size_t i) { return edges[i].data; });
     });
 }
 
@@ -137,16 +153,16 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeGetType(cudaGraphNode_t node, 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeGetDependencies(cudaGraphNode_t node, cudaGraphNode_t* pDependencies,
                                                                   cudaGraphEdgeData* edgeData,
                                                                   size_t* pNumDependencies) {
-    return answer_neighbours("cudaGraphNodeGetDependencies", node, &Node::dependencies, pDependencies, edgeData,
-                             pNumDependencies);
+    return answer_neighbours("cudaGraphNodeGetDependencies", node, &Node::dependencies, &Node::dependency_data,
+                             pDependencies, edgeData, pNumDependencies);
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeGetDependentNodes(cudaGraphNode_t node,
                                                                     cudaGraphNode_t* pDependentNodes,
                                                                     cudaGraphEdgeData* edgeData,
                                                                     size_t* pNumDependentNodes) {
-    return answer_neighbours("cudaGraphNodeGetDependentNodes", node, &Node::dependents, pDependentNodes, edgeData,
-                             pNumDependentNodes);
+    return answer_neighbours("cudaGraphNodeGetDependentNodes", node, &Node::dependents, &Node::dependent_data,
+                             pDependentNodes, edgeData, pNumDependentNodes);
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddDependencies(cudaGraph_t graph, const cudaGraphNode_t* from,
@@ -157,10 +173,10 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddDependencies(cudaGraph_t graph,
         // As CUDA does: an impossible edge is found before any is added, a duplicate when its turn comes.
         Graph& target = graph_of(graph);
         for (const Edge& edge : checked_edges(target, from, to, edgeData, numDependencies)) {
-            if (has_edge(*edge.from, *edge.to))
+            if (find_edge(*edge.from, *edge.to))
                 fail(cudaErrorInvalidValue,
                      text("the edge from node ", edge.from->handle, " to node ", edge.to->handle, " already exists"));
-            target.add_edge(*edge.from, *edge.to);
+            target.add_edge(*edge.from, *edge.to, edge.data);
         }
     });
 }
@@ -173,9 +189,10 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t gra
         // As CUDA does: what comes before a missing edge is removed.
         Graph& target = graph_of(graph);
         for (const Edge& edge : checked_edges(target, from, to, edgeData, numDependencies)) {
-            if (!has_edge(*edge.from, *edge.to))
-                fail(cudaErrorInvalidValue,
-                     text("the edge from node ", edge.from->handle, " to node ", edge.to->handle, " does not exist"));
+            const cudaGraphEdgeData* data = find_edge(*edge.from, *edge.to);
+            if (!data || !same(*data, edge.data))
+                fail(cudaErrorInvalidValue, text("the edge from node ", edge.from->handle, " to node ", edge.to->handle,
+                                                 data ? " has other data" : " does not exist"));
             target.remove_edge(*edge.from, *edge.to);
         }
     });

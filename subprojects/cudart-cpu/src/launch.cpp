@@ -41,6 +41,24 @@ void validate_block(dim3 block) {
     }
 }
 
+/// A kernel that waits for another may run it: on the same thread, in the midst of its own.
+struct OuterKernel {
+    OuterKernel() = default;
+    OuterKernel(const OuterKernel&) = delete;
+    OuterKernel& operator=(const OuterKernel&) = delete;
+    ~OuterKernel() {
+        threadIdx = thread;
+        blockIdx = block;
+        blockDim = block_size;
+        gridDim = grid_size;
+    }
+
+    const uint3 thread = threadIdx;
+    const uint3 block = blockIdx;
+    const dim3 block_size = blockDim;
+    const dim3 grid_size = gridDim;
+};
+
 } // namespace
 
 void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes) {
@@ -56,6 +74,7 @@ void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size
 }
 
 void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args) {
+    const OuterKernel outer;
     gridDim = grid;
     blockDim = block;
     for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z) {
