@@ -5,6 +5,7 @@
 #include "failure.hpp"
 #include "reclaim.hpp"
 
+#include <cstring>
 #include <utility>
 
 namespace cudag::detail {
@@ -63,6 +64,30 @@ Shadow& ExecState::shadow(const ExecNode& node) {
         return *slot;
     slot = &shadows_.emplace_back(Shadow{copy_params(arena_, node.graph.original_params(node.index))});
     return *slot;
+}
+
+const NodeParams& ExecState::params(const ExecNode& node) const noexcept {
+    const Shadow* shadow = find_shadow(node);
+    return shadow == nullptr ? node.graph.original_params(node.index) : shadow->params;
+}
+
+bool ExecState::has_owners(const ExecNode& node) const noexcept {
+    const Shadow* shadow = find_shadow(node);
+    return shadow != nullptr && !shadow->owners.empty();
+}
+
+void ExecState::make_room(Shadow& shadow, const NodeParams& params) {
+    const auto* has = std::get_if<const KernelParams*>(&shadow.params);
+    const auto* needs = std::get_if<const KernelParams*>(&params);
+    if (has == nullptr || needs == nullptr || (*has)->signature->bytes >= (*needs)->signature->bytes) return;
+    const KernelParams& current = **has;
+    const NodeParams larger = copy_params(arena_, params);
+    KernelParams& block = const_cast<KernelParams&>(*std::get<const KernelParams*>(larger)); // made a line above
+    std::byte* values = block.values;
+    block = current;
+    block.values = values;
+    std::memcpy(values, current.values, current.signature->bytes);
+    shadow.params = larger;
 }
 
 void ExecState::commit(Shadow& shadow, OwnerVersions&& next) noexcept {

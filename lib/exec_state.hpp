@@ -48,6 +48,8 @@ class ExecState {
     /// The node of this exec's graph that a handle names. Throws UpdateError for other handles.
     [[nodiscard]] ExecNode node_of(const Node& node) const;
 
+    /// The graph that this exec was made from.
+    [[nodiscard]] const GraphState& source() const noexcept { return *source_; }
     /// Whether this exec was made from `graph`.
     [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
     /// The version of its graph that this exec has.
@@ -57,10 +59,21 @@ class ExecState {
     /// What is in force in a node; made on first use.
     [[nodiscard]] Shadow& shadow(const ExecNode& node);
 
+    /// What is in force in a node, without a shadow if there is none yet.
+    [[nodiscard]] const NodeParams& params(const ExecNode& node) const noexcept;
+    /// Whether updates have brought in owners that the node's parameters in force use.
+    [[nodiscard]] bool has_owners(const ExecNode& node) const noexcept;
+    /// Lets `shadow` be assigned `params`, of another kernel perhaps; it keeps what it has.
+    void make_room(Shadow& shadow, const NodeParams& params);
+
     /// Puts `next` in force: launches to come use it, those in flight may use the previous version.
     void commit(Shadow& shadow, OwnerVersions&& next) noexcept;
 
   private:
+    [[nodiscard]] const Shadow* find_shadow(const ExecNode& node) const noexcept {
+        return shadow_of_.empty() ? nullptr : shadow_of_[node.graph.first_number() + node.index];
+    }
+
     cudaGraphExec_t native_;
     std::shared_ptr<GraphState> source_;
     std::pmr::monotonic_buffer_resource arena_{};

@@ -37,6 +37,7 @@ struct EdgeRecord {
     std::uint32_t from;
     std::uint32_t to;
     EdgeKind kind = EdgeKind::full;
+    friend bool operator==(const EdgeRecord&, const EdgeRecord&) = default;
 };
 
 /// Memory for parameters and labels, freed as one. A clone refers to the blocks of its origin, whose arena it keeps.
@@ -188,6 +189,8 @@ class GraphState {
         for (; change != changes_.end(); ++change)
             if (change->version == change->node->version) visit(*change->node);
     }
+    /// The owners that the last change of the node brought in; null if it was never changed.
+    [[nodiscard]] const Owners* updated_owners(std::uint32_t index) const noexcept;
     /// The parameters with which the node was made.
     [[nodiscard]] const NodeParams& original_params(std::uint32_t index) const noexcept;
 

@@ -1,6 +1,7 @@
 // Copies of a node's parameters: what updates of graphs and execs write to.
 #include "node_params.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <new>
 #include <type_traits>
@@ -16,6 +17,28 @@ T& writable(const T* block) {
 }
 
 } // namespace
+
+std::string_view direction(cudaMemcpyKind kind) noexcept {
+    switch (kind) {
+    case cudaMemcpyHostToHost:
+        return "host to host";
+    case cudaMemcpyHostToDevice:
+        return "host to device";
+    case cudaMemcpyDeviceToHost:
+        return "device to host";
+    case cudaMemcpyDeviceToDevice:
+        return "device to device";
+    default:
+        return "default";
+    }
+}
+
+bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept {
+    return &a == &b || (a.count == b.count && std::equal(a.parameters, a.parameters + a.count, b.parameters,
+                                                         [](const Parameter& p, const Parameter& q) {
+                                                             return p.offset == q.offset && p.size == q.size;
+                                                         }));
+}
 
 NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& params) {
     const auto copy = [&memory](const auto& block) -> NodeParams {

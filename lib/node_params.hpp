@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <memory_resource>
+#include <string_view>
 #include <variant>
 
 namespace cudag::detail {
@@ -32,6 +33,12 @@ struct EventParams {
 /// Parameters of nodes that cudag does not describe, such as adopted 2D copies, stay with CUDA: monostate.
 using NodeParams = std::variant<std::monostate, const KernelParams*, const CopyParams*, const SetParams*,
                                 const cudaHostNodeParams*, const EventParams*>;
+
+/// "host to device", ...
+[[nodiscard]] std::string_view direction(cudaMemcpyKind kind) noexcept;
+
+/// Whether a block of one holds the arguments of the other.
+[[nodiscard]] bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept;
 
 /// A copy of `params` in `memory`, to be changed by `assign_params`.
 [[nodiscard]] NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& params);

@@ -7,6 +7,7 @@
 #include "failure.hpp"
 #include "graph_state.hpp"
 #include "host_call.hpp"
+#include "kernel_name.hpp"
 #include "native_params.hpp"
 #include "operands.hpp"
 
@@ -124,6 +125,17 @@ void set_params(NodeUpdate& update, const NodeParams& next, Owners&& owners) {
     update.commit();
 }
 
+/// The update of a whole graph may have given the node another kernel.
+template <class NodeUpdate>
+void require_signature(const KernelSignature& given, const KernelParams& current, const NodeUpdate& update) {
+    if (given.count == current.signature->count && given.bytes == current.signature->bytes) [[likely]]
+        return;
+    refuse<UpdateError>(fmt::format("the node launches {} since the update of the whole graph, whose parameters are "
+                                    "others; take a handle of that kernel with as(kernel)",
+                                    kernel_name(current.function)),
+                        update.subject());
+}
+
 /// Notes what CUDA has accepted.
 void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
     if (call.config != nullptr) kernel.config = *call.config;
@@ -137,26 +149,12 @@ void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
                         call.signature->parameters[i].size);
 }
 
-const char* name_of(cudaMemcpyKind kind) {
-    switch (kind) {
-    case cudaMemcpyHostToHost:
-        return "host to host";
-    case cudaMemcpyHostToDevice:
-        return "host to device";
-    case cudaMemcpyDeviceToHost:
-        return "device to host";
-    case cudaMemcpyDeviceToDevice:
-        return "device to device";
-    default:
-        return "default";
-    }
-}
-
 } // namespace
 
 void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners) {
     update_in(target, node, [&](auto update) {
         const KernelParams& current = *std::get<const KernelParams*>(update.params());
+        require_signature(*call.signature, current, update);
         const LaunchConfig& config = call.config != nullptr ? *call.config : current.config;
         const ArgumentPointers arguments(call, current);
         update.prepare(std::move(owners), call.values);
@@ -179,7 +177,7 @@ void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParam
         if (target.exec != nullptr && current != nullptr && (*current)->kind != copy.kind)
             refuse<UpdateError>(
                 fmt::format("the direction is {}, the update is {}; CUDA fixes it when the graph is instantiated",
-                            name_of((*current)->kind), name_of(copy.kind)),
+                            direction((*current)->kind), direction(copy.kind)),
                 update.subject());
         set_params(update, &copy, std::move(owners));
     });

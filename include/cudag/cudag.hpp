@@ -5,6 +5,7 @@
 #include <cudag/builder.hpp>
 #include <cudag/condition.hpp>
 #include <cudag/config.hpp>
+#include <cudag/diff.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/error.hpp>
 #include <cudag/event.hpp>
@@ -16,3 +17,4 @@
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
 #include <cudag/stream.hpp>
+#include <cudag/update_report.hpp>

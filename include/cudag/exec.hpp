@@ -5,6 +5,7 @@
 #include <cudag/detail/updates.hpp>
 #include <cudag/node.hpp>
 #include <cudag/stream.hpp>
+#include <cudag/update_report.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -43,6 +44,11 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     void upload(StreamRef stream);
 
     using Updates::update;
+
+    /// Gives this Exec the parameters of all nodes of `graph`, which has the same nodes and edges, made in the same
+    /// order. Handles of the graph that this Exec was made from remain those to use with it. What CUDA, or cudag in its
+    /// place, refuses is no exception but a report; it then says in what `graph` differs, and nothing has changed.
+    [[nodiscard]] UpdateReport update(const Graph& graph);
 
     /// Gives this Exec what `Graph::update` changed in its graph since it was made, or last applied: exactly those
     /// nodes, each with one call. Returns how many nodes that were. Throws UpdateError, and changes nothing, if `graph`

@@ -4,6 +4,7 @@
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/updates.hpp>
+#include <cudag/diff.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/node.hpp>
@@ -86,6 +87,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
   private:
     friend class GraphBuilder;
     friend class Exec;
+    friend CUDAG_EXPORT std::vector<Difference> diff(const Graph& a, const Graph& b);
     friend class detail::Updates<Graph>;
     explicit Graph(std::shared_ptr<detail::GraphState> state) noexcept;
 

@@ -11,6 +11,10 @@ __global__ void add(int* to, const int* from, int value) {
     *to = *from + value;
 }
 
+__global__ void subtract(int* to, const int* from, int value) {
+    *to = *from - value;
+}
+
 __global__ void saxpy(int n, float a, const float* x, float* y) {
     const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (i < n) y[i] = a * x[i] + y[i];

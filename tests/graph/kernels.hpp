@@ -48,6 +48,8 @@ __global__ void nothing();
 __global__ void store(int* cell, int value);
 /// *to = *from + value
 __global__ void add(int* to, const int* from, int value);
+/// *to = *from - value
+__global__ void subtract(int* to, const int* from, int value);
 /// y[i] = a * x[i] + y[i], for i < n
 __global__ void saxpy(int n, float a, const float* x, float* y);
 /// Adds 1 to *count in every thread, and `weight` to *sum in one thread of each block.

@@ -65,6 +65,21 @@ TEST_CASE("an exec that applies its updated graph computes as if built so", "[sc
     });
 }
 
+TEST_CASE("an exec updated as a whole computes as if built so", "[scenario][update]") {
+    for_each_dag([](const Dag& dag, const Scenario& scenario) {
+        const cudag::Graph graph = scenario.build(draft);
+        cudag::Exec exec = graph.instantiate();
+        for (const Version& version : {final_version, draft, final_version}) {
+            const cudag::UpdateReport report = exec.update(scenario.build(version));
+            INFO(report.to_string());
+            REQUIRE(report.updated());
+            CHECK(scenario.run(exec) == expected(dag, version));
+        }
+        scenario.update(exec, graph, draft);
+        CHECK(scenario.run(exec) == expected(dag, draft));
+    });
+}
+
 TEST_CASE("an exec made from an updated graph computes what the graph says", "[scenario][apply]") {
     for_each_dag([](const Dag& dag, const Scenario& scenario) {
         cudag::Graph graph = scenario.build(draft);

@@ -1,0 +1,193 @@
+// The fields of each kind of parameters, and how their values read.
+#include "diff_params.hpp"
+
+#include "kernel_name.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+bool same(const dim3& a, const dim3& b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+template <class T>
+bool same(const T& a, const T& b) {
+    return a == b;
+}
+
+std::string text(const dim3& value) {
+    return fmt::format("({}, {}, {})", value.x, value.y, value.z);
+}
+std::string text(const void* value) {
+    return fmt::format("{}", value);
+}
+std::string text(CUfunction function) {
+    return kernel_name(function);
+}
+template <class T>
+std::string text(const T& value) {
+    return fmt::format("{}", value);
+}
+
+/// One argument of a kernel, as raw bytes.
+struct ArgumentBytes {
+    const std::byte* data;
+    Parameter parameter;
+
+    bool operator==(const ArgumentBytes& other) const { return std::memcmp(data, other.data, parameter.size) == 0; }
+};
+
+template <class T>
+T value_at(const std::byte* data) {
+    T value;
+    std::memcpy(&value, data, sizeof value);
+    return value;
+}
+
+/// Reads `data` as one of `T...`, which differ in size; as bytes if none has the size.
+template <class... T>
+std::string number_text(const ArgumentBytes& bytes) {
+    std::string result;
+    const auto try_as = [&]<class N>(N*) {
+        if (sizeof(N) == bytes.parameter.size) result = fmt::format("{}", value_at<N>(bytes.data));
+    };
+    (try_as(static_cast<T*>(nullptr)), ...);
+    return result;
+}
+
+std::string text(const ArgumentBytes& bytes) {
+    std::string result;
+    switch (bytes.parameter.type) {
+    case ParameterType::pointer:
+        result = fmt::format("{}", value_at<const void*>(bytes.data));
+        break;
+    case ParameterType::floating_point:
+        result = number_text<float, double>(bytes);
+        break;
+    case ParameterType::signed_integer:
+        result = number_text<std::int8_t, std::int16_t, std::int32_t, std::int64_t>(bytes);
+        break;
+    case ParameterType::unsigned_integer:
+        result = number_text<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(bytes);
+        break;
+    case ParameterType::object:
+        break;
+    }
+    if (!result.empty()) return result;
+    constexpr std::uint32_t shown = 32;
+    for (std::uint32_t i = 0; i < std::min(bytes.parameter.size, shown); ++i)
+        result += fmt::format("{:02x}", std::to_integer<unsigned>(bytes.data[i]));
+    if (bytes.parameter.size > shown) result += "...";
+    return "0x" + result;
+}
+
+/// Notes only whether there is a difference.
+class Equality {
+  public:
+    template <class T>
+    void field(const char*, const T& before, const T& after, DifferenceKind = {}, bool = {}) {
+        equal_ = equal_ && same(before, after);
+    }
+    void argument(std::uint32_t, const ArgumentBytes& before, const ArgumentBytes& after) {
+        equal_ = equal_ && before == after;
+    }
+    [[nodiscard]] bool result() const { return equal_; }
+
+  private:
+    bool equal_ = true;
+};
+
+/// Writes down every difference.
+class List {
+  public:
+    template <class T>
+    void field(const char* name, const T& before, const T& after, DifferenceKind kind = DifferenceKind::parameter,
+               bool needs_instantiate = false) {
+        if (!same(before, after)) items_.push_back({kind, name, text(before), text(after), needs_instantiate});
+    }
+    void argument(std::uint32_t index, const ArgumentBytes& before, const ArgumentBytes& after) {
+        if (before == after) return;
+        items_.push_back(
+            {DifferenceKind::parameter, fmt::format("argument {}", index), text(before), text(after), false});
+    }
+    [[nodiscard]] std::vector<FieldDifference>&& result() { return std::move(items_); }
+
+  private:
+    std::vector<FieldDifference> items_;
+};
+
+template <class Sink>
+void compare(const KernelParams& before, const KernelParams& after, Sink& sink) {
+    sink.field("kernel", before.function, after.function, DifferenceKind::function);
+    sink.field("grid", before.config.grid, after.config.grid);
+    sink.field("block", before.config.block, after.config.block);
+    sink.field("shared_bytes", before.config.shared_bytes, after.config.shared_bytes);
+    const KernelSignature& signature = *before.signature;
+    if (!same_layout(signature, *after.signature)) {
+        sink.field("number of arguments", signature.count, after.signature->count);
+        sink.field("bytes of arguments", signature.bytes, after.signature->bytes);
+        return;
+    }
+    for (std::uint32_t i = 0; i < signature.count; ++i) {
+        // an adopted node's signature has no types
+        const bool typed = signature.parameters[i].type != ParameterType::object;
+        const Parameter& parameter = typed ? signature.parameters[i] : after.signature->parameters[i];
+        sink.argument(i, {before.values + parameter.offset, parameter}, {after.values + parameter.offset, parameter});
+    }
+}
+
+template <class Sink>
+void compare(const CopyParams& before, const CopyParams& after, Sink& sink) {
+    sink.field("direction", direction(before.kind), direction(after.kind), DifferenceKind::parameter, true);
+    sink.field("destination", static_cast<const void*>(before.destination),
+               static_cast<const void*>(after.destination));
+    sink.field("source", before.source, after.source);
+    sink.field("bytes", before.source_size * before.element_bytes, after.source_size * after.element_bytes);
+}
+
+template <class Sink>
+void compare(const SetParams& before, const SetParams& after, Sink& sink) {
+    sink.field("destination", static_cast<const void*>(before.destination),
+               static_cast<const void*>(after.destination));
+    sink.field("elements", before.size, after.size);
+    sink.field("bytes of an element", before.element_bytes, after.element_bytes);
+    sink.field("value", before.value, after.value);
+}
+
+template <class Sink>
+void compare(const cudaHostNodeParams& before, const cudaHostNodeParams& after, Sink& sink) {
+    sink.field("function", reinterpret_cast<const void*>(before.fn), reinterpret_cast<const void*>(after.fn));
+    sink.field("callable", static_cast<const void*>(before.userData), static_cast<const void*>(after.userData));
+}
+
+template <class Sink>
+auto compare_any(const NodeParams& before, const NodeParams& after, Sink sink) {
+    const auto compare_same = [&](const auto& block) {
+        using Block = std::decay_t<decltype(block)>;
+        if constexpr (!std::is_same_v<Block, std::monostate>) {
+            if (const auto* other = std::get_if<Block>(&after)) compare(*block, **other, sink);
+        }
+    };
+    std::visit(compare_same, before);
+    return sink.result();
+}
+
+} // namespace
+
+std::vector<FieldDifference> diff_params(const NodeParams& before, const NodeParams& after) {
+    return compare_any(before, after, List());
+}
+
+bool same_params(const NodeParams& before, const NodeParams& after) {
+    return before.index() == after.index() && compare_any(before, after, Equality());
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,160 @@
+// Updates of whole graphs: compared first, so that a refusal has a name.
+#include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
+#include <cudag/update_report.hpp>
+
+#include "diff.hpp"
+#include "diff_params.hpp"
+#include "exec_state.hpp"
+#include "failure.hpp"
+#include "native_params.hpp"
+#include "reclaim.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+/// CUDA's verdict has no words of its own.
+const char* words(UpdateVerdict verdict) {
+    switch (verdict) {
+    case UpdateVerdict::updated:
+        return "";
+    case UpdateVerdict::refused:
+        return "CUDA refused the update for a reason that it does not classify";
+    case UpdateVerdict::topology_changed:
+        return "the nodes or edges differ from those of the exec";
+    case UpdateVerdict::node_kind_changed:
+        return "a node is of another kind";
+    case UpdateVerdict::function_changed:
+    case UpdateVerdict::unsupported_function_change:
+        return "a kernel changed in a way that CUDA does not support";
+    case UpdateVerdict::parameters_changed:
+        return "parameters changed that CUDA fixes at instantiation";
+    case UpdateVerdict::not_supported:
+        return "CUDA does not support updating this node";
+    case UpdateVerdict::attributes_changed:
+        return "attributes of a kernel changed, which CUDA fixes at instantiation";
+    }
+    return "";
+}
+
+/// The change of one node that an update of the whole graph brings, made ready before CUDA is asked.
+struct PendingNode {
+    const NodeParams* next;
+    Shadow* shadow;
+    OwnerVersions owners;
+};
+
+std::vector<PendingNode> pending_nodes(ExecState& exec, const GraphState& next) {
+    std::vector<PendingNode> pending;
+    for_each_graph_pair(exec.source(), next, [&](const GraphState& mine, const GraphState& theirs) {
+        for (std::uint32_t i = 0; i < mine.nodes().size(); ++i) {
+            const ExecNode node{mine, i};
+            const NodeParams& params = theirs.nodes()[i].params;
+            const Owners* owners = theirs.updated_owners(i);
+            if (owners == nullptr && !exec.has_owners(node) && same_params(exec.params(node), params)) continue;
+            Shadow& shadow = exec.shadow(node);
+            exec.make_room(shadow, params);
+            pending.push_back({&params, &shadow, version_of(owners == nullptr ? Owners() : Owners(*owners))});
+        }
+    });
+    return pending;
+}
+
+UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdict verdict,
+                     std::vector<Difference>&& structure, cudaGraphNode_t culprit, const std::string& log) {
+    std::vector<Difference> differences = std::move(structure);
+    if (differences.empty())
+        differences = diff_nodes(
+            exec.source(),
+            [&](const GraphState& graph, std::uint32_t index) -> const NodeParams& {
+                return exec.params({graph, index});
+            },
+            next);
+    const auto decisive = [&](const Difference& difference) {
+        if (culprit != nullptr && difference.after != Node()) return difference.after.native() == culprit;
+        return difference.needs_instantiate;
+    };
+    std::stable_partition(differences.begin(), differences.end(), decisive);
+    std::string reason = words(verdict);
+    if (!log.empty()) reason += fmt::format("; CUDA's log: {}", log);
+    return {verdict, std::move(reason), std::move(differences), true};
+}
+
+} // namespace
+
+UpdateReport update_whole(ExecState& exec, GraphState& next) {
+    std::vector<Difference> structure = diff_structure(exec.source(), next);
+    if (!structure.empty()) {
+        const bool kinds = structure.front().kind == DifferenceKind::node_kind;
+        return refused(exec, next, kinds ? UpdateVerdict::node_kind_changed : UpdateVerdict::topology_changed,
+                       std::move(structure), nullptr, {});
+    }
+    next.complete_native();
+    std::vector<PendingNode> pending = pending_nodes(exec, next);
+
+    cudaGraphExecUpdateResultInfo info{};
+    const cudaError_t status = cudaGraphExecUpdate(exec.native(), next.native(), &info);
+    if (status != cudaSuccess) {
+        const CallFailure failure = describe_failure(status, "cudaGraphExecUpdate", {}, Api::runtime);
+        const bool classified = status == cudaErrorGraphExecUpdateFailure;
+        return refused(exec, next, classified ? static_cast<UpdateVerdict>(info.result) : UpdateVerdict::refused, {},
+                       info.errorNode, failure.details.log);
+    }
+    for (PendingNode& node : pending) {
+        assign_params(node.shadow->params, *node.next);
+        exec.commit(*node.shadow, std::move(node.owners));
+    }
+    return {UpdateVerdict::updated, {}, {}, false};
+}
+
+} // namespace detail
+
+UpdateReport Exec::update(const Graph& graph) {
+    return detail::update_whole(state(), graph.state());
+}
+
+std::string_view to_string(UpdateVerdict verdict) noexcept {
+    switch (verdict) {
+    case UpdateVerdict::updated:
+        return "updated";
+    case UpdateVerdict::refused:
+        return "refused";
+    case UpdateVerdict::topology_changed:
+        return "topology_changed";
+    case UpdateVerdict::node_kind_changed:
+        return "node_kind_changed";
+    case UpdateVerdict::function_changed:
+        return "function_changed";
+    case UpdateVerdict::parameters_changed:
+        return "parameters_changed";
+    case UpdateVerdict::not_supported:
+        return "not_supported";
+    case UpdateVerdict::unsupported_function_change:
+        return "unsupported_function_change";
+    case UpdateVerdict::attributes_changed:
+        return "attributes_changed";
+    }
+    return "unknown";
+}
+
+std::string UpdateReport::to_string() const {
+    if (updated()) return "updated";
+    std::string text = fmt::format("not updated: {}: {}", cudag::to_string(verdict_), reason_);
+    constexpr std::size_t shown = 10;
+    for (std::size_t i = 0; i < std::min(shown, differences_.size()); ++i)
+        text += "\n  " + cudag::to_string(differences_[i]);
+    if (differences_.size() > shown) text += fmt::format("\n  and {} more", differences_.size() - shown);
+    if (needs_instantiate_) text += "\n  to have this graph, instantiate it";
+    return text;
+}
+
+} // namespace cudag
