@@ -172,6 +172,8 @@ class GraphState {
     [[nodiscard]] std::vector<EdgeRecord> find_contradiction() const;
     /// The nodes of a cycle in order, or nothing.
     [[nodiscard]] std::vector<std::uint32_t> find_cycle() const;
+    /// Throws GraphError, saying `action`, if the edges close a cycle, or two of different kinds join the same nodes.
+    void check_edges(const char* action) const;
 
     /// The node's place for changes; made on first use, which changes nothing yet.
     [[nodiscard]] UpdatedNode& updated(std::uint32_t index);
