@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""Every way in which a mapping can be wrong is found, with a small library and CUDA header made for that."""
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True  # this folder is in the source tree
+import coverage
+
+API = r"""
+#define CUDART_VERSION  13010
+/** \defgroup CUDART_STREAM Stream Management */
+extern __host__ cudaError_t CUDARTAPI cudaStreamCreate(cudaStream_t *stream);
+extern __host__ cudaError_t CUDARTAPI cudaStreamIsCapturing(cudaStream_t stream);
+/** \defgroup CUDART_GRAPH Graph Management. See ::cudaGraphRumour(). */
+extern __host__ cudaError_t CUDARTAPI cudaGraphCreate(cudaGraph_t *graph);
+ extern __host__ cudaError_t CUDARTAPI cudaGraphLaunch(
+    cudaGraphExec_t exec);
+extern __host__ cudaError_t CUDARTAPI cudaGraphLaunch_ptsz(cudaGraphExec_t exec);
+/** \defgroup CUDART_LIBRARY Library Management */
+extern __host__ cudaError_t CUDARTAPI cudaLibraryUnload(cudaLibrary_t library);
+"""
+TYPES = """
+enum __device_builtin__ cudaGraphNodeType {
+    cudaGraphNodeTypeKernel = 0x00, /**< not cudaGraphNodeTypeRumour */
+    cudaGraphNodeTypeCount
+};
+"""
+PUBLIC = """
+template <class Self> class Named { public: void label(); };
+class GraphBuilder : public Named<GraphBuilder> {
+  public:
+    GraphBuilder(); // unlike a comment()
+    void kernel(int (*)(int));
+  private:
+    void secret();
+};
+struct Exec { void launch(); };
+enum class NodeKind { kernel };
+void check(int);
+"""
+SOURCE = """
+void create() { cudaGraphCreate(&graph); use(cudaGraphNodeTypeKernel); }
+// cudaStreamIsCapturing(stream)
+void load() { fetch(result.graph_launch, "cuGraphLaunch"); fetch(result.is_capturing, "cuStreamIsCapturing"); }
+void launch() { driver().graph_launch(exec); }
+"""
+GOOD = """
+== Graphs
+cudaGraphCreate | GraphBuilder::GraphBuilder, GraphBuilder::label | a graph is made
+cudaGraphLaunch | Exec::launch | a graph is launched; a long name, in two parts
+cudaGraphNodeTypeKernel | NodeKind::kernel, check | a graph is made
+== Capture
+cudaStreamIsCapturing (12.4-) | - | not yet: capture | a stream says that it captures
+cudaGraphOld (12.4-12.9) | - | gone
+cudaGraphNew (13.2-) | - | newer than this header
+"""
+
+
+class Coverage(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        root = Path(folder.name)
+        for name, text in {
+                "toolkit/cuda_runtime_api.h": API, "toolkit/driver_types.h": TYPES, "include/cudag/graph.hpp": PUBLIC,
+                "include/cudag/detail/inner.hpp": "void inner(int);", "lib/create.cpp": SOURCE, "builder/empty.cpp": "",
+                "tests/graph/graph.cpp": 'TEST_CASE("a graph is made", "[a]") {}\nTEST_CASE("a graph is launched") {}\n'
+                                         'TEST_CASE("a long name, "\n          "in two parts", "[a]") {}',
+                "tests/conformance/capture.cpp": 'TEST_CASE("a stream says that it captures", "[a]") {}'}.items():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            (root / name).write_text(text)
+        self.header = coverage.read_header(root / "toolkit")
+        self.library = coverage.Library(root)
+
+    def problems(self, mapping):
+        return coverage.problems(coverage.read_mapping(mapping), self.header, self.library)
+
+    def changed(self, old, new):
+        self.assertIn(old, GOOD)
+        return self.problems(GOOD.replace(old, new))
+
+    def assert_problem(self, found, *words):
+        self.assertEqual(len(found), 1, found)
+        for word in words:
+            self.assertIn(word, found[0])
+
+    def test_a_good_mapping_has_no_problems(self):
+        self.assertEqual(self.problems(GOOD), [])
+
+    def test_the_header_gives_graph_and_capture_functions_and_kinds(self):
+        self.assertEqual(self.header.version, (13, 1))
+        self.assertEqual(self.header.names, {"cudaGraphCreate", "cudaGraphLaunch", "cudaStreamIsCapturing", "cudaGraphNodeTypeKernel"})
+
+    def test_a_missing_row_is_found(self):
+        found = self.changed("cudaGraphCreate | GraphBuilder::GraphBuilder, GraphBuilder::label | a graph is made\n", "")
+        self.assert_problem(found, "cudaGraphCreate of CUDA 13.1 has no row")
+
+    def test_a_missing_kind_is_found(self):
+        found = self.changed("cudaGraphNodeTypeKernel | NodeKind::kernel, check | a graph is made\n", "")
+        self.assert_problem(found, "cudaGraphNodeTypeKernel of CUDA 13.1 has no row")
+
+    def test_a_row_of_no_function_is_found(self):
+        self.assert_problem(self.changed("cudaGraphNew (13.2-)", "cudaGraphNew"), "cudaGraphNew does not exist in CUDA 13.1")
+
+    def test_a_range_that_leaves_the_header_out_is_found(self):
+        self.assert_problem(self.changed("cudaStreamIsCapturing (12.4-)", "cudaStreamIsCapturing (13.2-)"),
+                            "cudaStreamIsCapturing exists in CUDA 13.1")
+        self.assert_problem(self.changed("cudaGraphLaunch |", "cudaGraphLaunch (12.4-12.9) |"), "cudaGraphLaunch exists in CUDA 13.1")
+
+    def test_a_function_with_two_rows_is_found(self):
+        self.assert_problem(self.problems(GOOD + "cudaGraphLaunch | - | twice"), "cudaGraphLaunch is there twice")
+
+    def test_a_call_that_is_not_declared_is_found(self):
+        for call in ("Exec::start", "Launcher::launch", "GraphBuilder::secret", "GraphBuilder::comment", "inner", "nothing"):
+            with self.subTest(call):
+                self.assert_problem(self.changed("Exec::launch", call), f"declares no {call}")
+
+    def test_a_claim_without_a_use_is_found(self):
+        # It is named in a comment and fetched from the driver, but never called.
+        found = self.changed("- | not yet: capture | a stream says that it captures", "Exec::launch | a graph is made")
+        self.assert_problem(found, "cudaStreamIsCapturing counts as covered")
+
+    def test_a_test_that_does_not_exist_is_found(self):
+        self.assert_problem(self.changed("a graph is launched;", "a graph flies;"), 'tests/graph has no test "a graph flies"')
+
+    def test_a_test_of_the_wrong_folder_is_found(self):
+        self.assert_problem(self.changed("a graph is launched;", "a stream says that it captures;"), "tests/graph has no test")
+        self.assert_problem(self.changed("| a stream says that it captures", "| a graph is made"), "tests/conformance has no test")
+
+    def test_malformed_lines_are_refused_with_their_number(self):
+        for line in ("cudaGraphCreate", "cudaGraphCreate | Exec", "cudaGraphCreate | - |", "cudaGraphCreate | Exec | a | b",
+                     "cudaGraphCreate 13.1 | - | why", "cudaGraphCreate | - | why | a | b"):
+            with self.subTest(line), self.assertRaisesRegex(coverage.Malformed, "functions.txt:2: "):
+                coverage.read_mapping("== Graphs\n" + line)
+        with self.assertRaises(coverage.Malformed):
+            coverage.read_mapping("cudaGraphCreate | - | no topic")
+
+    def test_the_page_counts_and_shows_every_row(self):
+        page = coverage.markdown(coverage.read_mapping(GOOD))
+        self.assertIn("| functions | 2 | 1 | 2 |", page)
+        self.assertIn("| kinds of node | 1 | 0 | 0 |", page)
+        self.assertIn("| `cudaGraphLaunch` | `Exec::launch` | a graph is launched; a long name, in two parts |", page)
+        self.assertIn("| `cudaGraphOld` (12.4 to 12.9) | – | gone |", page)
+        self.assertIn("| `cudaGraphNew` (13.2) | – | newer than this header |", page)
+
+
+unittest.main()
