@@ -169,6 +169,11 @@ void compare(const cudaHostNodeParams& before, const cudaHostNodeParams& after, 
 }
 
 template <class Sink>
+void compare(const EventParams& before, const EventParams& after, Sink& sink) {
+    sink.field("event", static_cast<const void*>(before.event), static_cast<const void*>(after.event));
+}
+
+template <class Sink>
 auto compare_any(const NodeParams& before, const NodeParams& after, Sink sink) {
     const auto compare_same = [&](const auto& block) {
         using Block = std::decay_t<decltype(block)>;
