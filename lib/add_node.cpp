@@ -2,6 +2,7 @@
 #include "driver.hpp"
 #include "graph_state.hpp"
 #include "host_call.hpp"
+#include "kernel_attributes.hpp"
 #include "kernel_name.hpp"
 #include "launch_check.hpp"
 #include "new_node.hpp"
@@ -31,6 +32,9 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
     require_allowed(graph, NodeKind::kernel, where);
     const auto subject = [&] { return new_node_subject(NodeKind::kernel, where, kernel_name(call.symbol)); };
     const CUfunction function = graph.function_of(call.symbol, subject);
+    const bool attributed = has_attributes(*call.config);
+    if (attributed) [[unlikely]]
+        require_attributes(*call.config, call.symbol, subject);
     const KernelParams* params = copy_call(graph, call, function);
     graph.reserve_node(owners.size());
     const CUDA_KERNEL_NODE_PARAMS native = driver_params(function, params->config, call.values);
@@ -39,6 +43,8 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise_launch<GraphError>(to_runtime(result), "cuGraphAddKernelNode", subject(), Api::driver, *call.config,
                                  call.symbol);
+    if (attributed) [[unlikely]]
+        set_attributes(node, *call.config, subject());
     return graph.append(node, {NodeKind::kernel, params, {}, where}, std::move(owners));
 }
 

@@ -5,6 +5,7 @@
 #include "edge_data.hpp"
 #include "failure.hpp"
 #include "graph_state.hpp"
+#include "kernel_attributes.hpp"
 #include "kernel_name.hpp"
 
 #include <cudag/detail/cuda_compat.hpp>
@@ -77,9 +78,10 @@ class Describer {
         for (std::uint32_t i = 0; i < signature->count; ++i)
             std::memcpy(values + signature->parameters[i].offset, native.kernelParams[i],
                         signature->parameters[i].size);
-        const LaunchConfig config{{native.gridDimX, native.gridDimY, native.gridDimZ},
-                                  {native.blockDimX, native.blockDimY, native.blockDimZ},
-                                  native.sharedMemBytes};
+        LaunchConfig config{{native.gridDimX, native.gridDimY, native.gridDimZ},
+                            {native.blockDimX, native.blockDimY, native.blockDimZ},
+                            native.sharedMemBytes};
+        read_attributes(node, config);
         return graph_.store(KernelParams{native.func, nullptr, signature, config, values});
     }
 

@@ -2,6 +2,7 @@
 #include <cudag/graph.hpp>
 
 #include "graph_state.hpp"
+#include "kernel_attributes.hpp"
 #include "kernel_name.hpp"
 
 #include <fmt/format.h>
@@ -43,8 +44,9 @@ const char* shape(NodeKind kind) {
 std::string action(const NodeRecord& node) {
     if (const auto* kernel = std::get_if<const detail::KernelParams*>(&node.params)) {
         const LaunchConfig& config = (*kernel)->config;
-        return fmt::format("{} <<<({}, {}, {}), ({}, {}, {})>>>", detail::kernel_name((*kernel)->function),
-                           config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y, config.block.z);
+        return fmt::format("{} <<<({}, {}, {}), ({}, {}, {})>>>{}", detail::kernel_name((*kernel)->function),
+                           config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y, config.block.z,
+                           detail::describe_attributes(config));
     }
     if (const auto* copy = std::get_if<const detail::CopyParams*>(&node.params))
         return fmt::format("memcpy {} bytes", (*copy)->source_size * (*copy)->element_bytes);

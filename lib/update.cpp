@@ -7,6 +7,7 @@
 #include "failure.hpp"
 #include "graph_state.hpp"
 #include "host_call.hpp"
+#include "kernel_attributes.hpp"
 #include "kernel_name.hpp"
 #include "native_params.hpp"
 #include "operands.hpp"
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <string>
 #include <utility>
 
 namespace cudag {
@@ -149,6 +151,16 @@ void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
                         call.signature->parameters[i].size);
 }
 
+/// CUDA keeps a node's attributes in an update, and the grid must still suit them.
+template <class MakeSubject>
+void require_suitable(const LaunchConfig& config, const KernelParams& current, const MakeSubject& subject) {
+    if (!has_attributes(config) && !has_attributes(current.config)) [[likely]]
+        return;
+    if (const std::string difference = differing_attribute(current.config, config); !difference.empty())
+        refuse<UpdateError>(difference + "; attributes are fixed when the node is made: repeat them", subject());
+    require_attributes<UpdateError>(config, current.symbol, subject);
+}
+
 } // namespace
 
 void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners) {
@@ -156,6 +168,7 @@ void update_kernel(const UpdateTarget& target, const Node& node, const KernelCal
         const KernelParams& current = *std::get<const KernelParams*>(update.params());
         require_signature(*call.signature, current, update);
         const LaunchConfig& config = call.config != nullptr ? *call.config : current.config;
+        if (call.config != nullptr) require_suitable(*call.config, current, [&] { return update.subject(); });
         const ArgumentPointers arguments(call, current);
         update.prepare(std::move(owners), call.values);
         bind_context();

@@ -1,6 +1,7 @@
 // All of cudag but the fmt formatters (cudag/format.hpp).
 #pragma once
 
+#include <cudag/access_policy.hpp>
 #include <cudag/buffer.hpp>
 #include <cudag/builder.hpp>
 #include <cudag/condition.hpp>

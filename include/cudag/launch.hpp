@@ -24,7 +24,8 @@ CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, const Sou
 } // namespace detail
 
 /// Launches `kernel` in `stream` with `arguments`, which follow the rules of GraphBuilder::kernel and are copied now.
-/// Memory is borrowed: it must live until the kernel has run. Asynchronous. Throws Error if CUDA refuses.
+/// Memory is borrowed: it must live until the kernel has run. Asynchronous. Throws Error if CUDA refuses, or if
+/// `config` is `device_updatable`, which only nodes are.
 template <class... P, class... A>
 void launch(StreamRef stream, const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
     using Given = std::tuple<std::remove_cvref_t<A>...>;

@@ -42,4 +42,10 @@ class DeviceSpan {
     std::size_t size_ = 0;
 };
 
+/// The memory of `span`, as bytes.
+template <class T>
+[[nodiscard]] constexpr DeviceSpan<const std::byte> as_bytes(DeviceSpan<T> span) noexcept {
+    return {reinterpret_cast<const std::byte*>(span.data()), span.size_bytes()};
+}
+
 } // namespace cudag

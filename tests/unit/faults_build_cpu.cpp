@@ -84,6 +84,23 @@ TEST_CASE("a node whose call fails is not in the graph", "[unit][faults]") {
     }
 }
 
+TEST_CASE("a kernel node whose attributes fail is not in the graph", "[unit][faults]") {
+    warm_up();
+    const NothingLeft check;
+    const cudag::DeviceBuffer<int> x(4);
+    const cudag::LaunchConfig config{.grid = 4, .cluster = 2, .priority = -1};
+    cudag::GraphBuilder builder;
+    const auto add = [&] { return builder.kernel(config, multiply_add, x, x, 4, 1); };
+    const Faults faults = for_every_call_failing(add);
+    CHECK(faults.thrown >= 3); // the node and both attributes; what only looks for a reason may fail
+    const cudag::Graph graph = std::move(builder).build();
+    const std::size_t count = faults.ignored + 1;
+    CHECK(graph.node_count() == count);
+    std::size_t native_count = 0;
+    REQUIRE(cudaGraphGetNodes(graph.native(), nullptr, &native_count) == cudaSuccess);
+    CHECK(native_count == count);
+}
+
 TEST_CASE("building makes no call that could fail", "[unit][faults]") {
     warm_up();
     const NothingLeft check;

@@ -6,10 +6,13 @@
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/owners.hpp>
+#include <cudag/launch_config.hpp>
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
 
 #include <concepts>
+#include <cstddef>
+#include <optional>
 #include <utility>
 
 namespace cudag::detail {
@@ -31,9 +34,18 @@ struct BracedConfig {
     dim3 grid = {1, 1, 1};
     dim3 block = {1, 1, 1};
     std::size_t shared_bytes = 0;
+    dim3 cluster = {1, 1, 1};
+    bool cooperative = false;
+    bool device_updatable = false;
+    MemorySyncDomain memory_sync_domain = MemorySyncDomain::default_domain;
+    std::optional<int> priority = std::nullopt;
+    std::optional<AccessPolicy> access_policy = std::nullopt;
     SourceLocation location = SourceLocation::current();
 
-    operator LaunchConfig() const noexcept { return {grid, block, shared_bytes}; }
+    operator LaunchConfig() const noexcept {
+        return {grid,     block,        shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain,
+                priority, access_policy};
+    }
 };
 
 // Each adds one node, or throws GraphError and adds nothing.

@@ -1,0 +1,170 @@
+// Kernel attributes: compared, given to CUDA, read back, described.
+#include "kernel_attributes.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+const char* name_of(AccessProperty property) {
+    switch (property) {
+    case AccessProperty::normal:
+        return "normal";
+    case AccessProperty::streaming:
+        return "streaming";
+    case AccessProperty::persisting:
+        return "persisting";
+    }
+    return "unknown";
+}
+
+// Each attribute as text: "none" if it is not given. Equal texts are equal attributes.
+
+std::string cluster_text(const LaunchConfig& config) {
+    const dim3& cluster = config.cluster;
+    if (cluster.x == 1 && cluster.y == 1 && cluster.z == 1) return "none";
+    return fmt::format("({}, {}, {})", cluster.x, cluster.y, cluster.z);
+}
+
+std::string cooperative_text(const LaunchConfig& config) {
+    return config.cooperative ? "set" : "none";
+}
+
+std::string updatable_text(const LaunchConfig& config) {
+    return config.device_updatable ? "set" : "none";
+}
+
+std::string domain_text(const LaunchConfig& config) {
+    return config.memory_sync_domain == MemorySyncDomain::remote ? "remote" : "none";
+}
+
+/// 0 is what CUDA takes for a kernel without a priority.
+std::string priority_text(const LaunchConfig& config) {
+    const int priority = config.priority.value_or(0);
+    return priority == 0 ? "none" : fmt::format("{}", priority);
+}
+
+std::string policy_text(const LaunchConfig& config) {
+    if (!config.access_policy) return "none";
+    const AccessPolicy& policy = *config.access_policy;
+    return fmt::format("{:g} {} else {} of {} bytes at {}", policy.hit_ratio, name_of(policy.hit), name_of(policy.miss),
+                       policy.memory.size(), static_cast<const void*>(policy.memory.data()));
+}
+
+struct Attribute {
+    const char* name;
+    std::string (*text)(const LaunchConfig& config);
+};
+
+constexpr std::array attributes{
+    Attribute{"cluster", cluster_text},
+    Attribute{"cooperative", cooperative_text},
+    Attribute{"device_updatable", updatable_text},
+    Attribute{"memory_sync_domain", domain_text},
+    Attribute{"priority", priority_text},
+    Attribute{"access_policy", policy_text},
+};
+
+/// False if CUDA is too old to know the attribute.
+bool read(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue& value) {
+    value = {};
+    const cudaError_t status = cudaGraphKernelNodeGetAttribute(node, id, &value);
+    if (status == cudaErrorInvalidValue || status == cudaErrorNotSupported) {
+        ignore(status);
+        return false;
+    }
+    checked<GraphError>(status, "cudaGraphKernelNodeGetAttribute");
+    return true;
+}
+
+} // namespace
+
+std::string differing_attribute(const LaunchConfig& before, const LaunchConfig& after) {
+    if (!has_attributes(before) && !has_attributes(after)) return {};
+    for (const Attribute& attribute : attributes) {
+        const std::string old_text = attribute.text(before);
+        const std::string new_text = attribute.text(after);
+        if (old_text != new_text)
+            return fmt::format("{} is {}, the update's is {}", attribute.name, old_text, new_text);
+    }
+    return {};
+}
+
+LaunchAttributes::LaunchAttributes(const LaunchConfig& config) noexcept {
+    if (const dim3& cluster = config.cluster; cluster.x != 1 || cluster.y != 1 || cluster.z != 1) {
+        auto& dimensions = add(cudaLaunchAttributeClusterDimension).clusterDim;
+        dimensions.x = cluster.x;
+        dimensions.y = cluster.y;
+        dimensions.z = cluster.z;
+    }
+    if (config.cooperative) add(cudaLaunchAttributeCooperative).cooperative = 1;
+    if (config.memory_sync_domain != MemorySyncDomain::default_domain)
+        add(cudaLaunchAttributeMemSyncDomain).memSyncDomain = cudaLaunchMemSyncDomainRemote;
+    if (config.priority) add(cudaLaunchAttributePriority).priority = *config.priority;
+    if (config.access_policy) {
+        const AccessPolicy& policy = *config.access_policy;
+        cudaAccessPolicyWindow& window = add(cudaLaunchAttributeAccessPolicyWindow).accessPolicyWindow;
+        window.base_ptr = const_cast<std::byte*>(policy.memory.data());
+        window.num_bytes = policy.memory.size();
+        window.hitRatio = policy.hit_ratio;
+        window.hitProp = static_cast<cudaAccessProperty>(policy.hit);
+        window.missProp = static_cast<cudaAccessProperty>(policy.miss);
+    }
+    // Last: a node that has it cannot be destroyed again.
+    if (config.device_updatable)
+        add(cudaLaunchAttributeDeviceUpdatableKernelNode).deviceUpdatableKernelNode.deviceUpdatable = 1;
+}
+
+cudaLaunchAttributeValue& LaunchAttributes::add(cudaLaunchAttributeID id) noexcept {
+    cudaLaunchAttribute& attribute = list_[count_++];
+    attribute.id = id;
+    return attribute.val;
+}
+
+void set_attributes(cudaGraphNode_t node, const LaunchConfig& config, Subject&& subject) {
+    for (const cudaLaunchAttribute& attribute : LaunchAttributes(config)) {
+        const cudaError_t status = cudaGraphKernelNodeSetAttribute(node, attribute.id, &attribute.val);
+        if (status == cudaSuccess) continue;
+        CallFailure failure =
+            describe_failure(status, "cudaGraphKernelNodeSetAttribute", std::move(subject), Api::runtime);
+        ignore(cudaGraphDestroyNode(node));
+        throw GraphError(status, failure.text, std::move(failure.details));
+    }
+}
+
+void read_attributes(cudaGraphNode_t node, LaunchConfig& config) {
+    cudaLaunchAttributeValue value{};
+    if (read(node, cudaLaunchAttributeClusterDimension, value) && value.clusterDim.x != 0)
+        config.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+    if (read(node, cudaLaunchAttributeCooperative, value)) config.cooperative = value.cooperative != 0;
+    if (read(node, cudaLaunchAttributeMemSyncDomain, value))
+        config.memory_sync_domain = static_cast<MemorySyncDomain>(value.memSyncDomain);
+    if (read(node, cudaLaunchAttributePriority, value) && value.priority != 0) config.priority = value.priority;
+    if (read(node, cudaLaunchAttributeAccessPolicyWindow, value) && value.accessPolicyWindow.num_bytes != 0) {
+        const cudaAccessPolicyWindow& window = value.accessPolicyWindow;
+        config.access_policy = AccessPolicy{{static_cast<const std::byte*>(window.base_ptr), window.num_bytes},
+                                            window.hitRatio,
+                                            static_cast<AccessProperty>(window.hitProp),
+                                            static_cast<AccessProperty>(window.missProp)};
+    }
+    if (read(node, cudaLaunchAttributeDeviceUpdatableKernelNode, value))
+        config.device_updatable = value.deviceUpdatableKernelNode.deviceUpdatable != 0;
+}
+
+std::string describe_attributes(const LaunchConfig& config) {
+    std::string text;
+    if (!has_attributes(config)) return text;
+    for (const Attribute& attribute : attributes) {
+        const std::string value = attribute.text(config);
+        if (value == "set")
+            text += fmt::format(" {}", attribute.name);
+        else if (value != "none")
+            text += fmt::format(" {} {}", attribute.name, value);
+    }
+    return text;
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,64 @@
+// What a LaunchConfig asks for beside grid, block and shared memory.
+#pragma once
+
+#include "failure.hpp"
+
+#include <cudag/launch_config.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace cudag::detail {
+
+/// One branch, so that a plain launch pays nothing.
+[[nodiscard]] inline bool has_attributes(const LaunchConfig& config) noexcept {
+    const unsigned clustered = (config.cluster.x ^ 1U) | (config.cluster.y ^ 1U) | (config.cluster.z ^ 1U);
+    const unsigned flagged =
+        static_cast<unsigned>(config.cooperative) | static_cast<unsigned>(config.device_updatable) |
+        static_cast<unsigned>(config.memory_sync_domain) | static_cast<unsigned>(config.priority.has_value()) |
+        static_cast<unsigned>(config.access_policy.has_value());
+    return (clustered | flagged) != 0;
+}
+
+/// The first attribute in which two configurations differ, with both values; empty if there is none.
+[[nodiscard]] std::string differing_attribute(const LaunchConfig& before, const LaunchConfig& after);
+
+/// The attributes of `config` that are given, as CUDA takes them.
+class LaunchAttributes {
+  public:
+    explicit LaunchAttributes(const LaunchConfig& config) noexcept;
+
+    [[nodiscard]] const cudaLaunchAttribute* begin() const noexcept { return list_.data(); }
+    [[nodiscard]] const cudaLaunchAttribute* end() const noexcept { return list_.data() + count_; }
+    [[nodiscard]] std::size_t size() const noexcept { return count_; }
+
+  private:
+    cudaLaunchAttributeValue& add(cudaLaunchAttributeID id) noexcept;
+
+    std::array<cudaLaunchAttribute, 6> list_{};
+    std::size_t count_ = 0;
+};
+
+/// What is wrong with the attributes of `config`, with values, limits and what to do; empty if nothing is known to be.
+/// `symbol` is the kernel, or null if unknown.
+[[nodiscard]] std::string broken_attribute(const LaunchConfig& config, const void* symbol);
+
+/// Throws E if an attribute of `config` is broken. `subject` is called only then.
+template <class E = GraphError, class MakeSubject>
+void require_attributes(const LaunchConfig& config, const void* symbol, const MakeSubject& subject) {
+    if (const std::string reason = broken_attribute(config, symbol); !reason.empty()) refuse<E>(reason, subject());
+}
+
+/// Gives a new node its attributes; if CUDA refuses one, destroys the node and throws GraphError.
+void set_attributes(cudaGraphNode_t node, const LaunchConfig& config, Subject&& subject);
+
+/// Reads those of an existing node into `config`. Throws GraphError.
+void read_attributes(cudaGraphNode_t node, LaunchConfig& config);
+
+/// " cluster (2, 1, 1) cooperative": what is given, for people.
+[[nodiscard]] std::string describe_attributes(const LaunchConfig& config);
+
+} // namespace cudag::detail

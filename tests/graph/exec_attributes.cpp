@@ -1,0 +1,82 @@
+// Updates of kernel nodes that have attributes.
+#include "test.hpp"
+
+using cudag::LaunchConfig;
+using cudag::UpdateError;
+
+namespace {
+
+struct Sample {
+    cudag::DeviceBuffer<unsigned> count = device({0U, 0U});
+    cudag::KernelNode<unsigned*, unsigned*, unsigned> node;
+    cudag::Graph graph;
+    cudag::Exec exec = graph.instantiate();
+    cudag::Stream stream;
+
+    explicit Sample(const LaunchConfig& config) : graph(build(config)) {}
+
+    /// How many threads ran.
+    unsigned threads() {
+        write(count.span(), {0U, 0U});
+        run(exec, stream);
+        return read(count).at(0);
+    }
+
+    /// The text with which an update to `config` is refused; the exec launches as before.
+    std::string refusal(const LaunchConfig& config) {
+        const unsigned before = threads();
+        const auto error = refused<UpdateError>([&] { exec.update(node, config); });
+        CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
+        CHECK(error.labels() == Labels{"count"});
+        CHECK(error.location().line == node.location().line);
+        CHECK_THAT(error.what(), ContainsSubstring("\"count\""));
+        CHECK(threads() == before);
+        return error.what();
+    }
+
+  private:
+    cudag::Graph build(const LaunchConfig& config) {
+        cudag::GraphBuilder b;
+        node = b.kernel(config, count_threads, count.data(), count.data() + 1, 1U).label("count");
+        return std::move(b).build();
+    }
+};
+
+} // namespace
+
+TEST_CASE("an update may repeat a node's attributes", "[exec][attributes]") {
+    Sample s({.grid = 4, .block = 32, .cluster = 2, .priority = -1});
+    s.exec.update(s.node, LaunchConfig{.grid = 8, .block = 64, .cluster = 2, .priority = -1});
+    CHECK(s.threads() == 512);
+}
+
+TEST_CASE("arguments of a node with attributes are updated without a configuration", "[exec][attributes]") {
+    Sample s({.grid = 4, .block = 32, .cluster = 2});
+    s.exec.update(s.node, cudag::arg<2>(5U));
+    CHECK(s.threads() == 128);
+    CHECK(read(s.count).at(1) == 20);
+}
+
+TEST_CASE("an update to other attributes is refused with both values", "[exec][attributes]") {
+    Sample s({.grid = 4, .block = 32, .cluster = 2, .priority = -1});
+    CHECK_THAT(s.refusal({.grid = 4, .block = 32, .cluster = 4, .priority = -1}),
+               ContainsSubstring("cluster is (2, 1, 1), the update's is (4, 1, 1)"));
+    CHECK_THAT(s.refusal({.grid = 4, .block = 32, .cluster = 2, .priority = -2}),
+               ContainsSubstring("priority is -1, the update's is -2"));
+    CHECK_THAT(s.refusal({.grid = 4, .block = 32, .cluster = 2, .cooperative = true, .priority = -1}),
+               ContainsSubstring("cooperative is none, the update's is set"));
+    CHECK_THAT(s.refusal({.grid = 4, .block = 32}), ContainsSubstring("cluster is (2, 1, 1), the update's is none"));
+}
+
+TEST_CASE("an update cannot give a plain node attributes", "[exec][attributes]") {
+    Sample s({.grid = 4, .block = 32});
+    CHECK_THAT(s.refusal({.grid = 4, .block = 32, .cluster = 2}),
+               ContainsSubstring("cluster is none, the update's is (2, 1, 1)"));
+    CHECK_THAT(s.refusal({.grid = 4, .block = 32, .device_updatable = true}),
+               ContainsSubstring("device_updatable is none, the update's is set"));
+}
+
+TEST_CASE("a new grid must suit the cluster", "[exec][attributes]") {
+    Sample s({.grid = 4, .block = 32, .cluster = 2});
+    CHECK_THAT(s.refusal({.grid = 5, .block = 32, .cluster = 2}), ContainsSubstring("grid.x is 5"));
+}
