@@ -10,6 +10,10 @@ using namespace cudart_cpu::detail;
 
 namespace cudart_cpu::detail {
 
+std::size_t device_count() {
+    return 1;
+}
+
 void require_device(int device) {
     if (device != 0) {
         fail(cudaErrorInvalidDevice,

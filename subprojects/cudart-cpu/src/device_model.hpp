@@ -27,6 +27,7 @@ inline constexpr int greatest_stream_priority = -5;
 /// Bytes of the host's physical memory.
 std::size_t device_memory_bytes();
 
+std::size_t device_count();
 /// Throws cudaErrorInvalidDevice unless there is such a device.
 void require_device(int device);
 /// Of this thread.

@@ -14,6 +14,9 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t hGraphE
             const Graph& graph = graph_of(hGraph);
             if (graph.is_moved())
                 fail(cudaErrorInvalidValue, text("Graph ", hGraph, " was moved into a node: it cannot update"));
+            if (graph.holds_memory() && !graph.exec.expired() && graph.exec.lock().get() != &exec)
+                throw UpdateFailure{cudaGraphExecUpdateErrorNotSupported,
+                                    "the graph has alloc or free nodes and another executable graph"};
             std::vector<NewWork> works = works_from(graph, exec.graph(), exec.flags());
             std::vector<UserObjectPointer> objects = user_objects_of(graph);
             exec.set_works(std::move(works));

@@ -101,7 +101,12 @@ std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) 
         throw InstantiateFailure{cudaGraphInstantiateInvalidStructure, node->handle,
                                  text("Source graph contains a circular dependency through node ", node->handle)};
     if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) validate_for_device(graph);
-    return std::make_shared<Exec>(graph, flags);
+    if (graph.holds_memory() && !graph.exec.expired())
+        throw InstantiateFailure{cudaGraphInstantiateError, nullptr,
+                                 "A graph with alloc or free nodes can have one executable graph at a time"};
+    auto exec = std::make_shared<Exec>(graph, flags);
+    graph.exec = exec;
+    return exec;
 }
 
 cudaError_t instantiate_with_flags(const char* name, cudaGraphExec_t* exec, cudaGraph_t graph,

@@ -112,7 +112,8 @@ void Exec::release_user_objects() noexcept {
 }
 
 std::shared_ptr<const ExecSnapshot> Exec::snapshot() {
-    if (!snapshot_) snapshot_ = std::make_shared<ExecSnapshot>(ExecSnapshot{flatten(graph_), user_objects_});
+    if (!snapshot_)
+        snapshot_ = std::make_shared<ExecSnapshot>(ExecSnapshot{flatten(graph_), user_objects_, memory_use_of(graph_)});
     return snapshot_;
 }
 

@@ -1,6 +1,7 @@
 // Executable graphs: a frozen shape, and per-node states that updates replace.
 #pragma once
 
+#include "exec_memory.hpp"
 #include "graph_model.hpp"
 #include "stream.hpp"
 
@@ -46,6 +47,7 @@ struct ExecGraph {
 struct ExecSnapshot {
     std::shared_ptr<const LaunchGraph> graph;
     std::vector<UserObjectPointer> user_objects;
+    MemoryUse memory;
 };
 
 struct NewWork {

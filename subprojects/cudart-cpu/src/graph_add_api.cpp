@@ -1,4 +1,5 @@
 // Nodes added to a graph.
+#include "graph_alloc_work.hpp"
 #include "graph_child_work.hpp"
 #include "graph_cuda12.hpp"
 #include "graph_event_work.hpp"
@@ -11,6 +12,15 @@ namespace cudart_cpu::detail {
 
 namespace {
 
+/// Some nodes depend on what comes before them.
+template <class MakeContent>
+NodeContent content_for(MakeContent& make_content, const Graph& target, const std::vector<Node*>& before) {
+    if constexpr (std::is_invocable_v<MakeContent, const Graph&, const std::vector<Node*>&>)
+        return make_content(target, before);
+    else
+        return make_content(target);
+}
+
 /// `make_content` validates the parameters and runs only if all else is right.
 template <class MakeContent>
 cudaError_t add_node(const char* name, cudaGraphNode_t* added, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
@@ -20,7 +30,7 @@ cudaError_t add_node(const char* name, cudaGraphNode_t* added, cudaGraph_t graph
         require_pointer(added, "pGraphNode");
         Graph& target = graph_of(graph);
         const std::vector<Node*> before = dependencies_of(target, dependencies, count);
-        NodeContent content = make_content(target);
+        NodeContent content = content_for(make_content, target, before);
         require_valid_edges(edge_data, count, [&](std::size_t i) {
             return EdgeEnds{before[i]->work->type(), content.work->type()};
         });
@@ -128,13 +138,33 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t*
                     [&](const Graph&) { return cloned_child(childGraph); });
 }
 
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemAllocNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                              const cudaGraphNode_t* pDependencies,
+                                                              size_t numDependencies,
+                                                              struct cudaMemAllocNodeParams* nodeParams) {
+    return add_node("cudaGraphAddMemAllocNode", pGraphNode, graph, pDependencies, numDependencies,
+                    [&](const Graph& target, const std::vector<Node*>& before) {
+                        require_pointer(nodeParams, "nodeParams");
+                        auto work = make_alloc_work(*nodeParams, target, before);
+                        nodeParams->dptr = work->address();
+                        return work;
+                    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemFreeNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
+                                                             const cudaGraphNode_t* pDependencies,
+                                                             size_t numDependencies, void* dptr) {
+    return add_node("cudaGraphAddMemFreeNode", pGraphNode, graph, pDependencies, numDependencies,
+                    [&](const Graph& target) { return make_free_work(dptr, target); });
+}
+
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,
                                                       const cudaGraphNode_t* pDependencies,
                                                       const cudaGraphEdgeData* dependencyData, size_t numDependencies,
                                                       struct cudaGraphNodeParams* nodeParams) {
-    const auto content = [&](const Graph& target) {
+    const auto content = [&](const Graph& target, const std::vector<Node*>& before) {
         require_pointer(nodeParams, "nodeParams");
-        return make_content(*nodeParams, target);
+        return make_content(*nodeParams, target, before);
     };
     return add_node("cudaGraphAddNode", pGraphNode, graph, pDependencies, numDependencies, content, dependencyData);
 }

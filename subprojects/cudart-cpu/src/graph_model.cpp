@@ -40,6 +40,13 @@ std::ptrdiff_t place_of(const std::vector<Node*>& nodes, const Node& node) noexc
     return std::find(nodes.begin(), nodes.end(), &node) - nodes.begin();
 }
 
+/// Also of a node that owns a graph with alloc or free nodes.
+bool is_memory_node(const Node& node) {
+    const cudaGraphNodeType type = node.work->type();
+    return type == cudaGraphNodeTypeMemAlloc || type == cudaGraphNodeTypeMemFree ||
+           std::ranges::any_of(node.bodies, [](const auto& body) { return body->holds_memory(); });
+}
+
 } // namespace
 
 void Node::set_work(WorkPointer next) noexcept {
@@ -71,6 +78,7 @@ Node& Graph::add(NodeContent content, const std::vector<Node*>& dependencies, co
         for (std::size_t i = 0; i < dependencies.size(); ++i)
             add_edge(*dependencies[i], node, data ? data[i] : cudaGraphEdgeData{});
         own_bodies(node, std::move(content.bodies));
+        holds_memory_ = holds_memory_ || is_memory_node(node);
     } catch (...) {
         remove(node);
         throw;

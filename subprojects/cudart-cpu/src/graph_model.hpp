@@ -76,6 +76,11 @@ class Graph {
     /// Whether it was the user's before.
     bool is_moved() const noexcept { return is_moved_; }
 
+    /// Whether it has alloc or free nodes, or a node that owns such a graph. Then no node and no edge can be removed.
+    bool holds_memory() const noexcept { return holds_memory_; }
+    /// The exec that was made of it last: while it lives, a graph that holds memory can have no other.
+    mutable std::weak_ptr<const void> exec;
+
     /// A graph with the same nodes, edges, bodies and user objects. Throws Failure if a node cannot be cloned.
     std::shared_ptr<Graph> clone() const;
     /// The node that was made from `original` when this was cloned; null if there is none.
@@ -97,6 +102,7 @@ class Graph {
     cudaGraph_t handle_ = nullptr;
     const Node* owner_ = nullptr;
     bool is_moved_ = false;
+    bool holds_memory_ = false;
     std::vector<std::shared_ptr<Node>> nodes_;
     std::unordered_map<cudaGraphNode_t, Node*> clones_;
     std::uint64_t roots_made_ = 0;

@@ -1,6 +1,7 @@
 // CUDA's parameter structures of the kinds of nodes, made into Work.
 #include "graph_params.hpp"
 
+#include "graph_alloc_work.hpp"
 #include "graph_child_work.hpp"
 #include "graph_enum.hpp"
 #include "graph_event_work.hpp"
@@ -111,21 +112,39 @@ const KernelWork& shown_kernel(Node& node) {
     return static_cast<const KernelWork&>(*node.shown);
 }
 
-NodeContent make_content(const cudaGraphNodeParams& params, const Graph& target) {
+NodeContent make_content(cudaGraphNodeParams& params, const Graph& target, const std::vector<Node*>& before) {
     require_type(params);
-    if (params.type != cudaGraphNodeTypeGraph) return make_work(params);
-    require_unused_zero(params, sizeof params.graph);
-    return child_content(params.graph, target);
+    switch (params.type) {
+    case cudaGraphNodeTypeGraph:
+        require_unused_zero(params, sizeof params.graph);
+        return child_content(params.graph, target);
+    case cudaGraphNodeTypeMemAlloc: {
+        require_unused_zero(params, sizeof params.alloc);
+        const auto work = make_alloc_work(as_older<cudaMemAllocNodeParams>(params.alloc), target, before);
+        params.alloc.dptr = work->address();
+        return work;
+    }
+    case cudaGraphNodeTypeMemFree:
+        require_unused_zero(params, sizeof params.free);
+        return make_free_work(params.free.dptr, target);
+    default:
+        return make_work(params);
+    }
 }
 
 NodeContent make_content(const cudaGraphNodeParams& params, const Node& node) {
     require_same_type(params, *node.work);
-    if (params.type == cudaGraphNodeTypeGraph) return make_content(params, node.graph);
+    if (params.type == cudaGraphNodeTypeGraph) {
+        require_unused_zero(params, sizeof params.graph);
+        return child_content(params.graph, node.graph);
+    }
     return make_work(params, *node.work);
 }
 
 WorkPointer make_work(const cudaGraphNodeParams& params, const Work& current) {
     require_same_type(params, current);
+    if (params.type == cudaGraphNodeTypeMemAlloc || params.type == cudaGraphNodeTypeMemFree)
+        fail(cudaErrorNotSupported, text("the parameters of ", type_name(params.type), " nodes cannot be changed"));
     if (params.type != cudaGraphNodeTypeKernel) return make_work(params);
     require_unused_zero(params, sizeof params.kernel);
     return make_kernel_work(kernel_params(as_older<cudaKernelNodeParams>(params.kernel)), current);

@@ -20,7 +20,8 @@ WorkPointer make_kernel_work(const KernelParams& params, const Work& current);
 const KernelWork& shown_kernel(Node& node);
 
 /// What the tagged union describes, for a node of `target`. Throws Failure for kinds that cudart-cpu does not have.
-NodeContent make_content(const cudaGraphNodeParams& params, const Graph& target);
+/// Writes what the node's making gives back.
+NodeContent make_content(cudaGraphNodeParams& params, const Graph& target, const std::vector<Node*>& before);
 /// The same, in the place of what `node` has. Throws Failure if it is of another kind.
 NodeContent make_content(const cudaGraphNodeParams& params, const Node& node);
 /// The work alone, for a node of an exec whose work is `current`; its bodies stay.

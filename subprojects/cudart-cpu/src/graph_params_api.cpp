@@ -1,4 +1,5 @@
 // Parameters of a graph's nodes, read and replaced.
+#include "graph_alloc_work.hpp"
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
 #include "graph_params.hpp"
@@ -112,6 +113,18 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphHostNodeGetParams(cudaGraphNode_t 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphHostNodeSetParams(cudaGraphNode_t node,
                                                                 const struct cudaHostNodeParams* pNodeParams) {
     return set_params_from<HostWork>("cudaGraphHostNodeSetParams", node, pNodeParams);
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphMemAllocNodeGetParams(cudaGraphNode_t node,
+                                                                    struct cudaMemAllocNodeParams* params_out) {
+    return get_params<AllocWork>("cudaGraphMemAllocNodeGetParams", node, params_out);
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphMemFreeNodeGetParams(cudaGraphNode_t node, void* dptr_out) {
+    return graph_api("cudaGraphMemFreeNodeGetParams", [&] {
+        require_pointer(dptr_out, "dptr_out");
+        *static_cast<void**>(dptr_out) = work_of<FreeWork>(node_of(node)).address();
+    });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node,

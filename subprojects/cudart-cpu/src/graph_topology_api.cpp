@@ -95,6 +95,11 @@ std::vector<Edge> checked_edges(const Graph& graph, const cudaGraphNode_t* from,
     return edges;
 }
 
+void require_removable(const Graph& graph, const char* what) {
+    if (graph.holds_memory())
+        fail(cudaErrorNotSupported, text(what, " cannot be removed from a graph with alloc or free nodes"));
+}
+
 } // namespace
 
 } // namespace cudart_cpu::detail
@@ -188,6 +193,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t gra
     return graph_api("cudaGraphRemoveDependencies", [&] {
         // As CUDA does: what comes before a missing edge is removed.
         Graph& target = graph_of(graph);
+        if (numDependencies > 0) require_removable(target, "edges");
         for (const Edge& edge : checked_edges(target, from, to, edgeData, numDependencies)) {
             const cudaGraphEdgeData* data = find_edge(*edge.from, *edge.to);
             if (!data || !same(*data, edge.data))
@@ -201,6 +207,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t gra
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t node) {
     return graph_api("cudaGraphDestroyNode", [&] {
         Node& doomed = node_of(node);
+        require_removable(doomed.graph, "nodes");
         doomed.graph.remove(doomed);
     });
 }

@@ -26,16 +26,6 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddExternalSemaphoresWaitNode(
     return refuse("cudaGraphAddExternalSemaphoresWaitNode", cudaGraphNodeTypeExtSemaphoreWait);
 }
 
-CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemAllocNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*,
-                                                              size_t, struct cudaMemAllocNodeParams*) {
-    return refuse("cudaGraphAddMemAllocNode", cudaGraphNodeTypeMemAlloc);
-}
-
-CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemFreeNode(cudaGraphNode_t*, cudaGraph_t, const cudaGraphNode_t*,
-                                                             size_t, void*) {
-    return refuse("cudaGraphAddMemFreeNode", cudaGraphNodeTypeMemFree);
-}
-
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphConditionalHandleCreate(cudaGraphConditionalHandle*, cudaGraph_t,
                                                                       unsigned int, unsigned int) {
     return refuse("cudaGraphConditionalHandleCreate", cudaGraphNodeTypeConditional);

@@ -1,0 +1,69 @@
+// Alloc and free nodes.
+#pragma once
+
+#include "graph_memory.hpp"
+#include "graph_model.hpp"
+
+#include <driver_types.h>
+
+#include <vector>
+
+namespace cudart_cpu::detail {
+
+/// What is forbidden to nodes of both kinds, and to the graphs that hold them.
+class MemoryNodeWork : public Work {
+  public:
+    explicit MemoryNodeWork(GraphAllocationPointer allocation) : allocation_(std::move(allocation)) {}
+
+    const GraphAllocationPointer& allocation() const noexcept { return allocation_; }
+    void* address() const noexcept { return allocation_->memory->address(); }
+
+    std::string refuse_clone() const override;
+    std::string refuse_as_child(ChildOwnership ownership) const override;
+    std::optional<Refusal> refuse_node_update(const Work& next) const override;
+
+  private:
+    GraphAllocationPointer allocation_;
+};
+
+class AllocWork final : public MemoryNodeWork {
+  public:
+    static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeMemAlloc;
+
+    /// `params` without the address of the allocation.
+    AllocWork(const cudaMemAllocNodeParams& params, GraphAllocationPointer allocation);
+
+    /// The access descriptors belong to this.
+    cudaMemAllocNodeParams params() const noexcept;
+
+    cudaGraphNodeType type() const noexcept override { return node_type; }
+    std::string title() const override;
+    std::string details() const override;
+    void run() const override;
+    std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
+
+  private:
+    cudaMemAllocNodeParams params_;
+    std::vector<cudaMemAccessDesc> access_;
+};
+
+class FreeWork final : public MemoryNodeWork {
+  public:
+    static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeMemFree;
+
+    explicit FreeWork(GraphAllocationPointer allocation);
+    ~FreeWork() override;
+
+    cudaGraphNodeType type() const noexcept override { return node_type; }
+    std::string title() const override { return "free"; }
+    std::string details() const override;
+    void run() const override;
+};
+
+/// For a node of `target` that comes after `before`: edges that are added later do not help to reuse memory. Throw
+/// Failure if CUDA does not allow it.
+std::shared_ptr<AllocWork> make_alloc_work(const cudaMemAllocNodeParams& params, const Graph& target,
+                                           const std::vector<Node*>& before);
+std::shared_ptr<FreeWork> make_free_work(const void* address, const Graph& target);
+
+} // namespace cudart_cpu::detail
