@@ -15,27 +15,19 @@ double ratio(const Comparison& row) {
     return median(row.cudag) / median(row.raw);
 }
 
-} // namespace
-
-double median(std::vector<double> values) {
-    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-    std::nth_element(values.begin(), middle, values.end());
-    return *middle;
-}
-
 void print_table(const std::string& title, const std::vector<Comparison>& rows) {
-    std::printf("%s\n%-34s %12s %12s %8s %8s\n", title.c_str(), "median of each, microseconds", "raw", "cudag", "ratio",
+    std::printf("%s\n%-44s %12s %12s %8s %8s\n", title.c_str(), "median of each, microseconds", "raw", "cudag", "ratio",
                 "goal");
     for (const Comparison& row : rows) {
-        std::printf("%-34s %12.3f %12.3f %8.3f", row.name.c_str(), median(row.raw), median(row.cudag), ratio(row));
-        if (row.goal > 0) std::printf(" %8.2f", row.goal);
+        std::printf("%-44s %12.3f %12.3f %8.3g", row.name.c_str(), median(row.raw), median(row.cudag), ratio(row));
+        if (row.goal > 0) std::printf(" %8.3g", row.goal);
         std::printf("\n");
     }
 }
 
 void write_json(const std::string& path, const std::string& title, const std::vector<Comparison>& rows) {
     std::ofstream file(path);
-    file << std::fixed << std::setprecision(4) << "{\"title\": \"" << title << "\", \"unit\": \"us\", \"rows\": [";
+    file << std::setprecision(6) << "{\"title\": \"" << title << "\", \"unit\": \"us\", \"rows\": [";
     const char* separator = "\n";
     for (const Comparison& row : rows) {
         file << separator << "  {\"name\": \"" << row.name << "\", \"raw\": " << median(row.raw)
@@ -49,6 +41,19 @@ void write_json(const std::string& path, const std::string& title, const std::ve
     }
     file << "\n]}\n";
     if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
+} // namespace
+
+double median(std::vector<double> values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    return *middle;
+}
+
+void report(const std::string& title, const std::vector<Comparison>& rows, const std::string& json_file) {
+    print_table(title, rows);
+    if (!json_file.empty()) write_json(json_file, title, rows);
 }
 
 bool meets_goals(const std::vector<Comparison>& rows) {

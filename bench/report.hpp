@@ -24,13 +24,32 @@ struct Comparison {
     std::vector<double> cudag;
 };
 
+/// Runs `raw` and `cudag` in turns that alternate, and notes what each returns: its microseconds.
+template <class Raw, class Cudag>
+void compare(Comparison& row, int round, Raw&& raw, Cudag&& cudag) {
+    if (round % 2 == 0) row.raw.push_back(raw());
+    row.cudag.push_back(cudag());
+    if (round % 2 != 0) row.raw.push_back(raw());
+}
+
+/// Calls `round(number)` `count` times, after a few that `rows` forget.
+template <class Round>
+void rounds(int count, const std::vector<Comparison*>& rows, Round&& round) {
+    constexpr int warm_up = 5;
+    for (int i = -warm_up; i < count; ++i) {
+        if (i == 0)
+            for (Comparison* row : rows)
+                row->raw.clear(), row->cudag.clear();
+        round(i);
+    }
+}
+
 /// The median; `values` must not be empty.
 [[nodiscard]] double median(std::vector<double> values);
 
-/// Prints medians, ratio and goal of each row.
-void print_table(const std::string& title, const std::vector<Comparison>& rows);
-/// Writes the same as JSON. Throws std::runtime_error if `path` cannot be written.
-void write_json(const std::string& path, const std::string& title, const std::vector<Comparison>& rows);
+/// Prints medians, ratio and goal of each row, and writes the same to `json_file` unless that is empty.
+/// Throws std::runtime_error if it cannot be written.
+void report(const std::string& title, const std::vector<Comparison>& rows, const std::string& json_file);
 /// Whether every ratio is at or below its goal.
 [[nodiscard]] bool meets_goals(const std::vector<Comparison>& rows);
 

@@ -1,0 +1,107 @@
+// A line of kernel nodes, made by hand and through cudag.
+#pragma once
+
+#include "kernels.hpp"
+
+#include <cudag/cudag.hpp>
+
+#include <cstddef>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace bench {
+
+using Touch = cudag::KernelNode<float*, int, float, unsigned>;
+
+/// The line through the Runtime API.
+struct RawLine {
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    std::vector<cudaGraphNode_t> nodes;
+
+    RawLine() = default;
+    RawLine(const RawLine&) = delete;
+    RawLine& operator=(const RawLine&) = delete;
+    ~RawLine() {
+        if (exec != nullptr) static_cast<void>(cudaGraphExecDestroy(exec));
+        if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
+    }
+
+    void build(int count, float* values) {
+        nodes.resize(static_cast<std::size_t>(count));
+        cudag::check(cudaGraphCreate(&graph, 0));
+        for (int i = 0; i < count; ++i) {
+            const auto n = static_cast<std::size_t>(i);
+            Arguments arguments{values, i, 1.0f, 1};
+            const cudaKernelNodeParams params = arguments.params();
+            cudag::check(
+                cudaGraphAddKernelNode(&nodes[n], graph, i == 0 ? nullptr : &nodes[n - 1], i == 0 ? 0 : 1, &params));
+        }
+    }
+
+    void instantiate() { cudag::check(cudaGraphInstantiate(&exec, graph, 0)); }
+
+    /// Gives a node of the executable graph new arguments.
+    void update(std::size_t node, float* values, float amount) {
+        Arguments arguments{values, static_cast<int>(node), amount, 1};
+        const cudaKernelNodeParams params = arguments.params();
+        cudag::check(cudaGraphExecKernelNodeSetParams(exec, nodes[node], &params));
+    }
+
+    /// Gives a node of the graph new arguments.
+    void update_graph(std::size_t node, float* values, float amount) {
+        Arguments arguments{values, static_cast<int>(node), amount, 1};
+        const cudaKernelNodeParams params = arguments.params();
+        cudag::check(cudaGraphKernelNodeSetParams(nodes[node], &params));
+    }
+
+    /// Launches the kernel of a node in a stream.
+    static void launch(cudaStream_t stream, int node, float* values, float amount) {
+        Arguments arguments{values, node, amount, 1};
+        const void* function = reinterpret_cast<const void*>(touch);
+        cudag::check(cudaLaunchKernel(function, {1, 1, 1}, {32, 1, 1}, arguments.pointers, 0, stream));
+    }
+
+  private:
+    struct Arguments {
+        float* values;
+        int index;
+        float amount;
+        unsigned count;
+        void* pointers[4] = {&values, &index, &amount, &count};
+
+        cudaKernelNodeParams params() {
+            cudaKernelNodeParams result{};
+            result.func = reinterpret_cast<void*>(touch);
+            result.gridDim = {1, 1, 1};
+            result.blockDim = {32, 1, 1};
+            result.kernelParams = pointers;
+            return result;
+        }
+    };
+};
+
+/// The line through cudag.
+struct CudagLine {
+    std::optional<cudag::Graph> graph;
+    std::optional<cudag::Exec> exec;
+    std::vector<Touch> nodes;
+
+    /// `values`: float*, borrowed, or DeviceBuffer<float>, which the graph keeps.
+    template <class Values>
+    void build(int count, Values& values) {
+        nodes.reserve(static_cast<std::size_t>(count));
+        cudag::GraphBuilder builder;
+        for (int i = 0; i < count; ++i) {
+            const Touch node = builder.kernel({.block = 32}, touch, values, i, 1.0f, 1U);
+            if (i > 0) node.after(nodes.back());
+            nodes.push_back(node);
+        }
+        graph = std::move(builder).build();
+    }
+
+    void instantiate() { exec = graph->instantiate(); }
+};
+
+} // namespace bench
