@@ -82,6 +82,23 @@ cudaFunction_t function_of(const KernelEntry& kernel) {
     return reinterpret_cast<cudaFunction_t>(const_cast<char*>(&kernel.function_handle));
 }
 
+void name_kernel(const void* symbol, const char* name) {
+    const std::unique_lock lock(registry().mutex);
+    registry().names.try_emplace(symbol, name);
+}
+
+const KernelEntry* find_kernel_named(const std::string& name) {
+    std::vector<const KernelEntry*> known;
+    {
+        const std::shared_lock lock(registry().mutex);
+        for (const auto& [symbol, entry] : registry().kernels)
+            known.push_back(&entry);
+    }
+    for (const KernelEntry* kernel : known)
+        if (kernel_name(*kernel) == name) return kernel;
+    return nullptr;
+}
+
 const std::string& kernel_name(const KernelEntry& kernel) {
     {
         const std::shared_lock lock(registry().mutex);

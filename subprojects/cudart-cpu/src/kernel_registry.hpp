@@ -45,6 +45,9 @@ const KernelEntry& kernel_of(const void* function, cudaError_t unknown = cudaErr
 /// Also the CUfunction.
 cudaFunction_t function_of(const KernelEntry& kernel);
 
+/// The registered kernel that name_kernel or its symbol gives this name; null if there is none.
+const KernelEntry* find_kernel_named(const std::string& name);
+
 /// Mangled, as cudaFuncGetName gives it; lives as long as the process.
 const std::string& kernel_name(const KernelEntry& kernel);
 

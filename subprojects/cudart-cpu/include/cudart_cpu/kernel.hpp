@@ -19,6 +19,7 @@ using CallThunk = void (*)(const void* symbol, void** args);
 
 __attribute__((visibility("default"))) void register_kernel(const void* symbol, CallThunk call,
                                                             const ParamLayout* params, std::size_t count);
+__attribute__((visibility("default"))) void name_kernel(const void* symbol, const char* name);
 
 template <class... P>
 struct KernelSignature {
@@ -45,6 +46,14 @@ void register_kernel(void (*kernel)(P...)) {
     using Signature = detail::KernelSignature<P...>;
     detail::register_kernel(reinterpret_cast<const void*>(kernel), &Signature::call, Signature::params,
                             Signature::count);
+}
+
+/// Registers `kernel` as what cudaLibraryLoadData finds for `.entry name` in PTX text: there is no compiler here.
+/// A kernel whose symbol is the name needs register_kernel only. Thread-safe.
+template <class... P>
+void register_library_kernel(const char* name, void (*kernel)(P...)) {
+    register_kernel(kernel);
+    detail::name_kernel(reinterpret_cast<const void*>(kernel), name);
 }
 
 } // namespace cudart_cpu

@@ -1,0 +1,143 @@
+// Kernels from PTX text: libraries loaded, their kernels found, launched and put into graphs.
+#include "nodes.hpp"
+
+#include <string>
+
+#ifdef CUDART_CPU
+// What the text below says, for a runtime that has no compiler for it.
+extern "C" void library_store(int* p, int value) {
+    *p = value;
+}
+#endif
+
+namespace {
+
+const char* const text = R"(
+.version 8.0
+.target sm_52
+.address_size 64
+.visible .entry library_store(.param .u64 p, .param .u32 value)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<3>;
+    ld.param.u64 %rd1, [p];
+    ld.param.u32 %r1, [value];
+    cvta.to.global.u64 %rd2, %rd1;
+    st.global.u32 [%rd2], %r1;
+    ret;
+}
+)";
+
+cudaError_t load(cudaLibrary_t* library, const char* code) {
+    return cudaLibraryLoadData(library, code, nullptr, nullptr, 0, nullptr, nullptr, 0);
+}
+
+class Library {
+  public:
+    Library() {
+#ifdef CUDART_CPU
+        cudart_cpu::register_library_kernel("library_store", library_store);
+#endif
+        REQUIRE_CUDA(load(&library_, text));
+    }
+    ~Library() {
+        CHECK(cudaLibraryUnload(library_) == cudaSuccess);
+    }
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+
+    operator cudaLibrary_t() const {
+        return library_;
+    }
+    cudaKernel_t kernel() const {
+        cudaKernel_t kernel = nullptr;
+        REQUIRE_CUDA(cudaLibraryGetKernel(&kernel, library_, "library_store"));
+        return kernel;
+    }
+
+  private:
+    cudaLibrary_t library_ = nullptr;
+};
+
+/// The arguments of library_store.
+struct Store {
+    Store(int* destination, int stored) : p(destination), value(stored) {}
+    Store(const Store&) = delete;
+
+    int* p;
+    int value;
+    void* arguments[2] = {&p, &value};
+};
+
+} // namespace
+
+TEST_CASE("a kernel of a library is launched", "[library]") {
+    const Library library;
+    DeviceInts data(1);
+    Store store(data.data(), 7);
+    REQUIRE_CUDA(cudaLaunchKernel(reinterpret_cast<void*>(library.kernel()), 1, 1, store.arguments, 0, nullptr));
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+    REQUIRE(data.read() == std::vector{7});
+}
+
+TEST_CASE("a kernel of a library is put into a graph as a cudaKernel_t", "[library]") {
+    const Library library;
+    Stream stream;
+    Graph graph;
+    DeviceInts data(1);
+    Store store(data.data(), 8);
+    cudaKernelNodeParams params{};
+    params.func = reinterpret_cast<void*>(library.kernel());
+    params.gridDim = 1;
+    params.blockDim = 1;
+    params.kernelParams = store.arguments;
+    cudaGraphNode_t node = nullptr;
+    REQUIRE_CUDA(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+    const Exec exec(graph);
+    exec.run(stream);
+    REQUIRE(data.read() == std::vector{8});
+}
+
+TEST_CASE("a library gives the same handle for a kernel each time, and its name", "[library]") {
+    const Library library;
+    REQUIRE(library.kernel() == library.kernel());
+    const char* name = nullptr;
+    REQUIRE_CUDA(cudaFuncGetName(&name, reinterpret_cast<void*>(library.kernel())));
+    REQUIRE(name == std::string("library_store"));
+    unsigned count = 0;
+    REQUIRE_CUDA(cudaLibraryGetKernelCount(&count, library));
+    REQUIRE(count == 1);
+    cudaKernel_t kernel = nullptr;
+    REQUIRE_CUDA(cudaLibraryEnumerateKernels(&kernel, 1, library));
+    REQUIRE(kernel == library.kernel());
+}
+
+TEST_CASE("a kernel of a library is no symbol", "[library]") {
+    const Library library;
+    cudaFunction_t function = nullptr;
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidDeviceFunction,
+                       cudaGetFuncBySymbol(&function, reinterpret_cast<const void*>(library.kernel())));
+}
+
+TEST_CASE("a kernel that the library does not have is not found", "[library]") {
+    const Library library;
+    auto kernel = untouched<cudaKernel_t>();
+    REQUIRE_CUDA_ERROR(cudaErrorSymbolNotFound, cudaLibraryGetKernel(&kernel, library, "absent"));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaLibraryGetKernel(&kernel, library, nullptr));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaLibraryGetKernel(nullptr, library, "library_store"));
+    REQUIRE(kernel == untouched<cudaKernel_t>());
+}
+
+TEST_CASE("what is no kernel image is no library", "[library]") {
+    auto library = untouched<cudaLibrary_t>();
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidKernelImage, load(&library, "garbage"));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, load(&library, nullptr));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, load(nullptr, text));
+    REQUIRE(library == untouched<cudaLibrary_t>());
+}
+
+TEST_CASE("a file that is not there is no library", "[library]") {
+    auto library = untouched<cudaLibrary_t>();
+    REQUIRE_CUDA_ERROR(cudaErrorFileNotFound,
+                       cudaLibraryLoadFromFile(&library, "/nonexistent.ptx", nullptr, nullptr, 0, nullptr, nullptr, 0));
+}
