@@ -141,35 +141,55 @@ void adopt_edges(GraphState& graph, const std::unordered_map<cudaGraphNode_t, st
     graph.adopt_edges(std::move(edges));
 }
 
+void adopt_nodes(GraphState& graph);
+
+/// The graph inside child node `index`. CUDA shows no bodies of conditionals.
+void adopt_child(GraphState& graph, std::uint32_t index) {
+    cudaGraph_t native = nullptr;
+    checked<GraphError>(cudaGraphChildGraphNodeGetGraph(graph.natives()[index], &native),
+                        "cudaGraphChildGraphNodeGetGraph");
+    const auto inner = std::make_shared<GraphState>(native);
+    inner->give_up_native();
+    adopt_nodes(*inner);
+    graph.reserve_nested(1);
+    graph.attach(inner, index, Place::child);
+}
+
+void adopt_nodes(GraphState& graph) {
+    std::size_t count = 0;
+    checked<GraphError>(cudaGraphGetNodes(graph.native(), nullptr, &count), "cudaGraphGetNodes");
+    std::vector<cudaGraphNode_t> natives(count);
+    if (count != 0) checked<GraphError>(cudaGraphGetNodes(graph.native(), natives.data(), &count), "cudaGraphGetNodes");
+
+    Describer describer(graph);
+    std::unordered_map<cudaGraphNode_t, std::uint32_t> indices;
+    for (const cudaGraphNode_t native : natives) {
+        cudaGraphNodeType type{};
+        checked<GraphError>(cudaGraphNodeGetType(native, &type), "cudaGraphNodeGetType");
+        const NodeParams params = describer.describe(native, type);
+        graph.reserve_node();
+        const auto index = static_cast<std::uint32_t>(graph.nodes().size());
+        indices[native] = index;
+        graph.append(native, {static_cast<NodeKind>(type), params, {}, {}});
+        if (type == cudaGraphNodeTypeGraph) adopt_child(graph, index);
+    }
+    adopt_edges(graph, indices);
+    graph.set_built();
+}
+
 } // namespace
 
 } // namespace detail
 
 Graph Graph::adopt(cudaGraph_t graph) {
     if (graph == nullptr) detail::refuse("adopt: the graph is null");
-    std::size_t count = 0;
-    detail::checked<GraphError>(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes");
-    std::vector<cudaGraphNode_t> natives(count);
-    if (count != 0) detail::checked<GraphError>(cudaGraphGetNodes(graph, natives.data(), &count), "cudaGraphGetNodes");
-
     auto state = std::make_shared<detail::GraphState>(graph);
     try {
-        detail::Describer describer(*state);
-        std::unordered_map<cudaGraphNode_t, std::uint32_t> indices;
-        for (const cudaGraphNode_t native : natives) {
-            cudaGraphNodeType type{};
-            detail::checked<GraphError>(cudaGraphNodeGetType(native, &type), "cudaGraphNodeGetType");
-            const detail::NodeParams params = describer.describe(native, type);
-            state->reserve_node();
-            indices[native] = static_cast<std::uint32_t>(state->nodes().size());
-            state->append(native, {static_cast<NodeKind>(type), params, {}, {}});
-        }
-        detail::adopt_edges(*state, indices);
+        detail::adopt_nodes(*state);
     } catch (...) {
         state->give_up_native();
         throw;
     }
-    state->set_built();
     return Graph(std::move(state));
 }
 

@@ -174,6 +174,13 @@ void compare(const EventParams& before, const EventParams& after, Sink& sink) {
 }
 
 template <class Sink>
+void compare(const ConditionalParams& before, const ConditionalParams& after, Sink& sink) {
+    sink.field("conditional", to_string(before.kind), to_string(after.kind), DifferenceKind::node_kind, true);
+    sink.field("bodies", before.bodies, after.bodies, DifferenceKind::node_kind, true);
+    sink.field("condition", before.condition, after.condition, DifferenceKind::parameter, true);
+}
+
+template <class Sink>
 auto compare_any(const NodeParams& before, const NodeParams& after, Sink sink) {
     const auto compare_same = [&](const auto& block) {
         using Block = std::decay_t<decltype(block)>;

@@ -7,7 +7,9 @@
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <string>
+#include <utility>
 
 namespace cudag {
 
@@ -52,24 +54,74 @@ std::string action(const NodeRecord& node) {
         return fmt::format("memcpy {} bytes", (*copy)->source_size * (*copy)->element_bytes);
     if (const auto* set = std::get_if<const detail::SetParams*>(&node.params))
         return fmt::format("memset {} x {} bytes", (*set)->size, (*set)->element_bytes);
-    return std::string(to_string(node.kind));
+    return std::string(kind_text(node));
 }
+
+/// What the graph `number` inside a node is to it.
+std::string role(const NodeRecord& node, std::size_t number) {
+    const auto* conditional = std::get_if<const detail::ConditionalParams*>(&node.params);
+    if (conditional == nullptr) return "graph";
+    switch ((*conditional)->kind) {
+    case detail::ConditionalKind::if_:
+        return number == 0 ? "then" : "else";
+    case detail::ConditionalKind::while_:
+        return "body";
+    default:
+        return fmt::format("case {}", number);
+    }
+}
+
+/// A graph inside a node is a cluster in the cluster of its node.
+class DotWriter {
+  public:
+    explicit DotWriter(const detail::GraphState& graph) {
+        text_ = "digraph cudag {\n";
+        write(graph, "    ");
+        text_ += "}\n";
+    }
+    [[nodiscard]] std::string&& text() && noexcept { return std::move(text_); }
+
+  private:
+    void write(const detail::GraphState& graph, const std::string& indent) {
+        const std::size_t first = next_;
+        next_ += graph.nodes().size();
+        for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
+            write_node(graph, i, first + i, indent);
+        for (const detail::EdgeRecord& edge : graph.edges()) {
+            text_ += fmt::format("{}n{} -> n{}", indent, first + edge.from, first + edge.to);
+            if (edge.kind != EdgeKind::full)
+                text_ += fmt::format(" [style=dashed, label=\"{}\"]", to_string(edge.kind));
+            text_ += ";\n";
+        }
+    }
+
+    void write_node(const detail::GraphState& graph, std::uint32_t index, std::size_t id, const std::string& indent) {
+        const NodeRecord& node = graph.nodes()[index];
+        const std::string label = node.label.empty() ? "" : escaped(node.label) + "\\n";
+        const std::string line =
+            fmt::format("n{} [shape={}, label=\"{}{}\"];\n", id, shape(node.kind), label, escaped(action(node)));
+        if (graph.find_nested(index, 0) == nullptr) {
+            text_ += indent + line;
+            return;
+        }
+        text_ += fmt::format("{0}subgraph cluster_n{1} {{\n{0}    {2}", indent, id, line);
+        for (std::size_t number = 0; const auto* inner = graph.find_nested(index, number); ++number) {
+            text_ += fmt::format("{0}    subgraph cluster_n{1}_{2} {{\n{0}        label=\"{3}\";\n", indent, id, number,
+                                 role(node, number));
+            write(**inner, indent + "        ");
+            text_ += indent + "    }\n";
+        }
+        text_ += indent + "}\n";
+    }
+
+    std::string text_;
+    std::size_t next_ = 0;
+};
 
 } // namespace
 
 std::string Graph::dot() const {
-    const detail::GraphState& graph = state();
-    std::string text = "digraph cudag {\n";
-    for (std::size_t i = 0; i < graph.nodes().size(); ++i) {
-        const NodeRecord& node = graph.nodes()[i];
-        const std::string label = node.label.empty() ? "" : escaped(node.label) + "\\n";
-        text += fmt::format("    n{} [shape={}, label=\"{}{}\"];\n", i, shape(node.kind), label, escaped(action(node)));
-    }
-    for (const detail::EdgeRecord& edge : graph.edges())
-        text += edge.kind == EdgeKind::full ? fmt::format("    n{} -> n{};\n", edge.from, edge.to)
-                                            : fmt::format("    n{} -> n{} [style=dashed, label=\"{}\"];\n", edge.from,
-                                                          edge.to, to_string(edge.kind));
-    return text + "}\n";
+    return DotWriter(state()).text();
 }
 
 } // namespace cudag

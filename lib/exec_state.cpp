@@ -29,9 +29,11 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source)
         assign_params(current.params, node.params());
         commit(current, std::move(owners));
     });
+    source_->exec_made();
 }
 
 ExecState::~ExecState() {
+    source_->exec_gone();
     ignore(cudaGraphExecDestroy(native_)); // launches in flight finish; CUDA keeps the graph's owners for them
     for (Shadow& shadow : shadows_)
         in_flight_.retire(std::move(shadow.owners));

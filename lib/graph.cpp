@@ -4,12 +4,34 @@
 #include "failure.hpp"
 #include "graph_state.hpp"
 #include "kernel_name.hpp"
+#include "search.hpp"
 
 #include <utility>
 
 namespace cudag {
 
 using detail::GraphState;
+
+namespace {
+
+/// The nodes of `graph`, and after them those of graphs inside it, for which `is(record)` holds.
+template <class Predicate>
+void find_nodes(const GraphState& graph, std::vector<Node>& found, const Predicate& is) {
+    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
+        if (is(graph.nodes()[i])) found.push_back(graph.handle(i));
+    for (const auto& inner : graph.nested())
+        find_nodes(*inner, found, is);
+}
+
+/// The handle in `graph`, or in a graph inside it, of a node of the graph that it was cloned from; else an empty one.
+Node find_counterpart(const GraphState& graph, const Node& original) {
+    if (graph.is_of_origin(original)) return graph.handle(GraphState::index_unchecked(original));
+    for (const auto& inner : graph.nested())
+        if (const Node found = find_counterpart(*inner, original); found != Node()) return found;
+    return {};
+}
+
+} // namespace
 
 Graph::Graph(std::shared_ptr<GraphState> state) noexcept : state_(std::move(state)) {}
 Graph::Graph(Graph&&) noexcept = default;
@@ -48,10 +70,8 @@ std::vector<Edge> Graph::edges() const {
 }
 
 std::vector<Node> Graph::find(std::string_view label) const {
-    const GraphState& graph = state();
     std::vector<Node> result;
-    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
-        if (graph.nodes()[i].label == label) result.push_back(graph.handle(i));
+    find_nodes(state(), result, [&](const detail::NodeRecord& node) { return node.label == label; });
     return result;
 }
 
@@ -60,15 +80,19 @@ std::vector<Node> Graph::find_kernel(const void* symbol) const {
     const CUfunction function =
         graph.function_of(symbol, [&] { return detail::Subject{"find " + detail::kernel_name(symbol)}; });
     std::vector<Node> result;
-    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
-        const auto* kernel = std::get_if<const detail::KernelParams*>(&graph.nodes()[i].params);
-        if (kernel != nullptr && (*kernel)->function == function) result.push_back(graph.handle(i));
-    }
+    find_nodes(graph, result, [&](const detail::NodeRecord& node) {
+        const auto* kernel = std::get_if<const detail::KernelParams*>(&node.params);
+        return kernel != nullptr && (*kernel)->function == function;
+    });
     return result;
 }
 
 Graph Graph::clone() const {
     GraphState& graph = state();
+    graph.require_root("clone");
+    if (const detail::FoundNode node = find_kind(graph, NodeKind::conditional))
+        detail::refuse("CUDA cannot clone a graph with conditionals; write it again",
+                       node_subject(*node.graph, node.index, "clone: "), cudaErrorNotSupported);
     graph.complete_native();
     cudaGraph_t native = nullptr;
     detail::checked<GraphError>(cudaGraphClone(&native, graph.native()), "cudaGraphClone");
@@ -85,10 +109,10 @@ Graph Graph::clone() const {
 
 Node Graph::counterpart_of(const Node& original) const {
     const GraphState& graph = state();
-    if (!graph.is_of_origin(original))
-        detail::refuse("the node is not of the graph that this one was cloned from",
-                       node_subject(GraphState::of(original), GraphState::index_unchecked(original), "counterpart: "));
-    return graph.handle(GraphState::index_unchecked(original));
+    const Node found = graph.is_clone() ? find_counterpart(graph, original) : Node();
+    if (found != Node()) return found;
+    detail::refuse("the node is not of the graph that this one was cloned from",
+                   node_subject(GraphState::of(original), GraphState::index_unchecked(original), "counterpart: "));
 }
 
 cudaGraph_t Graph::native() const {

@@ -14,16 +14,15 @@
 
 namespace cudag::detail {
 
-GraphState::GraphState(cudaGraph_t native)
-    : native_(native), slot_(take_slot(*this)), arena_(std::make_shared<Arena>()) {
+GraphState::GraphState(cudaGraph_t native) : native_(native), arena_(std::make_shared<Arena>()) {
     nodes_.reserve(64);
+    slot_ = take_slot(*this);
 }
 
 GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
-    : native_(native), slot_(take_slot(*this)), origin_slot_(origin.slot_),
-      origin_generation_(origin.slot_->generation), arena_(std::make_shared<Arena>()), nodes_(origin.nodes_),
-      natives_(origin.natives_), edges_(origin.edges_), native_edges_(origin.native_edges_),
-      has_early_edges_(origin.has_early_edges_), built_(true) {
+    : native_(native), origin_slot_(origin.slot_), origin_generation_(origin.slot_->generation),
+      arena_(std::make_shared<Arena>()), nodes_(origin.nodes_), natives_(origin.natives_), edges_(origin.edges_),
+      native_edges_(origin.native_edges_), has_early_edges_(origin.has_early_edges_), built_(true) {
     arena_->origin = origin.arena_;
     for (const auto& [index, node] : origin.updated_) {
         nodes_[index].params = copy_params(arena_->memory, node.params());
@@ -33,6 +32,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     nested_.reserve(origin.nested_.size());
     for (const auto& inner : origin.nested_)
         attach(std::make_shared<GraphState>(nullptr, *inner), inner->parent_node_, inner->place_);
+    slot_ = take_slot(*this);
 }
 
 GraphState::~GraphState() {
@@ -92,6 +92,11 @@ std::string_view GraphState::store(std::string_view text) {
 void GraphState::find_natives_in_clone() {
     for (cudaGraphNode_t& node : natives_)
         checked<GraphError>(cudaGraphNodeFindInClone(&node, node, native_), "cudaGraphNodeFindInClone");
+    for (const auto& inner : nested_) {
+        checked<GraphError>(cudaGraphChildGraphNodeGetGraph(natives_[inner->parent_node_], &inner->native_),
+                            "cudaGraphChildGraphNodeGetGraph");
+        inner->find_natives_in_clone();
+    }
 }
 
 void GraphState::attach(std::shared_ptr<GraphState> inner, std::uint32_t index, Place place) noexcept {
@@ -99,7 +104,27 @@ void GraphState::attach(std::shared_ptr<GraphState> inner, std::uint32_t index, 
     inner->parent_ = this;
     inner->parent_node_ = index;
     inner->place_ = place;
+    GraphState& root_graph = root();
+    for (const Change& change : std::exchange(inner->changes_, {})) {
+        if (change.version != change.node->version) continue;
+        change.node->version = ++root_graph.version_;
+        root_graph.changes_.push_back({root_graph.version_, change.node});
+        ++root_graph.changed_nodes_;
+    }
     nested_.push_back(std::move(inner));
+}
+
+void GraphState::require_root(std::string_view action) const {
+    if (parent_ == nullptr) return;
+    refuse(fmt::format("{}: the graph is inside {}, and stands for itself no more; use the graph around it", action,
+                       describe_node(*parent_, parent_node_)),
+           {{}, {std::string(parent_->nodes_[parent_node_].label)}, parent_->nodes_[parent_node_].location});
+}
+
+const std::shared_ptr<GraphState>* GraphState::find_nested(std::uint32_t index, std::size_t number) const noexcept {
+    for (const auto& inner : nested_)
+        if (inner->parent_node_ == index && number-- == 0) return &inner;
+    return nullptr;
 }
 
 void GraphState::orphan() noexcept {
@@ -161,19 +186,22 @@ void GraphState::complete_native() {
     native_edges_ = edges_.size();
 }
 
+std::string_view kind_text(const NodeRecord& node) noexcept {
+    if (const auto* conditional = std::get_if<const ConditionalParams*>(&node.params))
+        return to_string((*conditional)->kind);
+    return to_string(node.kind);
+}
+
 namespace {
 
 /// What a node is called where its place in the source does not matter.
 std::string name_node(const GraphState& graph, std::uint32_t index) {
     const NodeRecord& record = graph.nodes()[index];
-    std::string name;
-    if (!record.label.empty())
-        name = fmt::format("{} \"{}\"", record.kind, record.label);
-    else if (const auto* kernel = std::get_if<const KernelParams*>(&record.params))
-        name = fmt::format("kernel {} (node {})", kernel_name((*kernel)->function), index);
-    else
-        name = fmt::format("{} node {}", record.kind, index);
-    return name;
+    const std::string_view kind = kind_text(record);
+    if (!record.label.empty()) return fmt::format("{} \"{}\"", kind, record.label);
+    if (const auto* kernel = std::get_if<const KernelParams*>(&record.params))
+        return fmt::format("kernel {} (node {})", kernel_name((*kernel)->function), index);
+    return fmt::format("{} node {}", kind, index);
 }
 
 } // namespace

@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <memory_resource>
@@ -79,13 +80,23 @@ class GraphState {
     [[nodiscard]] std::uint32_t index_of(const Node& node, std::string_view action) const;
     [[nodiscard]] static std::uint32_t index_unchecked(const Node& node) noexcept { return node.index_; }
     [[nodiscard]] Node handle(std::uint32_t index) const noexcept;
+    /// Whether `node` is a handle of this graph.
+    [[nodiscard]] bool is_own(const Node& node) const noexcept {
+        return node.slot_ == slot_ && node.generation_ == slot_->generation.load(std::memory_order_relaxed);
+    }
+    [[nodiscard]] bool is_clone() const noexcept { return origin_slot_ != nullptr; }
     /// Whether `node` was a handle of the graph that this one was cloned from.
     [[nodiscard]] bool is_of_origin(const Node& node) const noexcept;
 
     /// Puts `inner` inside this graph's node `index`, which owns its CUDA graph from now on; call `reserve_nested`
-    /// first. A node's inner graphs are attached in the order of its bodies.
+    /// first. A node's inner graphs are attached in the order of its bodies. Changes of a graph that was a root are
+    /// changes of this root from now on.
     void attach(std::shared_ptr<GraphState> inner, std::uint32_t index, Place place) noexcept;
     void reserve_nested(std::size_t more) { reserve_more(nested_, more); }
+    void reserve_nested(const GraphState& inner) {
+        reserve_nested(1);
+        reserve_more(root().changes_, inner.changes_.size());
+    }
     /// Removes the last node with what is inside it, from CUDA's graph too: the way back when its bodies fail.
     void remove_last() noexcept;
     /// Ends the handles of this graph and of those inside it, because CUDA's graph goes: whoever still refers to this
@@ -99,6 +110,15 @@ class GraphState {
     [[nodiscard]] std::uint32_t parent_node() const noexcept { return parent_node_; }
     [[nodiscard]] const GraphState& root() const noexcept { return parent_ == nullptr ? *this : parent_->root(); }
     [[nodiscard]] GraphState& root() noexcept { return parent_ == nullptr ? *this : parent_->root(); }
+    /// Throws GraphError, saying `action`, if this graph is inside a node.
+    void require_root(std::string_view action) const;
+    /// Whether this graph is a body of a conditional, or inside one.
+    [[nodiscard]] bool is_in_body() const noexcept {
+        return place_ == Place::body || (parent_ != nullptr && parent_->is_in_body());
+    }
+    /// Graph `number` inside node `index`; null if there is none.
+    [[nodiscard]] const std::shared_ptr<GraphState>* find_nested(std::uint32_t index,
+                                                                 std::size_t number) const noexcept;
     /// The graphs inside nodes of this one.
     [[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& nested() const noexcept { return nested_; }
     /// Whether a node of this kind is in this graph, or in a graph inside it.
@@ -196,6 +216,11 @@ class GraphState {
     /// The parameters with which the node was made.
     [[nodiscard]] const NodeParams& original_params(std::uint32_t index) const noexcept;
 
+    /// How many execs of this graph are alive.
+    void exec_made() noexcept { ++live_execs_; }
+    void exec_gone() noexcept { --live_execs_; }
+    [[nodiscard]] bool has_exec() const noexcept { return live_execs_ != 0; }
+
     [[nodiscard]] bool is_built() const noexcept { return built_; }
     void set_built() noexcept { built_ = true; }
 
@@ -241,7 +266,7 @@ class GraphState {
     GraphState* parent_ = nullptr;
     const GraphState* open_body_ = nullptr;
     std::vector<std::shared_ptr<GraphState>> nested_;
-    GraphSlot* slot_;
+    GraphSlot* slot_ = nullptr;
     const GraphSlot* origin_slot_ = nullptr;
     std::uint32_t origin_generation_ = 0;
     std::shared_ptr<Arena> arena_;
@@ -256,12 +281,16 @@ class GraphState {
     std::uint64_t version_ = 0;                              ///< of a root, as the next two
     std::size_t changed_nodes_ = 0;
     std::vector<Change> changes_; ///< by version; an entry that is not its node's last says nothing
+    std::atomic<std::uint32_t> live_execs_ = 0;
     bool built_ = false;
 };
 
 inline const NodeParams& UpdatedNode::params() const noexcept {
     return graph->nodes()[index].params;
 }
+
+/// "kernel", "memcpy", ..., but "if", "while", "switch" for a conditional.
+[[nodiscard]] std::string_view kind_text(const NodeRecord& node) noexcept;
 
 /// "kernel \"upload x\" at f.cpp:12", or by kernel name or kind and index where there is no label.
 [[nodiscard]] std::string describe_node(const GraphState& graph, std::uint32_t index);

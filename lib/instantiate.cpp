@@ -5,6 +5,7 @@
 #include "exec_state.hpp"
 #include "failure.hpp"
 #include "reclaim.hpp"
+#include "search.hpp"
 
 #include <fmt/format.h>
 
@@ -30,15 +31,28 @@ const char* reason_of(CUgraphInstantiateResult result) {
 [[noreturn]] void raise_instantiate(CUresult status, const detail::GraphState& graph,
                                     const CUDA_GRAPH_INSTANTIATE_PARAMS& params) {
     detail::Subject subject{"instantiate"};
-    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
-        if (params.hErrNode_out == nullptr || graph.natives()[i] != params.hErrNode_out) continue;
-        subject.text += ": " + describe_node(graph, i);
-        subject.labels.emplace_back(graph.nodes()[i].label);
-        subject.where = graph.nodes()[i].location;
+    const auto is_it = [&](const detail::GraphState& g, std::uint32_t i) {
+        return g.natives()[i] == params.hErrNode_out;
+    };
+    const detail::FoundNode node = params.hErrNode_out == nullptr ? detail::FoundNode{} : find_node(graph, is_it);
+    if (node) {
+        subject.text += ": " + describe_node(*node.graph, node.index);
+        subject.labels.emplace_back(node.graph->nodes()[node.index].label);
+        subject.where = node.graph->nodes()[node.index].location;
     }
     if (const char* reason = reason_of(params.result_out); *reason != '\0') subject.text += fmt::format(": {}", reason);
     detail::raise_call<InstantiateError>(detail::to_runtime(status), "cuGraphInstantiateWithParams", std::move(subject),
                                          detail::Api::driver);
+}
+
+/// Throws if `graph` can have one exec only, which it has.
+void require_reusable(const detail::GraphState& graph) {
+    for (const NodeKind kind : {NodeKind::conditional, NodeKind::alloc, NodeKind::free})
+        if (const detail::FoundNode node = find_kind(graph, kind))
+            detail::refuse<InstantiateError>("CUDA allows one Exec at a time of a graph with such a node, and one is "
+                                             "alive; destroy it first",
+                                             node_subject(*node.graph, node.index, "instantiate: "),
+                                             cudaErrorNotSupported);
 }
 
 } // namespace
@@ -48,6 +62,8 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     if (options.auto_free_on_launch && options.device_launch)
         detail::refuse<InstantiateError>(
             "instantiate: auto_free_on_launch and device_launch exclude each other; choose one");
+    graph.require_root("instantiate");
+    if (graph.has_exec()) require_reusable(graph);
     graph.complete_native();
     detail::reclaim();
 

@@ -19,6 +19,7 @@ struct SetInGraph {
     cudaGraphNode_t node;
 
     NativeResult operator()(std::monostate) const { return cannot_be_set; }
+    NativeResult operator()(const ConditionalParams*) const { return cannot_be_set; }
     NativeResult operator()(const KernelParams* kernel) const {
         const ArgumentPointers arguments(*kernel);
         return set_native_kernel(node, driver_params(kernel->function, kernel->config, arguments.get()));
@@ -48,6 +49,7 @@ struct SetInExec {
     cudaGraphNode_t node;
 
     NativeResult operator()(std::monostate) const { return cannot_be_set; }
+    NativeResult operator()(const ConditionalParams*) const { return cannot_be_set; }
     NativeResult operator()(const KernelParams* kernel) const {
         const ArgumentPointers arguments(*kernel);
         return set_native_kernel(exec, node, driver_params(kernel->function, kernel->config, arguments.get()));

@@ -50,6 +50,18 @@ std::string_view to_string(NodeKind kind) noexcept {
     return "unknown";
 }
 
+std::string_view detail::to_string(ConditionalKind kind) noexcept {
+    switch (kind) {
+    case ConditionalKind::if_:
+        return "if";
+    case ConditionalKind::while_:
+        return "while";
+    case ConditionalKind::switch_:
+        return "switch";
+    }
+    return "conditional";
+}
+
 std::string_view to_string(EdgeKind kind) noexcept {
     switch (kind) {
     case EdgeKind::full:
@@ -86,6 +98,17 @@ void Node::require_kind(NodeKind expected) const {
     const NodeKind actual = graph.nodes()[index_].kind;
     if (actual != expected)
         detail::refuse(fmt::format("it is no {} node", expected), detail::node_subject(graph, index_, "as: "));
+}
+
+void Node::require_conditional(detail::ConditionalKind expected) const {
+    const GraphState& graph = GraphState::of(*this);
+    const auto* actual = std::get_if<const detail::ConditionalParams*>(&graph.nodes()[index_].params);
+    if (actual == nullptr)
+        detail::refuse("CUDA does not tell which conditional an adopted node is",
+                       detail::node_subject(graph, index_, "as: "));
+    if ((*actual)->kind != expected)
+        detail::refuse(fmt::format("it is no {} node", to_string(expected)),
+                       detail::node_subject(graph, index_, "as: "));
 }
 
 void detail::require_kernel(const Node& node, const void* symbol) {

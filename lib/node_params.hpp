@@ -3,11 +3,13 @@
 
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
+#include <cudag/node.hpp>
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory_resource>
 #include <string_view>
 #include <variant>
@@ -29,10 +31,20 @@ struct EventParams {
     bool records;
 };
 
+/// A node that runs graphs inside of it, on a condition.
+struct ConditionalParams {
+    ConditionalKind kind;
+    cudaGraphConditionalHandle condition;
+    std::uint32_t bodies;
+};
+
+/// "if", "while", "switch"
+[[nodiscard]] std::string_view to_string(ConditionalKind kind) noexcept;
+
 /// Each block is trivially copyable but for what a kernel's `values` point at.
 /// Parameters of nodes that cudag does not describe, such as adopted 2D copies, stay with CUDA: monostate.
 using NodeParams = std::variant<std::monostate, const KernelParams*, const CopyParams*, const SetParams*,
-                                const cudaHostNodeParams*, const EventParams*>;
+                                const cudaHostNodeParams*, const EventParams*, const ConditionalParams*>;
 
 /// "host to device", ...
 [[nodiscard]] std::string_view direction(cudaMemcpyKind kind) noexcept;

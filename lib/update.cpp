@@ -24,6 +24,7 @@ detail::UpdateTarget Exec::update_target() const {
     return {&state(), nullptr};
 }
 detail::UpdateTarget Graph::update_target() const {
+    state().require_root("update");
     return {nullptr, &state()};
 }
 

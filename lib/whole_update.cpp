@@ -119,6 +119,7 @@ UpdateReport update_whole(ExecState& exec, GraphState& next) {
 } // namespace detail
 
 UpdateReport Exec::update(const Graph& graph) {
+    graph.state().require_root("update");
     return detail::update_whole(state(), graph.state());
 }
 

@@ -7,6 +7,7 @@
 #include <cudag/detail/record.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/launch_config.hpp>
+#include <cudag/nested_node.hpp>
 #include <cudag/node.hpp>
 
 #include <memory>
@@ -127,6 +128,21 @@ class CUDAG_EXPORT GraphBuilder {
     requires(sizeof...(N) == 0 || !((detail::AnyNode<N> || detail::NodeRange<N>)&&...)) void join(const N&...) {
         static_assert(sizeof...(N) > 0, "cudag: join() needs at least one node");
         static_assert(sizeof...(N) == 0, "cudag: join() takes node handles or ranges of node handles");
+    }
+
+    /// Adds a clone of `graph` as it is now, as one node; `inside` of the handle finds its nodes.
+    /// Throws GraphError if `graph` has conditionals or memory nodes, or is inside another graph already.
+    ChildNode child(const Graph& graph, SourceLocation location = SourceLocation::current()) {
+        return {detail::Unchecked(), detail::add_child(state(), graph.state(), location)};
+    }
+
+    /// Adds `graph` itself as one node, without a clone: its handles stay valid, and Execs of the outer graph know
+    /// them. `graph` may still be looked at, but neither instantiated, cloned nor added again. Needs CUDA 13.0.
+    /// Throws GraphError, and leaves `graph` as it is, if it has conditionals, an Exec of it is alive, or it is inside
+    /// another graph already.
+    ChildNode child(Graph&& graph, SourceLocation location = SourceLocation::current()) {
+        static_cast<void>(graph.state());
+        return {detail::Unchecked(), detail::move_child(state(), graph.state_, location)};
     }
 
     /// Throws what `build()` would throw, and changes nothing.

@@ -19,6 +19,12 @@
 
 namespace cudag {
 
+class Graph;
+
+namespace detail {
+CUDAG_EXPORT Graph graph_inside(const Node& node, std::size_t number);
+} // namespace detail
+
 /// `to` starts when `from` has finished, or as its kind says.
 struct Edge {
     Node from;
@@ -30,6 +36,7 @@ struct Edge {
 /// A CUDA graph together with what cudag knows about it: labels, locations, parameters and owners of every node.
 /// Nodes and edges stand in the order in which they were made. Move-only; a copy is spelled `clone()`; every call on a
 /// moved-from Graph but assignment throws GraphError. Not thread-safe on one graph.
+/// `nodes()` and `edges()` do not show the graphs inside child and conditional nodes; the handles of those nodes do.
 class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
   public:
     /// Takes over a graph made with CUDA's own functions: cudag destroys it from now on. Its nodes get handles, kernel
@@ -45,10 +52,10 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] std::vector<Node> nodes() const;
     [[nodiscard]] std::vector<Edge> edges() const;
 
-    /// All nodes with this label, in order; empty if there is none.
+    /// All nodes with this label, in order, those of graphs inside nodes last; empty if there is none.
     [[nodiscard]] std::vector<Node> find(std::string_view label) const;
 
-    /// All nodes that launch `kernel`, in order; empty if there is none.
+    /// All nodes that launch `kernel`, in order, those of graphs inside nodes last; empty if there is none.
     template <class... P>
     [[nodiscard]] std::vector<KernelNode<P...>> find(void (*kernel)(P...)) const {
         std::vector<KernelNode<P...>> found;
@@ -62,10 +69,11 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     using Updates::update;
 
     /// An independent graph with the same nodes, edges, labels and owners. Handles of this graph do not belong to the
-    /// clone: `counterpart` translates them.
+    /// clone: `counterpart` translates them. Throws GraphError for a graph with conditionals, which CUDA cannot clone.
     [[nodiscard]] Graph clone() const;
 
-    /// The handle in this clone of a node of the graph that it was cloned from. Throws GraphError for other handles.
+    /// The handle in this clone of a node of the graph that it was cloned from, or of a graph inside that one. Throws
+    /// GraphError for other handles.
     template <detail::AnyNode N>
     [[nodiscard]] N counterpart(const N& original) const {
         if constexpr (std::same_as<N, Node>)
@@ -80,7 +88,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// CUDA's handle with all edges in it, borrowed from this Graph. Nodes added through it are unknown to cudag.
     [[nodiscard]] cudaGraph_t native() const;
 
-    /// Makes the executable form. The Exec keeps what it needs of this Graph, which may go first.
+    /// Makes the executable form. The Exec keeps what it needs of this Graph, which may go first. CUDA allows only one
+    /// Exec at a time of a graph with conditionals or memory nodes.
     /// Throws InstantiateError with CUDA's reason and the node's label.
     [[nodiscard]] Exec instantiate(InstantiateOptions options = {}) const;
 
@@ -88,6 +97,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     friend class GraphBuilder;
     friend class Exec;
     friend CUDAG_EXPORT std::vector<Difference> diff(const Graph& a, const Graph& b);
+    friend Graph detail::graph_inside(const Node& node, std::size_t number);
     friend class detail::Updates<Graph>;
     explicit Graph(std::shared_ptr<detail::GraphState> state) noexcept;
 

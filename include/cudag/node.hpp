@@ -48,6 +48,9 @@ namespace detail {
 class GraphState;
 struct GraphSlot;
 
+/// The values are those of `cudaGraphConditionalNodeType`, of which CUDA 12.4 knows the first two.
+enum class ConditionalKind : unsigned { if_, while_, switch_ };
+
 } // namespace detail
 
 /// A handle to any node. It owns nothing, and refers to its node through the graph's identity: every use of a handle
@@ -73,6 +76,7 @@ class CUDAG_EXPORT Node {
     requires requires { N::node_kind; }
     [[nodiscard]] N as() const {
         require_kind(N::node_kind);
+        if constexpr (requires { N::conditional_kind; }) require_conditional(N::conditional_kind);
         return N(detail::Unchecked(), *this);
     }
 
@@ -86,6 +90,7 @@ class CUDAG_EXPORT Node {
   private:
     friend class detail::GraphState;
     void require_kind(NodeKind expected) const;
+    void require_conditional(detail::ConditionalKind expected) const;
 
     detail::GraphSlot* slot_ = nullptr;
     std::uint32_t generation_ = 0;

@@ -32,6 +32,29 @@ inline cudaError_t graph_get_edges(cudaGraph_t graph, cudaGraphNode_t* from, cud
 #endif
 }
 
+/// Adds a node by the parameters of its kind, without edges. CUDA may write to `params`.
+inline cudaError_t graph_add_node(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNodeParams* params) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphAddNode(node, graph, nullptr, nullptr, 0, params);
+#else
+    return cudaGraphAddNode(node, graph, nullptr, 0, params);
+#endif
+}
+
+/// Adds `inner` itself, not a clone of it: CUDA 13.0.
+inline cudaError_t graph_move_child(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraph_t inner) {
+#if CUDART_VERSION >= 13000
+    cudaGraphNodeParams params{};
+    params.type = cudaGraphNodeTypeGraph;
+    params.graph.graph = inner;
+    params.graph.ownership = cudaGraphChildGraphOwnershipMove;
+    return graph_add_node(node, graph, &params);
+#else
+    static_cast<void>(node), static_cast<void>(graph), static_cast<void>(inner);
+    return cudaErrorNotSupported;
+#endif
+}
+
 /// The driver function `name` as of driver interface `version`, or null if the driver has none.
 inline cudaError_t driver_entry_point(const char* name, unsigned version, void** function) {
     cudaDriverEntryPointQueryResult found{};

@@ -12,6 +12,7 @@
 
 #include <concepts>
 #include <cstddef>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -57,5 +58,8 @@ CUDAG_EXPORT Node add_host(GraphState& graph, HostTask&& task, const SourceLocat
 CUDAG_EXPORT Node add_event(GraphState& graph, NodeKind kind, cudaEvent_t event, Owners&& owners,
                             const SourceLocation& where);
 CUDAG_EXPORT Node add_join(GraphState& graph, const Node* from, std::size_t count, const SourceLocation& where);
+/// A clone of `source`, or `inner` itself.
+CUDAG_EXPORT Node add_child(GraphState& graph, GraphState& source, const SourceLocation& where);
+CUDAG_EXPORT Node move_child(GraphState& graph, const std::shared_ptr<GraphState>& inner, const SourceLocation& where);
 
 } // namespace cudag::detail
