@@ -43,3 +43,19 @@ __global__ void math(float* out, const float* in) {
 }
 
 __global__ void nothing() {}
+
+__global__ void produce(int* cell, int value) {
+    cudaTriggerProgrammaticLaunchCompletion();
+    *cell = value;
+}
+
+__global__ void consume_at_once(int* seen, const int* cell) {
+    *seen = *cell;
+}
+
+__global__ void consume_after_wait(int* seen, const int* cell) {
+    const unsigned thread = threadIdx.x;
+    cudaGridDependencySynchronize();
+    // A kernel that ran in the meantime has indices of its own.
+    *seen = threadIdx.x == thread && blockDim.x == 2 ? *cell : -1;
+}
