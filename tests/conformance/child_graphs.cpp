@@ -214,6 +214,12 @@ TEST_CASE("a clone clones the graphs inside", "[child][clone]") {
         REQUIRE(graph_inside(found) != graph_inside(node));
         REQUIRE(nodes_of(graph_inside(found)).size() == 1);
         REQUIRE(nodes_of(graph_inside(found)) != nodes_of(graph_inside(node)));
+        // Nodes inside are found in the clone of their own graph alone.
+        const cudaGraphNode_t inner = nodes_of(graph_inside(node))[0];
+        cudaGraphNode_t inner_found = nullptr;
+        REQUIRE_CUDA(cudaGraphNodeFindInClone(&inner_found, inner, graph_inside(found)));
+        REQUIRE(nodes_of(graph_inside(found)) == Nodes{inner_found});
+        REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphNodeFindInClone(&inner_found, inner, clone));
     }
     Exec(clone).run(stream);
     REQUIRE(data.read() == std::vector{5});

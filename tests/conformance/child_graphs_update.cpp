@@ -138,7 +138,7 @@ TEST_CASE("a child's shape cannot change in an update of its node", "[child][exe
     }
     const Exec exec(f.original.graph);
     const cudaError_t code = cudaGraphExecChildGraphNodeSetParams(exec, f.original.node, f.changed.child);
-    REQUIRE(code == cudaErrorInvalidValue);
+    REQUIRE(code == cudaErrorGraphExecUpdateFailure);
     REQUIRE(cudaGetLastError() == code);
     f.require(exec, {1, 2, poison});
 }
@@ -149,7 +149,8 @@ TEST_CASE("the kind of a node inside cannot change in an update of a child", "[c
     Graph child;
     add_kernel(child, f.changed.second, {add_empty(child)});
     const Exec exec(f.original.graph);
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecChildGraphNodeSetParams(exec, f.original.node, child));
+    REQUIRE_CUDA_ERROR(cudaErrorGraphExecUpdateFailure,
+                       cudaGraphExecChildGraphNodeSetParams(exec, f.original.node, child));
     f.require(exec, {1, 2, poison});
 }
 

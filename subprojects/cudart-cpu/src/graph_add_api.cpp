@@ -6,6 +6,7 @@
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
 #include "graph_params.hpp"
+#include "graph_semaphore_work.hpp"
 #include "symbol_copy.hpp"
 
 namespace cudart_cpu::detail {
@@ -129,6 +130,26 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddEventWaitNode(cudaGraphNode_t* 
                                                                size_t numDependencies, cudaEvent_t event) {
     return add_node("cudaGraphAddEventWaitNode", pGraphNode, graph, pDependencies, numDependencies,
                     [&](const Graph&) { return std::make_shared<EventWaitWork>(event); });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddExternalSemaphoresSignalNode(
+    cudaGraphNode_t* pGraphNode, cudaGraph_t graph, const cudaGraphNode_t* pDependencies, size_t numDependencies,
+    const struct cudaExternalSemaphoreSignalNodeParams* nodeParams) {
+    return add_node("cudaGraphAddExternalSemaphoresSignalNode", pGraphNode, graph, pDependencies, numDependencies,
+                    [&](const Graph&) {
+                        require_pointer(nodeParams, "nodeParams");
+                        return std::make_shared<SignalWork>(*nodeParams);
+                    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddExternalSemaphoresWaitNode(
+    cudaGraphNode_t* pGraphNode, cudaGraph_t graph, const cudaGraphNode_t* pDependencies, size_t numDependencies,
+    const struct cudaExternalSemaphoreWaitNodeParams* nodeParams) {
+    return add_node("cudaGraphAddExternalSemaphoresWaitNode", pGraphNode, graph, pDependencies, numDependencies,
+                    [&](const Graph&) {
+                        require_pointer(nodeParams, "nodeParams");
+                        return std::make_shared<SemaphoreWaitWork>(*nodeParams);
+                    });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,

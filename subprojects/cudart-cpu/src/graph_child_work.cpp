@@ -11,7 +11,7 @@ namespace {
 void require_child(const Graph& child, ChildOwnership ownership) {
     for (const auto& node : child.nodes()) {
         if (const std::string reason = node->work->refuse_as_child(ownership); !reason.empty())
-            fail(cudaErrorInvalidValue, reason);
+            fail(cudaErrorNotSupported, reason);
         for (const auto& body : node->bodies)
             require_child(*body, ownership);
     }
@@ -26,7 +26,7 @@ bool holds(const Graph& outer, const Graph& inner) {
 
 NodeContent moved_child(cudaGraph_t handle, const Graph& target) {
     std::shared_ptr<Graph> child = shared_graph_of(handle);
-    if (child->owner()) fail(cudaErrorInvalidValue, text("Graph ", handle, " belongs to a node: it cannot be moved"));
+    if (child->owner()) fail(cudaErrorNotSupported, text("Graph ", handle, " belongs to a node: it cannot be moved"));
     if (holds(*child, target)) fail(cudaErrorInvalidValue, text("Graph ", handle, " cannot be moved into itself"));
     require_child(*child, ChildOwnership::move);
     return {std::make_shared<ChildWork>(), {std::move(child)}};
@@ -37,7 +37,7 @@ NodeContent moved_child(cudaGraph_t handle, const Graph& target) {
 NodeContent cloned_child(cudaGraph_t handle) {
     const Graph& child = graph_of(handle);
     if (child.is_moved())
-        fail(cudaErrorInvalidValue, text("Graph ", handle, " was moved into a node: it cannot be a second one's"));
+        fail(cudaErrorNotSupported, text("Graph ", handle, " was moved into a node: it cannot be a second one's"));
     require_child(child, ChildOwnership::clone);
     return {std::make_shared<ChildWork>(), {child.clone()}};
 }
@@ -61,7 +61,7 @@ void update_child(Exec& exec, NodeState& state, const Graph& from) {
     try {
         exec.set_works(works_from(from, state.bodies.front(), exec.flags()));
     } catch (const UpdateFailure& failure) {
-        fail(cudaErrorInvalidValue, failure.reason);
+        fail(cudaErrorGraphExecUpdateFailure, failure.reason);
     }
 }
 

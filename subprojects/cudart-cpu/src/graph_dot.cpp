@@ -20,6 +20,10 @@ constexpr unsigned params_flag(cudaGraphNodeType type) {
     case cudaGraphNodeTypeEventRecord:
     case cudaGraphNodeTypeWaitEvent:
         return cudaGraphDebugDotFlagsEventNodeParams;
+    case cudaGraphNodeTypeExtSemaphoreSignal:
+        return cudaGraphDebugDotFlagsExtSemasSignalNodeParams;
+    case cudaGraphNodeTypeExtSemaphoreWait:
+        return cudaGraphDebugDotFlagsExtSemasWaitNodeParams;
     default:
         return 0;
     }

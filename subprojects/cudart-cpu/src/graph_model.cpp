@@ -145,11 +145,7 @@ void Graph::remove_edge(Node& from, Node& to) noexcept {
 
 Node* Graph::find_clone_of(cudaGraphNode_t original) const noexcept {
     const auto found = clones_.find(original);
-    if (found != clones_.end()) return found->second;
-    for (const auto& node : nodes_)
-        for (const auto& body : node->bodies)
-            if (Node* inner = body->find_clone_of(original)) return inner;
-    return nullptr;
+    return found == clones_.end() ? nullptr : found->second;
 }
 
 const cudaGraphEdgeData* find_edge(const Node& from, const Node& to) noexcept {

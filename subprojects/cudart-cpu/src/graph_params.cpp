@@ -7,6 +7,7 @@
 #include "graph_event_work.hpp"
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
+#include "graph_semaphore_work.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -75,6 +76,12 @@ WorkPointer make_work(const cudaGraphNodeParams& params) {
     case cudaGraphNodeTypeWaitEvent:
         require_unused_zero(params, sizeof params.eventWait);
         return std::make_shared<EventWaitWork>(params.eventWait.event);
+    case cudaGraphNodeTypeExtSemaphoreSignal:
+        require_unused_zero(params, sizeof params.extSemSignal);
+        return std::make_shared<SignalWork>(as_older<cudaExternalSemaphoreSignalNodeParams>(params.extSemSignal));
+    case cudaGraphNodeTypeExtSemaphoreWait:
+        require_unused_zero(params, sizeof params.extSemWait);
+        return std::make_shared<SemaphoreWaitWork>(as_older<cudaExternalSemaphoreWaitNodeParams>(params.extSemWait));
     default:
         refuse_kind(params.type);
     }

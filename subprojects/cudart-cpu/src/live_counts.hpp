@@ -6,8 +6,17 @@
 
 namespace cudart_cpu::detail {
 
-enum class Kind { stream, event, device_allocation, host_allocation, graph, graph_exec, user_object };
-inline constexpr std::size_t kind_count = 7;
+enum class Kind {
+    stream,
+    event,
+    device_allocation,
+    host_allocation,
+    graph,
+    graph_exec,
+    user_object,
+    external_semaphore
+};
+inline constexpr std::size_t kind_count = 8;
 
 inline std::atomic<std::size_t> live_counters[kind_count];
 

@@ -40,11 +40,16 @@ struct LiveCounts {
     std::size_t graphs;
     std::size_t graph_execs;
     std::size_t user_objects;
+    std::size_t external_semaphores;
 
     bool operator==(const LiveCounts&) const = default;
 };
 
 LiveCounts live();
+
+/// The value of a timeline; of another external semaphore 1 while it is signalled. 0 for a dead handle. What an
+/// external API would signal and wait for, a test does through another import of the same file (memfd_create, dup).
+std::uint64_t external_semaphore_value(cudaExternalSemaphore_t semaphore);
 
 } // namespace cudart_cpu
 

@@ -1,0 +1,50 @@
+// External semaphores: what cudaImportExternalSemaphore makes of a file descriptor.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+
+namespace cudart_cpu::detail {
+
+/// What all imports of one file share. Nothing outside of this process knows of it: the file gives only the identity.
+class SemaphoreState {
+  public:
+    void set(std::uint64_t value);
+    void wait_for(std::uint64_t value);
+    /// Waits until it is not 0, and makes it 0.
+    void take();
+    std::uint64_t value() const;
+
+  private:
+    mutable std::mutex mutex_;
+    std::condition_variable changed_;
+    std::uint64_t value_ = 0;
+};
+
+class ExternalSemaphore {
+  public:
+    /// Takes `fd`, a valid one, and closes it in the end.
+    ExternalSemaphore(int fd, bool is_timeline);
+    ExternalSemaphore(const ExternalSemaphore&) = delete;
+    ExternalSemaphore& operator=(const ExternalSemaphore&) = delete;
+    ~ExternalSemaphore();
+
+    /// Those that are no timelines take no heed of the value.
+    void signal(std::uint64_t value) { state_->set(is_timeline_ ? value : 1); }
+    void wait(std::uint64_t value) { is_timeline_ ? state_->wait_for(value) : state_->take(); }
+    std::uint64_t value() const { return state_->value(); }
+
+  private:
+    int fd_;
+    bool is_timeline_;
+    std::shared_ptr<SemaphoreState> state_;
+};
+
+/// Throws Failure for a dead or null handle.
+std::shared_ptr<ExternalSemaphore> external_semaphore_of(cudaExternalSemaphore_t handle);
+
+} // namespace cudart_cpu::detail
