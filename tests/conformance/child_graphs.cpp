@@ -238,6 +238,44 @@ TEST_CASE("a cycle in a child graph is found when its parent is instantiated", "
     REQUIRE(params.result_out == cudaGraphInstantiateInvalidStructure);
 }
 
+TEST_CASE("a child graph cannot be instantiated, destroyed or given away by itself", "[child]") {
+    Stream stream;
+    DeviceInts data(1);
+    Call call(store, data.data(), 0, 5);
+    Graph graph;
+    Graph child;
+    add_kernel(child, call);
+    const cudaGraphNode_t node = add_child(graph, child);
+    const cudaGraph_t inside = graph_inside(node);
+    const Exec exec(child);
+    auto made = untouched<cudaGraphExec_t>();
+    cudaGraphExecUpdateResultInfo info{};
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphInstantiateWithFlags(&made, inside, 0));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphDestroy(inside));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecUpdate(exec, inside, &info));
+    Graph other;
+    auto added = untouched<cudaGraphNode_t>();
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphAddChildGraphNode(&added, other, nullptr, 0, inside));
+    REQUIRE(nodes_of(other).empty());
+    Exec(graph).run(stream);
+    REQUIRE(data.read() == std::vector{5});
+}
+
+TEST_CASE("the graph inside a node can be cloned, and the clone stands alone", "[child][clone]") {
+    Stream stream;
+    DeviceInts data(1);
+    Call call(store, data.data(), 0, 5);
+    Graph clone(nullptr);
+    {
+        Graph graph;
+        Graph child;
+        add_kernel(child, call);
+        REQUIRE_CUDA(cudaGraphClone(clone.out(), graph_inside(add_child(graph, child))));
+    }
+    Exec(clone).run(stream);
+    REQUIRE(data.read() == std::vector{5});
+}
+
 TEST_CASE("bad arguments of child graph nodes are refused", "[child]") {
     Graph graph;
     Graph child;

@@ -43,13 +43,14 @@ struct Fixture {
 struct Report {
     cudaError_t code;
     cudaGraphExecUpdateResult result;
+    cudaGraphNode_t node;
 };
 
 Report update(cudaGraphExec_t exec, cudaGraph_t graph) {
     cudaGraphExecUpdateResultInfo info{};
     const cudaError_t code = cudaGraphExecUpdate(exec, graph, &info);
     REQUIRE(cudaGetLastError() == code);
-    return {code, info.result};
+    return {code, info.result, info.errorNode};
 }
 
 } // namespace
@@ -204,13 +205,15 @@ TEST_CASE("a whole update is refused where a child's shape differs", "[child][ex
 TEST_CASE("a whole update is refused where a node inside a child changes its kind", "[child][exec_update][whole]") {
     Fixture f;
     Graph child;
-    add_kernel(child, f.original.second, {add_empty(child)});
+    const cudaGraphNode_t empty = add_empty(child);
+    add_kernel(child, f.original.second, {empty});
     Graph graph;
-    add_child(graph, child);
+    const cudaGraphNode_t node = add_child(graph, child);
     const Exec exec(f.original.graph);
     const Report report = update(exec, graph);
     REQUIRE(report.code == cudaErrorGraphExecUpdateFailure);
     REQUIRE(report.result == cudaGraphExecUpdateErrorNodeTypeChanged);
+    REQUIRE(report.node == node_inside(node, empty));
     f.require(exec, {1, 2, poison});
 }
 

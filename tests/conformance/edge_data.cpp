@@ -119,15 +119,25 @@ TEST_CASE("a query that would lose edge data is refused", "[edges][edge_data]") 
     REQUIRE(count == 1);
 }
 
-TEST_CASE("an edge is removed by its own data only", "[edges][edge_data]") {
+TEST_CASE("an edge is not removed by other data", "[edges][edge_data]") {
     const Three g;
     REQUIRE_CUDA(add(g.graph, g.a, g.b, &triggered));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, remove(g.graph, g.a, g.b, nullptr));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, remove(g.graph, g.a, g.b, &begun));
     REQUIRE(edge_count(g.graph) == 1);
     REQUIRE_CUDA(remove(g.graph, g.a, g.b, &triggered));
     REQUIRE(edge_count(g.graph) == 0);
+}
 
+TEST_CASE("an edge with data is not removed by zeros", "[edges][edge_data]") {
+    const Three g;
+    const cudaGraphEdgeData ordinary{};
+    REQUIRE_CUDA(add(g.graph, g.a, g.b, &triggered));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, remove(g.graph, g.a, g.b, &ordinary));
+    REQUIRE(edge_count(g.graph) == 1);
+}
+
+TEST_CASE("an ordinary edge is removed by zeros, not by other data", "[edges][edge_data]") {
+    const Three g;
     const cudaGraphEdgeData ordinary{};
     REQUIRE_CUDA(add(g.graph, g.a, g.b, nullptr));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, remove(g.graph, g.a, g.b, &triggered));
@@ -135,10 +145,19 @@ TEST_CASE("an edge is removed by its own data only", "[edges][edge_data]") {
     REQUIRE(edge_count(g.graph) == 0);
 }
 
-TEST_CASE("an edge with data that exists is refused", "[edges][edge_data]") {
+TEST_CASE("an edge with any data is removed without data", "[edges][edge_data]") {
+    const Three g;
+    REQUIRE_CUDA(add(g.graph, g.a, g.b, &triggered));
+    REQUIRE_CUDA(remove(g.graph, g.a, g.b, nullptr));
+    REQUIRE(edge_count(g.graph) == 0);
+}
+
+TEST_CASE("an edge that exists is refused, also with other data", "[edges][edge_data]") {
     const Three g;
     REQUIRE_CUDA(add(g.graph, g.a, g.b, &triggered));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, add(g.graph, g.a, g.b, &triggered));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, add(g.graph, g.a, g.b, &begun));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, add(g.graph, g.a, g.b, nullptr));
     REQUIRE(edge_count(g.graph) == 1);
 }
 
@@ -179,6 +198,22 @@ TEST_CASE("a programmatic edge leads from a kernel to a kernel", "[edges][edge_d
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphAddNode(&node, g.graph, &g.a, &triggered, 1, &params));
     REQUIRE(edge_count(g.graph) == 0);
     REQUIRE(nodes_of(g.graph).size() == 5);
+}
+
+TEST_CASE("any node may wait for a kernel to have begun", "[edges][edge_data]") {
+    Stream stream;
+    const Three g;
+    DeviceInts data(1);
+    const cudaGraphNode_t set = add_memset(g.graph, set_ints(data.data(), 1, 1));
+    const cudaGraphNode_t empty = add_empty(g.graph);
+    cudaGraphEdgeData edge{};
+    edge.from_port = cudaGraphKernelNodePortLaunchCompletion;
+    REQUIRE_CUDA(add(g.graph, g.a, g.b, &edge));
+    REQUIRE_CUDA(add(g.graph, g.a, set, &edge));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, add(g.graph, empty, g.c, &edge));
+    REQUIRE(edge_count(g.graph) == 2);
+    Exec(g.graph).run(stream);
+    REQUIRE(data.read() == std::vector{1});
 }
 
 TEST_CASE("edge data is of no use without the nodes", "[edges][edge_data]") {

@@ -157,6 +157,24 @@ TEST_CASE("one graph waits for the record node of another", "[event_nodes]") {
     first.synchronize();
 }
 
+TEST_CASE("a wait node waits for the record before the launch, not for one that comes before the node runs",
+          "[event_nodes]") {
+    Stream stream(cudaStreamNonBlocking);
+    Stream busy(cudaStreamNonBlocking);
+    Event event;
+    Graph graph;
+    Gate before;
+    add_wait(graph, event, {add_host(graph, before.node())});
+    const Exec exec(graph);
+    Gate later;
+    REQUIRE_CUDA(cudaGraphLaunch(exec, stream));
+    later.block(busy);
+    REQUIRE_CUDA(cudaEventRecord(event, busy));
+    before.open();
+    stream.synchronize();
+    REQUIRE_NOT_READY(cudaEventQuery(event));
+}
+
 TEST_CASE("a graph may wait for an event that it records further on", "[event_nodes]") {
     Stream stream;
     Event event;

@@ -77,9 +77,9 @@ TEST_CASE("a graph with memory nodes becomes a child graph only when it is moved
     add_free(inner, allocation.data, {down});
 
     auto node = untouched<cudaGraphNode_t>();
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphAddChildGraphNode(&node, parent, nullptr, 0, inner));
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphAddChildGraphNode(&node, parent, nullptr, 0, inner));
     cudaGraphNodeParams params = child(inner, cudaGraphChildGraphOwnershipClone);
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphAddNode(&node, parent, nullptr, nullptr, 0, &params));
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphAddNode(&node, parent, nullptr, nullptr, 0, &params));
     params = child(inner, cudaGraphChildGraphOwnershipMove);
     REQUIRE_CUDA(cudaGraphAddNode(&node, parent, nullptr, nullptr, 0, &params));
 

@@ -52,12 +52,15 @@ class Flattening {
     void add_edges(const std::vector<Ends>& ends, const ExecShape& shape, std::size_t to) {
         for (std::size_t i = 0; i < shape.dependencies[to].size(); ++i) {
             const Ends& from = ends[shape.dependencies[to][i]];
+            const std::uint32_t node = ends[to].first;
             if (is_ordinary(shape.data[to][i])) {
-                add_edge(from.last, ends[to].first);
-            } else {
-                flat_.shape.producers[ends[to].first].push_back(from.last);
-                flat_.shape.consumers[from.last].push_back(ends[to].first);
+                add_edge(from.last, node);
+                continue;
             }
+            flat_.shape.producers[node].push_back(from.last);
+            flat_.shape.consumers[from.last].push_back(node);
+            if (shape.data[to][i].type == cudaGraphDependencyTypeProgrammatic)
+                flat_.shape.awaited[node].push_back(from.last);
         }
     }
 
@@ -67,6 +70,7 @@ class Flattening {
         flat_.shape.dependents.emplace_back();
         flat_.shape.producers.emplace_back();
         flat_.shape.consumers.emplace_back();
+        flat_.shape.awaited.emplace_back();
         return static_cast<std::uint32_t>(flat_.nodes.size() - 1);
     }
 

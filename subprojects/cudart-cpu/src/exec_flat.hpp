@@ -7,13 +7,14 @@
 
 namespace cudart_cpu::detail {
 
-/// Lists of nodes, one list for each node. Over an ordinary edge a node runs after its dependency; over a programmatic
-/// one a consumer may run as soon as its producer may, and waits for it in cudaGridDependencySynchronize.
+/// Lists of nodes, one list for each node. A node runs after its dependencies. A consumer may run as soon as its
+/// producer may: the edge between them says to wait for less than all of the producer.
 struct LaunchShape {
     Adjacency dependencies;
     Adjacency dependents;
     Adjacency producers;
     Adjacency consumers;
+    Adjacency awaited; // the producers that cudaGridDependencySynchronize waits for
 };
 
 struct LaunchNode {

@@ -6,14 +6,14 @@ using namespace cudart_cpu::detail;
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
                                                          cudaGraphExecUpdateResultInfo* resultInfo) {
     return graph_api("cudaGraphExecUpdate", [&] {
+        Exec& exec = exec_of(hGraphExec);
+        const Graph& graph = graph_of(hGraph);
+        if (graph.owner())
+            fail(cudaErrorInvalidValue, "hGraph is owned by another graph and cannot be used in cuGraphExecUpdate");
         cudaGraphExecUpdateResultInfo unwanted;
         cudaGraphExecUpdateResultInfo& info = resultInfo ? *resultInfo : unwanted;
         info = {cudaGraphExecUpdateError, nullptr, nullptr};
         try {
-            Exec& exec = exec_of(hGraphExec);
-            const Graph& graph = graph_of(hGraph);
-            if (graph.is_moved())
-                fail(cudaErrorInvalidValue, text("Graph ", hGraph, " was moved into a node: it cannot update"));
             if (graph.holds_memory() && !graph.exec.expired() && graph.exec.lock().get() != &exec)
                 throw UpdateFailure{cudaGraphExecUpdateErrorNotSupported,
                                     "the graph has alloc or free nodes and another executable graph"};

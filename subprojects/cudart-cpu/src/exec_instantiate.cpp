@@ -94,8 +94,8 @@ void validate_for_device(const Graph& graph) {
 
 std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) {
     validate_flags(flags);
-    if (graph.is_moved())
-        fail(cudaErrorNotSupported, "A graph that was moved into a node cannot be instantiated by itself");
+    if (graph.owner())
+        fail(cudaErrorNotSupported, "hGraph is owned by another graph and cannot be independently instantiated");
     if (const Node* node = find_cycle(graph))
         throw InstantiateFailure{cudaGraphInstantiateInvalidStructure, node->handle,
                                  text("Source graph contains a circular dependency through node ", node->handle)};

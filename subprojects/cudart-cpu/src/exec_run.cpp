@@ -15,10 +15,10 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// `wait` is what the kernel waits with for its producers.
-void run_work(const WorkPointer& work, const std::vector<std::uint32_t>& producers, const std::function<void()>& wait) {
+/// `wait` is what the kernel waits with for those that are `awaited`.
+void run_work(const WorkPointer& work, const std::vector<std::uint32_t>& awaited, const std::function<void()>& wait) {
     if (!work) return;
-    const GridDependencyScope scope(producers.empty() ? nullptr : &wait);
+    const GridDependencyScope scope(awaited.empty() ? nullptr : &wait);
     work->run();
 }
 
@@ -30,8 +30,8 @@ class SequentialRun {
     void run(std::uint32_t node) {
         if (started_[node]) return;
         started_[node] = true;
-        run_work(works_[node], shape_.producers[node], [&] {
-            for (const std::uint32_t producer : shape_.producers[node])
+        run_work(works_[node], shape_.awaited[node], [&] {
+            for (const std::uint32_t producer : shape_.awaited[node])
                 run(producer);
         });
     }
@@ -80,7 +80,7 @@ class ConcurrentRun {
         progress_[node] = Progress::started;
         --unstarted_;
         lock.unlock();
-        run_work(works_[node], shape_.producers[node], [&] { finish_producers(node); });
+        run_work(works_[node], shape_.awaited[node], [&] { finish_awaited(node); });
         lock.lock();
         progress_[node] = Progress::finished;
         --unfinished_;
@@ -95,9 +95,9 @@ class ConcurrentRun {
 
     /// Runs what has not started, and waits for what others run. Nobody waits in a circle: on every thread's stack a
     /// node stands on one that it comes before in the graph, and waits for one that comes before it.
-    void finish_producers(std::uint32_t node) {
+    void finish_awaited(std::uint32_t node) {
         std::unique_lock lock(mutex_);
-        for (const std::uint32_t producer : shape_.producers[node]) {
+        for (const std::uint32_t producer : shape_.awaited[node]) {
             if (progress_[producer] == Progress::waiting) run(producer, lock);
             changed_.wait(lock, [&] { return progress_[producer] == Progress::finished; });
         }

@@ -156,7 +156,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddChildGraphNode(cudaGraphNode_t*
                                                                 const cudaGraphNode_t* pDependencies,
                                                                 size_t numDependencies, cudaGraph_t childGraph) {
     return add_node("cudaGraphAddChildGraphNode", pGraphNode, graph, pDependencies, numDependencies,
-                    [&](const Graph&) { return cloned_child(childGraph); });
+                    [&](const Graph& target) { return cloned_child(childGraph, target); });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddMemAllocNode(cudaGraphNode_t* pGraphNode, cudaGraph_t graph,

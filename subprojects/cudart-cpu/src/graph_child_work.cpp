@@ -24,36 +24,32 @@ bool holds(const Graph& outer, const Graph& inner) {
     return graph == &outer;
 }
 
-NodeContent moved_child(cudaGraph_t handle, const Graph& target) {
-    std::shared_ptr<Graph> child = shared_graph_of(handle);
-    if (child->owner()) fail(cudaErrorNotSupported, text("Graph ", handle, " belongs to a node: it cannot be moved"));
-    if (holds(*child, target)) fail(cudaErrorInvalidValue, text("Graph ", handle, " cannot be moved into itself"));
-    require_child(*child, ChildOwnership::move);
-    return {std::make_shared<ChildWork>(), {std::move(child)}};
+/// A real driver takes a graph into itself, and then crashes or never destroys it.
+void require_free(const Graph& child, const Graph& target) {
+    if (child.owner()) fail(cudaErrorNotSupported, "Child graph is already owned by another graph");
+    if (holds(child, target))
+        fail(cudaErrorInvalidValue, text("Graph ", child.handle(), " cannot be its own child graph"));
 }
 
 } // namespace
 
-NodeContent cloned_child(cudaGraph_t handle) {
+NodeContent cloned_child(cudaGraph_t handle, const Graph& target) {
     const Graph& child = graph_of(handle);
-    if (child.is_moved())
-        fail(cudaErrorNotSupported, text("Graph ", handle, " was moved into a node: it cannot be a second one's"));
+    require_free(child, target);
     require_child(child, ChildOwnership::clone);
     return {std::make_shared<ChildWork>(), {child.clone()}};
 }
 
-NodeContent child_content(const cudaChildGraphNodeParams& params, [[maybe_unused]] const Graph& target) {
+NodeContent child_content(const cudaChildGraphNodeParams& params, const Graph& target) {
 #if CUDART_VERSION >= 12090
-    switch (const int ownership = number_in(params.ownership)) {
-    case cudaGraphChildGraphOwnershipClone:
-        break;
-    case cudaGraphChildGraphOwnershipMove:
-        return moved_child(params.graph, target);
-    default:
-        fail(cudaErrorInvalidValue, text("ownership ", ownership, " of a child graph is unknown"));
+    if (number_in(params.ownership) == cudaGraphChildGraphOwnershipMove) {
+        std::shared_ptr<Graph> child = shared_graph_of(params.graph);
+        require_free(*child, target);
+        require_child(*child, ChildOwnership::move);
+        return {std::make_shared<ChildWork>(), {std::move(child)}};
     }
 #endif
-    return cloned_child(params.graph);
+    return cloned_child(params.graph, target);
 }
 
 void update_child(Exec& exec, NodeState& state, const Graph& from) {

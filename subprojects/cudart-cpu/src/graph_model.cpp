@@ -173,8 +173,7 @@ cudaGraph_t register_graph(std::shared_ptr<Graph> graph) {
 
 void own_bodies(Node& owner, Bodies bodies) {
     for (const auto& body : bodies) {
-        body->is_moved_ = body->handle_ != nullptr;
-        if (!body->is_moved_) body->handle_ = graphs().add(body);
+        if (!body->handle_) body->handle_ = graphs().add(body);
         body->counted_.reset();
         body->owner_ = &owner;
     }
@@ -185,7 +184,8 @@ void own_bodies(Node& owner, Bodies bodies) {
 
 void destroy_graph(cudaGraph_t handle) {
     if (graph_of(handle).owner())
-        fail(cudaErrorInvalidValue, text("Graph ", handle, " belongs to a node, which destroys it"));
+        fail(cudaErrorInvalidValue,
+             text("Graph ", handle, " is owned by another graph and cannot be independently destroyed"));
     graphs().take(handle);
 }
 

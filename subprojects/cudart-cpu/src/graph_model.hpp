@@ -73,8 +73,6 @@ class Graph {
     cudaGraph_t handle() const noexcept { return handle_; }
     /// The node that owns this graph; null if it is the user's.
     const Node* owner() const noexcept { return owner_; }
-    /// Whether it was the user's before.
-    bool is_moved() const noexcept { return is_moved_; }
 
     /// Whether it has alloc or free nodes, or a node that owns such a graph. Then no node and no edge can be removed.
     bool holds_memory() const noexcept { return holds_memory_; }
@@ -101,7 +99,6 @@ class Graph {
 
     cudaGraph_t handle_ = nullptr;
     const Node* owner_ = nullptr;
-    bool is_moved_ = false;
     bool holds_memory_ = false;
     std::vector<std::shared_ptr<Node>> nodes_;
     std::unordered_map<cudaGraphNode_t, Node*> clones_;

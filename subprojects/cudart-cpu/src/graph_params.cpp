@@ -162,12 +162,16 @@ void refuse_kind(cudaGraphNodeType type) {
 }
 
 void require_valid_edge(const cudaGraphEdgeData& data, EdgeEnds ends, std::size_t index) {
-    const bool programmatic = data.type == cudaGraphDependencyTypeProgrammatic && data.to_port == 0 &&
-                              (data.from_port == cudaGraphKernelNodePortProgrammatic ||
-                               data.from_port == cudaGraphKernelNodePortLaunchCompletion) &&
-                              all_zero(data.reserved, sizeof data.reserved) && ends.from == cudaGraphNodeTypeKernel &&
+    const bool clean = data.to_port == 0 && all_zero(data.reserved, sizeof data.reserved);
+    const bool begun = data.from_port == cudaGraphKernelNodePortLaunchCompletion;
+    const bool triggered = data.from_port == cudaGraphKernelNodePortProgrammatic;
+    const bool from_kernel = ends.from == cudaGraphNodeTypeKernel;
+    // Any node may wait for a kernel to have begun; only a kernel can then wait for more.
+    const bool ordinary = data.type == cudaGraphDependencyTypeDefault &&
+                          (data.from_port == cudaGraphKernelNodePortDefault || (begun && from_kernel));
+    const bool programmatic = data.type == cudaGraphDependencyTypeProgrammatic && (begun || triggered) && from_kernel &&
                               ends.to == cudaGraphNodeTypeKernel;
-    if (programmatic || is_ordinary(data)) return;
+    if (clean && (ordinary || programmatic)) return;
     fail(cudaErrorInvalidValue, text("Index ", index, ": edge data is invalid: from_port ", int{data.from_port},
                                      ", to_port ", int{data.to_port}, ", type ", int{data.type}, " between a ",
                                      type_name(ends.from), " and a ", type_name(ends.to), " node"));

@@ -191,12 +191,12 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t gra
                                                                  const cudaGraphEdgeData* edgeData,
                                                                  size_t numDependencies) {
     return graph_api("cudaGraphRemoveDependencies", [&] {
-        // As CUDA does: what comes before a missing edge is removed.
+        // As CUDA does: what comes before a missing edge is removed, and without data an edge with any.
         Graph& target = graph_of(graph);
         if (numDependencies > 0) require_removable(target, "edges");
         for (const Edge& edge : checked_edges(target, from, to, edgeData, numDependencies)) {
             const cudaGraphEdgeData* data = find_edge(*edge.from, *edge.to);
-            if (!data || !same(*data, edge.data))
+            if (!data || (edgeData && !same(*data, edge.data)))
                 fail(cudaErrorInvalidValue, text("the edge from node ", edge.from->handle, " to node ", edge.to->handle,
                                                  data ? " has other data" : " does not exist"));
             target.remove_edge(*edge.from, *edge.to);
