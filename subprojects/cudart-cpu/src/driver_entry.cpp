@@ -34,6 +34,8 @@ const EntryPoint* find_entry_point(std::string_view name) {
                                                          driver::graph_exec_kernel_node_set_params),
         entry<PFN_cuGraphInstantiateWithParams_v12000>("cuGraphInstantiateWithParams", 12000,
                                                        driver::graph_instantiate_with_params),
+        entry<PFN_cuGraphConditionalHandleCreate_v12030>("cuGraphConditionalHandleCreate", 12030,
+                                                         driver::graph_conditional_handle_create),
         entry<PFN_cuGraphLaunch_v10000>("cuGraphLaunch", 10000, driver::graph_launch),
         entry<PFN_cuFuncGetName_v12030>("cuFuncGetName", 12030, driver::func_get_name),
         entry<PFN_cuFuncGetParamInfo_v12040>("cuFuncGetParamInfo", 12040, driver::func_get_param_info),

@@ -14,6 +14,9 @@ CUresult graph_kernel_node_set_params(CUgraphNode node, const CUDA_KERNEL_NODE_P
 CUresult graph_exec_kernel_node_set_params(CUgraphExec exec, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS_v2* params);
 
+CUresult graph_conditional_handle_create(CUgraphConditionalHandle* handle, CUgraph graph, CUcontext context,
+                                         unsigned initial, unsigned flags);
+
 CUresult graph_instantiate_with_params(CUgraphExec* exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params);
 CUresult graph_launch(CUgraphExec exec, CUstream stream);
 

@@ -2,6 +2,7 @@
 #include "driver_functions.hpp"
 
 #include "exec_model.hpp"
+#include "graph_conditional_work.hpp"
 #include "graph_params.hpp"
 
 namespace cudart_cpu::detail::driver {
@@ -70,6 +71,15 @@ CUresult graph_exec_kernel_node_set_params(CUgraphExec handle, CUgraphNode node,
         Exec& exec = exec_of(handle);
         NodeState& state = exec.state_of(node);
         exec.update_work(state, make_kernel_work(kernel_params(*params), work_as<KernelWork>(*state.work)));
+    });
+}
+
+CUresult graph_conditional_handle_create(CUgraphConditionalHandle* handle, CUgraph graph, CUcontext context,
+                                         unsigned initial, unsigned flags) {
+    return driver_graph_api("cuGraphConditionalHandleCreate", [&] {
+        require_pointer(handle, "pHandle_out");
+        require_context(context != nullptr);
+        *handle = make_condition(graph_of(graph), initial, flags);
     });
 }
 

@@ -19,8 +19,10 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t hGraphE
                                     "the graph has alloc or free nodes and another executable graph"};
             std::vector<NewWork> works = works_from(graph, exec.graph(), exec.flags());
             std::vector<UserObjectPointer> objects = user_objects_of(graph);
+            std::vector<Condition> conditions = graph.conditions;
             exec.set_works(std::move(works));
             exec.set_user_objects(std::move(objects));
+            exec.set_conditions(std::move(conditions));
         } catch (const UpdateFailure& failure) {
             info = {failure.result, failure.node, failure.from_node};
             fail(cudaErrorGraphExecUpdateFailure, failure.reason);

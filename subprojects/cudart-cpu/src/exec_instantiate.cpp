@@ -1,5 +1,6 @@
 // Graphs instantiated.
 #include "exec_model.hpp"
+#include "graph_conditional_work.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -92,6 +93,35 @@ void validate_for_device(const Graph& graph) {
                                  "Device graphs must contain at least one non-empty node"};
 }
 
+/// The body is `graph`, or holds it.
+void validate_body(const Graph& graph) {
+    for (const auto& node : graph.nodes()) {
+        if (auto refused = node->work->refuse_in_body())
+            throw InstantiateFailure{refused->result, node->handle, std::move(refused->reason)};
+        for (const auto& body : node->bodies)
+            validate_body(*body);
+    }
+}
+
+void validate_conditionals(const Graph& graph) {
+    if (const auto unused = find_unused_condition(graph))
+        throw InstantiateFailure{cudaGraphInstantiateConditionalHandleUnused, nullptr,
+                                 text("Conditional handle ", unused, " has no node")};
+    for (const auto& node : graph.nodes())
+        if (node->work->type() == ConditionalWork::node_type)
+            for (const auto& body : node->bodies)
+                validate_body(*body);
+}
+
+void refuse_second_exec(const Graph& graph) {
+    for (const auto& node : graph.nodes()) {
+        if (std::string reason = node->work->refuse_second_exec(); !reason.empty())
+            fail(cudaErrorNotSupported, std::move(reason));
+        for (const auto& body : node->bodies)
+            refuse_second_exec(*body);
+    }
+}
+
 std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) {
     validate_flags(flags);
     if (graph.owner())
@@ -99,7 +129,9 @@ std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) 
     if (const Node* node = find_cycle(graph))
         throw InstantiateFailure{cudaGraphInstantiateInvalidStructure, node->handle,
                                  text("Source graph contains a circular dependency through node ", node->handle)};
+    validate_conditionals(graph);
     if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) validate_for_device(graph);
+    if (!graph.exec.expired()) refuse_second_exec(graph);
     if (graph.holds_memory() && !graph.exec.expired())
         throw InstantiateFailure{cudaGraphInstantiateError, nullptr,
                                  "A graph with alloc or free nodes can have one executable graph at a time"};

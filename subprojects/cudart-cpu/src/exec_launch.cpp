@@ -1,8 +1,10 @@
 // Execs launched, uploaded and destroyed.
-#include "exec_flat.hpp"
+#include "exec_conditional.hpp"
 #include "exec_order.hpp"
 #include "exec_run.hpp"
+#include "launch_context.hpp"
 
+#include <atomic>
 #include <utility>
 
 namespace cudart_cpu::detail {
@@ -32,17 +34,47 @@ Launch prepare(std::shared_ptr<const ExecSnapshot> snapshot) {
     return launch;
 }
 
-void run(const Launch& launch) {
-    const LaunchGraph& graph = *launch.snapshot->graph;
+/// Draws an order for each body that is run, each time.
+class BodyDraws {
+  public:
+    explicit BodyDraws(Draw draw) : draw_(draw) {}
+
+    Draw next() noexcept {
+        constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+        return {draw_.seed + odd * ++bodies_, draw_.launch};
+    }
+
+  private:
+    Draw draw_;
+    std::atomic<std::uint64_t> bodies_{0};
+};
+
+std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const std::vector<WorkPointer>& staged,
+                                     const RunBody& run_body) {
     std::vector<WorkPointer> works;
     works.reserve(graph.nodes.size());
-    for (const LaunchNode& node : graph.nodes)
-        works.push_back(node.enabled ? node.work : nullptr);
-    for (std::size_t i = 0; i < launch.staged.size(); ++i)
-        works[graph.staged[i]] = launch.staged[i];
-    std::vector<std::uint32_t> order = draw_order(graph.shape, launch.draw);
+    for (const LaunchNode& node : graph.nodes) {
+        const bool decides = node.enabled && !node.bodies.empty();
+        works.push_back(decides ? conditional_run(node, run_body) : node.enabled ? node.work : nullptr);
+    }
+    for (std::size_t i = 0; i < staged.size(); ++i)
+        works[graph.staged[i]] = staged[i];
+    std::vector<std::uint32_t> order = draw_order(graph.shape, draw);
     run_nodes(graph.shape, works, order, schedule_workers());
-    note_order([graph = launch.snapshot->graph, order = std::move(order)] { return names(*graph, order); });
+    return order;
+}
+
+void run(const Launch& launch) {
+    const ExecSnapshot& snapshot = *launch.snapshot;
+    snapshot.condition_values->begin_launch(snapshot.conditions);
+    LaunchContext context{*snapshot.condition_values};
+    const LaunchScope scope(&context);
+    BodyDraws draws(launch.draw);
+    RunBody run_body = [&](const std::shared_ptr<const LaunchGraph>& body) {
+        run_graph(*body, draws.next(), {}, run_body);
+    };
+    std::vector<std::uint32_t> order = run_graph(*snapshot.graph, launch.draw, launch.staged, run_body);
+    note_order([graph = snapshot.graph, order = std::move(order)] { return names(*graph, order); });
 }
 
 void enqueue_after_latest(Exec& exec, Stream& stream, std::function<void()> op) {

@@ -70,7 +70,8 @@ NodeState* ExecGraph::find(cudaGraphNode_t source) {
 }
 
 Exec::Exec(const Graph& graph, unsigned long long flags)
-    : flags_(flags), graph_(graph), user_objects_(user_objects_of(graph)) {}
+    : flags_(flags), graph_(graph), user_objects_(user_objects_of(graph)), conditions_(graph.conditions),
+      condition_values_(std::make_shared<ConditionValues>(graph.conditions.size())) {}
 
 NodeState& Exec::state_of(cudaGraphNode_t source) {
     node_of(source);
@@ -105,6 +106,11 @@ void Exec::set_user_objects(std::vector<UserObjectPointer> user_objects) noexcep
     user_objects_ = std::move(user_objects);
 }
 
+void Exec::set_conditions(std::vector<Condition> conditions) noexcept {
+    conditions_ = std::move(conditions);
+    snapshot_ = nullptr;
+}
+
 void Exec::release_user_objects() noexcept {
     snapshot_ = nullptr;
     if (latest) release_asynchronously(std::move(user_objects_));
@@ -113,7 +119,8 @@ void Exec::release_user_objects() noexcept {
 
 std::shared_ptr<const ExecSnapshot> Exec::snapshot() {
     if (!snapshot_)
-        snapshot_ = std::make_shared<ExecSnapshot>(ExecSnapshot{flatten(graph_), user_objects_, memory_use_of(graph_)});
+        snapshot_ = std::make_shared<ExecSnapshot>(
+            ExecSnapshot{flatten(graph_), user_objects_, memory_use_of(graph_), conditions_, condition_values_});
     return snapshot_;
 }
 

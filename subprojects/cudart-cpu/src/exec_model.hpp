@@ -48,6 +48,8 @@ struct ExecSnapshot {
     std::shared_ptr<const LaunchGraph> graph;
     std::vector<UserObjectPointer> user_objects;
     MemoryUse memory;
+    std::vector<Condition> conditions;
+    std::shared_ptr<ConditionValues> condition_values;
 };
 
 struct NewWork {
@@ -77,6 +79,9 @@ class Exec {
     /// Replaces what the exec refers to.
     void set_user_objects(std::vector<UserObjectPointer> user_objects) noexcept;
 
+    /// Replaces what launches begin with.
+    void set_conditions(std::vector<Condition> conditions) noexcept;
+
     /// Costs time only after an update.
     std::shared_ptr<const ExecSnapshot> snapshot();
 
@@ -90,6 +95,8 @@ class Exec {
     unsigned long long flags_;
     ExecGraph graph_;
     std::vector<UserObjectPointer> user_objects_;
+    std::vector<Condition> conditions_;
+    std::shared_ptr<ConditionValues> condition_values_;
     std::shared_ptr<const ExecSnapshot> snapshot_; // null after an update
     Counted<Kind::graph_exec> counted_;
 };

@@ -4,6 +4,7 @@
 #include "exec_pool.hpp"
 #include "exec_readiness.hpp"
 #include "grid_dependencies.hpp"
+#include "launch_context.hpp"
 
 #include <algorithm>
 #include <condition_variable>
@@ -129,9 +130,15 @@ void run_nodes(const LaunchShape& shape, const std::vector<WorkPointer>& works, 
         return;
     }
     const auto run = std::make_shared<ConcurrentRun>(shape, works, order);
+    LaunchContext* const context = current_launch();
     const std::size_t helpers = std::min<std::size_t>(workers, order.size());
     for (std::size_t i = 1; i < helpers; ++i)
-        run_in_pool([run] { run->help(); }, workers - 1);
+        run_in_pool(
+            [run, context] {
+                const LaunchScope scope(context);
+                run->help();
+            },
+            workers - 1);
     run->help();
     run->wait_for_helpers();
 }

@@ -22,11 +22,15 @@ NodeContent content_for(MakeContent& make_content, const Graph& target, const st
         return make_content(target);
 }
 
+struct ShowNothing {
+    void operator()(const Node&) const noexcept {}
+};
+
 /// `make_content` validates the parameters and runs only if all else is right.
-template <class MakeContent>
+template <class MakeContent, class ShowAdded = ShowNothing>
 cudaError_t add_node(const char* name, cudaGraphNode_t* added, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
-                     std::size_t count, MakeContent&& make_content,
-                     const cudaGraphEdgeData* edge_data = nullptr) noexcept {
+                     std::size_t count, MakeContent&& make_content, const cudaGraphEdgeData* edge_data = nullptr,
+                     ShowAdded&& show_added = {}) noexcept {
     return graph_api(name, [&] {
         require_pointer(added, "pGraphNode");
         Graph& target = graph_of(graph);
@@ -35,7 +39,9 @@ cudaError_t add_node(const char* name, cudaGraphNode_t* added, cudaGraph_t graph
         require_valid_edges(edge_data, count, [&](std::size_t i) {
             return EdgeEnds{before[i]->work->type(), content.work->type()};
         });
-        *added = target.add(std::move(content), before, edge_data).handle;
+        Node& node = target.add(std::move(content), before, edge_data);
+        *added = node.handle;
+        show_added(node);
     });
 }
 
@@ -187,5 +193,10 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddNode(cudaGraphNode_t* pGraphNod
         require_pointer(nodeParams, "nodeParams");
         return make_content(*nodeParams, target, before);
     };
-    return add_node("cudaGraphAddNode", pGraphNode, graph, pDependencies, numDependencies, content, dependencyData);
+    const auto show_bodies = [&](Node& node) {
+        if (node.work->type() == cudaGraphNodeTypeConditional)
+            nodeParams->conditional.phGraph_out = node.body_handles.data();
+    };
+    return add_node("cudaGraphAddNode", pGraphNode, graph, pDependencies, numDependencies, content, dependencyData,
+                    show_bodies);
 }

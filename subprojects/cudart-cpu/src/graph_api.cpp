@@ -1,5 +1,5 @@
 // Graphs as a whole: made, destroyed, cloned, holding user objects.
-#include "graph_model.hpp"
+#include "graph_conditional_work.hpp"
 
 using namespace cudart_cpu::detail;
 
@@ -18,7 +18,9 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphDestroy(cudaGraph_t graph) {
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t* pGraphClone, cudaGraph_t originalGraph) {
     return graph_api("cudaGraphClone", [&] {
         require_pointer(pGraphClone, "pGraphClone");
-        *pGraphClone = register_graph(graph_of(originalGraph).clone());
+        const Graph& original = graph_of(originalGraph);
+        refuse_body(original, "cannot be cloned");
+        *pGraphClone = register_graph(original.clone());
     });
 }
 

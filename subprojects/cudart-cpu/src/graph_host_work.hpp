@@ -28,6 +28,7 @@ class EmptyWork final : public Work {
   public:
     cudaGraphNodeType type() const noexcept override { return cudaGraphNodeTypeEmpty; }
     std::string title() const override { return "empty"; }
+    std::optional<BodyRefusal> refuse_in_body() const override { return std::nullopt; }
     std::string refuse_device_launch() const override { return "Empty nodes are not supported within device graphs"; }
     void run() const override {}
 };

@@ -105,6 +105,13 @@ WorkPointer MemcpyWork::staged() const {
     return work;
 }
 
+std::optional<BodyRefusal> MemcpyWork::refuse_in_body() const {
+    auto refused = Work::refuse_in_body();
+    // As the driver counts the host: as another device.
+    if (is_pageable_) refused->result = cudaGraphInstantiateMultipleDevicesNotSupported;
+    return refused;
+}
+
 std::string MemcpyWork::refuse_device_launch() const {
     if (has_array_) return "Device-launched graphs do not support MEMCPY nodes with CUDA arrays";
     return is_pageable_ ? "Device-launched graphs do not support MEMCPY nodes with pageable host memory" : "";

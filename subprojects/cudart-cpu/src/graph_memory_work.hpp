@@ -31,6 +31,7 @@ class MemcpyWork final : public Work {
     /// the nodes before them.
     bool is_staged() const noexcept override { return is_staged_; }
     WorkPointer staged() const override;
+    std::optional<BodyRefusal> refuse_in_body() const override;
     std::string refuse_device_launch() const override;
     std::optional<Refusal> refuse_node_update(const Work& next) const override;
     std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;

@@ -172,10 +172,12 @@ cudaGraph_t register_graph(std::shared_ptr<Graph> graph) {
 }
 
 void own_bodies(Node& owner, Bodies bodies) {
+    owner.body_handles.clear();
     for (const auto& body : bodies) {
         if (!body->handle_) body->handle_ = graphs().add(body);
         body->counted_.reset();
         body->owner_ = &owner;
+        owner.body_handles.push_back(body->handle_);
     }
     owner.bodies.swap(bodies);
     for (const auto& replaced : bodies)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "call.hpp"
+#include "condition.hpp"
 #include "graph_work.hpp"
 #include "live_counts.hpp"
 #include "user_object.hpp"
@@ -43,6 +44,7 @@ struct Node {
     std::uint64_t rooted_at = 0;      // grows with each time that a node of the graph becomes a root
     WorkPointer shown = nullptr;      // a copy of `work` that getters let the caller point into
     Bodies bodies{};
+    std::vector<cudaGraph_t> body_handles{}; // as callers see those of a conditional node
 
     void set_work(WorkPointer next) noexcept;
     void set_content(NodeContent next);
@@ -89,6 +91,8 @@ class Graph {
     void remove_edge(Node& from, Node& to) noexcept;
 
     std::unordered_map<cudaUserObject_t, HeldObject> user_objects;
+    /// Handle n is at n - 1. A graph that a conditional node owns has none: they belong to the user's graph.
+    std::vector<Condition> conditions;
 
   private:
     void make_root(Node& node) noexcept { node.rooted_at = ++roots_made_; }

@@ -3,6 +3,7 @@
 
 #include "graph_alloc_work.hpp"
 #include "graph_child_work.hpp"
+#include "graph_conditional_work.hpp"
 #include "graph_enum.hpp"
 #include "graph_event_work.hpp"
 #include "graph_host_work.hpp"
@@ -125,6 +126,9 @@ NodeContent make_content(cudaGraphNodeParams& params, const Graph& target, const
     case cudaGraphNodeTypeGraph:
         require_unused_zero(params, sizeof params.graph);
         return child_content(params.graph, target);
+    case cudaGraphNodeTypeConditional:
+        require_unused_zero(params, sizeof params.conditional);
+        return conditional_content(params.conditional, target);
     case cudaGraphNodeTypeMemAlloc: {
         require_unused_zero(params, sizeof params.alloc);
         const auto work = make_alloc_work(as_older<cudaMemAllocNodeParams>(params.alloc), target, before);
@@ -150,7 +154,8 @@ NodeContent make_content(const cudaGraphNodeParams& params, const Node& node) {
 
 WorkPointer make_work(const cudaGraphNodeParams& params, const Work& current) {
     require_same_type(params, current);
-    if (params.type == cudaGraphNodeTypeMemAlloc || params.type == cudaGraphNodeTypeMemFree)
+    if (params.type == cudaGraphNodeTypeMemAlloc || params.type == cudaGraphNodeTypeMemFree ||
+        params.type == cudaGraphNodeTypeConditional)
         fail(cudaErrorNotSupported, text("the parameters of ", type_name(params.type), " nodes cannot be changed"));
     if (params.type != cudaGraphNodeTypeKernel) return make_work(params);
     require_unused_zero(params, sizeof params.kernel);

@@ -7,6 +7,12 @@ std::string Work::refuse_device_launch() const {
     return text("Device-launched graphs and conditional nodes do not support ", type_name(type()), " nodes");
 }
 
+std::optional<BodyRefusal> Work::refuse_in_body() const {
+    if (std::string reason = refuse_device_launch(); !reason.empty())
+        return BodyRefusal{cudaGraphInstantiateNodeOperationNotSupported, std::move(reason)};
+    return std::nullopt;
+}
+
 std::optional<Refusal> Work::refuse_node_update(const Work&) const {
     return std::nullopt;
 }

@@ -17,6 +17,12 @@ struct Refusal {
     std::string reason;
 };
 
+/// Why a node cannot be in the body of a conditional node.
+struct BodyRefusal {
+    cudaGraphInstantiateResult result;
+    std::string reason;
+};
+
 /// How a node gets its child graph.
 enum class ChildOwnership { clone, move };
 
@@ -49,6 +55,12 @@ class Work {
 
     /// Why a graph with this node cannot be a child graph; empty if it can.
     virtual std::string refuse_as_child(ChildOwnership) const { return {}; }
+
+    /// Why a graph with this node cannot be instantiated while another executable graph of it lives; empty if it can.
+    virtual std::string refuse_second_exec() const { return {}; }
+
+    /// Why a body with this node cannot be instantiated.
+    virtual std::optional<BodyRefusal> refuse_in_body() const;
 
     /// Why a graph with this node cannot be instantiated for launch from the device; empty if it can.
     virtual std::string refuse_device_launch() const;

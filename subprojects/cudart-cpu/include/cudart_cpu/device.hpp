@@ -7,6 +7,7 @@
 #include <cuda_runtime.h>
 
 #include <cudart_cpu/detail/atomics.hpp>
+#include <cudart_cpu/detail/graph.hpp>
 #include <cudart_cpu/detail/grid_dependencies.hpp>
 #include <cudart_cpu/detail/indices.hpp>
 #include <cudart_cpu/detail/intrinsics.hpp>

@@ -1,0 +1,16 @@
+// Conditional nodes run.
+#pragma once
+
+#include "exec_flat.hpp"
+
+#include <functional>
+
+namespace cudart_cpu::detail {
+
+/// Runs a body to its end.
+using RunBody = std::function<void(const std::shared_ptr<const LaunchGraph>&)>;
+
+/// What a launch runs for `node`, a conditional one. Both must outlive it.
+WorkPointer conditional_run(const LaunchNode& node, const RunBody& run_body);
+
+} // namespace cudart_cpu::detail

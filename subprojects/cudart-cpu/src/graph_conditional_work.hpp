@@ -1,0 +1,54 @@
+// Conditional nodes: the node owns its bodies, see Node::bodies.
+#pragma once
+
+#include "graph_model.hpp"
+
+namespace cudart_cpu::detail {
+
+class ConditionalWork final : public Work {
+  public:
+    static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeConditional;
+
+    ConditionalWork(cudaGraphConditionalHandle handle, cudaGraphConditionalNodeType kind, unsigned size)
+        : handle_(handle), kind_(kind), size_(size) {}
+
+    cudaGraphConditionalHandle handle() const noexcept { return handle_; }
+    /// The body that runs for a value; nothing if none does.
+    std::optional<std::size_t> body_for(unsigned value) const noexcept;
+    /// Whether the value is looked at again after a body has run.
+    bool repeats() const noexcept { return kind_ == cudaGraphCondTypeWhile; }
+
+    cudaGraphNodeType type() const noexcept override { return node_type; }
+    std::string title() const override;
+    std::string details() const override;
+    void run() const override {} // a launch runs the bodies
+    std::string refuse_clone() const override { return "Graphs with conditional nodes cannot be cloned"; }
+    std::string refuse_as_child(ChildOwnership) const override {
+        return "Conditional nodes are not supported in child graphs";
+    }
+    std::string refuse_second_exec() const override {
+        return "A graph with conditional nodes can have one executable graph at a time";
+    }
+    std::optional<BodyRefusal> refuse_in_body() const override { return std::nullopt; }
+    std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
+
+  private:
+    cudaGraphConditionalHandle handle_;
+    cudaGraphConditionalNodeType kind_;
+    unsigned size_;
+};
+
+cudaGraphConditionalHandle make_condition(Graph& graph, unsigned initial, unsigned flags);
+
+/// A node of `target` with empty bodies. Throws Failure if CUDA does not allow it.
+NodeContent conditional_content(const cudaConditionalNodeParams& params, const Graph& target);
+
+/// Whether the graph is one of a conditional node's bodies.
+bool is_body(const Graph& graph) noexcept;
+/// Throws Failure if it is.
+void refuse_body(const Graph& graph, const char* what);
+
+/// A condition that no node uses, of those of `graph`; 0 if there is none.
+cudaGraphConditionalHandle find_unused_condition(const Graph& graph);
+
+} // namespace cudart_cpu::detail
