@@ -1,4 +1,5 @@
 // Adds child graphs: clones that CUDA makes, or graphs that are moved.
+#include "device_side.hpp"
 #include "failure.hpp"
 #include "graph_state.hpp"
 #include "new_node.hpp"
@@ -43,6 +44,11 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
             refuse(fmt::format("its graph has {}, which CUDA cannot clone; move the graph: child(std::move(graph))",
                                describe_node(*node.graph, node.index)),
                    new_node_subject(NodeKind::child, where), cudaErrorNotSupported);
+    if (const FoundNode node = find_device_updatable(source))
+        refuse(fmt::format("its graph has {}, which kernels of a clone would change instead of their own; move the "
+                           "graph: child(std::move(graph))",
+                           describe_node(*node.graph, node.index)),
+               new_node_subject(NodeKind::child, where), cudaErrorNotSupported);
     source.complete_native();
     graph.reserve_node();
     graph.reserve_nested(1);

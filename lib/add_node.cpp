@@ -45,6 +45,7 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
                                  call.symbol);
     if (attributed) [[unlikely]]
         set_attributes(node, *call.config, subject());
+    if (call.config->device_updatable) graph.set_device_updatable();
     return graph.append(node, {NodeKind::kernel, params, {}, where}, std::move(owners));
 }
 

@@ -82,6 +82,7 @@ class Describer {
                             {native.blockDimX, native.blockDimY, native.blockDimZ},
                             native.sharedMemBytes};
         read_attributes(node, config);
+        if (config.device_updatable) graph_.set_device_updatable();
         return graph_.store(KernelParams{native.func, nullptr, signature, config, values});
     }
 

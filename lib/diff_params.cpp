@@ -1,6 +1,7 @@
 // The fields of each kind of parameters, and how their values read.
 #include "diff_params.hpp"
 
+#include "kernel_attributes.hpp"
 #include "kernel_name.hpp"
 
 #include <fmt/format.h>
@@ -130,6 +131,10 @@ void compare(const KernelParams& before, const KernelParams& after, Sink& sink) 
     sink.field("grid", before.config.grid, after.config.grid);
     sink.field("block", before.config.block, after.config.block);
     sink.field("shared_bytes", before.config.shared_bytes, after.config.shared_bytes);
+    if (has_attributes(before.config) || has_attributes(after.config))
+        for (const AttributeText& attribute : attribute_texts())
+            sink.field(attribute.name, attribute.text(before.config), attribute.text(after.config),
+                       DifferenceKind::attribute, attribute.needs_instantiate);
     const KernelSignature& signature = *before.signature;
     if (!same_layout(signature, *after.signature)) {
         sink.field("number of arguments", signature.count, after.signature->count);

@@ -16,13 +16,14 @@ bool can_be_disabled(NodeKind kind) {
     return kind == NodeKind::kernel || kind == NodeKind::memcpy || kind == NodeKind::memset;
 }
 
-void set_enabled(const ExecState& exec, const Node& node, bool enabled) {
+void set_enabled(ExecState& exec, const Node& node, bool enabled) {
     const detail::ExecNode target = exec.node_of(node);
     const auto subject = [&] { return target.subject(enabled ? "enable " : "disable "); };
     if (!can_be_disabled(target.record().kind))
         detail::refuse<UpdateError>("CUDA enables and disables kernel, memcpy and memset nodes only", subject());
     const cudaError_t status = cudaGraphNodeSetEnabled(exec.native(), target.native(), enabled ? 1U : 0U);
     if (status != cudaSuccess) detail::raise_call<UpdateError>(status, "cudaGraphNodeSetEnabled", subject());
+    exec.set_changed();
 }
 
 } // namespace
@@ -43,7 +44,16 @@ void Exec::launch(StreamRef stream) {
 }
 
 void Exec::upload(StreamRef stream) {
-    detail::checked(cudaGraphUpload(state().native(), stream.get()), "cudaGraphUpload");
+    state().upload(stream.get());
+}
+
+DeviceExec Exec::on_device() const {
+    if (!state().device_launch())
+        detail::refuse("on_device: this Exec is for launches by the host; instantiate it with {.device_launch = true}");
+    if (!state().uploaded())
+        detail::refuse("on_device: the device does not have this Exec as it is; upload() it first, and again after "
+                       "each update");
+    return {detail::Unchecked(), state().native()};
 }
 
 void Exec::enable(const Node& node) {

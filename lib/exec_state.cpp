@@ -22,7 +22,8 @@ void launch_native(cudaGraphExec_t exec, cudaStream_t stream) {
 } // namespace
 
 ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source)
-    : native_(native), source_(std::move(source)), seen_(source_->version()) {
+    : native_(native), source_(std::move(source)), seen_(source_->version()),
+      device_updatable_(source_->has_device_updatable()) {
     source_->for_each_change_since(0, [this](const UpdatedNode& node) {
         Shadow& current = shadow({*node.graph, node.index});
         OwnerVersions owners = version_of(Owners(node.owners));
@@ -40,7 +41,14 @@ ExecState::~ExecState() {
     reclaim();
 }
 
+void ExecState::upload(cudaStream_t stream) {
+    checked(cudaGraphUpload(native_, stream), "cudaGraphUpload");
+    uploaded_ = true;
+}
+
 void ExecState::launch(cudaStream_t stream) {
+    if (device_updatable_ && !uploaded_) [[unlikely]]
+        upload(stream);
     if (in_flight_.tracks()) {
         auto marker = in_flight_.marker(stream);
         launch_native(native_, stream);
@@ -48,6 +56,7 @@ void ExecState::launch(cudaStream_t stream) {
     } else {
         launch_native(native_, stream);
     }
+    uploaded_ = true;
     ++replays_;
 }
 
@@ -93,6 +102,7 @@ void ExecState::make_room(Shadow& shadow, const NodeParams& params) {
 }
 
 void ExecState::commit(Shadow& shadow, OwnerVersions&& next) noexcept {
+    uploaded_ = false;
     in_flight_.retire(std::move(shadow.owners));
     if (!next.empty()) in_flight_.begin_tracking();
     shadow.owners = std::move(next);

@@ -44,6 +44,18 @@ class ExecState {
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
     void launch(cudaStream_t stream);
+    void upload(cudaStream_t stream);
+
+    /// What instantiation has done beside making the exec.
+    void set_instantiated(bool device_launch, bool uploaded) noexcept {
+        device_launch_ = device_launch;
+        uploaded_ = uploaded;
+    }
+    /// Whether kernels may launch it.
+    [[nodiscard]] bool device_launch() const noexcept { return device_launch_; }
+    /// Whether the device has it as it is.
+    [[nodiscard]] bool uploaded() const noexcept { return uploaded_; }
+    void set_changed() noexcept { uploaded_ = false; }
 
     /// The node of this exec's graph that a handle names. Throws UpdateError for other handles.
     [[nodiscard]] ExecNode node_of(const Node& node) const;
@@ -82,6 +94,9 @@ class ExecState {
     InFlight in_flight_;
     std::uint64_t replays_ = 0;
     std::uint64_t seen_;
+    bool device_launch_ = false;
+    bool uploaded_ = false;
+    bool device_updatable_; ///< kernels may change nodes, which CUDA must have uploaded before
 };
 
 } // namespace cudag::detail

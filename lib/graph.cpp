@@ -1,6 +1,7 @@
 // Graph: queries, clones, and the way to an Exec.
 #include <cudag/graph.hpp>
 
+#include "device_side.hpp"
 #include "failure.hpp"
 #include "graph_state.hpp"
 #include "kernel_name.hpp"
@@ -92,6 +93,9 @@ Graph Graph::clone() const {
     graph.require_root("clone");
     if (const detail::FoundNode node = find_kind(graph, NodeKind::conditional))
         detail::refuse("CUDA cannot clone a graph with conditionals; write it again",
+                       node_subject(*node.graph, node.index, "clone: "), cudaErrorNotSupported);
+    if (const detail::FoundNode node = find_device_updatable(graph))
+        detail::refuse("kernels of a clone would change this node instead of their own; write the graph again",
                        node_subject(*node.graph, node.index, "clone: "), cudaErrorNotSupported);
     graph.complete_native();
     cudaGraph_t native = nullptr;

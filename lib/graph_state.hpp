@@ -221,6 +221,14 @@ class GraphState {
     void exec_gone() noexcept { --live_execs_; }
     [[nodiscard]] bool has_exec() const noexcept { return live_execs_ != 0; }
 
+    /// A node that kernels may change has been added.
+    void set_device_updatable() noexcept { device_updatable_ = true; }
+    /// Whether there is one in this graph, or in a graph inside it.
+    [[nodiscard]] bool has_device_updatable() const noexcept {
+        return device_updatable_ || std::any_of(nested_.begin(), nested_.end(),
+                                                [](const auto& inner) { return inner->has_device_updatable(); });
+    }
+
     [[nodiscard]] bool is_built() const noexcept { return built_; }
     void set_built() noexcept { built_ = true; }
 
@@ -283,6 +291,7 @@ class GraphState {
     std::vector<Change> changes_; ///< by version; an entry that is not its node's last says nothing
     std::atomic<std::uint32_t> live_execs_ = 0;
     bool built_ = false;
+    bool device_updatable_ = false;
 };
 
 inline const NodeParams& UpdatedNode::params() const noexcept {

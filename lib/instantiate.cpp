@@ -1,6 +1,7 @@
 // Graph::instantiate: CUDA's reason and node in the error.
 #include <cudag/graph.hpp>
 
+#include "device_side.hpp"
 #include "driver.hpp"
 #include "exec_state.hpp"
 #include "failure.hpp"
@@ -47,12 +48,14 @@ const char* reason_of(CUgraphInstantiateResult result) {
 
 /// Throws if `graph` can have one exec only, which it has.
 void require_reusable(const detail::GraphState& graph) {
+    const auto refuse_for = [](const detail::FoundNode& node) {
+        detail::refuse<InstantiateError>("CUDA allows one Exec at a time of a graph with such a node, and one is "
+                                         "alive; destroy it first",
+                                         node_subject(*node.graph, node.index, "instantiate: "), cudaErrorNotSupported);
+    };
     for (const NodeKind kind : {NodeKind::conditional, NodeKind::alloc, NodeKind::free})
-        if (const detail::FoundNode node = find_kind(graph, kind))
-            detail::refuse<InstantiateError>("CUDA allows one Exec at a time of a graph with such a node, and one is "
-                                             "alive; destroy it first",
-                                             node_subject(*node.graph, node.index, "instantiate: "),
-                                             cudaErrorNotSupported);
+        if (const detail::FoundNode node = find_kind(graph, kind)) refuse_for(node);
+    if (const detail::FoundNode node = find_device_updatable(graph)) refuse_for(node);
 }
 
 } // namespace
@@ -64,6 +67,7 @@ Exec Graph::instantiate(InstantiateOptions options) const {
             "instantiate: auto_free_on_launch and device_launch exclude each other; choose one");
     graph.require_root("instantiate");
     if (graph.has_exec()) require_reusable(graph);
+    if (options.device_launch) require_device_launchable(graph);
     graph.complete_native();
     detail::reclaim();
 
@@ -80,7 +84,9 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     const CUresult status = detail::driver().graph_instantiate_with_params(&native, graph.native(), &params);
     if (status != CUDA_SUCCESS) raise_instantiate(status, graph, params);
     try {
-        return Exec(std::make_unique<detail::ExecState>(native, state_));
+        auto exec = std::make_unique<detail::ExecState>(native, state_);
+        exec->set_instantiated(options.device_launch, options.upload_stream.has_value());
+        return Exec(std::move(exec));
     } catch (...) {
         detail::ignore(cudaGraphExecDestroy(native));
         throw;

@@ -21,8 +21,6 @@ const char* name_of(AccessProperty property) {
     return "unknown";
 }
 
-// Each attribute as text: "none" if it is not given. Equal texts are equal attributes.
-
 std::string cluster_text(const LaunchConfig& config) {
     const dim3& cluster = config.cluster;
     if (cluster.x == 1 && cluster.y == 1 && cluster.z == 1) return "none";
@@ -54,18 +52,10 @@ std::string policy_text(const LaunchConfig& config) {
                        policy.memory.size(), static_cast<const void*>(policy.memory.data()));
 }
 
-struct Attribute {
-    const char* name;
-    std::string (*text)(const LaunchConfig& config);
-};
-
 constexpr std::array attributes{
-    Attribute{"cluster", cluster_text},
-    Attribute{"cooperative", cooperative_text},
-    Attribute{"device_updatable", updatable_text},
-    Attribute{"memory_sync_domain", domain_text},
-    Attribute{"priority", priority_text},
-    Attribute{"access_policy", policy_text},
+    AttributeText{"cluster", cluster_text, false},           AttributeText{"cooperative", cooperative_text, true},
+    AttributeText{"device_updatable", updatable_text, true}, AttributeText{"memory_sync_domain", domain_text, false},
+    AttributeText{"priority", priority_text, false},         AttributeText{"access_policy", policy_text, false},
 };
 
 /// False if CUDA is too old to know the attribute.
@@ -82,9 +72,13 @@ bool read(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeVal
 
 } // namespace
 
+std::span<const AttributeText> attribute_texts() noexcept {
+    return attributes;
+}
+
 std::string differing_attribute(const LaunchConfig& before, const LaunchConfig& after) {
     if (!has_attributes(before) && !has_attributes(after)) return {};
-    for (const Attribute& attribute : attributes) {
+    for (const AttributeText& attribute : attributes) {
         const std::string old_text = attribute.text(before);
         const std::string new_text = attribute.text(after);
         if (old_text != new_text)
@@ -157,7 +151,7 @@ void read_attributes(cudaGraphNode_t node, LaunchConfig& config) {
 std::string describe_attributes(const LaunchConfig& config) {
     std::string text;
     if (!has_attributes(config)) return text;
-    for (const Attribute& attribute : attributes) {
+    for (const AttributeText& attribute : attributes) {
         const std::string value = attribute.text(config);
         if (value == "set")
             text += fmt::format(" {}", attribute.name);

@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstddef>
+#include <span>
 #include <string>
 
 namespace cudag::detail {
@@ -22,6 +23,14 @@ namespace cudag::detail {
         static_cast<unsigned>(config.access_policy.has_value());
     return (clustered | flagged) != 0;
 }
+
+/// An attribute and how its value in a configuration reads: "none" if it is not given. Equal texts are equal values.
+struct AttributeText {
+    const char* name;
+    std::string (*text)(const LaunchConfig& config);
+    bool needs_instantiate; ///< whether CUDA refuses a change in an update of an instantiated graph
+};
+[[nodiscard]] std::span<const AttributeText> attribute_texts() noexcept;
 
 /// The first attribute in which two configurations differ, with both values; empty if there is none.
 [[nodiscard]] std::string differing_attribute(const LaunchConfig& before, const LaunchConfig& after);

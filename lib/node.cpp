@@ -111,6 +111,20 @@ void Node::require_conditional(detail::ConditionalKind expected) const {
                        detail::node_subject(graph, index_, "as: "));
 }
 
+cudaGraphDeviceNode_t detail::device_node(const Node& node) {
+    const GraphState& graph = GraphState::of(node);
+    const std::uint32_t index = GraphState::index_unchecked(node);
+    const auto subject = [&] { return node_subject(graph, index, "on_device: "); };
+    const auto* kernel = std::get_if<const KernelParams*>(&graph.nodes()[index].params);
+    if (kernel == nullptr || !(*kernel)->config.device_updatable)
+        refuse("the node is fixed for kernels; make it with .device_updatable = true", subject());
+    cudaLaunchAttributeValue value{};
+    const cudaError_t status =
+        cudaGraphKernelNodeGetAttribute(node.native(), cudaLaunchAttributeDeviceUpdatableKernelNode, &value);
+    if (status != cudaSuccess) raise_call<GraphError>(status, "cudaGraphKernelNodeGetAttribute", subject());
+    return value.deviceUpdatableKernelNode.devNode;
+}
+
 void detail::require_kernel(const Node& node, const void* symbol) {
     GraphState& graph = GraphState::of(node);
     const std::uint32_t index = GraphState::index_unchecked(node);

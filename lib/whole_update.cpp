@@ -3,6 +3,7 @@
 #include <cudag/graph.hpp>
 #include <cudag/update_report.hpp>
 
+#include "device_side.hpp"
 #include "diff.hpp"
 #include "diff_params.hpp"
 #include "exec_state.hpp"
@@ -92,6 +93,15 @@ UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdic
 } // namespace
 
 UpdateReport update_whole(ExecState& exec, GraphState& next) {
+    for (const GraphState* graph : {&exec.source(), static_cast<const GraphState*>(&next)}) {
+        const FoundNode node = find_device_updatable(*graph);
+        if (!node) continue;
+        return {UpdateVerdict::not_supported,
+                describe_node(*node.graph, node.index) +
+                    " is device-updatable; CUDA updates no graph with such a node as a whole: update its nodes",
+                {},
+                true};
+    }
     std::vector<Difference> structure = diff_structure(exec.source(), next);
     if (!structure.empty()) {
         const bool kinds = structure.front().kind == DifferenceKind::node_kind;

@@ -6,6 +6,8 @@
 #include <cudag/builder.hpp>
 #include <cudag/condition.hpp>
 #include <cudag/config.hpp>
+#include <cudag/device_exec.hpp>
+#include <cudag/device_node.hpp>
 #include <cudag/diff.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/error.hpp>

@@ -3,6 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/updates.hpp>
+#include <cudag/device_exec.hpp>
 #include <cudag/node.hpp>
 #include <cudag/stream.hpp>
 #include <cudag/update_report.hpp>
@@ -21,8 +22,10 @@ class Graph;
 /// How a Graph becomes an Exec; the defaults are the safe choice.
 struct InstantiateOptions {
     bool auto_free_on_launch = false; ///< allocations of the last launch are freed before the next
-    bool device_launch = false;       ///< the graph may be launched from device code; excludes auto_free_on_launch
-    bool use_node_priority = false;   ///< nodes run with their own priority instead of the launching stream's
+    /// Kernels may launch it, see `Exec::on_device`. Then it has kernel, memcpy, memset and child nodes only, on one
+    /// device, and copies neither arrays nor host memory that is not page-locked. Excludes auto_free_on_launch.
+    bool device_launch = false;
+    bool use_node_priority = false; ///< nodes run with their own priority instead of the launching stream's
     std::optional<StreamRef> upload_stream = std::nullopt; ///< upload at once, ordered in this stream
 };
 
@@ -42,6 +45,10 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
 
     /// Prepares the next launch on the device, ordered in `stream`, so that it starts sooner. Runs no node.
     void upload(StreamRef stream);
+
+    /// What kernels launch this graph by; of an Exec that was instantiated with `.device_launch`, and uploaded or
+    /// launched since its last update. Throws GraphError for others.
+    [[nodiscard]] DeviceExec on_device() const;
 
     using Updates::update;
 

@@ -4,6 +4,7 @@
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/unchecked.hpp>
+#include <cudag/device_node.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/source_location.hpp>
 
@@ -203,11 +204,21 @@ class TypedNode : public Node {
 
 } // namespace detail
 
+namespace detail {
+/// Throws GraphError if the node is not device-updatable.
+[[nodiscard]] CUDAG_EXPORT cudaGraphDeviceNode_t device_node(const Node& node);
+} // namespace detail
+
 /// A kernel launch whose parameters are P...
 template <class... P>
 class KernelNode : public detail::TypedNode<KernelNode<P...>> {
   public:
     using detail::TypedNode<KernelNode>::TypedNode;
+
+    /// What other kernels change this node by, of a node made with `.device_updatable`; it may be an argument of nodes
+    /// of the same graph. Throws GraphError for others. Such a graph has one Exec at a time, is not cloned, and updates
+    /// no Exec as a whole; an update of the node through an Exec replaces all that kernels have changed in it.
+    [[nodiscard]] DeviceNode<P...> on_device() const { return {detail::Unchecked(), detail::device_node(*this)}; }
 };
 
 /// A copy between two ranges of memory.

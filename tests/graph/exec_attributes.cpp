@@ -80,3 +80,15 @@ TEST_CASE("a new grid must suit the cluster", "[exec][attributes]") {
     Sample s({.grid = 4, .block = 32, .cluster = 2});
     CHECK_THAT(s.refusal({.grid = 5, .block = 32, .cluster = 2}), ContainsSubstring("grid.x is 5"));
 }
+
+TEST_CASE("diff names the attributes in which kernel nodes differ", "[graph][attributes]") {
+    const Sample before({.grid = 4, .block = 32, .cluster = 2});
+    const Sample after({.grid = 4, .block = 32, .priority = -1});
+    const auto all = cudag::diff(before.graph, after.graph);
+    std::vector<std::vector<std::string>> attributes;
+    for (const cudag::Difference& difference : all)
+        if (difference.kind == cudag::DifferenceKind::attribute)
+            attributes.push_back({difference.field, difference.old_value, difference.new_value});
+    CHECK(attributes ==
+          std::vector<std::vector<std::string>>{{"cluster", "(2, 1, 1)", "none"}, {"priority", "none", "-1"}});
+}
