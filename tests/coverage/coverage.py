@@ -2,7 +2,8 @@
 """Checks tests/coverage/functions.txt against CUDA's header, cudag and its tests; docs/coverage.md is made from it.
 
 What must be in the mapping: the host functions of the header's group CUDART_GRAPH, those of its group CUDART_STREAM whose
-names speak of capture, and the enumerators of cudaGraphNodeType.
+names speak of capture, the enumerators of cudaGraphNodeType, and the functions of cuda_device_runtime_api.h about graphs and
+programmatic edges, whose rows begin with `device:`.
 """
 import argparse
 import re
@@ -21,7 +22,7 @@ class Malformed(Exception):
 @dataclass
 class Row:
     topic: str
-    name: str  # a function, or an enumerator of cudaGraphNodeType
+    name: str  # a function, device:function, or an enumerator of cudaGraphNodeType
     since: tuple
     until: tuple  # None: to this day
     calls: list  # of cudag; empty: none, for the reason given
@@ -43,7 +44,7 @@ def read_mapping(text):
             topic = line[3:].strip()
             continue
         cells = [cell.strip() for cell in line.split("|")]
-        head = re.fullmatch(r"(\w+)(?: \((\d+)\.(\d+)-(?:(\d+)\.(\d+))?\))?", cells[0])
+        head = re.fullmatch(r"((?:device:)?\w+)(?: \((\d+)\.(\d+)-(?:(\d+)\.(\d+))?\))?", cells[0])
         if not head or topic is None or not 3 <= len(cells) <= 4 or not all(cells):
             raise Malformed(f"functions.txt:{number}: not `name | calls | tests` or `name | - | reason | tests` below a topic: {line}")
         name, *digits = head.groups()
@@ -92,6 +93,10 @@ def read_header(folder):
     types = without_comments((folder / "driver_types.h").read_text(errors="replace"))
     kinds = re.search(r"enum\s+(?:\w+\s+)?cudaGraphNodeType\s*\{(.*?)\}", types, re.DOTALL)[1]
     header.names |= set(re.findall(r"\bcudaGraphNodeType\w+", kinds)) - {"cudaGraphNodeTypeCount"}
+    device = without_comments((folder / "cuda_device_runtime_api.h").read_text(errors="replace"))
+    for name in re.findall(r"\b__device__\b[^;{}]*?\bCUDARTAPI\s+(cuda\w+)\s*\(", device):
+        if re.search("Graph|Programmatic|GridDependency", name) and not name.endswith("_ptsz"):
+            header.names.add("device:" + name)
     return header
 
 
@@ -121,6 +126,8 @@ class Library:
         for pointer, function in re.findall(r'fetch\(\w+\.(\w+), "cu(\w+)"\)', "\n".join(called.values())):
             if any(re.search(rf"\.{pointer}\(", without_text(text)) for text in called.values()):
                 self.called.add("cuda" + function)
+        in_headers = "\n".join(without_text(called[path]) for path in headers)
+        self.called |= {"device:" + name for name in re.findall(r"\bcuda[A-Z]\w+", in_headers)}
         self.graph_tests, self.conformance_tests = (self.tests(root / "tests" / name) for name in ("graph", "conformance"))
 
     def add_types(self, text, is_detail):
@@ -187,12 +194,14 @@ def markdown(rows):
     """Returns docs/coverage.md."""
     lines = ["# Coverage", "",
              "<!-- Made by tests/coverage/coverage.py --write from tests/coverage/functions.txt: edit that file. -->", "",
-             "Every host function of the graph section of `cuda_runtime_api.h`, every function about stream capture, and every",
-             "kind of node, in CUDA 12.4 to 13.5: the part of cudag that uses it and tests that go through it, or why there is",
-             "none. What cudag does not use may still be tested: such tests are in `tests/conformance`.", "",
+             "Every host function of the graph section of `cuda_runtime_api.h`, every function about stream capture, every kind",
+             "of node, and what kernels call for graphs, in CUDA 12.4 to 13.5: the part of cudag that uses it and tests that go",
+             "through it, or why there is none. What cudag does not use may still be tested: in `tests/conformance`.", "",
              "| | covered | not yet | not covered |", "|---|---|---|---|"]
     kinds = [row for row in rows if row.name.startswith("cudaGraphNodeType")]
-    for title, counted in (("functions", [row for row in rows if row not in kinds]), ("kinds of node", kinds)):
+    device = [row for row in rows if row.name.startswith("device:")]
+    host = [row for row in rows if row not in kinds + device]
+    for title, counted in (("functions", host), ("kinds of node", kinds), ("functions of the device", device)):
         states = [status(row) for row in counted]
         lines.append(f"| {title} | {states.count('covered')} | {states.count('not yet')} | {states.count('not covered')} |")
     topic = None
@@ -200,7 +209,7 @@ def markdown(rows):
         if row.topic != topic:
             topic = row.topic
             lines += ["", f"## {topic}", "", "| CUDA | cudag | tests, or why not |", "|---|---|---|"]
-        name = f"`{row.name}`" + (f" ({versions(row)})" if versions(row) else "")
+        name = f"`{row.name.removeprefix('device:')}`" + (f" ({versions(row)})" if versions(row) else "")
         calls = ", ".join(f"`{call}`" for call in row.calls) or "–"
         lines.append(f"| {name} | {calls} | " + "; ".join(filter(None, [row.reason, *row.tests])) + " |")
     return "\n".join(lines) + "\n"

@@ -27,6 +27,14 @@ enum __device_builtin__ cudaGraphNodeType {
     cudaGraphNodeTypeCount
 };
 """
+DEVICE = """
+extern __device__ __cudart_builtin__ cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream);
+static inline __device__ __cudart_builtin__ cudaError_t CUDARTAPI cudaGraphLaunch_ptsz(cudaGraphExec_t exec)
+{
+    return cudaGraphRumour(exec);
+}
+extern __device__ __cudart_builtin__ cudaError_t CUDARTAPI cudaDeviceGetLimit(size_t *value);
+"""
 PUBLIC = """
 template <class Self> class Named { public: void label(); };
 class GraphBuilder : public Named<GraphBuilder> {
@@ -37,6 +45,7 @@ class GraphBuilder : public Named<GraphBuilder> {
     void secret();
 };
 struct Exec { void launch(); };
+inline void launch_next() { cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch); }
 enum class NodeKind { kernel };
 void check(int);
 """
@@ -55,6 +64,7 @@ cudaGraphNodeTypeKernel | NodeKind::kernel, check | a graph is made
 cudaStreamIsCapturing (12.4-) | - | not yet: capture | a stream says that it captures
 cudaGraphOld (12.4-12.9) | - | gone
 cudaGraphNew (13.2-) | - | newer than this header
+device:cudaGraphLaunch | launch_next | a graph is launched
 """
 
 
@@ -64,7 +74,8 @@ class Coverage(unittest.TestCase):
         self.addCleanup(folder.cleanup)
         root = Path(folder.name)
         for name, text in {
-                "toolkit/cuda_runtime_api.h": API, "toolkit/driver_types.h": TYPES, "include/cudag/graph.hpp": PUBLIC,
+                "toolkit/cuda_runtime_api.h": API, "toolkit/driver_types.h": TYPES,
+                "toolkit/cuda_device_runtime_api.h": DEVICE, "include/cudag/graph.hpp": PUBLIC,
                 "include/cudag/detail/inner.hpp": "void inner(int);", "lib/create.cpp": SOURCE, "builder/empty.cpp": "",
                 "tests/graph/graph.cpp": 'TEST_CASE("a graph is made", "[a]") {}\nTEST_CASE("a graph is launched") {}\n'
                                          'TEST_CASE("a long name, "\n          "in two parts", "[a]") {}',
@@ -91,7 +102,8 @@ class Coverage(unittest.TestCase):
 
     def test_the_header_gives_graph_and_capture_functions_and_kinds(self):
         self.assertEqual(self.header.version, (13, 1))
-        self.assertEqual(self.header.names, {"cudaGraphCreate", "cudaGraphLaunch", "cudaStreamIsCapturing", "cudaGraphNodeTypeKernel"})
+        self.assertEqual(self.header.names, {"cudaGraphCreate", "cudaGraphLaunch", "cudaStreamIsCapturing",
+                                             "cudaGraphNodeTypeKernel", "device:cudaGraphLaunch"})
 
     def test_a_missing_row_is_found(self):
         found = self.changed("cudaGraphCreate | GraphBuilder::GraphBuilder, GraphBuilder::label | a graph is made\n", "")
@@ -107,7 +119,7 @@ class Coverage(unittest.TestCase):
     def test_a_range_that_leaves_the_header_out_is_found(self):
         self.assert_problem(self.changed("cudaStreamIsCapturing (12.4-)", "cudaStreamIsCapturing (13.2-)"),
                             "cudaStreamIsCapturing exists in CUDA 13.1")
-        self.assert_problem(self.changed("cudaGraphLaunch |", "cudaGraphLaunch (12.4-12.9) |"), "cudaGraphLaunch exists in CUDA 13.1")
+        self.assert_problem(self.changed("cudaGraphCreate |", "cudaGraphCreate (12.4-12.9) |"), "cudaGraphCreate exists in CUDA 13.1")
 
     def test_a_function_with_two_rows_is_found(self):
         self.assert_problem(self.problems(GOOD + "cudaGraphLaunch | - | twice"), "cudaGraphLaunch is there twice")
@@ -121,6 +133,11 @@ class Coverage(unittest.TestCase):
         # It is named in a comment and fetched from the driver, but never called.
         found = self.changed("- | not yet: capture | a stream says that it captures", "Exec::launch | a graph is made")
         self.assert_problem(found, "cudaStreamIsCapturing counts as covered")
+
+    def test_what_the_host_calls_does_not_count_for_the_device(self):
+        self.library.called.remove("device:cudaGraphLaunch")
+        self.assertIn("cudaGraphLaunch", self.library.called)
+        self.assert_problem(self.problems(GOOD), "device:cudaGraphLaunch counts as covered")
 
     def test_a_test_that_does_not_exist_is_found(self):
         self.assert_problem(self.changed("a graph is launched;", "a graph flies;"), 'tests/graph has no test "a graph flies"')
@@ -141,6 +158,7 @@ class Coverage(unittest.TestCase):
         page = coverage.markdown(coverage.read_mapping(GOOD))
         self.assertIn("| functions | 2 | 1 | 2 |", page)
         self.assertIn("| kinds of node | 1 | 0 | 0 |", page)
+        self.assertIn("| functions of the device | 1 | 0 | 0 |", page)
         self.assertIn("| `cudaGraphLaunch` | `Exec::launch` | a graph is launched; a long name, in two parts |", page)
         self.assertIn("| `cudaGraphOld` (12.4 to 12.9) | – | gone |", page)
         self.assertIn("| `cudaGraphNew` (13.2) | – | newer than this header |", page)
