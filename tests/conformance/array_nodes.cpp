@@ -73,7 +73,7 @@ TEST_CASE("a memcpy node gives its array, positions and extent back", "[graph][m
     Copies copies;
     cudaMemcpy3DParms params = copies.up();
     params.extent = make_cudaExtent(2, 1, 1);
-    params.srcPos = make_cudaPos(4, 1, 0);
+    params.srcPos = make_cudaPos(2, 1, 0);
     params.dstPos = make_cudaPos(1, 1, 0);
     const cudaGraphNode_t node = add_copy(graph, params);
     cudaMemcpy3DParms back{};
@@ -84,7 +84,7 @@ TEST_CASE("a memcpy node gives its array, positions and extent back", "[graph][m
     REQUIRE(back.srcArray == nullptr);
     REQUIRE(back.srcPtr.ptr == copies.source.data());
     REQUIRE(back.srcPtr.pitch == 16);
-    REQUIRE((back.srcPos.x == 4 && back.srcPos.y == 1 && back.srcPos.z == 0));
+    REQUIRE((back.srcPos.x == 2 && back.srcPos.y == 1 && back.srcPos.z == 0));
     REQUIRE((back.extent.width == 2 && back.extent.height == 1 && back.extent.depth == 1));
     REQUIRE(back.kind == cudaMemcpyHostToDevice);
 }
@@ -129,7 +129,8 @@ TEST_CASE("a memcpy node of the graph changes between arrays and memory", "[grap
     REQUIRE(device.read() == std::vector<int>(8, poison));
 }
 
-TEST_CASE("a memcpy node with an array cannot be updated in an executable graph", "[exec_update][memcpy][arrays]") {
+TEST_CASE("a memcpy node does not change between arrays and memory in an executable graph",
+          "[exec_update][memcpy][arrays]") {
     Stream stream;
     Graph graph;
     Copies copies;
@@ -138,7 +139,6 @@ TEST_CASE("a memcpy node with an array cannot be updated in an executable graph"
     const cudaGraphNode_t linear = add_memcpy(graph, device.data(), copies.source.data(), 4, cudaMemcpyHostToDevice);
     const Exec exec(graph);
     const cudaMemcpy3DParms up = copies.up();
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecMemcpyNodeSetParams(exec, node, &up));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecMemcpyNodeSetParams(exec, linear, &up));
     REQUIRE_CUDA_ERROR(
         cudaErrorInvalidValue,
@@ -146,6 +146,17 @@ TEST_CASE("a memcpy node with an array cannot be updated in an executable graph"
     exec.run(stream);
     REQUIRE(copies.array.read() == copies.source);
     REQUIRE(device.read()[0] == 1);
+}
+
+TEST_CASE("a position that leaves its row of memory is refused", "[graph][memcpy][arrays]") {
+    Graph graph;
+    Copies copies;
+    cudaMemcpy3DParms params = copies.up();
+    params.extent = make_cudaExtent(2, 1, 1);
+    params.srcPos.x = 4;
+    auto node = untouched<cudaGraphNode_t>();
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphAddMemcpyNode(&node, graph, nullptr, 0, &params));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaMemcpy3D(&params));
 }
 
 TEST_CASE("a graph for device launch has no copies of arrays", "[instantiate][arrays]") {

@@ -82,13 +82,13 @@ TEST_CASE("a copy to an array begins at its offset, in bytes and rows", "[arrays
     REQUIRE(back == std::vector{2, 4});
 }
 
-TEST_CASE("a box goes between pitched memory and an array, in the array's elements", "[arrays][copies]") {
+TEST_CASE("a box goes between pitched memory and an array, all in the array's elements", "[arrays][copies]") {
     const IntArray array(3, 2, 2);
     array.write(std::vector<int>(12, 0));
     std::vector<int> source = numbers(16);
     cudaMemcpy3DParms params{};
     params.srcPtr = make_cudaPitchedPtr(source.data(), 16, 4, 2);
-    params.srcPos = make_cudaPos(4, 0, 0);
+    params.srcPos = make_cudaPos(1, 0, 0);
     params.dstArray = array;
     params.dstPos = make_cudaPos(1, 0, 0);
     params.extent = make_cudaExtent(2, 2, 2);

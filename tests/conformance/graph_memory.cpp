@@ -65,17 +65,17 @@ TEST_CASE("memory that is not allocated is given back when it is trimmed", "[gra
 
 TEST_CASE("buffers that take turns in time need memory for one of them", "[graph_memory]") {
     begin();
-    constexpr std::size_t megabytes_16 = std::size_t{4} << 20;
+    constexpr std::size_t megabytes_64 = std::size_t{16} << 20;
     Stream stream;
     Graph graph;
-    const Allocation first = add_alloc(graph, megabytes_16);
+    const Allocation first = add_alloc(graph, megabytes_64);
     const cudaGraphNode_t freed = add_free(graph, first.data, {first.node});
-    const Allocation second = add_alloc(graph, megabytes_16, {freed});
+    const Allocation second = add_alloc(graph, megabytes_64, {freed});
     add_free(graph, second.data, {second.node});
     const Exec exec(graph);
     exec.run(stream);
-    REQUIRE(get(cudaGraphMemAttrUsedMemHigh) >= megabytes_16 * sizeof(int));
-    REQUIRE(get(cudaGraphMemAttrUsedMemHigh) < 2 * megabytes_16 * sizeof(int));
+    REQUIRE(get(cudaGraphMemAttrUsedMemHigh) >= megabytes_64 * sizeof(int));
+    REQUIRE(get(cudaGraphMemAttrUsedMemHigh) < 2 * megabytes_64 * sizeof(int));
 }
 
 TEST_CASE("only the high watermarks of graph memory can be set, and only to zero", "[graph_memory]") {

@@ -94,14 +94,20 @@ TEST_CASE("the general call adds alloc and free nodes too", "[graph][memory_node
     REQUIRE(back.read() == std::vector<int>(4, 9));
 }
 
-TEST_CASE("the address of an alloc node is device memory, also before it is allocated", "[graph][memory_nodes]") {
-    Graph graph;
-    const Allocation allocation = add_alloc(graph, 4);
-    cudaPointerAttributes attributes{};
-    REQUIRE_CUDA(cudaPointerGetAttributes(&attributes, allocation.data));
-    REQUIRE(attributes.type == cudaMemoryTypeDevice);
-    REQUIRE(attributes.device == 0);
-    REQUIRE(attributes.devicePointer == allocation.data);
+TEST_CASE("the address of an alloc node is device memory while it is allocated", "[graph][memory_nodes]") {
+    Stream stream;
+    const LeavingGraph leaving;
+    const auto type = [&] {
+        cudaPointerAttributes attributes{};
+        REQUIRE_CUDA(cudaPointerGetAttributes(&attributes, leaving.data()));
+        return attributes.type;
+    };
+    REQUIRE(type() == cudaMemoryTypeUnregistered);
+    const Exec exec(leaving.graph);
+    REQUIRE(type() == cudaMemoryTypeUnregistered);
+    exec.run(stream);
+    REQUIRE(type() == cudaMemoryTypeDevice);
+    REQUIRE_CUDA(cudaFree(leaving.data()));
 }
 
 TEST_CASE("bad alloc nodes are refused", "[graph][memory_nodes]") {
@@ -109,29 +115,48 @@ TEST_CASE("bad alloc nodes are refused", "[graph][memory_nodes]") {
     cudaGraphNode_t node = nullptr;
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphAddMemAllocNode(&node, graph, nullptr, 0, nullptr));
     refuse_alloc(graph, alloc_params(0));
+    refuse_alloc(graph, alloc_params(std::size_t{1} << 50), cudaErrorMemoryAllocation);
     cudaMemAllocNodeParams params = alloc_params(64);
     params.poolProps.allocType = cudaMemAllocationTypeInvalid;
-    refuse_alloc(graph, params);
-    params = alloc_params(64);
-    params.poolProps.handleTypes = cudaMemHandleTypePosixFileDescriptor;
     refuse_alloc(graph, params);
     params = alloc_params(64);
     params.poolProps.location.type = cudaMemLocationTypeInvalid;
     refuse_alloc(graph, params);
     params = alloc_params(64);
+    params.poolProps.location.id = 99;
+    refuse_alloc(graph, params);
+    params = alloc_params(64);
+    params.poolProps.reserved[0] = 1;
+    refuse_alloc(graph, params);
+    REQUIRE(nodes_of(graph).empty());
+}
+
+TEST_CASE("alloc nodes that CUDA does not support are refused", "[graph][memory_nodes]") {
+    Graph graph;
+    cudaMemAllocNodeParams params = alloc_params(64);
+    params.poolProps.handleTypes = cudaMemHandleTypePosixFileDescriptor;
+    refuse_alloc(graph, params, cudaErrorNotSupported);
+    params = alloc_params(64);
+    params.poolProps.location.type = cudaMemLocationTypeHost;
+    refuse_alloc(graph, params, cudaErrorNotSupported);
+}
+
+TEST_CASE("an alloc node gives devices that exist the right to read and write", "[graph][memory_nodes]") {
+    Graph graph;
+    cudaMemAccessDesc access{{cudaMemLocationTypeDevice, 0}, cudaMemAccessFlagsProtRead};
+    cudaMemAllocNodeParams params = alloc_params(64);
+    params.accessDescs = &access;
+    params.accessDescCount = 1;
+    refuse_alloc(graph, params, cudaErrorNotSupported);
+    access.flags = cudaMemAccessFlagsProtNone;
+    refuse_alloc(graph, params, cudaErrorNotSupported);
+    access = {{cudaMemLocationTypeDevice, 99}, cudaMemAccessFlagsProtReadWrite};
+    refuse_alloc(graph, params, cudaErrorInvalidDevice);
     const std::vector<cudaMemAccessDesc> many(
         100, cudaMemAccessDesc{{cudaMemLocationTypeDevice, 0}, cudaMemAccessFlagsProtReadWrite});
     params.accessDescs = many.data();
     params.accessDescCount = many.size();
     refuse_alloc(graph, params);
-    REQUIRE(nodes_of(graph).empty());
-}
-
-TEST_CASE("an alloc node of a device that does not exist is refused", "[graph][memory_nodes]") {
-    Graph graph;
-    cudaMemAllocNodeParams params = alloc_params(64);
-    params.poolProps.location.id = 99;
-    refuse_alloc(graph, params, cudaErrorInvalidDevice);
 }
 
 TEST_CASE("only the address of an alloc node can be freed by a node, and only once", "[graph][memory_nodes]") {
@@ -156,12 +181,36 @@ TEST_CASE("what its own graph frees, no other graph can free", "[graph][memory_n
     refuse_free(other, allocation.data);
 }
 
-TEST_CASE("what another graph frees, its own graph cannot free", "[graph][memory_nodes]") {
+TEST_CASE("what other graphs have free nodes for, its own graph cannot free any more", "[graph][memory_nodes]") {
     Graph graph;
-    Graph other;
     const Allocation allocation = add_alloc(graph, 64);
-    add_free(other, allocation.data);
+    {
+        Graph first;
+        Graph second;
+        add_free(first, allocation.data);
+        add_free(second, allocation.data);
+        refuse_free(first, allocation.data);
+        refuse_free(graph, allocation.data, {allocation.node});
+    }
     refuse_free(graph, allocation.data, {allocation.node});
+}
+
+TEST_CASE("once a graph is instantiated it gets no free nodes for its own allocations", "[graph][memory_nodes]") {
+    const LeavingGraph leaving;
+    { const Exec exec(leaving.graph); }
+    refuse_free(leaving.graph, leaving.data(), {leaving.set});
+    const FreeingGraph freeing(leaving.data());
+}
+
+TEST_CASE("the allocation of a graph that is destroyed, and was never launched, cannot be freed",
+          "[graph][memory_nodes]") {
+    void* data = nullptr;
+    {
+        Graph graph;
+        data = add_alloc(graph, 64).data;
+    }
+    Graph other;
+    refuse_free(other, data);
 }
 
 TEST_CASE("the parameters of alloc and free nodes cannot be changed", "[graph][memory_nodes]") {

@@ -1,4 +1,5 @@
 // What cannot be done with graphs that have alloc or free nodes.
+#include "child.hpp"
 #include "memory_nodes.hpp"
 
 #include <vector>
@@ -14,13 +15,13 @@ struct Rules {
     cudaGraphNode_t beside = add_empty(graph);
 };
 
+#if CUDART_VERSION >= 12090
 cudaGraphNodeParams child(cudaGraph_t graph, cudaGraphChildGraphNodeOwnership ownership) {
-    cudaGraphNodeParams params{};
-    params.type = cudaGraphNodeTypeGraph;
-    params.graph.graph = graph;
+    cudaGraphNodeParams params = child_params(graph);
     params.graph.ownership = ownership;
     return params;
 }
+#endif
 
 } // namespace
 
@@ -59,12 +60,18 @@ TEST_CASE("a graph with memory nodes has one executable graph at a time", "[inst
     const Rules r;
     Exec exec(r.graph);
     auto second = untouched<cudaGraphExec_t>();
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphInstantiate(&second, r.graph, 0));
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphInstantiate(&second, r.graph, 0));
     REQUIRE(second == untouched<cudaGraphExec_t>());
+    cudaGraphInstantiateParams params{};
+    params.result_out = cudaGraphInstantiateSuccess;
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphInstantiateWithParams(&second, r.graph, &params));
+    REQUIRE(params.result_out == cudaGraphInstantiateError);
+    REQUIRE(params.errNode_out == nullptr);
     exec.destroy();
     const Exec next(r.graph);
 }
 
+#if CUDART_VERSION >= 12090
 TEST_CASE("a graph with memory nodes becomes a child graph only when it is moved", "[child][memory_nodes]") {
     Stream stream;
     Graph parent;
@@ -88,11 +95,12 @@ TEST_CASE("a graph with memory nodes becomes a child graph only when it is moved
     exec.run(stream);
     REQUIRE(back[0] == 5);
     cudaGraphExec_t second = nullptr;
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphInstantiate(&second, parent, 0));
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphInstantiate(&second, parent, 0));
     cudaGraph_t clone = nullptr;
     REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphClone(&clone, parent));
     REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphDestroyNode(node));
 }
+#endif
 
 TEST_CASE("a graph with memory nodes cannot be launched from the device", "[instantiate][memory_nodes]") {
     const Rules r;
@@ -122,9 +130,38 @@ TEST_CASE("a graph with memory nodes that has an executable graph cannot update 
     const LeavingGraph second(2);
     const Exec exec(first.graph);
     const Exec other(second.graph);
-    cudaGraphExecUpdateResultInfo info{};
-    REQUIRE_CUDA_ERROR(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(exec, second.graph, &info));
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphExecUpdate(exec, second.graph, nullptr));
     exec.run(stream);
     REQUIRE(first_of(first.data()) == 1);
     REQUIRE_CUDA(cudaFree(first.data()));
+}
+
+TEST_CASE("a whole update from another graph moves to the memory that it leaves",
+          "[exec_update][whole][memory_nodes]") {
+    Stream stream;
+    const LeavingGraph first(1);
+    const LeavingGraph second(2);
+    const Exec exec(first.graph);
+    exec.run(stream);
+    REQUIRE_CUDA(cudaGraphExecUpdate(exec, second.graph, nullptr));
+    exec.run(stream);
+    REQUIRE(first_of(first.data()) == 1);
+    REQUIRE(first_of(second.data()) == 2);
+    REQUIRE_CUDA(cudaFree(first.data()));
+    REQUIRE_CUDA(cudaFree(second.data()));
+}
+
+TEST_CASE("a whole update cannot move an operand to memory that the other graph frees",
+          "[exec_update][whole][memory_nodes]") {
+    Stream stream;
+    LeavingGraph first;
+    LeavingGraph second;
+    add_free(first.graph, first.data(), {first.set});
+    add_free(second.graph, second.data(), {second.set});
+    const Exec exec(first.graph);
+    cudaGraphExecUpdateResultInfo info{};
+    REQUIRE_CUDA_ERROR(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(exec, second.graph, &info));
+    REQUIRE(info.result == cudaGraphExecUpdateError);
+    REQUIRE(info.errorNode == second.set);
+    exec.run(stream);
 }

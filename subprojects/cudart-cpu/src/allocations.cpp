@@ -81,6 +81,17 @@ void enter(char* memory, std::size_t bytes, const AllocationKind& kind) {
 
 } // namespace
 
+namespace {
+
+/// Whether it is a taken address where nothing is allocated.
+bool is_reserved(const char* base) {
+    const std::shared_lock lock(table().mutex);
+    const auto found = table().allocations.find(base);
+    return found != table().allocations.end() && found->second.is_taken_address && !found->second.keep;
+}
+
+} // namespace
+
 void* allocate(std::size_t bytes, const AllocationKind& kind) {
     if (bytes == 0) {
         return nullptr;
@@ -130,8 +141,7 @@ void begin_allocation(void* address, std::shared_ptr<void> keep) {
 
 bool is_allocated(const void* address) {
     const std::shared_lock lock(table().mutex);
-    const auto found = table().allocations.find(static_cast<const char*>(address));
-    return found != table().allocations.end() && (!found->second.is_taken_address || found->second.keep);
+    return table().allocations.at(static_cast<const char*>(address)).keep != nullptr;
 }
 
 DeadAllocation end_allocation(void* pointer, AllocatedOn side) {
@@ -153,6 +163,9 @@ DeadAllocation end_allocation(void* pointer, AllocatedOn side) {
         fail(cudaErrorInvalidValue, text(pointer, is_host(allocation.kind) ? " is host memory" : " is device memory"));
     }
     DeadAllocation dead{base, allocation.bytes, std::move(allocation.kind.pool), nullptr};
+    if (dead.pool) {
+        dead.pool->free(dead.bytes);
+    }
     if (side == AllocatedOn::device) {
         table().device_bytes -= dead.bytes;
     }
@@ -169,7 +182,7 @@ void release(const DeadAllocation& dead) noexcept {
     }
     ::operator delete(dead.base, alignment);
     if (dead.pool) {
-        dead.pool->give_back(dead.bytes);
+        dead.pool->release();
     }
 }
 
@@ -182,6 +195,11 @@ std::optional<Range> find_allocation(const void* pointer) {
         }
     }
     return find_symbol(pointer);
+}
+
+std::optional<Range> find_live_allocation(const void* pointer) {
+    std::optional<Range> range = find_allocation(pointer);
+    return range && is_reserved(range->base) ? std::nullopt : range;
 }
 
 std::optional<AllocationKind> kind_of(const void* pointer) {

@@ -29,6 +29,9 @@ void* allocate(std::size_t bytes, const AllocationKind& kind);
 /// The kind of the live allocation that `pointer` points into.
 std::optional<AllocationKind> kind_of(const void* pointer);
 
+/// The same as find_allocation(), but not of taken addresses where nothing is allocated.
+std::optional<Range> find_live_allocation(const void* pointer);
+
 /// An allocation that is no longer live, but whose memory is still there.
 struct DeadAllocation {
     char* base;
@@ -50,6 +53,7 @@ void give_up_address(void* address) noexcept;
 
 /// Makes a live allocation of a taken address that has none; `keep` lives until it ends.
 void begin_allocation(void* address, std::shared_ptr<void> keep);
+/// Of a taken address.
 [[nodiscard]] bool is_allocated(const void* address);
 
 /// Ends the life of the allocation that begins at `pointer`. Throws cudaErrorInvalidValue if there is none on this

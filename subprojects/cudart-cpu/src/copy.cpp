@@ -37,18 +37,25 @@ struct Rows {
     [[nodiscard]] char* at(std::size_t y, std::size_t z) const { return first + z * slice + y * pitch; }
 };
 
-Rows rows_of(const Operand& operand) {
+/// Positions, like extents, count the elements of the array that takes part in the copy; bytes without one.
+Rows rows_of(const Operand& operand, std::size_t element) {
     const cudaPos& at = operand.position;
     if (operand.array == nullptr) {
         const std::size_t pitch = operand.memory.pitch;
         const std::size_t slice = operand.memory.ysize * pitch;
-        return {static_cast<char*>(operand.memory.ptr) + at.z * slice + at.y * pitch + at.x, pitch, slice, nullptr};
+        return {static_cast<char*>(operand.memory.ptr) + at.z * slice + at.y * pitch + at.x * element, pitch, slice,
+                nullptr};
     }
     auto array = array_of(operand.array);
     const std::size_t pitch = array->extent.width * array->element_bytes;
     const std::size_t slice = pitch * array->box().height;
-    char* first = array->data.get() + at.z * slice + at.y * pitch + at.x * array->element_bytes;
+    char* first = array->data.get() + at.z * slice + at.y * pitch + at.x * element;
     return {first, pitch, slice, std::move(array)};
+}
+
+std::size_t element_bytes(const cudaMemcpy3DParms& copy) {
+    const cudaArray_t array = copy.srcArray != nullptr ? copy.srcArray : copy.dstArray;
+    return array == nullptr ? 1 : array_of(array)->element_bytes;
 }
 
 /// The extent with its width in bytes.
@@ -61,14 +68,19 @@ std::size_t span_bytes(const Rows& rows, const cudaExtent& bytes) {
     return (bytes.depth - 1) * rows.slice + (bytes.height - 1) * rows.pitch + bytes.width;
 }
 
-void validate_memory(const Operand& operand, const cudaExtent& bytes) {
+void validate_memory(const Operand& operand, const cudaExtent& bytes, std::size_t element) {
     if (operand.memory.ptr == nullptr) {
         fail(cudaErrorInvalidValue, "Null address specified");
     }
     const bool rows_follow = bytes.height > 1 || bytes.depth > 1;
-    if (rows_follow && operand.position.x + bytes.width > operand.memory.pitch) {
-        fail(cudaErrorInvalidPitchValue, text(operand.name, " pitch ", operand.memory.pitch, " is less than the width ",
-                                              operand.position.x + bytes.width));
+    const std::size_t begin = operand.position.x * element;
+    if (rows_follow && bytes.width > operand.memory.pitch) {
+        fail(cudaErrorInvalidPitchValue,
+             text(operand.name, " pitch ", operand.memory.pitch, " is less than the width ", bytes.width));
+    }
+    if ((rows_follow || begin > 0) && begin + bytes.width > operand.memory.pitch) {
+        fail(cudaErrorInvalidValue, text(operand.name, " bytes ", begin, " to ", begin + bytes.width,
+                                         " leave a row of ", operand.memory.pitch));
     }
     if (bytes.depth > 1 && operand.position.y + bytes.height > operand.memory.ysize) {
         fail(cudaErrorInvalidValue, text(operand.name, " ysize ", operand.memory.ysize, " is less than the height ",
@@ -92,7 +104,7 @@ void validate_array(const Operand& operand, const cudaExtent& extent) {
 
 void validate_shape(const Operand& operand, const cudaMemcpy3DParms& copy) {
     if (operand.array == nullptr) {
-        return validate_memory(operand, bytes_of(copy));
+        return validate_memory(operand, bytes_of(copy), element_bytes(copy));
     }
     if (operand.memory.ptr != nullptr) {
         fail(cudaErrorInvalidValue, text("the ", operand.name, " is both an array and memory"));
@@ -103,11 +115,11 @@ void validate_shape(const Operand& operand, const cudaMemcpy3DParms& copy) {
 /// Any memory may stand on the host side of a copy, but no pageable memory on the device side.
 enum class CopySide { host, device };
 
-void validate_range(const Operand& operand, const cudaExtent& bytes, CopySide side) {
+void validate_range(const Operand& operand, const cudaExtent& bytes, std::size_t element, CopySide side) {
     if (operand.array != nullptr) {
         return;
     }
-    const Rows rows = rows_of(operand);
+    const Rows rows = rows_of(operand, element);
     const std::optional<Range> range = find_allocation(rows.first);
     if (!range) {
         if (side == CopySide::device) {
@@ -166,8 +178,7 @@ bool is_empty(const cudaMemcpy3DParms& copy) noexcept {
 }
 
 std::size_t row_bytes(const cudaMemcpy3DParms& copy) {
-    const cudaArray_t array = copy.srcArray != nullptr ? copy.srcArray : copy.dstArray;
-    return copy.extent.width * (array == nullptr ? 1 : array_of(array)->element_bytes);
+    return copy.extent.width * element_bytes(copy);
 }
 
 cudaMemoryType source_type(const cudaMemcpy3DParms& copy) {
@@ -189,15 +200,16 @@ void validate_copy(const cudaMemcpy3DParms& copy) {
     }
     validate_shape(source(copy), copy);
     validate_shape(destination(copy), copy);
-    validate_range(source(copy), bytes_of(copy), sides.source);
-    validate_range(destination(copy), bytes_of(copy), sides.destination);
+    validate_range(source(copy), bytes_of(copy), element_bytes(copy), sides.source);
+    validate_range(destination(copy), bytes_of(copy), element_bytes(copy), sides.destination);
 }
 
 void perform_copy(const cudaMemcpy3DParms& copy) {
     if (is_empty(copy)) {
         return;
     }
-    copy_rows(rows_of(destination(copy)), rows_of(source(copy)), bytes_of(copy));
+    copy_rows(rows_of(destination(copy), element_bytes(copy)), rows_of(source(copy), element_bytes(copy)),
+              bytes_of(copy));
 }
 
 PackedSource::PackedSource(const cudaMemcpy3DParms& original) : copy(original) {
@@ -206,7 +218,7 @@ PackedSource::PackedSource(const cudaMemcpy3DParms& original) : copy(original) {
     copy.srcArray = nullptr;
     copy.srcPos = {};
     copy.srcPtr = {memory.get(), bytes.width, 0, bytes.height};
-    copy_rows(rows_of(source(copy)), rows_of(source(original)), bytes);
+    copy_rows(rows_of(source(copy), element_bytes(copy)), rows_of(source(original), element_bytes(original)), bytes);
 }
 
 cudaMemcpy3DParms copy_1d(void* dst, const void* src, std::size_t bytes, cudaMemcpyKind kind) {

@@ -10,13 +10,14 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t hGraphE
         const Graph& graph = graph_of(hGraph);
         if (graph.owner())
             fail(cudaErrorInvalidValue, "hGraph is owned by another graph and cannot be used in cuGraphExecUpdate");
+        if (graph.holds_memory() && !graph.exec.expired() && graph.exec.lock().get() != &exec)
+            fail(cudaErrorNotSupported,
+                 "hGraph is already instantiated and contains memory allocation or free nodes. Only one instantiation "
+                 "of this graph may exist at any point in time.");
         cudaGraphExecUpdateResultInfo unwanted;
         cudaGraphExecUpdateResultInfo& info = resultInfo ? *resultInfo : unwanted;
         info = {cudaGraphExecUpdateError, nullptr, nullptr};
         try {
-            if (graph.holds_memory() && !graph.exec.expired() && graph.exec.lock().get() != &exec)
-                throw UpdateFailure{cudaGraphExecUpdateErrorNotSupported,
-                                    "the graph has alloc or free nodes and another executable graph"};
             std::vector<NewWork> works = works_from(graph, exec.graph(), exec.flags());
             std::vector<UserObjectPointer> objects = user_objects_of(graph);
             std::vector<Condition> conditions = graph.conditions;

@@ -1,5 +1,6 @@
 // Graphs instantiated.
 #include "exec_model.hpp"
+#include "graph_alloc_work.hpp"
 #include "graph_conditional_work.hpp"
 
 #include <algorithm>
@@ -132,11 +133,9 @@ std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) 
     validate_conditionals(graph);
     if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) validate_for_device(graph);
     if (!graph.exec.expired()) refuse_second_exec(graph);
-    if (graph.holds_memory() && !graph.exec.expired())
-        throw InstantiateFailure{cudaGraphInstantiateError, nullptr,
-                                 "A graph with alloc or free nodes can have one executable graph at a time"};
     auto exec = std::make_shared<Exec>(graph, flags);
     graph.exec = exec;
+    if (graph.holds_memory()) fix_allocations(graph);
     return exec;
 }
 

@@ -83,11 +83,6 @@ void enqueue_after_latest(Exec& exec, Stream& stream, std::function<void()> op) 
     exec.latest = enqueue(stream, std::move(op), std::move(after));
 }
 
-void use_memory(const ExecSnapshot& snapshot, const CompletionPtr& until) {
-    for (const GraphMemoryPointer& memory : snapshot.memory.all)
-        use_graph_memory(*memory, until);
-}
-
 } // namespace
 
 void enqueue_launch(Exec& exec, Stream& stream) {
@@ -96,12 +91,12 @@ void enqueue_launch(Exec& exec, Stream& stream) {
     const auto snapshot = launch.snapshot;
     claim(snapshot->memory, frees ? Unfreed::free : Unfreed::refuse);
     enqueue_after_latest(exec, stream, [launch = std::move(launch)] { run(launch); });
-    use_memory(*snapshot, exec.latest);
+    use_graph_memory(snapshot->memory.all, exec.latest);
 }
 
 void enqueue_upload(Exec& exec, Stream& stream) {
     enqueue_after_latest(exec, stream, [] {});
-    use_memory(*exec.snapshot(), exec.latest);
+    use_graph_memory(exec.snapshot()->memory.all, exec.latest);
 }
 
 } // namespace cudart_cpu::detail

@@ -48,10 +48,11 @@ void claim(const MemoryUse& use, Unfreed unfreed) {
     for (const GraphMemoryPointer& memory : use.left)
         if (unfreed == Unfreed::refuse && memory->is_allocated())
             fail(cudaErrorInvalidValue,
-                 text("the graph's allocation at ", memory->address(), " has not been freed since its last launch"));
+                 text("Attempting to launch a graph with unfreed allocation at address ", memory->address()));
     for (const GraphMemoryPointer& memory : use.freed)
         if (!memory->is_allocated())
-            fail(cudaErrorInvalidValue, text("the graph frees ", memory->address(), ", which is not allocated"));
+            fail(cudaErrorInvalidValue,
+                 text("Attempting to launch a graph which frees unallocated memory at address ", memory->address()));
     for (const GraphMemoryPointer& memory : use.freed)
         memory->end_allocation();
     for (const GraphMemoryPointer& memory : use.left)

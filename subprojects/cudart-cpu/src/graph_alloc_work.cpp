@@ -13,35 +13,46 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-void require(bool condition, const std::string& otherwise) {
-    if (!condition) fail(cudaErrorInvalidValue, otherwise);
+void require(bool condition, const std::string& otherwise, cudaError_t code = cudaErrorInvalidValue) {
+    if (!condition) fail(code, otherwise);
+}
+
+bool is_device(int id) {
+    return id >= 0 && static_cast<std::size_t>(id) < device_count();
 }
 
 void validate(const cudaMemPoolProps& props) {
+    const int location = number_in(props.location.type);
     require(number_in(props.allocType) == cudaMemAllocationTypePinned,
-            text("allocation type ", number_in(props.allocType), " of an alloc node is not pinned"));
-    require(number_in(props.handleTypes) == cudaMemHandleTypeNone, "graph allocations cannot be shared");
-    require(number_in(props.location.type) == cudaMemLocationTypeDevice,
-            text("location type ", number_in(props.location.type), " of an alloc node is not a device"));
-    require_device(props.location.id);
+            text("poolProps: Invalid allocation type (", number_in(props.allocType), ')'));
+    require(location != cudaMemLocationTypeInvalid, "poolProps: Invalid location type (0)");
+    require(location == cudaMemLocationTypeDevice, "Location 'type' must be CU_MEM_LOCATION_TYPE_DEVICE",
+            cudaErrorNotSupported);
+    require(is_device(props.location.id), text("poolProps: Invalid location id (", props.location.id, ')'));
     require(std::all_of(std::begin(props.reserved), std::end(props.reserved), [](auto byte) { return byte == 0; }),
-            "reserved bytes of the properties of an alloc node are not zero");
+            "poolProps: 'reserved' field is non-zero");
+    require(number_in(props.handleTypes) == cudaMemHandleTypeNone, "handleTypes must be type NONE",
+            cudaErrorNotSupported);
+}
+
+void validate(const cudaMemAccessDesc& access, std::size_t index) {
+    const std::string who = text("accessDescs index ", index);
+    if (number_in(access.location.type) == cudaMemLocationTypeDevice)
+        require(is_device(access.location.id), text(who, ": Invalid location ID (", access.location.id, ')'),
+                cudaErrorInvalidDevice);
+    require(number_in(access.flags) == cudaMemAccessFlagsProtReadWrite,
+            text(who, ": Flags cannot be PROT_NONE or PROT_READ"), cudaErrorNotSupported);
 }
 
 void validate(const cudaMemAllocNodeParams& params) {
     validate(params.poolProps);
-    require(params.bytesize > 0, "an alloc node of 0 bytes");
+    require(params.bytesize > 0, "bytesize must be non-zero");
     require(params.accessDescCount <= device_count(),
-            text(params.accessDescCount, " access descriptors for ", device_count(), " devices"));
+            text("accessDescCount (", params.accessDescCount, ") cannot exceed the number of devices (", device_count(),
+                 ')'));
     if (params.accessDescCount > 0) require_pointer(params.accessDescs, "accessDescs");
-    for (std::size_t i = 0; i < params.accessDescCount; ++i) {
-        const cudaMemAccessDesc& access = params.accessDescs[i];
-        require(number_in(access.location.type) == cudaMemLocationTypeDevice,
-                text("access descriptor ", i, " is of no device"));
-        require_device(access.location.id);
-        require(number_in(access.flags) == cudaMemAccessFlagsProtReadWrite,
-                text("access descriptor ", i, " does not ask for reading and writing"));
-    }
+    for (std::size_t i = 0; i < params.accessDescCount; ++i)
+        validate(params.accessDescs[i], i);
 }
 
 /// A graph that belongs to a child graph node.
@@ -50,8 +61,12 @@ void refuse_in_child(const Graph& target) {
         fail(cudaErrorNotSupported, "a graph that belongs to a node can get no more alloc and free nodes");
 }
 
+bool is_of(const GraphAllocation& allocation, const Graph& graph) {
+    return allocation.graph.lock() == graph.life();
+}
+
 /// Memory that the graph has freed before whatever comes after `before`, and that none of its allocations uses since.
-GraphMemoryPointer find_freed(const std::vector<Node*>& before, int device, std::size_t bytes) {
+GraphMemoryPointer find_freed(const Graph& graph, const std::vector<Node*>& before, int device, std::size_t bytes) {
     GraphMemoryPointer best;
     std::vector<const Node*> open(before.begin(), before.end());
     std::unordered_set<const Node*> seen(open.begin(), open.end());
@@ -61,24 +76,31 @@ GraphMemoryPointer find_freed(const std::vector<Node*>& before, int device, std:
         for (const Node* dependency : node.dependencies)
             if (seen.insert(dependency).second) open.push_back(dependency);
         if (node.work->type() != cudaGraphNodeTypeMemFree) continue;
-        const auto& freed = static_cast<const FreeWork&>(*node.work).allocation();
+        const GraphAllocationPointer& freed = static_cast<const FreeWork&>(*node.work).allocation();
         const GraphMemoryPointer& memory = freed->memory;
-        const bool own = std::ranges::any_of(node.graph.nodes(), [&](const auto& other) {
-            return other->work->type() == cudaGraphNodeTypeMemAlloc &&
-                   static_cast<const AllocWork&>(*other->work).allocation() == freed;
-        });
         const bool fits = memory->device() == device && memory->bytes() >= bytes;
-        if (own && fits && find_graph_allocation(memory->address()) == freed &&
+        if (fits && is_of(*freed, graph) && find_graph_allocation(memory->address()) == freed &&
             (!best || memory->bytes() < best->bytes()))
             best = memory;
     }
     return best;
 }
 
+bool frees(const Graph& graph, const GraphAllocationPointer& allocation) {
+    return std::ranges::any_of(graph.nodes(), [&](const auto& node) {
+        return node->work->type() == cudaGraphNodeTypeMemFree &&
+               static_cast<const FreeWork&>(*node->work).allocation() == allocation;
+    });
+}
+
 } // namespace
 
 std::string MemoryNodeWork::refuse_clone() const {
     return text("Graphs with ", type_name(type()), " nodes cannot be cloned");
+}
+
+std::string MemoryNodeWork::refuse_second_exec() const {
+    return text("A graph with ", type_name(type()), " nodes can have one executable graph at a time");
 }
 
 std::string MemoryNodeWork::refuse_as_child(ChildOwnership ownership) const {
@@ -122,12 +144,11 @@ std::optional<Refusal> AllocWork::refuse_graph_update(const Work& next, bool) co
     return std::nullopt;
 }
 
-FreeWork::FreeWork(GraphAllocationPointer freed) : MemoryNodeWork(std::move(freed)) {
-    allocation()->has_free_node = true;
-}
-
-FreeWork::~FreeWork() {
-    allocation()->has_free_node = false;
+void FreeWork::added_to(const Graph& graph) const {
+    if (is_of(*allocation(), graph))
+        allocation()->is_freed_by_graph = true;
+    else
+        allocation()->may_be_freed_by_graph = false;
 }
 
 std::string FreeWork::details() const {
@@ -143,9 +164,11 @@ std::shared_ptr<AllocWork> make_alloc_work(const cudaMemAllocNodeParams& params,
     validate(params);
     refuse_in_child(target);
     const int device = params.poolProps.location.id;
-    GraphMemoryPointer memory = find_freed(before, device, params.bytesize);
+    GraphMemoryPointer memory = find_freed(target, before, device, params.bytesize);
     if (!memory) memory = std::make_shared<GraphMemory>(device, params.bytesize);
-    const auto allocation = std::make_shared<GraphAllocation>(std::move(memory), params.bytesize);
+    const auto allocation = std::make_shared<GraphAllocation>();
+    allocation->memory = std::move(memory);
+    allocation->graph = target.life();
     register_allocation(allocation);
     return std::make_shared<AllocWork>(params, allocation);
 }
@@ -153,9 +176,24 @@ std::shared_ptr<AllocWork> make_alloc_work(const cudaMemAllocNodeParams& params,
 std::shared_ptr<FreeWork> make_free_work(const void* address, const Graph& target) {
     refuse_in_child(target);
     GraphAllocationPointer allocation = find_graph_allocation(address);
-    if (!allocation) fail(cudaErrorInvalidValue, text(address, " is no address that an alloc node returned"));
-    if (allocation->has_free_node) fail(cudaErrorInvalidValue, text(address, " already has a free node"));
+    const bool active = allocation && !allocation->is_freed_by_graph &&
+                        (!allocation->graph.expired() || allocation->memory->is_allocated());
+    require(active, text("Virtual address ", address, " does not refer to an active allocation"));
+    require(!frees(target, allocation), text("Address ", address, " is already freed in this graph"));
+    require(!is_of(*allocation, target) || allocation->may_be_freed_by_graph,
+            text("Address ", address,
+                 " is either already freed in a separate graph or the allocation node was previously instantiated "
+                 "without being freed in the same graph. It is no longer eligible to be freed in this graph"));
     return std::make_shared<FreeWork>(std::move(allocation));
+}
+
+void fix_allocations(const Graph& graph) {
+    for (const auto& node : graph.nodes()) {
+        if (node->work->type() == cudaGraphNodeTypeMemAlloc)
+            static_cast<const AllocWork&>(*node->work).allocation()->may_be_freed_by_graph = false;
+        for (const auto& body : node->bodies)
+            fix_allocations(*body);
+    }
 }
 
 } // namespace cudart_cpu::detail

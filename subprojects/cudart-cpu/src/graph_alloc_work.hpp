@@ -19,6 +19,7 @@ class MemoryNodeWork : public Work {
     void* address() const noexcept { return allocation_->memory->address(); }
 
     std::string refuse_clone() const override;
+    std::string refuse_second_exec() const override;
     std::string refuse_as_child(ChildOwnership ownership) const override;
     std::optional<Refusal> refuse_node_update(const Work& next) const override;
 
@@ -51,13 +52,13 @@ class FreeWork final : public MemoryNodeWork {
   public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeMemFree;
 
-    explicit FreeWork(GraphAllocationPointer allocation);
-    ~FreeWork() override;
+    using MemoryNodeWork::MemoryNodeWork;
 
     cudaGraphNodeType type() const noexcept override { return node_type; }
     std::string title() const override { return "free"; }
     std::string details() const override;
     void run() const override;
+    void added_to(const Graph& graph) const override;
 };
 
 /// For a node of `target` that comes after `before`: edges that are added later do not help to reuse memory. Throw
@@ -65,5 +66,8 @@ class FreeWork final : public MemoryNodeWork {
 std::shared_ptr<AllocWork> make_alloc_work(const cudaMemAllocNodeParams& params, const Graph& target,
                                            const std::vector<Node*>& before);
 std::shared_ptr<FreeWork> make_free_work(const void* address, const Graph& target);
+
+/// Once a graph is instantiated, it gets no more free nodes for its own allocations.
+void fix_allocations(const Graph& graph);
 
 } // namespace cudart_cpu::detail

@@ -28,7 +28,7 @@ GraphMemory::GraphMemory(int device, std::size_t bytes)
     : device_(device), bytes_(bytes), address_(take_address(bytes)) {}
 
 GraphMemory::~GraphMemory() {
-    stop_using_graph_memory(*this);
+    forget_graph_memory(*this);
     {
         const std::lock_guard lock(registry().mutex);
         registry().latest.erase(address_);
@@ -61,6 +61,12 @@ GraphAllocationPointer find_graph_allocation(const void* address) {
     const std::lock_guard lock(registry().mutex);
     const auto found = registry().latest.find(address);
     return found == registry().latest.end() ? nullptr : found->second.lock();
+}
+
+bool is_freed_by_its_graph(const void* pointer) {
+    const std::optional<Range> range = find_allocation(pointer);
+    const GraphAllocationPointer allocation = range ? find_graph_allocation(range->base) : nullptr;
+    return allocation && allocation->is_freed_by_graph;
 }
 
 } // namespace cudart_cpu::detail

@@ -3,9 +3,9 @@
 
 #include "completion.hpp"
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
+#include <vector>
 
 namespace cudart_cpu::detail {
 
@@ -41,8 +41,9 @@ using GraphMemoryPointer = std::shared_ptr<GraphMemory>;
 /// What one alloc node allocates.
 struct GraphAllocation {
     GraphMemoryPointer memory;
-    std::size_t bytes;
-    std::atomic<bool> has_free_node = false;
+    std::weak_ptr<const void> graph; // to which the alloc node belongs
+    bool is_freed_by_graph = false;  // a node of that graph frees it: nobody else can
+    bool may_be_freed_by_graph = true;
 };
 
 using GraphAllocationPointer = std::shared_ptr<GraphAllocation>;
@@ -51,11 +52,11 @@ using GraphAllocationPointer = std::shared_ptr<GraphAllocation>;
 void register_allocation(const GraphAllocationPointer& allocation);
 /// The latest that an alloc node has at `address`; null if there is none.
 GraphAllocationPointer find_graph_allocation(const void* address);
+/// Whether an operand that points there is refused by updates.
+bool is_freed_by_its_graph(const void* pointer);
 
-/// The accounts that cudaDeviceGetGraphMemAttribute tells: memory is in use from the first launch or upload that needs
-/// it.
-void use_graph_memory(const GraphMemory& memory, const CompletionPtr& until);
-/// When an exec that used it goes: no longer in use, unless it is allocated.
-void stop_using_graph_memory(const GraphMemory& memory);
+/// The accounts that cudaDeviceGetGraphMemAttribute tells: a launch or upload needs `all` of its memory until then.
+void use_graph_memory(const std::vector<GraphMemoryPointer>& all, const CompletionPtr& until);
+void forget_graph_memory(const GraphMemory& memory) noexcept;
 
 } // namespace cudart_cpu::detail

@@ -10,21 +10,16 @@
 #include <cstring>
 #include <map>
 #include <mutex>
-#include <set>
 
 namespace cudart_cpu::detail {
 
 namespace {
 
 /// The pieces in which graphs get memory.
-constexpr std::uint64_t page = std::uint64_t{2} << 20;
-
-std::uint64_t pages(const GraphMemory& memory) {
-    return (memory.bytes() + page - 1) / page * page;
-}
+constexpr std::uint64_t chunk = std::uint64_t{32} << 20;
 
 struct Account {
-    std::map<const GraphMemory*, CompletionPtr> in_use; // until when at least
+    std::map<const GraphMemory*, CompletionPtr> known; // what launches needed, and until when
     std::uint64_t used = 0;
     std::uint64_t used_high = 0;
     std::uint64_t reserved = 0;
@@ -57,31 +52,35 @@ std::uint64_t& attribute_of(Account& account, cudaGraphMemAttributeType attribut
     }
 }
 
-void trim(Account& account) {
-    std::erase_if(account.in_use, [&](const auto& one) {
-        const auto& [memory, until] = one;
-        const bool idle = !memory->is_allocated() && (!until || until->finished());
-        if (idle) account.used -= pages(*memory);
-        return idle;
-    });
-    account.reserved = account.used;
+/// The memory for what is allocated or needed by work that is pending: all else shares memory with what comes next.
+std::uint64_t needed(const Account& account) {
+    std::uint64_t bytes = 0;
+    for (const auto& [memory, until] : account.known)
+        if (memory->is_allocated() || !until->finished()) bytes += memory->bytes();
+    return (bytes + chunk - 1) / chunk * chunk;
 }
 
 } // namespace
 
-void use_graph_memory(const GraphMemory& memory, const CompletionPtr& until) {
+void use_graph_memory(const std::vector<GraphMemoryPointer>& all, const CompletionPtr& until) {
+    if (all.empty()) return;
     const std::lock_guard lock(accounts().mutex);
-    Account& account = accounts().of_device[memory.device()];
-    if (account.in_use.insert_or_assign(&memory, until).second) account.used += pages(memory);
+    Account& account = accounts().of_device[all.front()->device()];
+    // As if nothing of it had run already.
+    const auto pending = std::make_shared<Completion>();
+    for (const GraphMemoryPointer& memory : all)
+        account.known[memory.get()] = pending;
+    account.used = std::max(account.used, needed(account));
     account.used_high = std::max(account.used_high, account.used);
     account.reserved = std::max(account.reserved, account.used);
     account.reserved_high = std::max(account.reserved_high, account.reserved);
+    for (const GraphMemoryPointer& memory : all)
+        account.known[memory.get()] = until;
 }
 
-void stop_using_graph_memory(const GraphMemory& memory) {
+void forget_graph_memory(const GraphMemory& memory) noexcept {
     const std::lock_guard lock(accounts().mutex);
-    Account& account = accounts().of_device[memory.device()];
-    if (account.in_use.erase(&memory) != 0) account.used -= pages(memory);
+    accounts().of_device[memory.device()].known.erase(&memory);
 }
 
 } // namespace cudart_cpu::detail
@@ -124,6 +123,7 @@ CUDART_CPU_API cudaError_t cudaDeviceGraphMemTrim(int device) {
     return api("cudaDeviceGraphMemTrim", [&] {
         require_device(device);
         const std::lock_guard lock(accounts().mutex);
-        trim(accounts().of_device[device]);
+        Account& account = accounts().of_device[device];
+        account.used = account.reserved = needed(account);
     });
 }

@@ -2,7 +2,11 @@
 #include "graph_memory_work.hpp"
 
 #include "call.hpp"
+#include "graph_memory.hpp"
 #include "memory.hpp"
+
+#include <array>
+#include <tuple>
 
 namespace cudart_cpu::detail {
 
@@ -17,6 +21,24 @@ cudaMemoryType type_of(const void* pointer) {
 
 std::optional<Refusal> refuse(std::string reason) {
     return Refusal{cudaGraphExecUpdateErrorParametersChanged, std::move(reason)};
+}
+
+/// Whether an operand moves to memory of a graph that frees it itself: to updates that is no memory.
+bool moved_into_freed(const void* from, const void* to) {
+    return from != to && is_freed_by_its_graph(to);
+}
+
+std::optional<Refusal> inaccessible() {
+    return Refusal{cudaGraphExecUpdateError, "Operand not accessible from specified context"};
+}
+
+bool same(const cudaMemcpy3DParms& a, const cudaMemcpy3DParms& b) {
+    const auto place = [](const cudaPos& p) { return std::array{p.x, p.y, p.z}; };
+    const auto memory = [](const cudaPitchedPtr& p) { return std::tuple(p.ptr, p.pitch, p.ysize); };
+    return a.srcArray == b.srcArray && a.dstArray == b.dstArray && memory(a.srcPtr) == memory(b.srcPtr) &&
+           memory(a.dstPtr) == memory(b.dstPtr) && place(a.srcPos) == place(b.srcPos) &&
+           place(a.dstPos) == place(b.dstPos) && a.extent.width == b.extent.width &&
+           a.extent.height == b.extent.height && a.extent.depth == b.extent.depth && a.kind == b.kind;
 }
 
 /// What the kind of a copy says about its operands: that is what an update cannot change.
@@ -118,17 +140,21 @@ std::string MemcpyWork::refuse_device_launch() const {
 }
 
 std::optional<Refusal> MemcpyWork::refuse_node_update(const Work& next) const {
-    if (!is_1d() || !static_cast<const MemcpyWork&>(next).is_1d())
-        return refuse("only 1-dimensional copies can be updated in an executable graph");
     return refuse_graph_update(next, false);
 }
 
 std::optional<Refusal> MemcpyWork::refuse_graph_update(const Work& next, bool) const {
-    const cudaMemcpyKind kind = static_cast<const MemcpyWork&>(next).params_.kind;
+    const auto& other = static_cast<const MemcpyWork&>(next);
+    const cudaMemcpyKind kind = other.params_.kind;
     if (destination_side(kind) != destination_side(params_.kind))
         return refuse("memcpy dst operand memory type cannot be changed during an update");
     if (source_side(kind) != source_side(params_.kind))
         return refuse("memcpy src operand memory type cannot be changed during an update");
+    const bool linear = is_1d() && other.is_1d();
+    if (!linear && !same(params_, other.params_)) return refuse("only 1-dimensional copies can be updated");
+    if (moved_into_freed(params_.dstPtr.ptr, other.params_.dstPtr.ptr) ||
+        moved_into_freed(params_.srcPtr.ptr, other.params_.srcPtr.ptr))
+        return inaccessible();
     return std::nullopt;
 }
 
@@ -164,6 +190,7 @@ std::optional<Refusal> MemsetWork::refuse_graph_update(const Work& next, bool) c
                             other.params_.elementSize == params_.elementSize;
     if (params_.height > 1 && !same_shape)
         return refuse("only address and value of a 2-dimensional memset can be updated");
+    if (moved_into_freed(params_.dst, other.params_.dst)) return inaccessible();
     if (other.destination_ != destination_)
         return refuse("the destination of a memset cannot change to another kind of memory");
     return std::nullopt;

@@ -79,6 +79,7 @@ Node& Graph::add(NodeContent content, const std::vector<Node*>& dependencies, co
             add_edge(*dependencies[i], node, data ? data[i] : cudaGraphEdgeData{});
         own_bodies(node, std::move(content.bodies));
         holds_memory_ = holds_memory_ || is_memory_node(node);
+        node.work->added_to(*this);
     } catch (...) {
         remove(node);
         throw;

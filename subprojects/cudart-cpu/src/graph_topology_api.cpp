@@ -193,7 +193,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t gra
     return graph_api("cudaGraphRemoveDependencies", [&] {
         // As CUDA does: what comes before a missing edge is removed, and without data an edge with any.
         Graph& target = graph_of(graph);
-        if (numDependencies > 0) require_removable(target, "edges");
+        require_removable(target, "edges");
         for (const Edge& edge : checked_edges(target, from, to, edgeData, numDependencies)) {
             const cudaGraphEdgeData* data = find_edge(*edge.from, *edge.to);
             if (!data || (edgeData && !same(*data, edge.data)))

@@ -11,6 +11,8 @@
 
 namespace cudart_cpu::detail {
 
+class Graph;
+
 /// Why an exec cannot do another work at one of its nodes.
 struct Refusal {
     cudaGraphExecUpdateResult result;
@@ -47,6 +49,9 @@ class Work {
     /// What a launch runs in the place of this, with what must be read when the launch is called; null if nothing must.
     virtual std::shared_ptr<const Work> staged() const { return nullptr; }
     virtual bool is_staged() const noexcept { return false; }
+
+    /// What the graph knows from now on: a node with this work is one of its nodes.
+    virtual void added_to(const Graph&) const {}
 
     virtual bool can_be_disabled() const noexcept { return false; }
 

@@ -140,7 +140,7 @@ CUDART_CPU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attri
     return api("cudaPointerGetAttributes", [&] {
         require_pointer(attributes, "attributes");
         void* address = const_cast<void*>(pointer);
-        const std::optional<Range> range = find_allocation(pointer);
+        const std::optional<Range> range = find_live_allocation(pointer);
         *attributes = {};
         attributes->type = range ? range->type : cudaMemoryTypeUnregistered;
         attributes->device = range ? 0 : cudaInvalidDeviceId;

@@ -15,6 +15,10 @@ namespace {
 /// The pieces in which a device gives memory to a pool.
 constexpr std::uint64_t chunk = std::uint64_t{32} << 20;
 
+std::uint64_t chunks(std::uint64_t bytes) {
+    return (bytes + chunk - 1) / chunk * chunk;
+}
+
 [[noreturn]] void refuse_attribute(int attribute) {
     fail(cudaErrorInvalidValue, text("attribute ", attribute, " of a memory pool does not exist or cannot be set"));
 }
@@ -44,10 +48,14 @@ void MemoryPool::take(std::size_t bytes) {
     reserved_high_ = std::max(reserved_high_, reserved_);
 }
 
-void MemoryPool::give_back(std::size_t bytes) noexcept {
+void MemoryPool::free(std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
     used_ -= bytes;
-    release_above(threshold_);
+}
+
+void MemoryPool::release() noexcept {
+    const std::lock_guard lock(mutex_);
+    keep(threshold_);
 }
 
 void MemoryPool::get(cudaMemPoolAttr attribute, void* value) const {
@@ -97,7 +105,7 @@ void MemoryPool::set(cudaMemPoolAttr attribute, const void* value) {
 
 void MemoryPool::trim_to(std::size_t bytes) noexcept {
     const std::lock_guard lock(mutex_);
-    release_above(bytes);
+    keep(bytes);
 }
 
 cudaMemAccessFlags MemoryPool::access(int device) const {
@@ -111,18 +119,18 @@ cudaMemAccessFlags MemoryPool::access(int device) const {
 
 void MemoryPool::set_access(int device, cudaMemAccessFlags flags) {
     if (device == device_ && flags != cudaMemAccessFlagsProtReadWrite) {
-        fail(cudaErrorInvalidValue, text("device ", device, " always reads and writes the memory of its own pool"));
+        fail(cudaErrorInvalidDevice, text("device ", device, " always reads and writes the memory of its own pool"));
     }
     const std::lock_guard lock(mutex_);
     peers_[device] = flags;
 }
 
 std::uint64_t MemoryPool::needed() const noexcept {
-    return (used_ + chunk - 1) / chunk * chunk;
+    return chunks(used_);
 }
 
-void MemoryPool::release_above(std::uint64_t bytes) noexcept {
-    reserved_ = std::max(needed(), std::min(reserved_, bytes));
+void MemoryPool::keep(std::uint64_t bytes) noexcept {
+    reserved_ = std::max(needed(), chunks(std::min(reserved_, bytes)));
 }
 
 std::uint64_t& MemoryPool::high_mark(cudaMemPoolAttr attribute) {

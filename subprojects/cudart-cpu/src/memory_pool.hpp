@@ -21,8 +21,9 @@ class MemoryPool {
 
     /// Accounts for an allocation. Throws cudaErrorMemoryAllocation beyond the pool's size.
     void take(std::size_t bytes);
-    /// When the memory is no longer in use.
-    void give_back(std::size_t bytes) noexcept;
+    /// When the call that frees is made, and when the memory is no longer in use.
+    void free(std::size_t bytes) noexcept;
+    void release() noexcept;
 
     /// These throw Failure for attributes that cannot be read or set.
     void get(cudaMemPoolAttr attribute, void* value) const;
@@ -37,7 +38,7 @@ class MemoryPool {
   private:
     /// The backing memory that the used bytes need.
     [[nodiscard]] std::uint64_t needed() const noexcept;
-    void release_above(std::uint64_t bytes) noexcept;
+    void keep(std::uint64_t bytes) noexcept;
     std::uint64_t& high_mark(cudaMemPoolAttr attribute);
 
     const int device_;

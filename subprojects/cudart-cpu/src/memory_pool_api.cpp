@@ -22,7 +22,8 @@ void allocate_from(const std::shared_ptr<MemoryPool>& pool, void** pointer, std:
     try {
         *pointer = allocate(bytes, {.type = cudaMemoryTypeDevice, .pool = pool});
     } catch (...) {
-        pool->give_back(bytes);
+        pool->free(bytes);
+        pool->release();
         throw;
     }
 }
@@ -38,7 +39,8 @@ void validate(const cudaMemPoolProps& props) {
     refuse_unless(number_in(props.handleTypes) == cudaMemHandleTypeNone, "memory pools cannot be shared");
     refuse_unless(number_in(props.location.type) == cudaMemLocationTypeDevice,
                   text("location type ", number_in(props.location.type), " of a memory pool is not a device"));
-    refuse_unless(props.win32SecurityAttributes == nullptr, "win32SecurityAttributes must be 0");
+    refuse_unless(props.location.id >= 0 && static_cast<std::size_t>(props.location.id) < device_count(),
+                  text("poolProps: Invalid location id (", props.location.id, ')'));
     refuse_unless(std::all_of(std::begin(props.reserved), std::end(props.reserved), [](auto b) { return b == 0; }),
                   "reserved bytes of the properties of a memory pool are not zero");
 }
@@ -77,7 +79,6 @@ CUDART_CPU_API cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemP
         require_pointer(pool, "memPool");
         require_pointer(props, "poolProps");
         validate(*props);
-        require_device(props->location.id);
         *pool = register_pool(std::make_shared<MemoryPool>(props->location.id, props->maxSize));
     });
 }
