@@ -38,6 +38,7 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
     const KernelParams* params = copy_call(graph, call, function);
     graph.reserve_node(owners.size());
     const CUDA_KERNEL_NODE_PARAMS native = driver_params(function, params->config, call.values);
+    if (attributed && graph.keeps_nodes()) try_attributes(native, *call.config, subject());
     cudaGraphNode_t node = nullptr;
     const CUresult result = driver().graph_add_kernel_node(&node, graph.native(), nullptr, 0, &native);
     if (result != CUDA_SUCCESS) [[unlikely]]

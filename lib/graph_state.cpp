@@ -78,6 +78,7 @@ bool GraphState::is_of_origin(const Node& node) const noexcept {
 Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners) noexcept {
     nodes_.push_back(record);
     natives_.push_back(native);
+    keeps_nodes_ = keeps_nodes_ || record.kind == NodeKind::alloc || record.kind == NodeKind::free;
     for (Owner& owner : owners)
         owners_.push_back(std::move(owner.object));
     return handle(static_cast<std::uint32_t>(nodes_.size() - 1));

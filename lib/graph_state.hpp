@@ -221,6 +221,9 @@ class GraphState {
     void exec_gone() noexcept { --live_execs_; }
     [[nodiscard]] bool has_exec() const noexcept { return live_execs_ != 0; }
 
+    /// Whether CUDA deletes no node of this graph, because it has alloc or free nodes.
+    [[nodiscard]] bool keeps_nodes() const noexcept { return keeps_nodes_; }
+
     /// A node that kernels may change has been added.
     void set_device_updatable() noexcept { device_updatable_ = true; }
     /// Whether there is one in this graph, or in a graph inside it.
@@ -292,6 +295,7 @@ class GraphState {
     std::atomic<std::uint32_t> live_execs_ = 0;
     bool built_ = false;
     bool device_updatable_ = false;
+    bool keeps_nodes_ = false;
 };
 
 inline const NodeParams& UpdatedNode::params() const noexcept {

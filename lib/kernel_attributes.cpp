@@ -1,8 +1,11 @@
 // Kernel attributes: compared, given to CUDA, read back, described.
 #include "kernel_attributes.hpp"
 
+#include "driver.hpp"
+
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
 
 namespace cudag::detail {
@@ -127,6 +130,18 @@ void set_attributes(cudaGraphNode_t node, const LaunchConfig& config, Subject&& 
         ignore(cudaGraphDestroyNode(node));
         throw GraphError(status, failure.text, std::move(failure.details));
     }
+}
+
+void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config, Subject&& subject) {
+    cudaGraph_t graph = nullptr;
+    if (const cudaError_t status = cudaGraphCreate(&graph, 0); status != cudaSuccess)
+        raise_call<GraphError>(status, "cudaGraphCreate", std::move(subject));
+    const std::unique_ptr<CUgraph_st, void (*)(cudaGraph_t)> owner(
+        graph, [](cudaGraph_t scratch) { ignore(cudaGraphDestroy(scratch)); });
+    cudaGraphNode_t node = nullptr;
+    // What is wrong with the launch itself shows when the node is added to its graph.
+    if (driver().graph_add_kernel_node(&node, graph, nullptr, 0, &launch) == CUDA_SUCCESS)
+        set_attributes(node, config, std::move(subject));
 }
 
 void read_attributes(cudaGraphNode_t node, LaunchConfig& config) {

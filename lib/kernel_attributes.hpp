@@ -5,6 +5,7 @@
 
 #include <cudag/launch_config.hpp>
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <array>
@@ -63,6 +64,10 @@ void require_attributes(const LaunchConfig& config, const void* symbol, const Ma
 
 /// Gives a new node its attributes; if CUDA refuses one, destroys the node and throws GraphError.
 void set_attributes(cudaGraphNode_t node, const LaunchConfig& config, Subject&& subject);
+
+/// Throws GraphError if CUDA refuses the attributes of a launch: tried in a graph of its own, for the sake of graphs
+/// whose nodes CUDA does not destroy.
+void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config, Subject&& subject);
 
 /// Reads those of an existing node into `config`. Throws GraphError.
 void read_attributes(cudaGraphNode_t node, LaunchConfig& config);

@@ -2,6 +2,7 @@
 #include <algorithm>
 
 #include "native.hpp"
+#include "waiting_kernels.hpp"
 
 using cudag::Edge;
 using cudag::EdgeKind;
@@ -109,4 +110,21 @@ TEST_CASE("an adopted graph has the kinds of CUDA's edges", "[graph][edges]") {
     std::sort(kinds.begin(), kinds.end());
     CHECK(kinds == std::vector{EdgeKind::full, EdgeKind::programmatic, EdgeKind::launch_completion});
     CHECK_NOTHROW(static_cast<void>(adopted.instantiate()));
+}
+
+TEST_CASE("a kernel that synchronises over an early edge sees what came before", "[builder][edges]") {
+    const auto cells = device({0, 0, 0});
+    int* const p = cells.data();
+    GraphBuilder b;
+    const auto first = b.kernel({}, store, p, 1);
+    const auto second = b.kernel({}, wait_and_add, p + 1, p, 10).after(programmatic(first));
+    b.kernel({}, wait_and_add, p + 2, p + 1, 100).after(launch_completion(second));
+    const Graph graph = std::move(b).build();
+    cudag::Exec exec = graph.instantiate();
+    const cudag::Stream stream;
+    for (int turn = 0; turn < 20; ++turn) {
+        write(cells.span(), {0, 0, 0});
+        run(exec, stream);
+        CHECK(read(cells) == std::vector{1, 11, 111});
+    }
 }

@@ -1,0 +1,7 @@
+// Kernels at the end of an early edge.
+#pragma once
+
+#include <cuda_runtime.h>
+
+/// *to = *from + value, once the kernels before have finished.
+__global__ void wait_and_add(int* to, const int* from, int value);
