@@ -1,5 +1,5 @@
 // Graphs that kernels launch, running.
-#include "device_side_kernels.hpp"
+#include "device_launch_kernels.hpp"
 #include "test.hpp"
 
 using cudag::Exec;

@@ -1,6 +1,6 @@
 // Nodes that kernels change.
 #include "attributes.hpp"
-#include "device_side_kernels.hpp"
+#include "device_node_kernels.hpp"
 
 using cudag::GraphBuilder;
 using cudag::GraphError;

@@ -1,5 +1,5 @@
-// Kernels that change nodes and launch graphs.
-#include "device_side_kernels.hpp"
+// Kernels that launch graphs.
+#include "device_launch_kernels.hpp"
 
 namespace {
 
@@ -8,16 +8,6 @@ __device__ void note(cudaError_t status, unsigned* failures) {
 }
 
 } // namespace
-
-__global__ void plan(CountNode node, const unsigned* blocks, unsigned weight, unsigned* failures) {
-    note(node.set_enabled(*blocks != 0), failures);
-    if (*blocks != 0) note(node.set_grid(dim3(*blocks)), failures);
-    note(node.set_argument<2>(weight), failures);
-}
-
-__global__ void redirect(CountNode node, unsigned* count, unsigned* failures) {
-    note(node.set_argument<0>(count), failures);
-}
 
 __global__ void launch_graph(cudag::DeviceExec exec, DeviceLaunch how, unsigned* failures) {
     if (how == DeviceLaunch::fire_and_forget)
