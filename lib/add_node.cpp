@@ -36,7 +36,7 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
     if (attributed) [[unlikely]]
         require_attributes(*call.config, call.symbol, subject);
     const KernelParams* params = copy_call(graph, call, function);
-    graph.reserve_node(owners.size());
+    graph.reserve_node(owners);
     const CUDA_KERNEL_NODE_PARAMS native = driver_params(function, params->config, call.values);
     if (attributed && graph.keeps_nodes()) try_attributes(native, *call.config, subject());
     cudaGraphNode_t node = nullptr;

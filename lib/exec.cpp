@@ -75,6 +75,12 @@ bool Exec::is_enabled(const Node& node) const {
 std::uint64_t Exec::replays() const {
     return state().replays();
 }
+UpdateCounts Exec::update_counts() const {
+    return state().update_counts();
+}
+InstantiateOptions Exec::flags() const {
+    return state().options();
+}
 cudaGraphExec_t Exec::native() const {
     return state().native();
 }

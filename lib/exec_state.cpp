@@ -21,9 +21,10 @@ void launch_native(cudaGraphExec_t exec, cudaStream_t stream) {
 
 } // namespace
 
-ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source)
-    : native_(native), source_(std::move(source)), seen_(source_->version()),
-      device_updatable_(source_->has_device_updatable()) {
+ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options)
+    : native_(native), source_(std::move(source)), options_(options), seen_(source_->version()),
+      uploaded_(options.upload_stream.has_value()), device_updatable_(source_->has_device_updatable()) {
+    options_.upload_stream.reset();
     source_->for_each_change_since(0, [this](const UpdatedNode& node) {
         Shadow& current = shadow({*node.graph, node.index});
         OwnerVersions owners = version_of(Owners(node.owners));

@@ -35,7 +35,7 @@ struct ExecNode {
 class ExecState {
   public:
     /// Takes over `native`.
-    ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source);
+    ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options);
     ~ExecState();
     ExecState(const ExecState&) = delete;
     ExecState& operator=(const ExecState&) = delete;
@@ -43,16 +43,19 @@ class ExecState {
     [[nodiscard]] cudaGraphExec_t native() const noexcept { return native_; }
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
+    [[nodiscard]] const InstantiateOptions& options() const noexcept { return options_; }
+    [[nodiscard]] UpdateCounts& update_counts() noexcept { return update_counts_; }
+    /// Counts on from where `former`, which this exec replaces, has stopped.
+    void continue_counts_of(const ExecState& former) noexcept {
+        replays_ = former.replays_;
+        update_counts_ = former.update_counts_;
+    }
+
     void launch(cudaStream_t stream);
     void upload(cudaStream_t stream);
 
-    /// What instantiation has done beside making the exec.
-    void set_instantiated(bool device_launch, bool uploaded) noexcept {
-        device_launch_ = device_launch;
-        uploaded_ = uploaded;
-    }
     /// Whether kernels may launch it.
-    [[nodiscard]] bool device_launch() const noexcept { return device_launch_; }
+    [[nodiscard]] bool device_launch() const noexcept { return options_.device_launch; }
     /// Whether the device has it as it is.
     [[nodiscard]] bool uploaded() const noexcept { return uploaded_; }
     void set_changed() noexcept { uploaded_ = false; }
@@ -92,10 +95,11 @@ class ExecState {
     std::deque<Shadow> shadows_;
     std::vector<Shadow*> shadow_of_; ///< by the node's number; empty before the first update
     InFlight in_flight_;
+    InstantiateOptions options_;
+    UpdateCounts update_counts_;
     std::uint64_t replays_ = 0;
     std::uint64_t seen_;
-    bool device_launch_ = false;
-    bool uploaded_ = false;
+    bool uploaded_;
     bool device_updatable_; ///< kernels may change nodes, which CUDA must have uploaded before
 };
 

@@ -22,7 +22,8 @@ GraphState::GraphState(cudaGraph_t native) : native_(native), arena_(std::make_s
 GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     : native_(native), origin_slot_(origin.slot_), origin_generation_(origin.slot_->generation),
       arena_(std::make_shared<Arena>()), nodes_(origin.nodes_), natives_(origin.natives_), edges_(origin.edges_),
-      native_edges_(origin.native_edges_), has_early_edges_(origin.has_early_edges_), built_(true) {
+      native_edges_(origin.native_edges_), has_early_edges_(origin.has_early_edges_), bindings_(origin.bindings_),
+      built_(true) {
     arena_->origin = origin.arena_;
     for (const auto& [index, node] : origin.updated_) {
         nodes_[index].params = copy_params(arena_->memory, node.params());
@@ -75,13 +76,32 @@ bool GraphState::is_of_origin(const Node& node) const noexcept {
     return origin_slot_ != nullptr && node.slot_ == origin_slot_ && node.generation_ == origin_generation_;
 }
 
+void GraphState::reserve_node(const Owners& owners) {
+    reserve_node(owners.size());
+    for (const Owner& owner : owners)
+        if (owner.dynamic != 0) {
+            std::vector<Binding>& bindings = bindings_[owner.dynamic];
+            reserve_more(bindings, owners.size());
+        }
+}
+
+const std::vector<Binding>& GraphState::bindings(std::uint64_t dynamic) const noexcept {
+    static const std::vector<Binding> none;
+    const auto found = bindings_.find(dynamic);
+    return found == bindings_.end() ? none : found->second;
+}
+
 Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners) noexcept {
     nodes_.push_back(record);
     natives_.push_back(native);
     keeps_nodes_ = keeps_nodes_ || record.kind == NodeKind::alloc || record.kind == NodeKind::free;
+    const auto index = static_cast<std::uint32_t>(nodes_.size() - 1);
     for (Owner& owner : owners)
-        owners_.push_back(std::move(owner.object));
-    return handle(static_cast<std::uint32_t>(nodes_.size() - 1));
+        if (owner.dynamic != 0)
+            bindings_.find(owner.dynamic)->second.push_back({index, owner.argument});
+        else
+            owners_.push_back(std::move(owner.object));
+    return handle(index);
 }
 
 std::string_view GraphState::store(std::string_view text) {

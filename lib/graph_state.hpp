@@ -41,6 +41,12 @@ struct EdgeRecord {
     friend bool operator==(const EdgeRecord&, const EdgeRecord&) = default;
 };
 
+/// An argument of a kernel node that follows a DynamicParam.
+struct Binding {
+    std::uint32_t node;
+    std::uint32_t argument;
+};
+
 /// Memory for parameters and labels, freed as one. A clone refers to the blocks of its origin, whose arena it keeps.
 struct Arena {
     std::pmr::monotonic_buffer_resource memory{std::size_t{16} * 1024};
@@ -140,6 +146,8 @@ class GraphState {
         reserve_more(natives_, 1);
         reserve_more(owners_, owners);
     }
+    /// The same, with room for the bindings among `owners`.
+    void reserve_node(const Owners& owners);
     /// `owners` are kept until the graph, its clones and execs are gone and no launch uses them.
     Node append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners = {}) noexcept;
 
@@ -194,6 +202,9 @@ class GraphState {
     [[nodiscard]] std::vector<std::uint32_t> find_cycle() const;
     /// Throws GraphError, saying `action`, if the edges close a cycle, or two of different kinds join the same nodes.
     void check_edges(const char* action) const;
+
+    /// The arguments in this graph that follow a DynamicParam.
+    [[nodiscard]] const std::vector<Binding>& bindings(std::uint64_t dynamic) const noexcept;
 
     /// The node's place for changes; made on first use, which changes nothing yet.
     [[nodiscard]] UpdatedNode& updated(std::uint32_t index);
@@ -288,8 +299,9 @@ class GraphState {
     bool has_early_edges_ = false;                    ///< whether one of `edges_` may be other than full
     std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet
     std::array<CachedFunction, 16> functions_{};
-    std::unordered_map<std::uint32_t, UpdatedNode> updated_; ///< by node index
-    std::uint64_t version_ = 0;                              ///< of a root, as the next two
+    std::unordered_map<std::uint64_t, std::vector<Binding>> bindings_; ///< by the parameter's id
+    std::unordered_map<std::uint32_t, UpdatedNode> updated_;           ///< by node index
+    std::uint64_t version_ = 0;                                        ///< of a root, as the next two
     std::size_t changed_nodes_ = 0;
     std::vector<Change> changes_; ///< by version; an entry that is not its node's last says nothing
     std::atomic<std::uint32_t> live_execs_ = 0;

@@ -84,9 +84,7 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     const CUresult status = detail::driver().graph_instantiate_with_params(&native, graph.native(), &params);
     if (status != CUDA_SUCCESS) raise_instantiate(status, graph, params);
     try {
-        auto exec = std::make_unique<detail::ExecState>(native, state_);
-        exec->set_instantiated(options.device_launch, options.upload_stream.has_value());
-        return Exec(std::move(exec));
+        return Exec(std::make_unique<detail::ExecState>(native, state_, options));
     } catch (...) {
         detail::ignore(cudaGraphExecDestroy(native));
         throw;

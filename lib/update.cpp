@@ -165,6 +165,8 @@ void require_suitable(const LaunchConfig& config, const KernelParams& current, c
 } // namespace
 
 void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners) {
+    // An update passes a DynamicParam's value only: arguments are bound where nodes are made.
+    std::erase_if(owners, [](const Owner& owner) { return owner.dynamic != 0; });
     update_in(target, node, [&](auto update) {
         const KernelParams& current = *std::get<const KernelParams*>(update.params());
         require_signature(*call.signature, current, update);

@@ -116,6 +116,8 @@ UpdateReport update_whole(ExecState& exec, GraphState& next) {
     if (status != cudaSuccess) {
         const CallFailure failure = describe_failure(status, "cudaGraphExecUpdate", {}, Api::runtime);
         const bool classified = status == cudaErrorGraphExecUpdateFailure;
+        const bool about_the_graph = status == cudaErrorInvalidValue || status == cudaErrorNotSupported;
+        if (!classified && !about_the_graph) throw UpdateError(status, failure.text, failure.details);
         return refused(exec, next, classified ? static_cast<UpdateVerdict>(info.result) : UpdateVerdict::refused, {},
                        info.errorNode, failure.details.log);
     }
@@ -131,6 +133,19 @@ UpdateReport update_whole(ExecState& exec, GraphState& next) {
 UpdateReport Exec::update(const Graph& graph) {
     graph.state().require_root("update");
     return detail::update_whole(state(), graph.state());
+}
+
+UpdateReport Exec::update_or_instantiate(const Graph& graph) {
+    UpdateReport report = update(graph);
+    if (report.updated()) {
+        ++state_->update_counts().updated;
+    } else if (report.needs_instantiate()) {
+        Exec next = graph.instantiate(state_->options());
+        next.state_->continue_counts_of(*state_);
+        state_ = std::move(next.state_);
+        ++state_->update_counts().instantiated;
+    }
+    return report;
 }
 
 std::string_view to_string(UpdateVerdict verdict) noexcept {

@@ -9,6 +9,7 @@
 #include <cudag/device_exec.hpp>
 #include <cudag/device_node.hpp>
 #include <cudag/diff.hpp>
+#include <cudag/dynamic_param.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/error.hpp>
 #include <cudag/event.hpp>

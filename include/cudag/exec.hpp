@@ -29,6 +29,13 @@ struct InstantiateOptions {
     std::optional<StreamRef> upload_stream = std::nullopt; ///< upload at once, ordered in this stream
 };
 
+/// What `Exec::update_or_instantiate` has done so far.
+struct UpdateCounts {
+    std::uint64_t updated = 0;
+    std::uint64_t instantiated = 0;
+    friend bool operator==(const UpdateCounts&, const UpdateCounts&) = default;
+};
+
 /// The executable form of a Graph. Updates affect launches to come, never those in flight, and leave the Graph as it
 /// is. A refused update throws UpdateError and changes nothing. Launches of one Exec never overlap each other.
 /// Keeps its graph's nodes and owners alive; owners given to an update are kept until the last launch that may use them
@@ -55,7 +62,15 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Gives this Exec the parameters of all nodes of `graph`, which has the same nodes and edges, made in the same
     /// order. Handles of the graph that this Exec was made from remain those to use with it. What CUDA, or cudag in its
     /// place, refuses is no exception but a report; it then says in what `graph` differs, and nothing has changed.
+    /// Throws UpdateError if CUDA fails for a reason that is not in the graphs.
     [[nodiscard]] UpdateReport update(const Graph& graph);
+
+    /// Updates to `graph` if CUDA can, and becomes a new instance of it where only that helps, with the flags of this
+    /// one: handles of `graph` are then those to use, all nodes are enabled, and nothing is uploaded. The report says
+    /// why it could not be updated; `update_counts()` tells what was done so far.
+    /// Throws InstantiateError, and changes nothing, if `graph` cannot be instantiated.
+    UpdateReport update_or_instantiate(const Graph& graph);
+    [[nodiscard]] UpdateCounts update_counts() const;
 
     /// Gives this Exec what `Graph::update` changed in its graph since it was made, or last applied: exactly those
     /// nodes, each with one call. Returns how many nodes that were. Throws UpdateError, and changes nothing, if `graph`
@@ -70,6 +85,9 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
 
     /// How often this Exec was launched.
     [[nodiscard]] std::uint64_t replays() const;
+
+    /// How this Exec was instantiated; an upload stream is not kept.
+    [[nodiscard]] InstantiateOptions flags() const;
 
     /// CUDA's handle, borrowed. Updates made through it are unknown to cudag.
     [[nodiscard]] cudaGraphExec_t native() const;

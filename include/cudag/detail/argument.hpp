@@ -16,7 +16,9 @@
 
 namespace cudag {
 class Node;
-}
+template <class T>
+class DynamicParam;
+} // namespace cudag
 
 namespace cudag::detail {
 
@@ -48,6 +50,11 @@ inline constexpr bool is_device_span = false;
 template <class T>
 inline constexpr bool is_device_span<DeviceSpan<T>> = true;
 
+template <class A>
+inline constexpr bool is_dynamic_param = false;
+template <class T>
+inline constexpr bool is_dynamic_param<DynamicParam<T>> = true;
+
 /// A number that is not a bool: an integer or a floating-point value.
 template <class T>
 concept Number = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
@@ -75,13 +82,18 @@ concept ObjectBecomes = (std::is_class_v<P> || std::is_union_v<P> || std::is_enu
                          std::same_as<P, bool>)&&(std::same_as<A, P> ||
                                                   (std::is_class_v<A> && std::convertible_to<const A&, P>));
 
+template <class A, class P>
+concept DynamicBecomes = is_dynamic_param<A> &&
+    (std::same_as<typename A::value_type, P> || PointerBecomes<typename A::value_type, P>);
+
 /// A kernel parameter of type P accepts an argument of type A.
 ///   - a number: the same kind or wider; an integer of any type if its value fits exactly (checked at run time)
 ///   - a pointer: a raw pointer, DeviceSpan (borrowed); DeviceBuffer, PinnedBuffer, shared_ptr (kept alive)
+///   - a DynamicParam<P>, which the argument then follows
 ///   - an object, enum or bool: the same type, or a class that converts to it
 template <class A, class P>
 concept KernelArgument = std::same_as<A, P> || NumberBecomes<A, P> || PointerBecomes<A, P> || BufferBecomes<A, P> ||
-    SpanBecomes<A, P> || SharedBecomes<A, P> || ObjectBecomes<A, P> ||
+    SpanBecomes<A, P> || SharedBecomes<A, P> || ObjectBecomes<A, P> || DynamicBecomes<A, P> ||
     (std::is_pointer_v<P>&& std::same_as<A, std::nullptr_t>);
 
 template <class N>
@@ -125,6 +137,9 @@ P to_parameter(Forwarded&& argument, Owners& owners, const ArgumentSite& site) {
     using A = std::remove_cvref_t<Forwarded>;
     if constexpr (std::same_as<A, P> && !is_shared_ptr<A>) {
         return argument;
+    } else if constexpr (DynamicBecomes<A, P>) {
+        bind(owners, site.position, argument.id());
+        return argument.value();
     } else if constexpr (NumberBecomes<A, P>) {
         return number_to<P>(argument, site);
     } else if constexpr (BufferBecomes<A, P>) {

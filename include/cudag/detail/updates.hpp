@@ -15,6 +15,11 @@
 #include <type_traits>
 #include <utility>
 
+namespace cudag {
+template <class T>
+class DynamicParam;
+}
+
 namespace cudag::detail {
 
 class ExecState;
@@ -87,6 +92,9 @@ class Updates {
     }
 
   private:
+    template <class T>
+    friend class cudag::DynamicParam;
+
     [[nodiscard]] UpdateTarget target() { return static_cast<Self&>(*this).update_target(); }
 
     template <class E>

@@ -1,0 +1,90 @@
+// Sets bound arguments in graphs and execs, all or none.
+#include <cudag/dynamic_param.hpp>
+
+#include "exec_state.hpp"
+#include "failure.hpp"
+#include "graph_state.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <atomic>
+#include <cstring>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+/// One bound argument, and what it was before.
+struct Change {
+    UpdateTarget target;
+    Node node;
+    std::uint32_t argument;
+    const KernelSignature* signature;
+    std::size_t former; ///< where its bytes stand
+};
+
+const KernelParams& kernel_in(const UpdateTarget& target, const GraphState& graph, std::uint32_t index) {
+    const NodeParams& params =
+        target.exec != nullptr ? target.exec->params({graph, index}) : graph.nodes()[index].params;
+    return *std::get<const KernelParams*>(params);
+}
+
+/// The arguments bound to `id` in `target`, and their former values.
+void collect(const UpdateTarget& target, const GraphState& graph, std::uint64_t id, std::size_t bytes,
+             std::vector<Change>& changes, std::vector<std::byte>& former) {
+    for (const Binding& binding : graph.bindings(id)) {
+        const KernelParams& kernel = kernel_in(target, graph, binding.node);
+        const KernelSignature& signature = *kernel.signature;
+        if (binding.argument >= signature.count || signature.parameters[binding.argument].size != bytes)
+            refuse<UpdateError>(fmt::format("argument {} is bound to a DynamicParam of {} bytes, but the node launches "
+                                            "another kernel since the update of the whole graph",
+                                            binding.argument, bytes),
+                                node_subject(graph, binding.node, "update of "));
+        changes.push_back({target, graph.handle(binding.node), binding.argument, &signature, former.size()});
+        const std::byte* value = kernel.values + signature.parameters[binding.argument].offset;
+        former.insert(former.end(), value, value + bytes);
+    }
+    for (const auto& inner : graph.nested())
+        collect(target, *inner, id, bytes, changes, former);
+}
+
+void set_argument(const Change& change, const void* value) {
+    std::vector<void*> many;
+    std::array<void*, 64> few{};
+    void** values = few.data();
+    if (change.signature->count > few.size()) {
+        many.resize(change.signature->count);
+        values = many.data();
+    }
+    values[change.argument] = const_cast<void*>(value); // read only
+    update_kernel(change.target, change.node, {nullptr, change.signature, nullptr, values, nullptr}, {});
+}
+
+} // namespace
+
+std::uint64_t next_dynamic_id() noexcept {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+}
+
+std::size_t set_dynamic(std::uint64_t id, const void* value, std::size_t bytes, const UpdateTarget* targets,
+                        std::size_t count) {
+    std::vector<Change> changes;
+    std::vector<std::byte> former;
+    for (const UpdateTarget* target = targets; target != targets + count; ++target)
+        collect(*target, target->exec != nullptr ? target->exec->source() : *target->graph, id, bytes, changes, former);
+    std::size_t done = 0;
+    try {
+        for (; done < changes.size(); ++done)
+            set_argument(changes[done], value);
+    } catch (...) {
+        while (done-- > 0)
+            set_argument(changes[done], former.data() + changes[done].former); // was accepted once
+        throw;
+    }
+    return changes.size();
+}
+
+} // namespace cudag::detail

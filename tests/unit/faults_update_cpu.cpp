@@ -1,0 +1,108 @@
+// Every runtime call that fails while several nodes are updated at once: all of them change, or none.
+#include "faults.hpp"
+#include "live_counts.hpp"
+#include "pipeline.hpp"
+
+#include <catch.hpp>
+
+namespace {
+
+constexpr int new_factor = 5;
+constexpr int new_fill = 9;
+
+/// Gives two nodes of `graph` new values.
+void change(cudag::Graph& graph, const Pipeline& pipeline) {
+    graph.update(pipeline.kernel, cudag::arg<3>(new_factor));
+    graph.update(pipeline.set, pipeline.kernel_y(), new_fill);
+}
+
+} // namespace
+
+TEST_CASE("an apply that fails at any node changes none", "[unit][faults]") {
+    const NothingLeft check;
+    Pipeline pipeline;
+    cudag::Graph graph = pipeline.build();
+    cudag::Exec exec = graph.instantiate();
+    change(graph, pipeline);
+    const Faults faults = for_every_call_failing([&] { return exec.apply(graph); },
+                                                 [&] { CHECK(pipeline.run(exec) == pipeline.expected()); });
+    CHECK(faults.thrown == 2);
+    CHECK(faults.ignored == 0);
+    CHECK(pipeline.run(exec) == pipeline.expected(new_factor, new_fill));
+}
+
+TEST_CASE("a graph's update that fails changes nothing", "[unit][faults]") {
+    const NothingLeft check;
+    Pipeline pipeline;
+    cudag::Graph graph = pipeline.build();
+    cudag::Exec exec = graph.instantiate();
+    const Faults faults = for_every_call_failing([&] { graph.update(pipeline.kernel, cudag::arg<3>(new_factor)); },
+                                                 [&] { CHECK(exec.apply(graph) == 0); });
+    CHECK(faults.thrown == 1);
+    CHECK(exec.apply(graph) == 1);
+    CHECK(pipeline.run(exec) == pipeline.expected(new_factor));
+}
+
+TEST_CASE("an update of the whole that fails changes nothing", "[unit][faults]") {
+    const NothingLeft check;
+    Pipeline pipeline;
+    cudag::Exec exec = pipeline.build().instantiate();
+    Pipeline other;
+    cudag::Graph graph = other.build();
+    change(graph, other);
+    const Faults faults = for_every_call_failing([&] { return exec.update(graph).updated(); },
+                                                 [&] { CHECK(pipeline.run(exec) == pipeline.expected()); });
+    CHECK(faults.thrown >= 3); // edges, owners, the update
+    CHECK(faults.ignored == 0);
+    CHECK(other.run(exec) == other.expected(new_factor, new_fill));
+}
+
+TEST_CASE("a parameter that cannot be set in one exec is set in none", "[unit][faults]") {
+    const NothingLeft check;
+    Pipeline pipeline;
+    cudag::DynamicParam<int> factor(Pipeline::factor);
+    cudag::GraphBuilder builder;
+    cudag::DeviceBuffer<int> x(Pipeline::size);
+    const auto upload = builder.memcpy(x, pipeline.in);
+    const auto first = builder.kernel(cudag::grid_1d(Pipeline::size, 8), multiply_add, x, x, Pipeline::size, factor);
+    builder.memcpy(pipeline.out, x).after(first.after(upload));
+    const cudag::Graph graph = std::move(builder).build();
+    cudag::Exec one = graph.instantiate();
+    cudag::Exec two = graph.instantiate();
+    const auto check_both = [&](int by) {
+        std::vector<int> expected(pipeline.in);
+        for (int& value : expected)
+            value = value * by + value;
+        CHECK(pipeline.run(one) == expected);
+        CHECK(pipeline.run(two) == expected);
+        CHECK(factor.value() == by);
+    };
+    const Faults faults =
+        for_every_call_failing([&] { return factor.set(new_factor, one, two); }, [&] { check_both(Pipeline::factor); });
+    CHECK(faults.thrown == 2);
+    check_both(new_factor);
+}
+
+TEST_CASE("an exec that cannot be instantiated anew stays what it was", "[unit][faults]") {
+    Pipeline pipeline;
+    cudag::Exec exec = pipeline.build().instantiate();
+    Pipeline other;
+    cudag::GraphBuilder builder;
+    other.write(builder);
+    builder.host([] {});
+    const cudag::Graph larger = std::move(builder).build();
+    for (std::uint64_t call = 1; exec.update_counts() == cudag::UpdateCounts{}; ++call) {
+        CAPTURE(call);
+        CHECK(pipeline.run(exec) == pipeline.expected());
+        cudart_cpu::fail_call(call, cudaErrorMemoryAllocation);
+        try {
+            static_cast<void>(exec.update_or_instantiate(larger));
+        } catch (const cudag::InstantiateError&) {
+        } catch (const cudag::GraphError&) {
+        }
+        cudart_cpu::fail_call(0, cudaSuccess);
+        REQUIRE(call < 100);
+    }
+    CHECK(exec.update_counts() == cudag::UpdateCounts{0, 1});
+    CHECK(other.run(exec) == other.expected());
+}
