@@ -24,28 +24,12 @@ const char* name_of(AccessProperty property) {
     return "unknown";
 }
 
+std::string yes_or_no(bool value) {
+    return value ? "yes" : "no";
+}
+
 std::string cluster_text(const LaunchConfig& config) {
-    const dim3& cluster = config.cluster;
-    if (cluster.x == 1 && cluster.y == 1 && cluster.z == 1) return "none";
-    return fmt::format("({}, {}, {})", cluster.x, cluster.y, cluster.z);
-}
-
-std::string cooperative_text(const LaunchConfig& config) {
-    return config.cooperative ? "set" : "none";
-}
-
-std::string updatable_text(const LaunchConfig& config) {
-    return config.device_updatable ? "set" : "none";
-}
-
-std::string domain_text(const LaunchConfig& config) {
-    return config.memory_sync_domain == MemorySyncDomain::remote ? "remote" : "none";
-}
-
-/// 0 is what CUDA takes for a kernel without a priority.
-std::string priority_text(const LaunchConfig& config) {
-    const int priority = config.priority.value_or(0);
-    return priority == 0 ? "none" : fmt::format("{}", priority);
+    return fmt::format("({}, {}, {})", config.cluster.x, config.cluster.y, config.cluster.z);
 }
 
 std::string policy_text(const LaunchConfig& config) {
@@ -56,9 +40,23 @@ std::string policy_text(const LaunchConfig& config) {
 }
 
 constexpr std::array attributes{
-    AttributeText{"cluster", cluster_text, false},           AttributeText{"cooperative", cooperative_text, true},
-    AttributeText{"device_updatable", updatable_text, true}, AttributeText{"memory_sync_domain", domain_text, false},
-    AttributeText{"priority", priority_text, false},         AttributeText{"access_policy", policy_text, false},
+    AttributeText{"cluster",
+                  [](const LaunchConfig& c) { return c.cluster.x != 1 || c.cluster.y != 1 || c.cluster.z != 1; },
+                  cluster_text, false},
+    AttributeText{"cooperative", [](const LaunchConfig& c) { return c.cooperative; },
+                  [](const LaunchConfig& c) { return yes_or_no(c.cooperative); }, true},
+    AttributeText{"device_updatable", [](const LaunchConfig& c) { return c.device_updatable; },
+                  [](const LaunchConfig& c) { return yes_or_no(c.device_updatable); }, true},
+    AttributeText{"memory_sync_domain",
+                  [](const LaunchConfig& c) { return c.memory_sync_domain != MemorySyncDomain::default_domain; },
+                  [](const LaunchConfig& c) -> std::string {
+                      return c.memory_sync_domain == MemorySyncDomain::remote ? "remote" : "default";
+                  },
+                  false},
+    AttributeText{"priority", [](const LaunchConfig& c) { return c.priority.has_value(); },
+                  [](const LaunchConfig& c) { return fmt::format("{}", c.priority.value_or(0)); }, false},
+    AttributeText{"access_policy", [](const LaunchConfig& c) { return c.access_policy.has_value(); }, policy_text,
+                  false},
 };
 
 /// False if CUDA is too old to know the attribute.
@@ -80,8 +78,8 @@ std::span<const AttributeText> attribute_texts() noexcept {
 }
 
 std::string differing_attribute(const LaunchConfig& before, const LaunchConfig& after) {
-    if (!has_attributes(before) && !has_attributes(after)) return {};
     for (const AttributeText& attribute : attributes) {
+        if (!attribute.is_given(after)) continue;
         const std::string old_text = attribute.text(before);
         const std::string new_text = attribute.text(after);
         if (old_text != new_text)
@@ -167,11 +165,9 @@ std::string describe_attributes(const LaunchConfig& config) {
     std::string text;
     if (!has_attributes(config)) return text;
     for (const AttributeText& attribute : attributes) {
-        const std::string value = attribute.text(config);
-        if (value == "set")
-            text += fmt::format(" {}", attribute.name);
-        else if (value != "none")
-            text += fmt::format(" {} {}", attribute.name, value);
+        if (!attribute.is_given(config)) continue;
+        text += fmt::format(" {}", attribute.name);
+        if (const std::string value = attribute.text(config); value != "yes") text += fmt::format(" {}", value);
     }
     return text;
 }

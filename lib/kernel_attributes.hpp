@@ -25,15 +25,16 @@ namespace cudag::detail {
     return (clustered | flagged) != 0;
 }
 
-/// An attribute and how its value in a configuration reads: "none" if it is not given. Equal texts are equal values.
+/// An attribute, and how its value in a configuration reads: equal texts are equal values.
 struct AttributeText {
     const char* name;
+    bool (*is_given)(const LaunchConfig& config);
     std::string (*text)(const LaunchConfig& config);
     bool needs_instantiate; ///< whether CUDA refuses a change in an update of an instantiated graph
 };
 [[nodiscard]] std::span<const AttributeText> attribute_texts() noexcept;
 
-/// The first attribute in which two configurations differ, with both values; empty if there is none.
+/// The first attribute given in `after` that is another one in `before`, with both values; empty if there is none.
 [[nodiscard]] std::string differing_attribute(const LaunchConfig& before, const LaunchConfig& after);
 
 /// The attributes of `config` that are given, as CUDA takes them.

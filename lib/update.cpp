@@ -139,9 +139,16 @@ void require_signature(const KernelSignature& given, const KernelParams& current
                         update.subject());
 }
 
+/// Makes `config` that of the node; its attributes stay, in CUDA, too.
+void assign_shape(LaunchConfig& node, const LaunchConfig& config) noexcept {
+    node.grid = config.grid;
+    node.block = config.block;
+    node.shared_bytes = config.shared_bytes;
+}
+
 /// Notes what CUDA has accepted.
 void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
-    if (call.config != nullptr) kernel.config = *call.config;
+    if (call.config != nullptr) assign_shape(kernel.config, *call.config);
     if (call.block != nullptr) {
         std::memcpy(kernel.values, call.block, call.signature->bytes);
         return;
@@ -152,14 +159,17 @@ void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
                         call.signature->parameters[i].size);
 }
 
-/// CUDA keeps a node's attributes in an update, and the grid must still suit them.
+/// Attributes are fixed, and a new grid must suit them.
 template <class MakeSubject>
 void require_suitable(const LaunchConfig& config, const KernelParams& current, const MakeSubject& subject) {
     if (!has_attributes(config) && !has_attributes(current.config)) [[likely]]
         return;
     if (const std::string difference = differing_attribute(current.config, config); !difference.empty())
-        refuse<UpdateError>(difference + "; attributes are fixed when the node is made: repeat them", subject());
-    require_attributes<UpdateError>(config, current.symbol, subject);
+        refuse<UpdateError>(difference + "; attributes are fixed when the node is made: repeat them or leave them out",
+                            subject());
+    LaunchConfig next = current.config;
+    assign_shape(next, config);
+    require_attributes<UpdateError>(next, current.symbol, subject);
 }
 
 } // namespace

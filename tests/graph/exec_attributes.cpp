@@ -50,6 +50,13 @@ TEST_CASE("an update may repeat a node's attributes", "[exec][attributes]") {
     CHECK(s.threads() == 512);
 }
 
+TEST_CASE("attributes that an update leaves out stay", "[exec][attributes]") {
+    Sample s({.grid = 4, .block = 32, .cluster = 2});
+    s.exec.update(s.node, LaunchConfig{.grid = 8, .block = 64});
+    CHECK(s.threads() == 512);
+    CHECK_THAT(s.refusal({.grid = 7}), ContainsSubstring("grid.x is 7") && ContainsSubstring("cluster.x, which is 2"));
+}
+
 TEST_CASE("arguments of a node with attributes are updated without a configuration", "[exec][attributes]") {
     Sample s({.grid = 4, .block = 32, .cluster = 2});
     s.exec.update(s.node, cudag::arg<2>(5U));
@@ -63,17 +70,18 @@ TEST_CASE("an update to other attributes is refused with both values", "[exec][a
                ContainsSubstring("cluster is (2, 1, 1), the update's is (4, 1, 1)"));
     CHECK_THAT(s.refusal({.grid = 4, .block = 32, .cluster = 2, .priority = -2}),
                ContainsSubstring("priority is -1, the update's is -2"));
+    CHECK_THAT(s.refusal({.grid = 4, .block = 32, .priority = 0}),
+               ContainsSubstring("priority is -1, the update's is 0"));
     CHECK_THAT(s.refusal({.grid = 4, .block = 32, .cluster = 2, .cooperative = true, .priority = -1}),
-               ContainsSubstring("cooperative is none, the update's is set"));
-    CHECK_THAT(s.refusal({.grid = 4, .block = 32}), ContainsSubstring("cluster is (2, 1, 1), the update's is none"));
+               ContainsSubstring("cooperative is no, the update's is yes"));
 }
 
 TEST_CASE("an update cannot give a plain node attributes", "[exec][attributes]") {
     Sample s({.grid = 4, .block = 32});
     CHECK_THAT(s.refusal({.grid = 4, .block = 32, .cluster = 2}),
-               ContainsSubstring("cluster is none, the update's is (2, 1, 1)"));
+               ContainsSubstring("cluster is (1, 1, 1), the update's is (2, 1, 1)"));
     CHECK_THAT(s.refusal({.grid = 4, .block = 32, .device_updatable = true}),
-               ContainsSubstring("device_updatable is none, the update's is set"));
+               ContainsSubstring("device_updatable is no, the update's is yes"));
 }
 
 TEST_CASE("a new grid must suit the cluster", "[exec][attributes]") {
@@ -90,5 +98,5 @@ TEST_CASE("diff names the attributes in which kernel nodes differ", "[graph][att
         if (difference.kind == cudag::DifferenceKind::attribute)
             attributes.push_back({difference.field, difference.old_value, difference.new_value});
     CHECK(attributes ==
-          std::vector<std::vector<std::string>>{{"cluster", "(2, 1, 1)", "none"}, {"priority", "none", "-1"}});
+          std::vector<std::vector<std::string>>{{"cluster", "(2, 1, 1)", "(1, 1, 1)"}, {"priority", "0", "-1"}});
 }
