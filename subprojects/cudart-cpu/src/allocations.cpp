@@ -110,12 +110,12 @@ void* allocate(std::size_t bytes, const AllocationKind& kind) {
     return memory;
 }
 
-void* take_address(std::size_t bytes) {
+void* take_address(std::size_t bytes, int device) {
     const std::unique_lock lock(table().mutex);
     require_free_memory(bytes);
     auto* memory = static_cast<char*>(::operator new(bytes, alignment));
     try {
-        const AllocationKind kind{cudaMemoryTypeDevice};
+        const AllocationKind kind{.type = cudaMemoryTypeDevice, .device = device};
         table().allocations.emplace(memory, Allocation{bytes, kind, std::monostate{}, true});
     } catch (...) {
         ::operator delete(memory, alignment);
@@ -191,7 +191,7 @@ std::optional<Range> find_allocation(const void* pointer) {
         const std::shared_lock lock(table().mutex);
         if (const Entry* entry = find_entry(pointer)) {
             const auto& [base, allocation] = *entry;
-            return Range{const_cast<char*>(base), allocation.bytes, allocation.kind.type};
+            return Range{const_cast<char*>(base), allocation.bytes, allocation.kind.type, allocation.kind.device};
         }
     }
     return find_symbol(pointer);

@@ -1,6 +1,7 @@
 // Making and ending allocations.
 #pragma once
 
+#include "device_model.hpp"
 #include "memory.hpp"
 
 #include <memory>
@@ -20,6 +21,7 @@ struct AllocationKind {
     std::shared_ptr<MemoryPool> pool = nullptr;
     /// Those of cudaHostAlloc.
     unsigned host_flags = 0;
+    int device = current_device();
 };
 
 /// Memory of its own for each call, so that address sanitizer sees overruns. Throws cudaErrorMemoryAllocation.
@@ -48,7 +50,7 @@ enum class AllocatedOn { host, device };
 
 /// An address that stays taken, also while nothing is allocated there: that of an alloc node. Device memory for all
 /// who ask, but no live allocation. Throws cudaErrorMemoryAllocation.
-void* take_address(std::size_t bytes);
+void* take_address(std::size_t bytes, int device);
 void give_up_address(void* address) noexcept;
 
 /// Makes a live allocation of a taken address that has none; `keep` lives until it ends.

@@ -31,7 +31,7 @@ CUDART_CPU_API cudaError_t cudaFreeArray(cudaArray_t array) {
             return;
         }
         array_of(array);
-        wait_for_device();
+        wait_for_all_devices();
         destroy_array(array);
     });
 }

@@ -8,45 +8,26 @@
 
 using namespace cudart_cpu::detail;
 
-namespace cudart_cpu::detail {
-
-std::size_t device_count() {
-    return 1;
-}
-
-void require_device(int device) {
-    if (device != 0) {
-        fail(cudaErrorInvalidDevice,
-             text("Invalid device number ", device, " provided, must be in the range of 0 to 0"));
-    }
-}
-
-int current_device() {
-    return 0;
-}
-
-} // namespace cudart_cpu::detail
-
 CUDART_CPU_API cudaError_t cudaGetDeviceCount(int* count) {
     return api_anywhere("cudaGetDeviceCount", [&] {
         require_pointer(count, "count");
-        *count = 1;
+        *count = static_cast<int>(device_count());
     });
 }
 
 CUDART_CPU_API cudaError_t cudaGetDevice(int* device) {
     return api_without_context("cudaGetDevice", [&] {
         require_pointer(device, "device");
-        *device = 0;
+        *device = current_device();
     });
 }
 
 CUDART_CPU_API cudaError_t cudaSetDevice(int device) {
-    return api("cudaSetDevice", [&] { require_device(device); });
+    return api("cudaSetDevice", [&] { set_current_device(device); });
 }
 
 CUDART_CPU_API cudaError_t cudaDeviceSynchronize() {
-    return api("cudaDeviceSynchronize", [] { wait_for_device(); });
+    return api("cudaDeviceSynchronize", [] { wait_for_device(current_device()); });
 }
 
 CUDART_CPU_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {

@@ -1,4 +1,4 @@
-// The one device: a GPU of compute capability 9.0 by its limits, the host's memory by its size.
+// The devices, each the same: a GPU of compute capability 9.0 by its limits, the host's memory by its size.
 #pragma once
 
 #include <cstddef>
@@ -27,10 +27,14 @@ inline constexpr int greatest_stream_priority = -5;
 /// Bytes of the host's physical memory.
 std::size_t device_memory_bytes();
 
+inline constexpr std::size_t max_devices = 8;
+
 std::size_t device_count();
 /// Throws cudaErrorInvalidDevice unless there is such a device.
 void require_device(int device);
 /// Of this thread.
-int current_device();
+int current_device() noexcept;
+/// Throws cudaErrorInvalidDevice unless there is such a device.
+void set_current_device(int device);
 
 } // namespace cudart_cpu::detail

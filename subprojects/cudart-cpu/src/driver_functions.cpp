@@ -2,6 +2,7 @@
 #include "driver_functions.hpp"
 
 #include "call.hpp"
+#include "device_model.hpp"
 #include "driver_errors.hpp"
 #include "graph_arguments.hpp"
 #include "graph_enum.hpp"
@@ -65,8 +66,8 @@ CUresult memset_d32_async(CUdeviceptr destination, unsigned value, std::size_t c
 }
 
 CUcontext current_context() noexcept {
-    static int the_context; // only its address means something
-    return has_context() ? reinterpret_cast<CUcontext>(&the_context) : nullptr;
+    static int contexts[max_devices]; // only their addresses mean something
+    return has_context() ? reinterpret_cast<CUcontext>(&contexts[current_device()]) : nullptr;
 }
 
 CUresult ctx_get_current(CUcontext* context) {

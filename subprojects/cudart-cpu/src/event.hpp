@@ -2,6 +2,7 @@
 #pragma once
 
 #include "completion.hpp"
+#include "device_model.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -16,6 +17,8 @@ class Event {
   public:
     explicit Event(unsigned flags) : flags_(flags) {}
 
+    /// The device that was current when it was made.
+    [[nodiscard]] int device() const noexcept { return device_; }
     [[nodiscard]] bool timed() const noexcept { return (flags_ & cudaEventDisableTiming) == 0; }
     /// What the last record captured; null before the first.
     [[nodiscard]] CompletionPtr recorded() const;
@@ -23,6 +26,7 @@ class Event {
 
   private:
     unsigned flags_;
+    int device_ = current_device();
     mutable std::mutex mutex_;
     CompletionPtr recorded_;
 };

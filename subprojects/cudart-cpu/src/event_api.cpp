@@ -47,6 +47,10 @@ void record_checked(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
     if (flags != cudaEventRecordDefault) {
         fail(cudaErrorInvalidValue, text("event record flags ", flags, " are unknown"));
     }
+    if (recorded.device() != recorder.device()) {
+        fail(cudaErrorInvalidResourceHandle,
+             text("the event belongs to device ", recorded.device(), ", the stream to device ", recorder.device()));
+    }
     record(recorded, recorder);
 }
 

@@ -4,6 +4,7 @@
 #include "graph_conditional_work.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <unordered_map>
 
 namespace cudart_cpu::detail {
@@ -75,21 +76,27 @@ const Node* find_cycle(const Graph& graph) {
     return first;
 }
 
-/// How many nodes it and its bodies have that do something.
-std::size_t validate_nodes_for_device(const Graph& graph) {
+/// How many nodes it and its bodies have that do something. `device`: the one of the first of them.
+std::size_t validate_nodes_for_device(const Graph& graph, std::optional<int>& device) {
     std::size_t working = 0;
     for (const auto& node : graph.nodes()) {
         if (std::string reason = node->work->refuse_device_launch(); !reason.empty())
             throw InstantiateFailure{cudaGraphInstantiateNodeOperationNotSupported, node->handle, std::move(reason)};
-        if (node->bodies.empty()) ++working;
         for (const auto& body : node->bodies)
-            working += validate_nodes_for_device(*body);
+            working += validate_nodes_for_device(*body, device);
+        if (!node->bodies.empty()) continue;
+        ++working;
+        if (!device) device = node->work->device();
+        if (*device != node->work->device())
+            throw InstantiateFailure{cudaGraphInstantiateMultipleDevicesNotSupported, node->handle,
+                                     "Device graphs must reside on a single device"};
     }
     return working;
 }
 
 void validate_for_device(const Graph& graph) {
-    if (validate_nodes_for_device(graph) == 0)
+    std::optional<int> device;
+    if (validate_nodes_for_device(graph, device) == 0)
         throw InstantiateFailure{cudaGraphInstantiateError, nullptr,
                                  "Device graphs must contain at least one non-empty node"};
 }

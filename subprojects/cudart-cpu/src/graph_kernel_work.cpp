@@ -57,10 +57,10 @@ void KernelWork::run() const {
 
 std::optional<Refusal> KernelWork::refuse_node_update(const Work& next) const {
     const KernelEntry& other = static_cast<const KernelWork&>(next).kernel_;
-    if (other.device != kernel_.device)
+    if (next.device() != device())
         return Refusal{cudaGraphExecUpdateErrorUnsupportedFunctionChange,
-                       text("kernel ", kernel_name(other), " belongs to device ", other.device, ", the node to device ",
-                            kernel_.device)};
+                       text("kernel ", kernel_name(other), " belongs to device ", next.device(),
+                            ", the node to device ", device())};
     return std::nullopt;
 }
 

@@ -25,7 +25,7 @@ Registry& registry() {
 } // namespace
 
 GraphMemory::GraphMemory(int device, std::size_t bytes)
-    : device_(device), bytes_(bytes), address_(take_address(bytes)) {}
+    : device_(device), bytes_(bytes), address_(take_address(bytes, device)) {}
 
 GraphMemory::~GraphMemory() {
     forget_graph_memory(*this);

@@ -1,6 +1,7 @@
 // What one node does. A new kind of node is a new class below Work, its entry points, and a case in graph_params.cpp.
 #pragma once
 
+#include "device_model.hpp"
 #include "graph_text.hpp"
 
 #include <driver_types.h>
@@ -37,6 +38,9 @@ class Work {
     virtual ~Work() = default;
 
     virtual cudaGraphNodeType type() const noexcept = 0;
+
+    /// The device that was current when the node got its parameters.
+    int device() const noexcept { return device_; }
 
     /// Short, for people: "kernel scale", "memcpy 12 B".
     virtual std::string title() const = 0;
@@ -75,6 +79,9 @@ class Work {
 
     /// The same for an update of the whole graph. `fixed_priority`: the exec was made with UseNodePriority.
     virtual std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const;
+
+  private:
+    int device_ = current_device();
 };
 
 using WorkPointer = std::shared_ptr<const Work>;

@@ -20,7 +20,6 @@ struct KernelEntry {
     const void* symbol;
     CallThunk call;
     std::vector<ParamLayout> params;
-    int device = 0;
     /// Bytes; raised by cudaFuncSetAttribute.
     mutable std::atomic<int> max_dynamic_shared_bytes{48 * 1024};
     /// Only its address means something: the cudaFunction_t. The cudaKernel_t is the address of the entry itself.

@@ -1,5 +1,6 @@
 // cudaLaunchKernel, cudaLaunchKernelExC.
 #include "call.hpp"
+#include "device_model.hpp"
 #include "graph_text.hpp"
 #include "kernel_args.hpp"
 #include "kernel_registry.hpp"
@@ -16,6 +17,9 @@ namespace {
 void launch(const void* function, dim3 grid, dim3 block, void** args, std::size_t shared_bytes, cudaStream_t stream) {
     const KernelEntry& kernel = kernel_of(function);
     Stream& target = stream_of(stream);
+    if (target.device() != current_device())
+        fail(cudaErrorInvalidResourceHandle, text("the stream belongs to device ", target.device(),
+                                                  ", the thread's current device is ", current_device()));
     validate_launch(kernel, grid, block, shared_bytes);
     const auto copied = std::make_shared<KernelArgs>(kernel, args);
     enqueue(target, [&kernel, grid, block, copied] { run_kernel(kernel, grid, block, copied->pointers()); });

@@ -14,6 +14,7 @@ struct Range {
     char* base;
     std::size_t bytes;
     cudaMemoryType type;
+    int device = 0;
 };
 
 /// The live allocation that `pointer` points into.

@@ -104,7 +104,7 @@ CUDART_CPU_API cudaError_t cudaFree(void* pointer) {
         const DeadAllocation dead = end_allocation(pointer, AllocatedOn::device);
         // Not for stream-ordered memory: the caller must know that nothing uses it any more.
         if (!dead.stream_ordered()) {
-            wait_for_device();
+            wait_for_all_devices();
         }
         release(dead);
     });
@@ -116,7 +116,7 @@ CUDART_CPU_API cudaError_t cudaFreeHost(void* pointer) {
             return;
         }
         const DeadAllocation dead = end_allocation(pointer, AllocatedOn::host);
-        wait_for_device();
+        wait_for_all_devices();
         release(dead);
     });
 }
@@ -143,7 +143,7 @@ CUDART_CPU_API cudaError_t cudaPointerGetAttributes(cudaPointerAttributes* attri
         const std::optional<Range> range = find_live_allocation(pointer);
         *attributes = {};
         attributes->type = range ? range->type : cudaMemoryTypeUnregistered;
-        attributes->device = range ? 0 : cudaInvalidDeviceId;
+        attributes->device = range ? range->device : cudaInvalidDeviceId;
         attributes->devicePointer = range ? address : nullptr;
         attributes->hostPointer = attributes->type == cudaMemoryTypeDevice ? nullptr : address;
     });

@@ -20,7 +20,7 @@ void allocate_from(const std::shared_ptr<MemoryPool>& pool, void** pointer, std:
     }
     pool->take(bytes);
     try {
-        *pointer = allocate(bytes, {.type = cudaMemoryTypeDevice, .pool = pool});
+        *pointer = allocate(bytes, {.type = cudaMemoryTypeDevice, .pool = pool, .device = pool->device()});
     } catch (...) {
         pool->free(bytes);
         pool->release();

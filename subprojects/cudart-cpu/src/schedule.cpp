@@ -1,11 +1,12 @@
 // The schedule's settings: control.hpp's setters and the environment.
 #include "schedule.hpp"
 
+#include "environment.hpp"
+
 #include <cudart_cpu/control.hpp>
 
 #include <atomic>
 #include <cstdio>
-#include <cstdlib>
 #include <mutex>
 #include <string_view>
 #include <thread>
@@ -15,30 +16,14 @@ namespace cudart_cpu {
 
 namespace {
 
-/// The environment's number; 0 if the variable is absent. A variable that is no number ends the program: a test run
-/// that silently ignored its seed would look like a passed one.
-std::uint64_t number_from_environment(const char* name) {
-    const char* value = std::getenv(name);
-    if (value == nullptr || *value == '\0') {
-        return 0;
-    }
-    char* end = nullptr;
-    const std::uint64_t number = std::strtoull(value, &end, 0);
-    if (*end != '\0') {
-        std::fprintf(stderr, "cudart-cpu: %s=%s is no number\n", name, value);
-        std::abort();
-    }
-    return number;
-}
-
 bool trace_enabled() {
-    static const bool enabled = number_from_environment("CUDART_CPU_TRACE") != 0;
+    static const bool enabled = detail::number_from_environment("CUDART_CPU_TRACE") != 0;
     return enabled;
 }
 
 struct Seed {
     std::mutex mutex;
-    detail::Draw next{number_from_environment("CUDART_CPU_SEED"), 0};
+    detail::Draw next{detail::number_from_environment("CUDART_CPU_SEED"), 0};
 };
 
 Seed& seed_setting() {

@@ -2,6 +2,7 @@
 #include "stream.hpp"
 
 #include "call.hpp"
+#include "device_model.hpp"
 #include "handle_table.hpp"
 #include "live_counts.hpp"
 
@@ -20,6 +21,7 @@ struct Device {
     struct Member {
         std::weak_ptr<WorkQueue> queue;
         bool blocking;
+        int device;
     };
 
     std::mutex mutex;
@@ -32,7 +34,7 @@ Device& device() {
 }
 
 struct OwnedStream {
-    OwnedStream(unsigned flags, int priority) : stream(flags, priority) {}
+    OwnedStream(unsigned flags, int priority) : stream(flags, priority, current_device()) {}
 
     Stream stream;
     Counted<Kind::stream> counted;
@@ -45,26 +47,39 @@ StreamTable& streams() {
     return *table;
 }
 
-Stream& legacy_stream() {
-    static auto* stream = new Stream(cudaStreamDefault, 0);
-    return *stream;
+/// One for each device, made with its first use.
+Stream& legacy_stream(int device) {
+    struct Lazy {
+        std::once_flag made;
+        Stream* stream;
+    };
+    static auto* streams = new Lazy[max_devices];
+    Lazy& one = streams[device];
+    std::call_once(one.made, [&] { one.stream = new Stream(cudaStreamDefault, 0, device); });
+    return *one.stream;
 }
 
-/// Ends a thread's stream with the thread. A later use, by another of the thread's destructors, makes a new stream.
-Stream& per_thread_stream() {
-    thread_local Stream* stream = nullptr;
+/// Ends a thread's streams with the thread. A later use, by another of the thread's destructors, makes a new stream.
+Stream& per_thread_stream(int device) {
+    thread_local Stream* streams[max_devices] = {};
     thread_local const struct Owner {
-        ~Owner() { delete std::exchange(stream, nullptr); }
+        ~Owner() {
+            for (Stream*& stream : streams) {
+                delete std::exchange(stream, nullptr);
+            }
+        }
     } owner;
+    Stream*& stream = streams[device];
     if (stream == nullptr) {
-        stream = new Stream(cudaStreamDefault, 0);
+        stream = new Stream(cudaStreamDefault, 0, device);
     }
     return *stream;
 }
 
-std::unique_lock<std::mutex> lock_device() {
+/// For work on `stream`.
+std::unique_lock<std::mutex> lock_device(const Stream& stream) {
     // Made before the lock is taken, because making a stream takes it too.
-    legacy_stream();
+    legacy_stream(stream.device());
     return std::unique_lock(device().mutex);
 }
 
@@ -89,19 +104,21 @@ void add_pending_members(std::vector<CompletionPtr>& pending, Choose&& choose) {
 
 /// What an operation enqueued into `stream` now must wait for in other streams. The device must be locked.
 void add_default_stream_order(std::vector<CompletionPtr>& after, const Stream& stream) {
-    if (&stream == &legacy_stream()) {
-        add_pending_members(after, [](const Device::Member& member) { return member.blocking; });
+    const Stream& legacy = legacy_stream(stream.device());
+    if (&stream == &legacy) {
+        add_pending_members(
+            after, [&](const Device::Member& member) { return member.blocking && member.device == stream.device(); });
     } else if (stream.blocking()) {
-        add_if_pending(after, legacy_stream().queue());
+        add_if_pending(after, legacy.queue());
     }
 }
 
 /// What a synchronisation with `stream` waits for.
 std::vector<CompletionPtr> pending_work(const Stream& stream) {
     std::vector<CompletionPtr> pending;
-    const auto lock = lock_device();
+    const auto lock = lock_device(stream);
     add_if_pending(pending, stream.queue());
-    if (&stream == &legacy_stream()) {
+    if (&stream == &legacy_stream(stream.device())) {
         add_default_stream_order(pending, stream);
     }
     return pending;
@@ -109,12 +126,13 @@ std::vector<CompletionPtr> pending_work(const Stream& stream) {
 
 } // namespace
 
-Stream::Stream(unsigned flags, int priority)
-    : flags_(flags), priority_(priority), queue_(std::make_shared<WorkQueue>()) {
+Stream::Stream(unsigned flags, int priority, int device)
+    : flags_(flags), priority_(priority), device_(device), queue_(std::make_shared<WorkQueue>()) {
     static std::atomic<unsigned long long> last_id{0};
     id_ = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
-    const std::lock_guard lock(device().mutex);
-    device().members.push_back({queue_, blocking()});
+    Device& all = detail::device();
+    const std::lock_guard lock(all.mutex);
+    all.members.push_back({queue_, blocking(), device});
 }
 
 Stream::~Stream() {
@@ -133,10 +151,10 @@ void destroy_stream(cudaStream_t handle) {
 
 Stream& stream_of(cudaStream_t handle) {
     if (handle == nullptr || handle == cudaStreamLegacy) {
-        return legacy_stream();
+        return legacy_stream(current_device());
     }
     if (handle == cudaStreamPerThread) {
-        return per_thread_stream();
+        return per_thread_stream(current_device());
     }
     const std::shared_ptr<OwnedStream> found = streams().find(handle);
     if (found == nullptr) {
@@ -146,7 +164,7 @@ Stream& stream_of(cudaStream_t handle) {
 }
 
 CompletionPtr enqueue(Stream& stream, std::function<void()> op, std::vector<CompletionPtr> after) {
-    const auto lock = lock_device();
+    const auto lock = lock_device(stream);
     add_default_stream_order(after, stream);
     return stream.queue().push(std::move(op), std::move(after));
 }
@@ -161,15 +179,28 @@ void wait_for(const Stream& stream) {
     }
 }
 
-void wait_for_device() {
+namespace {
+
+template <class Choose>
+void wait_for_members(Choose&& choose) {
     std::vector<CompletionPtr> pending;
     {
-        const auto lock = lock_device();
-        add_pending_members(pending, [](const Device::Member&) { return true; });
+        const std::lock_guard lock(device().mutex);
+        add_pending_members(pending, choose);
     }
     for (const CompletionPtr& work : pending) {
         work->wait();
     }
+}
+
+} // namespace
+
+void wait_for_all_devices() {
+    wait_for_members([](const Device::Member&) { return true; });
+}
+
+void wait_for_device(int device) {
+    wait_for_members([=](const Device::Member& member) { return member.device == device; });
 }
 
 } // namespace cudart_cpu::detail

@@ -14,7 +14,7 @@ namespace cudart_cpu::detail {
 
 class Stream {
   public:
-    Stream(unsigned flags, int priority);
+    Stream(unsigned flags, int priority, int device);
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
     /// Returns at once; the work that is pending still runs.
@@ -22,6 +22,8 @@ class Stream {
 
     [[nodiscard]] unsigned flags() const noexcept { return flags_; }
     [[nodiscard]] int priority() const noexcept { return priority_; }
+    /// The device that was current when it was made.
+    [[nodiscard]] int device() const noexcept { return device_; }
     [[nodiscard]] unsigned long long id() const noexcept { return id_; }
     /// Whether it waits for, and is waited for by, the legacy default stream.
     [[nodiscard]] bool blocking() const noexcept { return (flags_ & cudaStreamNonBlocking) == 0; }
@@ -30,6 +32,7 @@ class Stream {
   private:
     unsigned flags_;
     int priority_;
+    int device_;
     unsigned long long id_;
     std::shared_ptr<WorkQueue> queue_;
 };
@@ -38,8 +41,8 @@ cudaStream_t create_stream(unsigned flags, int priority);
 /// Throws cudaErrorInvalidResourceHandle for a dead handle or a default stream.
 void destroy_stream(cudaStream_t handle);
 
-/// The stream of a handle; nullptr and cudaStreamLegacy are the legacy default stream, cudaStreamPerThread is this
-/// thread's. Throws cudaErrorInvalidResourceHandle for a dead handle.
+/// The stream of a handle; nullptr and cudaStreamLegacy are the current device's legacy default stream,
+/// cudaStreamPerThread is this thread's of that device. Throws cudaErrorInvalidResourceHandle for a dead handle.
 Stream& stream_of(cudaStream_t handle);
 
 /// Runs `op` on the stream's worker after everything enqueued before it and, by the rules of the legacy default stream,
@@ -51,6 +54,8 @@ CompletionPtr enqueue(Stream& stream, std::function<void()> op, std::vector<Comp
 bool idle(const Stream& stream);
 void wait_for(const Stream& stream);
 /// Waits for the work of every stream, also of destroyed ones.
-void wait_for_device();
+void wait_for_all_devices();
+/// The same for the streams of one device.
+void wait_for_device(int device);
 
 } // namespace cudart_cpu::detail

@@ -62,8 +62,7 @@ CUDART_CPU_API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long lo
 CUDART_CPU_API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
     return api("cudaStreamGetDevice", [&] {
         require_pointer(device, "device");
-        stream_of(stream);
-        *device = 0;
+        *device = stream_of(stream).device();
     });
 }
 #endif

@@ -20,6 +20,10 @@ void set_seed(std::uint64_t seed);
 /// 0 restores the default (the environment's CUDART_CPU_WORKERS, else the number of cores).
 void set_workers(unsigned workers);
 
+/// How many devices there are, 1 to 8; all have the host's memory. 0 restores the default (the environment's
+/// CUDART_CPU_DEVICES, else 1). Fewer than there were: for when no thread uses those that go.
+void set_devices(unsigned number);
+
 /// The node order drawn for the most recent finished graph launch. CUDART_CPU_TRACE=1 prints each to stderr.
 std::vector<std::string> last_order();
 

@@ -1,0 +1,12 @@
+// Numbers that the environment sets.
+#pragma once
+
+#include <cstdint>
+
+namespace cudart_cpu::detail {
+
+/// 0 if the variable is absent. A variable that is no number ends the program: a test run that silently ignored its
+/// seed would look like a passed one.
+std::uint64_t number_from_environment(const char* name);
+
+} // namespace cudart_cpu::detail
