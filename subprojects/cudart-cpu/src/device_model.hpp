@@ -20,6 +20,10 @@ inline constexpr int warp_size = 32;
 inline constexpr int compute_major = 9;
 inline constexpr int compute_minor = 0;
 inline constexpr int multiprocessors = 132;
+inline constexpr unsigned max_portable_cluster_blocks = 8;
+inline constexpr unsigned max_cluster_blocks = 16;
+inline constexpr std::size_t max_access_policy_window = 128 * 1024 * 1024;
+inline constexpr int mem_sync_domains = 4;
 
 inline constexpr int least_stream_priority = 0;
 inline constexpr int greatest_stream_priority = -5;

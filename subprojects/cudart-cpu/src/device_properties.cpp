@@ -47,6 +47,10 @@ cudaDeviceProp device_properties() {
     p.asyncEngineCount = 3;
     p.unifiedAddressing = 1;
     p.l2CacheSize = 50 * 1024 * 1024;
+    p.persistingL2CacheMaxSize = p.l2CacheSize / 8 * 5;
+    p.accessPolicyMaxWindowSize = static_cast<int>(max_access_policy_window);
+    p.cooperativeLaunch = 1;
+    p.clusterLaunch = 1;
     p.streamPrioritiesSupported = 1;
     p.managedMemory = 1;
     p.concurrentManagedAccess = 1;
@@ -109,6 +113,12 @@ int device_attribute(cudaDeviceAttr attribute) {
         return static_cast<int>(p.texturePitchAlignment);
     case cudaDevAttrAsyncEngineCount:
         return p.asyncEngineCount;
+    case cudaDevAttrMaxAccessPolicyWindowSize:
+        return p.accessPolicyMaxWindowSize;
+    case cudaDevAttrMaxPersistingL2CacheSize:
+        return p.persistingL2CacheMaxSize;
+    case cudaDevAttrMemSyncDomainCount:
+        return mem_sync_domains;
     // Supported.
     case cudaDevAttrCanMapHostMemory:
     case cudaDevAttrCanUseHostPointerForRegisteredMem:
@@ -119,6 +129,8 @@ int device_attribute(cudaDeviceAttr attribute) {
     case cudaDevAttrConcurrentManagedAccess:
     case cudaDevAttrComputePreemptionSupported:
     case cudaDevAttrMemoryPoolsSupported:
+    case cudaDevAttrCooperativeLaunch:
+    case cudaDevAttrClusterLaunch:
         return 1;
     // Not supported, or none.
     case cudaDevAttrComputeMode:
@@ -135,7 +147,6 @@ int device_attribute(cudaDeviceAttr attribute) {
     case cudaDevAttrPageableMemoryAccess:
     case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
     case cudaDevAttrDirectManagedMemAccessFromHost:
-    case cudaDevAttrCooperativeLaunch:
     case cudaDevAttrHostRegisterSupported:
         return 0;
     default:

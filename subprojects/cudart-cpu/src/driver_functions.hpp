@@ -11,6 +11,9 @@ CUresult graph_add_kernel_node(CUgraphNode* added, CUgraph graph, const CUgraphN
                                const CUDA_KERNEL_NODE_PARAMS_v2* params);
 CUresult graph_kernel_node_get_params(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2* params);
 CUresult graph_kernel_node_set_params(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2* params);
+CUresult graph_kernel_node_get_attribute(CUgraphNode node, CUkernelNodeAttrID attribute, CUkernelNodeAttrValue* value);
+CUresult graph_kernel_node_set_attribute(CUgraphNode node, CUkernelNodeAttrID attribute,
+                                         const CUkernelNodeAttrValue* value);
 CUresult graph_exec_kernel_node_set_params(CUgraphExec exec, CUgraphNode node,
                                            const CUDA_KERNEL_NODE_PARAMS_v2* params);
 

@@ -3,6 +3,7 @@
 
 #include "exec_model.hpp"
 #include "graph_conditional_work.hpp"
+#include "graph_enum.hpp"
 #include "graph_params.hpp"
 
 namespace cudart_cpu::detail::driver {
@@ -60,6 +61,22 @@ CUresult graph_kernel_node_set_params(CUgraphNode node, const CUDA_KERNEL_NODE_P
         require_pointer(params, "nodeParams");
         Node& target = node_of(node);
         target.set_work(make_kernel_work(kernel_params(*params), work_of<KernelWork>(target)));
+    });
+}
+
+// The runtime's values are the driver's under other names.
+static_assert(sizeof(CUkernelNodeAttrValue) == sizeof(cudaLaunchAttributeValue));
+
+CUresult graph_kernel_node_get_attribute(CUgraphNode node, CUkernelNodeAttrID attribute, CUkernelNodeAttrValue* value) {
+    return driver_graph_api("cuGraphKernelNodeGetAttribute", [&] {
+        get_node_attribute(node, number_in(attribute), reinterpret_cast<cudaLaunchAttributeValue*>(value));
+    });
+}
+
+CUresult graph_kernel_node_set_attribute(CUgraphNode node, CUkernelNodeAttrID attribute,
+                                         const CUkernelNodeAttrValue* value) {
+    return driver_graph_api("cuGraphKernelNodeSetAttribute", [&] {
+        set_node_attribute(node, number_in(attribute), reinterpret_cast<const cudaLaunchAttributeValue*>(value));
     });
 }
 

@@ -22,12 +22,14 @@ std::vector<std::string> names(const LaunchGraph& graph, const std::vector<std::
 /// One launch of a snapshot.
 struct Launch {
     std::shared_ptr<const ExecSnapshot> snapshot;
+    const void* exec;
+    bool is_uploaded;
     Draw draw;
     std::vector<WorkPointer> staged; // of the nodes that the graph says are staged
 };
 
-Launch prepare(std::shared_ptr<const ExecSnapshot> snapshot) {
-    Launch launch{std::move(snapshot), next_draw(), {}};
+Launch prepare(Exec& exec) {
+    Launch launch{exec.snapshot(), &exec, exec.is_uploaded(), next_draw(), {}};
     const LaunchGraph& graph = *launch.snapshot->graph;
     for (const std::uint32_t node : graph.staged)
         launch.staged.push_back(graph.nodes[node].work->staged());
@@ -67,7 +69,7 @@ std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const 
 void run(const Launch& launch) {
     const ExecSnapshot& snapshot = *launch.snapshot;
     snapshot.condition_values->begin_launch(snapshot.conditions);
-    LaunchContext context{*snapshot.condition_values};
+    LaunchContext context{*snapshot.condition_values, launch.exec, launch.is_uploaded};
     const LaunchScope scope(&context);
     BodyDraws draws(launch.draw);
     RunBody run_body = [&](const std::shared_ptr<const LaunchGraph>& body) {
@@ -86,7 +88,7 @@ void enqueue_after_latest(Exec& exec, Stream& stream, std::function<void()> op) 
 } // namespace
 
 void enqueue_launch(Exec& exec, Stream& stream) {
-    Launch launch = prepare(exec.snapshot());
+    Launch launch = prepare(exec);
     const bool frees = (exec.flags() & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
     const auto snapshot = launch.snapshot;
     claim(snapshot->memory, frees ? Unfreed::free : Unfreed::refuse);
@@ -96,6 +98,7 @@ void enqueue_launch(Exec& exec, Stream& stream) {
 
 void enqueue_upload(Exec& exec, Stream& stream) {
     enqueue_after_latest(exec, stream, [] {});
+    exec.set_uploaded();
     use_graph_memory(exec.snapshot()->memory.all, exec.latest);
 }
 

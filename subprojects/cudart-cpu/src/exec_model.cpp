@@ -71,7 +71,17 @@ NodeState* ExecGraph::find(cudaGraphNode_t source) {
 
 Exec::Exec(const Graph& graph, unsigned long long flags)
     : flags_(flags), graph_(graph), user_objects_(user_objects_of(graph)), conditions_(graph.conditions),
-      condition_values_(std::make_shared<ConditionValues>(graph.conditions.size())) {}
+      condition_values_(std::make_shared<ConditionValues>(graph.conditions.size())) {
+    attach(graph_);
+}
+
+void Exec::attach(const ExecGraph& graph) const {
+    for (const NodeState& state : graph.states) {
+        state.work->attach(this, state.enabled);
+        for (const ExecGraph& body : state.bodies)
+            attach(body);
+    }
+}
 
 NodeState& Exec::state_of(cudaGraphNode_t source) {
     node_of(source);
@@ -87,11 +97,14 @@ void Exec::update_work(NodeState& state, WorkPointer next) {
     if (const auto refused = current.refuse_node_update(*next))
         fail(cudaErrorInvalidValue, text(current.title(), ": ", refused->reason));
     state.work = std::move(next);
+    state.work->attach(this, state.enabled);
     snapshot_ = nullptr;
+    is_uploaded_ = false;
 }
 
 void Exec::set_enabled(NodeState& state, bool enabled) noexcept {
     state.enabled = enabled;
+    state.work->attach(this, enabled);
     snapshot_ = nullptr;
 }
 
@@ -99,6 +112,7 @@ void Exec::set_works(std::vector<NewWork> works) noexcept {
     for (NewWork& one : works)
         one.state->work = std::move(one.work);
     snapshot_ = nullptr;
+    is_uploaded_ = false;
 }
 
 void Exec::set_user_objects(std::vector<UserObjectPointer> user_objects) noexcept {

@@ -82,6 +82,10 @@ class Exec {
     /// Replaces what launches begin with.
     void set_conditions(std::vector<Condition> conditions) noexcept;
 
+    /// Whether the device has what the last update left: kernels can launch it then.
+    bool is_uploaded() const noexcept { return is_uploaded_; }
+    void set_uploaded() noexcept { is_uploaded_ = true; }
+
     /// Costs time only after an update.
     std::shared_ptr<const ExecSnapshot> snapshot();
 
@@ -92,8 +96,11 @@ class Exec {
     /// Once an exec was launched, the driver destroys what it refers to asynchronously, even if no launch is in flight.
     void release_user_objects() noexcept;
 
+    void attach(const ExecGraph& graph) const;
+
     unsigned long long flags_;
     ExecGraph graph_;
+    bool is_uploaded_ = false;
     std::vector<UserObjectPointer> user_objects_;
     std::vector<Condition> conditions_;
     std::shared_ptr<ConditionValues> condition_values_;

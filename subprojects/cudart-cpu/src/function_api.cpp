@@ -33,7 +33,9 @@ void set_dynamic_shared_limit(const KernelEntry& kernel, int bytes) {
     kernel.max_dynamic_shared_bytes.store(bytes, std::memory_order_relaxed);
 }
 
-int active_blocks(int block_size, std::size_t shared_bytes) {
+} // namespace
+
+int cudart_cpu::detail::active_blocks(int block_size, std::size_t shared_bytes) {
     if (block_size <= 0 || block_size > static_cast<int>(max_threads_per_block)) {
         fail(cudaErrorInvalidValue, text("block size ", block_size, " is not within 1 and ", max_threads_per_block));
     }
@@ -45,8 +47,6 @@ int active_blocks(int block_size, std::size_t shared_bytes) {
     const int by_shared = shared_per_multiprocessor / (static_cast<int>(shared_bytes) + reserved_shared_per_block);
     return std::min({by_threads, by_shared, blocks_per_multiprocessor});
 }
-
-} // namespace
 
 CUDART_CPU_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes, const void* function) {
     return api("cudaFuncGetAttributes", [&] {
@@ -70,6 +70,9 @@ CUDART_CPU_API cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAt
             return set_dynamic_shared_limit(kernel, value);
         case cudaFuncAttributePreferredSharedMemoryCarveout:
             return; // A hint.
+        case cudaFuncAttributeNonPortableClusterSizeAllowed:
+            kernel.allows_large_clusters.store(value != 0, std::memory_order_relaxed);
+            return;
         default:
             fail(cudaErrorInvalidValue,
                  text("function attribute ", static_cast<int>(attribute), " cannot be set on cudart-cpu"));
@@ -119,6 +122,21 @@ CUDART_CPU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* bl
                                                                          int block_size, std::size_t shared_bytes) {
     return api("cudaOccupancyMaxActiveBlocksPerMultiprocessor", [&] {
         require_pointer(blocks, "numBlocks");
+        kernel_of_symbol(function);
+        *blocks = active_blocks(block_size, shared_bytes);
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int* blocks, const void* function,
+                                                                                  int block_size,
+                                                                                  std::size_t shared_bytes,
+                                                                                  unsigned flags) {
+    return api("cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags", [&] {
+        require_pointer(blocks, "numBlocks");
+        if (flags > cudaOccupancyDisableCachingOverride) {
+            fail(cudaErrorInvalidValue,
+                 text("flags ", flags, " hold more than cudaOccupancyDisableCachingOverride (1)"));
+        }
         kernel_of_symbol(function);
         *blocks = active_blocks(block_size, shared_bytes);
     });

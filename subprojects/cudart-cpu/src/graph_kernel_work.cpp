@@ -1,6 +1,8 @@
 // Kernel nodes: what they run, with what attributes.
 #include "graph_kernel_work.hpp"
 
+#include "graph_device_node.hpp"
+
 #include <cxxabi.h>
 
 #include <cstdlib>
@@ -36,11 +38,37 @@ std::string short_name(const std::string& mangled) {
 KernelWork::KernelWork(const KernelParams& params, const KernelAttributes& attributes)
     : kernel_(params.kernel), grid_(params.grid), block_(params.block),
       shared_bytes_((validate_launch(kernel_, params.grid, params.block, params.shared_bytes), params.shared_bytes)),
-      arguments_(kernel_, params.params, params.extra), attributes_(attributes) {}
+      arguments_(kernel_, params.params, params.extra), attributes_(attributes), device_params_(make_device_params()) {
+    validate_attributes(kernel_, grid_, block_, shared_bytes_, attributes_);
+}
 
 KernelWork::KernelWork(const KernelWork& other, const KernelAttributes& attributes)
     : kernel_(other.kernel_), grid_(other.grid_), block_(other.block_), shared_bytes_(other.shared_bytes_),
-      arguments_(other.arguments_), attributes_(attributes) {}
+      arguments_(other.arguments_), attributes_(attributes), device_params_(make_device_params()) {
+    validate_attributes(kernel_, grid_, block_, shared_bytes_, attributes_);
+}
+
+std::shared_ptr<DeviceParams> KernelWork::make_device_params() const {
+    return attributes_.device_node ? std::make_shared<DeviceParams>(kernel_, grid_, block_, arguments_) : nullptr;
+}
+
+void KernelWork::attach(const void* exec, bool enabled) const {
+    if (!device_params_) return;
+    device_params_->set_enabled(enabled);
+    attributes_.device_node->attach(exec, device_params_);
+}
+
+std::string KernelWork::refuse_clone() const {
+    return device_params_ ? "Graphs with device-updatable kernel nodes cannot be cloned" : "";
+}
+
+std::string KernelWork::refuse_as_child(ChildOwnership ownership) const {
+    return ownership == ChildOwnership::clone ? refuse_clone() : "";
+}
+
+std::string KernelWork::refuse_second_exec() const {
+    return device_params_ ? "A graph with device-updatable kernel nodes can have one executable graph at a time" : "";
+}
 
 std::string KernelWork::title() const {
     return text("kernel ", short_name(kernel_name(kernel_)));
@@ -52,6 +80,7 @@ std::string KernelWork::details() const {
 }
 
 void KernelWork::run() const {
+    if (device_params_) return device_params_->run();
     run_kernel(kernel_, grid_, block_, arguments_.pointers());
 }
 
@@ -66,6 +95,9 @@ std::optional<Refusal> KernelWork::refuse_node_update(const Work& next) const {
 
 std::optional<Refusal> KernelWork::refuse_graph_update(const Work& next, bool fixed_priority) const {
     const KernelAttributes& other = static_cast<const KernelWork&>(next).attributes_;
+    if (other.device_node || attributes_.device_node)
+        return Refusal{cudaGraphExecUpdateErrorNotSupported,
+                       "device-updatable kernel nodes are not supported in updates of whole graphs"};
     if (other.cooperative != attributes_.cooperative)
         return Refusal{cudaGraphExecUpdateErrorAttributesChanged,
                        text("cooperative changed from ", attributes_.cooperative, " to ", other.cooperative)};

@@ -3,10 +3,13 @@
 
 #include "graph_arguments.hpp"
 #include "graph_work.hpp"
+#include "kernel_attributes.hpp"
 
 #include <vector_types.h>
 
 namespace cudart_cpu::detail {
+
+class DeviceParams;
 
 /// What the runtime's and the driver's parameter structures say, in one form.
 struct KernelParams {
@@ -16,12 +19,6 @@ struct KernelParams {
     unsigned shared_bytes;
     void* const* params;
     void* const* extra;
-};
-
-struct KernelAttributes {
-    int priority = 0;
-    bool cooperative = false;
-    dim3 cluster{0, 0, 0};
 };
 
 class KernelWork final : public Work {
@@ -47,16 +44,24 @@ class KernelWork final : public Work {
     void run() const override;
     bool can_be_disabled() const noexcept override { return true; }
     std::string refuse_device_launch() const override { return {}; }
+    std::string refuse_clone() const override;
+    std::string refuse_as_child(ChildOwnership ownership) const override;
+    std::string refuse_second_exec() const override;
+    void attach(const void* exec, bool enabled) const override;
+    bool decides_whether_it_runs() const noexcept override { return device_params_ != nullptr; }
     std::optional<Refusal> refuse_node_update(const Work& next) const override;
     std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
 
   private:
+    std::shared_ptr<DeviceParams> make_device_params() const;
+
     const KernelEntry& kernel_;
     dim3 grid_;
     dim3 block_;
     unsigned shared_bytes_;
     NodeArguments arguments_;
     KernelAttributes attributes_;
+    std::shared_ptr<DeviceParams> device_params_; // null unless kernels can update the node
 };
 
 } // namespace cudart_cpu::detail

@@ -16,6 +16,10 @@ KernelParams kernel_params(const CUDA_KERNEL_NODE_PARAMS_v2& params);
 /// A node's new work: what its parameters do not say stays as in `current`, which is of the same kind.
 WorkPointer make_kernel_work(const KernelParams& params, const Work& current);
 
+/// These throw Failure for other nodes, attributes and values.
+void set_node_attribute(cudaGraphNode_t node, int id, const cudaLaunchAttributeValue* value);
+void get_node_attribute(cudaGraphNode_t node, int id, cudaLaunchAttributeValue* value);
+
 /// A copy of a kernel node's work whose arguments the caller may point into until the work is replaced.
 const KernelWork& shown_kernel(Node& node);
 

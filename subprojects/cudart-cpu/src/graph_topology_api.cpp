@@ -208,6 +208,8 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t node) 
     return graph_api("cudaGraphDestroyNode", [&] {
         Node& doomed = node_of(node);
         require_removable(doomed.graph, "nodes");
+        if (doomed.work->decides_whether_it_runs())
+            fail(cudaErrorNotSupported, "Device-updatable kernel nodes cannot be removed from their graph");
         doomed.graph.remove(doomed);
     });
 }

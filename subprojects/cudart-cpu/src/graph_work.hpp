@@ -57,6 +57,11 @@ class Work {
     /// What the graph knows from now on: a node with this work is one of its nodes.
     virtual void added_to(const Graph&) const {}
 
+    /// An exec is made of it, or gets it in an update, or `enabled` changes.
+    virtual void attach(const void* /*exec*/, bool /*enabled*/) const {}
+    /// Whether the work knows itself whether the node is enabled.
+    virtual bool decides_whether_it_runs() const noexcept { return false; }
+
     virtual bool can_be_disabled() const noexcept { return false; }
 
     /// Why a graph with this node cannot be cloned; empty if it can.

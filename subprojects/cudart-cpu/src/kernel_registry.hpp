@@ -22,6 +22,8 @@ struct KernelEntry {
     std::vector<ParamLayout> params;
     /// Bytes; raised by cudaFuncSetAttribute.
     mutable std::atomic<int> max_dynamic_shared_bytes{48 * 1024};
+    /// Set by cudaFuncSetAttribute.
+    mutable std::atomic<bool> allows_large_clusters{false};
     /// Only its address means something: the cudaFunction_t. The cudaKernel_t is the address of the entry itself.
     const char function_handle = 0;
 };
@@ -49,6 +51,9 @@ const KernelEntry* find_kernel_named(const std::string& name);
 
 /// Mangled, as cudaFuncGetName gives it; lives as long as the process.
 const std::string& kernel_name(const KernelEntry& kernel);
+
+/// How many blocks fit on a multiprocessor at once.
+int active_blocks(int block_size, std::size_t shared_bytes);
 
 /// Throws cudaErrorInvalidValue if an H200 could not launch this.
 void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes);

@@ -9,6 +9,8 @@ namespace cudart_cpu::detail {
 
 struct LaunchContext {
     ConditionValues& conditions;
+    const void* exec; // only to be compared
+    bool is_uploaded; // before the launch
 };
 
 /// Of the launch whose node this thread runs; null if it runs none.

@@ -118,7 +118,7 @@ void launch_attributes_that_change_the_meaning_are_refused() {
     config.numAttrs = 1;
     attribute.id = cudaLaunchAttributePriority;
     CHECK_OK(cudaLaunchKernelExC(&config, symbol(nothing), nullptr));
-    attribute.id = cudaLaunchAttributeClusterDimension;
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
     CHECK_CODE(cudaErrorNotSupported, cudaLaunchKernelExC(&config, symbol(nothing), nullptr));
 }
 

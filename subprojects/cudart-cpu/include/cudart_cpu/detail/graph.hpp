@@ -1,7 +1,24 @@
-// What kernels may do to the graph that they run in.
+// What kernels may do to the graph that they run in, and to others.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
-extern "C" __attribute__((visibility("default"))) void cudaGraphSetConditional(cudaGraphConditionalHandle handle,
-                                                                               unsigned int value);
+#pragma GCC visibility push(default)
+
+extern "C" {
+
+void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
+
+cudaError_t cudaGraphKernelNodeSetParam(cudaGraphDeviceNode_t node, size_t offset, const void* value, size_t size);
+cudaError_t cudaGraphKernelNodeSetEnabled(cudaGraphDeviceNode_t node, bool enable);
+cudaError_t cudaGraphKernelNodeSetGridDim(cudaGraphDeviceNode_t node, dim3 gridDim);
+cudaError_t cudaGraphKernelNodeUpdatesApply(const cudaGraphKernelNodeUpdate* updates, size_t updateCount);
+
+} // extern "C"
+
+#pragma GCC visibility pop
+
+template <typename T>
+cudaError_t cudaGraphKernelNodeSetParam(cudaGraphDeviceNode_t node, size_t offset, const T& value) {
+    return cudaGraphKernelNodeSetParam(node, offset, &value, sizeof(T));
+}

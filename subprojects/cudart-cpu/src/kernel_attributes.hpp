@@ -1,0 +1,36 @@
+// The attributes of kernel nodes and launches.
+#pragma once
+
+#include "kernel_registry.hpp"
+
+#include <memory>
+
+namespace cudart_cpu::detail {
+
+class DeviceNode;
+
+struct KernelAttributes {
+    int priority = 0;
+    bool cooperative = false;
+    dim3 cluster{0, 0, 0};
+    cudaClusterSchedulingPolicy cluster_scheduling = cudaClusterSchedulingPolicyDefault;
+    cudaAccessPolicyWindow window{};
+    cudaLaunchMemSyncDomain domain = cudaLaunchMemSyncDomainDefault;
+    cudaLaunchMemSyncDomainMap domain_map{0, 1};
+    unsigned carveout = static_cast<unsigned>(cudaSharedmemCarveoutDefault);
+    unsigned nvlink_centric = 0;
+    std::shared_ptr<DeviceNode> device_node{}; // null: the node cannot be updated from the device
+};
+
+/// These throw Failure for attributes that a kernel node does not have, and for values that none can have.
+void set_attribute(KernelAttributes& attributes, int id, const cudaLaunchAttributeValue& value);
+void get_attribute(const KernelAttributes& attributes, int id, cudaLaunchAttributeValue& value);
+
+/// Of a launch. Throws Failure for what a launch cannot have.
+KernelAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count);
+
+/// Throws Failure if a kernel with these attributes could not be launched like that, although one without them could.
+void validate_attributes(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                         const KernelAttributes& attributes);
+
+} // namespace cudart_cpu::detail
