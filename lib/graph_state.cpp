@@ -189,22 +189,32 @@ void GraphState::complete_native() {
         keep_with_graph(native_, std::move(owners_));
         owners_.clear();
     }
-    if (native_edges_ == edges_.size()) return;
-    const std::size_t count = edges_.size() - native_edges_;
+    while (native_edges_ < edges_.size())
+        write_edges(native_edges_ + equal_edges(native_edges_));
+}
+
+std::size_t GraphState::equal_edges(std::size_t first) const noexcept {
+    if (!has_early_edges_) return edges_.size() - first;
+    const auto begin = edges_.begin() + static_cast<std::ptrdiff_t>(first);
+    return static_cast<std::size_t>(
+        std::find_if(begin, edges_.end(), [&](const EdgeRecord& edge) { return edge.kind != begin->kind; }) - begin);
+}
+
+void GraphState::write_edges(std::size_t end) {
+    const std::size_t count = end - native_edges_;
     const auto from = std::make_unique_for_overwrite<cudaGraphNode_t[]>(count);
     const auto to = std::make_unique_for_overwrite<cudaGraphNode_t[]>(count);
     for (std::size_t i = 0; i < count; ++i) {
         from[i] = natives_[edges_[native_edges_ + i].from];
         to[i] = natives_[edges_[native_edges_ + i].to];
     }
+    const EdgeKind kind = edges_[native_edges_].kind;
     std::vector<cudaGraphEdgeData> data;
-    if (has_early_edges_)
-        for (std::size_t i = 0; i < count; ++i)
-            data.push_back(native_data(edges_[native_edges_ + i].kind));
+    if (kind != EdgeKind::full) data.assign(count, native_data(kind));
     checked<GraphError>(
         compat::graph_add_dependencies(native_, from.get(), to.get(), data.empty() ? nullptr : data.data(), count),
         "cudaGraphAddDependencies");
-    native_edges_ = edges_.size();
+    native_edges_ = end;
 }
 
 std::string_view kind_text(const NodeRecord& node) noexcept {

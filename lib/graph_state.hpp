@@ -278,6 +278,10 @@ class GraphState {
         UpdatedNode* node;
     };
 
+    /// How many edges from `first` on are of one kind: CUDA 13.0 gives all edges of one call the data of the first.
+    [[nodiscard]] std::size_t equal_edges(std::size_t first) const noexcept;
+    /// Gives CUDA the edges up to `end`, all of one kind.
+    void write_edges(std::size_t end);
     std::uint32_t number_from(std::uint32_t first) noexcept;
 
     cudaGraph_t native_;
