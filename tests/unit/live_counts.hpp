@@ -20,7 +20,8 @@ struct StringMaker<cudart_cpu::LiveCounts> {
         return item("streams ", counts.streams) + item(", events ", counts.events) +
                item(", device allocations ", counts.device_allocations) +
                item(", host allocations ", counts.host_allocations) + item(", graphs ", counts.graphs) +
-               item(", execs ", counts.graph_execs) + item(", user objects ", counts.user_objects);
+               item(", execs ", counts.graph_execs) + item(", user objects ", counts.user_objects) +
+               item(", external semaphores ", counts.external_semaphores);
     }
 };
 

@@ -6,7 +6,10 @@
 #include <cudart_cpu/kernel.hpp>
 
 #include <cstdint>
+#include <fstream>
 #include <set>
+#include <sstream>
+#include <string>
 #include <vector>
 
 namespace {
@@ -20,7 +23,7 @@ int* managed_ints(std::size_t n) {
 template <class... P>
 cudaGraphNode_t add(cudaGraph_t graph, void (*kernel)(P...), P... arguments) {
     cudart_cpu::register_kernel(kernel);
-    void* pointers[] = {&arguments...};
+    void* pointers[] = {&arguments..., nullptr};
     cudaKernelNodeParams params{};
     params.func = reinterpret_cast<void*>(kernel);
     params.gridDim = dim3(1);
@@ -110,10 +113,24 @@ void a_long_line_of_waiting_kernels_runs(unsigned workers) {
     CHECK_OK(cudaFree(cells));
 }
 
+void an_early_edge_is_drawn_as_one() {
+    cudaGraph_t graph = nullptr;
+    CHECK_OK(cudaGraphCreate(&graph, 0));
+    const cudaGraphNode_t first = add(graph, nothing);
+    connect(graph, first, add(graph, nothing));
+    CHECK_OK(cudaGraphDebugDotPrint(graph, "programmatic.dot", 0));
+    std::ifstream file("programmatic.dot");
+    std::stringstream text;
+    text << file.rdbuf();
+    CHECK(text.str().find("n0 -> n1 [label=\"programmatic\"];") != std::string::npos);
+    CHECK_OK(cudaGraphDestroy(graph));
+}
+
 } // namespace
 
 int main() {
     a_kernel_that_does_not_wait_may_see_old_values();
+    an_early_edge_is_drawn_as_one();
     for (const unsigned workers : {1u, 2u, 8u}) {
         a_kernel_that_waits_sees_new_values(workers);
         a_long_line_of_waiting_kernels_runs(workers);
