@@ -3,8 +3,12 @@
 
 #include "failure.hpp"
 #include "graph_state.hpp"
+#include "new_conditional.hpp"
+
+#include <cudag/format.hpp>
 
 #include <utility>
+#include <vector>
 
 namespace cudag {
 
@@ -20,6 +24,26 @@ std::shared_ptr<GraphState> make_state() {
     } catch (...) {
         detail::ignore(cudaGraphDestroy(native));
         throw;
+    }
+}
+
+/// CUDA instantiates no graph with a condition that no node looks at, and takes none back: one that was made in a body
+/// that threw gets a node that does nothing.
+void use_left_over_conditions(GraphState& graph) {
+    for (std::size_t i = 0; i < graph.conditions().count(); ++i) {
+        detail::ConditionRecord& condition = graph.conditions().at(i);
+        if (!condition.left_over) continue;
+        condition.left_over = false;
+        try {
+            detail::NewConditional node(graph, detail::ConditionalKind::if_, graph.condition_value(condition.handle), 1,
+                                        condition.location);
+            static_cast<void>(node.open_body(0));
+            node.close_body();
+            node.keep().label("left over by a body that threw");
+        } catch (...) {
+            condition.left_over = true;
+            throw;
+        }
     }
 }
 
@@ -40,12 +64,21 @@ void GraphBuilder::check() const {
     if (const GraphState* body = state().open_body(); body != nullptr)
         detail::refuse("build: " + describe_place(*body) + " is being written; build() when it has ended");
     state_->check_edges("build");
+    if (is_view_) return;
+    for (const detail::ConditionRecord& condition : state_->conditions().all())
+        if (condition.user == nullptr && !condition.left_over)
+            detail::refuse(
+                fmt::format("build: the condition made at {} has no node; give it to if_, while_ or switch_, or "
+                            "do not make it",
+                            condition.location),
+                {{}, {}, condition.location});
 }
 
 Graph GraphBuilder::build() && {
     if (is_view_)
         detail::refuse("build: this builder adds to a graph that another one builds; build() is called on that one");
     check();
+    use_left_over_conditions(*state_);
     state_->merge_edges();
     state_->set_built();
     return Graph(std::move(state_));

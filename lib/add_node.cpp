@@ -7,6 +7,7 @@
 #include "launch_check.hpp"
 #include "new_node.hpp"
 #include "operands.hpp"
+#include "pageable.hpp"
 
 #include <cudag/detail/record.hpp>
 
@@ -54,6 +55,7 @@ Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, cons
     require_allowed(graph, NodeKind::memcpy, where);
     require_copy(copy, [&] { return new_node_subject(NodeKind::memcpy, where); });
     const CopyParams* params = graph.store(copy);
+    require_page_locked(graph, params, where);
     graph.reserve_node(owners.size());
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = cudaGraphAddMemcpyNode1D(&node, graph.native(), nullptr, 0, copy.destination,

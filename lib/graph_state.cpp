@@ -52,6 +52,22 @@ GraphState& GraphState::of(const Node& node) {
     return *node.slot_->state;
 }
 
+GraphState& GraphState::of(const Condition& condition) {
+    if (condition.slot_->generation.load(std::memory_order_acquire) != condition.generation_)
+        refuse("the graph of this condition no longer exists; each graph has conditions of its own");
+    return *condition.slot_->state;
+}
+
+Condition GraphState::condition_value(cudaGraphConditionalHandle handle) const noexcept {
+    return {handle, slot_, slot_->generation.load(std::memory_order_relaxed)};
+}
+
+bool GraphState::is_repeated() const noexcept {
+    if (parent_ == nullptr) return false;
+    const auto* node = std::get_if<const ConditionalParams*>(&parent_->nodes_[parent_node_].params);
+    return (node != nullptr && (*node)->kind == ConditionalKind::while_) || parent_->is_repeated();
+}
+
 std::uint32_t GraphState::index_of(const Node& node, std::string_view action) const {
     const GraphState& owner = of(node);
     if (&owner == this) [[likely]]

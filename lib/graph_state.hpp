@@ -1,11 +1,13 @@
 // The state behind GraphBuilder and Graph: node records, logical edges, owners, and CUDA's graph.
 #pragma once
 
+#include "conditions.hpp"
 #include "driver.hpp"
 #include "failure.hpp"
 #include "graph_slot.hpp"
 #include "node_params.hpp"
 
+#include <cudag/condition.hpp>
 #include <cudag/detail/owners.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/node.hpp>
@@ -82,6 +84,10 @@ class GraphState {
 
     /// The live graph of a handle. Throws GraphError for an empty handle or one whose graph is gone.
     [[nodiscard]] static GraphState& of(const Node& node);
+    /// The live root graph of a condition. Throws GraphError if it is gone.
+    [[nodiscard]] static GraphState& of(const Condition& condition);
+    /// The value that users have of a condition of this root.
+    [[nodiscard]] Condition condition_value(cudaGraphConditionalHandle handle) const noexcept;
     /// The index of a handle of this graph. Throws GraphError, saying `action`, for any other handle.
     [[nodiscard]] std::uint32_t index_of(const Node& node, std::string_view action) const;
     [[nodiscard]] static std::uint32_t index_unchecked(const Node& node) noexcept { return node.index_; }
@@ -118,6 +124,14 @@ class GraphState {
     [[nodiscard]] GraphState& root() noexcept { return parent_ == nullptr ? *this : parent_->root(); }
     /// Throws GraphError, saying `action`, if this graph is inside a node.
     void require_root(std::string_view action) const;
+    /// Of a root.
+    [[nodiscard]] Conditions& conditions() noexcept { return conditions_; }
+    [[nodiscard]] const Conditions& conditions() const noexcept { return conditions_; }
+    /// Whether this graph is a body that runs more than once each time the graph around it starts.
+    [[nodiscard]] bool is_repeated() const noexcept;
+    /// The device of all nodes of a body.
+    [[nodiscard]] int device() const noexcept { return device_; }
+    void set_device(int device) noexcept { device_ = device; }
     /// Whether this graph is a body of a conditional, or inside one.
     [[nodiscard]] bool is_in_body() const noexcept {
         return place_ == Place::body || (parent_ != nullptr && parent_->is_in_body());
@@ -287,11 +301,13 @@ class GraphState {
     cudaGraph_t native_;
     bool owns_native_ = true;
     Place place_ = Place::root;
+    int device_ = 0;
     std::uint32_t parent_node_ = 0;
     std::uint32_t first_number_ = 0;
     GraphState* parent_ = nullptr;
     const GraphState* open_body_ = nullptr;
     std::vector<std::shared_ptr<GraphState>> nested_;
+    Conditions conditions_;
     GraphSlot* slot_ = nullptr;
     const GraphSlot* origin_slot_ = nullptr;
     std::uint32_t origin_generation_ = 0;

@@ -37,7 +37,14 @@ void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& w
     if (graph.is_built() && graph.place() == Place::body)
         refuse(fmt::format("{} has ended; its nodes are added inside it", describe_place(graph)), std::move(subject));
     if (graph.is_built()) refuse("its Graph is built; nodes are added before build()", std::move(subject));
-    if (graph.place() != Place::body || is_allowed_in_body(kind)) return;
+    if (graph.place() != Place::body) return;
+    int device = 0;
+    checked(cudaGetDevice(&device), "cudaGetDevice");
+    if (device != graph.device())
+        refuse(fmt::format("the current device is {}, and {} is on device {}; all its nodes belong there", device,
+                           describe_place(graph), graph.device()),
+               std::move(subject));
+    if (is_allowed_in_body(kind)) return;
     subject.labels.emplace_back(graph.parent()->nodes()[graph.parent_node()].label);
     refuse(fmt::format("CUDA allows no {} node in the body of {}; put it before or after that node", kind,
                        describe_node(*graph.parent(), graph.parent_node())),

@@ -1,8 +1,10 @@
 // GraphBuilder: writes a graph node by node.
 #pragma once
 
+#include <cudag/condition.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/event_operand.hpp>
+#include <cudag/detail/graph_body.hpp>
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/detail/record.hpp>
 #include <cudag/graph.hpp>
@@ -10,10 +12,15 @@
 #include <cudag/nested_node.hpp>
 #include <cudag/node.hpp>
 
+#include <cstddef>
+#include <initializer_list>
 #include <memory>
+#include <optional>
+#include <ranges>
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace cudag {
 
@@ -145,11 +152,64 @@ class CUDAG_EXPORT GraphBuilder {
         return {detail::Unchecked(), detail::move_child(state(), graph.state_, location)};
     }
 
+    /// Makes a condition for one conditional node of this graph, or of a body inside it. It is `initial` when a launch
+    /// starts, and in a body that a `while_` repeats, each time the body starts again. Such a body gets a node more for
+    /// it, a kernel that runs before all its other nodes; the first one in a process takes some 60 ms to load. Without
+    /// an initial value, the condition is undefined until a kernel sets it, and is never set back.
+    [[nodiscard]] Condition condition(unsigned initial, SourceLocation location = SourceLocation::current()) {
+        return detail::make_condition(state(), initial, location);
+    }
+    [[nodiscard]] Condition condition(SourceLocation location = SourceLocation::current()) {
+        return detail::make_condition(state(), std::nullopt, location);
+    }
+
+    /// Adds a node that runs the nodes that `then` adds if `condition` is not 0 when the node starts. `then` is a
+    /// function `void(GraphBuilder&)`, called at once with a builder for its nodes, which takes no nodes later; the
+    /// outer builder takes none meanwhile. What it throws is rethrown, and the builder is as it was before.
+    /// CUDA allows kernel, memcpy, memset, join, child and conditional nodes in a body, all of them of one device, and
+    /// page-locked host memory only. Edges do not cross the border of a body.
+    /// Throws GraphError if `condition` is of another graph, or has a node already.
+    IfNode if_(const Condition& condition, detail::GraphBody then,
+               SourceLocation location = SourceLocation::current()) {
+        return {detail::Unchecked(), add_conditional(detail::ConditionalKind::if_, condition, &then, 1, location)};
+    }
+
+    /// The same with a second body, which runs if `condition` is 0. Needs CUDA 12.8.
+    IfNode if_(const Condition& condition, detail::GraphBody then, detail::GraphBody else_,
+               SourceLocation location = SourceLocation::current()) {
+        const detail::GraphBody bodies[] = {then, else_};
+        return {detail::Unchecked(), add_conditional(detail::ConditionalKind::if_, condition, bodies, 2, location)};
+    }
+
+    /// Adds a node that runs the nodes that `body` adds as long as `condition` is not 0, also no time at all.
+    WhileNode while_(const Condition& condition, detail::GraphBody body,
+                     SourceLocation location = SourceLocation::current()) {
+        detail::know_set_condition();
+        return {detail::Unchecked(), add_conditional(detail::ConditionalKind::while_, condition, &body, 1, location)};
+    }
+
+    /// Adds a node that runs the body whose number `condition` is when the node starts, and none if there is no such
+    /// body. Needs CUDA 12.8.
+    SwitchNode switch_(const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
+                       SourceLocation location = SourceLocation::current()) {
+        return {detail::Unchecked(),
+                add_conditional(detail::ConditionalKind::switch_, condition, bodies.begin(), bodies.size(), location)};
+    }
+
+    /// The same with a range of functions.
+    template <std::ranges::forward_range R>
+    SwitchNode switch_(const Condition& condition, R&& bodies, SourceLocation location = SourceLocation::current()) {
+        const std::vector<detail::GraphBody> list(std::ranges::begin(bodies), std::ranges::end(bodies));
+        return {detail::Unchecked(),
+                add_conditional(detail::ConditionalKind::switch_, condition, list.data(), list.size(), location)};
+    }
+
     /// Throws what `build()` would throw, and changes nothing.
     void check() const;
 
     /// Checks the graph and hands it out; the builder is then empty. Handles stay valid.
-    /// Throws GraphError if the edges close a cycle: the message shows the path; the builder stays as it was.
+    /// Throws GraphError if the edges close a cycle: the message shows the path; or if a condition has no node. The
+    /// builder then stays as it was.
     [[nodiscard]] Graph build() &&;
 
   private:
@@ -163,7 +223,7 @@ class CUDAG_EXPORT GraphBuilder {
         if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
             detail::Owners owners;
             const void* symbol = detail::kernel_symbol(function);
-            const detail::KernelArguments<P...> values(owners, {symbol, nullptr, location},
+            const detail::KernelArguments<P...> values(owners, {symbol, nullptr, location, &state()},
                                                        std::forward<A>(arguments)...);
             const detail::KernelCall call{symbol, &detail::SignatureOf<P...>::value, &config, values.pointers(),
                                           values.block()};
@@ -178,6 +238,9 @@ class CUDAG_EXPORT GraphBuilder {
         const cudaEvent_t native = detail::to_event(event, owners);
         return detail::add_event(state(), kind, native, std::move(owners), location);
     }
+
+    Node add_conditional(detail::ConditionalKind kind, const Condition& condition, const detail::GraphBody* bodies,
+                         std::size_t count, const SourceLocation& location);
 
     [[nodiscard]] detail::GraphState& state() const;
 

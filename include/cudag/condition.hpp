@@ -6,15 +6,20 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
+
 namespace cudag {
+
+namespace detail {
+class GraphState;
+struct GraphSlot;
+} // namespace detail
 
 /// The value that decides whether, which or how often a conditional node runs its bodies. Made by
 /// `GraphBuilder::condition`, given to one conditional node, and to the kernels that set it as an argument: a small
 /// value to copy. It belongs to its graph, and must not be used after it.
 class Condition {
   public:
-    Condition(detail::Unchecked, cudaGraphConditionalHandle handle) noexcept : handle_(handle) {}
-
     /// CUDA's own handle.
     [[nodiscard]] CUDAG_HOST_DEVICE cudaGraphConditionalHandle native() const noexcept { return handle_; }
 
@@ -26,7 +31,13 @@ class Condition {
     friend bool operator==(const Condition&, const Condition&) = default;
 
   private:
+    friend class detail::GraphState;
+    Condition(cudaGraphConditionalHandle handle, detail::GraphSlot* slot, std::uint32_t generation) noexcept
+        : handle_(handle), slot_(slot), generation_(generation) {}
+
     cudaGraphConditionalHandle handle_;
+    detail::GraphSlot* slot_; // host only: CUDA's handles are numbers, alike in different graphs
+    std::uint32_t generation_;
 };
 
 #ifdef CUDAG_DEVICE_CODE

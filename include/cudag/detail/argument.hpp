@@ -15,6 +15,7 @@
 #include <typeinfo>
 
 namespace cudag {
+class Condition;
 class Node;
 template <class T>
 class DynamicParam;
@@ -22,11 +23,14 @@ class DynamicParam;
 
 namespace cudag::detail {
 
+class GraphState;
+
 /// The call whose arguments are being converted, for the error text: the kernel or the node is known, or only a place.
 struct CallSite {
     const void* symbol = nullptr;
     const Node* node = nullptr; ///< in an update
     SourceLocation location = {};
+    const GraphState* graph = nullptr; ///< that gets a new node
 };
 
 struct ArgumentSite {
@@ -36,6 +40,9 @@ struct ArgumentSite {
 
 [[noreturn]] CUDAG_EXPORT void refuse_integer(const ArgumentSite& site, std::uintmax_t magnitude, bool negative,
                                               const std::type_info& parameter);
+
+/// Throws if `condition` is not of the graph of the call.
+CUDAG_EXPORT void require_condition(const Condition& condition, const ArgumentSite& site);
 
 template <class A>
 inline constexpr bool is_shared_ptr = false;
@@ -136,6 +143,7 @@ template <class P, class Forwarded>
 P to_parameter(Forwarded&& argument, Owners& owners, const ArgumentSite& site) {
     using A = std::remove_cvref_t<Forwarded>;
     if constexpr (std::same_as<A, P> && !is_shared_ptr<A>) {
+        if constexpr (std::same_as<A, Condition>) require_condition(argument, site);
         return argument;
     } else if constexpr (DynamicBecomes<A, P>) {
         bind(owners, site.position, argument.id());

@@ -1,0 +1,21 @@
+// GraphBuilder: conditionals, whose bodies are written by functions.
+#include <cudag/builder.hpp>
+
+#include "new_conditional.hpp"
+
+namespace cudag {
+
+Node GraphBuilder::add_conditional(detail::ConditionalKind kind, const Condition& condition,
+                                   const detail::GraphBody* bodies, std::size_t count, const SourceLocation& location) {
+    static_cast<void>(state());
+    const std::shared_ptr<detail::GraphState> graph = state_; // a body may move this builder, or destroy it
+    detail::NewConditional node(*graph, kind, condition, count, location);
+    for (std::size_t i = 0; i < count; ++i) {
+        GraphBuilder body(node.open_body(i));
+        bodies[i](body);
+        node.close_body();
+    }
+    return node.keep();
+}
+
+} // namespace cudag

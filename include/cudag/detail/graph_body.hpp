@@ -1,0 +1,74 @@
+// The functions that write the bodies of conditionals, with their types erased.
+#pragma once
+
+#include <cudag/condition.hpp>
+#include <cudag/config.hpp>
+#include <cudag/node.hpp>
+#include <cudag/source_location.hpp>
+
+#include <concepts>
+#include <memory>
+#include <optional>
+#include <type_traits>
+
+#ifdef CUDART_CPU
+#include <cudart_cpu/kernel.hpp>
+
+extern "C" __attribute__((visibility("default"))) void cudaGraphSetConditional(cudaGraphConditionalHandle handle,
+                                                                               unsigned int value);
+#endif
+
+namespace cudag {
+class GraphBuilder;
+}
+
+namespace cudag::detail {
+
+template <class F>
+concept GraphBodyFunction = requires(F& function, GraphBuilder& builder) {
+    { function(builder) } -> std::same_as<void>;
+};
+
+/// Refers to such a function for the time of one call.
+class GraphBody {
+  public:
+    template <class F>
+    requires(!std::same_as<std::remove_cvref_t<F>, GraphBody>) GraphBody(F&& function) {
+        using Function = std::remove_reference_t<F>;
+        static_assert(GraphBodyFunction<Function>,
+                      "cudag: a body is a function that takes a GraphBuilder& and returns nothing");
+        if constexpr (GraphBodyFunction<Function>) {
+            if constexpr (std::is_function_v<Function>) {
+                function_ = function;
+            } else {
+                object_ = const_cast<void*>(static_cast<const void*>(std::addressof(function)));
+                call_ = [](void* object, GraphBuilder& builder) { (*static_cast<Function*>(object))(builder); };
+            }
+        }
+    }
+
+    void operator()(GraphBuilder& builder) const {
+        if (call_ != nullptr)
+            call_(object_, builder);
+        else
+            function_(builder);
+    }
+
+  private:
+    void* object_ = nullptr;
+    void (*call_)(void*, GraphBuilder&) = nullptr;
+    void (*function_)(GraphBuilder&) = nullptr;
+};
+
+/// Without an initial value, the condition starts undefined.
+CUDAG_EXPORT Condition make_condition(GraphState& graph, std::optional<unsigned> initial, const SourceLocation& where);
+
+/// cudag has a kernel of its own that sets conditions, as PTX text; the CPU runtime cannot compile that.
+inline void know_set_condition() {
+#ifdef CUDART_CPU
+    using Set = void (*)(cudaGraphConditionalHandle, unsigned);
+    cudart_cpu::register_library_kernel("cudag_set_condition", Set(cudaGraphSetConditional));
+#endif
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,152 @@
+// Adds conditional nodes, and finishes their bodies.
+#include "new_conditional.hpp"
+
+#include "failure.hpp"
+#include "new_node.hpp"
+#include "set_condition.hpp"
+#include "version.hpp"
+
+#include <cudag/detail/cuda_compat.hpp>
+#include <cudag/format.hpp>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+Subject subject_of(ConditionalKind kind, const SourceLocation& where) {
+    return {fmt::format("{} at {}", to_string(kind), where), {}, where};
+}
+
+void require_bodies(ConditionalKind kind, std::size_t bodies, const SourceLocation& where) {
+    const auto subject = [&] { return subject_of(kind, where); };
+    if (bodies == 0) refuse("it has no body; give it one at least", subject());
+    if (kind == ConditionalKind::switch_) require_version(12080, "a switch", subject);
+    if (kind == ConditionalKind::if_ && bodies == 2) require_version(12080, "an if with an else", subject);
+}
+
+/// The record of `condition`, which a new node of `graph` may look at.
+ConditionRecord& require_free(GraphState& graph, ConditionalKind kind, const Condition& condition,
+                              const SourceLocation& where) {
+    GraphState& root = GraphState::of(condition);
+    if (&root != &graph.root()) refuse("the condition belongs to another graph", subject_of(kind, where));
+    ConditionRecord* record = root.conditions().find(condition.native());
+    if (record == nullptr || record->left_over)
+        refuse("the condition was made in a body that has thrown; make another one", subject_of(kind, where));
+    if (record->user != nullptr)
+        refuse(fmt::format("the condition made at {} has a node already, {}; CUDA allows one", record->location,
+                           describe_node(*record->user, record->node)),
+               subject_of(kind, where));
+    return *record;
+}
+
+/// The nodes that come after no other.
+std::vector<std::uint32_t> roots_of(const GraphState& graph) {
+    std::vector<bool> has_edge(graph.nodes().size());
+    for (const EdgeRecord& edge : graph.edges())
+        has_edge[edge.to] = true;
+    std::vector<std::uint32_t> roots;
+    for (std::uint32_t i = 0; i < has_edge.size(); ++i)
+        if (!has_edge[i]) roots.push_back(i);
+    return roots;
+}
+
+/// CUDA assigns initial values once a launch. Where a body is repeated, kernels assign them, before everything else in
+/// the body that has the conditional: what kernels of that body set afterwards holds.
+void reset_conditions(GraphState& body) {
+    if (!body.is_repeated()) return;
+    const std::vector<std::uint32_t> roots = roots_of(body);
+    const auto count = static_cast<std::uint32_t>(body.nodes().size());
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (body.nodes()[i].kind != NodeKind::conditional) continue;
+        const ConditionRecord* condition = body.root().conditions().find_of_node(body, i);
+        if (condition == nullptr || !condition->initial) continue;
+        const std::string_view label = body.nodes()[i].label;
+        const std::string name =
+            label.empty() ? fmt::format("{} node {}", kind_text(body.nodes()[i]), i) : std::string(label);
+        const Node reset = add_set_condition(body, condition->handle, *condition->initial, "reset of " + name,
+                                             body.nodes()[i].location);
+        for (const std::uint32_t root : roots)
+            body.add_edges(body.handle(root), &reset, 1);
+    }
+}
+
+} // namespace
+
+NewConditional::NewConditional(GraphState& graph, ConditionalKind kind, const Condition& condition, std::size_t bodies,
+                               const SourceLocation& where)
+    : graph_(graph), conditions_before_(graph.root().conditions().count()),
+      index_(static_cast<std::uint32_t>(graph.nodes().size())) {
+    require_allowed(graph, NodeKind::conditional, where);
+    require_bodies(kind, bodies, where);
+    ConditionRecord& record = require_free(graph, kind, condition, where);
+    int device = 0;
+    checked(cudaGetDevice(&device), "cudaGetDevice");
+    if (record.device != device)
+        refuse(fmt::format("the current device is {}, the condition was made on device {}; both belong to one device",
+                           device, record.device),
+               subject_of(kind, where));
+    const auto* params = graph.store(ConditionalParams{kind, record.handle, static_cast<std::uint32_t>(bodies)});
+    graph.reserve_node();
+    graph.reserve_nested(bodies);
+
+    cudaGraphNodeParams native{};
+    native.type = cudaGraphNodeTypeConditional;
+    native.conditional.handle = record.handle;
+    native.conditional.type = static_cast<cudaGraphConditionalNodeType>(kind);
+    native.conditional.size = params->bodies;
+    cudaGraphNode_t node = nullptr;
+    const cudaError_t status = compat::graph_add_node(&node, graph.native(), &native);
+    if (status != cudaSuccess) raise_call<GraphError>(status, "cudaGraphAddNode", subject_of(kind, where));
+    graph.append(node, {NodeKind::conditional, params, {}, where});
+    record.user = &graph;
+    record.node = index_;
+    try {
+        add_bodies(native.conditional.phGraph_out, bodies, device);
+    } catch (...) {
+        remove();
+        throw;
+    }
+}
+
+void NewConditional::add_bodies(cudaGraph_t const* natives, std::size_t count, int device) {
+    for (std::size_t i = 0; i < count; ++i) {
+        auto body = std::make_shared<GraphState>(natives[i]);
+        body->set_device(device);
+        graph_.attach(std::move(body), index_, Place::body);
+    }
+}
+
+NewConditional::~NewConditional() {
+    if (!kept_) remove();
+}
+
+void NewConditional::remove() noexcept {
+    graph_.set_open_body(nullptr);
+    graph_.root().conditions().roll_back(conditions_before_, graph_, index_);
+    graph_.remove_last();
+}
+
+std::shared_ptr<GraphState> NewConditional::open_body(std::size_t number) {
+    body_ = *graph_.find_nested(index_, number);
+    graph_.set_open_body(body_.get());
+    return body_;
+}
+
+void NewConditional::close_body() {
+    body_->check_edges(describe_place(*body_).c_str());
+    body_->merge_edges();
+    reset_conditions(*body_);
+    body_->set_built();
+    graph_.set_open_body(nullptr);
+}
+
+Node NewConditional::keep() noexcept {
+    kept_ = true;
+    return graph_.handle(index_);
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,112 @@
+// The kernel that sets a condition: PTX text, because cudag's own sources are compiled without nvcc.
+#include "set_condition.hpp"
+
+#include "driver.hpp"
+#include "failure.hpp"
+#include "new_node.hpp"
+#include "version.hpp"
+
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// `__global__ void cudag_set_condition(cudaGraphConditionalHandle handle, unsigned value)`
+constexpr const char* ptx = R"(.version 8.0
+.target sm_52
+.address_size 64
+.extern .func cudaGraphSetConditional
+(
+    .param .b64 handle,
+    .param .b32 value
+)
+;
+.visible .entry cudag_set_condition(
+    .param .u64 handle,
+    .param .u32 value
+)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [handle];
+    ld.param.u32 %r1, [value];
+    {
+        .param .b64 to;
+        st.param.b64 [to+0], %rd1;
+        .param .b32 what;
+        st.param.b32 [what+0], %r1;
+        call.uni cudaGraphSetConditional, (to, what);
+    }
+    ret;
+}
+)";
+
+#if CUDART_VERSION >= 12080
+void* load() {
+    cudaLibrary_t library = nullptr;
+    checked<GraphError>(cudaLibraryLoadData(&library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0),
+                        "cudaLibraryLoadData");
+    cudaKernel_t kernel = nullptr;
+    const cudaError_t status = cudaLibraryGetKernel(&kernel, library, "cudag_set_condition");
+    if (status != cudaSuccess) {
+        CallFailure failure = describe_failure(status, "cudaLibraryGetKernel", {}, Api::runtime);
+        ignore(cudaLibraryUnload(library));
+        throw GraphError(status, failure.text, std::move(failure.details));
+    }
+    return kernel;
+}
+#else
+void* load() {
+    return nullptr;
+}
+#endif
+
+/// Loaded for all devices, until the process ends.
+void* set_condition_kernel() {
+    static void* const kernel = load();
+    return kernel;
+}
+
+/// Null if CUDA does not tell.
+CUfunction function_of(cudaGraphNode_t node) {
+    CUDA_KERNEL_NODE_PARAMS params{};
+    bind_context();
+    return driver().graph_kernel_node_get_params(node, &params) == CUDA_SUCCESS ? params.func : nullptr;
+}
+
+} // namespace
+
+Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, unsigned value, std::string_view label,
+                       const SourceLocation& where) {
+    using Signature = SignatureOf<cudaGraphConditionalHandle, unsigned>;
+    const auto subject = [&] { return new_node_subject(NodeKind::kernel, where, "cudag_set_condition"); };
+    require_allowed(graph, NodeKind::kernel, where);
+    require_version(12080, "a condition with an initial value in a body that is repeated", subject);
+    void* const kernel = set_condition_kernel();
+
+    auto* memory = graph.allocate_bytes(sizeof(KernelParams) + Signature::value.bytes);
+    std::byte* values = memory + sizeof(KernelParams);
+    void* arguments[] = {values + Signature::value.parameters[0].offset,
+                         values + Signature::value.parameters[1].offset};
+    std::memcpy(arguments[0], &condition, sizeof condition);
+    std::memcpy(arguments[1], &value, sizeof value);
+    auto* params = new (memory) KernelParams{nullptr, nullptr, &Signature::value, {}, values};
+    const std::string_view stored_label = graph.store(label);
+    graph.reserve_node();
+
+    cudaKernelNodeParams native{};
+    native.func = kernel;
+    native.gridDim = 1;
+    native.blockDim = 1;
+    native.kernelParams = arguments;
+    cudaGraphNode_t node = nullptr;
+    const cudaError_t status = cudaGraphAddKernelNode(&node, graph.native(), nullptr, 0, &native);
+    if (status != cudaSuccess) raise_call<GraphError>(status, "cudaGraphAddKernelNode", subject());
+    params->function = function_of(node);
+    return graph.append(node, {NodeKind::kernel, params, stored_label, where});
+}
+
+} // namespace cudag::detail

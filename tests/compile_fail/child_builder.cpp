@@ -1,0 +1,13 @@
+// A builder as a child: it is no graph yet.
+// expect-error: no matching
+#include <cudag/builder.hpp>
+
+#include <utility>
+
+void call(cudag::GraphBuilder& b, cudag::GraphBuilder& inner) {
+#ifdef CUDAG_EXPECT_ERROR
+    b.child(std::move(inner));
+#else
+    b.child(std::move(inner).build());
+#endif
+}

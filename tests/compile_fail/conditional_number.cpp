@@ -1,0 +1,12 @@
+// A number where a conditional takes a condition.
+// expect-error: Condition
+#include <cudag/builder.hpp>
+
+void call(cudag::GraphBuilder& b, const cudag::Condition& c) {
+#ifdef CUDAG_EXPECT_ERROR
+    b.while_(1, [](cudag::GraphBuilder&) {});
+    static_cast<void>(c);
+#else
+    b.while_(c, [](cudag::GraphBuilder&) {});
+#endif
+}

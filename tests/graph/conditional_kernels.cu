@@ -1,0 +1,19 @@
+// Kernels that set conditions.
+#include "conditional_kernels.hpp"
+
+__global__ void set_condition(cudag::Condition condition, unsigned value) {
+    condition.set(value);
+}
+
+__global__ void set_from(cudag::Condition condition, const int* cell) {
+    condition.set(static_cast<unsigned>(*cell));
+}
+
+__global__ void count_down(int* cell, cudag::Condition condition) {
+    --*cell;
+    condition.set(*cell > 0 ? 1 : 0);
+}
+
+__global__ void write_condition(unsigned long long* out, cudag::Condition condition) {
+    *out = condition.native();
+}

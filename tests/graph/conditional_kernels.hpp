@@ -1,0 +1,14 @@
+// The kernels of the tests of conditionals. All of them are for one thread.
+#pragma once
+
+#include <cudag/condition.hpp>
+
+#include <cuda_runtime.h>
+
+__global__ void set_condition(cudag::Condition condition, unsigned value);
+/// The condition becomes *cell.
+__global__ void set_from(cudag::Condition condition, const int* cell);
+/// Takes 1 from *cell; the condition becomes whether there is more.
+__global__ void count_down(int* cell, cudag::Condition condition);
+/// CUDA's number of the condition.
+__global__ void write_condition(unsigned long long* out, cudag::Condition condition);
