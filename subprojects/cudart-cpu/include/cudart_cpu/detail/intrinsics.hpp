@@ -1,4 +1,4 @@
-// Small device functions: cached loads, rounding, bit counting, time.
+// Small device functions: cached loads, rounding, bits, time.
 #pragma once
 
 #include <math.h>
@@ -35,6 +35,20 @@ inline float __int2float_rn(int x) {
 }
 inline float __uint2float_rn(unsigned x) {
     return static_cast<float>(x);
+}
+
+// The same bits as another type.
+inline int __float_as_int(float x) {
+    return __builtin_bit_cast(int, x);
+}
+inline float __int_as_float(int x) {
+    return __builtin_bit_cast(float, x);
+}
+inline unsigned __float_as_uint(float x) {
+    return __builtin_bit_cast(unsigned, x);
+}
+inline float __uint_as_float(unsigned x) {
+    return __builtin_bit_cast(float, x);
 }
 
 inline int __popc(unsigned x) {

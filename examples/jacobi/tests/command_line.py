@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Runs `jacobi` as a user does: command_line.py PROGRAM [test]... checks what it prints and refuses."""
+import subprocess
+import sys
+import unittest
+from pathlib import Path
+
+PROGRAM = str(Path(sys.argv.pop(1)).resolve())
+
+
+def jacobi(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+
+
+class Refusals(unittest.TestCase):
+    """Bad input is one line on stderr and exit code 2. None of this needs a device."""
+
+    def refused(self, line, *arguments):
+        done = jacobi(*arguments)
+        self.assertEqual((done.returncode, done.stdout, done.stderr), (2, "", f"jacobi: {line}\n"))
+
+    def test_wrong_options(self):
+        self.refused("unknown option '--fast'; see --help", "--fast")
+        self.refused("unknown option '64'; see --help", "64")
+        for option, most in [("--side", 4096), ("--max-sweeps", 10000000), ("--repeat", 1000)]:
+            self.refused(f"{option} needs a value; see --help", option)
+            for number in ["0", "-1", "ten", "5x", "", str(most + 1)]:
+                self.refused(f"{option} takes a number from 1 to {most}, not '{number}'", option, number)
+        for number in ["0", "-1e-3", "nan", "inf", "2", "1e-5x", ""]:
+            self.refused(f"--tolerance takes a number above 0, at most 1, not '{number}'", "--tolerance", number)
+
+    def test_help(self):
+        done = jacobi("--help")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"^usage: jacobi ")
+
+
+class Runs(unittest.TestCase):
+    """Good input, on the device or the CPU runtime."""
+
+    def test_both_loops(self):
+        done = jacobi("--side", "15", "--tolerance", "1e-3", "--repeat", "2", "--verify")
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+        self.assertRegex(done.stdout, r"(?m)^15x15 values on .+, [0-9]+ sweeps, the last of which changes no value by more than [0-9.e-]+$")
+        self.assertRegex(done.stdout, r"(?m)^loop on the host: +[0-9.]+ us per sweep$")
+        self.assertRegex(done.stdout, r"(?m)^loop on the device: +[0-9.]+ us per sweep, [0-9.]+ times as fast$")
+        self.assertRegex(done.stdout, r"(?m)^verified: ")
+
+
+class NoDevice(unittest.TestCase):
+    """Without a GPU the program says so in one line."""
+
+    def test_no_device(self):
+        done = jacobi("--side", "8")
+        self.assertEqual((done.returncode, done.stdout), (1, ""))
+        self.assertRegex(done.stderr, r"^jacobi: cudag: [^\n]+\n$")
+
+
+unittest.main()
