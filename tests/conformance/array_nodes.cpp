@@ -148,6 +148,41 @@ TEST_CASE("a memcpy node does not change between arrays and memory in an executa
     REQUIRE(device.read()[0] == 1);
 }
 
+TEST_CASE("a copy of one row to an array gets another source", "[exec_update][memcpy][arrays]") {
+    Stream stream;
+    Graph graph;
+    const IntArray line(4);
+    std::vector<int> source{1, 2, 3, 4};
+    std::vector<int> other{5, 6, 7, 8};
+    cudaMemcpy3DParms params{};
+    params.srcPtr = make_cudaPitchedPtr(source.data(), 16, 4, 1);
+    params.dstArray = line;
+    params.extent = make_cudaExtent(4, 1, 1);
+    params.kind = cudaMemcpyHostToDevice;
+    const cudaGraphNode_t node = add_copy(graph, params);
+    const Exec exec(graph);
+    params.srcPtr.ptr = other.data();
+    REQUIRE_CUDA(cudaGraphExecMemcpyNodeSetParams(exec, node, &params));
+    exec.run(stream);
+    REQUIRE(line.read() == other);
+}
+
+TEST_CASE("a copy of several rows with an array stays as it is in an executable graph",
+          "[exec_update][memcpy][arrays]") {
+    Stream stream;
+    Graph graph;
+    Copies copies;
+    const cudaGraphNode_t node = add_copy(graph, copies.up());
+    const Exec exec(graph);
+    std::vector<int> other(8, 9);
+    cudaMemcpy3DParms params = copies.up();
+    REQUIRE_CUDA(cudaGraphExecMemcpyNodeSetParams(exec, node, &params));
+    params.srcPtr.ptr = other.data();
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecMemcpyNodeSetParams(exec, node, &params));
+    exec.run(stream);
+    REQUIRE(copies.array.read() == copies.source);
+}
+
 TEST_CASE("a position that leaves its row of memory is refused", "[graph][memcpy][arrays]") {
     Graph graph;
     Copies copies;

@@ -174,6 +174,21 @@ TEST_CASE("a copy takes each side from an array or from memory, and from one of 
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaMemcpy3D(&params));
 }
 
+TEST_CASE("a matrix for an array comes from memory, a matrix from an array goes to memory", "[arrays][copies]") {
+    const IntArray array(4, 2);
+    std::vector<int> host(8, 0);
+    for (const cudaMemcpyKind kind : {cudaMemcpyHostToHost, cudaMemcpyDeviceToHost}) {
+        REQUIRE_CUDA_ERROR(cudaErrorInvalidMemcpyDirection,
+                           cudaMemcpy2DToArray(array, 0, 0, host.data(), 16, 16, 2, kind));
+    }
+    for (const cudaMemcpyKind kind : {cudaMemcpyHostToHost, cudaMemcpyHostToDevice}) {
+        REQUIRE_CUDA_ERROR(cudaErrorInvalidMemcpyDirection,
+                           cudaMemcpy2DFromArray(host.data(), 16, array, 0, 0, 16, 2, kind));
+    }
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue,
+                       cudaMemcpy2DToArray(array, 0, 0, host.data(), 16, 16, 2, cudaMemcpyDeviceToDevice));
+}
+
 TEST_CASE("a copy to an array checks its pitch and kind", "[arrays][copies]") {
     const IntArray array(4, 2);
     const std::vector<int> source(8, 0);

@@ -90,6 +90,23 @@ TEST_CASE("a memset of several rows keeps its pitch and element", "[exec_update]
     REQUIRE(device.read() == expected);
 }
 
+TEST_CASE("a memset may move from device to pinned memory", "[exec_update][memset]") {
+    Stream stream;
+    DeviceInts device(8);
+    PinnedInts pinned(8);
+    Graph graph;
+    const cudaGraphNode_t row = add_memset(graph, set_ints(device.data(), 2, 1));
+    const cudaGraphNode_t rows = add_memset(graph, two_rows(device.data(), 1));
+    const Exec exec(graph);
+    const cudaMemsetParams to_pinned = set_ints(pinned.data() + 2, 1, 2);
+    const cudaMemsetParams rows_to_pinned = two_rows(pinned.data(), 3);
+    REQUIRE_CUDA(cudaGraphExecMemsetNodeSetParams(exec, row, &to_pinned));
+    REQUIRE_CUDA(cudaGraphExecMemsetNodeSetParams(exec, rows, &rows_to_pinned));
+    exec.run(stream);
+    REQUIRE(pinned.read() == std::vector{3, 3, 2, poison, 3, 3, poison, poison});
+    REQUIRE(device.read() == std::vector<int>(8, poison));
+}
+
 TEST_CASE("a whole update gives a memset of several rows another value and place only",
           "[exec_update][whole][memset][pitched]") {
     Stream stream;
@@ -143,7 +160,10 @@ TEST_CASE("a copy of several rows does not get another source in an executable g
 
     Graph whole;
     REQUIRE_CUDA(cudaGraphAddMemcpyNode(&node, whole, nullptr, 0, &params));
-    REQUIRE_CUDA_ERROR(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(exec, whole, nullptr));
+    cudaGraphExecUpdateResultInfo info{};
+    REQUIRE_CUDA_ERROR(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(exec, whole, &info));
+    REQUIRE(info.result == cudaGraphExecUpdateErrorParametersChanged);
+    REQUIRE(info.errorNode == node);
     exec.run(stream);
     REQUIRE(device.read() == std::vector{1, 2, poison, poison, 3, 4, poison, poison});
 }

@@ -144,6 +144,9 @@ TEST_CASE("a whole update from another graph moves to the memory that it leaves"
     const Exec exec(first.graph);
     exec.run(stream);
     REQUIRE_CUDA(cudaGraphExecUpdate(exec, second.graph, nullptr));
+    cudaGraphExec_t other = nullptr;
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphInstantiate(&other, second.graph, 0));
+    const Exec again(first.graph);
     exec.run(stream);
     REQUIRE(first_of(first.data()) == 1);
     REQUIRE(first_of(second.data()) == 2);

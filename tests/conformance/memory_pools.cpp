@@ -213,6 +213,12 @@ TEST_CASE("a pool's own device reads and writes its memory", "[pools]") {
     REQUIRE_CUDA(cudaMemPoolSetAccess(pool, &access, 1));
     access.flags = cudaMemAccessFlagsProtNone;
     REQUIRE_CUDA_ERROR(cudaErrorInvalidDevice, cudaMemPoolSetAccess(pool, &access, 1));
+    access.flags = cudaMemAccessFlagsProtRead;
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaMemPoolSetAccess(pool, &access, 1));
+    access = {{cudaMemLocationTypeDevice, 99}, cudaMemAccessFlagsProtReadWrite};
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidDevice, cudaMemPoolSetAccess(pool, &access, 1));
+    cudaMemLocation elsewhere{cudaMemLocationTypeDevice, 99};
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaMemPoolGetAccess(&flags, pool, &elsewhere));
 }
 
 TEST_CASE("bad pools are refused", "[pools]") {

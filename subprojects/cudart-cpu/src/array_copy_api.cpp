@@ -2,19 +2,23 @@
 #include "arrays.hpp"
 #include "call.hpp"
 #include "copy_submit.hpp"
+#include "graph_enum.hpp"
 #include "graph_text.hpp"
 
 using namespace cudart_cpu::detail;
 
 namespace {
 
-/// These calls count bytes where arrays count elements.
+/// These calls count bytes where arrays count elements; what is left over counts for nothing.
 std::size_t elements(cudaArray_const_t array, std::size_t bytes) {
-    const std::size_t element = array_of(array)->element_bytes;
-    if (bytes % element != 0) {
-        fail(cudaErrorInvalidValue, text(bytes, " bytes are not whole elements of ", element));
+    return bytes / array_of(array)->element_bytes;
+}
+
+/// The one kind between host and device that a call takes.
+void require_kind(cudaMemcpyKind kind, cudaMemcpyKind with_host) {
+    if (kind != with_host && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
+        fail(cudaErrorInvalidMemcpyDirection, text("copy kind ", number_in(kind), " leaves no side for the array"));
     }
-    return bytes / element;
 }
 
 /// A place in an array, `x` in bytes.
@@ -42,6 +46,7 @@ struct Matrix {
 
 cudaMemcpy3DParms to_array(const Place& to, const Matrix& from, std::size_t width, std::size_t height,
                            cudaMemcpyKind kind) {
+    require_kind(kind, cudaMemcpyHostToDevice);
     cudaMemcpy3DParms copy{};
     copy.dstArray = to.handle();
     copy.dstPos = to.position();
@@ -53,6 +58,7 @@ cudaMemcpy3DParms to_array(const Place& to, const Matrix& from, std::size_t widt
 
 cudaMemcpy3DParms from_array(const Matrix& to, const Place& from, std::size_t width, std::size_t height,
                              cudaMemcpyKind kind) {
+    require_kind(kind, cudaMemcpyDeviceToHost);
     cudaMemcpy3DParms copy{};
     copy.dstPtr = to.pointer(width, height);
     copy.srcArray = from.handle();

@@ -78,9 +78,13 @@ void validate_memory(const Operand& operand, const cudaExtent& bytes, std::size_
         fail(cudaErrorInvalidPitchValue,
              text(operand.name, " pitch ", operand.memory.pitch, " is less than the width ", bytes.width));
     }
-    if ((rows_follow || begin > 0) && begin + bytes.width > operand.memory.pitch) {
+    if (operand.memory.pitch != 0 && begin + bytes.width > operand.memory.pitch) {
         fail(cudaErrorInvalidValue, text(operand.name, " bytes ", begin, " to ", begin + bytes.width,
                                          " leave a row of ", operand.memory.pitch));
+    }
+    if (operand.position.y > 0 && operand.position.y >= operand.memory.ysize) {
+        fail(cudaErrorInvalidValue, text("Invalid Y start position: Must be less than height, for ", operand.name,
+                                         " operand: ", operand.position.y, " of ", operand.memory.ysize));
     }
     if (bytes.depth > 1 && operand.position.y + bytes.height > operand.memory.ysize) {
         fail(cudaErrorInvalidValue, text(operand.name, " ysize ", operand.memory.ysize, " is less than the height ",

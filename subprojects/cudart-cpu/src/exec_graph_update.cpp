@@ -1,5 +1,6 @@
 // A whole exec updated from another graph.
 #include "exec_pairing.hpp"
+#include "graph_alloc_work.hpp"
 
 using namespace cudart_cpu::detail;
 
@@ -10,10 +11,12 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t hGraphE
         const Graph& graph = graph_of(hGraph);
         if (graph.owner())
             fail(cudaErrorInvalidValue, "hGraph is owned by another graph and cannot be used in cuGraphExecUpdate");
-        if (graph.holds_memory() && !graph.exec.expired() && graph.exec.lock().get() != &exec)
+        if (graph.holds_memory() && !graph.exec.expired() && graph.exec.lock() != exec.claim) {
+            if (resultInfo) *resultInfo = {};
             fail(cudaErrorNotSupported,
                  "hGraph is already instantiated and contains memory allocation or free nodes. Only one instantiation "
                  "of this graph may exist at any point in time.");
+        }
         cudaGraphExecUpdateResultInfo unwanted;
         cudaGraphExecUpdateResultInfo& info = resultInfo ? *resultInfo : unwanted;
         info = {cudaGraphExecUpdateError, nullptr, nullptr};
@@ -22,6 +25,11 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t hGraphE
             std::vector<UserObjectPointer> objects = user_objects_of(graph);
             std::vector<Condition> conditions = graph.conditions;
             exec.set_works(std::move(works));
+            if (graph.holds_memory()) {
+                exec.claim = std::make_shared<char>();
+                graph.exec = exec.claim;
+                fix_allocations(graph);
+            }
             exec.set_user_objects(std::move(objects));
             exec.set_conditions(std::move(conditions));
         } catch (const UpdateFailure& failure) {

@@ -141,7 +141,7 @@ std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) 
     if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) validate_for_device(graph);
     if (!graph.exec.expired()) refuse_second_exec(graph);
     auto exec = std::make_shared<Exec>(graph, flags);
-    graph.exec = exec;
+    graph.exec = exec->claim;
     if (graph.holds_memory()) fix_allocations(graph);
     return exec;
 }

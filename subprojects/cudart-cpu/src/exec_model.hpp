@@ -89,6 +89,9 @@ class Exec {
     /// Costs time only after an update.
     std::shared_ptr<const ExecSnapshot> snapshot();
 
+    /// On the graph whose nodes it has: lives until the exec does not, or gets those of another graph.
+    std::shared_ptr<const void> claim = std::make_shared<char>();
+
     /// The end of its latest launch or upload, behind which the next one queues; null before the first.
     CompletionPtr latest;
 

@@ -36,6 +36,7 @@ cudaError_t add_node(const char* name, cudaGraphNode_t* added, cudaGraph_t graph
         Graph& target = graph_of(graph);
         const std::vector<Node*> before = dependencies_of(target, dependencies, count);
         NodeContent content = content_for(make_content, target, before);
+        require_operands(*content.work, nullptr);
         require_valid_edges(edge_data, count, [&](std::size_t i) {
             return EdgeEnds{before[i]->work->type(), content.work->type()};
         });

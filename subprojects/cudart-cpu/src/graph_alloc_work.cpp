@@ -137,13 +137,6 @@ void AllocWork::run() const {
     allocation()->memory->fill(fresh_byte);
 }
 
-std::optional<Refusal> AllocWork::refuse_graph_update(const Work& next, bool) const {
-    const auto& other = static_cast<const AllocWork&>(next);
-    if (other.params_.bytesize != params_.bytesize)
-        return Refusal{cudaGraphExecUpdateErrorParametersChanged, "the size of an allocation cannot change"};
-    return std::nullopt;
-}
-
 void FreeWork::added_to(const Graph& graph) const {
     if (is_of(*allocation(), graph))
         allocation()->is_freed_by_graph = true;

@@ -41,7 +41,6 @@ class AllocWork final : public MemoryNodeWork {
     std::string title() const override;
     std::string details() const override;
     void run() const override;
-    std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
 
   private:
     cudaMemAllocNodeParams params_;

@@ -12,18 +12,11 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// Memory that no allocation owns is the host's pageable memory. It is looked up once, when the node gets its
-/// parameters: the question of an update is what the node was made for.
-cudaMemoryType type_of(const void* pointer) {
-    const auto range = find_allocation(pointer);
-    return range ? range->type : cudaMemoryTypeUnregistered;
-}
-
 std::optional<Refusal> refuse(std::string reason) {
     return Refusal{cudaGraphExecUpdateErrorParametersChanged, std::move(reason)};
 }
 
-/// Whether an operand moves to memory of a graph that frees it itself: to updates that is no memory.
+/// Whether an operand moves to memory that its graph has a free node for: from then on CUDA does not know it.
 bool moved_into_freed(const void* from, const void* to) {
     return from != to && is_freed_by_its_graph(to);
 }
@@ -42,14 +35,18 @@ bool same(const cudaMemcpy3DParms& a, const cudaMemcpy3DParms& b) {
 }
 
 /// What the kind of a copy says about its operands: that is what an update cannot change.
-enum class Side { host, device, unified };
+enum class Side { host, device, unified, array };
 
-Side source_side(cudaMemcpyKind kind) {
+Side source_side(const cudaMemcpy3DParms& params) {
+    const cudaMemcpyKind kind = params.kind;
+    if (params.srcArray) return Side::array;
     if (kind == cudaMemcpyDefault) return Side::unified;
     return kind == cudaMemcpyDeviceToHost || kind == cudaMemcpyDeviceToDevice ? Side::device : Side::host;
 }
 
-Side destination_side(cudaMemcpyKind kind) {
+Side destination_side(const cudaMemcpy3DParms& params) {
+    const cudaMemcpyKind kind = params.kind;
+    if (params.dstArray) return Side::array;
     if (kind == cudaMemcpyDefault) return Side::unified;
     return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice ? Side::device : Side::host;
 }
@@ -102,7 +99,7 @@ std::size_t MemcpyWork::bytes() const noexcept {
 }
 
 bool MemcpyWork::is_1d() const noexcept {
-    return !has_array_ && params_.extent.height == 1 && params_.extent.depth == 1;
+    return params_.extent.height == 1 && params_.extent.depth == 1;
 }
 
 std::string MemcpyWork::title() const {
@@ -139,26 +136,30 @@ std::string MemcpyWork::refuse_device_launch() const {
     return is_pageable_ ? "Device-launched graphs do not support MEMCPY nodes with pageable host memory" : "";
 }
 
+std::string MemcpyWork::refuse_operands(const Work* current) const {
+    const auto* before = static_cast<const MemcpyWork*>(current);
+    const bool moved = moved_into_freed(before ? before->params_.dstPtr.ptr : nullptr, params_.dstPtr.ptr) ||
+                       moved_into_freed(before ? before->params_.srcPtr.ptr : nullptr, params_.srcPtr.ptr);
+    return moved ? "Allocation not found or copy size exceeds allocation size" : "";
+}
+
 std::optional<Refusal> MemcpyWork::refuse_node_update(const Work& next) const {
     return refuse_graph_update(next, false);
 }
 
 std::optional<Refusal> MemcpyWork::refuse_graph_update(const Work& next, bool) const {
     const auto& other = static_cast<const MemcpyWork&>(next);
-    const cudaMemcpyKind kind = other.params_.kind;
-    if (destination_side(kind) != destination_side(params_.kind))
+    if (destination_side(other.params_) != destination_side(params_))
         return refuse("memcpy dst operand memory type cannot be changed during an update");
-    if (source_side(kind) != source_side(params_.kind))
+    if (source_side(other.params_) != source_side(params_))
         return refuse("memcpy src operand memory type cannot be changed during an update");
     const bool linear = is_1d() && other.is_1d();
-    if (!linear && !same(params_, other.params_)) return refuse("only 1-dimensional copies can be updated");
-    if (moved_into_freed(params_.dstPtr.ptr, other.params_.dstPtr.ptr) ||
-        moved_into_freed(params_.srcPtr.ptr, other.params_.srcPtr.ptr))
-        return inaccessible();
+    if (!linear && !same(params_, other.params_)) return refuse("Multi-dimensional memcpy nodes cannot be updated");
+    if (!other.refuse_operands(this).empty()) return inaccessible();
     return std::nullopt;
 }
 
-MemsetWork::MemsetWork(const cudaMemsetParams& params) : params_(checked(params)), destination_(type_of(params.dst)) {}
+MemsetWork::MemsetWork(const cudaMemsetParams& params) : params_(checked(params)) {}
 
 std::size_t MemsetWork::bytes() const noexcept {
     return params_.width * params_.elementSize * params_.height;
@@ -177,6 +178,11 @@ void MemsetWork::run() const {
     perform_set(params_);
 }
 
+std::string MemsetWork::refuse_operands(const Work* current) const {
+    const auto* before = static_cast<const MemsetWork*>(current);
+    return moved_into_freed(before ? before->params_.dst : nullptr, params_.dst) ? "Invalid memset range" : "";
+}
+
 std::optional<Refusal> MemsetWork::refuse_node_update(const Work& next) const {
     return refuse_graph_update(next, false);
 }
@@ -190,9 +196,7 @@ std::optional<Refusal> MemsetWork::refuse_graph_update(const Work& next, bool) c
                             other.params_.elementSize == params_.elementSize;
     if (params_.height > 1 && !same_shape)
         return refuse("only address and value of a 2-dimensional memset can be updated");
-    if (moved_into_freed(params_.dst, other.params_.dst)) return inaccessible();
-    if (other.destination_ != destination_)
-        return refuse("the destination of a memset cannot change to another kind of memory");
+    if (!other.refuse_operands(this).empty()) return inaccessible();
     return std::nullopt;
 }
 

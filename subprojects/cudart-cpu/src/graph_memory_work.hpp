@@ -33,6 +33,7 @@ class MemcpyWork final : public Work {
     WorkPointer staged() const override;
     std::optional<BodyRefusal> refuse_in_body() const override;
     std::string refuse_device_launch() const override;
+    std::string refuse_operands(const Work* current) const override;
     std::optional<Refusal> refuse_node_update(const Work& next) const override;
     std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
 
@@ -63,6 +64,7 @@ class MemsetWork final : public Work {
     void run() const override;
     bool can_be_disabled() const noexcept override { return true; }
     std::string refuse_device_launch() const override { return {}; }
+    std::string refuse_operands(const Work* current) const override;
     std::optional<Refusal> refuse_node_update(const Work& next) const override;
     std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
 
@@ -70,7 +72,6 @@ class MemsetWork final : public Work {
     std::size_t bytes() const noexcept;
 
     cudaMemsetParams params_;
-    cudaMemoryType destination_;
 };
 
 } // namespace cudart_cpu::detail

@@ -81,7 +81,7 @@ class Graph {
     /// Lives as long as the graph.
     std::shared_ptr<const void> life() const noexcept { return life_; }
     /// The exec that was made of it last: while it lives, a graph that holds memory can have no other.
-    mutable std::weak_ptr<const void> exec;
+    mutable std::weak_ptr<const void> exec; // its claim
 
     /// A graph with the same nodes, edges, bodies and user objects. Throws Failure if a node cannot be cloned.
     std::shared_ptr<Graph> clone() const;
@@ -144,6 +144,12 @@ const Kind& work_as(const Work& work) {
 template <class Kind>
 const Kind& work_of(const Node& node) {
     return work_as<Kind>(*node.work);
+}
+
+/// Throws Failure if a node cannot get `next` in the place of `current`, or of nothing.
+inline void require_operands(const Work& next, const Work* current) {
+    if (std::string reason = next.refuse_operands(current); !reason.empty())
+        fail(cudaErrorInvalidValue, std::move(reason));
 }
 
 /// Guards all graphs, nodes and execs. Never held while a user's code runs.

@@ -14,7 +14,9 @@ template <class Kind, class MakeWork>
 cudaError_t set_params(const char* name, cudaGraphNode_t handle, MakeWork&& make_work) noexcept {
     return graph_api(name, [&] {
         Node& node = node_of(handle);
-        node.set_work(make_work(work_of<Kind>(node)));
+        WorkPointer next = make_work(work_of<Kind>(node));
+        require_operands(*next, node.work.get());
+        node.set_work(std::move(next));
     });
 }
 
@@ -132,6 +134,8 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphNodeSetParams(cudaGraphNode_t node
     return graph_api("cudaGraphNodeSetParams", [&] {
         require_pointer(nodeParams, "nodeParams");
         Node& target = node_of(node);
-        target.set_content(make_content(*nodeParams, target));
+        NodeContent content = make_content(*nodeParams, target);
+        require_operands(*content.work, target.work.get());
+        target.set_content(std::move(content));
     });
 }

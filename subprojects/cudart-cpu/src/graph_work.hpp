@@ -64,6 +64,9 @@ class Work {
 
     virtual bool can_be_disabled() const noexcept { return false; }
 
+    /// Why a node cannot get this work now, in the place of `current`, of the same type, or null; empty if it can.
+    virtual std::string refuse_operands([[maybe_unused]] const Work* current) const { return {}; }
+
     /// Why a graph with this node cannot be cloned; empty if it can.
     virtual std::string refuse_clone() const { return {}; }
 

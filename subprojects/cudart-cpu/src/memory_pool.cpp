@@ -39,8 +39,9 @@ void write(void* value, T what) {
 
 void MemoryPool::take(std::size_t bytes) {
     const std::lock_guard lock(mutex_);
-    if (max_bytes_ != 0 && bytes > max_bytes_ - std::min<std::uint64_t>(used_, max_bytes_)) {
-        fail(cudaErrorMemoryAllocation, text(bytes, " bytes requested, the pool has at most ", max_bytes_));
+    const std::uint64_t most = chunks(max_bytes_);
+    if (most != 0 && bytes > most - std::min(used_, most)) {
+        fail(cudaErrorMemoryAllocation, text(bytes, " bytes requested, the pool has at most ", most));
     }
     used_ += bytes;
     used_high_ = std::max(used_high_, used_);
@@ -118,6 +119,9 @@ cudaMemAccessFlags MemoryPool::access(int device) const {
 }
 
 void MemoryPool::set_access(int device, cudaMemAccessFlags flags) {
+    if (number_in(flags) == cudaMemAccessFlagsProtRead) {
+        fail(cudaErrorNotSupported, "Mempools do not support Read-Only flag");
+    }
     if (device == device_ && flags != cudaMemAccessFlagsProtReadWrite) {
         fail(cudaErrorInvalidDevice, text("device ", device, " always reads and writes the memory of its own pool"));
     }

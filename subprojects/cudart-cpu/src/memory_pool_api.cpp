@@ -13,6 +13,10 @@ using namespace cudart_cpu::detail;
 
 namespace {
 
+bool is_device(int id) {
+    return id >= 0 && static_cast<std::size_t>(id) < device_count();
+}
+
 void allocate_from(const std::shared_ptr<MemoryPool>& pool, void** pointer, std::size_t bytes) {
     *pointer = nullptr;
     if (bytes == 0) {
@@ -39,8 +43,7 @@ void validate(const cudaMemPoolProps& props) {
     refuse_unless(number_in(props.handleTypes) == cudaMemHandleTypeNone, "memory pools cannot be shared");
     refuse_unless(number_in(props.location.type) == cudaMemLocationTypeDevice,
                   text("location type ", number_in(props.location.type), " of a memory pool is not a device"));
-    refuse_unless(props.location.id >= 0 && static_cast<std::size_t>(props.location.id) < device_count(),
-                  text("poolProps: Invalid location id (", props.location.id, ')'));
+    refuse_unless(is_device(props.location.id), text("poolProps: Invalid location id (", props.location.id, ')'));
     refuse_unless(std::all_of(std::begin(props.reserved), std::end(props.reserved), [](auto b) { return b == 0; }),
                   "reserved bytes of the properties of a memory pool are not zero");
 }
@@ -115,7 +118,7 @@ CUDART_CPU_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMe
         for (std::size_t i = 0; i < count; ++i) {
             const cudaMemAccessDesc& one = descriptors[i];
             if (number_in(one.location.type) != cudaMemLocationTypeDevice) {
-                fail(cudaErrorInvalidValue, text("access descriptor ", i, " is of no device"));
+                fail(cudaErrorNotSupported, text("access descriptor ", i, " is of no device"));
             }
             require_device(one.location.id);
             target->set_access(one.location.id, one.flags);
@@ -129,10 +132,13 @@ CUDART_CPU_API cudaError_t cudaMemPoolGetAccess(cudaMemAccessFlags* flags, cudaM
         require_pointer(flags, "flags");
         require_pointer(location, "location");
         const auto target = pool_of(pool);
-        if (number_in(location->type) != cudaMemLocationTypeDevice) {
-            fail(cudaErrorInvalidValue, "the location is of no device");
+        if (number_in(location->type) == cudaMemLocationTypeHost) {
+            *flags = cudaMemAccessFlagsProtNone;
+            return;
         }
-        require_device(location->id);
+        if (number_in(location->type) != cudaMemLocationTypeDevice || !is_device(location->id)) {
+            fail(cudaErrorInvalidValue, text("Specified invalid device ordinal(", location->id, ") in location->id"));
+        }
         *flags = target->access(location->id);
     });
 }
