@@ -73,6 +73,7 @@ std::vector<Comparison> measure(Lines& lines, cudag::Stream& stream, std::size_t
     const std::string name = std::to_string(changed) + " of " + std::to_string(nodes) + ": ";
     Comparison whole{name + "apply, against whole update", changed == 1 && nodes >= 10'000 ? 0.002 : 0, {}, {}};
     Comparison again{name + "apply, against capture and update", 0, {}, {}};
+    Comparison report{name + "Exec::update(graph), against whole update", 0, {}, {}};
     Comparison each{name + "apply, against update per node", 1.1, {}, {}};
     Comparison graph{name + "Graph::update of these", 0, {}, {}};
 
@@ -119,9 +120,20 @@ std::vector<Comparison> measure(Lines& lines, cudag::Stream& stream, std::size_t
             each, round, [&] { return per_turn(graph.raw, change_raw, update_each); },
             [&] { return per_turn(graph.cudag, change_ours, apply); });
     });
-    bench::rounds(repeat, {&whole, &again}, [&](int) {
-        change_raw();
-        whole.raw.push_back(microseconds([&] { update_whole(lines.raw.exec, lines.raw.graph); }));
+    bench::rounds(repeat, {&whole, &again, &report}, [&](int round) {
+        bench::compare(
+            report, round,
+            [&] {
+                change_raw();
+                return microseconds([&] { update_whole(lines.raw.exec, lines.raw.graph); });
+            },
+            [&] {
+                change_ours();
+                return microseconds([&] {
+                    if (!lines.ours.exec->update(*lines.ours.graph).updated()) throw std::logic_error("not updated");
+                });
+            });
+        whole.raw.push_back(report.raw.back());
 
         if constexpr (has_capture) {
             for (const std::size_t place : places)
@@ -135,9 +147,9 @@ std::vector<Comparison> measure(Lines& lines, cudag::Stream& stream, std::size_t
     });
     whole.cudag = again.cudag = each.cudag;
     if constexpr (has_capture)
-        return {whole, again, each, graph};
+        return {whole, again, each, graph, report};
     else
-        return {whole, each, graph};
+        return {whole, each, graph, report};
 }
 
 bool run(const bench::Options& options) {

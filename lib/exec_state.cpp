@@ -1,11 +1,12 @@
 // Launches, shadows and owners of one Exec.
 #include "exec_state.hpp"
 
+#include "diff.hpp"
 #include "driver.hpp"
 #include "failure.hpp"
 #include "reclaim.hpp"
 
-#include <cstring>
+#include <algorithm>
 #include <utility>
 
 namespace cudag::detail {
@@ -22,23 +23,18 @@ void launch_native(cudaGraphExec_t exec, cudaStream_t stream) {
 } // namespace
 
 ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options)
-    : native_(native), source_(std::move(source)), options_(options), seen_(source_->version()),
+    : native_(native), source_(std::move(source)), basis_(source_), nodes_(source_->number_nodes()),
+      shadows_(shadows_from(*source_)), options_(options), seen_(source_->version()),
       uploaded_(options.upload_stream.has_value()), device_updatable_(source_->has_device_updatable()) {
     options_.upload_stream.reset();
-    source_->for_each_change_since(0, [this](const UpdatedNode& node) {
-        Shadow& current = shadow({*node.graph, node.index});
-        OwnerVersions owners = version_of(Owners(node.owners));
-        assign_params(current.params, node.params());
-        commit(current, std::move(owners));
-    });
+    if (source_->version() != 0) in_flight_.begin_tracking();
     source_->exec_made();
 }
 
 ExecState::~ExecState() {
     source_->exec_gone();
     ignore(cudaGraphExecDestroy(native_)); // launches in flight finish; CUDA keeps the graph's owners for them
-    for (Shadow& shadow : shadows_)
-        in_flight_.retire(std::move(shadow.owners));
+    shadows_->retire(in_flight_);
     reclaim();
 }
 
@@ -69,37 +65,43 @@ ExecNode ExecState::node_of(const Node& node) const {
     return {graph, index};
 }
 
+const GraphState& ExecState::in_basis(const GraphState& graph) const noexcept {
+    if (graph.parent() == nullptr) return *basis_;
+    const auto& siblings = graph.parent()->nested();
+    const auto place = std::find_if(siblings.begin(), siblings.end(), [&](const auto& g) { return g.get() == &graph; });
+    return *in_basis(*graph.parent()).nested()[static_cast<std::size_t>(place - siblings.begin())];
+}
+
 Shadow& ExecState::shadow(const ExecNode& node) {
-    if (shadow_of_.empty()) shadow_of_.resize(source_->number_nodes());
-    Shadow*& slot = shadow_of_[node.graph.first_number() + node.index];
-    if (slot != nullptr) [[likely]]
-        return *slot;
-    slot = &shadows_.emplace_back(Shadow{copy_params(arena_, node.graph.original_params(node.index))});
-    return *slot;
+    const std::uint32_t number = node.graph.first_number() + node.index;
+    if (Shadow* const found = shadows_->find(number)) [[likely]]
+        return *found;
+    return shadows_->make(number, nodes_, in_basis(node.graph).original_params(node.index));
 }
 
 const NodeParams& ExecState::params(const ExecNode& node) const noexcept {
-    const Shadow* shadow = find_shadow(node);
-    return shadow == nullptr ? node.graph.original_params(node.index) : shadow->params;
+    const Shadow* shadow = shadows_->find(node.graph.first_number() + node.index);
+    return shadow != nullptr ? shadow->params : in_basis(node.graph).original_params(node.index);
 }
 
-bool ExecState::has_owners(const ExecNode& node) const noexcept {
-    const Shadow* shadow = find_shadow(node);
-    return shadow != nullptr && !shadow->owners.empty();
+std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const {
+    auto shadows = std::make_unique<Shadows>();
+    if (basis.version() == 0) return shadows;
+    for_each_graph_pair(*source_, basis, [&](const GraphState& mine, const GraphState& theirs) {
+        theirs.for_each_updated([&](const UpdatedNode& node) {
+            Shadow& shadow = shadows->make(mine.first_number() + node.index, nodes_, node.params());
+            shadow.owners = version_of(Owners(node.owners));
+        });
+    });
+    return shadows;
 }
 
-void ExecState::make_room(Shadow& shadow, const NodeParams& params) {
-    const auto* has = std::get_if<const KernelParams*>(&shadow.params);
-    const auto* needs = std::get_if<const KernelParams*>(&params);
-    if (has == nullptr || needs == nullptr || (*has)->signature->bytes >= (*needs)->signature->bytes) return;
-    const KernelParams& current = **has;
-    const NodeParams larger = copy_params(arena_, params);
-    KernelParams& block = const_cast<KernelParams&>(*std::get<const KernelParams*>(larger)); // made a line above
-    std::byte* values = block.values;
-    block = current;
-    block.values = values;
-    std::memcpy(values, current.values, current.signature->bytes);
-    shadow.params = larger;
+void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows) noexcept {
+    uploaded_ = false;
+    shadows_->retire(in_flight_);
+    shadows_ = std::move(shadows);
+    if (basis->version() != 0) in_flight_.begin_tracking();
+    basis_ = std::move(basis);
 }
 
 void ExecState::commit(Shadow& shadow, OwnerVersions&& next) noexcept {

@@ -3,24 +3,16 @@
 
 #include "graph_state.hpp"
 #include "in_flight.hpp"
+#include "shadows.hpp"
 
 #include <cudag/exec.hpp>
 
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <deque>
 #include <memory>
-#include <memory_resource>
-#include <vector>
 
 namespace cudag::detail {
-
-/// What an exec has in one node, in the exec's arena. A node without one is as it was made.
-struct Shadow {
-    NodeParams params;
-    OwnerVersions owners = {}; ///< none if everything that updates brought in is borrowed
-};
 
 /// A node of the graph that an exec was made from, or of a graph inside it.
 struct ExecNode {
@@ -76,24 +68,24 @@ class ExecState {
 
     /// What is in force in a node, without a shadow if there is none yet.
     [[nodiscard]] const NodeParams& params(const ExecNode& node) const noexcept;
-    /// Whether updates have brought in owners that the node's parameters in force use.
-    [[nodiscard]] bool has_owners(const ExecNode& node) const noexcept;
-    /// Lets `shadow` be assigned `params`, of another kernel perhaps; it keeps what it has.
-    void make_room(Shadow& shadow, const NodeParams& params);
+    /// The shadows that an exec has which took all its parameters from `basis`: of the nodes that were changed in it
+    /// since they were made.
+    [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis) const;
+    /// Notes that all parameters are those of `basis` now, whose `shadows_from` are `shadows`.
+    void take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows) noexcept;
 
     /// Puts `next` in force: launches to come use it, those in flight may use the previous version.
     void commit(Shadow& shadow, OwnerVersions&& next) noexcept;
 
   private:
-    [[nodiscard]] const Shadow* find_shadow(const ExecNode& node) const noexcept {
-        return shadow_of_.empty() ? nullptr : shadow_of_[node.graph.first_number() + node.index];
-    }
+    /// The graph of `basis_` at the place where `graph` stands in the source.
+    [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const noexcept;
 
     cudaGraphExec_t native_;
     std::shared_ptr<GraphState> source_;
-    std::pmr::monotonic_buffer_resource arena_{};
-    std::deque<Shadow> shadows_;
-    std::vector<Shadow*> shadow_of_; ///< by the node's number; empty before the first update
+    std::shared_ptr<GraphState> basis_; ///< what a node without a shadow has is what it was made with there
+    std::uint32_t nodes_;
+    std::unique_ptr<Shadows> shadows_;
     InFlight in_flight_;
     InstantiateOptions options_;
     UpdateCounts update_counts_;

@@ -236,8 +236,12 @@ class GraphState {
         for (; change != changes_.end(); ++change)
             if (change->version == change->node->version) visit(*change->node);
     }
-    /// The owners that the last change of the node brought in; null if it was never changed.
-    [[nodiscard]] const Owners* updated_owners(std::uint32_t index) const noexcept;
+    /// The nodes of this graph, not of those inside it, that were changed since they were made.
+    template <class Visit>
+    void for_each_updated(const Visit& visit) const {
+        for (const auto& [index, node] : updated_)
+            visit(node);
+    }
     /// The parameters with which the node was made.
     [[nodiscard]] const NodeParams& original_params(std::uint32_t index) const noexcept;
 

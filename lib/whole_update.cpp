@@ -5,7 +5,6 @@
 
 #include "device_side.hpp"
 #include "diff.hpp"
-#include "diff_params.hpp"
 #include "exec_state.hpp"
 #include "failure.hpp"
 #include "native_params.hpp"
@@ -47,29 +46,6 @@ const char* words(UpdateVerdict verdict) {
     return "";
 }
 
-/// The change of one node that an update of the whole graph brings, made ready before CUDA is asked.
-struct PendingNode {
-    const NodeParams* next;
-    Shadow* shadow;
-    OwnerVersions owners;
-};
-
-std::vector<PendingNode> pending_nodes(ExecState& exec, const GraphState& next) {
-    std::vector<PendingNode> pending;
-    for_each_graph_pair(exec.source(), next, [&](const GraphState& mine, const GraphState& theirs) {
-        for (std::uint32_t i = 0; i < mine.nodes().size(); ++i) {
-            const ExecNode node{mine, i};
-            const NodeParams& params = theirs.nodes()[i].params;
-            const Owners* owners = theirs.updated_owners(i);
-            if (owners == nullptr && !exec.has_owners(node) && same_params(exec.params(node), params)) continue;
-            Shadow& shadow = exec.shadow(node);
-            exec.make_room(shadow, params);
-            pending.push_back({&params, &shadow, version_of(owners == nullptr ? Owners() : Owners(*owners))});
-        }
-    });
-    return pending;
-}
-
 UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdict verdict,
                      std::vector<Difference>&& structure, cudaGraphNode_t culprit, const std::string& log) {
     std::vector<Difference> differences = std::move(structure);
@@ -92,7 +68,8 @@ UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdic
 
 } // namespace
 
-UpdateReport update_whole(ExecState& exec, GraphState& next) {
+UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
+    GraphState& next = *basis;
     for (const GraphState* graph : {&exec.source(), static_cast<const GraphState*>(&next)}) {
         const FoundNode node = find_device_updatable(*graph);
         if (!node) continue;
@@ -109,7 +86,7 @@ UpdateReport update_whole(ExecState& exec, GraphState& next) {
                        std::move(structure), nullptr, {});
     }
     next.complete_native();
-    std::vector<PendingNode> pending = pending_nodes(exec, next);
+    std::unique_ptr<Shadows> shadows = exec.shadows_from(next);
 
     cudaGraphExecUpdateResultInfo info{};
     const cudaError_t status = cudaGraphExecUpdate(exec.native(), next.native(), &info);
@@ -121,10 +98,7 @@ UpdateReport update_whole(ExecState& exec, GraphState& next) {
         return refused(exec, next, classified ? static_cast<UpdateVerdict>(info.result) : UpdateVerdict::refused, {},
                        info.errorNode, failure.details.log);
     }
-    for (PendingNode& node : pending) {
-        assign_params(node.shadow->params, *node.next);
-        exec.commit(*node.shadow, std::move(node.owners));
-    }
+    exec.take_all(basis, std::move(shadows));
     return {UpdateVerdict::updated, {}, {}, false};
 }
 
@@ -132,7 +106,7 @@ UpdateReport update_whole(ExecState& exec, GraphState& next) {
 
 UpdateReport Exec::update(const Graph& graph) {
     graph.state().require_root("update");
-    return detail::update_whole(state(), graph.state());
+    return detail::update_whole(state(), graph.state_);
 }
 
 UpdateReport Exec::update_or_instantiate(const Graph& graph) {
