@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 namespace cudag::detail {
 
@@ -108,12 +109,13 @@ std::string broken_policy(const LaunchConfig& config) {
 
 } // namespace
 
-std::string broken_attribute(const LaunchConfig& config, const void* symbol) {
-    std::string reason = broken_cluster(config, symbol);
-    if (reason.empty()) reason = broken_cooperation(config, symbol);
-    if (reason.empty()) reason = broken_priority(config);
-    if (reason.empty()) reason = broken_policy(config);
-    return reason;
+BrokenAttribute broken_attribute(const LaunchConfig& config, const void* symbol) {
+    if (std::string reason = broken_cluster(config, symbol); !reason.empty())
+        return {std::move(reason), cudaErrorInvalidClusterSize};
+    if (std::string reason = broken_cooperation(config, symbol); !reason.empty())
+        return {std::move(reason), cudaErrorCooperativeLaunchTooLarge};
+    if (std::string reason = broken_priority(config); !reason.empty()) return {std::move(reason)};
+    return {broken_policy(config)};
 }
 
 } // namespace cudag::detail

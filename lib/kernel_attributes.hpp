@@ -53,14 +53,19 @@ class LaunchAttributes {
     std::size_t count_ = 0;
 };
 
-/// What is wrong with the attributes of `config`, with values, limits and what to do; empty if nothing is known to be.
+/// What is wrong with an attribute, with values, limits and what to do, and CUDA's code for it.
+struct BrokenAttribute {
+    std::string reason; ///< empty if nothing is known to be wrong
+    cudaError_t code = cudaErrorInvalidValue;
+};
 /// `symbol` is the kernel, or null if unknown.
-[[nodiscard]] std::string broken_attribute(const LaunchConfig& config, const void* symbol);
+[[nodiscard]] BrokenAttribute broken_attribute(const LaunchConfig& config, const void* symbol);
 
 /// Throws E if an attribute of `config` is broken. `subject` is called only then.
 template <class E = GraphError, class MakeSubject>
 void require_attributes(const LaunchConfig& config, const void* symbol, const MakeSubject& subject) {
-    if (const std::string reason = broken_attribute(config, symbol); !reason.empty()) refuse<E>(reason, subject());
+    if (const BrokenAttribute broken = broken_attribute(config, symbol); !broken.reason.empty())
+        refuse<E>(broken.reason, subject(), broken.code);
 }
 
 /// Gives a new node its attributes; if CUDA refuses one, destroys the node and throws GraphError.

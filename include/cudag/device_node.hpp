@@ -28,9 +28,10 @@ inline constexpr bool is_device_argument = std::is_same_v<A, P> || (std::is_poin
 
 /// A kernel node with parameters P..., made with `.device_updatable`, as an argument for the kernels that change it:
 /// `KernelNode::on_device()` gives it. A small value to copy; it must not be used after the node's Exec.
-/// A kernel that changes a node must run before it, in the same launch or an earlier one, on the same device; two
-/// changes at once, or a change while the node runs, are a race: let one thread make them. Changes stay until the next
-/// ones. If the node starts early, over a programmatic edge, `__threadfence()` must stand between change and trigger.
+/// A kernel that changes a node must run before it in the same launch, on the same device; two changes at once, or a
+/// change while the node runs, are a race: let one thread make them. Make them in each launch: when the host launches
+/// the graph, it does not see what another graph has changed (seen on driver 580). If the node starts early, over a
+/// programmatic edge, `__threadfence()` must stand between change and trigger.
 /// Each call returns what CUDA says, cudaSuccess if all is well.
 template <class... P>
 class DeviceNode {

@@ -13,12 +13,12 @@ namespace {
 
 /// Adds a launch of `config` beside one sound node, checks what every such refusal has in common, and hands out its
 /// text.
-std::string refusal(const LaunchConfig& config) {
+std::string refusal(const LaunchConfig& config, cudaError_t code = cudaErrorInvalidValue) {
     const auto cell = device({0});
     GraphBuilder b;
     const auto sound = b.kernel({}, store, cell, 5);
     const auto error = refused<GraphError>([&] { b.kernel(config, store, cell, 6).after(sound); });
-    CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
+    CHECK(error.code() == cuda_code(code));
     CHECK(error.operation().empty());
     CHECK_THAT(error.what(), ContainsSubstring("kernel store") && ContainsSubstring(__FILE__));
     CHECK(error.location().line == __LINE__ - 4);
@@ -33,22 +33,25 @@ std::string refusal(const LaunchConfig& config) {
 } // namespace
 
 TEST_CASE("a cluster that does not divide the grid is refused with both numbers", "[builder][attributes]") {
-    CHECK_THAT(refusal({.grid = 10, .cluster = 4}),
+    CHECK_THAT(refusal({.grid = 10, .cluster = 4}, cudaErrorInvalidClusterSize),
                ContainsSubstring("grid.x is 10") && ContainsSubstring("cluster.x, which is 4"));
-    CHECK_THAT(refusal({.grid = {4, 3, 2}, .cluster = {2, 2, 1}}),
+    CHECK_THAT(refusal({.grid = {4, 3, 2}, .cluster = {2, 2, 1}}, cudaErrorInvalidClusterSize),
                ContainsSubstring("grid.y is 3") && ContainsSubstring("cluster.y, which is 2"));
-    CHECK_THAT(refusal({.grid = {4, 4, 3}, .cluster = {1, 1, 2}}),
+    CHECK_THAT(refusal({.grid = {4, 4, 3}, .cluster = {1, 1, 2}}, cudaErrorInvalidClusterSize),
                ContainsSubstring("grid.z is 3") && ContainsSubstring("cluster.z, which is 2"));
 }
 
 TEST_CASE("a cluster dimension of 0 is refused by name", "[builder][attributes]") {
-    CHECK_THAT(refusal({.grid = 4, .cluster = {0, 1, 1}}), ContainsSubstring("cluster.x is 0"));
-    CHECK_THAT(refusal({.grid = 4, .cluster = {2, 0, 1}}), ContainsSubstring("cluster.y is 0"));
-    CHECK_THAT(refusal({.grid = 4, .cluster = {2, 1, 0}}), ContainsSubstring("cluster.z is 0"));
+    CHECK_THAT(refusal({.grid = 4, .cluster = {0, 1, 1}}, cudaErrorInvalidClusterSize),
+               ContainsSubstring("cluster.x is 0"));
+    CHECK_THAT(refusal({.grid = 4, .cluster = {2, 0, 1}}, cudaErrorInvalidClusterSize),
+               ContainsSubstring("cluster.y is 0"));
+    CHECK_THAT(refusal({.grid = 4, .cluster = {2, 1, 0}}, cudaErrorInvalidClusterSize),
+               ContainsSubstring("cluster.z is 0"));
 }
 
 TEST_CASE("a cluster of more blocks than the kernel allows is refused with the limit", "[builder][attributes]") {
-    CHECK_THAT(refusal({.grid = {4, 4, 1}, .cluster = {4, 4, 1}}),
+    CHECK_THAT(refusal({.grid = {4, 4, 1}, .cluster = {4, 4, 1}}, cudaErrorInvalidClusterSize),
                ContainsSubstring("4 x 4 x 1 has 16 blocks") && ContainsSubstring("allows 8") &&
                    ContainsSubstring("cudaFuncAttributeNonPortableClusterSizeAllowed"));
 }
@@ -64,7 +67,7 @@ TEST_CASE("a priority outside the device's range is refused with the range", "[b
 }
 
 TEST_CASE("a cooperative grid that cannot run at once is refused with its size", "[builder][attributes]") {
-    CHECK_THAT(refusal({.grid = 1'000'000, .block = 128, .cooperative = true}),
+    CHECK_THAT(refusal({.grid = 1'000'000, .block = 128, .cooperative = true}, cudaErrorCooperativeLaunchTooLarge),
                ContainsSubstring("cooperative grid of 1000000 blocks") && ContainsSubstring("multiprocessors"));
 }
 

@@ -16,11 +16,11 @@ unsigned threads_of(const LaunchConfig& config) {
     return read(count).at(0);
 }
 
-std::string refusal(const LaunchConfig& config) {
+std::string refusal(const LaunchConfig& config, cudaError_t code = cudaErrorInvalidValue) {
     const Stream stream;
     const auto cell = device({5});
     const auto error = refused<Error>([&] { cudag::launch(stream, config, store, cell, 6); });
-    CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
+    CHECK(error.code() == cuda_code(code));
     CHECK_THAT(error.what(), ContainsSubstring("launch of store"));
     stream.synchronize();
     CHECK(read(cell) == std::vector{5});
@@ -40,9 +40,10 @@ TEST_CASE("a plain launch honours attributes", "[stream][attributes]") {
 }
 
 TEST_CASE("a plain launch refuses attributes by name", "[stream][attributes]") {
-    CHECK_THAT(refusal({.grid = 10, .cluster = 4}), ContainsSubstring("grid.x is 10"));
+    CHECK_THAT(refusal({.grid = 10, .cluster = 4}, cudaErrorInvalidClusterSize), ContainsSubstring("grid.x is 10"));
     CHECK_THAT(refusal({.priority = 1000}), ContainsSubstring("priority is 1000"));
-    CHECK_THAT(refusal({.grid = 1'000'000, .cooperative = true}), ContainsSubstring("cooperative grid of 1000000"));
+    CHECK_THAT(refusal({.grid = 1'000'000, .cooperative = true}, cudaErrorCooperativeLaunchTooLarge),
+               ContainsSubstring("cooperative grid of 1000000"));
 }
 
 TEST_CASE("a plain launch cannot be device-updatable", "[stream][attributes]") {
