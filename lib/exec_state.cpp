@@ -101,6 +101,7 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     shadows_->retire(in_flight_);
     shadows_ = std::move(shadows);
     if (basis->version() != 0) in_flight_.begin_tracking();
+    if (basis == source_) seen_ = basis->version();
     basis_ = std::move(basis);
 }
 

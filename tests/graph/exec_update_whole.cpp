@@ -99,6 +99,19 @@ TEST_CASE("apply after an update of the whole pushes what changed in the exec's 
     CHECK(stores.result(exec) == Cells{10, 11, 22});
 }
 
+TEST_CASE("after an update to its own graph, there is nothing to apply", "[exec][update][whole]") {
+    const Stores stores;
+    Graph graph = stores.build({0, 1, 2});
+    Exec exec = graph.instantiate();
+    graph.update(graph.find(store).at(2), arg<1>(22));
+    REQUIRE(exec.update(graph).updated());
+    CHECK(stores.result(exec) == Cells{0, 1, 22});
+    CHECK(exec.apply(graph) == 0);
+    graph.update(graph.find(store).at(0), arg<1>(20));
+    CHECK(exec.apply(graph) == 1);
+    CHECK(stores.result(exec) == Cells{20, 1, 22});
+}
+
 TEST_CASE("another kernel with the same parameters updates the whole", "[exec][update][whole]") {
     auto cells = device({1, 2, 3});
     const auto build = [&](bool adds) {
