@@ -148,7 +148,11 @@ TEST_CASE("a cluster has at most eight blocks, and none of its dimensions is zer
     const cudaGraphNode_t node = add_kernel(graph, call);
     REQUIRE_CUDA(set(node, cudaLaunchAttributeClusterDimension, cluster_of(8)));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidClusterSize, set(node, cudaLaunchAttributeClusterDimension, cluster_of(16)));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, set(node, cudaLaunchAttributeClusterDimension, cluster_of(2, 0, 0)));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidClusterSize,
+                       set(node, cudaLaunchAttributeClusterDimension, cluster_of(2, 0, 0)));
+    REQUIRE_CUDA(set(node, cudaLaunchAttributeClusterDimension, cluster_of(0, 0, 0)));
+    REQUIRE(is_cluster(get(node, cudaLaunchAttributeClusterDimension), 0, 0, 0));
+    REQUIRE_CUDA(set(node, cudaLaunchAttributeClusterDimension, cluster_of(8)));
     REQUIRE(is_cluster(get(node, cudaLaunchAttributeClusterDimension), 8, 1, 1));
 }
 
@@ -206,6 +210,45 @@ TEST_CASE("a whole update cannot switch cooperative on or off", "[exec][attribut
     REQUIRE_CUDA_ERROR(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(cooperative_exec, plain, &info));
     REQUIRE(info.result == cudaGraphExecUpdateErrorAttributesChanged);
     REQUIRE(info.errorNode == plain_node);
+}
+
+TEST_CASE("a cooperative attribute that does not fit is refused and changes nothing", "[graph][attributes]") {
+    Graph graph;
+    Call call(nothing);
+    call.grid = dim3(resident_blocks(call) + 1);
+    const cudaGraphNode_t node = add_kernel(graph, call);
+    REQUIRE_CUDA_ERROR(cudaErrorCooperativeLaunchTooLarge,
+                       set(node, cudaLaunchAttributeCooperative, cooperative_value()));
+    REQUIRE(get(node, cudaLaunchAttributeCooperative).cooperative == 0);
+}
+
+TEST_CASE("a priority is brought into the device's range", "[graph][attributes]") {
+    int least = 0;
+    int greatest = 0;
+    REQUIRE_CUDA(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    Graph graph;
+    Call call(nothing);
+    const cudaGraphNode_t node = add_kernel(graph, call);
+    REQUIRE_CUDA(set(node, cudaLaunchAttributePriority, priority_value(-100)));
+    REQUIRE(get(node, cudaLaunchAttributePriority).priority == greatest);
+    REQUIRE_CUDA(set(node, cudaLaunchAttributePriority, priority_value(100)));
+    REQUIRE(get(node, cudaLaunchAttributePriority).priority == least);
+}
+
+TEST_CASE("a memory synchronisation domain and a carveout that cannot be are refused", "[graph][attributes]") {
+    Graph graph;
+    Call call(nothing);
+    const cudaGraphNode_t node = add_kernel(graph, call);
+    const auto refused = [&](cudaLaunchAttributeID id, const Value& value) {
+        REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, set(node, id, value));
+    };
+    refused(cudaLaunchAttributeMemSyncDomain, priority_value(2));
+    Value map{};
+    map.memSyncDomainMap.remote = 200;
+    refused(cudaLaunchAttributeMemSyncDomainMap, map);
+    refused(cudaLaunchAttributePreferredSharedMemoryCarveout, priority_value(101));
+    REQUIRE_CUDA(set(node, cudaLaunchAttributePreferredSharedMemoryCarveout, priority_value(100)));
+    REQUIRE(get(node, cudaLaunchAttributePreferredSharedMemoryCarveout).sharedMemCarveout == 100);
 }
 
 TEST_CASE("a whole update may change the cluster", "[exec][attributes]") {

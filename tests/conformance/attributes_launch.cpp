@@ -74,5 +74,10 @@ TEST_CASE("an attribute that launches do not have is refused", "[launch][attribu
     Value updatable{};
     updatable.deviceUpdatableKernelNode.deviceUpdatable = 1;
     const auto outside_of_a_capture = attribute(cudaLaunchAttributeDeviceUpdatableKernelNode, updatable);
-    REQUIRE(launch(1, {outside_of_a_capture}).code == cudaErrorInvalidValue);
+    REQUIRE(launch(1, {outside_of_a_capture}).code == cudaErrorNotSupported);
+    REQUIRE(launch(1, {attribute(cudaLaunchAttributeSynchronizationPolicy, {})}).code == cudaErrorInvalidValue);
+    REQUIRE(launch(1, {attribute(cudaLaunchAttributePreferredSharedMemoryCarveout, priority_value(101))}).code ==
+            cudaErrorInvalidValue);
+    REQUIRE(launch(1, {attribute(cudaLaunchAttributeClusterSchedulingPolicyPreference, priority_value(9))}).code ==
+            cudaErrorInvalidValue);
 }

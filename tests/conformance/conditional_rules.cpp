@@ -130,15 +130,34 @@ TEST_CASE("a body is neither instantiated nor destroyed, cloned or a child graph
     REQUIRE(try_instantiate(graph) == instantiated);
 }
 
-TEST_CASE("a child graph cannot get a conditional node", "[graph][conditional]") {
+TEST_CASE("a graph with a condition alone is neither cloned nor a child graph", "[graph][conditional]") {
+    Graph graph;
+    Graph parent;
+    make_condition(graph, 0);
+    cudaGraph_t clone = nullptr;
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphClone(&clone, graph));
+    cudaGraphNode_t node = nullptr;
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphAddChildGraphNode(&node, parent, nullptr, 0, graph));
+}
+
+TEST_CASE("a child graph gets conditional nodes once it is one", "[graph][conditional]") {
+    Stream stream;
     Graph graph;
     Graph child;
-    add_empty(child);
+    DeviceInts data(1);
+    data.write({0});
     cudaGraphNode_t node = nullptr;
     REQUIRE_CUDA(cudaGraphAddChildGraphNode(&node, graph, nullptr, 0, child));
     cudaGraph_t inner = nullptr;
     REQUIRE_CUDA(cudaGraphChildGraphNodeGetGraph(node, &inner));
-    require_refused(cudaErrorNotSupported, inner, conditional_params(make_condition(graph, 0), cudaGraphCondTypeIf, 1));
+    // The conditions are those of the whole graph.
+    const Condition of_inner = make_condition(inner, 1);
+    const Condition of_graph = make_condition(graph, 1);
+    Call count(add, data.data(), 0, 1);
+    add_kernel(add_conditional(inner, of_inner, cudaGraphCondTypeIf).bodies[0], count);
+    add_kernel(add_conditional(inner, of_graph, cudaGraphCondTypeIf).bodies[0], count);
+    Exec(graph).run(stream);
+    REQUIRE(data.read() == std::vector{2});
 }
 
 TEST_CASE("host, event and pageable copy nodes in a body are found when the graph is instantiated",
@@ -181,9 +200,8 @@ TEST_CASE("a cycle in a body is found when the graph is instantiated", "[graph][
     const cudaGraphNode_t first = add_empty(body);
     const cudaGraphNode_t second = add_empty(body, {first});
     add_edge(body, second, first);
-    const Instantiated answer = try_instantiate(graph);
-    REQUIRE(answer.code == cudaErrorInvalidValue);
-    REQUIRE(answer.result == cudaGraphInstantiateInvalidStructure);
+    REQUIRE(try_instantiate(graph) ==
+            Instantiated{cudaErrorInvalidValue, cudaGraphInstantiateInvalidStructure, nullptr});
 }
 
 TEST_CASE("nodes of a body and of the graph around it cannot be connected", "[graph][conditional]") {
@@ -208,9 +226,9 @@ TEST_CASE("the parameters of a conditional node are fixed", "[graph][conditional
     const Condition handle = make_condition(graph, 1);
     const Conditional branch = add_conditional(graph, handle, cudaGraphCondTypeIf);
     cudaGraphNodeParams params = conditional_params(handle, cudaGraphCondTypeIf, 1);
-    REQUIRE(cudaGraphNodeSetParams(branch.node, &params) != cudaSuccess);
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphNodeSetParams(branch.node, &params));
     const Exec exec(graph);
-    REQUIRE(cudaGraphExecNodeSetParams(exec, branch.node, &params) != cudaSuccess);
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphExecNodeSetParams(exec, branch.node, &params));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphNodeSetEnabled(exec, branch.node, 0));
 }
 
@@ -222,6 +240,7 @@ TEST_CASE("the driver makes conditions", "[graph][conditional][driver]") {
     REQUIRE(context_of(&context) == CUDA_SUCCESS);
     CUgraphConditionalHandle handle = 0;
     REQUIRE(create(&handle, graph, context, 1, cudaGraphCondAssignDefault) == CUDA_SUCCESS);
+    REQUIRE(create(&handle, graph, nullptr, 1, 0) == CUDA_ERROR_INVALID_CONTEXT);
     REQUIRE(create(nullptr, graph, context, 1, 0) == CUDA_ERROR_INVALID_VALUE);
     REQUIRE(create(&handle, graph, context, 1, 2) == CUDA_ERROR_INVALID_VALUE);
     add_conditional(graph, handle, cudaGraphCondTypeIf);

@@ -172,3 +172,18 @@ TEST_CASE("nodes may be added to a body until the graph is instantiated", "[grap
     before.destroy();
     REQUIRE(run_with(Exec(graph), data, {0}) == std::vector{2});
 }
+
+TEST_CASE("without a default the value stays from launch to launch", "[graph][conditional]") {
+    Graph graph;
+    DeviceInts data(1);
+    const Condition condition = make_condition(graph, 0, 0);
+    Call set(set_condition, condition, 1U);
+    Call count(add, data.data(), 0, 1);
+    const cudaGraphNode_t setter = add_kernel(graph, set);
+    const Conditional branch = add_conditional(graph, condition, cudaGraphCondTypeIf, 1, {setter});
+    add_kernel(branch.bodies[0], count);
+    const Exec exec(graph);
+    REQUIRE(run_with(exec, data, {0}) == std::vector{1});
+    REQUIRE_CUDA(cudaGraphNodeSetEnabled(exec, setter, 0));
+    REQUIRE(run_with(exec, data, {0}) == std::vector{1});
+}

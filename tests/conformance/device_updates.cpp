@@ -38,6 +38,11 @@ struct Updatable {
     cudaGraphDeviceNode_t handle;
 };
 
+void upload(const Exec& exec) {
+    REQUIRE_CUDA(cudaGraphUpload(exec, nullptr));
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+}
+
 template <class... P>
 int code_of(const DeviceInts& codes, Call<P...>&& call) {
     call.launch(nullptr);
@@ -50,8 +55,7 @@ int code_of(const DeviceInts& codes, Call<P...>&& call) {
 TEST_CASE("a kernel changes a parameter, the grid and whether a node is enabled", "[exec][device]") {
     Updatable updated;
     const Exec exec(updated.graph);
-    REQUIRE_CUDA(cudaGraphUpload(exec, nullptr));
-    REQUIRE_CUDA(cudaDeviceSynchronize());
+    upload(exec);
     int* const codes = updated.codes.data();
     REQUIRE(code_of(updated.codes, Call(set_parameter, updated.handle, offset_of_value, 5, codes)) == cudaSuccess);
     REQUIRE(updated.run(exec) == 5);
@@ -66,8 +70,7 @@ TEST_CASE("a kernel changes a parameter, the grid and whether a node is enabled"
 TEST_CASE("a kernel applies several updates at once", "[exec][device]") {
     Updatable updated;
     const Exec exec(updated.graph);
-    REQUIRE_CUDA(cudaGraphUpload(exec, nullptr));
-    REQUIRE_CUDA(cudaDeviceSynchronize());
+    upload(exec);
     int* const codes = updated.codes.data();
     REQUIRE(code_of(updated.codes, Call(set_all, updated.handle, offset_of_value, 7, 2U, true, codes)) == cudaSuccess);
     REQUIRE(updated.run(exec) == 14);
@@ -89,16 +92,20 @@ TEST_CASE("the host updates a device-updatable node, and uploads", "[exec][devic
     Call more(add, updated.data.data(), 0, 20);
     const cudaKernelNodeParams params = more.params();
     REQUIRE_CUDA(cudaGraphExecKernelNodeSetParams(exec, updated.node, &params));
-    REQUIRE_CUDA(cudaGraphUpload(exec, nullptr));
-    REQUIRE_CUDA(cudaDeviceSynchronize());
+    upload(exec);
     REQUIRE(updated.run(exec) == 20);
 }
 
 TEST_CASE("a device-updatable node keeps its handle, and stays device-updatable", "[graph][device]") {
     Updatable updated;
-    REQUIRE(make_updatable(updated.node) == updated.handle);
+    REQUIRE(get(updated.node, cudaLaunchAttributeDeviceUpdatableKernelNode).deviceUpdatableKernelNode.devNode ==
+            updated.handle);
     Value value{};
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, set(updated.node, cudaLaunchAttributeDeviceUpdatableKernelNode, value));
+    value.deviceUpdatableKernelNode.deviceUpdatable = 1;
+    value.deviceUpdatableKernelNode.devNode = updated.handle;
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, set(updated.node, cudaLaunchAttributeDeviceUpdatableKernelNode, value));
+    value = {};
     value.deviceUpdatableKernelNode.deviceUpdatable = 2;
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, set(updated.node, cudaLaunchAttributeDeviceUpdatableKernelNode, value));
 }
@@ -114,8 +121,8 @@ TEST_CASE("attributes of device-updatable nodes are not copied", "[graph][device
     Graph graph;
     Call call(nothing);
     const cudaGraphNode_t node = add_kernel(graph, call);
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphKernelNodeCopyAttributes(node, updated.node));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphKernelNodeCopyAttributes(updated.node, node));
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphKernelNodeCopyAttributes(node, updated.node));
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphKernelNodeCopyAttributes(updated.node, node));
 }
 
 TEST_CASE("a graph with a device-updatable node has one executable graph at a time", "[graph][device]") {
@@ -134,9 +141,31 @@ TEST_CASE("device-updatable nodes exclude updates of whole graphs", "[exec][devi
     add_kernel(plain, updated.addition);
     const Exec updatable_exec(updated.graph);
     const Exec plain_exec(plain);
-    cudaGraphExecUpdateResultInfo info{};
-    REQUIRE_CUDA_ERROR(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(updatable_exec, plain, &info));
-    REQUIRE(info.result == cudaGraphExecUpdateErrorNotSupported);
-    REQUIRE_CUDA_ERROR(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(plain_exec, updated.graph, &info));
-    REQUIRE(info.result == cudaGraphExecUpdateErrorNotSupported);
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphExecUpdate(updatable_exec, plain, nullptr));
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphExecUpdate(plain_exec, updated.graph, nullptr));
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphExecUpdate(updatable_exec, updated.graph, nullptr));
+}
+
+TEST_CASE("a graph with a device-updatable node is not cloned", "[graph][device]") {
+    Updatable updated;
+    cudaGraph_t clone = nullptr;
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphClone(&clone, updated.graph));
+}
+
+TEST_CASE("a kernel cannot make what no launch could have", "[exec][device]") {
+    Updatable updated;
+    const Exec exec(updated.graph);
+    upload(exec);
+    int* const codes = updated.codes.data();
+    REQUIRE(code_of(updated.codes, Call(set_parameter, updated.handle, 1000U, 5, codes)) == cudaErrorInvalidValue);
+    REQUIRE(updated.run(exec) == 1);
+}
+
+TEST_CASE("a kernel updates no node whose executable graph is gone", "[exec][device]") {
+    Updatable updated;
+    Exec exec(updated.graph);
+    upload(exec);
+    exec.destroy();
+    int* const codes = updated.codes.data();
+    REQUIRE(code_of(updated.codes, Call(set_grid, updated.handle, 2U, codes)) == cudaErrorInvalidValue);
 }

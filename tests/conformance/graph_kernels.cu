@@ -34,3 +34,14 @@ __global__ void set_all(cudaGraphDeviceNode_t node, unsigned offset, int value, 
     updates[2].updateData.isEnabled = enabled;
     codes[0] = cudaGraphKernelNodeUpdatesApply(updates, 3);
 }
+
+__global__ void launch_graph(cudaGraphExec_t exec, Into stream, int* codes) {
+    codes[0] = cudaGraphLaunch(exec, stream == Into::tail     ? cudaStreamGraphTailLaunch
+                                     : stream == Into::forget ? cudaStreamGraphFireAndForget
+                                                              : cudaStreamGraphFireAndForgetAsSibling);
+    codes[1] = cudaGetCurrentGraphExec() != nullptr;
+}
+
+__global__ void repeat_graph(int* p, int* codes) {
+    if (--*p > 0) codes[0] = cudaGraphLaunch(cudaGetCurrentGraphExec(), cudaStreamGraphTailLaunch);
+}

@@ -14,3 +14,9 @@ __global__ void set_enabled(cudaGraphDeviceNode_t node, bool enabled, int* codes
 /// All three in one call.
 __global__ void set_all(cudaGraphDeviceNode_t node, unsigned offset, int value, unsigned blocks, bool enabled,
                         int* codes);
+
+enum class Into { tail, forget, sibling };
+/// Launches the graph; codes[0] is what the call returned, codes[1] whether this graph knows itself.
+__global__ void launch_graph(cudaGraphExec_t exec, Into stream, int* codes);
+/// --*p, and launches this graph again, as its own tail, while *p > 0.
+__global__ void repeat_graph(int* p, int* codes);

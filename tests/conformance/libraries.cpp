@@ -128,12 +128,30 @@ TEST_CASE("a kernel that the library does not have is not found", "[library]") {
     REQUIRE(kernel == untouched<cudaKernel_t>());
 }
 
-TEST_CASE("what is no kernel image is no library", "[library]") {
-    auto library = untouched<cudaLibrary_t>();
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidKernelImage, load(&library, "garbage"));
+TEST_CASE("what is no kernel image is noticed when a kernel is looked for", "[library]") {
+    cudaLibrary_t library = nullptr;
+    REQUIRE_CUDA(load(&library, "garbage"));
+    auto kernel = untouched<cudaKernel_t>();
+    REQUIRE(cudaLibraryGetKernel(&kernel, library, "library_store") != cudaSuccess);
+    static_cast<void>(cudaGetLastError());
+    REQUIRE(kernel == untouched<cudaKernel_t>());
+    REQUIRE_CUDA(cudaLibraryUnload(library));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, load(&library, nullptr));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, load(nullptr, text));
-    REQUIRE(library == untouched<cudaLibrary_t>());
+}
+
+TEST_CASE("the runtime does not read nodes with kernels of libraries", "[library]") {
+    const Library library;
+    Graph graph;
+    Store store(nullptr, 8);
+    cudaKernelNodeParams params{};
+    params.func = reinterpret_cast<void*>(library.kernel());
+    params.gridDim = 1;
+    params.blockDim = 1;
+    params.kernelParams = store.arguments;
+    cudaGraphNode_t node = nullptr;
+    REQUIRE_CUDA(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidDeviceFunction, cudaGraphKernelNodeGetParams(node, &params));
 }
 
 TEST_CASE("a file that is not there is no library", "[library]") {

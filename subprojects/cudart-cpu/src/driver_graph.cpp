@@ -95,7 +95,7 @@ CUresult graph_conditional_handle_create(CUgraphConditionalHandle* handle, CUgra
                                          unsigned initial, unsigned flags) {
     return driver_graph_api("cuGraphConditionalHandleCreate", [&] {
         require_pointer(handle, "pHandle_out");
-        require_context(context != nullptr);
+        if (!context) fail(cudaErrorDeviceUninitialized, "NULL is not a valid context");
         *handle = make_condition(graph_of(graph), initial, flags);
     });
 }

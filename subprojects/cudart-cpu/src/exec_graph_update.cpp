@@ -2,6 +2,30 @@
 #include "exec_pairing.hpp"
 #include "graph_alloc_work.hpp"
 
+#include <algorithm>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+bool is_device_updatable(const Graph& graph) {
+    return std::ranges::any_of(graph.nodes(), [](const auto& node) {
+        return node->work->decides_whether_it_runs() ||
+               std::ranges::any_of(node->bodies, [](const auto& body) { return is_device_updatable(*body); });
+    });
+}
+
+bool is_device_updatable(const ExecGraph& graph) {
+    return std::ranges::any_of(graph.states, [](const NodeState& state) {
+        return state.work->decides_whether_it_runs() ||
+               std::ranges::any_of(state.bodies, [](const ExecGraph& body) { return is_device_updatable(body); });
+    });
+}
+
+} // namespace
+
+} // namespace cudart_cpu::detail
+
 using namespace cudart_cpu::detail;
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
@@ -16,6 +40,10 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t hGraphE
             fail(cudaErrorNotSupported,
                  "hGraph is already instantiated and contains memory allocation or free nodes. Only one instantiation "
                  "of this graph may exist at any point in time.");
+        }
+        if (is_device_updatable(graph) || is_device_updatable(exec.graph())) {
+            if (resultInfo) *resultInfo = {};
+            fail(cudaErrorNotSupported, "Whole-graph update of a graph with device-updatable kernel nodes not allowed");
         }
         cudaGraphExecUpdateResultInfo unwanted;
         cudaGraphExecUpdateResultInfo& info = resultInfo ? *resultInfo : unwanted;

@@ -111,14 +111,21 @@ void validate_body(const Graph& graph) {
     }
 }
 
+void validate_bodies(const Graph& graph) {
+    for (const auto& node : graph.nodes())
+        for (const auto& body : node->bodies) {
+            if (node->work->type() == ConditionalWork::node_type)
+                validate_body(*body);
+            else
+                validate_bodies(*body);
+        }
+}
+
 void validate_conditionals(const Graph& graph) {
     if (const auto unused = find_unused_condition(graph))
         throw InstantiateFailure{cudaGraphInstantiateConditionalHandleUnused, nullptr,
                                  text("Conditional handle ", unused, " has no node")};
-    for (const auto& node : graph.nodes())
-        if (node->work->type() == ConditionalWork::node_type)
-            for (const auto& body : node->bodies)
-                validate_body(*body);
+    validate_bodies(graph);
 }
 
 void refuse_second_exec(const Graph& graph) {
@@ -135,7 +142,7 @@ std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) 
     if (graph.owner())
         fail(cudaErrorNotSupported, "hGraph is owned by another graph and cannot be independently instantiated");
     if (const Node* node = find_cycle(graph))
-        throw InstantiateFailure{cudaGraphInstantiateInvalidStructure, node->handle,
+        throw InstantiateFailure{cudaGraphInstantiateInvalidStructure, is_in_body(node->graph) ? nullptr : node->handle,
                                  text("Source graph contains a circular dependency through node ", node->handle)};
     validate_conditionals(graph);
     if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) validate_for_device(graph);

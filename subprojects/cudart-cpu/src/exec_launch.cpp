@@ -1,9 +1,11 @@
 // Execs launched, uploaded and destroyed.
 #include "exec_conditional.hpp"
+#include "exec_device_launch.hpp"
 #include "exec_order.hpp"
 #include "exec_run.hpp"
-#include "launch_context.hpp"
+#include "kernel_registry.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <utility>
 
@@ -17,23 +19,6 @@ std::vector<std::string> names(const LaunchGraph& graph, const std::vector<std::
     for (const std::uint32_t node : order)
         if (std::string name = name_of(graph, node); !name.empty()) result.push_back(std::move(name));
     return result;
-}
-
-/// One launch of a snapshot.
-struct Launch {
-    std::shared_ptr<const ExecSnapshot> snapshot;
-    const void* exec;
-    bool is_uploaded;
-    Draw draw;
-    std::vector<WorkPointer> staged; // of the nodes that the graph says are staged
-};
-
-Launch prepare(Exec& exec) {
-    Launch launch{exec.snapshot(), &exec, exec.is_uploaded(), next_draw(), {}};
-    const LaunchGraph& graph = *launch.snapshot->graph;
-    for (const std::uint32_t node : graph.staged)
-        launch.staged.push_back(graph.nodes[node].work->staged());
-    return launch;
 }
 
 /// Draws an order for each body that is run, each time.
@@ -66,10 +51,13 @@ std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const 
     return order;
 }
 
-void run(const Launch& launch) {
+using Launches = std::vector<std::shared_ptr<const Launch>>;
+
+/// Those that kernels have launched stand in the order in which they run.
+Launches run_alone(const Launch& launch) {
     const ExecSnapshot& snapshot = *launch.snapshot;
     snapshot.condition_values->begin_launch(snapshot.conditions);
-    LaunchContext context{*snapshot.condition_values, launch.exec, launch.is_uploaded};
+    LaunchContext context{*snapshot.condition_values, launch};
     const LaunchScope scope(&context);
     BodyDraws draws(launch.draw);
     RunBody run_body = [&](const std::shared_ptr<const LaunchGraph>& body) {
@@ -77,6 +65,21 @@ void run(const Launch& launch) {
     };
     std::vector<std::uint32_t> order = run_graph(*snapshot.graph, launch.draw, launch.staged, run_body);
     note_order([graph = snapshot.graph, order = std::move(order)] { return names(*graph, order); });
+    Launches next = std::move(context.device_launches.forgotten);
+    next.insert(next.end(), context.device_launches.tail.begin(), context.device_launches.tail.end());
+    return next;
+}
+
+/// What a graph has launched runs before what was launched before it, so its tail waits for all that it forgot.
+void run(const Launch& launch) {
+    Launches stack = run_alone(launch);
+    std::ranges::reverse(stack);
+    while (!stack.empty()) {
+        const std::shared_ptr<const Launch> top = std::move(stack.back());
+        stack.pop_back();
+        const Launches next = run_alone(*top);
+        stack.insert(stack.end(), next.rbegin(), next.rend());
+    }
 }
 
 void enqueue_after_latest(Exec& exec, Stream& stream, std::function<void()> op) {
@@ -88,12 +91,13 @@ void enqueue_after_latest(Exec& exec, Stream& stream, std::function<void()> op) 
 } // namespace
 
 void enqueue_launch(Exec& exec, Stream& stream) {
-    Launch launch = prepare(exec);
+    auto launch = std::make_shared<const Launch>(prepare_launch(exec));
     const bool frees = (exec.flags() & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
-    const auto snapshot = launch.snapshot;
+    const auto snapshot = launch->snapshot;
     claim(snapshot->memory, frees ? Unfreed::free : Unfreed::refuse);
-    enqueue_after_latest(exec, stream, [launch = std::move(launch)] { run(launch); });
+    enqueue_after_latest(exec, stream, [launch = std::move(launch)] { run(*launch); });
     use_graph_memory(snapshot->memory.all, exec.latest);
+    exec.set_uploaded();
 }
 
 void enqueue_upload(Exec& exec, Stream& stream) {
@@ -111,6 +115,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t graphExec, 
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
+    if (is_in_kernel()) return launch_from_kernel(graphExec, stream);
     return graph_api("cudaGraphLaunch", [&] { enqueue_launch(exec_of(graphExec), stream_of(stream)); });
 }
 

@@ -83,6 +83,19 @@ void Exec::attach(const ExecGraph& graph) const {
     }
 }
 
+Exec::~Exec() {
+    detach(graph_);
+    release_user_objects();
+}
+
+void Exec::detach(const ExecGraph& graph) const noexcept {
+    for (const NodeState& state : graph.states) {
+        state.work->detach(this);
+        for (const ExecGraph& body : state.bodies)
+            detach(body);
+    }
+}
+
 NodeState& Exec::state_of(cudaGraphNode_t source) {
     node_of(source);
     NodeState* state = graph_.find(source);
@@ -145,7 +158,8 @@ std::vector<UserObjectPointer> user_objects_of(const Graph& graph) {
 }
 
 cudaGraphExec_t register_exec(std::shared_ptr<Exec> exec) {
-    return execs().add(std::move(exec));
+    Exec& registered = *exec;
+    return registered.handle = execs().add(std::move(exec));
 }
 
 Exec& exec_of(cudaGraphExec_t handle) {

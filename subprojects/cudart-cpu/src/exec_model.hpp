@@ -62,7 +62,7 @@ class Exec {
     Exec(const Graph& graph, unsigned long long flags);
     Exec(const Exec&) = delete;
     Exec& operator=(const Exec&) = delete;
-    ~Exec() { release_user_objects(); }
+    ~Exec();
 
     unsigned long long flags() const noexcept { return flags_; }
     ExecGraph& graph() noexcept { return graph_; }
@@ -92,6 +92,8 @@ class Exec {
     /// On the graph whose nodes it has: lives until the exec does not, or gets those of another graph.
     std::shared_ptr<const void> claim = std::make_shared<char>();
 
+    cudaGraphExec_t handle = nullptr;
+
     /// The end of its latest launch or upload, behind which the next one queues; null before the first.
     CompletionPtr latest;
 
@@ -100,6 +102,7 @@ class Exec {
     void release_user_objects() noexcept;
 
     void attach(const ExecGraph& graph) const;
+    void detach(const ExecGraph& graph) const noexcept;
 
     unsigned long long flags_;
     ExecGraph graph_;

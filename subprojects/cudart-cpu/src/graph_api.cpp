@@ -19,7 +19,9 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphClone(cudaGraph_t* pGraphClone, cu
     return graph_api("cudaGraphClone", [&] {
         require_pointer(pGraphClone, "pGraphClone");
         const Graph& original = graph_of(originalGraph);
-        refuse_body(original, "cannot be cloned");
+        if (is_in_body(original))
+            fail(cudaErrorNotSupported,
+                 "Cloning is not supported for graphs containing or contained within a conditional node");
         *pGraphClone = register_graph(original.clone());
     });
 }

@@ -11,6 +11,9 @@ void set_node_attribute(cudaGraphNode_t handle, int id, const cudaLaunchAttribut
     KernelAttributes attributes = work.attributes();
     set_attribute(attributes, id, *value);
     node.work = std::make_shared<KernelWork>(work, attributes);
+    // As the driver does: the value is not so constant that the handle could not be returned in it.
+    if (id == cudaLaunchAttributeDeviceUpdatableKernelNode)
+        get_attribute(attributes, id, const_cast<cudaLaunchAttributeValue&>(*value));
 }
 
 void get_node_attribute(cudaGraphNode_t node, int id, cudaLaunchAttributeValue* value) {
@@ -38,7 +41,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeCopyAttributes(cudaGraph
         const KernelAttributes& attributes = work_of<KernelWork>(node_of(hSrc)).attributes();
         const auto& work = work_of<KernelWork>(to);
         if (attributes.device_node || work.attributes().device_node)
-            fail(cudaErrorInvalidValue, "Attributes of device-updatable kernel nodes cannot be copied");
+            fail(cudaErrorNotSupported, "Attributes cannot be copied to/from a device-updatable node");
         to.work = std::make_shared<KernelWork>(work, attributes);
     });
 }

@@ -9,6 +9,7 @@ namespace cudart_cpu::detail {
 namespace {
 
 void require_child(const Graph& child, ChildOwnership ownership) {
+    if (!child.conditions.empty()) fail(cudaErrorNotSupported, "Child graph is not allowed to have conditional nodes");
     for (const auto& node : child.nodes()) {
         if (const std::string reason = node->work->refuse_as_child(ownership); !reason.empty())
             fail(cudaErrorNotSupported, reason);
@@ -37,7 +38,7 @@ NodeContent cloned_child(cudaGraph_t handle, const Graph& target) {
     const Graph& child = graph_of(handle);
     require_free(child, target);
     require_child(child, ChildOwnership::clone);
-    return {std::make_shared<ChildWork>(), {child.clone()}};
+    return {std::make_shared<ChildWork>(), {child.clone_as_child()}};
 }
 
 NodeContent child_content(const cudaChildGraphNodeParams& params, const Graph& target) {

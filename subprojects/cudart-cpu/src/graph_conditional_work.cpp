@@ -9,21 +9,18 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// The graph that the user made. Throws Failure if it is reached through a child graph.
-const Graph& root_of(const Graph& graph) {
+/// The graph that the user made.
+const Graph& root_of(const Graph& graph) noexcept {
     const Graph* root = &graph;
-    while (const Node* owner = root->owner()) {
-        if (!is_body(*root)) fail(cudaErrorNotSupported, "Conditional nodes are not supported in child graphs");
+    while (const Node* owner = root->owner())
         root = &owner->graph;
-    }
     return *root;
 }
 
 template <class Visit>
 void for_each_conditional(const Graph& graph, Visit&& visit) {
     for (const auto& node : graph.nodes()) {
-        if (node->work->type() != ConditionalWork::node_type) continue;
-        visit(static_cast<const ConditionalWork&>(*node->work));
+        if (node->work->type() == ConditionalWork::node_type) visit(static_cast<const ConditionalWork&>(*node->work));
         for (const auto& body : node->bodies)
             for_each_conditional(*body, visit);
     }
@@ -39,15 +36,15 @@ void require_size(int kind, unsigned size) {
     switch (kind) {
     case cudaGraphCondTypeIf:
         if (size == 1 || size == 2) return;
-        fail(cudaErrorInvalidValue, text("an if node has ", size, " bodies; it must have 1 or 2"));
+        fail(cudaErrorInvalidValue, "Size must be 1 or 2 for IF conditional nodes");
     case cudaGraphCondTypeWhile:
         if (size == 1) return;
-        fail(cudaErrorInvalidValue, text("a while node has ", size, " bodies; it must have 1"));
+        fail(cudaErrorInvalidValue, "Size must be 1 for WHILE conditional nodes");
     case cudaGraphCondTypeSwitch:
         if (size >= 1) return;
-        fail(cudaErrorInvalidValue, "a switch node has 0 bodies; it must have 1 or more");
+        fail(cudaErrorInvalidValue, "Size cannot be zero for SWITCH conditional nodes");
     default:
-        fail(cudaErrorInvalidValue, text(kind, " is no type of a conditional node"));
+        fail(cudaErrorInvalidValue, "Invalid conditional node type");
     }
 }
 
@@ -69,14 +66,18 @@ std::string ConditionalWork::details() const {
 
 std::optional<Refusal> ConditionalWork::refuse_graph_update(const Work& next, bool) const {
     const auto& other = static_cast<const ConditionalWork&>(next);
-    if (other.kind_ != kind_ || other.size_ != size_ || other.handle_ != handle_)
-        return Refusal{cudaGraphExecUpdateErrorNotSupported, text(details(), " changed to ", other.details())};
-    return std::nullopt;
+    std::string changed;
+    if (other.handle_ != handle_) changed += "handle ";
+    if (other.kind_ != kind_) changed += "type ";
+    if (other.size_ != size_) changed += "size ";
+    if (changed.empty()) return std::nullopt;
+    return Refusal{cudaGraphExecUpdateErrorNotSupported,
+                   text("The conditional node parameters cannot be updated. Parameters changed: ", changed)};
 }
 
 cudaGraphConditionalHandle make_condition(Graph& graph, unsigned initial, unsigned flags) {
     if ((flags & ~static_cast<unsigned>(cudaGraphCondAssignDefault)) != 0)
-        fail(cudaErrorInvalidValue, text("flags ", flags, " hold more than cudaGraphCondAssignDefault (1)"));
+        fail(cudaErrorInvalidValue, text("Invalid flags ", flags));
     auto& root = const_cast<Graph&>(root_of(graph));
     root.conditions.push_back({initial, flags == cudaGraphCondAssignDefault});
     return root.conditions.size();
@@ -84,8 +85,9 @@ cudaGraphConditionalHandle make_condition(Graph& graph, unsigned initial, unsign
 
 NodeContent conditional_content(const cudaConditionalNodeParams& params, const Graph& target) {
     const Graph& root = root_of(target);
+    if (root.conditions.empty()) fail(cudaErrorInvalidValue, "No conditional handles exist for the provided context");
     if (params.handle == 0 || params.handle > root.conditions.size())
-        fail(cudaErrorInvalidValue, text("Conditional handle ", params.handle, " does not belong to the graph"));
+        fail(cudaErrorInvalidValue, "Invalid conditional handle value");
     if (used_conditions(root)[params.handle - 1])
         fail(cudaErrorInvalidValue, text("Conditional handle ", params.handle, " has a node already"));
     require_size(number_in(params.type), params.size);
@@ -95,13 +97,10 @@ NodeContent conditional_content(const cudaConditionalNodeParams& params, const G
     return {std::make_shared<ConditionalWork>(params.handle, params.type, params.size), std::move(bodies)};
 }
 
-bool is_body(const Graph& graph) noexcept {
-    return graph.owner() && graph.owner()->work->type() == ConditionalWork::node_type;
-}
-
-void refuse_body(const Graph& graph, const char* what) {
-    if (is_body(graph))
-        fail(cudaErrorNotSupported, text("Graph ", graph.handle(), " is the body of a conditional node: it ", what));
+bool is_in_body(const Graph& graph) noexcept {
+    for (const Node* owner = graph.owner(); owner; owner = owner->graph.owner())
+        if (owner->work->type() == ConditionalWork::node_type) return true;
+    return false;
 }
 
 cudaGraphConditionalHandle find_unused_condition(const Graph& graph) {

@@ -22,13 +22,16 @@ class ConditionalWork final : public Work {
     std::string title() const override;
     std::string details() const override;
     void run() const override {} // a launch runs the bodies
-    std::string refuse_clone() const override { return "Graphs with conditional nodes cannot be cloned"; }
+    std::string refuse_clone() const override {
+        return "Cloning is not supported for graphs containing or contained within a conditional node";
+    }
     std::string refuse_as_child(ChildOwnership) const override {
-        return "Conditional nodes are not supported in child graphs";
+        return "Child graph is not allowed to have conditional nodes";
     }
     std::string refuse_second_exec() const override {
         return "A graph with conditional nodes can have one executable graph at a time";
     }
+    std::string refuse_device_launch() const override { return "Device graphs do not support conditional nodes"; }
     std::optional<BodyRefusal> refuse_in_body() const override { return std::nullopt; }
     std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
 
@@ -43,10 +46,8 @@ cudaGraphConditionalHandle make_condition(Graph& graph, unsigned initial, unsign
 /// A node of `target` with empty bodies. Throws Failure if CUDA does not allow it.
 NodeContent conditional_content(const cudaConditionalNodeParams& params, const Graph& target);
 
-/// Whether the graph is one of a conditional node's bodies.
-bool is_body(const Graph& graph) noexcept;
-/// Throws Failure if it is.
-void refuse_body(const Graph& graph, const char* what);
+/// Whether a conditional node owns the graph, or one in which it is.
+bool is_in_body(const Graph& graph) noexcept;
 
 /// A condition that no node uses, of those of `graph`; 0 if there is none.
 cudaGraphConditionalHandle find_unused_condition(const Graph& graph);

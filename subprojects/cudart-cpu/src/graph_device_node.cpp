@@ -3,9 +3,9 @@
 
 #include "call.hpp"
 #include "device_model.hpp"
+#include "exec_device_launch.hpp"
 #include "graph_text.hpp"
 #include "handle_table.hpp"
-#include "launch_context.hpp"
 #include "log.hpp"
 
 #include <algorithm>
@@ -41,8 +41,8 @@ cudaError_t update(cudaGraphDeviceNode_t handle, Change&& change) {
         log_error(text("device node ", handle, " is none of an executable graph"));
         return cudaErrorInvalidValue;
     }
-    const LaunchContext* launch = current_launch();
-    if (launch && launch->exec == node->exec() && !launch->is_uploaded) {
+    const LaunchContext* context = current_launch();
+    if (context && context->launch.address == node->exec() && !context->launch.is_uploaded) {
         log_error("a graph whose nodes its own kernels update must be uploaded before it is launched");
         return cudaErrorInvalidValue;
     }
@@ -117,6 +117,11 @@ void DeviceNode::attach(const void* exec, std::shared_ptr<DeviceParams> params) 
     params_ = std::move(params);
 }
 
+void DeviceNode::detach(const void* exec) noexcept {
+    const std::lock_guard lock(mutex_);
+    if (exec_ == exec) params_ = nullptr;
+}
+
 std::shared_ptr<DeviceParams> DeviceNode::params() const {
     const std::lock_guard lock(mutex_);
     return params_;
@@ -158,7 +163,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetGridDim(cudaGraphDevi
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeUpdatesApply(const cudaGraphKernelNodeUpdate* updates,
                                                                      size_t updateCount) {
-    if (!updates && updateCount > 0) return cudaErrorInvalidValue;
+    if (!updates) return cudaErrorInvalidValue;
     for (std::size_t i = 0; i < updateCount; ++i)
         if (const cudaError_t code = apply(updates[i]); code != cudaSuccess) return code;
     return cudaSuccess;

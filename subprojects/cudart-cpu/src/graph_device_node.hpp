@@ -43,6 +43,7 @@ class DeviceNode {
 
     /// `exec` runs the node, with `params` from now on.
     void attach(const void* exec, std::shared_ptr<DeviceParams> params);
+    void detach(const void* exec) noexcept;
     /// Null if no exec runs the node.
     std::shared_ptr<DeviceParams> params() const;
     const void* exec() const;

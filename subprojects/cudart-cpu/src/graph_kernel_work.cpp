@@ -58,16 +58,17 @@ void KernelWork::attach(const void* exec, bool enabled) const {
     attributes_.device_node->attach(exec, device_params_);
 }
 
-std::string KernelWork::refuse_clone() const {
-    return device_params_ ? "Graphs with device-updatable kernel nodes cannot be cloned" : "";
+void KernelWork::detach(const void* exec) const noexcept {
+    if (device_params_) attributes_.device_node->detach(exec);
 }
 
-std::string KernelWork::refuse_as_child(ChildOwnership ownership) const {
-    return ownership == ChildOwnership::clone ? refuse_clone() : "";
+std::string KernelWork::refuse_clone() const {
+    return device_params_ ? "Cloning is not supported for graphs containing device-updatable kernel node(s)" : "";
 }
 
 std::string KernelWork::refuse_second_exec() const {
-    return device_params_ ? "A graph with device-updatable kernel nodes can have one executable graph at a time" : "";
+    return device_params_ ? "Graphs with device-updatable kernel nodes nodes cannot be instantiated more than once"
+                          : "";
 }
 
 std::string KernelWork::title() const {
@@ -95,15 +96,13 @@ std::optional<Refusal> KernelWork::refuse_node_update(const Work& next) const {
 
 std::optional<Refusal> KernelWork::refuse_graph_update(const Work& next, bool fixed_priority) const {
     const KernelAttributes& other = static_cast<const KernelWork&>(next).attributes_;
-    if (other.device_node || attributes_.device_node)
-        return Refusal{cudaGraphExecUpdateErrorNotSupported,
-                       "device-updatable kernel nodes are not supported in updates of whole graphs"};
-    if (other.cooperative != attributes_.cooperative)
+    const auto changed = [](const char* attribute) {
         return Refusal{cudaGraphExecUpdateErrorAttributesChanged,
-                       text("cooperative changed from ", attributes_.cooperative, " to ", other.cooperative)};
-    if (fixed_priority && other.priority != attributes_.priority)
-        return Refusal{cudaGraphExecUpdateErrorAttributesChanged,
-                       text("priority changed from ", attributes_.priority, " to ", other.priority)};
+                       text("The ", attribute, " attribute cannot change as part of a kernel node update")};
+    };
+    if (other.cooperative != attributes_.cooperative) return changed("cooperative");
+    if (other.nvlink_centric != attributes_.nvlink_centric) return changed("nvlink utilization centric scheduling");
+    if (fixed_priority && other.priority != attributes_.priority) return changed("priority");
     return refuse_node_update(next);
 }
 

@@ -45,9 +45,9 @@ class KernelWork final : public Work {
     bool can_be_disabled() const noexcept override { return true; }
     std::string refuse_device_launch() const override { return {}; }
     std::string refuse_clone() const override;
-    std::string refuse_as_child(ChildOwnership ownership) const override;
     std::string refuse_second_exec() const override;
     void attach(const void* exec, bool enabled) const override;
+    void detach(const void* exec) const noexcept override;
     bool decides_whether_it_runs() const noexcept override { return device_params_ != nullptr; }
     std::optional<Refusal> refuse_node_update(const Work& next) const override;
     std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;

@@ -99,16 +99,30 @@ void Graph::remove(Node& node) noexcept {
     nodes_.erase(std::next(place).base());
 }
 
-std::shared_ptr<Graph> Graph::clone() const {
-    for (const auto& node : nodes_)
+void Graph::require_clonable() const {
+    if (!conditions.empty())
+        fail(cudaErrorNotSupported,
+             "Cloning is not supported for graphs containing or contained within a conditional node");
+    for (const auto& node : nodes_) {
         if (const std::string reason = node->work->refuse_clone(); !reason.empty()) fail(cudaErrorNotSupported, reason);
+        for (const auto& body : node->bodies)
+            body->require_clonable();
+    }
+}
+
+std::shared_ptr<Graph> Graph::clone() const {
+    require_clonable();
+    return clone_as_child();
+}
+
+std::shared_ptr<Graph> Graph::clone_as_child() const {
     auto copy = std::make_shared<Graph>();
     copy->user_objects = user_objects;
     std::unordered_map<const Node*, Node*> twin;
     for (const auto& node : nodes_) {
         Bodies bodies;
         for (const auto& body : node->bodies)
-            bodies.push_back(body->clone());
+            bodies.push_back(body->clone_as_child());
         Node& made = copy->add({node->work, std::move(bodies)}, {});
         made.origin = node->handle;
         copy->clones_.emplace(node->handle, &made);

@@ -85,6 +85,8 @@ class Graph {
 
     /// A graph with the same nodes, edges, bodies and user objects. Throws Failure if a node cannot be cloned.
     std::shared_ptr<Graph> clone() const;
+    /// The same for a child graph, for which other nodes are refused: by Work::refuse_as_child.
+    std::shared_ptr<Graph> clone_as_child() const;
     /// The node that was made from `original` when this was cloned; null if there is none.
     Node* find_clone_of(cudaGraphNode_t original) const noexcept;
 
@@ -97,6 +99,7 @@ class Graph {
     std::vector<Condition> conditions;
 
   private:
+    void require_clonable() const;
     void make_root(Node& node) noexcept { node.rooted_at = ++roots_made_; }
     /// Takes the handles of the node and of what it owns from the user.
     static void retire(Node& node) noexcept;

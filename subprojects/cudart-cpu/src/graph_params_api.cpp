@@ -47,6 +47,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_
     return graph_api("cudaGraphKernelNodeGetParams", [&] {
         require_pointer(pNodeParams, "pNodeParams");
         const KernelWork& work = shown_kernel(node_of(node));
+        if (work.kernel().is_of_library) fail(cudaErrorInvalidDeviceFunction, {}); // the runtime knows no symbol of it
         *pNodeParams = {const_cast<void*>(work.kernel().symbol),
                         work.grid(),
                         work.block(),

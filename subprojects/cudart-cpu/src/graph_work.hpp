@@ -59,6 +59,7 @@ class Work {
 
     /// An exec is made of it, or gets it in an update, or `enabled` changes.
     virtual void attach(const void* /*exec*/, bool /*enabled*/) const {}
+    virtual void detach(const void* /*exec*/) const noexcept {}
     /// Whether the work knows itself whether the node is enabled.
     virtual bool decides_whether_it_runs() const noexcept { return false; }
 

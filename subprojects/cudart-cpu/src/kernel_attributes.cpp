@@ -9,13 +9,14 @@
 
 #include <algorithm>
 #include <cstring>
-#include <iterator>
 
 namespace cudart_cpu::detail {
 
 namespace {
 
 // Numbers, because older toolkits do not name all of them.
+constexpr int preferred_cluster_id = 11;
+constexpr int completion_event_id = 12;
 constexpr int carveout_id = 14;
 constexpr int nvlink_id = 16;
 
@@ -23,38 +24,72 @@ bool is_none(dim3 cluster) {
     return cluster.x == 0 && cluster.y == 0 && cluster.z == 0;
 }
 
-void require_at_most(const char* what, int value, int max) {
-    if (value < 0 || value > max)
-        fail(cudaErrorInvalidValue, text(what, " is ", value, "; it must be within 0 and ", max));
-}
-
 dim3 checked_cluster(dim3 cluster) {
     if (!is_none(cluster) && (cluster.x == 0 || cluster.y == 0 || cluster.z == 0))
-        fail(cudaErrorInvalidValue, text("Cluster dimensions ", cluster, " include one or more zero values"));
+        fail(cudaErrorInvalidClusterSize,
+             text("Ill-formed cluster dimensons ", cluster, ". All or none should be 0")); // the driver's spelling
     return cluster;
 }
 
+bool divides(dim3 part, dim3 whole) {
+    return whole.x % part.x == 0 && whole.y % part.y == 0 && whole.z % part.z == 0;
+}
+
+int checked_domain(int domain) {
+    if (domain != cudaLaunchMemSyncDomainDefault && domain != cudaLaunchMemSyncDomainRemote)
+        fail(cudaErrorInvalidValue, text("Invalid CUlaunchMemSyncDomain value ", domain));
+    return domain;
+}
+
+void require_domain(const char* name, int domain) {
+    if (domain >= mem_sync_domains)
+        fail(cudaErrorInvalidValue, text("Invalid mem sync domain map: ", name, " domain maps to ", domain,
+                                         " which is beyond the device limit ", mem_sync_domains - 1));
+}
+
 cudaAccessPolicyWindow checked_window(const cudaAccessPolicyWindow& window) {
-    require_at_most("hitProp", number_in(window.hitProp), cudaAccessPropertyPersisting);
-    require_at_most("missProp", number_in(window.missProp), cudaAccessPropertyStreaming);
     if (!(window.hitRatio >= 0 && window.hitRatio <= 1))
-        fail(cudaErrorInvalidValue, text("hitRatio is ", window.hitRatio, "; it must be within 0 and 1"));
+        fail(cudaErrorInvalidValue, text("Hit ratio ", window.hitRatio, " is outside of valid range [0,1]"));
+    if (number_in(window.missProp) == cudaAccessPropertyPersisting)
+        fail(cudaErrorInvalidValue, "Cache miss property cannot be set to CU_ACCESS_PROPERTY_PERSISTING");
     if (window.num_bytes > max_access_policy_window)
-        fail(cudaErrorInvalidValue, text("an access policy window of ", window.num_bytes,
-                                         " bytes exceeds the maximum of ", max_access_policy_window));
+        fail(cudaErrorInvalidValue,
+             text("Access policy window size ", window.num_bytes, " > max supported ", max_access_policy_window));
     return window;
 }
 
-unsigned checked_carveout(unsigned carveout) {
-    if (carveout != static_cast<unsigned>(cudaSharedmemCarveoutDefault) && carveout > 100)
-        fail(cudaErrorInvalidValue, text("a carveout of ", carveout, " %; it must be within 0 and 100"));
-    return carveout;
+/// Of the attributes that older toolkits do not name.
+unsigned first_word(const cudaLaunchAttributeValue& value) {
+    unsigned word;
+    std::memcpy(&word, &value, sizeof word);
+    return word;
 }
 
-std::shared_ptr<DeviceNode> device_node(const KernelAttributes& attributes, int updatable) {
-    if (updatable != 1)
-        fail(cudaErrorInvalidValue, text("deviceUpdatable is ", updatable, "; it can only be set, to 1"));
+unsigned checked_at_most(unsigned max, unsigned value, const char* field) {
+    if (value > max)
+        fail(cudaErrorInvalidValue, text("Invalid value ", static_cast<int>(value), " for ", field, " field"));
+    return value;
+}
+
+std::shared_ptr<DeviceNode> device_node(const KernelAttributes& attributes, const cudaLaunchAttributeValue& value) {
+    const int updatable = value.deviceUpdatableKernelNode.deviceUpdatable;
+    if (updatable != 0 && updatable != 1)
+        fail(cudaErrorInvalidValue, text("Invalid value ", updatable, " for deviceUpdatable field"));
+    if (updatable == 0) {
+        if (attributes.device_node) fail(cudaErrorNotSupported, "Cannot opt-out of device node update once opted in");
+        return nullptr;
+    }
+    if (value.deviceUpdatableKernelNode.devNode) fail(cudaErrorInvalidValue, "devNode must be initialized to NULL");
     return attributes.device_node ? attributes.device_node : make_device_node();
+}
+
+void require_preferred_cluster(dim3 preferred, dim3 cluster) {
+    if (is_none(preferred)) return;
+    if (is_none(cluster))
+        fail(cudaErrorInvalidClusterSize, "Preferred cluster size was specified without a regular cluster size.");
+    if (!divides(cluster, preferred))
+        fail(cudaErrorInvalidClusterSize, text("Cluster size does not divide preferred cluster size. Cluster size: ",
+                                               cluster, ", preferred cluster size: ", preferred));
 }
 
 } // namespace
@@ -71,36 +106,30 @@ void set_attribute(KernelAttributes& attributes, int id, const cudaLaunchAttribu
         attributes.cluster = checked_cluster({value.clusterDim.x, value.clusterDim.y, value.clusterDim.z});
         break;
     case cudaLaunchAttributeClusterSchedulingPolicyPreference:
-        require_at_most("the cluster scheduling policy", number_in(value.clusterSchedulingPolicyPreference),
-                        cudaClusterSchedulingPolicyLoadBalancing);
-        attributes.cluster_scheduling = value.clusterSchedulingPolicyPreference;
+        attributes.cluster_scheduling = number_in(value.clusterSchedulingPolicyPreference);
         break;
     case cudaLaunchAttributePriority:
-        attributes.priority = value.priority;
+        attributes.priority = std::clamp(value.priority, greatest_stream_priority, least_stream_priority);
         break;
     case cudaLaunchAttributeMemSyncDomainMap:
-        require_at_most("the default domain", value.memSyncDomainMap.default_, mem_sync_domains - 1);
-        require_at_most("the remote domain", value.memSyncDomainMap.remote, mem_sync_domains - 1);
+        require_domain("default", value.memSyncDomainMap.default_);
+        require_domain("remote", value.memSyncDomainMap.remote);
         attributes.domain_map = value.memSyncDomainMap;
         break;
     case cudaLaunchAttributeMemSyncDomain:
-        require_at_most("the memory synchronisation domain", number_in(value.memSyncDomain),
-                        cudaLaunchMemSyncDomainRemote);
-        attributes.domain = value.memSyncDomain;
+        attributes.domain = static_cast<cudaLaunchMemSyncDomain>(checked_domain(number_in(value.memSyncDomain)));
         break;
     case cudaLaunchAttributeDeviceUpdatableKernelNode:
-        attributes.device_node = device_node(attributes, value.deviceUpdatableKernelNode.deviceUpdatable);
+        attributes.device_node = device_node(attributes, value);
         break;
     case carveout_id:
-        std::memcpy(&attributes.carveout, &value, sizeof attributes.carveout);
-        attributes.carveout = checked_carveout(attributes.carveout);
+        attributes.carveout = checked_at_most(100, first_word(value), "sharedMemCarveout");
         break;
     case nvlink_id:
-        std::memcpy(&attributes.nvlink_centric, &value, sizeof attributes.nvlink_centric);
-        if (attributes.nvlink_centric > 1) fail(cudaErrorInvalidValue, "nvlinkUtilCentricScheduling must be 0 or 1");
+        attributes.nvlink_centric = checked_at_most(1, first_word(value), "nvlinkUtilCentricScheduling");
         break;
     default:
-        fail(cudaErrorInvalidValue, text("attribute ", id, " is none of a kernel node"));
+        fail(cudaErrorInvalidValue, {});
     }
 }
 
@@ -118,7 +147,7 @@ void get_attribute(const KernelAttributes& attributes, int id, cudaLaunchAttribu
         value.clusterDim.z = attributes.cluster.z;
         break;
     case cudaLaunchAttributeClusterSchedulingPolicyPreference:
-        value.clusterSchedulingPolicyPreference = attributes.cluster_scheduling;
+        std::memcpy(&value, &attributes.cluster_scheduling, sizeof attributes.cluster_scheduling);
         break;
     case cudaLaunchAttributePriority:
         value.priority = attributes.priority;
@@ -136,31 +165,53 @@ void get_attribute(const KernelAttributes& attributes, int id, cudaLaunchAttribu
     case carveout_id:
         std::memcpy(&value, &attributes.carveout, sizeof attributes.carveout);
         break;
-    case nvlink_id:
-        std::memcpy(&value, &attributes.nvlink_centric, sizeof attributes.nvlink_centric);
-        break;
     default:
-        fail(cudaErrorInvalidValue, text("attribute ", id, " is none of a kernel node"));
+        fail(cudaErrorInvalidValue, text("Invalid kernel attribute: ", id));
     }
 }
 
 KernelAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count) {
     if (count > 0) require_pointer(list, "config->attrs");
-    // What a program cannot see the effect of: of streams, and hints.
-    constexpr int ignored[] = {
-        cudaLaunchAttributeIgnore, cudaLaunchAttributeSynchronizationPolicy,
-        cudaLaunchAttributeProgrammaticStreamSerialization,
-        11, // PreferredClusterDimension
-    };
     KernelAttributes attributes;
+    dim3 preferred{0, 0, 0};
     for (unsigned i = 0; i < count; ++i) {
-        const int id = number_in(list[i].id);
-        if (id == cudaLaunchAttributeProgrammaticEvent || id == 12 /* LaunchCompletionEvent */)
+        const cudaLaunchAttributeValue& value = list[i].val;
+        switch (const int id = number_in(list[i].id)) {
+        case cudaLaunchAttributeIgnore:
+        case cudaLaunchAttributeProgrammaticStreamSerialization: // a hint
+            break;
+        case cudaLaunchAttributeProgrammaticEvent:
+        case completion_event_id:
             fail(cudaErrorNotSupported, text("cudart-cpu does not support launch attribute ", id));
-        if (id == cudaLaunchAttributeDeviceUpdatableKernelNode)
-            fail(cudaErrorInvalidValue, "only launches that are captured can be device-updatable");
-        if (std::ranges::find(ignored, id) == std::end(ignored)) set_attribute(attributes, id, list[i].val);
+        case cudaLaunchAttributeDeviceUpdatableKernelNode:
+            fail(cudaErrorNotSupported,
+                 "CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE is only supported on capturing streams");
+        case preferred_cluster_id:
+            preferred = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
+            break;
+        case cudaLaunchAttributeClusterSchedulingPolicyPreference:
+            set_attribute(attributes, id, value);
+            if (attributes.cluster_scheduling < 0 ||
+                attributes.cluster_scheduling > cudaClusterSchedulingPolicyLoadBalancing)
+                fail(cudaErrorInvalidValue,
+                     text("Invalid cluster scheduling policy (", attributes.cluster_scheduling, ")"));
+            break;
+        case cudaLaunchAttributeAccessPolicyWindow:
+        case cudaLaunchAttributeCooperative:
+        case cudaLaunchAttributeClusterDimension:
+        case cudaLaunchAttributePriority:
+        case cudaLaunchAttributeMemSyncDomainMap:
+        case cudaLaunchAttributeMemSyncDomain:
+        case carveout_id:
+        case nvlink_id:
+            set_attribute(attributes, id, value);
+            break;
+        default:
+            fail(cudaErrorInvalidValue,
+                 text("Kernel launch configuration attribute ", id, " at index ", i, " is invalid"));
+        }
     }
+    require_preferred_cluster(preferred, attributes.cluster);
     return attributes;
 }
 
@@ -169,19 +220,24 @@ void validate_attributes(const KernelEntry& kernel, dim3 grid, dim3 block, std::
     const dim3 cluster = attributes.cluster;
     const unsigned max_cluster = kernel.allows_large_clusters ? max_cluster_blocks : max_portable_cluster_blocks;
     if (!is_none(cluster)) {
-        if (1ULL * cluster.x * cluster.y * cluster.z > max_cluster)
+        if (!divides(cluster, grid))
             fail(cudaErrorInvalidClusterSize,
-                 text("Cluster dimensions ", cluster, " exceed the maximum of ", max_cluster, " blocks"));
-        if (grid.x % cluster.x != 0 || grid.y % cluster.y != 0 || grid.z % cluster.z != 0)
+                 text("Cluster dimensions of ", cluster, " blocks does not evenly divide Grid dimensions of ", grid));
+        const unsigned long long blocks = 1ULL * cluster.x * cluster.y * cluster.z;
+        if (blocks > max_cluster)
             fail(cudaErrorInvalidClusterSize,
-                 text("Grid dimensions ", grid, " are not divisible by the cluster dimensions ", cluster));
+                 kernel.allows_large_clusters
+                     ? text("Requested cluster size of ", blocks, " blocks exceeds the maximum ", max_cluster)
+                     : text("Requested cluster size of ", blocks, " blocks exceeds portable size ", max_cluster,
+                            " and non-portable sizes are not enabled on the function"));
     }
     if (attributes.cooperative) {
         const int threads = static_cast<int>(block.x * block.y * block.z);
         const auto resident = 1ULL * multiprocessors * static_cast<unsigned>(active_blocks(threads, shared_bytes));
         if (1ULL * grid.x * grid.y * grid.z > resident)
-            fail(cudaErrorCooperativeLaunchTooLarge, text("a cooperative grid of ", grid, " blocks exceeds the ",
-                                                          resident, " that can be resident at once"));
+            fail(cudaErrorCooperativeLaunchTooLarge,
+                 text("Requested cooperative grid dimensions ", grid,
+                      " exceed occupancy limit for this kernel on this device of ", resident, " blocks"));
     }
 }
 

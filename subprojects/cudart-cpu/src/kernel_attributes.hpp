@@ -13,11 +13,11 @@ struct KernelAttributes {
     int priority = 0;
     bool cooperative = false;
     dim3 cluster{0, 0, 0};
-    cudaClusterSchedulingPolicy cluster_scheduling = cudaClusterSchedulingPolicyDefault;
+    int cluster_scheduling = cudaClusterSchedulingPolicyDefault; // or what is none: only launches check it
     cudaAccessPolicyWindow window{};
     cudaLaunchMemSyncDomain domain = cudaLaunchMemSyncDomainDefault;
     cudaLaunchMemSyncDomainMap domain_map{0, 1};
-    unsigned carveout = static_cast<unsigned>(cudaSharedmemCarveoutDefault);
+    unsigned carveout = 0;
     unsigned nvlink_centric = 0;
     std::shared_ptr<DeviceNode> device_node{}; // null: the node cannot be updated from the device
 };

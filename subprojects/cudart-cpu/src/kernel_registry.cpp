@@ -85,6 +85,7 @@ cudaFunction_t function_of(const KernelEntry& kernel) {
 void name_kernel(const void* symbol, const char* name) {
     const std::unique_lock lock(registry().mutex);
     registry().names.try_emplace(symbol, name);
+    registry().kernels.at(symbol).is_of_library = true;
 }
 
 const KernelEntry* find_kernel_named(const std::string& name) {

@@ -24,6 +24,8 @@ struct KernelEntry {
     mutable std::atomic<int> max_dynamic_shared_bytes{48 * 1024};
     /// Set by cudaFuncSetAttribute.
     mutable std::atomic<bool> allows_large_clusters{false};
+    /// Known by a name that is not its symbol's: only libraries give it.
+    mutable std::atomic<bool> is_of_library{false};
     /// Only its address means something: the cudaFunction_t. The cudaKernel_t is the address of the entry itself.
     const char function_handle = 0;
 };
@@ -57,6 +59,9 @@ int active_blocks(int block_size, std::size_t shared_bytes);
 
 /// Throws cudaErrorInvalidValue if an H200 could not launch this.
 void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes);
+
+/// Whether this thread runs a kernel.
+bool is_in_kernel() noexcept;
 
 /// Runs every thread of every block, one after the other, on this thread.
 void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args);

@@ -59,6 +59,8 @@ struct OuterKernel {
     const dim3 grid_size = gridDim;
 };
 
+thread_local unsigned kernels_on_stack = 0;
+
 } // namespace
 
 void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes) {
@@ -73,8 +75,13 @@ void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size
     }
 }
 
+bool is_in_kernel() noexcept {
+    return kernels_on_stack > 0;
+}
+
 void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args) {
     const OuterKernel outer;
+    ++kernels_on_stack;
     gridDim = grid;
     blockDim = block;
     for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z) {
@@ -90,6 +97,7 @@ void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args) {
             }
         }
     }
+    --kernels_on_stack;
 }
 
 } // namespace cudart_cpu::detail

@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <string_view>
 
 #if CUDART_VERSION >= 12080
@@ -18,6 +17,7 @@ namespace {
 
 /// The names of the kernels that a PTX text has.
 struct Library {
+    bool is_ptx = false; // as with the driver, what is none is noticed when a kernel is looked for
     std::vector<std::string> names;
 };
 
@@ -45,13 +45,12 @@ std::string without_comments(std::string_view ptx) {
     return result;
 }
 
-/// Null for what is no PTX.
-std::optional<Library> parse(std::string_view code) {
+Library parse(std::string_view code) {
     const std::string text = without_comments(code);
     std::string_view rest = text;
     rest.remove_prefix(std::min(rest.find_first_not_of(spaces), rest.size()));
-    if (!rest.starts_with(".version")) return std::nullopt;
-    Library library;
+    if (!rest.starts_with(".version")) return {};
+    Library library{true, {}};
     constexpr std::string_view entry = ".entry";
     for (std::size_t at; (at = rest.find(entry)) != rest.npos;) {
         rest.remove_prefix(at + entry.size());
@@ -63,11 +62,7 @@ std::optional<Library> parse(std::string_view code) {
 }
 
 cudaLibrary_t load(std::string_view code) {
-    std::optional<Library> library = parse(code);
-    if (!library)
-        fail(cudaErrorInvalidKernelImage,
-             "cudart-cpu: the code of a library must be PTX text, beginning with .version");
-    return libraries().add(std::make_shared<Library>(*std::move(library)));
+    return libraries().add(std::make_shared<Library>(parse(code)));
 }
 
 std::shared_ptr<const Library> library_of(cudaLibrary_t handle) {
@@ -77,8 +72,10 @@ std::shared_ptr<const Library> library_of(cudaLibrary_t handle) {
 }
 
 cudaKernel_t kernel_in(const Library& library, const std::string& name) {
+    if (!library.is_ptx)
+        fail(cudaErrorNoKernelImageForDevice, "cudart-cpu: the library is no PTX text, which begins with .version");
     if (std::ranges::find(library.names, name) == library.names.end())
-        fail(cudaErrorSymbolNotFound, text("the library has no kernel ", name));
+        fail(cudaErrorSymbolNotFound, text("Kernel (", name, ") cannot be found in library"));
     const KernelEntry* kernel = find_kernel_named(name);
     if (!kernel)
         fail(cudaErrorSymbolNotFound,

@@ -3,9 +3,16 @@
 
 #include <cuda_runtime_api.h>
 
+#define cudaStreamGraphTailLaunch ((cudaStream_t)0x0100000000000000)
+#define cudaStreamGraphFireAndForget ((cudaStream_t)0x0200000000000000)
+#define cudaStreamGraphFireAndForgetAsSibling ((cudaStream_t)0x0300000000000000)
+
 #pragma GCC visibility push(default)
 
 extern "C" {
+
+// cudaGraphLaunch is the host's: it knows when it is called in a kernel.
+cudaGraphExec_t cudaGetCurrentGraphExec();
 
 void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);
 
