@@ -22,4 +22,5 @@
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
 #include <cudag/stream.hpp>
+#include <cudag/symbol.hpp>
 #include <cudag/update_report.hpp>
