@@ -7,11 +7,14 @@ namespace cudag {
 
 Node GraphBuilder::add_conditional(detail::ConditionalKind kind, const Condition& condition,
                                    const detail::GraphBody* bodies, std::size_t count, const SourceLocation& location) {
-    static_cast<void>(state());
-    const std::shared_ptr<detail::GraphState> graph = state_; // a body may move this builder, or destroy it
-    detail::NewConditional node(*graph, kind, condition, count, location);
+    static_cast<void>(graph());
+    const std::shared_ptr<detail::GraphState> owner = state_; // a body may move this builder, or destroy it
+    const int device = device_;
+    const detail::BuilderGraph current = state();
+    detail::NewConditional node(current, kind, condition, count, location);
     for (std::size_t i = 0; i < count; ++i) {
         GraphBuilder body(node.open_body(i));
+        body.device_ = device;
         bodies[i](body);
         node.close_body();
     }

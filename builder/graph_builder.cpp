@@ -7,6 +7,8 @@
 
 #include <cudag/format.hpp>
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
@@ -55,13 +57,32 @@ GraphBuilder::GraphBuilder(GraphBuilder&&) noexcept = default;
 GraphBuilder& GraphBuilder::operator=(GraphBuilder&&) noexcept = default;
 GraphBuilder::~GraphBuilder() = default;
 
-GraphState& GraphBuilder::state() const {
+detail::BuilderGraph GraphBuilder::state() const {
+    if (device_ == detail::any_device) [[likely]]
+        return detail::BuilderGraph(graph());
+    return {graph(), device_};
+}
+
+GraphState& GraphBuilder::graph() const {
     if (!state_) detail::refuse("a GraphBuilder that was moved from or built was used");
     return *state_;
 }
 
+GraphBuilder GraphBuilder::on(int device) {
+    static_cast<void>(graph());
+    int count = 0;
+    detail::checked<GraphError>(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    if (device < 0 || device >= count)
+        detail::refuse(fmt::format("on: there is no device {}; CUDA sees {}, numbered from 0", device,
+                                   count == 1 ? "1 device" : fmt::format("{} devices", count)),
+                       {}, cudaErrorInvalidDevice);
+    GraphBuilder view(state_);
+    view.device_ = device;
+    return view;
+}
+
 void GraphBuilder::check() const {
-    if (const GraphState* body = state().open_body(); body != nullptr)
+    if (const GraphState* body = graph().open_body(); body != nullptr)
         detail::refuse("build: " + describe_place(*body) + " is being written; build() when it has ended");
     state_->check_edges("build");
     if (is_view_) return;

@@ -109,6 +109,7 @@ const std::vector<Binding>& GraphState::bindings(std::uint64_t dynamic) const no
 
 Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners) noexcept {
     nodes_.push_back(record);
+    nodes_.back().device = builder_device_;
     natives_.push_back(native);
     keeps_nodes_ = keeps_nodes_ || record.kind == NodeKind::alloc || record.kind == NodeKind::free;
     const auto index = static_cast<std::uint32_t>(nodes_.size() - 1);
@@ -257,6 +258,7 @@ std::string describe_node(const GraphState& graph, std::uint32_t index) {
     const NodeRecord& record = graph.nodes()[index];
     std::string name = name_node(graph, index);
     if (graph.parent() != nullptr) name += " inside " + name_node(*graph.parent(), graph.parent_node());
+    if (record.device != any_device) name += fmt::format(" on device {}", record.device);
     if (record.location.line != 0) name += fmt::format(" at {}", record.location);
     return name;
 }

@@ -8,6 +8,7 @@
 #include "node_params.hpp"
 
 #include <cudag/condition.hpp>
+#include <cudag/detail/builder_graph.hpp>
 #include <cudag/detail/owners.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/node.hpp>
@@ -24,12 +25,18 @@
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace cudag::detail {
 
 struct NodeRecord {
+    NodeRecord(NodeKind its_kind, const NodeParams& its_params, std::string_view its_label,
+               const SourceLocation& where) noexcept
+        : kind(its_kind), params(its_params), label(its_label), location(where) {}
+
     NodeKind kind;
+    std::int32_t device = any_device; ///< as the builder was told; else CUDA alone knows
     NodeParams params;
     std::string_view label;
     SourceLocation location;
@@ -164,6 +171,9 @@ class GraphState {
     void reserve_node(const Owners& owners);
     /// `owners` are kept until the graph, its clones and execs are gone and no launch uses them.
     Node append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners = {}) noexcept;
+
+    /// What new nodes note as their device; returns what they did before.
+    std::int32_t set_builder_device(std::int32_t device) noexcept { return std::exchange(builder_device_, device); }
 
     /// `count` objects of T in the arena, or a copy of one value, or of a text.
     template <class T>
@@ -329,6 +339,7 @@ class GraphState {
     std::size_t changed_nodes_ = 0;
     std::vector<Change> changes_; ///< by version; an entry that is not its node's last says nothing
     std::atomic<std::uint32_t> live_execs_ = 0;
+    std::int32_t builder_device_ = any_device;
     bool built_ = false;
     bool device_updatable_ = false;
     bool keeps_nodes_ = false;

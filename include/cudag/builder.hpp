@@ -3,6 +3,7 @@
 
 #include <cudag/condition.hpp>
 #include <cudag/config.hpp>
+#include <cudag/detail/builder_graph.hpp>
 #include <cudag/detail/event_operand.hpp>
 #include <cudag/detail/graph_body.hpp>
 #include <cudag/detail/kernel_arguments.hpp>
@@ -204,6 +205,11 @@ class CUDAG_EXPORT GraphBuilder {
                 add_conditional(detail::ConditionalKind::switch_, condition, list.data(), list.size(), location)};
     }
 
+    /// A view of this builder whose nodes belong to `device`: `b.on(1).kernel(...)`, or `auto second = b.on(1);`. Each
+    /// call makes `device` current, and the caller's device again. The view adds to the same graph, which this builder
+    /// builds. Throws GraphError if there is no such device.
+    [[nodiscard]] GraphBuilder on(int device);
+
     /// Throws what `build()` would throw, and changes nothing.
     void check() const;
 
@@ -223,7 +229,7 @@ class CUDAG_EXPORT GraphBuilder {
         if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
             detail::Owners owners;
             const void* symbol = detail::kernel_symbol(function);
-            const detail::KernelArguments<P...> values(owners, {symbol, nullptr, location, &state()},
+            const detail::KernelArguments<P...> values(owners, {symbol, nullptr, location, &graph()},
                                                        std::forward<A>(arguments)...);
             const detail::KernelCall call{symbol, &detail::SignatureOf<P...>::value, &config, values.pointers(),
                                           values.block()};
@@ -242,10 +248,14 @@ class CUDAG_EXPORT GraphBuilder {
     Node add_conditional(detail::ConditionalKind kind, const Condition& condition, const detail::GraphBody* bodies,
                          std::size_t count, const SourceLocation& location);
 
-    [[nodiscard]] detail::GraphState& state() const;
+    /// What nodes are added to. The device of a view is current as long as the result lives: it is to be passed on in
+    /// the same expression.
+    [[nodiscard]] detail::BuilderGraph state() const;
+    [[nodiscard]] detail::GraphState& graph() const;
 
     std::shared_ptr<detail::GraphState> state_;
     bool is_view_ = false;
+    int device_ = detail::any_device;
 };
 
 } // namespace cudag

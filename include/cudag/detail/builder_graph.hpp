@@ -1,0 +1,36 @@
+// A builder's graph, for the time of one call.
+#pragma once
+
+#include <cudag/config.hpp>
+
+namespace cudag::detail {
+
+class GraphState;
+
+/// Whichever device is current.
+inline constexpr int any_device = -1;
+
+/// Refers to a graph. If made with a device, that is current as long as the reference lives, and the graph's new nodes
+/// know it; afterwards the caller's device is current again.
+class BuilderGraph {
+  public:
+    explicit BuilderGraph(GraphState& graph) noexcept : graph_(graph) {}
+    /// Throws GraphError if CUDA cannot make `device` current.
+    CUDAG_EXPORT BuilderGraph(GraphState& graph, int device);
+    ~BuilderGraph() {
+        if (previous_ != any_device) [[unlikely]]
+            leave_device();
+    }
+    BuilderGraph(const BuilderGraph&) = delete;
+    BuilderGraph& operator=(const BuilderGraph&) = delete;
+
+    operator GraphState&() const noexcept { return graph_; }
+
+  private:
+    CUDAG_EXPORT void leave_device() noexcept;
+
+    GraphState& graph_;
+    int previous_ = any_device; ///< the caller's device, if this was made with one
+};
+
+} // namespace cudag::detail
