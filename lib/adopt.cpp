@@ -91,7 +91,7 @@ class Describer {
         checked<GraphError>(cudaGraphMemcpyNodeGetParams(node, &native), "cudaGraphMemcpyNodeGetParams");
         const bool is_1d = native.srcArray == nullptr && native.dstArray == nullptr && native.extent.height == 1 &&
                            native.extent.depth == 1;
-        if (!is_1d) return std::monostate();
+        if (!is_1d) return graph_.store(native);
         return graph_.store(CopyParams{static_cast<char*>(native.dstPtr.ptr) + native.dstPos.x,
                                        static_cast<const char*>(native.srcPtr.ptr) + native.srcPos.x,
                                        native.extent.width, native.extent.width, 1, native.kind});
@@ -100,8 +100,8 @@ class Describer {
     NodeParams memset(cudaGraphNode_t node) {
         cudaMemsetParams native{};
         checked<GraphError>(cudaGraphMemsetNodeGetParams(node, &native), "cudaGraphMemsetNodeGetParams");
-        if (native.height != 1) return std::monostate();
-        return graph_.store(SetParams{native.dst, native.width, native.elementSize, native.value});
+        return graph_.store(
+            SetParams{native.dst, native.width, native.elementSize, native.value, native.height, native.pitch});
     }
 
     NodeParams host(cudaGraphNode_t node) {

@@ -6,6 +6,7 @@
 #include "exec_state.hpp"
 #include "failure.hpp"
 #include "native_params.hpp"
+#include "update_rules.hpp"
 
 #include <utility>
 #include <vector>
@@ -28,7 +29,12 @@ struct ChangedNode {
 std::vector<ChangedNode> changes_of(ExecState& exec, const GraphState& graph) {
     std::vector<ChangedNode> changed;
     graph.for_each_change_since(exec.seen(), [&](const UpdatedNode& node) {
-        changed.push_back({node, exec.shadow({*node.graph, node.index}), version_of(Owners(node.owners))});
+        const Shadow& current = changed
+                                    .emplace_back(ChangedNode{node, exec.shadow({*node.graph, node.index}),
+                                                              version_of(Owners(node.owners))})
+                                    .shadow;
+        require_exec_takes(current.params, node.params(),
+                           [&] { return node_subject(*node.graph, node.index, "apply: "); });
     });
     return changed;
 }

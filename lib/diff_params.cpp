@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <string_view>
 #include <type_traits>
 #include <utility>
 
@@ -19,6 +20,12 @@ namespace {
 bool same(const dim3& a, const dim3& b) {
     return a.x == b.x && a.y == b.y && a.z == b.z;
 }
+bool same(const cudaPos& a, const cudaPos& b) {
+    return a.x == b.x && a.y == b.y && a.z == b.z;
+}
+bool same(const cudaExtent& a, const cudaExtent& b) {
+    return a.width == b.width && a.height == b.height && a.depth == b.depth;
+}
 template <class T>
 bool same(const T& a, const T& b) {
     return a == b;
@@ -26,6 +33,12 @@ bool same(const T& a, const T& b) {
 
 std::string text(const dim3& value) {
     return fmt::format("({}, {}, {})", value.x, value.y, value.z);
+}
+std::string text(const cudaPos& value) {
+    return fmt::format("({}, {}, {})", value.x, value.y, value.z);
+}
+std::string text(const cudaExtent& value) {
+    return fmt::format("{} x {} x {}", value.width, value.height, value.depth);
 }
 std::string text(const void* value) {
     return fmt::format("{}", value);
@@ -88,6 +101,33 @@ std::string text(const ArgumentBytes& bytes) {
         result += fmt::format("{:02x}", std::to_integer<unsigned>(bytes.data[i]));
     if (bytes.parameter.size > shown) result += "...";
     return "0x" + result;
+}
+
+/// One side of a copy of regions, and how its fields are called.
+struct RegionSide {
+    struct Names {
+        const char* address;
+        const char* array;
+        const char* position;
+        const char* pitch;
+        const char* slice_height;
+    };
+    const Names& names;
+    const cudaPitchedPtr& memory;
+    cudaArray_t array;
+    const cudaPos& position;
+};
+
+RegionSide destination_of(const cudaMemcpy3DParms& copy) {
+    static constexpr RegionSide::Names names{"destination", "destination array", "destination position",
+                                             "destination pitch", "destination slice height"};
+    return {names, copy.dstPtr, copy.dstArray, copy.dstPos};
+}
+
+RegionSide source_of(const cudaMemcpy3DParms& copy) {
+    static constexpr RegionSide::Names names{"source", "source array", "source position", "source pitch",
+                                             "source slice height"};
+    return {names, copy.srcPtr, copy.srcArray, copy.srcPos};
 }
 
 /// Notes only whether there is a difference.
@@ -158,12 +198,41 @@ void compare(const CopyParams& before, const CopyParams& after, Sink& sink) {
     sink.field("bytes", before.source_size * before.element_bytes, after.source_size * after.element_bytes);
 }
 
+/// CUDA fixes all of it.
+template <class Sink, class T>
+void fixed_field(Sink& sink, const char* name, const T& before, const T& after) {
+    sink.field(name, before, after, DifferenceKind::parameter, true);
+}
+
+template <class Sink>
+void compare_side(const RegionSide& before, const RegionSide& after, Sink& sink) {
+    const RegionSide::Names& names = before.names;
+    fixed_field(sink, names.address, static_cast<const void*>(before.memory.ptr),
+                static_cast<const void*>(after.memory.ptr));
+    fixed_field(sink, names.array, static_cast<const void*>(before.array), static_cast<const void*>(after.array));
+    fixed_field(sink, names.position, before.position, after.position);
+    fixed_field(sink, names.pitch, before.memory.pitch, after.memory.pitch);
+    fixed_field(sink, names.slice_height, before.memory.ysize, after.memory.ysize);
+}
+
+template <class Sink>
+void compare(const cudaMemcpy3DParms& before, const cudaMemcpy3DParms& after, Sink& sink) {
+    fixed_field(sink, "direction", direction(before.kind), direction(after.kind));
+    compare_side(destination_of(before), destination_of(after), sink);
+    compare_side(source_of(before), source_of(after), sink);
+    fixed_field(sink, "extent", before.extent, after.extent);
+}
+
 template <class Sink>
 void compare(const SetParams& before, const SetParams& after, Sink& sink) {
     sink.field("destination", static_cast<const void*>(before.destination),
                static_cast<const void*>(after.destination));
-    sink.field("elements", before.size, after.size);
-    sink.field("bytes of an element", before.element_bytes, after.element_bytes);
+    const bool fixed = before.height != 1; // then CUDA updates address and value only
+    const DifferenceKind kind = DifferenceKind::parameter;
+    sink.field("rows", before.height, after.height, kind, true);
+    sink.field("elements", before.size, after.size, kind, fixed);
+    if (fixed) sink.field("pitch", before.pitch, after.pitch, kind, true);
+    sink.field("bytes of an element", before.element_bytes, after.element_bytes, kind, fixed);
     sink.field("value", before.value, after.value);
 }
 
@@ -178,6 +247,12 @@ void compare(const EventParams& before, const EventParams& after, Sink& sink) {
     sink.field("event", static_cast<const void*>(before.event), static_cast<const void*>(after.event));
 }
 
+/// Nodes of one kind are described in different ways if they copy.
+std::string_view operands_of(const NodeParams& params) {
+    if (std::holds_alternative<const CopyParams*>(params)) return "ranges";
+    return std::holds_alternative<const cudaMemcpy3DParms*>(params) ? "regions" : "unknown";
+}
+
 template <class Sink>
 void compare(const ConditionalParams& before, const ConditionalParams& after, Sink& sink) {
     sink.field("conditional", to_string(before.kind), to_string(after.kind), DifferenceKind::node_kind, true);
@@ -190,7 +265,10 @@ auto compare_any(const NodeParams& before, const NodeParams& after, Sink sink) {
     const auto compare_same = [&](const auto& block) {
         using Block = std::decay_t<decltype(block)>;
         if constexpr (!std::is_same_v<Block, std::monostate>) {
-            if (const auto* other = std::get_if<Block>(&after)) compare(*block, **other, sink);
+            if (const auto* other = std::get_if<Block>(&after))
+                compare(*block, **other, sink);
+            else
+                fixed_field(sink, "operands", operands_of(before), operands_of(after));
         }
     };
     std::visit(compare_same, before);

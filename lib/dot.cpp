@@ -4,6 +4,7 @@
 #include "graph_state.hpp"
 #include "kernel_attributes.hpp"
 #include "kernel_name.hpp"
+#include "region_params.hpp"
 
 #include <fmt/format.h>
 
@@ -52,8 +53,11 @@ std::string action(const NodeRecord& node) {
     }
     if (const auto* copy = std::get_if<const detail::CopyParams*>(&node.params))
         return fmt::format("memcpy {} bytes", (*copy)->source_size * (*copy)->element_bytes);
+    if (const auto* copy = std::get_if<const cudaMemcpy3DParms*>(&node.params))
+        return "memcpy " + detail::describe_extent(**copy);
     if (const auto* set = std::get_if<const detail::SetParams*>(&node.params))
-        return fmt::format("memset {} x {} bytes", (*set)->size, (*set)->element_bytes);
+        return fmt::format("memset {}{} x {} bytes", (*set)->size,
+                           (*set)->height == 1 ? "" : fmt::format(" x {}", (*set)->height), (*set)->element_bytes);
     return std::string(kind_text(node));
 }
 

@@ -34,6 +34,9 @@ Driver load() {
     fetch(result.memset_d8_async, "cuMemsetD8Async");
     fetch(result.memset_d16_async, "cuMemsetD16Async");
     fetch(result.memset_d32_async, "cuMemsetD32Async");
+    fetch(result.memset_2d_d8_async, "cuMemsetD2D8Async");
+    fetch(result.memset_2d_d16_async, "cuMemsetD2D16Async");
+    fetch(result.memset_2d_d32_async, "cuMemsetD2D32Async");
     return result;
 }
 

@@ -20,6 +20,9 @@ struct Driver {
     decltype(&::cuMemsetD8Async) memset_d8_async;
     decltype(&::cuMemsetD16Async) memset_d16_async;
     decltype(&::cuMemsetD32Async) memset_d32_async;
+    decltype(&::cuMemsetD2D8Async) memset_2d_d8_async;
+    decltype(&::cuMemsetD2D16Async) memset_2d_d16_async;
+    decltype(&::cuMemsetD2D32Async) memset_2d_d32_async;
 };
 
 /// Throws Error if the driver lacks one of them (it is older than CUDA 12.4) or there is no driver.

@@ -29,6 +29,9 @@ struct SetInGraph {
                                                copy->source_size * copy->element_bytes, copy->kind),
                 "cudaGraphMemcpyNodeSetParams1D", Api::runtime};
     }
+    NativeResult operator()(const cudaMemcpy3DParms* copy) const {
+        return {cudaGraphMemcpyNodeSetParams(node, copy), "cudaGraphMemcpyNodeSetParams", Api::runtime};
+    }
     NativeResult operator()(const SetParams* set) const {
         const cudaMemsetParams native = runtime_params(*set);
         return {cudaGraphMemsetNodeSetParams(node, &native), "cudaGraphMemsetNodeSetParams", Api::runtime};
@@ -58,6 +61,9 @@ struct SetInExec {
         return {cudaGraphExecMemcpyNodeSetParams1D(exec, node, copy->destination, copy->source,
                                                    copy->source_size * copy->element_bytes, copy->kind),
                 "cudaGraphExecMemcpyNodeSetParams1D", Api::runtime};
+    }
+    NativeResult operator()(const cudaMemcpy3DParms* copy) const {
+        return {cudaGraphExecMemcpyNodeSetParams(exec, node, copy), "cudaGraphExecMemcpyNodeSetParams", Api::runtime};
     }
     NativeResult operator()(const SetParams* set) const {
         const cudaMemsetParams native = runtime_params(*set);

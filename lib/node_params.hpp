@@ -41,10 +41,11 @@ struct ConditionalParams {
 /// "if", "while", "switch"
 [[nodiscard]] std::string_view to_string(ConditionalKind kind) noexcept;
 
-/// Each block is trivially copyable but for what a kernel's `values` point at.
-/// Parameters of nodes that cudag does not describe, such as adopted 2D copies, stay with CUDA: monostate.
-using NodeParams = std::variant<std::monostate, const KernelParams*, const CopyParams*, const SetParams*,
-                                const cudaHostNodeParams*, const EventParams*, const ConditionalParams*>;
+/// Each block is trivially copyable but for what a kernel's `values` point at. A copy of several dimensions, or of an
+/// array, is described as CUDA does it. Parameters of nodes that cudag does not describe stay with CUDA: monostate.
+using NodeParams =
+    std::variant<std::monostate, const KernelParams*, const CopyParams*, const cudaMemcpy3DParms*, const SetParams*,
+                 const cudaHostNodeParams*, const EventParams*, const ConditionalParams*>;
 
 /// "host to device", ...
 [[nodiscard]] std::string_view direction(cudaMemcpyKind kind) noexcept;
@@ -79,7 +80,8 @@ void assign_params(const NodeParams& copy, const NodeParams& params) noexcept;
     params.value = set.value;
     params.elementSize = set.element_bytes;
     params.width = set.size;
-    params.height = 1;
+    params.height = set.height;
+    params.pitch = set.pitch;
     return params;
 }
 

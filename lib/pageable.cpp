@@ -19,8 +19,13 @@ bool is_pageable(const void* memory) {
 } // namespace
 
 bool copies_pageable(const NodeParams& params) {
-    const auto* copy = std::get_if<const CopyParams*>(&params);
-    return copy != nullptr && (is_pageable((*copy)->destination) || is_pageable((*copy)->source));
+    if (const auto* copy = std::get_if<const CopyParams*>(&params))
+        return is_pageable((*copy)->destination) || is_pageable((*copy)->source);
+    if (const auto* copy = std::get_if<const cudaMemcpy3DParms*>(&params)) {
+        const bool to_pageable = (*copy)->dstArray == nullptr && is_pageable((*copy)->dstPtr.ptr);
+        return to_pageable || ((*copy)->srcArray == nullptr && is_pageable((*copy)->srcPtr.ptr));
+    }
+    return false;
 }
 
 void require_page_locked(const GraphState& graph, const NodeParams& params, const SourceLocation& where) {

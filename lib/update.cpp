@@ -11,8 +11,8 @@
 #include "kernel_name.hpp"
 #include "native_params.hpp"
 #include "operands.hpp"
-
-#include <fmt/format.h>
+#include "region_params.hpp"
+#include "update_rules.hpp"
 
 #include <cstring>
 #include <string>
@@ -198,20 +198,30 @@ void update_kernel(const UpdateTarget& target, const Node& node, const KernelCal
 
 void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners) {
     update_in(target, node, [&](auto update) {
-        require_copy<UpdateError>(copy, [&] { return update.subject(); });
-        const auto* current = std::get_if<const CopyParams*>(&update.params());
-        if (target.exec != nullptr && current != nullptr && (*current)->kind != copy.kind)
-            refuse<UpdateError>(
-                fmt::format("the direction is {}, the update is {}; CUDA fixes it when the graph is instantiated",
-                            direction((*current)->kind), direction(copy.kind)),
-                update.subject());
+        const auto subject = [&] { return update.subject(); };
+        require_copy<UpdateError>(copy, subject);
+        if (target.exec != nullptr) require_exec_takes(update.params(), &copy, subject);
+        require_same_copy(update.params(), &copy, subject);
         set_params(update, &copy, std::move(owners));
+    });
+}
+
+void update_region_copy(const UpdateTarget& target, const Node& node, const RegionCopy& copy) {
+    update_in(target, node, [&](auto update) {
+        const auto subject = [&] { return update.subject(); };
+        require_region_copy<UpdateError>(copy, subject);
+        const cudaMemcpy3DParms native = runtime_params(copy);
+        if (target.exec != nullptr) require_exec_takes(update.params(), &native, subject);
+        require_same_copy(update.params(), &native, subject);
+        set_params(update, &native, {});
     });
 }
 
 void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners) {
     update_in(target, node, [&](auto update) {
-        require_set<UpdateError>(set, [&] { return update.subject(); });
+        const auto subject = [&] { return update.subject(); };
+        require_set<UpdateError>(set, subject);
+        if (target.exec != nullptr) require_exec_takes(update.params(), &set, subject);
         set_params(update, &set, std::move(owners));
     });
 }

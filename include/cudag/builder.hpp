@@ -77,6 +77,26 @@ class CUDAG_EXPORT GraphBuilder {
         return {};
     }
 
+    /// Adds a copy of all of `source` to `destination`: DeviceSpan2D, HostSpan2D or ArraySpan, of the same element type
+    /// and extents. Throws GraphError if the extents differ or are 0, or a pitch is smaller than its row.
+    /// An Exec keeps the copy as it was made: CUDA updates 1D copies only. Graph::update changes it, for Execs to come.
+    template <class D, class S>
+    MemcpyNode memcpy2d(const D& destination, const S& source, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_regions<2, D, S>())
+            return {detail::Unchecked(),
+                    detail::add_region_copy(state(), detail::region_copy(destination, source), location)};
+        return {};
+    }
+
+    /// The same in three dimensions: DeviceSpan3D, HostSpan3D or ArraySpan.
+    template <class D, class S>
+    MemcpyNode memcpy3d(const D& destination, const S& source, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_regions<3, D, S>())
+            return {detail::Unchecked(),
+                    detail::add_region_copy(state(), detail::region_copy(destination, source), location)};
+        return {};
+    }
+
     /// Adds a node that sets all elements (not bytes) of `destination`, of 1, 2 or 4 bytes each, to `value`.
     /// Throws GraphError if `destination` is empty.
     template <class D, class V>
@@ -84,6 +104,18 @@ class CUDAG_EXPORT GraphBuilder {
         if constexpr (detail::require_operand<D>()) {
             detail::Owners owners;
             const detail::SetParams set = detail::set_params(destination, value, owners, {nullptr, nullptr, location});
+            return {detail::Unchecked(), detail::add_memset(state(), set, std::move(owners), location)};
+        }
+        return {};
+    }
+
+    /// The same for all elements of a DeviceSpan2D. An Exec's updates keep the height and, if it is more than 1, the
+    /// width and the pitch.
+    template <class D, class V>
+    MemsetNode memset2d(const D& destination, const V& value, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_set_region<D>()) {
+            detail::Owners owners;
+            const detail::SetParams set = detail::region_set(destination, value, owners, {nullptr, nullptr, location});
             return {detail::Unchecked(), detail::add_memset(state(), set, std::move(owners), location)};
         }
         return {};

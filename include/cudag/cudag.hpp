@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/access_policy.hpp>
+#include <cudag/array_span.hpp>
 #include <cudag/buffer.hpp>
 #include <cudag/builder.hpp>
 #include <cudag/condition.hpp>
@@ -21,6 +22,8 @@
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
+#include <cudag/span_2d.hpp>
+#include <cudag/span_3d.hpp>
 #include <cudag/stream.hpp>
 #include <cudag/symbol.hpp>
 #include <cudag/update_report.hpp>

@@ -5,6 +5,7 @@
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
+#include <cudag/detail/region_copy.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/stream.hpp>
@@ -19,6 +20,7 @@ namespace detail {
 
 CUDAG_EXPORT void launch_kernel(cudaStream_t stream, const KernelCall& call);
 CUDAG_EXPORT void copy_async(cudaStream_t stream, const CopyParams& copy, const SourceLocation& where);
+CUDAG_EXPORT void copy_region_async(cudaStream_t stream, const RegionCopy& copy, const SourceLocation& where);
 CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, const SourceLocation& where);
 
 } // namespace detail
@@ -45,20 +47,30 @@ void launch(StreamRef, const LaunchConfig&, K&&, A&&...) {
 
 /// Copies all of `source` to `destination` in `stream`; both are borrowed until the copy has run. Throws GraphError if
 /// the sizes differ or are 0, Error if CUDA refuses. Asynchronous, as far as CUDA is for the memory given.
+/// Takes what GraphBuilder's memcpy, memcpy2d and memcpy3d take.
 template <class D, class S>
 void memcpy_async(StreamRef stream, D&& destination, S&& source, SourceLocation location = SourceLocation::current()) {
-    if constexpr (detail::require_operand<D>() && detail::require_operand<S>()) {
+    if constexpr (detail::RegionArgument<D> || detail::RegionArgument<S>) {
+        if constexpr (detail::require_like_regions<D, S>())
+            detail::copy_region_async(stream.get(), detail::region_copy(destination, source), location);
+    } else if constexpr (detail::require_operand<D>() && detail::require_operand<S>()) {
         detail::Owners borrowed;
         detail::copy_async(stream.get(), detail::copy_params(destination, source, borrowed), location);
     }
 }
 
 /// Sets all elements of `destination`, borrowed, to `value` in `stream`. Throws GraphError if it is empty.
-/// Asynchronous.
+/// Asynchronous. Takes what GraphBuilder's memset and memset2d take.
 template <class D, class V>
 void memset_async(StreamRef stream, D&& destination, const V& value,
                   SourceLocation location = SourceLocation::current()) {
-    if constexpr (detail::require_operand<D>()) {
+    if constexpr (detail::RegionArgument<D>) {
+        if constexpr (detail::require_set_region<D>()) {
+            detail::Owners none;
+            detail::set_async(stream.get(), detail::region_set(destination, value, none, {nullptr, nullptr, location}),
+                              location);
+        }
+    } else if constexpr (detail::require_operand<D>()) {
         detail::Owners borrowed;
         detail::set_async(stream.get(), detail::set_params(destination, value, borrowed, {nullptr, nullptr, location}),
                           location);

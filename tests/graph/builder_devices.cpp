@@ -191,3 +191,14 @@ TEST_CASE("the bodies of a view's conditional are on its device", "[builder][dev
     run(std::move(b));
     CHECK(read(cells) == std::vector{7});
 }
+
+TEST_CASE("a 2D copy between device spans of two devices needs nothing more", "[builder][memcpy][device]") {
+    if (skipped()) return;
+    const auto here = memory_on<int>(0, 4);
+    const auto there = memory_on<int>(1, 8);
+    write(here.span(), {1, 2, 3, 4});
+    GraphBuilder b;
+    b.memcpy2d(cudag::DeviceSpan2D<int>(there, 2, 2, 16), cudag::DeviceSpan2D<int>(here, 2, 2));
+    run(std::move(b));
+    CHECK(read(there) == std::vector{1, 2, 0, 0, 3, 4, 0, 0});
+}

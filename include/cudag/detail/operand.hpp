@@ -89,12 +89,14 @@ struct CopyParams {
     cudaMemcpyKind kind;
 };
 
-/// A 1D fill with its types erased; `value` holds the element's bits.
+/// A fill with its types erased: `height` rows of `size` elements; `value` holds the element's bits.
 struct SetParams {
     void* destination;
     std::size_t size;
     unsigned element_bytes;
     unsigned value;
+    std::size_t height = 1;
+    std::size_t pitch = 0; ///< in bytes; of no meaning for one row
 };
 
 template <class R>
@@ -126,21 +128,26 @@ CopyParams copy_params(D& destination, S& source, Owners& owners) {
     return {to.data, from.data, to.size, from.size, sizeof(T), copy_kind(to.side, from.side)};
 }
 
-/// The fill of `destination` with `value`, which converts as a kernel argument would.
-template <class D, class V>
-SetParams set_params(D& destination, const V& value, Owners& owners, const CallSite& call) {
-    const auto to = to_operand(destination, 0, owners);
-    using T = typename decltype(to)::element_type;
-    static_assert(to.side == Side::device, "cudag: memset fills device memory; fill host memory with std::fill");
+/// The fill of `size` elements at `data` with `value`, which converts as a kernel argument would.
+template <Side S, class T, class V>
+SetParams set_elements(T* data, std::size_t size, const V& value, Owners& owners, const CallSite& call) {
+    static_assert(S == Side::device, "cudag: memset fills device memory; fill host memory with std::fill");
     static_assert(!std::is_const_v<T>, "cudag: the destination of a memset is const");
     static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4, "cudag: memset elements have 1, 2 or 4 bytes");
     static_assert(KernelArgument<V, T>, "cudag: memset value cannot become the element type; see the types below");
-    SetParams params{to.data, to.size, sizeof(T), 0};
+    SetParams params{const_cast<std::remove_const_t<T>*>(data), size, sizeof(T), 0};
     if constexpr (KernelArgument<V, T>) {
         const T element = to_parameter<T>(value, owners, ArgumentSite{call, 0});
         std::memcpy(&params.value, &element, sizeof(T));
     }
     return params;
+}
+
+/// The fill of all of `destination`.
+template <class D, class V>
+SetParams set_params(D& destination, const V& value, Owners& owners, const CallSite& call) {
+    const auto to = to_operand(destination, 0, owners);
+    return set_elements<to.side>(to.data, to.size, value, owners, call);
 }
 
 } // namespace cudag::detail

@@ -7,6 +7,7 @@
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/owners.hpp>
 #include <cudag/launch_config.hpp>
+#include <cudag/detail/region_copy.hpp>
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
 
@@ -52,6 +53,7 @@ struct BracedConfig {
 // Each adds one node, or throws GraphError and adds nothing.
 CUDAG_EXPORT Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
+CUDAG_EXPORT Node add_region_copy(GraphState& graph, const RegionCopy& copy, const SourceLocation& where);
 CUDAG_EXPORT Node add_memset(GraphState& graph, const SetParams& set, Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where);
 /// `kind` is record_event or wait_event.

@@ -8,6 +8,7 @@
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/owners.hpp>
+#include <cudag/detail/region_copy.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/node.hpp>
 
@@ -34,6 +35,7 @@ struct UpdateTarget {
 /// The node gets the values that are not null, and the configuration if there is one; the rest stays as it is.
 CUDAG_EXPORT void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners);
 CUDAG_EXPORT void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners);
+CUDAG_EXPORT void update_region_copy(const UpdateTarget& target, const Node& node, const RegionCopy& copy);
 CUDAG_EXPORT void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners);
 CUDAG_EXPORT void update_host(const UpdateTarget& target, const Node& node, HostTask&& task);
 CUDAG_EXPORT void update_event(const UpdateTarget& target, const Node& node, cudaEvent_t event, Owners&& owners);
@@ -55,20 +57,31 @@ class Updates {
         update_arguments<true>(node, &config, std::forward<A>(arguments)...);
     }
 
-    /// Gives a copy new operands. In an Exec, CUDA fixes the direction and the devices.
+    /// Gives a copy new operands. In an Exec, CUDA fixes the direction and the devices, and updates 1D copies only; a
+    /// Graph takes those of memcpy2d and memcpy3d, too, for nodes that were made so.
     template <class D, class S>
     void update(const MemcpyNode& node, D&& destination, S&& source) {
-        if constexpr (require_operand<D>() && require_operand<S>()) {
+        if constexpr (RegionArgument<D> || RegionArgument<S>) {
+            if constexpr (require_like_regions<D, S>())
+                update_region_copy(target(), node, region_copy(destination, source));
+        } else if constexpr (require_operand<D>() && require_operand<S>()) {
             Owners owners;
             const CopyParams copy = copy_params(destination, source, owners);
             update_memcpy(target(), node, copy, std::move(owners));
         }
     }
 
-    /// Gives a fill a new range and value. In an Exec, CUDA fixes the device.
+    /// Gives a fill a new range, or DeviceSpan2D, and value. In an Exec, CUDA fixes the device, the height and, if it
+    /// is more than 1, the width and the pitch.
     template <class D, class V>
     void update(const MemsetNode& node, D&& destination, const V& value) {
-        if constexpr (require_operand<D>()) {
+        if constexpr (RegionArgument<D>) {
+            if constexpr (require_set_region<D>()) {
+                Owners owners;
+                const SetParams set = region_set(destination, value, owners, {nullptr, &node, {}});
+                update_memset(target(), node, set, std::move(owners));
+            }
+        } else if constexpr (require_operand<D>()) {
             Owners owners;
             const SetParams set = set_params(destination, value, owners, {nullptr, &node, {}});
             update_memset(target(), node, set, std::move(owners));

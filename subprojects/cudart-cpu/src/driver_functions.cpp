@@ -19,15 +19,23 @@ CUresult answer(const char* name, Body&& body) noexcept {
     return static_cast<CUresult>(driver_api(name, std::forward<Body>(body)));
 }
 
-CUresult set_elements(const char* name, CUdeviceptr destination, unsigned value, unsigned size, std::size_t count,
+/// Elements in rows.
+struct Rows {
+    std::size_t width;
+    std::size_t height = 1;
+    std::size_t pitch = 0;
+};
+
+CUresult set_elements(const char* name, CUdeviceptr destination, unsigned value, unsigned size, const Rows& rows,
                       CUstream stream) noexcept {
     return answer(name, [&] {
         cudaMemsetParams set{};
         set.dst = reinterpret_cast<void*>(destination);
         set.value = value;
         set.elementSize = size;
-        set.width = count;
-        set.height = 1;
+        set.width = rows.width;
+        set.height = rows.height;
+        set.pitch = rows.pitch;
         validate_set(set);
         enqueue(stream_of(stream), [set] { perform_set(set); });
     });
@@ -54,15 +62,30 @@ CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t
 }
 
 CUresult memset_d8_async(CUdeviceptr destination, unsigned char value, std::size_t count, CUstream stream) {
-    return set_elements("cuMemsetD8Async", destination, value, 1, count, stream);
+    return set_elements("cuMemsetD8Async", destination, value, 1, {count}, stream);
 }
 
 CUresult memset_d16_async(CUdeviceptr destination, unsigned short value, std::size_t count, CUstream stream) {
-    return set_elements("cuMemsetD16Async", destination, value, 2, count, stream);
+    return set_elements("cuMemsetD16Async", destination, value, 2, {count}, stream);
 }
 
 CUresult memset_d32_async(CUdeviceptr destination, unsigned value, std::size_t count, CUstream stream) {
-    return set_elements("cuMemsetD32Async", destination, value, 4, count, stream);
+    return set_elements("cuMemsetD32Async", destination, value, 4, {count}, stream);
+}
+
+CUresult memset_2d_d8_async(CUdeviceptr destination, std::size_t pitch, unsigned char value, std::size_t width,
+                            std::size_t height, CUstream stream) {
+    return set_elements("cuMemsetD2D8Async", destination, value, 1, {width, height, pitch}, stream);
+}
+
+CUresult memset_2d_d16_async(CUdeviceptr destination, std::size_t pitch, unsigned short value, std::size_t width,
+                             std::size_t height, CUstream stream) {
+    return set_elements("cuMemsetD2D16Async", destination, value, 2, {width, height, pitch}, stream);
+}
+
+CUresult memset_2d_d32_async(CUdeviceptr destination, std::size_t pitch, unsigned value, std::size_t width,
+                             std::size_t height, CUstream stream) {
+    return set_elements("cuMemsetD2D32Async", destination, value, 4, {width, height, pitch}, stream);
 }
 
 CUcontext current_context() noexcept {

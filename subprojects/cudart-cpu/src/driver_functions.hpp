@@ -29,6 +29,12 @@ CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t
 CUresult memset_d8_async(CUdeviceptr destination, unsigned char value, std::size_t count, CUstream stream);
 CUresult memset_d16_async(CUdeviceptr destination, unsigned short value, std::size_t count, CUstream stream);
 CUresult memset_d32_async(CUdeviceptr destination, unsigned value, std::size_t count, CUstream stream);
+CUresult memset_2d_d8_async(CUdeviceptr destination, std::size_t pitch, unsigned char value, std::size_t width,
+                            std::size_t height, CUstream stream);
+CUresult memset_2d_d16_async(CUdeviceptr destination, std::size_t pitch, unsigned short value, std::size_t width,
+                             std::size_t height, CUstream stream);
+CUresult memset_2d_d32_async(CUdeviceptr destination, std::size_t pitch, unsigned value, std::size_t width,
+                             std::size_t height, CUstream stream);
 
 /// The one context that there is; null if this thread has none yet.
 CUcontext current_context() noexcept;

@@ -1,0 +1,68 @@
+// A borrowed region of a CUDA array.
+#pragma once
+
+#include <cudag/config.hpp>
+
+#include <driver_types.h>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace cudag {
+
+namespace detail {
+
+/// The extent of `array` in elements, 1 where it has no such dimension. Throws GraphError if it is null or its elements
+/// do not have `element_bytes` bytes.
+[[nodiscard]] CUDAG_EXPORT cudaExtent array_extent(cudaArray_const_t array, std::size_t element_bytes);
+CUDAG_EXPORT void require_within(const cudaExtent& whole, const cudaPos& from, const cudaExtent& part);
+
+} // namespace detail
+
+/// `width()` x `height()` x `depth()` elements of a CUDA array from (x, y, z) on. The array is opaque device memory:
+/// copies and textures reach it, kernels do not. A view: the array must outlive every launch that uses it. Host-only.
+template <class T>
+class ArraySpan {
+  public:
+    using element_type = T;
+
+    /// All of `array`; where it has fewer dimensions or layers, height and depth are 1. Throws GraphError if `array` is
+    /// null or its elements are not of T's size.
+    explicit ArraySpan(cudaArray_t array) : ArraySpan(array, {}, detail::array_extent(array, sizeof(T))) {}
+
+    /// A span of T is a span of const T.
+    template <class U>
+    requires std::is_same_v<T, const U> ArraySpan(const ArraySpan<U>& other)
+    noexcept : ArraySpan(other.array(), other.position(), other.extent()) {}
+
+    [[nodiscard]] cudaArray_t array() const noexcept { return array_; }
+    [[nodiscard]] const cudaPos& position() const noexcept { return from_; }
+    [[nodiscard]] const cudaExtent& extent() const noexcept { return extent_; }
+    [[nodiscard]] std::size_t width() const noexcept { return extent_.width; }
+    [[nodiscard]] std::size_t height() const noexcept { return extent_.height; }
+    [[nodiscard]] std::size_t depth() const noexcept { return extent_.depth; }
+
+    /// The region of `width` x `height` elements from (x, y) on, of the first slice or layer. Throws GraphError if it
+    /// does not lie in this one.
+    [[nodiscard]] ArraySpan subspan(std::size_t x, std::size_t y, std::size_t width, std::size_t height) const {
+        return subspan(x, y, 0, width, height, 1);
+    }
+    /// The same in three dimensions.
+    [[nodiscard]] ArraySpan subspan(std::size_t x, std::size_t y, std::size_t z, std::size_t width, std::size_t height,
+                                    std::size_t depth) const {
+        detail::require_within(extent_, {x, y, z}, {width, height, depth});
+        return {array_, {from_.x + x, from_.y + y, from_.z + z}, {width, height, depth}};
+    }
+
+  private:
+    template <class U>
+    friend class ArraySpan;
+    ArraySpan(cudaArray_t array, const cudaPos& from, const cudaExtent& extent) noexcept
+        : array_(array), from_(from), extent_(extent) {}
+
+    cudaArray_t array_;
+    cudaPos from_;
+    cudaExtent extent_;
+};
+
+} // namespace cudag

@@ -1,0 +1,73 @@
+// Borrowed 2D regions of memory, whose rows may have padding between them.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/detail/region.hpp>
+
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+namespace cudag {
+
+/// `height()` rows of `width()` elements; each row starts `pitch()` bytes after the one before it. DeviceSpan2D is the
+/// view of device memory, usable in kernels, also as a kernel's parameter; HostSpan2D is that of host memory.
+/// A view: whoever owns the memory must outlive every launch that uses it.
+template <class T, detail::Side S>
+class Span2D {
+  public:
+    using element_type = T;
+
+    constexpr Span2D() noexcept = default;
+
+    /// Rows without padding, or with a pitch in bytes.
+    CUDAG_HOST_DEVICE constexpr Span2D(T* data, std::size_t width, std::size_t height) noexcept
+        : Span2D(data, width, height, width * sizeof(T)) {}
+    CUDAG_HOST_DEVICE constexpr Span2D(T* data, std::size_t width, std::size_t height, std::size_t pitch) noexcept
+        : data_(data), width_(width), height_(height), pitch_(pitch) {}
+
+    /// The same at the begin of a range of this side, such as a DeviceBuffer or a vector, which is borrowed too.
+    /// Throws GraphError if it is too small.
+    template <detail::RangeOfSide<S> R>
+    Span2D(R&& range, std::size_t width, std::size_t height)
+        : Span2D(std::forward<R>(range), width, height, width * sizeof(T)) {}
+    template <detail::RangeOfSide<S> R>
+    Span2D(R&& range, std::size_t width, std::size_t height, std::size_t pitch)
+        : Span2D(detail::begin_of(range, {{width, height, 1}, pitch}), width, height, pitch) {
+        detail::require_borrowed<R>();
+    }
+
+    /// A span of T is a span of const T.
+    template <class U>
+    requires std::is_same_v<T, const U> CUDAG_HOST_DEVICE constexpr Span2D(Span2D<U, S> other) noexcept
+        : Span2D(other.data(), other.width(), other.height(), other.pitch()) {}
+
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr T* data() const noexcept { return data_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t width() const noexcept { return width_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t height() const noexcept { return height_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t pitch() const noexcept { return pitch_; }
+
+    /// The region of `width` x `height` elements from (x, y) on. Precondition: it lies in this one.
+    [[nodiscard]] CUDAG_HOST_DEVICE Span2D subspan(std::size_t x, std::size_t y, std::size_t width,
+                                                   std::size_t height) const noexcept {
+        return {detail::element_at(data_, x, y * pitch_), width, height, pitch_};
+    }
+
+    /// Row `y`, column `x`. Device memory is not readable on the host.
+    [[nodiscard]] CUDAG_HOST_DEVICE T& operator()(std::size_t x, std::size_t y) const noexcept {
+        return *detail::element_at(data_, x, y * pitch_);
+    }
+
+  private:
+    T* data_ = nullptr;
+    std::size_t width_ = 0;
+    std::size_t height_ = 0;
+    std::size_t pitch_ = 0;
+};
+
+template <class T>
+using DeviceSpan2D = Span2D<T, detail::Side::device>;
+template <class T>
+using HostSpan2D = Span2D<T, detail::Side::host>;
+
+} // namespace cudag

@@ -1,0 +1,86 @@
+// Borrowed 3D regions of memory, whose rows and slices may have padding between them.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/detail/region.hpp>
+#include <cudag/span_2d.hpp>
+
+#include <cstddef>
+#include <type_traits>
+
+namespace cudag {
+
+/// `depth()` slices of `height()` rows of `width()` elements. A row starts `pitch()` bytes after the one before it, a
+/// slice `slice_height()` rows after the one before it. A view, of device or host memory, as Span2D is.
+template <class T, detail::Side S>
+class Span3D {
+  public:
+    using element_type = T;
+
+    constexpr Span3D() noexcept = default;
+
+    /// Without padding; with a pitch in bytes; with that and the rows from one slice to the next, padding included.
+    CUDAG_HOST_DEVICE constexpr Span3D(T* data, std::size_t width, std::size_t height, std::size_t depth) noexcept
+        : Span3D(data, width, height, depth, width * sizeof(T)) {}
+    CUDAG_HOST_DEVICE constexpr Span3D(T* data, std::size_t width, std::size_t height, std::size_t depth,
+                                       std::size_t pitch) noexcept
+        : Span3D(data, width, height, depth, pitch, height) {}
+    CUDAG_HOST_DEVICE constexpr Span3D(T* data, std::size_t width, std::size_t height, std::size_t depth,
+                                       std::size_t pitch, std::size_t slice_height) noexcept
+        : data_(data), width_(width), height_(height), depth_(depth), pitch_(pitch), slice_height_(slice_height) {}
+
+    /// The begin of a range of this side without padding, such as a DeviceBuffer or a vector, which is borrowed too.
+    /// Throws GraphError if it is too small.
+    template <detail::RangeOfSide<S> R>
+    Span3D(R&& range, std::size_t width, std::size_t height, std::size_t depth)
+        : Span3D(detail::begin_of(range, {{width, height, depth}, width * sizeof(T)}), width, height, depth) {
+        detail::require_borrowed<R>();
+    }
+
+    /// A span of T is a span of const T.
+    template <class U>
+    requires std::is_same_v<T, const U> CUDAG_HOST_DEVICE constexpr Span3D(Span3D<U, S> other) noexcept
+        : Span3D(other.data(), other.width(), other.height(), other.depth(), other.pitch(), other.slice_height()) {}
+
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr T* data() const noexcept { return data_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t width() const noexcept { return width_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t height() const noexcept { return height_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t depth() const noexcept { return depth_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t pitch() const noexcept { return pitch_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t slice_height() const noexcept { return slice_height_; }
+
+    /// Precondition: `z < depth()`.
+    [[nodiscard]] CUDAG_HOST_DEVICE Span2D<T, S> slice(std::size_t z) const noexcept {
+        return {detail::element_at(data_, 0, offset(0, z)), width_, height_, pitch_};
+    }
+
+    /// The region of `width` x `height` x `depth` elements from (x, y, z) on. Precondition: it lies in this one.
+    [[nodiscard]] CUDAG_HOST_DEVICE Span3D subspan(std::size_t x, std::size_t y, std::size_t z, std::size_t width,
+                                                   std::size_t height, std::size_t depth) const noexcept {
+        return {detail::element_at(data_, x, offset(y, z)), width, height, depth, pitch_, slice_height_};
+    }
+
+    /// Slice `z`, row `y`, column `x`. Device memory is not readable on the host.
+    [[nodiscard]] CUDAG_HOST_DEVICE T& operator()(std::size_t x, std::size_t y, std::size_t z) const noexcept {
+        return *detail::element_at(data_, x, offset(y, z));
+    }
+
+  private:
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t offset(std::size_t y, std::size_t z) const noexcept {
+        return (z * slice_height_ + y) * pitch_;
+    }
+
+    T* data_ = nullptr;
+    std::size_t width_ = 0;
+    std::size_t height_ = 0;
+    std::size_t depth_ = 0;
+    std::size_t pitch_ = 0;
+    std::size_t slice_height_ = 0;
+};
+
+template <class T>
+using DeviceSpan3D = Span3D<T, detail::Side::device>;
+template <class T>
+using HostSpan3D = Span3D<T, detail::Side::host>;
+
+} // namespace cudag
