@@ -40,6 +40,8 @@ std::vector<std::uint32_t> expected(const Dag& dag, const Version& version) {
         switch (step.action) {
         case Action::hash_on_device:
         case Action::hash_on_host:
+        case Action::hash_in_child:
+        case Action::hash_in_branch:
             cells[i] = hash_of(cells.data(), step.inputs, salt_of(version, i));
             break;
         case Action::copy:
@@ -106,6 +108,18 @@ Dag random_dag(std::uint32_t seed, std::size_t length) {
         if (after.empty() ? action == Action::copy || action == Action::join : action == Action::join && !only_steps)
             action = Action::hash_on_device;
         append(dag, action, std::move(after));
+    }
+    return dag;
+}
+
+Dag nested(Dag dag, bool branches) {
+    dag.name += branches ? ", with children and branches" : ", with children";
+    std::size_t kernels = 0;
+    for (Step& step : dag.steps) {
+        if (step.action != Action::hash_on_device) continue;
+        ++kernels;
+        if (kernels % 4 == 1) step.action = Action::hash_in_child;
+        if (kernels % 4 == 3 && branches) step.action = Action::hash_in_branch;
     }
     return dag;
 }

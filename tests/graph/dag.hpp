@@ -13,6 +13,8 @@ enum class Action {
     copy,           ///< a memcpy: the value of the first input
     fill,           ///< a memset: a value
     join,
+    hash_in_child,  ///< a child graph with such a kernel
+    hash_in_branch, ///< such a kernel in a body of a conditional
 };
 
 struct Step {
@@ -48,5 +50,8 @@ Dag diamond();
 Dag line(std::size_t length);
 /// 1 step -> `width` steps -> a join -> `width` steps -> 1 step
 Dag fan(std::size_t width);
-/// Steps of all kinds with up to three predecessors each; the same for the same seed, everywhere.
+/// Steps of all kinds but those with graphs inside, with up to three predecessors each; the same for the same seed,
+/// everywhere.
 Dag random_dag(std::uint32_t seed, std::size_t length);
+/// `dag` with every other kernel inside a child graph, and inside a conditional if `branches`, in turn.
+Dag nested(Dag dag, bool branches);

@@ -44,6 +44,12 @@ class Scenario {
             case Action::fill:
                 target.update(nodes[i].as<cudag::MemsetNode>(), cell(i), salt);
                 break;
+            case Action::hash_in_child:
+                update_inside(target, nodes[i].as<cudag::ChildNode>().graph(), i, salt);
+                break;
+            case Action::hash_in_branch:
+                update_inside(target, nodes[i].as<cudag::IfNode>().body(), i, salt);
+                break;
             case Action::join:
                 break;
             }
@@ -60,6 +66,17 @@ class Scenario {
     }
 
   private:
+    template <class Target>
+    void update_inside(Target& target, const cudag::Graph& inner, std::size_t i, std::uint32_t salt) const {
+        target.update(inner.find(mix).at(0), cells_, i, inputs(dag_.steps[i]), salt);
+    }
+
+    [[nodiscard]] cudag::Graph child(std::size_t i, std::uint32_t salt) const {
+        cudag::GraphBuilder b;
+        b.kernel({}, mix, cells_, i, inputs(dag_.steps[i]), salt);
+        return std::move(b).build();
+    }
+
     /// Pinned memory, which device and host both read and write.
     [[nodiscard]] cudag::DeviceSpan<std::uint32_t> cell(std::size_t i) const { return {cells_.data() + i, 1}; }
     [[nodiscard]] std::size_t decoy_cell() const { return dag_.steps.size(); }
@@ -95,6 +112,13 @@ class Scenario {
             return b.memcpy(cell(i), cell(source(step, version))).after(before);
         case Action::fill:
             return b.memset(cell(i), salt).after(before);
+        case Action::hash_in_child:
+            return b.child(child(i, salt)).after(before);
+        case Action::hash_in_branch:
+            return b
+                .if_(b.condition(1),
+                     [&](cudag::GraphBuilder& body) { body.kernel({}, mix, cells_, i, inputs(step), salt); })
+                .after(before);
         case Action::join:
             break;
         }
