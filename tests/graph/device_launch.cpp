@@ -76,6 +76,19 @@ TEST_CASE("a copy of pageable host memory is refused for launches by kernels", "
     CHECK_THAT(refusal(std::move(down).build(), "down"), ContainsSubstring("PinnedBuffer"));
 }
 
+TEST_CASE("a copy of an array is refused for launches by kernels", "[exec][device]") {
+    const cudaChannelFormatDesc ints = cudaCreateChannelDesc<int>();
+    cudaArray_t array = nullptr;
+    cudag::check(cudaMallocArray(&array, &ints, 4, 2));
+    {
+        const DeviceBuffer<int> memory(8);
+        GraphBuilder b;
+        b.memcpy2d(cudag::ArraySpan<int>(array), cudag::DeviceSpan2D<int>(memory.data(), 4, 2)).label("into an array");
+        CHECK_THAT(refusal(std::move(b).build(), "into an array"), ContainsSubstring("copies no arrays"));
+    }
+    cudag::check(cudaFreeArray(array));
+}
+
 TEST_CASE("a graph without work is refused for launches by kernels", "[exec][device]") {
     const Graph graph = GraphBuilder().build();
     const auto error =
