@@ -86,6 +86,11 @@ void GraphBuilder::check() const {
         detail::refuse("build: " + describe_place(*body) + " is being written; build() when it has ended");
     state_->check_edges("build");
     if (is_view_) return;
+    if (state_->is_spoilt())
+        detail::refuse(
+            "build: a node could not be removed after a body threw, because CUDA removes none from a graph with "
+            "memory nodes; write the graph again",
+            {}, cudaErrorNotSupported);
     for (const detail::ConditionRecord& condition : state_->conditions().all())
         if (condition.user == nullptr && !condition.left_over)
             detail::refuse(

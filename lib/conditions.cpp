@@ -58,6 +58,7 @@ Condition make_condition(GraphState& graph, std::optional<unsigned> initial, con
     Conditions& conditions = root.conditions();
     int device = 0;
     checked(cudaGetDevice(&device), "cudaGetDevice");
+    bind_context(); // CUDA makes no condition on a thread without one
     conditions.reserve();
     ConditionRecord made{0, initial, device, where};
     if (const auto left_over = conditions.take_left_over(initial, device)) {

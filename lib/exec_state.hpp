@@ -66,6 +66,9 @@ class ExecState {
     /// What is in force in a node; made on first use.
     [[nodiscard]] Shadow& shadow(const ExecNode& node);
 
+    /// A copy of `params` for a shadow.
+    [[nodiscard]] NodeParams store(const NodeParams& params) { return shadows_->store(params); }
+
     /// What is in force in a node, without a shadow if there is none yet.
     [[nodiscard]] const NodeParams& params(const ExecNode& node) const noexcept;
     /// The shadows that an exec has which took all its parameters from `basis`: of the nodes that were changed in it

@@ -181,7 +181,9 @@ void GraphState::remove_last() noexcept {
         nested_.back()->parent_ = nullptr;
         nested_.pop_back();
     }
-    ignore(cudaGraphDestroyNode(natives_.back()));
+    const cudaError_t status = cudaGraphDestroyNode(natives_.back());
+    ignore(status);
+    if (status != cudaSuccess) root().spoilt_ = true;
     natives_.pop_back();
     nodes_.pop_back();
 }

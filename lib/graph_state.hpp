@@ -118,6 +118,8 @@ class GraphState {
     }
     /// Removes the last node with what is inside it, from CUDA's graph too: the way back when its bodies fail.
     void remove_last() noexcept;
+    /// Whether CUDA has kept a node of this root that was to be removed: it does so where there are memory nodes.
+    [[nodiscard]] bool is_spoilt() const noexcept { return spoilt_; }
     /// Ends the handles of this graph and of those inside it, because CUDA's graph goes: whoever still refers to this
     /// state, a Graph that was moved into a node or the builder of a body, is told so.
     void orphan() noexcept;
@@ -341,6 +343,7 @@ class GraphState {
     std::atomic<std::uint32_t> live_execs_ = 0;
     std::int32_t builder_device_ = any_device;
     bool built_ = false;
+    bool spoilt_ = false;
     bool device_updatable_ = false;
     bool keeps_nodes_ = false;
 };

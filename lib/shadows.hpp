@@ -32,6 +32,9 @@ class Shadows {
         return *of_[number];
     }
 
+    /// A copy of `params` that lives as long as the shadows.
+    [[nodiscard]] NodeParams store(const NodeParams& params) { return copy_params(arena_, params); }
+
     /// Drops what they own once the launches that may use it have finished.
     void retire(const InFlight& in_flight) noexcept {
         for (Shadow& shadow : all_)

@@ -198,7 +198,8 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Adds a node that runs the nodes that `then` adds if `condition` is not 0 when the node starts. `then` is a
     /// function `void(GraphBuilder&)`, called at once with a builder for its nodes, which takes no nodes later; the
-    /// outer builder takes none meanwhile. What it throws is rethrown, and the builder is as it was before.
+    /// outer builder takes none meanwhile. What it throws is rethrown, and the builder is as it was before; but in a
+    /// graph with memory nodes, from which CUDA removes nothing, `build()` then refuses.
     /// CUDA allows kernel, memcpy, memset, join, child and conditional nodes in a body, all of them of one device, and
     /// page-locked host memory only. Edges do not cross the border of a body.
     /// Throws GraphError if `condition` is of another graph, or has a node already.

@@ -17,6 +17,7 @@
 
 namespace cudag {
 
+class ChildNode;
 class Graph;
 
 /// How a Graph becomes an Exec; the defaults are the safe choice.
@@ -66,6 +67,10 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Keeps `graph` until the next such update. Throws UpdateError if CUDA fails for a reason that is not in the
     /// graphs.
     [[nodiscard]] UpdateReport update(const Graph& graph);
+
+    /// Gives the nodes inside a child node the parameters of those of `graph`, which has the same nodes and edges, made
+    /// in the same order; it is kept until the next such update. Throws UpdateError if it has not, or CUDA refuses.
+    void update(const ChildNode& node, const Graph& graph);
 
     /// Updates to `graph` if CUDA can, and becomes a new instance of it where only that helps, with the flags of this
     /// one: handles of `graph` are then those to use, all nodes are enabled, and nothing is uploaded. The report says

@@ -116,3 +116,35 @@ TEST_CASE("looking at a graph makes nothing", "[graph]") {
     static_cast<void>(graph.native());
     CHECK(cudart_cpu::live() == before);
 }
+
+TEST_CASE("children and conditionals leave nothing behind", "[owners]") {
+    const cudart_cpu::LiveCounts before = cudart_cpu::live();
+    {
+        const DeviceBuffer<int> cell(1);
+        GraphBuilder inner;
+        inner.kernel({}, store, cell, 1);
+        Graph child = std::move(inner).build();
+        GraphBuilder b;
+        b.child(child);
+        b.child(std::move(child));
+        b.if_(b.condition(1), [&](GraphBuilder& body) { body.kernel({}, store, cell, 2); });
+        Exec exec = std::move(b).build().instantiate();
+        run(exec, Stream());
+    }
+    CHECK(all_gone(before));
+}
+
+TEST_CASE("a body that throws leaves nothing behind", "[owners]") {
+    const cudart_cpu::LiveCounts before = cudart_cpu::live();
+    {
+        GraphBuilder b;
+        const auto condition = b.condition(1);
+        const auto body = [](GraphBuilder& outer) {
+            outer.kernel({}, store, DeviceBuffer<int>(1), 1);
+            outer.if_(outer.condition(1), [](GraphBuilder&) { throw 5; });
+        };
+        CHECK_THROWS_AS(b.while_(condition, body), int);
+        CHECK_THROWS_AS(b.while_(condition, body), int);
+    }
+    CHECK(all_gone(before));
+}

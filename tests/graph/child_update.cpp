@@ -1,0 +1,149 @@
+// Child nodes of an exec, updated by a graph.
+#include <optional>
+
+#include "native.hpp"
+#include "watched.hpp"
+
+using cudag::arg;
+using cudag::ChildNode;
+using cudag::DeviceBuffer;
+using cudag::Exec;
+using cudag::Graph;
+using cudag::GraphBuilder;
+using cudag::Stream;
+using cudag::UpdateError;
+
+namespace {
+
+using AddNode = cudag::KernelNode<int*, const int*, int>;
+
+/// *cell += value, then *cell += 10
+Graph adds(int* cell, int value, AddNode* first = nullptr) {
+    GraphBuilder b;
+    const auto node = b.kernel({}, add, cell, cell, value).label("first");
+    b.kernel({}, add, cell, cell, 10).after(node);
+    if (first != nullptr) *first = node;
+    return std::move(b).build();
+}
+
+/// An exec with adds(cell, 1) as its child.
+struct Parent {
+    DeviceBuffer<int> cell = device({0});
+    AddNode first;
+    Graph inner = adds(cell.data(), 1, &first);
+    GraphBuilder b{};
+    ChildNode child = b.child(inner).label("inner");
+    Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    Stream stream{};
+
+    int result() {
+        write(cell.span(), {0});
+        run(exec, stream);
+        return read(cell).front();
+    }
+};
+
+} // namespace
+
+TEST_CASE("a child node takes the parameters of another graph", "[child][update]") {
+    Parent p;
+    {
+        const Graph other = adds(p.cell.data(), 100);
+        p.exec.update(p.child, other);
+    }
+    CHECK(p.result() == 110);
+    p.exec.update(p.child, p.inner);
+    CHECK(p.result() == 11);
+}
+
+TEST_CASE("updates of nodes inside go on from those of the child", "[child][update]") {
+    Parent p;
+    const DeviceBuffer<int> elsewhere = device({0});
+    p.exec.update(p.child, adds(elsewhere.data(), 100));
+    p.exec.update(p.child.inside(p.first), arg<1>(p.cell.data()));
+    write(p.cell.span(), {1000});
+    run(p.exec, p.stream);
+    CHECK(read(p.cell).front() == 1000);
+    CHECK(read(elsewhere).front() == 1110);
+}
+
+TEST_CASE("what the graph of an update owns lives until the next one", "[child][update][owners]") {
+    Parent p;
+    Watched cell;
+    {
+        GraphBuilder b;
+        const auto owned = cell.take();
+        const auto node = b.kernel({}, add, owned, p.cell.data(), 5);
+        b.kernel({}, add, p.cell, p.cell, 10).after(node);
+        p.exec.update(p.child, std::move(b).build());
+    }
+    run(p.exec, p.stream);
+    CHECK(cell.alive());
+    CHECK(cell.value() == 5);
+    p.exec.update(p.child, p.inner);
+    p.stream.synchronize();
+    run(p.exec, p.stream);
+    CHECK(released(cell, p.stream));
+}
+
+TEST_CASE("a graph with other nodes or edges is refused for a child node", "[child][update]") {
+    Parent p;
+    const auto check = [&](const char* text, auto&& write_graph) {
+        GraphBuilder b;
+        write_graph(b);
+        const Graph other = std::move(b).build();
+        const auto error = refused<UpdateError>([&] { p.exec.update(p.child, other); });
+        CHECK(error.code() == cuda_code(cudaErrorGraphExecUpdateFailure));
+        CHECK(error.labels() == Labels{"inner"});
+        CHECK_THAT(error.what(), ContainsSubstring("update of child \"inner\"") && ContainsSubstring(text));
+        CHECK(p.result() == 11);
+    };
+    int* const cell = p.cell.data();
+    check("missing", [&](GraphBuilder& b) { b.kernel({}, add, cell, cell, 1); });
+    check("edge from", [&](GraphBuilder& b) {
+        b.kernel({}, add, cell, cell, 1);
+        b.kernel({}, add, cell, cell, 10);
+    });
+    check("kind", [&](GraphBuilder& b) {
+        const auto node = b.kernel({}, add, cell, cell, 1);
+        b.memset(p.cell, 1).after(node);
+    });
+}
+
+TEST_CASE("a child node is not updated by a graph that is inside another", "[child][update]") {
+    Parent p;
+    const auto error = refused<cudag::GraphError>([&] { p.exec.update(p.child, p.child.graph()); });
+    CHECK_THAT(error.what(), ContainsSubstring("the graph is inside child \"inner\""));
+}
+
+TEST_CASE("a child node of another graph is refused", "[child][update]") {
+    Parent p;
+    Parent other;
+    const auto error = refused<UpdateError>([&] { p.exec.update(other.child, other.inner); });
+    CHECK_THAT(error.what(), ContainsSubstring("does not belong to the graph of this Exec"));
+}
+
+TEST_CASE("an update of the whole graph reaches into children", "[child][update]") {
+    Parent p;
+    GraphBuilder b;
+    b.child(adds(p.cell.data(), 1000));
+    const Graph other = std::move(b).build();
+    CHECK(p.exec.update(other).updated());
+    CHECK(p.result() == 1010);
+    p.exec.update(p.child.inside(p.first), arg<2>(7));
+    CHECK(p.result() == 17);
+}
+
+TEST_CASE("an update of the whole graph names what differs inside a child", "[child][update]") {
+    Parent p;
+    GraphBuilder inner;
+    inner.kernel({}, nothing).label("only");
+    GraphBuilder b;
+    b.child(std::move(inner).build());
+    const Graph other = std::move(b).build();
+    const auto report = p.exec.update(other);
+    CHECK(report.needs_instantiate());
+    CHECK_THAT(report.to_string(), ContainsSubstring("inside child"));
+    CHECK(p.result() == 11);
+}
