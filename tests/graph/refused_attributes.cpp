@@ -76,7 +76,7 @@ TEST_CASE("the largest cooperative grid is accepted", "[builder][attributes]") {
     cudag::check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
     int blocks_each = 0;
     cudag::check(
-        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_each, reinterpret_cast<const void*>(nothing), 128, 0));
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_each, cudag::detail::kernel_symbol(nothing), 128, 0));
     const auto resident = static_cast<unsigned>(blocks_each * multiprocessors);
     GraphBuilder b;
     CHECK_NOTHROW(b.kernel({.grid = resident, .block = 128, .cooperative = true}, nothing));
@@ -121,4 +121,18 @@ TEST_CASE("a broken grid is named also if there are attributes", "[builder][limi
     const auto block = refused<GraphError>([&] { b.kernel({.block = 2048, .cooperative = true}, nothing); });
     CHECK_THAT(block.what(), ContainsSubstring("block.x is 2048"));
     CHECK(std::move(b).build().node_count() == 0);
+}
+
+TEST_CASE("an attribute that only CUDA refuses leaves no node", "[builder][attributes]") {
+    const void* const kernel = cudag::detail::kernel_symbol(nothing);
+    cudag::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
+    GraphBuilder b;
+    const auto error = refused<GraphError>([&] { b.kernel({.grid = 64, .cluster = 64}, nothing); });
+    cudag::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 0));
+    CHECK(error.code() == cuda_code(cudaErrorInvalidClusterSize));
+    CHECK(error.operation() == "cudaGraphKernelNodeSetAttribute");
+    CHECK_THAT(error.what(), ContainsSubstring("kernel nothing") && ContainsSubstring(__FILE__));
+    const cudag::Graph graph = std::move(b).build();
+    CHECK(graph.node_count() == 0);
+    CHECK(native_nodes(graph.native()).empty());
 }

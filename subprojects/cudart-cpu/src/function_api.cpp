@@ -59,6 +59,8 @@ CUDART_CPU_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
         attributes->binaryVersion = compute_major * 10 + compute_minor;
         attributes->maxDynamicSharedSizeBytes = kernel.max_dynamic_shared_bytes.load(std::memory_order_relaxed);
         attributes->preferredShmemCarveout = -1;
+        attributes->nonPortableClusterSizeAllowed =
+            kernel.allows_large_clusters.load(std::memory_order_relaxed) ? 1 : 0;
     });
 }
 
