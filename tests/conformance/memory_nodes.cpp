@@ -179,7 +179,6 @@ TEST_CASE("once an address has its free node, new memset and memcpy nodes cannot
     const Allocation allocation = add_alloc(graph, 4);
     const cudaMemsetParams set = set_ints(allocation.data, 4, 1);
     const cudaGraphNode_t before = add_memset(graph, set, {allocation.node});
-    const cudaGraphNode_t other = add_memset(graph, set_ints(device.data(), 4, 1));
     add_free(graph, allocation.data, {before});
     auto node = untouched<cudaGraphNode_t>();
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphAddMemsetNode(&node, graph, &allocation.node, 1, &set));
@@ -187,11 +186,24 @@ TEST_CASE("once an address has its free node, new memset and memcpy nodes cannot
                                                                        allocation.data, 16, cudaMemcpyDeviceToDevice));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphAddMemcpyNode1D(&node, graph, &allocation.node, 1, device.data(),
                                                                        allocation.data, 16, cudaMemcpyDefault));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphMemsetNodeSetParams(other, &set));
     REQUIRE(node == untouched<cudaGraphNode_t>());
-    REQUIRE_CUDA(cudaGraphMemsetNodeSetParams(before, &set));
     Call write(store, allocation.data, 0, 1);
     add_kernel(graph, write, {allocation.node});
+}
+
+TEST_CASE("a memset node that exists can be moved to an address that has its free node", "[graph][memory_nodes]") {
+    Graph graph;
+    DeviceInts device(4);
+    const Allocation allocation = add_alloc(graph, 4);
+    const cudaMemsetParams set = set_ints(allocation.data, 4, 1);
+    const cudaGraphNode_t before = add_memset(graph, set, {allocation.node});
+    const cudaGraphNode_t other = add_memset(graph, set_ints(device.data(), 4, 1));
+    add_free(graph, allocation.data, {before});
+    REQUIRE_CUDA(cudaGraphMemsetNodeSetParams(before, &set));
+    REQUIRE_CUDA(cudaGraphMemsetNodeSetParams(other, &set));
+    cudaMemsetParams now{};
+    REQUIRE_CUDA(cudaGraphMemsetNodeGetParams(other, &now));
+    REQUIRE(now.dst == allocation.data);
 }
 
 TEST_CASE("what its own graph frees, no other graph can free", "[graph][memory_nodes]") {

@@ -246,8 +246,7 @@ TEST_CASE("bad arguments of the calls for pools are refused", "[pools]") {
     cudaMemPool_t found = nullptr;
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaMemPoolGetAttribute(pool, static_cast<cudaMemPoolAttr>(15), &value));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidDevice, cudaDeviceGetDefaultMemPool(&found, 99));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidDevice, cudaDeviceGetMemPool(&found, 99));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidDevice, cudaDeviceSetMemPool(99, pool));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaDeviceGetMemPool(&found, 99));
     void* pointer = nullptr;
     REQUIRE_CUDA_ERROR(cudaErrorMemoryAllocation,
                        cudaMallocFromPoolAsync(&pointer, std::size_t{1} << 50, pool, stream));

@@ -109,14 +109,13 @@ TEST_CASE("bad user object arguments are refused", "[user_objects]") {
     Graph graph;
     const auto flags = cudaUserObjectNoDestructorSync;
     auto object = untouched<cudaUserObject_t>();
-    const auto create = [&](cudaUserObject_t* out, cudaHostFn_t destroy, unsigned references, unsigned with) {
-        return cudaUserObjectCreate(out, &resource, destroy, references, with);
+    const auto create = [&](cudaHostFn_t destroy, unsigned references, unsigned with) {
+        return cudaUserObjectCreate(&object, &resource, destroy, references, with);
     };
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, create(&object, &Resource::destroy, 1, 0));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, create(&object, &Resource::destroy, 1, 3));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, create(&object, &Resource::destroy, 0, flags));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, create(&object, nullptr, 1, flags));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, create(nullptr, &Resource::destroy, 1, flags));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, create(&Resource::destroy, 1, 0));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, create(&Resource::destroy, 1, 3));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, create(&Resource::destroy, 0, flags));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, create(nullptr, 1, flags));
     REQUIRE(object == untouched<cudaUserObject_t>());
 
     object = make(resource);

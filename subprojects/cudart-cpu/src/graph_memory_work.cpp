@@ -179,8 +179,8 @@ void MemsetWork::run() const {
 }
 
 std::string MemsetWork::refuse_operands(const Work* current) const {
-    const auto* before = static_cast<const MemsetWork*>(current);
-    return moved_into_freed(before ? before->params_.dst : nullptr, params_.dst) ? "Invalid memset range" : "";
+    // CUDA looks for the memory when the node is added, not when its parameters are set.
+    return !current && is_freed_by_its_graph(params_.dst) ? "Invalid memset range" : "";
 }
 
 std::optional<Refusal> MemsetWork::refuse_node_update(const Work& next) const {
@@ -196,7 +196,7 @@ std::optional<Refusal> MemsetWork::refuse_graph_update(const Work& next, bool) c
                             other.params_.elementSize == params_.elementSize;
     if (params_.height > 1 && !same_shape)
         return refuse("only address and value of a 2-dimensional memset can be updated");
-    if (!other.refuse_operands(this).empty()) return inaccessible();
+    if (moved_into_freed(params_.dst, other.params_.dst)) return inaccessible();
     return std::nullopt;
 }
 

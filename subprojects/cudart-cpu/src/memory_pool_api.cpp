@@ -154,7 +154,9 @@ CUDART_CPU_API cudaError_t cudaDeviceGetDefaultMemPool(cudaMemPool_t* pool, int 
 CUDART_CPU_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
     return api("cudaDeviceGetMemPool", [&] {
         require_pointer(pool, "memPool");
-        require_device(device);
+        if (!is_device(device)) {
+            fail(cudaErrorInvalidValue, text("device ", device, " does not exist"));
+        }
         *pool = current_pool(device);
     });
 }

@@ -44,7 +44,7 @@ CUDART_CPU_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) 
             fail(cudaErrorInvalidValue, text("the flags of peer access are ", flags, "; they must be 0"));
         }
         if (peer == current_device()) {
-            fail(cudaErrorInvalidDevice, text("device ", peer, " is no peer of its own"));
+            fail(cudaErrorPeerAccessUnsupported, text("device ", peer, " is no peer of its own"));
         }
         if (access.exchange(true)) {
             fail(cudaErrorPeerAccessAlreadyEnabled, text("access to device ", peer, " is enabled already"));

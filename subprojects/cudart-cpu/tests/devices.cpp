@@ -142,7 +142,7 @@ void access_to_a_peer_is_enabled_once_and_one_way() {
     CHECK_CODE(cudaErrorInvalidDevice, cudaDeviceCanAccessPeer(&can, 0, 3));
     CHECK_CODE(cudaErrorPeerAccessNotEnabled, cudaDeviceDisablePeerAccess(1));
     CHECK_CODE(cudaErrorInvalidValue, cudaDeviceEnablePeerAccess(1, 1));
-    CHECK_CODE(cudaErrorInvalidDevice, cudaDeviceEnablePeerAccess(0, 0));
+    CHECK_CODE(cudaErrorPeerAccessUnsupported, cudaDeviceEnablePeerAccess(0, 0));
     CHECK_OK(cudaDeviceEnablePeerAccess(1, 0));
     CHECK_CODE(cudaErrorPeerAccessAlreadyEnabled, cudaDeviceEnablePeerAccess(1, 0));
     CHECK_OK(cudaSetDevice(1));

@@ -1,4 +1,4 @@
-// Poisoning, live counts, the size of memory, copies of boxes.
+// Poisoning, live counts, the size of memory, copies of boxes, what is no symbol.
 #include "check.hpp"
 #include "gate.hpp"
 
@@ -108,6 +108,19 @@ void copies_in_two_and_three_dimensions_touch_only_their_box() {
     CHECK_OK(cudaFree(device));
 }
 
+// Not all of these are for the conformance suite: a GPU's runtime may crash.
+void what_is_no_variable_of_the_program_is_no_symbol() {
+    void* address = nullptr;
+    std::size_t size = 0;
+    for (const void* nothing : {static_cast<const void*>(nullptr), static_cast<const void*>(&size),
+                                reinterpret_cast<const void*>(&device_alloc<int>)}) {
+        CHECK_CODE(cudaErrorInvalidSymbol, cudaGetSymbolAddress(&address, nothing));
+        CHECK_CODE(cudaErrorInvalidSymbol, cudaGetSymbolSize(&size, nothing));
+        CHECK_CODE(cudaErrorInvalidSymbol, cudaMemcpyToSymbol(nothing, &size, 4, 0, cudaMemcpyHostToDevice));
+        CHECK_CODE(cudaErrorInvalidSymbol, cudaMemcpyFromSymbol(&size, nothing, 4, 0, cudaMemcpyDeviceToHost));
+    }
+}
+
 } // namespace
 
 int main() {
@@ -116,4 +129,5 @@ int main() {
     more_memory_than_there_is_is_refused();
     a_stream_ordered_free_waits_for_its_stream();
     copies_in_two_and_three_dimensions_touch_only_their_box();
+    what_is_no_variable_of_the_program_is_no_symbol();
 }
