@@ -3,6 +3,7 @@
 
 #include "failure.hpp"
 #include "graph_state.hpp"
+#include "memory_check.hpp"
 #include "new_conditional.hpp"
 
 #include <cudag/format.hpp>
@@ -85,6 +86,7 @@ void GraphBuilder::check() const {
     if (const GraphState* body = graph().open_body(); body != nullptr)
         detail::refuse("build: " + describe_place(*body) + " is being written; build() when it has ended");
     state_->check_edges("build");
+    if (!state_->allocations().empty()) check_graph_memory(*state_);
     if (is_view_) return;
     if (state_->is_spoilt())
         detail::refuse(

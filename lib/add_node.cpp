@@ -54,6 +54,8 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
 Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where) {
     require_allowed(graph, NodeKind::memcpy, where);
     require_copy(copy, [&] { return new_node_subject(NodeKind::memcpy, where); });
+    require_unfreed(graph, copy.destination, "destination", NodeKind::memcpy, where);
+    require_unfreed(graph, copy.source, "source", NodeKind::memcpy, where);
     const CopyParams* params = graph.store(copy);
     require_page_locked(graph, params, where);
     graph.reserve_node(owners.size());
@@ -68,6 +70,7 @@ Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, cons
 Node add_memset(GraphState& graph, const SetParams& set, Owners&& owners, const SourceLocation& where) {
     require_allowed(graph, NodeKind::memset, where);
     require_set(set, [&] { return new_node_subject(NodeKind::memset, where); });
+    require_unfreed(graph, set.destination, "destination", NodeKind::memset, where);
     const SetParams* params = graph.store(set);
     graph.reserve_node(owners.size());
     const cudaMemsetParams native = runtime_params(set);

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 #include <utility>
@@ -59,6 +60,10 @@ class Describer {
             return recorded_event(node);
         case cudaGraphNodeTypeWaitEvent:
             return awaited_event(node);
+        case cudaGraphNodeTypeMemAlloc:
+            return alloc(node);
+        case cudaGraphNodeTypeMemFree:
+            return free(node);
         default:
             return std::monostate();
         }
@@ -121,6 +126,31 @@ class Describer {
         checked<GraphError>(cudaGraphEventWaitNodeGetEvent(node, &event), "cudaGraphEventWaitNodeGetEvent");
         return graph_.store(EventParams{event, false});
     }
+
+    NodeParams alloc(cudaGraphNode_t node) {
+        cudaMemAllocNodeParams native{};
+        checked<GraphError>(cudaGraphMemAllocNodeGetParams(node, &native), "cudaGraphMemAllocNodeGetParams");
+        graph_.allocations().push_back({reinterpret_cast<std::uintptr_t>(native.dptr), native.bytesize, next_index()});
+        return graph_.store(AllocParams{native.dptr, native.bytesize, native.poolProps.location.id});
+    }
+
+    NodeParams free(cudaGraphNode_t node) {
+        void* address = nullptr;
+        checked<GraphError>(cudaGraphMemFreeNodeGetParams(node, &address), "cudaGraphMemFreeNodeGetParams");
+        const auto place = reinterpret_cast<std::uintptr_t>(address);
+        auto& known = graph_.allocations();
+        const auto memory = std::find_if(known.begin(), known.end(), [&](const GraphAllocation& each) {
+            return each.address == place && !each.free;
+        });
+        if (memory != known.end())
+            memory->free = next_index();
+        else
+            known.push_back({place, 1, std::nullopt, next_index()});
+        return graph_.store(FreeParams{address});
+    }
+
+    /// Of the node that is being described.
+    [[nodiscard]] std::uint32_t next_index() const { return static_cast<std::uint32_t>(graph_.nodes().size()); }
 
     GraphState& graph_;
     std::unordered_map<CUfunction, const KernelSignature*> signatures_;

@@ -92,6 +92,7 @@ std::string text(const ArgumentBytes& bytes) {
     case ParameterType::unsigned_integer:
         result = number_text<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(bytes);
         break;
+    case ParameterType::span:
     case ParameterType::object:
         break;
     }
@@ -246,6 +247,15 @@ template <class Sink>
 void compare(const EventParams& before, const EventParams& after, Sink& sink) {
     sink.field("event", static_cast<const void*>(before.event), static_cast<const void*>(after.event));
 }
+
+/// Addresses are not the user's: no two graphs have the same.
+template <class Sink>
+void compare(const AllocParams& before, const AllocParams& after, Sink& sink) {
+    sink.field("bytes", before.bytes, after.bytes, DifferenceKind::parameter, true);
+    sink.field("device", before.device, after.device, DifferenceKind::parameter, true);
+}
+template <class Sink>
+void compare(const FreeParams&, const FreeParams&, Sink&) {}
 
 /// Nodes of one kind are described in different ways if they copy.
 std::string_view operands_of(const NodeParams& params) {

@@ -58,6 +58,8 @@ std::string action(const NodeRecord& node) {
     if (const auto* set = std::get_if<const detail::SetParams*>(&node.params))
         return fmt::format("memset {}{} x {} bytes", (*set)->size,
                            (*set)->height == 1 ? "" : fmt::format(" x {}", (*set)->height), (*set)->element_bytes);
+    if (const auto* alloc = std::get_if<const detail::AllocParams*>(&node.params))
+        return fmt::format("alloc {} bytes", (*alloc)->bytes);
     return std::string(kind_text(node));
 }
 

@@ -6,6 +6,8 @@
 #include "failure.hpp"
 #include "reclaim.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -13,11 +15,35 @@ namespace cudag::detail {
 
 namespace {
 
-void launch_native(cudaGraphExec_t exec, cudaStream_t stream) {
-    bind_context();
-    const CUresult result = driver().graph_launch(exec, stream);
-    if (result != CUDA_SUCCESS) [[unlikely]]
-        raise_call<Error>(to_runtime(result), "cuGraphLaunch", {}, Api::driver);
+/// An allocation that its own graph does not free; null if there is none.
+const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& owner) {
+    for (const GraphAllocation& memory : graph.allocations()) {
+        if (!memory.alloc || memory.free) continue;
+        owner = &graph;
+        return &memory;
+    }
+    for (const auto& inner : graph.nested())
+        if (const GraphAllocation* found = find_unfreed(*inner, owner)) return found;
+    return nullptr;
+}
+
+/// CUDA's answer to a second launch without a free between is a bare "invalid argument".
+[[noreturn]] void raise_launch_failure(cudaError_t status, cudaGraphExec_t exec, const GraphState& source,
+                                       bool launched_before) {
+    CallFailure failure = describe_failure(status, "cuGraphLaunch", {}, Api::driver);
+    const GraphState* owner = nullptr;
+    const GraphAllocation* memory = find_unfreed(source, owner);
+    unsigned long long flags = 0;
+    if (status == cudaErrorInvalidValue && launched_before && memory != nullptr) {
+        ignore(cudaGraphExecGetFlags(exec, &flags));
+        if ((flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) == 0) {
+            failure.text += fmt::format("; {} is not freed in this graph: free its memory before the next launch, by "
+                                        "cudaFreeAsync or another graph, or instantiate with auto_free_on_launch",
+                                        describe_node(*owner, *memory->alloc));
+            failure.details.labels.emplace_back(owner->nodes()[*memory->alloc].label);
+        }
+    }
+    throw Error(status, failure.text, std::move(failure.details));
 }
 
 } // namespace
@@ -48,13 +74,20 @@ void ExecState::launch(cudaStream_t stream) {
         upload(stream);
     if (in_flight_.tracks()) {
         auto marker = in_flight_.marker(stream);
-        launch_native(native_, stream);
+        launch_native(stream);
         in_flight_.launched(std::move(marker), stream);
     } else {
-        launch_native(native_, stream);
+        launch_native(stream);
     }
     uploaded_ = true;
     ++replays_;
+}
+
+void ExecState::launch_native(cudaStream_t stream) const {
+    bind_context();
+    const CUresult result = driver().graph_launch(native_, stream);
+    if (result != CUDA_SUCCESS) [[unlikely]]
+        raise_launch_failure(to_runtime(result), native_, *source_, replays_ != 0);
 }
 
 ExecNode ExecState::node_of(const Node& node) const {

@@ -81,6 +81,7 @@ class ExecState {
     void commit(Shadow& shadow, OwnerVersions&& next) noexcept;
 
   private:
+    void launch_native(cudaStream_t stream) const;
     /// The graph of `basis_` at the place where `graph` stands in the source.
     [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const noexcept;
 

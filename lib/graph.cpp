@@ -1,4 +1,5 @@
 // Graph: queries, clones, and the way to an Exec.
+#include <cudag/format.hpp>
 #include <cudag/graph.hpp>
 
 #include "device_side.hpp"
@@ -91,9 +92,10 @@ std::vector<Node> Graph::find_kernel(const void* symbol) const {
 Graph Graph::clone() const {
     GraphState& graph = state();
     graph.require_root("clone");
-    if (const detail::FoundNode node = find_kind(graph, NodeKind::conditional))
-        detail::refuse("CUDA cannot clone a graph with conditionals; write it again",
-                       node_subject(*node.graph, node.index, "clone: "), cudaErrorNotSupported);
+    for (const NodeKind kind : {NodeKind::conditional, NodeKind::alloc, NodeKind::free})
+        if (const detail::FoundNode node = find_kind(graph, kind))
+            detail::refuse(fmt::format("CUDA cannot clone a graph with {} nodes; write it again", kind),
+                           node_subject(*node.graph, node.index, "clone: "), cudaErrorNotSupported);
     if (const detail::FoundNode node = find_device_updatable(graph))
         detail::refuse("kernels of a clone would change this node instead of their own; write the graph again",
                        node_subject(*node.graph, node.index, "clone: "), cudaErrorNotSupported);

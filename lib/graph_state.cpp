@@ -46,7 +46,7 @@ GraphState::~GraphState() {
 
 GraphState& GraphState::of(const Node& node) {
     if (node.slot_ == nullptr) refuse("an empty node handle was used; handles come from a GraphBuilder or a Graph");
-    if (node.slot_->generation.load(std::memory_order_acquire) != node.generation_)
+    if (!is_alive(node))
         refuse(
             "the graph of this node handle no longer exists; keep its Graph, or an Exec of it, as long as the handle");
     return *node.slot_->state;
@@ -208,6 +208,10 @@ void GraphState::complete_native() {
         keep_with_graph(native_, std::move(owners_));
         owners_.clear();
     }
+    write_edges();
+}
+
+void GraphState::write_edges() {
     while (native_edges_ < edges_.size())
         write_edges(native_edges_ + equal_edges(native_edges_));
 }

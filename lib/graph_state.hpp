@@ -4,6 +4,7 @@
 #include "conditions.hpp"
 #include "driver.hpp"
 #include "failure.hpp"
+#include "graph_allocation.hpp"
 #include "graph_slot.hpp"
 #include "node_params.hpp"
 
@@ -91,6 +92,10 @@ class GraphState {
 
     /// The live graph of a handle. Throws GraphError for an empty handle or one whose graph is gone.
     [[nodiscard]] static GraphState& of(const Node& node);
+    /// Whether `of` would not throw.
+    [[nodiscard]] static bool is_alive(const Node& node) noexcept {
+        return node.slot_ != nullptr && node.slot_->generation.load(std::memory_order_acquire) == node.generation_;
+    }
     /// The live root graph of a condition. Throws GraphError if it is gone.
     [[nodiscard]] static GraphState& of(const Condition& condition);
     /// The value that users have of a condition of this root.
@@ -232,6 +237,11 @@ class GraphState {
     /// The arguments in this graph that follow a DynamicParam.
     [[nodiscard]] const std::vector<Binding>& bindings(std::uint64_t dynamic) const noexcept;
 
+    /// The memory that nodes of this graph allocate or free, in order; not that of graphs inside it.
+    [[nodiscard]] const std::vector<GraphAllocation>& allocations() const noexcept { return allocations_; }
+    [[nodiscard]] std::vector<GraphAllocation>& allocations() noexcept { return allocations_; }
+    void reserve_allocation() { reserve_more(allocations_, 1); }
+
     /// The node's place for changes; made on first use, which changes nothing yet.
     [[nodiscard]] UpdatedNode& updated(std::uint32_t index);
     /// Counts a change of `node` that is in its record already; call `reserve_change` first.
@@ -287,6 +297,13 @@ class GraphState {
     /// Gives CUDA the edges and owners that it has not seen: needed before it instantiates, clones or shows the graph.
     /// Throws GraphError, and can then be called again.
     void complete_native();
+    /// Only the edges; repeated ones must have been merged.
+    void write_edges();
+    /// Adds an edge that CUDA has already; all others must have been written, and there must be room.
+    void append_native_edge(std::uint32_t from, std::uint32_t to) noexcept {
+        edges_.push_back({from, to});
+        native_edges_ = edges_.size();
+    }
 
   private:
     template <class Sources>
@@ -334,6 +351,7 @@ class GraphState {
     std::size_t native_edges_ = 0;                    ///< how many of `edges_` CUDA has
     bool has_early_edges_ = false;                    ///< whether one of `edges_` may be other than full
     std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet
+    std::vector<GraphAllocation> allocations_;
     std::array<CachedFunction, 16> functions_{};
     std::unordered_map<std::uint64_t, std::vector<Binding>> bindings_; ///< by the parameter's id
     std::unordered_map<std::uint32_t, UpdatedNode> updated_;           ///< by node index

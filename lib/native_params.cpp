@@ -39,6 +39,8 @@ struct SetInGraph {
     NativeResult operator()(const cudaHostNodeParams* host) const {
         return {cudaGraphHostNodeSetParams(node, host), "cudaGraphHostNodeSetParams", Api::runtime};
     }
+    NativeResult operator()(const AllocParams*) const { return cannot_be_set; }
+    NativeResult operator()(const FreeParams*) const { return cannot_be_set; }
     NativeResult operator()(const EventParams* event) const {
         if (event->records)
             return {cudaGraphEventRecordNodeSetEvent(node, event->event), "cudaGraphEventRecordNodeSetEvent",
@@ -73,6 +75,8 @@ struct SetInExec {
     NativeResult operator()(const cudaHostNodeParams* host) const {
         return {cudaGraphExecHostNodeSetParams(exec, node, host), "cudaGraphExecHostNodeSetParams", Api::runtime};
     }
+    NativeResult operator()(const AllocParams*) const { return cannot_be_set; }
+    NativeResult operator()(const FreeParams*) const { return cannot_be_set; }
     NativeResult operator()(const EventParams* event) const {
         if (event->records)
             return {cudaGraphExecEventRecordNodeSetEvent(exec, node, event->event),

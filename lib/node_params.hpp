@@ -41,11 +41,21 @@ struct ConditionalParams {
 /// "if", "while", "switch"
 [[nodiscard]] std::string_view to_string(ConditionalKind kind) noexcept;
 
+/// Of an alloc node; CUDA fixes all of them when the node is made.
+struct AllocParams {
+    void* address;
+    std::size_t bytes;
+    int device;
+};
+struct FreeParams {
+    void* address;
+};
+
 /// Each block is trivially copyable but for what a kernel's `values` point at. A copy of several dimensions, or of an
 /// array, is described as CUDA does it. Parameters of nodes that cudag does not describe stay with CUDA: monostate.
-using NodeParams =
-    std::variant<std::monostate, const KernelParams*, const CopyParams*, const cudaMemcpy3DParms*, const SetParams*,
-                 const cudaHostNodeParams*, const EventParams*, const ConditionalParams*>;
+using NodeParams = std::variant<std::monostate, const KernelParams*, const CopyParams*, const cudaMemcpy3DParms*,
+                                const SetParams*, const cudaHostNodeParams*, const EventParams*,
+                                const ConditionalParams*, const AllocParams*, const FreeParams*>;
 
 /// "host to device", ...
 [[nodiscard]] std::string_view direction(cudaMemcpyKind kind) noexcept;

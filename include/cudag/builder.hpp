@@ -10,8 +10,10 @@
 #include <cudag/detail/record.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/launch_config.hpp>
+#include <cudag/memory_node.hpp>
 #include <cudag/nested_node.hpp>
 #include <cudag/node.hpp>
+#include <cudag/span.hpp>
 
 #include <cstddef>
 #include <initializer_list>
@@ -146,6 +148,35 @@ class CUDAG_EXPORT GraphBuilder {
         if constexpr (detail::require_event<E, detail::EventUse::wait>())
             return WaitNode(detail::Unchecked(), add_event(NodeKind::wait_event, event, location));
         return {};
+    }
+
+    /// Adds an allocation of `count` elements of T, `.span()` of the handle, each time the graph runs.
+    /// Throws GraphError if `count` is 0 or too large, for an unknown device or a peer that cannot access it, if the
+    /// edges so far close a cycle, and in the body of a conditional. A graph with alloc or free nodes cannot be cloned,
+    /// and has one Exec at a time.
+    template <class T>
+    AllocNode<T> alloc(std::size_t count, const AllocOptions& options = {},
+                       SourceLocation location = SourceLocation::current()) {
+        constexpr bool plain = std::is_trivially_copyable_v<T> && !std::is_const_v<T>;
+        static_assert(plain, "cudag: graph memory holds trivially copyable, non-const elements");
+        return {detail::Unchecked(), detail::add_alloc(state(), count, sizeof(T), options, location)};
+    }
+
+    /// Adds a node that frees the memory of an alloc node of this graph, or of another one that frees it nowhere itself
+    /// and that runs before. What uses the memory must come before this node: `build()` checks that. Copies and fills
+    /// that use it must also be made before this call: CUDA refuses the memory afterwards.
+    /// Throws GraphError if it is freed already, and in the body of a conditional.
+    template <class T>
+    FreeNode free(const AllocNode<T>& alloc, SourceLocation location = SourceLocation::current()) {
+        return {detail::Unchecked(), detail::add_free(state(), alloc, location)};
+    }
+
+    /// The same for the alloc node of this graph whose memory is `range`, from its first element to its last.
+    template <class T>
+    FreeNode free(DeviceSpan<T> range, SourceLocation location = SourceLocation::current()) {
+        using Element = std::remove_const_t<T>;
+        const detail::Allocation memory{const_cast<Element*>(range.data()), range.size_bytes()};
+        return {detail::Unchecked(), detail::add_free(state(), memory, location)};
     }
 
     /// Adds a barrier after one node or more, each a handle or a range of handles: n + m edges instead of n * m.

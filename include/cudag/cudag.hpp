@@ -18,6 +18,7 @@
 #include <cudag/graph.hpp>
 #include <cudag/launch.hpp>
 #include <cudag/launch_config.hpp>
+#include <cudag/memory_node.hpp>
 #include <cudag/nested_node.hpp>
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>

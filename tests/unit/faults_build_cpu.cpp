@@ -79,6 +79,10 @@ TEST_CASE("a node whose call fails is not in the graph", "[unit][faults]") {
         check_adding([&](auto& builder, auto) { return builder.record(event); });
         check_adding([&](auto& builder, auto) { return builder.wait(event); });
     }
+    SECTION("alloc") {
+        check_adding(
+            [&](auto& builder, auto first) { return builder.template alloc<int>(4, {.device = 0, .after = {first}}); });
+    }
     SECTION("join") {
         check_adding([&](auto& builder, auto first) { return builder.join(first); });
     }
@@ -99,6 +103,17 @@ TEST_CASE("a kernel node whose attributes fail is not in the graph", "[unit][fau
     std::size_t native_count = 0;
     REQUIRE(cudaGraphGetNodes(graph.native(), nullptr, &native_count) == cudaSuccess);
     CHECK(native_count == count);
+}
+
+TEST_CASE("a free node whose call fails can be added again", "[unit][faults]") {
+    warm_up();
+    const NothingLeft check;
+    cudag::GraphBuilder builder;
+    const auto alloc = builder.alloc<int>(1);
+    const Faults faults = for_every_call_failing([&] { builder.free(alloc).after(alloc); });
+    CHECK(faults.thrown == 1);
+    CHECK(faults.ignored == 0);
+    CHECK(std::move(builder).build().node_count() == 2);
 }
 
 TEST_CASE("building makes no call that could fail", "[unit][faults]") {

@@ -13,15 +13,28 @@
 #include <cudart_cpu/kernel.hpp>
 #endif
 
+namespace cudag {
+template <class T>
+class DeviceSpan;
+}
+
 namespace cudag::detail {
 
 /// What a parameter is, as far as checks and reports need it. CUDA itself does not tell: `object` where it is unknown.
-enum class ParameterType : std::uint8_t { object, pointer, signed_integer, unsigned_integer, floating_point };
+/// A span starts with its address.
+enum class ParameterType : std::uint8_t { object, pointer, span, signed_integer, unsigned_integer, floating_point };
+
+template <class P>
+inline constexpr bool is_span_parameter = false;
+template <class T>
+inline constexpr bool is_span_parameter<DeviceSpan<T>> = true;
 
 template <class P>
 constexpr ParameterType parameter_type() noexcept {
     if constexpr (std::is_pointer_v<P>)
         return ParameterType::pointer;
+    else if constexpr (is_span_parameter<P>)
+        return ParameterType::span;
     else if constexpr (std::is_floating_point_v<P>)
         return ParameterType::floating_point;
     else if constexpr (std::is_integral_v<P>)

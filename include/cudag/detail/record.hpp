@@ -6,8 +6,9 @@
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/owners.hpp>
-#include <cudag/launch_config.hpp>
 #include <cudag/detail/region_copy.hpp>
+#include <cudag/launch_config.hpp>
+#include <cudag/memory_node.hpp>
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
 
@@ -59,6 +60,11 @@ CUDAG_EXPORT Node add_host(GraphState& graph, HostTask&& task, const SourceLocat
 /// `kind` is record_event or wait_event.
 CUDAG_EXPORT Node add_event(GraphState& graph, NodeKind kind, cudaEvent_t event, Owners&& owners,
                             const SourceLocation& where);
+CUDAG_EXPORT Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes,
+                            const AllocOptions& options, const SourceLocation& where);
+/// Frees the memory of `alloc`, of this graph or another; or of the alloc node of this graph whose memory is `range`.
+CUDAG_EXPORT Node add_free(GraphState& graph, const Node& alloc, const SourceLocation& where);
+CUDAG_EXPORT Node add_free(GraphState& graph, const Allocation& range, const SourceLocation& where);
 CUDAG_EXPORT Node add_join(GraphState& graph, const Node* from, std::size_t count, const SourceLocation& where);
 /// A clone of `source`, or `inner` itself.
 CUDAG_EXPORT Node add_child(GraphState& graph, GraphState& source, const SourceLocation& where);

@@ -10,6 +10,7 @@
 #include <cudag/detail/owners.hpp>
 #include <cudag/detail/region_copy.hpp>
 #include <cudag/launch_config.hpp>
+#include <cudag/memory_node.hpp>
 #include <cudag/node.hpp>
 
 #include <tuple>
@@ -104,9 +105,25 @@ class Updates {
         if constexpr (require_event<E, EventUse::wait>()) update_with_event(node, event);
     }
 
+    /// What alloc and free nodes do is fixed.
+    template <class T, class... A>
+    void update(const AllocNode<T>&, A&&...) {
+        refuse_memory_update<T>();
+    }
+    template <class... A>
+    void update(const FreeNode&, A&&...) {
+        refuse_memory_update<A...>();
+    }
+
   private:
     template <class T>
     friend class cudag::DynamicParam;
+
+    template <class... T>
+    static constexpr void refuse_memory_update() {
+        static_assert(sizeof...(T) > sizeof...(T),
+                      "cudag: CUDA cannot update alloc and free nodes; build another graph");
+    }
 
     [[nodiscard]] UpdateTarget target() { return static_cast<Self&>(*this).update_target(); }
 

@@ -1,0 +1,39 @@
+// What the tests of graph memory share.
+#pragma once
+
+#include <cstddef>
+#include <utility>
+
+#include "test.hpp"
+
+inline cudaMemAllocNodeParams alloc_params(const cudag::Node& node) {
+    cudaMemAllocNodeParams params{};
+    cudag::check(cudaGraphMemAllocNodeGetParams(node.native(), &params));
+    return params;
+}
+
+inline void* freed_address(const cudag::Node& node) {
+    void* address = nullptr;
+    cudag::check(cudaGraphMemFreeNodeGetParams(node.native(), &address));
+    return address;
+}
+
+/// How many nodes CUDA knows in a graph.
+inline std::size_t native_count(const cudag::Graph& graph) {
+    std::size_t count = 0;
+    cudag::check(cudaGraphGetNodes(graph.native(), nullptr, &count));
+    return count;
+}
+
+/// What a builder with one node refuses; it still has one node afterwards, for cudag and for CUDA.
+template <class Add>
+cudag::GraphError refused_in_builder(Add&& add, cudaError_t code = cudaErrorInvalidValue) {
+    cudag::GraphBuilder b;
+    b.host([] {});
+    const auto error = refused<cudag::GraphError>([&] { add(b); });
+    CHECK(error.code() == cuda_code(code));
+    const cudag::Graph graph = std::move(b).build();
+    CHECK(graph.node_count() == 1);
+    CHECK(native_count(graph) == 1);
+    return error;
+}

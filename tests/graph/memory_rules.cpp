@@ -1,0 +1,119 @@
+// Graphs with memory nodes: one Exec at a time, and a child only if they are moved.
+#include <optional>
+#include <utility>
+
+#include "memory_nodes.hpp"
+
+using cudag::AllocNode;
+using cudag::Exec;
+using cudag::Graph;
+using cudag::GraphBuilder;
+using cudag::GraphError;
+using cudag::InstantiateError;
+using cudag::Stream;
+
+namespace {
+
+/// alloc "memory" -> fill with `value` -> copy to `result` -> free.
+Graph filled_copy(const cudag::DeviceBuffer<int>& result, int value) {
+    GraphBuilder b;
+    const auto alloc = b.alloc<int>(result.size()).label("memory");
+    const auto fill = b.memset(alloc.span(), value).label("fill").after(alloc);
+    const auto copy = b.memcpy(result, alloc.span()).after(fill);
+    b.free(alloc).after(copy);
+    return std::move(b).build();
+}
+
+} // namespace
+
+TEST_CASE("a graph with memory nodes has one Exec at a time", "[memory][rules]") {
+    const auto result = device({0});
+    const Graph graph = filled_copy(result, 5);
+    std::optional<Exec> exec = graph.instantiate();
+    const auto error = refused<InstantiateError>([&] { static_cast<void>(graph.instantiate()); });
+    CHECK(error.code() == cuda_code(cudaErrorNotSupported));
+    CHECK(error.labels() == Labels{"memory"});
+    CHECK_THAT(error.what(), ContainsSubstring("alloc \"memory\" at ") && ContainsSubstring("one Exec at a time"));
+    exec.reset();
+    exec = graph.instantiate();
+    run(*exec, Stream());
+    CHECK(read(result) == std::vector{5});
+}
+
+TEST_CASE("a graph that frees another's memory has one Exec at a time", "[memory][rules]") {
+    GraphBuilder owner;
+    const auto alloc = owner.alloc<int>(1);
+    GraphBuilder b;
+    b.free(alloc).label("end");
+    const Graph graph = std::move(b).build();
+    const Exec exec = graph.instantiate();
+    CHECK(refused<InstantiateError>([&] { static_cast<void>(graph.instantiate()); }).labels() == Labels{"end"});
+}
+
+TEST_CASE("nodes beside memory nodes can be updated", "[memory][rules]") {
+    const auto result = device({0});
+    Graph graph = filled_copy(result, 5);
+    Exec exec = graph.instantiate();
+    const auto fill = graph.find("fill").at(0).as<cudag::MemsetNode>();
+    const auto memory = graph.find("memory").at(0).as<AllocNode<int>>();
+    exec.update(fill, memory.span(), 6);
+    const Stream stream;
+    run(exec, stream);
+    CHECK(read(result) == std::vector{6});
+    graph.update(fill, memory.span(), 7);
+    CHECK(exec.apply(graph) == 1);
+    run(exec, stream);
+    CHECK(read(result) == std::vector{7});
+}
+
+TEST_CASE("a graph with memory nodes becomes a child by move", "[memory][rules]") {
+    const auto result = device({0});
+    Graph inner = filled_copy(result, 5);
+    const auto alloc = inner.find("memory").at(0);
+    GraphBuilder b;
+    const auto error = refused<GraphError>([&] { b.child(inner); });
+    CHECK(error.code() == cuda_code(cudaErrorNotSupported));
+    CHECK_THAT(error.what(), ContainsSubstring("alloc \"memory\" at ") && ContainsSubstring("std::move"));
+    b.child(std::move(inner)).label("child");
+    const Graph graph = std::move(b).build();
+    CHECK(graph.node_count() == 1);
+    CHECK(alloc.label() == "memory");
+    Exec exec = graph.instantiate();
+    run(exec, Stream());
+    CHECK(read(result) == std::vector{5});
+    CHECK(refused<InstantiateError>([&] { static_cast<void>(graph.instantiate()); }).labels() == Labels{"memory"});
+    CHECK(refused<GraphError>([&] { static_cast<void>(graph.clone()); }).labels() == Labels{"memory"});
+}
+
+TEST_CASE("a use inside a child is ordered by its child node", "[memory][rules]") {
+    const auto result = device({0});
+    GraphBuilder b;
+    const auto alloc = b.alloc<int>(1).label("memory");
+    GraphBuilder body;
+    body.memset(alloc.span(), 9).label("inner fill");
+    const auto child = b.child(std::move(body).build()).label("child");
+    const auto copy = b.memcpy(result, alloc.span()).after(alloc, child);
+    b.free(alloc).after(copy);
+    const auto error = refused<GraphError>([&] { b.check(); });
+    CHECK(error.labels() == Labels{"inner fill", "memory"});
+    CHECK_THAT(error.what(), ContainsSubstring("memset \"inner fill\" inside child \"child\" at ") &&
+                                 ContainsSubstring("let child \"child\" at ") &&
+                                 ContainsSubstring(" come .after(alloc \"memory\" at "));
+    child.after(alloc);
+    run(std::move(b));
+    CHECK(read(result) == std::vector{9});
+}
+
+TEST_CASE("memory that a child does not free is explained, too", "[memory][rules]") {
+    GraphBuilder body;
+    const auto alloc = body.alloc<int>(1).label("kept");
+    GraphBuilder b;
+    b.child(std::move(body).build());
+    Exec exec = std::move(b).build().instantiate();
+    const Stream stream;
+    run(exec, stream);
+    CHECK_THAT(refused<cudag::Error>([&] { exec.launch(stream); }).what(), ContainsSubstring("alloc \"kept\" inside "));
+    cudag::check(cudaFree(alloc.span().data()));
+    run(exec, stream);
+    cudag::check(cudaFree(alloc.span().data()));
+}
