@@ -1,9 +1,9 @@
 // Adds child graphs: clones that CUDA makes, or graphs that are moved.
+#include "body_copies.hpp"
 #include "device_side.hpp"
 #include "failure.hpp"
 #include "graph_state.hpp"
 #include "new_node.hpp"
-#include "pageable.hpp"
 #include "search.hpp"
 #include "version.hpp"
 
@@ -33,11 +33,13 @@ void require_child(const GraphState& graph, const GraphState& inner, const Sourc
     if (const FoundNode node = find_node(inner, is_refused))
         refuse_for(node, fmt::format("CUDA allows no {} node in {}", node.graph->nodes()[node.index].kind,
                                      describe_place(graph)));
-    const auto is_pageable = [](const GraphState& g, std::uint32_t i) { return copies_pageable(g.nodes()[i].params); };
-    if (const FoundNode node = find_node(inner, is_pageable))
-        refuse_for(node,
-                   fmt::format("its host memory is not page-locked, which CUDA asks for in {}; use a PinnedBuffer",
-                               describe_place(graph)));
+    const char* reason = nullptr;
+    const auto is_no_body_copy = [&](const GraphState& g, std::uint32_t i) {
+        reason = why_not_in_body(g.nodes()[i].params);
+        return reason != nullptr;
+    };
+    if (const FoundNode node = find_node(inner, is_no_body_copy))
+        refuse_for(node, fmt::format("{} takes no such copy: {}", describe_place(graph), reason));
 }
 
 } // namespace

@@ -1,4 +1,5 @@
 // Adds nodes: CUDA validates them at once, the record follows.
+#include "body_copies.hpp"
 #include "driver.hpp"
 #include "graph_state.hpp"
 #include "host_call.hpp"
@@ -7,7 +8,6 @@
 #include "launch_check.hpp"
 #include "new_node.hpp"
 #include "operands.hpp"
-#include "pageable.hpp"
 
 #include <cudag/detail/record.hpp>
 
@@ -57,7 +57,7 @@ Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, cons
     require_unfreed(graph, copy.destination, "destination", NodeKind::memcpy, where);
     require_unfreed(graph, copy.source, "source", NodeKind::memcpy, where);
     const CopyParams* params = graph.store(copy);
-    require_page_locked(graph, params, where);
+    require_body_copy(graph, params, where);
     graph.reserve_node(owners.size());
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = cudaGraphAddMemcpyNode1D(&node, graph.native(), nullptr, 0, copy.destination,

@@ -1,8 +1,8 @@
 // Adds copies of several dimensions, and of arrays.
+#include "body_copies.hpp"
 #include "failure.hpp"
 #include "graph_state.hpp"
 #include "new_node.hpp"
-#include "pageable.hpp"
 #include "region_params.hpp"
 
 #include <cudag/detail/record.hpp>
@@ -14,7 +14,7 @@ Node add_region_copy(GraphState& graph, const RegionCopy& copy, const SourceLoca
     const auto subject = [&] { return new_node_subject(NodeKind::memcpy, where); };
     require_region_copy(copy, subject);
     const cudaMemcpy3DParms* params = graph.store(runtime_params(copy));
-    require_page_locked(graph, params, where);
+    require_body_copy(graph, params, where);
     graph.reserve_node();
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = cudaGraphAddMemcpyNode(&node, graph.native(), nullptr, 0, params);

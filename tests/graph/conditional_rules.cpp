@@ -119,6 +119,17 @@ TEST_CASE("a copy of pageable memory is refused in a body", "[conditional][rules
     check_refused_in_body("not page-locked", [&](GraphBuilder& body) { body.memcpy(host, cell); });
 }
 
+TEST_CASE("a copy of an array is refused in a body", "[conditional][rules]") {
+    const DeviceBuffer<int> cells(4);
+    const cudaChannelFormatDesc ints = cudaCreateChannelDesc(32, 0, 0, 0, cudaChannelFormatKindSigned);
+    cudaArray_t array = nullptr;
+    cudag::check(cudaMallocArray(&array, &ints, 2, 2));
+    check_refused_in_body("it copies an array", [&](GraphBuilder& body) {
+        body.memcpy2d(cudag::ArraySpan<int>(array), cudag::DeviceSpan2D<int>(cells, 2, 2));
+    });
+    CHECK(cudaFreeArray(array) == cudaSuccess);
+}
+
 TEST_CASE("a cycle in a body is refused when the body ends", "[conditional][rules]") {
     check_refused_in_body("the edges close a cycle", [](GraphBuilder& body) {
         const auto one = body.kernel({}, nothing).label("one");
@@ -250,6 +261,17 @@ TEST_CASE("a condition that a body made before it threw does not spoil the graph
     Exec exec = graph.instantiate();
     run(exec, Stream());
     CHECK(read(cell) == std::vector{1});
+}
+
+TEST_CASE("a body that throws beside memory nodes spoils the graph, which build says", "[conditional][rules]") {
+    GraphBuilder b;
+    const auto memory = b.alloc<int>(1);
+    b.free(memory).after(memory);
+    const Condition condition = b.condition(1);
+    CHECK_THROWS_AS(b.if_(condition, [](GraphBuilder&) { throw 5; }), int);
+    const auto error = refused<GraphError>([&] { static_cast<void>(std::move(b).build()); });
+    CHECK(error.code() == cuda_code(cudaErrorNotSupported));
+    CHECK_THAT(error.what(), ContainsSubstring("could not be removed") && ContainsSubstring("write the graph again"));
 }
 
 TEST_CASE("a body may move the builder around it away", "[conditional][rules]") {
