@@ -16,6 +16,7 @@
 #include <cudag/event.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
+#include <cudag/graph_memory.hpp>
 #include <cudag/launch.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
