@@ -174,6 +174,8 @@ def problems(rows, header, library):
         found += [f"{where}: include/cudag declares no {call}" for call in row.calls if not library.declares(call)]
         if row.calls and row.name not in library.called:
             found.append(f"{where} counts as covered, but lib/ and builder/ use neither it nor its twin of the driver")
+        if not row.calls and row.name in library.called and not row.name.startswith("cudaGraphNodeType"):
+            found.append(f"{where} counts as not covered, but lib/, builder/ or include/ use it: name the cudag call and a test")
         known, place = (library.graph_tests, "graph") if row.calls else (library.conformance_tests, "conformance")
         found += [f"{where}: tests/{place} has no test \"{test}\"" for test in row.tests if test not in known]
     found += [f"{name} of CUDA {version} has no row in functions.txt" for name in sorted(header.names - seen)]

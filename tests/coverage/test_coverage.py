@@ -122,7 +122,7 @@ class Coverage(unittest.TestCase):
         self.assert_problem(self.changed("cudaGraphCreate |", "cudaGraphCreate (12.4-12.9) |"), "cudaGraphCreate exists in CUDA 13.1")
 
     def test_a_function_with_two_rows_is_found(self):
-        self.assert_problem(self.problems(GOOD + "cudaGraphLaunch | - | twice"), "cudaGraphLaunch is there twice")
+        self.assert_problem(self.problems(GOOD + "cudaGraphOld (12.4-12.9) | - | twice"), "cudaGraphOld is there twice")
 
     def test_a_call_that_is_not_declared_is_found(self):
         for call in ("Exec::start", "Launcher::launch", "GraphBuilder::secret", "GraphBuilder::comment", "inner", "nothing"):
@@ -133,6 +133,11 @@ class Coverage(unittest.TestCase):
         # It is named in a comment and fetched from the driver, but never called.
         found = self.changed("- | not yet: capture | a stream says that it captures", "Exec::launch | a graph is made")
         self.assert_problem(found, "cudaStreamIsCapturing counts as covered")
+
+    def test_a_use_that_the_mapping_denies_is_found(self):
+        found = self.changed("cudaGraphCreate | GraphBuilder::GraphBuilder, GraphBuilder::label | a graph is made",
+                             "cudaGraphCreate | - | not yet")
+        self.assert_problem(found, "cudaGraphCreate counts as not covered")
 
     def test_what_the_host_calls_does_not_count_for_the_device(self):
         self.library.called.remove("device:cudaGraphLaunch")
