@@ -122,17 +122,3 @@ TEST_CASE("a broken grid is named also if there are attributes", "[builder][limi
     CHECK_THAT(block.what(), ContainsSubstring("block.x is 2048"));
     CHECK(std::move(b).build().node_count() == 0);
 }
-
-TEST_CASE("an attribute that only CUDA refuses leaves no node", "[builder][attributes]") {
-    const void* const kernel = cudag::detail::kernel_symbol(nothing);
-    cudag::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1));
-    GraphBuilder b;
-    const auto error = refused<GraphError>([&] { b.kernel({.grid = 64, .cluster = 64}, nothing); });
-    cudag::check(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 0));
-    CHECK(error.code() == cuda_code(cudaErrorInvalidClusterSize));
-    CHECK(error.operation() == "cudaGraphKernelNodeSetAttribute");
-    CHECK_THAT(error.what(), ContainsSubstring("kernel nothing") && ContainsSubstring(__FILE__));
-    const cudag::Graph graph = std::move(b).build();
-    CHECK(graph.node_count() == 0);
-    CHECK(native_nodes(graph.native()).empty());
-}
