@@ -165,7 +165,7 @@ TEST_CASE("a size that no address can reach is refused", "[memory][nodes]") {
     CHECK(error.operation().empty());
 }
 
-TEST_CASE("a device that does not exist is refused", "[memory][nodes]") {
+TEST_CASE("memory on a device that does not exist is refused", "[memory][nodes]") {
     const auto own =
         refused_in_builder([](GraphBuilder& b) { b.alloc<int>(1, {.device = 99}); }, cudaErrorInvalidDevice);
     CHECK_THAT(own.what(), ContainsSubstring("the device is 99; there are "));
