@@ -1,5 +1,6 @@
 // Exec::update of a whole graph, and its report.
 #include "gate.hpp"
+#include "stores.hpp"
 #include "watched.hpp"
 
 using cudag::arg;
@@ -9,34 +10,6 @@ using cudag::GraphBuilder;
 using cudag::Stream;
 using cudag::UpdateReport;
 using cudag::UpdateVerdict;
-
-namespace {
-
-using Cells = std::vector<int>;
-
-/// Graphs that store numbers in cells, one cell a node.
-class Stores {
-  public:
-    [[nodiscard]] Graph build(const Cells& values) const {
-        GraphBuilder b;
-        for (std::size_t i = 0; i < values.size(); ++i)
-            b.kernel({}, store, cells_.data() + i, values[i]).label("store " + std::to_string(i));
-        return std::move(b).build();
-    }
-    [[nodiscard]] Cells result(Exec& exec) const {
-        write(cells_.span(), Cells(3, -1));
-        run(exec, stream_);
-        return read(cells_);
-    }
-    [[nodiscard]] int* cell(std::size_t i) const { return cells_.data() + i; }
-    [[nodiscard]] const Stream& stream() const { return stream_; }
-
-  private:
-    cudag::DeviceBuffer<int> cells_{3};
-    Stream stream_;
-};
-
-} // namespace
 
 TEST_CASE("a graph of the same shape updates the whole exec", "[exec][update][whole]") {
     const Stores stores;

@@ -1,5 +1,6 @@
 // Exec::update_or_instantiate: the last two rungs of the update ladder, counted.
 #include "gate.hpp"
+#include "stores.hpp"
 #include "watched.hpp"
 
 using cudag::arg;
@@ -8,31 +9,6 @@ using cudag::Graph;
 using cudag::GraphBuilder;
 using cudag::Stream;
 using cudag::UpdateCounts;
-
-namespace {
-
-using Cells = std::vector<int>;
-
-class Stores {
-  public:
-    [[nodiscard]] Graph build(const Cells& values) const {
-        GraphBuilder b;
-        for (std::size_t i = 0; i < values.size(); ++i)
-            b.kernel({}, store, cells_.data() + i, values[i]);
-        return std::move(b).build();
-    }
-    [[nodiscard]] Cells result(Exec& exec) const {
-        write(cells_.span(), Cells(3, -1));
-        run(exec, stream_);
-        return read(cells_);
-    }
-
-  private:
-    cudag::DeviceBuffer<int> cells_{3};
-    Stream stream_;
-};
-
-} // namespace
 
 TEST_CASE("a graph of the same shape is an update", "[exec][update][instantiate]") {
     const Stores stores;
