@@ -63,8 +63,12 @@ class Collector {
             const std::size_t bytes = (*copy)->source_size * (*copy)->element_bytes;
             ranges_.push_back(range_of((*copy)->destination, bytes));
             ranges_.push_back(range_of((*copy)->source, bytes));
+        } else if (const auto* region = std::get_if<const cudaMemcpy3DParms*>(&params)) {
+            if ((*region)->dstPtr.ptr != nullptr) ranges_.push_back(range_of((*region)->dstPtr.ptr, 1));
+            if ((*region)->srcPtr.ptr != nullptr) ranges_.push_back(range_of((*region)->srcPtr.ptr, 1));
         } else if (const auto* set = std::get_if<const SetParams*>(&params)) {
-            ranges_.push_back(range_of((*set)->destination, (*set)->size * (*set)->element_bytes));
+            const std::size_t row = (*set)->size * (*set)->element_bytes;
+            ranges_.push_back(range_of((*set)->destination, ((*set)->height - 1) * (*set)->pitch + row));
         } else if (const auto* kernel = std::get_if<const KernelParams*>(&params)) {
             find_arguments(**kernel);
         }

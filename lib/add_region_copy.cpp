@@ -15,6 +15,8 @@ Node add_region_copy(GraphState& graph, const RegionCopy& copy, const SourceLoca
     require_region_copy(copy, subject);
     const cudaMemcpy3DParms* params = graph.store(runtime_params(copy));
     require_body_copy(graph, params, where);
+    require_unfreed(graph, params->dstPtr.ptr, "destination", NodeKind::memcpy, where);
+    require_unfreed(graph, params->srcPtr.ptr, "source", NodeKind::memcpy, where);
     graph.reserve_node();
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = cudaGraphAddMemcpyNode(&node, graph.native(), nullptr, 0, params);

@@ -60,6 +60,18 @@ class Describer {
             return recorded_event(node);
         case cudaGraphNodeTypeWaitEvent:
             return awaited_event(node);
+        case cudaGraphNodeTypeExtSemaphoreSignal: {
+            cudaExternalSemaphoreSignalNodeParams native{};
+            checked<GraphError>(cudaGraphExternalSemaphoresSignalNodeGetParams(node, &native),
+                                "cudaGraphExternalSemaphoresSignalNodeGetParams");
+            return semaphores(native, true);
+        }
+        case cudaGraphNodeTypeExtSemaphoreWait: {
+            cudaExternalSemaphoreWaitNodeParams native{};
+            checked<GraphError>(cudaGraphExternalSemaphoresWaitNodeGetParams(node, &native),
+                                "cudaGraphExternalSemaphoresWaitNodeGetParams");
+            return semaphores(native, false);
+        }
         case cudaGraphNodeTypeMemAlloc:
             return alloc(node);
         case cudaGraphNodeTypeMemFree:
@@ -125,6 +137,14 @@ class Describer {
         cudaEvent_t event = nullptr;
         checked<GraphError>(cudaGraphEventWaitNodeGetEvent(node, &event), "cudaGraphEventWaitNodeGetEvent");
         return graph_.store(EventParams{event, false});
+    }
+
+    template <class Native>
+    NodeParams semaphores(const Native& native, bool signals) {
+        auto* list = graph_.allocate<SemaphoreOperation>(native.numExtSems);
+        for (unsigned i = 0; i < native.numExtSems; ++i)
+            list[i] = {native.extSemArray[i], native.paramsArray[i].params.fence.value};
+        return graph_.store(SemaphoreParams{signals, native.numExtSems, list});
     }
 
     NodeParams alloc(cudaGraphNode_t node) {

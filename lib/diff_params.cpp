@@ -248,6 +248,16 @@ void compare(const EventParams& before, const EventParams& after, Sink& sink) {
     sink.field("event", static_cast<const void*>(before.event), static_cast<const void*>(after.event));
 }
 
+template <class Sink>
+void compare(const SemaphoreParams& before, const SemaphoreParams& after, Sink& sink) {
+    sink.field("number of semaphores", before.count, after.count, DifferenceKind::parameter, true);
+    for (std::uint32_t i = 0; i < std::min(before.count, after.count); ++i) {
+        sink.field("semaphore", static_cast<const void*>(before.operations[i].semaphore),
+                   static_cast<const void*>(after.operations[i].semaphore));
+        sink.field("value", before.operations[i].value, after.operations[i].value);
+    }
+}
+
 /// Addresses are not the user's: no two graphs have the same.
 template <class Sink>
 void compare(const AllocParams& before, const AllocParams& after, Sink& sink) {

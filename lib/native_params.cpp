@@ -3,6 +3,7 @@
 
 #include "driver.hpp"
 #include "launch_check.hpp"
+#include "semaphore_params.hpp"
 
 #include <cudag/detail/cuda_compat.hpp>
 
@@ -39,6 +40,13 @@ struct SetInGraph {
     NativeResult operator()(const cudaHostNodeParams* host) const {
         return {cudaGraphHostNodeSetParams(node, host), "cudaGraphHostNodeSetParams", Api::runtime};
     }
+    NativeResult operator()(const SemaphoreParams* semaphores) const {
+        if (semaphores->signals)
+            return {cudaGraphExternalSemaphoresSignalNodeSetParams(node, NativeSignals(semaphores->list()).get()),
+                    "cudaGraphExternalSemaphoresSignalNodeSetParams", Api::runtime};
+        return {cudaGraphExternalSemaphoresWaitNodeSetParams(node, NativeWaits(semaphores->list()).get()),
+                "cudaGraphExternalSemaphoresWaitNodeSetParams", Api::runtime};
+    }
     NativeResult operator()(const AllocParams*) const { return cannot_be_set; }
     NativeResult operator()(const FreeParams*) const { return cannot_be_set; }
     NativeResult operator()(const EventParams* event) const {
@@ -74,6 +82,14 @@ struct SetInExec {
     }
     NativeResult operator()(const cudaHostNodeParams* host) const {
         return {cudaGraphExecHostNodeSetParams(exec, node, host), "cudaGraphExecHostNodeSetParams", Api::runtime};
+    }
+    NativeResult operator()(const SemaphoreParams* semaphores) const {
+        if (semaphores->signals)
+            return {
+                cudaGraphExecExternalSemaphoresSignalNodeSetParams(exec, node, NativeSignals(semaphores->list()).get()),
+                "cudaGraphExecExternalSemaphoresSignalNodeSetParams", Api::runtime};
+        return {cudaGraphExecExternalSemaphoresWaitNodeSetParams(exec, node, NativeWaits(semaphores->list()).get()),
+                "cudaGraphExecExternalSemaphoresWaitNodeSetParams", Api::runtime};
     }
     NativeResult operator()(const AllocParams*) const { return cannot_be_set; }
     NativeResult operator()(const FreeParams*) const { return cannot_be_set; }

@@ -52,6 +52,13 @@ NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& para
             kernel->values = place + sizeof(KernelParams);
             std::memcpy(kernel->values, block->values, bytes);
             return kernel;
+        } else if constexpr (std::is_same_v<Block, const SemaphoreParams*>) {
+            const std::size_t bytes = block->count * sizeof(SemaphoreOperation);
+            auto* list = static_cast<SemaphoreOperation*>(memory.allocate(bytes, alignof(SemaphoreOperation)));
+            std::copy_n(block->operations, block->count, list);
+            const SemaphoreParams* semaphores = new (memory.allocate(sizeof(SemaphoreParams), alignof(SemaphoreParams)))
+                SemaphoreParams{block->signals, block->count, list};
+            return semaphores;
         } else {
             using Params = std::remove_const_t<std::remove_pointer_t<Block>>;
             static_assert(std::is_trivially_copyable_v<Params>);
@@ -71,6 +78,9 @@ void assign_params(const NodeParams& copy, const NodeParams& params) noexcept {
             kernel = *block;
             kernel.values = values;
             std::memcpy(values, block->values, block->signature->bytes);
+        } else if constexpr (std::is_same_v<Block, const SemaphoreParams*>) {
+            const SemaphoreParams& semaphores = *std::get<Block>(copy);
+            std::copy_n(block->operations, semaphores.count, semaphores.operations); // updates keep the number
         } else if constexpr (!std::is_same_v<Block, std::monostate>) {
             writable(std::get<Block>(copy)) = *block;
         }

@@ -3,6 +3,7 @@
 
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
+#include <cudag/detail/semaphore_operand.hpp>
 #include <cudag/node.hpp>
 
 #include <cuda.h>
@@ -11,6 +12,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory_resource>
+#include <span>
 #include <string_view>
 #include <variant>
 
@@ -41,6 +43,15 @@ struct ConditionalParams {
 /// "if", "while", "switch"
 [[nodiscard]] std::string_view to_string(ConditionalKind kind) noexcept;
 
+/// Of a node that signals external semaphores, or waits for them.
+struct SemaphoreParams {
+    bool signals;
+    std::uint32_t count;
+    SemaphoreOperation* operations;
+
+    [[nodiscard]] std::span<const SemaphoreOperation> list() const noexcept { return {operations, count}; }
+};
+
 /// Of an alloc node; CUDA fixes all of them when the node is made.
 struct AllocParams {
     void* address;
@@ -51,11 +62,13 @@ struct FreeParams {
     void* address;
 };
 
-/// Each block is trivially copyable but for what a kernel's `values` point at. A copy of several dimensions, or of an
-/// array, is described as CUDA does it. Parameters of nodes that cudag does not describe stay with CUDA: monostate.
-using NodeParams = std::variant<std::monostate, const KernelParams*, const CopyParams*, const cudaMemcpy3DParms*,
-                                const SetParams*, const cudaHostNodeParams*, const EventParams*,
-                                const ConditionalParams*, const AllocParams*, const FreeParams*>;
+/// Each block is trivially copyable but for what a kernel's `values` and a list of semaphores point at. A copy of
+/// several dimensions, or of an array, is described as CUDA does it. Parameters of nodes that cudag does not describe
+/// stay with CUDA: monostate.
+using NodeParams =
+    std::variant<std::monostate, const KernelParams*, const CopyParams*, const cudaMemcpy3DParms*, const SetParams*,
+                 const cudaHostNodeParams*, const EventParams*, const ConditionalParams*, const SemaphoreParams*,
+                 const AllocParams*, const FreeParams*>;
 
 /// "host to device", ...
 [[nodiscard]] std::string_view direction(cudaMemcpyKind kind) noexcept;

@@ -12,11 +12,13 @@
 #include "native_params.hpp"
 #include "operands.hpp"
 #include "region_params.hpp"
+#include "semaphore_params.hpp"
 #include "update_rules.hpp"
 
 #include <cstring>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace cudag {
 
@@ -231,6 +233,21 @@ void update_host(const UpdateTarget& target, const Node& node, HostTask&& task) 
         const auto owned = std::make_shared<HostTask>(std::move(task));
         const cudaHostNodeParams native{run_host_task, owned.get()};
         set_params(update, &native, Owners{{0, owned}});
+    });
+}
+
+void update_semaphores(const UpdateTarget& target, const Node& node, std::span<const SemaphoreOperation> operations,
+                       Owners&& owners) {
+    update_in(target, node, [&](auto update) {
+        const SemaphoreParams& current = *std::get<const SemaphoreParams*>(update.params());
+        require_semaphores<UpdateError>(operations, [&] { return update.subject(); });
+        if (operations.size() != current.count)
+            refuse<UpdateError>(fmt::format("the node has {} semaphores, the update {}; CUDA fixes the number",
+                                            current.count, operations.size()),
+                                update.subject());
+        std::vector<SemaphoreOperation> list(operations.begin(), operations.end());
+        const SemaphoreParams next{current.signals, current.count, list.data()};
+        set_params(update, &next, std::move(owners));
     });
 }
 

@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <ranges>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -144,10 +145,35 @@ class CUDAG_EXPORT GraphBuilder {
     /// Adds a wait for the work that `event`, given as to `record`, marks; if it marks none, for nothing. The mark is
     /// to be set before the graph is launched: within one launch, `.after` orders nodes.
     template <class E>
-    WaitNode wait(E&& event, SourceLocation location = SourceLocation::current()) {
+    requires(!detail::SemaphoreWaits<E>) WaitNode wait(E&& event, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_event<E, detail::EventUse::wait>())
             return WaitNode(detail::Unchecked(), add_event(NodeKind::wait_event, event, location));
         return {};
+    }
+
+    /// Adds a node that signals external semaphores, such as `signal({semaphore, 5})`, or a list of them.
+    /// Throws GraphError if the list is empty, a semaphore is null or was moved from, and in the body of a conditional.
+    SignalNode signal(const SemaphoreSignal& signal, SourceLocation location = SourceLocation::current()) {
+        return this->signal(std::span(&signal, 1), location);
+    }
+    SignalNode signal(std::initializer_list<SemaphoreSignal> signals,
+                      SourceLocation location = SourceLocation::current()) {
+        return signal(std::span(signals.begin(), signals.size()), location);
+    }
+    SignalNode signal(std::span<const SemaphoreSignal> signals, SourceLocation location = SourceLocation::current()) {
+        return SignalNode(detail::Unchecked(), add_semaphores(NodeKind::signal_semaphore, signals, location));
+    }
+
+    /// Adds a node that waits for all of the semaphores in a list. Throws as `signal` does.
+    SemaphoreWaitNode wait(const SemaphoreWait& wait, SourceLocation location = SourceLocation::current()) {
+        return this->wait(std::span(&wait, 1), location);
+    }
+    SemaphoreWaitNode wait(std::initializer_list<SemaphoreWait> waits,
+                           SourceLocation location = SourceLocation::current()) {
+        return wait(std::span(waits.begin(), waits.size()), location);
+    }
+    SemaphoreWaitNode wait(std::span<const SemaphoreWait> waits, SourceLocation location = SourceLocation::current()) {
+        return SemaphoreWaitNode(detail::Unchecked(), add_semaphores(NodeKind::wait_semaphore, waits, location));
     }
 
     /// Adds an allocation of `count` elements of T, `.span()` of the handle, each time the graph runs.
@@ -300,6 +326,13 @@ class CUDAG_EXPORT GraphBuilder {
             return {detail::Unchecked(), detail::add_kernel(state(), call, std::move(owners), location)};
         }
         return {};
+    }
+
+    template <class T>
+    Node add_semaphores(NodeKind kind, std::span<const T> list, const SourceLocation& location) {
+        detail::Owners owners;
+        const auto operations = detail::to_operations(list, owners);
+        return detail::add_semaphores(state(), kind, operations, std::move(owners), location);
     }
 
     template <class E>

@@ -15,6 +15,7 @@
 #include <cudag/error.hpp>
 #include <cudag/event.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/external_semaphore.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/graph_memory.hpp>
 #include <cudag/launch.hpp>

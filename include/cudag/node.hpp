@@ -263,6 +263,20 @@ class WaitNode : public detail::TypedNode<WaitNode> {
     using TypedNode::TypedNode;
 };
 
+/// Signals external semaphores.
+class SignalNode : public detail::TypedNode<SignalNode> {
+  public:
+    static constexpr NodeKind node_kind = NodeKind::signal_semaphore;
+    using TypedNode::TypedNode;
+};
+
+/// Waits for external semaphores.
+class SemaphoreWaitNode : public detail::TypedNode<SemaphoreWaitNode> {
+  public:
+    static constexpr NodeKind node_kind = NodeKind::wait_semaphore;
+    using TypedNode::TypedNode;
+};
+
 namespace detail {
 CUDAG_EXPORT void require_kernel(const Node& node, const void* symbol);
 } // namespace detail

@@ -7,6 +7,7 @@
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/owners.hpp>
 #include <cudag/detail/region_copy.hpp>
+#include <cudag/detail/semaphore_operand.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
 #include <cudag/node.hpp>
@@ -16,6 +17,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 namespace cudag::detail {
@@ -60,6 +62,9 @@ CUDAG_EXPORT Node add_host(GraphState& graph, HostTask&& task, const SourceLocat
 /// `kind` is record_event or wait_event.
 CUDAG_EXPORT Node add_event(GraphState& graph, NodeKind kind, cudaEvent_t event, Owners&& owners,
                             const SourceLocation& where);
+/// `kind` is signal_semaphore or wait_semaphore.
+CUDAG_EXPORT Node add_semaphores(GraphState& graph, NodeKind kind, std::span<const SemaphoreOperation> operations,
+                                 Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes,
                             const AllocOptions& options, const SourceLocation& where);
 /// Frees the memory of `alloc`, of this graph or another; or of the alloc node of this graph whose memory is `range`.

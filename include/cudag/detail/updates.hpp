@@ -9,10 +9,13 @@
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/owners.hpp>
 #include <cudag/detail/region_copy.hpp>
+#include <cudag/detail/semaphore_operand.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
 #include <cudag/node.hpp>
 
+#include <initializer_list>
+#include <span>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -39,6 +42,8 @@ CUDAG_EXPORT void update_memcpy(const UpdateTarget& target, const Node& node, co
 CUDAG_EXPORT void update_region_copy(const UpdateTarget& target, const Node& node, const RegionCopy& copy);
 CUDAG_EXPORT void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners);
 CUDAG_EXPORT void update_host(const UpdateTarget& target, const Node& node, HostTask&& task);
+CUDAG_EXPORT void update_semaphores(const UpdateTarget& target, const Node& node,
+                                    std::span<const SemaphoreOperation> operations, Owners&& owners);
 CUDAG_EXPORT void update_event(const UpdateTarget& target, const Node& node, cudaEvent_t event, Owners&& owners);
 
 /// `Self`, a Graph or an Exec, has a member `update_target()`.
@@ -105,6 +110,18 @@ class Updates {
         if constexpr (require_event<E, EventUse::wait>()) update_with_event(node, event);
     }
 
+    /// Gives a node other semaphores and values. CUDA fixes how many.
+    void update(const SignalNode& node, const SemaphoreSignal& signal) { update(node, std::span(&signal, 1)); }
+    void update(const SignalNode& node, std::initializer_list<SemaphoreSignal> signals) {
+        update(node, std::span(signals.begin(), signals.size()));
+    }
+    void update(const SignalNode& node, std::span<const SemaphoreSignal> signals) { set_semaphores(node, signals); }
+    void update(const SemaphoreWaitNode& node, const SemaphoreWait& wait) { update(node, std::span(&wait, 1)); }
+    void update(const SemaphoreWaitNode& node, std::initializer_list<SemaphoreWait> waits) {
+        update(node, std::span(waits.begin(), waits.size()));
+    }
+    void update(const SemaphoreWaitNode& node, std::span<const SemaphoreWait> waits) { set_semaphores(node, waits); }
+
     /// What alloc and free nodes do is fixed.
     template <class T, class... A>
     void update(const AllocNode<T>&, A&&...) {
@@ -126,6 +143,13 @@ class Updates {
     }
 
     [[nodiscard]] UpdateTarget target() { return static_cast<Self&>(*this).update_target(); }
+
+    template <class T>
+    void set_semaphores(const Node& node, std::span<const T> list) {
+        Owners owners;
+        const auto operations = to_operations(list, owners);
+        update_semaphores(target(), node, operations, std::move(owners));
+    }
 
     template <class E>
     void update_with_event(const Node& node, const E& event) {

@@ -1,0 +1,37 @@
+// What nodes that signal semaphores and wait for them take, with its types erased.
+#pragma once
+
+#include <cudag/detail/owners.hpp>
+#include <cudag/external_semaphore.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+#include <vector>
+
+namespace cudag::detail {
+
+struct SemaphoreOperation {
+    cudaExternalSemaphore_t semaphore;
+    std::uint64_t value;
+};
+
+/// One wait, or a list of them.
+template <class W>
+concept SemaphoreWaits =
+    std::same_as<std::remove_cvref_t<W>, SemaphoreWait> || std::convertible_to<W, std::span<const SemaphoreWait>>;
+
+/// `list` holds SemaphoreSignals or SemaphoreWaits; what they own goes into `owners`.
+template <class T>
+std::vector<SemaphoreOperation> to_operations(std::span<const T> list, Owners& owners) {
+    std::vector<SemaphoreOperation> operations;
+    operations.reserve(list.size());
+    for (const T& each : list) {
+        keep(owners, static_cast<std::uint32_t>(operations.size()), each.semaphore.owner());
+        operations.push_back({each.semaphore.get(), each.value});
+    }
+    return operations;
+}
+
+} // namespace cudag::detail
