@@ -236,3 +236,27 @@ TEST_CASE("kernels may take memory whose free node is made already", "[memory][o
     s.free.after(use);
     run(std::move(s.b));
 }
+
+TEST_CASE("regions that copies and fills of rows work on are uses", "[memory][order]") {
+    using cudag::DeviceSpan2D;
+    const auto check = [](const char* label, auto&& add) {
+        Sample s;
+        add(s).label(label);
+        s.end();
+        CHECK(s.refusal().labels() == Labels{label, "memory"});
+    };
+    const auto inside = [](const Sample& s) { return DeviceSpan2D<int>(s.alloc.span(), 2, 2); };
+    const auto outside = [](const Sample& s) { return DeviceSpan2D<int>(s.outside.span(), 2, 2); };
+    check("to", [&](Sample& s) { return s.b.memcpy2d(inside(s), outside(s)); });
+    check("from", [&](Sample& s) { return s.b.memcpy2d(outside(s), inside(s)); });
+    check("fill", [&](Sample& s) { return s.b.memset2d(inside(s), 1); });
+
+    Sample late;
+    late.end();
+    const auto to = refused<GraphError>([&] { late.b.memcpy2d(inside(late), outside(late)); });
+    CHECK_THAT(to.what(), ContainsSubstring("the destination is memory of alloc \"memory\""));
+    const auto from = refused<GraphError>([&] { late.b.memcpy2d(outside(late), inside(late)); });
+    CHECK_THAT(from.what(), ContainsSubstring("the source is memory of alloc \"memory\""));
+    const auto fill = refused<GraphError>([&] { late.b.memset2d(inside(late), 1); });
+    CHECK_THAT(fill.what(), ContainsSubstring("the destination is memory of alloc \"memory\""));
+}

@@ -5,6 +5,7 @@
 #include "memory_nodes.hpp"
 
 using cudag::AllocNode;
+using cudag::Event;
 using cudag::Exec;
 using cudag::Graph;
 using cudag::GraphBuilder;
@@ -116,4 +117,44 @@ TEST_CASE("memory that a child does not free is explained, too", "[memory][rules
     cudag::check(cudaFree(alloc.span().data()));
     run(exec, stream);
     cudag::check(cudaFree(alloc.span().data()));
+}
+
+TEST_CASE("kinds that bodies do not take are refused there by name", "[memory][rules][conditional]") {
+    Event event;
+    GraphBuilder other;
+    const auto foreign = other.alloc<int>(1);
+    const auto check = [](const char* kind, auto&& add) {
+        GraphBuilder b;
+        const cudag::Condition condition = b.condition(1);
+        const auto error = refused<GraphError>([&] { b.if_(condition, [&](GraphBuilder& body) { add(body); }); });
+        CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
+        CHECK_THAT(error.what(), ContainsSubstring(std::string("CUDA allows no ") + kind + " node in the body of if"));
+        b.if_(condition, [](GraphBuilder& body) { body.kernel({}, nothing); });
+        CHECK(std::move(b).build().node_count() == 1);
+    };
+    check("alloc", [](GraphBuilder& body) { body.alloc<int>(1); });
+    check("free", [&](GraphBuilder& body) { body.free(foreign); });
+    check("free", [&](GraphBuilder& body) { body.free(foreign.span()); });
+    check("record_event", [&](GraphBuilder& body) { body.record(event); });
+    check("wait_event", [&](GraphBuilder& body) { body.wait(event); });
+    check("signal_semaphore", [](GraphBuilder& body) { body.signal({cudaExternalSemaphore_t(), 1}); });
+    check("wait_semaphore", [](GraphBuilder& body) { body.wait({cudaExternalSemaphore_t(), 1}); });
+}
+
+TEST_CASE("a use inside a body is ordered by its conditional node", "[memory][rules][conditional]") {
+    const auto result = device({0});
+    GraphBuilder b;
+    const auto alloc = b.alloc<int>(1).label("memory");
+    const auto branch = b.if_(b.condition(1), [&](GraphBuilder& body) {
+                             body.kernel({}, store, alloc.span(), 9).label("inner store");
+                         }).label("branch");
+    const auto copy = b.memcpy(result, alloc.span()).after(alloc, branch);
+    b.free(alloc).after(copy);
+    const auto error = refused<GraphError>([&] { b.check(); });
+    CHECK(error.labels() == Labels{"inner store", "memory"});
+    CHECK_THAT(error.what(),
+               ContainsSubstring("let if \"branch\" at ") && ContainsSubstring(" come .after(alloc \"memory\" at "));
+    branch.after(alloc);
+    run(std::move(b));
+    CHECK(read(result) == std::vector{9});
 }

@@ -1,4 +1,6 @@
 // Every runtime call that fails while a graph is built, cloned, adopted or instantiated.
+#include <sys/mman.h>
+
 #include "faults.hpp"
 #include "live_counts.hpp"
 #include "pipeline.hpp"
@@ -78,6 +80,11 @@ TEST_CASE("a node whose call fails is not in the graph", "[unit][faults]") {
         cudag::Event event;
         check_adding([&](auto& builder, auto) { return builder.record(event); });
         check_adding([&](auto& builder, auto) { return builder.wait(event); });
+    }
+    SECTION("semaphores") {
+        const auto semaphore = cudag::ExternalSemaphore::import_timeline(memfd_create("timeline", MFD_CLOEXEC));
+        check_adding([&](auto& builder, auto) { return builder.signal({semaphore, 1}); });
+        check_adding([&](auto& builder, auto) { return builder.wait({semaphore, 1}); });
     }
     SECTION("alloc") {
         check_adding(
