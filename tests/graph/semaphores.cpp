@@ -71,3 +71,19 @@ TEST_CASE("a list of no semaphores is refused", "[semaphore]") {
                ContainsSubstring("wait_semaphore at ") && ContainsSubstring("a list of 0 semaphores"));
     CHECK(std::move(b).build().node_count() == 0);
 }
+
+TEST_CASE("the body of a conditional takes no semaphores", "[semaphore]") {
+    const cudaExternalSemaphore_t any = nullptr;
+    const auto check = [](auto&& add, const char* text) {
+        GraphBuilder b;
+        const auto condition = b.condition(1);
+        const auto error =
+            refused<GraphError>([&] { b.if_(condition, [&](GraphBuilder& body) { add(body); }).label("when"); });
+        CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
+        CHECK_THAT(error.what(), ContainsSubstring(text));
+        b.if_(condition, [](GraphBuilder&) {});
+        CHECK(std::move(b).build().node_count() == 1);
+    };
+    check([&](GraphBuilder& body) { body.signal({any, 1}); }, "CUDA allows no signal_semaphore node in the body of");
+    check([&](GraphBuilder& body) { body.wait({any, 1}); }, "CUDA allows no wait_semaphore node in the body of");
+}

@@ -1,0 +1,11 @@
+// A semaphore that is gone when the graph runs, waited for.
+// expect-error: deleted
+#include <cudag/builder.hpp>
+
+void call(cudag::GraphBuilder& b, cudag::ExternalSemaphore& semaphore) {
+#ifdef CUDAG_EXPECT_ERROR
+    b.wait(cudag::SemaphoreWait{cudag::ExternalSemaphore::import_timeline(3), 1});
+#else
+    b.wait(cudag::SemaphoreWait{semaphore, 1});
+#endif
+}
