@@ -57,25 +57,31 @@ struct KernelSignature {
     std::uint32_t bytes;
 };
 
+template <std::size_t Count>
+struct SignatureLayout {
+    std::array<Parameter, std::max<std::size_t>(Count, 1)> parameters{}; // never of size 0
+    std::uint32_t bytes = 0;
+};
+
+template <class... P>
+constexpr SignatureLayout<sizeof...(P)> lay_out() noexcept {
+    SignatureLayout<sizeof...(P)> result;
+    [[maybe_unused]] std::size_t i = 0;
+    [[maybe_unused]] const auto place = [&](std::size_t size, std::size_t align, ParameterType type) {
+        const std::size_t offset = (result.bytes + align - 1) / align * align;
+        result.parameters[i++] = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size), type};
+        result.bytes = static_cast<std::uint32_t>(offset + size);
+    };
+    (place(sizeof(P), alignof(P), parameter_type<P>()), ...);
+    return result;
+}
+
 template <class... P>
 struct SignatureOf {
     static_assert((std::is_trivially_copyable_v<P> && ...), "cudag: kernel parameters must be trivially copyable");
 
     static constexpr std::uint32_t count = sizeof...(P);
-    static constexpr auto layout = [] {
-        struct Layout {
-            std::array<Parameter, std::max<std::size_t>(sizeof...(P), 1)> parameters{};
-            std::uint32_t bytes = 0;
-        } result;
-        [[maybe_unused]] std::size_t i = 0;
-        [[maybe_unused]] const auto place = [&](std::size_t size, std::size_t align, ParameterType type) {
-            const std::size_t offset = (result.bytes + align - 1) / align * align;
-            result.parameters[i++] = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size), type};
-            result.bytes = static_cast<std::uint32_t>(offset + size);
-        };
-        (place(sizeof(P), alignof(P), parameter_type<P>()), ...);
-        return result;
-    }();
+    static constexpr SignatureLayout<sizeof...(P)> layout = lay_out<P...>();
     static constexpr KernelSignature value{layout.parameters.data(), count, layout.bytes};
 };
 
