@@ -1,6 +1,8 @@
 // Compares a launch's attributes with what device and kernel allow, because CUDA only says "invalid argument".
 #include "kernel_attributes.hpp"
 
+#include <cudag/detail/cuda_compat.hpp>
+
 #include <fmt/format.h>
 
 #include <cstdint>
@@ -29,6 +31,28 @@ std::optional<cudaFuncAttributes> function_attributes(const void* symbol) {
     return status == cudaSuccess ? std::optional(attributes) : std::nullopt;
 }
 
+/// The most blocks that this device runs in a cluster of the kernel. CUDA lets a node have more, and fails later.
+std::optional<int> largest_cluster(const LaunchConfig& config, const void* symbol) {
+    void* address = nullptr;
+    const cudaError_t fetched = compat::driver_entry_point("cuOccupancyMaxPotentialClusterSize", 12040, &address);
+    cudaFunction_t function = nullptr;
+    const cudaError_t found = cudaGetFuncBySymbol(&function, symbol);
+    ignore(fetched);
+    ignore(found);
+    if (fetched != cudaSuccess || address == nullptr || found != cudaSuccess) return std::nullopt;
+    CUlaunchConfig launch{};
+    launch.gridDimX = config.grid.x;
+    launch.gridDimY = config.grid.y;
+    launch.gridDimZ = config.grid.z;
+    launch.blockDimX = config.block.x;
+    launch.blockDimY = config.block.y;
+    launch.blockDimZ = config.block.z;
+    launch.sharedMemBytes = static_cast<unsigned>(config.shared_bytes);
+    int blocks = 0;
+    const auto ask = reinterpret_cast<decltype(&::cuOccupancyMaxPotentialClusterSize)>(address);
+    return ask(&blocks, function, &launch) == CUDA_SUCCESS && blocks > 0 ? std::optional(blocks) : std::nullopt;
+}
+
 std::string broken_cluster(const LaunchConfig& config, const void* symbol) {
     constexpr std::uint64_t portable_blocks = 8; // CUDA Programming Guide, thread block clusters
     const dim3& cluster = config.cluster;
@@ -53,7 +77,13 @@ std::string broken_cluster(const LaunchConfig& config, const void* symbol) {
     const std::uint64_t blocks = std::uint64_t{cluster.x} * cluster.y * cluster.z;
     if (blocks <= portable_blocks) return {};
     const auto function = function_attributes(symbol);
-    if (!function || function->nonPortableClusterSizeAllowed != 0) return {};
+    if (!function) return {};
+    if (function->nonPortableClusterSizeAllowed != 0) {
+        const auto limit = largest_cluster(config, symbol);
+        if (!limit || blocks <= static_cast<std::uint64_t>(*limit)) return {};
+        return fmt::format("a cluster of {} x {} x {} has {} blocks; this device runs up to {} of this kernel together",
+                           cluster.x, cluster.y, cluster.z, blocks, *limit);
+    }
     return fmt::format("a cluster of {} x {} x {} has {} blocks; this kernel allows {}: raise its limit with "
                        "cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
                        cluster.x, cluster.y, cluster.z, blocks, portable_blocks);
