@@ -119,7 +119,7 @@ TEST_CASE("an attribute that kernel nodes do not have is refused", "[graph][attr
     Call call(nothing);
     const cudaGraphNode_t node = add_kernel(graph, call);
     for (const auto id : {cudaLaunchAttributeSynchronizationPolicy, cudaLaunchAttributeProgrammaticStreamSerialization,
-                          attribute_id(99)}) {
+                          unnamed_attribute}) {
         Value value{};
         REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, set(node, id, value));
         REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphKernelNodeGetAttribute(node, id, &value));

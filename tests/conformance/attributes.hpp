@@ -3,8 +3,6 @@
 
 #include "nodes.hpp"
 
-#include <cstring>
-
 using Value = cudaLaunchAttributeValue;
 
 inline Value cluster_of(unsigned x, unsigned y = 1, unsigned z = 1) {
@@ -27,13 +25,8 @@ inline Value priority_value(int priority) {
     return value;
 }
 
-/// The attribute with this number, which CUDA may not name.
-inline cudaLaunchAttributeID attribute_id(int number) {
-    cudaLaunchAttributeID id{};
-    static_assert(sizeof id == sizeof number);
-    std::memcpy(&id, &number, sizeof id);
-    return id;
-}
+/// A number that CUDA 13 gives no attribute, within the range of the enumeration.
+constexpr auto unnamed_attribute = static_cast<cudaLaunchAttributeID>(31);
 
 inline cudaError_t set(cudaGraphNode_t node, cudaLaunchAttributeID id, const Value& value) {
     return cudaGraphKernelNodeSetAttribute(node, id, &value);

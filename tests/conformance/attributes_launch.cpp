@@ -70,7 +70,7 @@ TEST_CASE("a launch with hints runs", "[launch][attributes]") {
 }
 
 TEST_CASE("an attribute that launches do not have is refused", "[launch][attributes]") {
-    REQUIRE(launch(1, {attribute(attribute_id(99), {})}).code == cudaErrorInvalidValue);
+    REQUIRE(launch(1, {attribute(unnamed_attribute, {})}).code == cudaErrorInvalidValue);
     Value updatable{};
     updatable.deviceUpdatableKernelNode.deviceUpdatable = 1;
     const auto outside_of_a_capture = attribute(cudaLaunchAttributeDeviceUpdatableKernelNode, updatable);

@@ -125,9 +125,9 @@ TEST_CASE("children and conditionals leave nothing behind", "[owners]") {
         inner.kernel({}, store, cell, 1);
         Graph child = std::move(inner).build();
         GraphBuilder b;
-        b.child(child);
-        b.child(std::move(child));
-        b.if_(b.condition(1), [&](GraphBuilder& body) { body.kernel({}, store, cell, 2); });
+        const auto cloned = b.child(child);
+        const auto moved = b.child(std::move(child)).after(cloned);
+        b.if_(b.condition(1), [&](GraphBuilder& body) { body.kernel({}, store, cell, 2); }).after(moved);
         Exec exec = std::move(b).build().instantiate();
         run(exec, Stream());
     }
