@@ -261,7 +261,7 @@ void compare(const SemaphoreParams& before, const SemaphoreParams& after, Sink& 
 /// Addresses are not the user's: no two graphs have the same.
 template <class Sink>
 void compare(const AllocParams& before, const AllocParams& after, Sink& sink) {
-    sink.field("bytes", before.bytes, after.bytes, DifferenceKind::parameter, true);
+    sink.field("bytes", before.bytes, after.bytes);
     sink.field("device", before.device, after.device, DifferenceKind::parameter, true);
 }
 template <class Sink>

@@ -5,6 +5,7 @@
 #include "driver.hpp"
 #include "failure.hpp"
 #include "reclaim.hpp"
+#include "search.hpp"
 
 #include <fmt/format.h>
 
@@ -49,7 +50,7 @@ const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& 
 } // namespace
 
 ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options)
-    : native_(native), source_(std::move(source)), basis_(source_), nodes_(source_->number_nodes()),
+    : native_(native), source_(std::move(source)), claimed_(source_), basis_(source_), nodes_(source_->number_nodes()),
       shadows_(shadows_from(*source_)), options_(options), seen_(source_->version()),
       uploaded_(options.upload_stream.has_value()), device_updatable_(source_->has_device_updatable()) {
     options_.upload_stream.reset();
@@ -58,7 +59,7 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
 }
 
 ExecState::~ExecState() {
-    source_->exec_gone();
+    claimed_->exec_gone();
     ignore(cudaGraphExecDestroy(native_)); // launches in flight finish; CUDA keeps the graph's owners for them
     shadows_->retire(in_flight_);
     reclaim();
@@ -87,7 +88,7 @@ void ExecState::launch_native(cudaStream_t stream) const {
     bind_context();
     const CUresult result = driver().graph_launch(native_, stream);
     if (result != CUDA_SUCCESS) [[unlikely]]
-        raise_launch_failure(to_runtime(result), native_, *source_, replays_ != 0);
+        raise_launch_failure(to_runtime(result), native_, *claimed_, replays_ != 0);
 }
 
 ExecNode ExecState::node_of(const Node& node) const {
@@ -135,6 +136,11 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     shadows_ = std::move(shadows);
     if (basis->version() != 0) in_flight_.begin_tracking();
     if (basis == source_) seen_ = basis->version();
+    if (find_memory_node(*basis)) { // CUDA counts this exec as one of the graph that it was updated from
+        claimed_->exec_gone();
+        basis->exec_made();
+        claimed_ = basis;
+    }
     basis_ = std::move(basis);
 }
 

@@ -56,6 +56,7 @@ class ExecState {
     [[nodiscard]] ExecNode node_of(const Node& node) const;
 
     /// The graph that this exec was made from.
+    [[nodiscard]] const GraphState& claimed() const noexcept { return *claimed_; }
     [[nodiscard]] const GraphState& source() const noexcept { return *source_; }
     /// Whether this exec was made from `graph`.
     [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
@@ -87,7 +88,8 @@ class ExecState {
 
     cudaGraphExec_t native_;
     std::shared_ptr<GraphState> source_;
-    std::shared_ptr<GraphState> basis_; ///< what a node without a shadow has is what it was made with there
+    std::shared_ptr<GraphState> claimed_; ///< whose exec it is, where a graph can have only one
+    std::shared_ptr<GraphState> basis_;   ///< what a node without a shadow has is what it was made with there
     std::uint32_t nodes_;
     std::unique_ptr<Shadows> shadows_;
     InFlight in_flight_;

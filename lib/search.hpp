@@ -30,4 +30,11 @@ template <class Predicate>
     return find_node(graph, [kind](const GraphState& g, std::uint32_t i) { return g.nodes()[i].kind == kind; });
 }
 
+/// The first node that allocates or frees graph memory.
+[[nodiscard]] inline FoundNode find_memory_node(const GraphState& graph) {
+    return find_node(graph, [](const GraphState& g, std::uint32_t i) {
+        return g.nodes()[i].kind == NodeKind::alloc || g.nodes()[i].kind == NodeKind::free;
+    });
+}
+
 } // namespace cudag::detail

@@ -79,6 +79,13 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
                 {},
                 true};
     }
+    if (&next != &exec.claimed() && next.has_exec())
+        if (const FoundNode node = find_memory_node(next))
+            return {UpdateVerdict::not_supported,
+                    "an Exec of the graph is alive, and CUDA allows one of a graph with " +
+                        describe_node(*node.graph, node.index) + ": destroy that Exec first",
+                    {},
+                    false};
     std::vector<Difference> structure = diff_structure(exec.source(), next);
     if (!structure.empty()) {
         const bool kinds = structure.front().kind == DifferenceKind::node_kind;

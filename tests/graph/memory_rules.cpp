@@ -158,3 +158,54 @@ TEST_CASE("a use inside a body is ordered by its conditional node", "[memory][ru
     run(std::move(b));
     CHECK(read(result) == std::vector{9});
 }
+
+namespace {
+
+/// alloc "kept" -> store `value`; nothing frees it.
+struct KeptValue {
+    AllocNode<int> alloc;
+    Graph graph;
+
+    explicit KeptValue(int value) : graph(build(value)) {}
+
+  private:
+    Graph build(int value) {
+        GraphBuilder b;
+        alloc = b.alloc<int>(1).label("kept");
+        b.kernel({}, store, alloc.span(), value).after(alloc);
+        return std::move(b).build();
+    }
+};
+
+} // namespace
+
+TEST_CASE("a whole update makes an Exec one of the graph that it is updated from", "[memory][rules][update]") {
+    const KeptValue first(1);
+    const KeptValue second(2);
+    const Stream stream;
+    Exec exec = first.graph.instantiate();
+    REQUIRE(exec.update(second.graph).updated());
+    CHECK(refused<InstantiateError>([&] { static_cast<void>(second.graph.instantiate()); }).labels() == Labels{"kept"});
+    Exec again = first.graph.instantiate();
+    run(exec, stream);
+    CHECK(read(second.alloc.span()) == std::vector{2});
+    run(again, stream);
+    CHECK(read(first.alloc.span()) == std::vector{1});
+    cudag::check(cudaFree(first.alloc.span().data()));
+    cudag::check(cudaFree(second.alloc.span().data()));
+}
+
+TEST_CASE("a graph with memory nodes that has an Exec updates no other one", "[memory][rules][update]") {
+    const KeptValue first(1);
+    const KeptValue second(2);
+    Exec exec = first.graph.instantiate();
+    const Exec other = second.graph.instantiate();
+    const cudag::UpdateReport report = exec.update(second.graph);
+    CHECK_FALSE(report.updated());
+    CHECK_FALSE(report.needs_instantiate());
+    CHECK_THAT(report.to_string(),
+               ContainsSubstring("alloc \"kept\" at ") && ContainsSubstring("destroy that Exec first"));
+    run(exec, Stream());
+    CHECK(read(first.alloc.span()) == std::vector{1});
+    cudag::check(cudaFree(first.alloc.span().data()));
+}
