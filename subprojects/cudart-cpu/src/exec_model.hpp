@@ -29,7 +29,7 @@ struct ExecGraph;
 struct NodeState {
     WorkPointer work;
     bool enabled = true;
-    std::vector<ExecGraph> bodies{}; // of the graphs that the node owns
+    std::vector<ExecGraph> bodies; // of the graphs that the node owns
 };
 
 /// One graph, as it was when the exec was made: the one that was instantiated, or one that a node owns.
