@@ -20,8 +20,8 @@ enum class MemorySyncDomain : std::uint8_t {
 };
 
 /// Grid and block in CUDA's units: blocks, and threads of a block. An aggregate: `{.grid = 8, .block = 256}`.
-/// What comes after `shared_bytes` is fixed once a node is made: an update may repeat it or leave it out, but not change
-/// it. What the device does not support is refused with a GraphError (Error by `launch`) that says so.
+/// What comes after `shared_bytes` is fixed once a node is made: an update may repeat it or leave it out, but not
+/// change it. What the device does not support is refused with a GraphError (Error by `launch`) that says so.
 struct LaunchConfig {
     dim3 grid = {1, 1, 1};
     dim3 block = {1, 1, 1};
