@@ -188,11 +188,6 @@ void GraphState::remove_last() noexcept {
     nodes_.pop_back();
 }
 
-bool GraphState::contains(NodeKind kind) const noexcept {
-    return std::any_of(nodes_.begin(), nodes_.end(), [&](const NodeRecord& node) { return node.kind == kind; }) ||
-           std::any_of(nested_.begin(), nested_.end(), [&](const auto& inner) { return inner->contains(kind); });
-}
-
 std::uint32_t GraphState::number_from(std::uint32_t first) noexcept {
     first_number_ = first;
     std::uint32_t next = first + static_cast<std::uint32_t>(nodes_.size());

@@ -155,8 +155,6 @@ class GraphState {
                                                                  std::size_t number) const noexcept;
     /// The graphs inside nodes of this one.
     [[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& nested() const noexcept { return nested_; }
-    /// Whether a node of this kind is in this graph, or in a graph inside it.
-    [[nodiscard]] bool contains(NodeKind kind) const noexcept;
     /// Numbers the nodes of this root and all graphs inside it; returns how many there are. Node i of a graph has the
     /// number `first_number() + i`.
     std::uint32_t number_nodes() noexcept { return number_from(0); }
@@ -274,6 +272,11 @@ class GraphState {
 
     /// Whether CUDA deletes no node of this graph, because it has alloc or free nodes.
     [[nodiscard]] bool keeps_nodes() const noexcept { return keeps_nodes_; }
+    /// Whether there are alloc or free nodes in this graph, or in a graph inside it.
+    [[nodiscard]] bool has_memory_nodes() const noexcept {
+        return keeps_nodes_ ||
+               std::any_of(nested_.begin(), nested_.end(), [](const auto& inner) { return inner->has_memory_nodes(); });
+    }
 
     /// A node that kernels may change has been added.
     void set_device_updatable() noexcept { device_updatable_ = true; }

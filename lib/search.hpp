@@ -32,6 +32,7 @@ template <class Predicate>
 
 /// The first node that allocates or frees graph memory.
 [[nodiscard]] inline FoundNode find_memory_node(const GraphState& graph) {
+    if (!graph.has_memory_nodes()) return {};
     return find_node(graph, [](const GraphState& g, std::uint32_t i) {
         return g.nodes()[i].kind == NodeKind::alloc || g.nodes()[i].kind == NodeKind::free;
     });

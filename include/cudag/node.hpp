@@ -202,11 +202,9 @@ class TypedNode : public Node {
     }
 };
 
-} // namespace detail
-
-namespace detail {
 /// Throws GraphError if the node is not device-updatable.
 [[nodiscard]] CUDAG_EXPORT cudaGraphDeviceNode_t device_node(const Node& node);
+
 } // namespace detail
 
 /// A kernel launch whose parameters are P...
