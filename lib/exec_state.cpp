@@ -5,7 +5,6 @@
 #include "driver.hpp"
 #include "failure.hpp"
 #include "reclaim.hpp"
-#include "search.hpp"
 
 #include <fmt/format.h>
 
@@ -29,20 +28,15 @@ const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& 
 }
 
 /// CUDA's answer to a second launch without a free between is a bare "invalid argument".
-[[noreturn]] void raise_launch_failure(cudaError_t status, cudaGraphExec_t exec, const GraphState& source,
-                                       bool launched_before) {
+[[noreturn]] void raise_launch_failure(cudaError_t status, const GraphState& source, bool must_be_freed) {
     CallFailure failure = describe_failure(status, "cuGraphLaunch", {}, Api::driver);
     const GraphState* owner = nullptr;
     const GraphAllocation* memory = find_unfreed(source, owner);
-    unsigned long long flags = 0;
-    if (status == cudaErrorInvalidValue && launched_before && memory != nullptr) {
-        ignore(cudaGraphExecGetFlags(exec, &flags));
-        if ((flags & cudaGraphInstantiateFlagAutoFreeOnLaunch) == 0) {
-            failure.text += fmt::format("; {} is not freed in this graph: free its memory before the next launch, by "
-                                        "cudaFreeAsync or another graph, or instantiate with auto_free_on_launch",
-                                        describe_node(*owner, *memory->alloc));
-            failure.details.labels.emplace_back(owner->nodes()[*memory->alloc].label);
-        }
+    if (status == cudaErrorInvalidValue && must_be_freed && memory != nullptr) {
+        failure.text += fmt::format("; {} is not freed in this graph: free its memory before the next launch, by "
+                                    "cudaFreeAsync or another graph, or instantiate with auto_free_on_launch",
+                                    describe_node(*owner, *memory->alloc));
+        failure.details.labels.emplace_back(owner->nodes()[*memory->alloc].label);
     }
     throw Error(status, failure.text, std::move(failure.details));
 }
@@ -88,7 +82,7 @@ void ExecState::launch_native(cudaStream_t stream) const {
     bind_context();
     const CUresult result = driver().graph_launch(native_, stream);
     if (result != CUDA_SUCCESS) [[unlikely]]
-        raise_launch_failure(to_runtime(result), native_, *claimed_, replays_ != 0);
+        raise_launch_failure(to_runtime(result), *claimed_, replays_ != 0 && !options_.auto_free_on_launch);
 }
 
 ExecNode ExecState::node_of(const Node& node) const {
@@ -136,7 +130,7 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     shadows_ = std::move(shadows);
     if (basis->version() != 0) in_flight_.begin_tracking();
     if (basis == source_) seen_ = basis->version();
-    if (find_memory_node(*basis)) { // CUDA counts this exec as one of the graph that it was updated from
+    if (basis->has_memory_nodes()) { // CUDA counts this exec as one of the graph that it was updated from
         claimed_->exec_gone();
         basis->exec_made();
         claimed_ = basis;
