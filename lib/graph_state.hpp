@@ -23,6 +23,7 @@
 #include <cstdint>
 #include <memory>
 #include <memory_resource>
+#include <span>
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
@@ -174,6 +175,10 @@ class GraphState {
     }
     /// The same, with room for the bindings among `owners`.
     void reserve_node(const Owners& owners);
+    void reserve_nodes(std::size_t more) {
+        reserve_more(nodes_, more);
+        reserve_more(natives_, more);
+    }
     /// `owners` are kept until the graph, its clones and execs are gone and no launch uses them.
     Node append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners = {}) noexcept;
 
@@ -211,8 +216,6 @@ class GraphState {
         return function;
     }
 
-    /// The edges that CUDA has already, of an adopted graph.
-    void adopt_edges(std::vector<EdgeRecord>&& edges) noexcept;
     /// Replaces the nodes that a clone took over from its origin by its own.
     void find_natives_in_clone();
     /// Leaves CUDA's graph to whoever it came from: this state no longer destroys it.
@@ -307,6 +310,8 @@ class GraphState {
         edges_.push_back({from, to});
         native_edges_ = edges_.size();
     }
+    /// Adds edges that CUDA has already, before those that it has not seen yet; there must be room.
+    void append_native_edges(std::span<const EdgeRecord> edges) noexcept;
 
   private:
     template <class Sources>
