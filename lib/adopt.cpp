@@ -8,7 +8,7 @@ namespace cudag {
 
 Graph Graph::adopt(cudaGraph_t graph) {
     if (graph == nullptr) detail::refuse("adopt: the graph is null");
-    return Graph(detail::describe_graph(graph));
+    return Graph(detail::adopted_graph(graph));
 }
 
 } // namespace cudag

@@ -221,14 +221,28 @@ std::vector<EdgeRecord> edges_to(const std::unordered_map<cudaGraphNode_t, std::
 }
 
 /// The graph inside a child node, which owns it.
-std::shared_ptr<GraphState> describe_inside(cudaGraphNode_t child, const SourceLocation& location) {
+std::shared_ptr<GraphState> describe_inside(cudaGraphNode_t child) {
     cudaGraph_t native = nullptr;
     checked<GraphError>(cudaGraphChildGraphNodeGetGraph(child, &native), "cudaGraphChildGraphNodeGetGraph");
     auto inner = std::make_shared<GraphState>(native);
     inner->give_up_native();
-    describe_new_nodes(*inner, 0, {}, location);
+    describe_region(*inner, 0, CaptureNames(0, {}));
     inner->set_built();
     return inner;
+}
+
+/// Gives the records of nodes, `first` being the number of the first one, their names.
+void name_records(GraphState& graph, std::vector<NodeRecord>& records, std::uint32_t first, const CaptureNames& names) {
+    for (const NamedNodes& stretch : names.stretches()) {
+        const std::size_t begin = std::max(stretch.first, first) - first;
+        const std::size_t end = std::min<std::size_t>(std::max(stretch.end, first) - first, records.size());
+        if (begin >= end) continue;
+        const std::string_view label = graph.store(std::string_view(stretch.label));
+        for (std::size_t i = begin; i < end; ++i) {
+            records[i].label = label;
+            records[i].location = stretch.location;
+        }
+    }
 }
 
 /// Cannot fail once there is room.
@@ -249,15 +263,14 @@ void append(GraphState& graph, Description&& description, std::span<const cudaGr
 
 } // namespace
 
-void describe_new_nodes(GraphState& graph, std::size_t first_native, std::string_view label,
-                        const SourceLocation& location) {
+void describe_region(GraphState& graph, std::uint32_t first, const CaptureNames& names) {
     const std::vector<cudaGraphNode_t> natives = nodes_of(graph.native());
     const std::size_t known = graph.nodes().size();
-    const std::span<const cudaGraphNode_t> fresh = std::span(natives).subspan(first_native);
-    const std::string_view text = label.empty() ? std::string_view() : graph.store(label);
+    const std::span<const cudaGraphNode_t> fresh = std::span(natives).subspan(first);
 
     Description description;
     description.allocations = graph.allocations();
+    description.records.reserve(fresh.size());
     Describer describer(graph, description);
     std::unordered_map<cudaGraphNode_t, std::uint32_t> indices;
     for (std::uint32_t i = 0; i < known; ++i)
@@ -266,24 +279,30 @@ void describe_new_nodes(GraphState& graph, std::size_t first_native, std::string
         const auto index = static_cast<std::uint32_t>(known + description.records.size());
         cudaGraphNodeType type{};
         checked<GraphError>(cudaGraphNodeGetType(native, &type), "cudaGraphNodeGetType");
-        description.records.emplace_back(static_cast<NodeKind>(type), describer.describe(native, type), text, location);
-        if (type == cudaGraphNodeTypeGraph) description.nested.push_back({index, describe_inside(native, location)});
+        description.records.emplace_back(static_cast<NodeKind>(type), describer.describe(native, type),
+                                         std::string_view(), names.location());
+        if (type == cudaGraphNodeTypeGraph) description.nested.push_back({index, describe_inside(native)});
         indices[native] = index;
     }
     description.edges = edges_to(indices, graph.native(), known);
+    name_records(graph, description.records, first, names);
     append(graph, std::move(description), fresh);
 }
 
-std::shared_ptr<GraphState> describe_graph(cudaGraph_t native, const SourceLocation& location) {
+std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names) {
     auto graph = std::make_shared<GraphState>(native);
     try {
-        describe_new_nodes(*graph, 0, {}, location);
+        describe_region(*graph, 0, names);
     } catch (...) {
         graph->give_up_native();
         throw;
     }
     graph->set_built();
     return graph;
+}
+
+std::shared_ptr<GraphState> adopted_graph(cudaGraph_t native) {
+    return captured_graph(native, CaptureNames(0, {}));
 }
 
 } // namespace cudag::detail
