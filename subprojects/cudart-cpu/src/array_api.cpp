@@ -1,6 +1,7 @@
 // cudaMallocArray and cudaMalloc3DArray, and what CUDA says about an array.
 #include "arrays.hpp"
 #include "call.hpp"
+#include "capture_rules.hpp"
 #include "stream.hpp"
 
 using namespace cudart_cpu::detail;
@@ -10,6 +11,7 @@ namespace {
 void allocate_array(cudaArray_t* array, const cudaChannelFormatDesc* desc, const cudaExtent& extent, unsigned flags) {
     require_pointer(array, "array");
     require_pointer(desc, "desc");
+    refuse_unsafe_call();
     *array = register_array(std::make_shared<Array>(*desc, extent, flags));
 }
 
@@ -31,6 +33,7 @@ CUDART_CPU_API cudaError_t cudaFreeArray(cudaArray_t array) {
             return;
         }
         array_of(array);
+        refuse_unsafe_call();
         wait_for_all_devices();
         destroy_array(array);
     });

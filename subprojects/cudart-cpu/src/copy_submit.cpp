@@ -1,6 +1,10 @@
 // Copies given to a stream.
 #include "copy_submit.hpp"
 
+#include "capture.hpp"
+#include "capture_rules.hpp"
+#include "graph_memory_work.hpp"
+
 namespace cudart_cpu::detail {
 
 namespace {
@@ -9,11 +13,22 @@ bool is_host(cudaMemoryType type) {
     return type == cudaMemoryTypeUnregistered || type == cudaMemoryTypeHost;
 }
 
+std::shared_ptr<MemcpyWork> captured_copy(const cudaMemcpy3DParms& copy) {
+    const bool linear = copy.extent.height == 1 && copy.extent.depth == 1 && !copy.srcArray && !copy.dstArray;
+    return linear ? MemcpyWork::linear(copy) : std::make_shared<MemcpyWork>(copy);
+}
+
 } // namespace
 
 void submit_copy(const cudaMemcpy3DParms& copy, Stream& stream, CopyCall call) {
     validate_copy(copy);
+    if (call == CopyCall::synchronous) {
+        refuse_synchronous_call(stream);
+    }
     if (is_empty(copy)) {
+        return;
+    }
+    if (captured(stream, [&](auto&&...) { return captured_copy(copy); })) {
         return;
     }
     const cudaMemoryType source = source_type(copy);

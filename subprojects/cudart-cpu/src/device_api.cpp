@@ -1,5 +1,6 @@
 // cudaGetDevice*, cudaDevice*, versions.
 #include "call.hpp"
+#include "capture_rules.hpp"
 #include "device_model.hpp"
 #include "device_properties.hpp"
 #include "graph_text.hpp"
@@ -27,7 +28,10 @@ CUDART_CPU_API cudaError_t cudaSetDevice(int device) {
 }
 
 CUDART_CPU_API cudaError_t cudaDeviceSynchronize() {
-    return api("cudaDeviceSynchronize", [] { wait_for_device(current_device()); });
+    return api("cudaDeviceSynchronize", [] {
+        refuse_device_query(current_device());
+        wait_for_device(current_device());
+    });
 }
 
 CUDART_CPU_API cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {

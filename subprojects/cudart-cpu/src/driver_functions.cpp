@@ -7,7 +7,7 @@
 #include "graph_arguments.hpp"
 #include "graph_enum.hpp"
 #include "graph_text.hpp"
-#include "memory.hpp"
+#include "set_submit.hpp"
 #include "stream.hpp"
 
 namespace cudart_cpu::detail::driver {
@@ -36,8 +36,7 @@ CUresult set_elements(const char* name, CUdeviceptr destination, unsigned value,
         set.width = rows.width;
         set.height = rows.height;
         set.pitch = rows.pitch;
-        validate_set(set);
-        enqueue(stream_of(stream), [set] { perform_set(set); });
+        submit_set(set, stream_of(stream));
     });
 }
 

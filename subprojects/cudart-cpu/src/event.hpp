@@ -12,6 +12,7 @@
 namespace cudart_cpu::detail {
 
 class Stream;
+struct CapturedRecord;
 
 class Event {
   public:
@@ -23,12 +24,16 @@ class Event {
     /// What the last record captured; null before the first.
     [[nodiscard]] CompletionPtr recorded() const;
     void set_recorded(CompletionPtr completion);
+    /// What the last record stands for if it was in a capture; null if it was not.
+    [[nodiscard]] std::shared_ptr<const CapturedRecord> captured() const;
+    void set_captured(std::shared_ptr<const CapturedRecord> record);
 
   private:
     unsigned flags_;
     int device_ = current_device();
     mutable std::mutex mutex_;
     CompletionPtr recorded_;
+    std::shared_ptr<const CapturedRecord> captured_;
 };
 
 /// These throw cudaErrorInvalidResourceHandle for a dead or null handle.

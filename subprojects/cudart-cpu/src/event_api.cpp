@@ -1,5 +1,6 @@
 // cudaEvent*.
 #include "call.hpp"
+#include "capture_rules.hpp"
 #include "event.hpp"
 #include "graph_text.hpp"
 #include "handle_table.hpp"
@@ -60,6 +61,7 @@ CompletionPtr timed_record_of(cudaEvent_t handle) {
     if (!event.timed()) {
         fail(cudaErrorInvalidResourceHandle, "the event was created with cudaEventDisableTiming");
     }
+    refuse_query(event);
     CompletionPtr recorded = event.recorded();
     if (recorded == nullptr) {
         fail(cudaErrorInvalidResourceHandle, "the event was never recorded");
@@ -111,14 +113,18 @@ CUDART_CPU_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t event, cudaStrea
 
 CUDART_CPU_API cudaError_t cudaEventQuery(cudaEvent_t event) {
     return api("cudaEventQuery", [&] {
-        const CompletionPtr recorded = event_of(event).recorded();
+        const Event& asked = event_of(event);
+        refuse_query(asked);
+        const CompletionPtr recorded = asked.recorded();
         return recorded == nullptr || recorded->finished() ? cudaSuccess : cudaErrorNotReady;
     });
 }
 
 CUDART_CPU_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
     return api("cudaEventSynchronize", [&] {
-        if (const CompletionPtr recorded = event_of(event).recorded()) {
+        const Event& awaited = event_of(event);
+        refuse_query(awaited);
+        if (const CompletionPtr recorded = awaited.recorded()) {
             recorded->wait();
         }
     });

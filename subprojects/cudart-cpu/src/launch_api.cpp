@@ -1,6 +1,8 @@
 // cudaLaunchKernel, cudaLaunchKernelExC.
 #include "call.hpp"
+#include "capture.hpp"
 #include "device_model.hpp"
+#include "graph_kernel_work.hpp"
 #include "graph_text.hpp"
 #include "kernel_args.hpp"
 #include "kernel_attributes.hpp"
@@ -22,6 +24,11 @@ void launch(const void* function, dim3 grid, dim3 block, void** args, std::size_
                                                   ", the thread's current device is ", current_device()));
     validate_launch(kernel, grid, block, shared_bytes);
     validate_attributes(kernel, grid, block, shared_bytes, attributes);
+    const bool in_capture = captured(target, [&](auto&&...) {
+        return std::make_shared<KernelWork>(
+            KernelParams{kernel, grid, block, static_cast<unsigned>(shared_bytes), args, nullptr}, attributes);
+    });
+    if (in_capture) return;
     const auto copied = std::make_shared<KernelArgs>(kernel, args);
     enqueue(target, [&kernel, grid, block, copied] { run_kernel(kernel, grid, block, copied->pointers()); });
 }

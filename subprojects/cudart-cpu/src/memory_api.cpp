@@ -1,6 +1,7 @@
 // cudaMalloc*, cudaFree*, cudaHostAlloc and what CUDA says about a pointer.
 #include "allocations.hpp"
 #include "call.hpp"
+#include "capture_rules.hpp"
 #include "device_model.hpp"
 #include "graph_text.hpp"
 #include "stream.hpp"
@@ -12,6 +13,7 @@ namespace {
 /// Writes the result also when there is not enough memory: null then.
 void allocate_into(void** pointer, std::size_t bytes, const AllocationKind& kind) {
     require_pointer(pointer, kind.type == cudaMemoryTypeHost ? "pHost" : "devPtr");
+    refuse_unsafe_call();
     *pointer = nullptr;
     *pointer = allocate(bytes, kind);
 }
@@ -101,6 +103,7 @@ CUDART_CPU_API cudaError_t cudaFree(void* pointer) {
         if (pointer == nullptr) {
             return;
         }
+        refuse_unsafe_call();
         const DeadAllocation dead = end_allocation(pointer, AllocatedOn::device);
         // Not for stream-ordered memory: the caller must know that nothing uses it any more.
         if (!dead.stream_ordered()) {
@@ -115,6 +118,7 @@ CUDART_CPU_API cudaError_t cudaFreeHost(void* pointer) {
         if (pointer == nullptr) {
             return;
         }
+        refuse_unsafe_call();
         const DeadAllocation dead = end_allocation(pointer, AllocatedOn::host);
         wait_for_all_devices();
         release(dead);

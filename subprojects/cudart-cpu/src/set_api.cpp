@@ -1,7 +1,9 @@
 // cudaMemset*, on the legacy default stream or a given one.
 #include "call.hpp"
+#include "capture_rules.hpp"
 #include "graph_text.hpp"
 #include "memory.hpp"
+#include "set_submit.hpp"
 #include "stream.hpp"
 
 #include <vector>
@@ -45,14 +47,10 @@ std::vector<cudaMemsetParams> slices(const cudaPitchedPtr& memory, int value, co
     return sets;
 }
 
-CompletionPtr submit(const cudaMemsetParams& set, Stream& stream) {
-    validate_set(set);
-    return enqueue(stream, [set] { perform_set(set); });
-}
-
 /// Without a stream, fills are asynchronous towards the host unless the host sees the memory.
 void submit_on_default_stream(const cudaMemsetParams& set) {
-    const CompletionPtr done = submit(set, stream_of(nullptr));
+    refuse_synchronous_call(stream_of(nullptr));
+    const CompletionPtr done = submit_set(set, stream_of(nullptr));
     const std::optional<Range> range = find_allocation(set.dst);
     if (range && range->type != cudaMemoryTypeDevice) {
         done->wait();
@@ -66,7 +64,7 @@ CUDART_CPU_API cudaError_t cudaMemset(void* dst, int value, std::size_t count) {
 }
 
 CUDART_CPU_API cudaError_t cudaMemsetAsync(void* dst, int value, std::size_t count, cudaStream_t stream) {
-    return api("cudaMemsetAsync", [&] { submit(byte_fill(dst, count, value, count, 1), stream_of(stream)); });
+    return api("cudaMemsetAsync", [&] { submit_set(byte_fill(dst, count, value, count, 1), stream_of(stream)); });
 }
 
 CUDART_CPU_API cudaError_t cudaMemset2D(void* dst, std::size_t pitch, int value, std::size_t width,
@@ -76,7 +74,8 @@ CUDART_CPU_API cudaError_t cudaMemset2D(void* dst, std::size_t pitch, int value,
 
 CUDART_CPU_API cudaError_t cudaMemset2DAsync(void* dst, std::size_t pitch, int value, std::size_t width,
                                              std::size_t height, cudaStream_t stream) {
-    return api("cudaMemset2DAsync", [&] { submit(byte_fill(dst, pitch, value, width, height), stream_of(stream)); });
+    return api("cudaMemset2DAsync",
+               [&] { submit_set(byte_fill(dst, pitch, value, width, height), stream_of(stream)); });
 }
 
 CUDART_CPU_API cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
@@ -90,7 +89,7 @@ CUDART_CPU_API cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaEx
 CUDART_CPU_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream) {
     return api("cudaMemset3DAsync", [&] {
         for (const cudaMemsetParams& set : slices(memory, value, extent)) {
-            submit(set, stream_of(stream));
+            submit_set(set, stream_of(stream));
         }
     });
 }

@@ -2,6 +2,7 @@
 #include "stream.hpp"
 
 #include "call.hpp"
+#include "capture.hpp"
 #include "device_model.hpp"
 #include "handle_table.hpp"
 #include "live_counts.hpp"
@@ -136,6 +137,7 @@ Stream::Stream(unsigned flags, int priority, int device)
 }
 
 Stream::~Stream() {
+    leave_capture(*this);
     queue_->close();
 }
 
@@ -161,6 +163,10 @@ Stream& stream_of(cudaStream_t handle) {
         fail(cudaErrorInvalidResourceHandle, "the stream does not exist or was destroyed");
     }
     return found->stream;
+}
+
+bool is_legacy(const Stream& stream) {
+    return &stream == &legacy_stream(stream.device());
 }
 
 CompletionPtr enqueue(Stream& stream, std::function<void()> op, std::vector<CompletionPtr> after) {

@@ -12,6 +12,8 @@
 
 namespace cudart_cpu::detail {
 
+class Capture;
+
 class Stream {
   public:
     Stream(unsigned flags, int priority, int device);
@@ -28,6 +30,9 @@ class Stream {
     /// Whether it waits for, and is waited for by, the legacy default stream.
     [[nodiscard]] bool blocking() const noexcept { return (flags_ & cudaStreamNonBlocking) == 0; }
     [[nodiscard]] WorkQueue& queue() const noexcept { return *queue_; }
+    /// The capture that it is in; null if it is in none. Guarded by graph_mutex().
+    [[nodiscard]] const std::shared_ptr<Capture>& capture() const noexcept { return capture_; }
+    void set_capture(std::shared_ptr<Capture> capture) noexcept { capture_ = std::move(capture); }
 
   private:
     unsigned flags_;
@@ -35,6 +40,7 @@ class Stream {
     int device_;
     unsigned long long id_;
     std::shared_ptr<WorkQueue> queue_;
+    std::shared_ptr<Capture> capture_;
 };
 
 cudaStream_t create_stream(unsigned flags, int priority);
@@ -44,6 +50,8 @@ void destroy_stream(cudaStream_t handle);
 /// The stream of a handle; nullptr and cudaStreamLegacy are the current device's legacy default stream,
 /// cudaStreamPerThread is this thread's of that device. Throws cudaErrorInvalidResourceHandle for a dead handle.
 Stream& stream_of(cudaStream_t handle);
+/// Whether it is a device's legacy default stream.
+bool is_legacy(const Stream& stream);
 
 /// Runs `op` on the stream's worker after everything enqueued before it and, by the rules of the legacy default stream,
 /// after that stream's or all blocking streams' work; also after each of `after`. Never blocks.

@@ -1,7 +1,10 @@
 // cudaStream*, cudaLaunchHostFunc.
 #include "call.hpp"
+#include "capture.hpp"
+#include "capture_rules.hpp"
 #include "device_model.hpp"
 #include "event.hpp"
+#include "graph_host_work.hpp"
 #include "graph_text.hpp"
 #include "stream.hpp"
 
@@ -68,11 +71,19 @@ CUDART_CPU_API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device)
 #endif
 
 CUDART_CPU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
-    return api("cudaStreamSynchronize", [&] { wait_for(stream_of(stream)); });
+    return api("cudaStreamSynchronize", [&] {
+        const Stream& awaited = stream_of(stream);
+        refuse_query(awaited);
+        wait_for(awaited);
+    });
 }
 
 CUDART_CPU_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
-    return api("cudaStreamQuery", [&] { return idle(stream_of(stream)) ? cudaSuccess : cudaErrorNotReady; });
+    return api("cudaStreamQuery", [&] {
+        const Stream& asked = stream_of(stream);
+        refuse_query(asked);
+        return idle(asked) ? cudaSuccess : cudaErrorNotReady;
+    });
 }
 
 CUDART_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
@@ -92,6 +103,12 @@ CUDART_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t 
 CUDART_CPU_API cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void* user_data) {
     return api("cudaLaunchHostFunc", [&] {
         require_pointer(reinterpret_cast<const void*>(function), "fn");
-        enqueue(stream_of(stream), [=] { run_host_function(function, user_data); });
+        Stream& target = stream_of(stream);
+        if (captured(target, [&](auto&&...) {
+                return std::make_shared<HostWork>(cudaHostNodeParams{function, user_data});
+            })) {
+            return;
+        }
+        enqueue(target, [=] { run_host_function(function, user_data); });
     });
 }

@@ -1,0 +1,35 @@
+// What captures in progress forbid: each refused call invalidates the captures that it would have broken.
+#pragma once
+
+#include "stream.hpp"
+
+namespace cudart_cpu::detail {
+
+class Event;
+
+/// Throws cudaErrorStreamCaptureImplicit for a legacy default stream while a blocking stream of its device captures.
+/// graph_mutex() must be held.
+void refuse_implicit_dependency(const Stream& stream);
+/// The same for a question that invalidates nothing.
+void require_no_implicit_dependency(const Stream& stream);
+
+// These take the lock.
+
+/// The same for a call that runs on the legacy default stream, and then as refuse_unsafe_call.
+void refuse_synchronous_call(const Stream& stream);
+
+/// For a call that is not seen by capture, as cudaMalloc: throws cudaErrorStreamCaptureUnsupported if the thread's mode
+/// and the captures' modes forbid it.
+void refuse_unsafe_call();
+
+/// For a call that looks at, or waits for, what the stream does: that of a capturing stream is not done yet.
+void refuse_query(const Stream& stream);
+/// The same for an event.
+void refuse_query(const Event& event);
+/// The same for all streams of a device.
+void refuse_device_query(int device);
+
+/// Of this thread; returns the one before. See cudaThreadExchangeStreamCaptureMode.
+cudaStreamCaptureMode exchange_capture_mode(cudaStreamCaptureMode mode) noexcept;
+
+} // namespace cudart_cpu::detail
