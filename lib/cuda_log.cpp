@@ -10,21 +10,23 @@
 #include <pthread.h>
 
 #include <algorithm>
+#include <charconv>
+#include <map>
 #include <string_view>
+#include <utility>
 
 namespace cudag::detail {
 
 namespace {
 
-/// The text of new lines in CUDA's log; CUDA keeps 100.
-std::string new_lines() {
+/// The text of the lines from `position` on, which moves behind them; CUDA keeps 100.
+std::string dump_log(cudaLogIterator& position) {
     constexpr std::size_t limit = 25600; // the most that CUDA hands out
     constexpr std::size_t slack = 256;   // driver 580 writes up to 96 bytes past the size it is given
-    thread_local cudaLogIterator seen = 0;
     std::string text(limit + slack, '\0');
     std::size_t size = limit;
     const cudaError_t earlier = cudaPeekAtLastError();
-    if (cudaLogsDumpToMemory(&seen, text.data(), &size, 0) != cudaSuccess) {
+    if (cudaLogsDumpToMemory(&position, text.data(), &size, 0) != cudaSuccess) {
         size = 0;
         if (earlier == cudaSuccess) static_cast<void>(cudaGetLastError());
     }
@@ -32,31 +34,78 @@ std::string new_lines() {
     return text;
 }
 
+/// The id of a thread as the log writes it.
+std::string this_thread() {
+    return fmt::format("{}", pthread_self());
+}
+
+constexpr std::string_view returning = "Returning ";
+
+/// Calls `read(thread, message)` for each error in `text`.
+template <class Read>
+void for_each_message(std::string_view text, const Read& read) {
+    constexpr std::string_view end_of_prefix = "][CUDA][E] ";
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        const std::size_t end = line.find(end_of_prefix);
+        if (end == std::string_view::npos) continue;
+        const std::size_t thread = line.rfind('[', end) + 1;
+        read(line.substr(thread, end - thread), line.substr(end + end_of_prefix.size()));
+    }
+}
+
+void append(std::string& causes, std::string_view message) {
+    if (!causes.empty()) causes += "; ";
+    causes += message;
+}
+
 } // namespace
 
 std::string take_cuda_log(cudaError_t status) {
-    const std::string text = new_lines();
-    const std::string thread = fmt::format("][{}][CUDA][E] ", pthread_self());
-    const std::string returning = "Returning ";
+    thread_local cudaLogIterator seen = 0;
+    const std::string text = dump_log(seen);
+    const std::string own = this_thread();
     const std::string this_failure = fmt::format("{}{} ", returning, static_cast<int>(status));
     std::string causes; // of the failure that is being read
     std::string latest; // of the latest failure that returned `status`, and whatever came after it
-    std::string_view rest = text;
-    while (!rest.empty()) {
-        const std::string_view line = rest.substr(0, rest.find('\n'));
-        rest.remove_prefix(std::min(rest.size(), line.size() + 1));
-        const std::size_t prefix = line.find(thread);
-        if (prefix == std::string_view::npos) continue;
-        const std::string_view message = line.substr(prefix + thread.size());
+    for_each_message(text, [&](std::string_view thread, std::string_view message) {
+        if (thread != own) return;
         if (message.starts_with(returning)) {
             latest = message.starts_with(this_failure) ? causes : std::string();
             causes.clear();
         } else {
-            if (!causes.empty()) causes += "; ";
-            causes += message;
+            append(causes, message);
         }
-    }
+    });
     return causes.empty() ? latest : causes; // errors of the runtime's own end without a "Returning" line
+}
+
+LogPosition log_position() noexcept {
+    cudaLogIterator next = 0;
+    if (cudaLogsCurrent(&next, 0) != cudaSuccess) return {};
+    return {next};
+}
+
+std::optional<LoggedFailure> first_capture_failure(LogPosition position) {
+    const std::string text = dump_log(position.next);
+    const std::string own = this_thread();
+    std::map<std::string_view, std::string> causes; // by thread
+    std::optional<LoggedFailure> found;
+    for_each_message(text, [&](std::string_view thread, std::string_view message) {
+        if (found) return;
+        if (!message.starts_with(returning)) return append(causes[thread], message);
+        const std::string so_far = std::exchange(causes[thread], {});
+        int code = 0;
+        std::from_chars(message.data() + returning.size(), message.data() + message.size(), code);
+        if (!is_about_capture(static_cast<cudaError_t>(code))) return;
+        constexpr std::string_view from = " from ";
+        const std::size_t call = message.rfind(from);
+        found = {static_cast<cudaError_t>(code),
+                 std::string(call == std::string_view::npos ? std::string_view() : message.substr(call + from.size())),
+                 so_far, thread == own};
+    });
+    return found;
 }
 
 } // namespace cudag::detail
@@ -67,6 +116,14 @@ namespace cudag::detail {
 
 std::string take_cuda_log(cudaError_t) {
     return {};
+}
+
+LogPosition log_position() noexcept {
+    return {};
+}
+
+std::optional<LoggedFailure> first_capture_failure(LogPosition) {
+    return std::nullopt;
 }
 
 } // namespace cudag::detail

@@ -7,10 +7,7 @@
 
 namespace cudag::detail {
 
-namespace {
-
-/// What to do about the codes whose names do not say it; empty for the others.
-const char* hint(cudaError_t status) {
+const char* hint(cudaError_t status) noexcept {
     switch (status) {
     case cudaErrorInsufficientDriver:
         return "no NVIDIA driver is loaded, or it is older than this CUDA runtime: install or update the driver";
@@ -25,12 +22,33 @@ const char* hint(cudaError_t status) {
         return "the kernel was not compiled for this GPU: set the cuda-arch option or nvcc's -arch";
     case cudaErrorNotPermitted:
         return "CUDA must not be called from a host node or a stream callback";
+    case cudaErrorStreamCaptureUnsupported:
+        return "a stream that is being captured runs nothing, so it cannot be waited for, and calls that are not "
+               "recorded, such as cudaMalloc, are forbidden meanwhile: move the call out of the capture, or allow it "
+               "with CaptureMode::relaxed or ThreadCaptureMode where it is safe";
+    case cudaErrorStreamCaptureInvalidated:
+        return "an earlier call broke this capture: record it in steps (StreamCapture::step) to learn which";
+    case cudaErrorStreamCaptureMerge:
+        return "an event would have joined two captures: capture both streams in one, with fork and join";
+    case cudaErrorStreamCaptureUnmatched:
+        return "the capture began in another stream: it ends where it began";
+    case cudaErrorStreamCaptureUnjoined:
+        return "a stream that forked from the captured one has work that nothing waits for: join it before the end";
+    case cudaErrorStreamCaptureIsolation:
+        return "the captured work would have waited for work outside the capture: wait for that before the capture "
+               "begins or before the launch, or make the wait external (cudaEventWaitExternal)";
+    case cudaErrorStreamCaptureImplicit:
+        return "the legacy default stream waits for every blocking stream, so it cannot be used while one is captured: "
+               "capture a non-blocking stream, or give the call a stream";
+    case cudaErrorCapturedEvent:
+        return "the event was last recorded in a capture, so it marks a place in a graph and is never reached itself: "
+               "record it again outside, or as external (cudaEventRecordExternal)";
+    case cudaErrorStreamCaptureWrongThread:
+        return "a capture ends on the thread that began it: end it there, or begin it with CaptureMode::relaxed";
     default:
         return "";
     }
 }
-
-} // namespace
 
 CallFailure describe_failure(cudaError_t status, const char* operation, Subject&& subject, Api api) {
     std::string log = take_cuda_log(status);

@@ -20,6 +20,9 @@ struct Subject {
 /// Which API a call belongs to: only the runtime's sets the last error.
 enum class Api { runtime, driver };
 
+/// What to do about the codes whose names do not say it; "" for the others.
+[[nodiscard]] const char* hint(cudaError_t status) noexcept;
+
 /// Text and details of a failed CUDA call. Reads CUDA's log, and clears the last error that the call set.
 struct CallFailure {
     std::string text;

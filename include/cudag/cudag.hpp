@@ -5,6 +5,8 @@
 #include <cudag/array_span.hpp>
 #include <cudag/buffer.hpp>
 #include <cudag/builder.hpp>
+#include <cudag/capture.hpp>
+#include <cudag/capture_mode.hpp>
 #include <cudag/condition.hpp>
 #include <cudag/config.hpp>
 #include <cudag/device_exec.hpp>
@@ -28,5 +30,6 @@
 #include <cudag/span_2d.hpp>
 #include <cudag/span_3d.hpp>
 #include <cudag/stream.hpp>
+#include <cudag/stream_capture.hpp>
 #include <cudag/symbol.hpp>
 #include <cudag/update_report.hpp>

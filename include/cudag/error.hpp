@@ -62,6 +62,12 @@ class CUDAG_EXPORT UpdateError : public Error {
     using Error::Error;
 };
 
+/// A stream capture could not begin or end, or something broke it.
+class CUDAG_EXPORT CaptureError : public Error {
+  public:
+    using Error::Error;
+};
+
 /// Throws Error if `status` is not cudaSuccess, with CUDA's log text, and clears CUDA's last error.
 CUDAG_EXPORT void check(cudaError_t status, SourceLocation location = SourceLocation::current());
 

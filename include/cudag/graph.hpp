@@ -96,6 +96,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
   private:
     friend class GraphBuilder;
     friend class Exec;
+    friend class StreamCapture;
     friend CUDAG_EXPORT std::vector<Difference> diff(const Graph& a, const Graph& b);
     friend Graph detail::graph_inside(const Node& node, std::size_t number);
     friend class detail::Updates<Graph>;

@@ -55,6 +55,16 @@ inline cudaError_t graph_move_child(cudaGraphNode_t* node, cudaGraph_t graph, cu
 #endif
 }
 
+/// Only what is recorded, not where the next node goes. `id` and `graph` are written where `status` is active.
+inline cudaError_t stream_get_capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
+                                           cudaGraph_t* graph) {
+#if CUDART_VERSION >= 13000
+    return cudaStreamGetCaptureInfo(stream, status, id, graph, nullptr, nullptr, nullptr);
+#else
+    return cudaStreamGetCaptureInfo_v2(stream, status, id, graph, nullptr, nullptr);
+#endif
+}
+
 /// The driver function `name` as of driver interface `version`, or null if the driver has none.
 inline cudaError_t driver_entry_point(const char* name, unsigned version, void** function) {
     cudaDriverEntryPointQueryResult found{};

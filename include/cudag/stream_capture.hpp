@@ -1,0 +1,141 @@
+// StreamCapture: records what is enqueued into a stream as a Graph.
+#pragma once
+
+#include <cudag/capture_mode.hpp>
+#include <cudag/config.hpp>
+#include <cudag/detail/owner_argument.hpp>
+#include <cudag/graph.hpp>
+#include <cudag/source_location.hpp>
+#include <cudag/stream.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <concepts>
+#include <functional>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+namespace cudag {
+
+struct CaptureOptions {
+    CaptureMode mode = CaptureMode::thread_local_;
+};
+
+class GraphBuilder;
+
+namespace detail {
+
+class CaptureState;
+
+template <class F>
+concept CaptureStep = std::invocable<F&> || std::invocable<F&, cudaStream_t>;
+
+template <CaptureStep F>
+decltype(auto) call_step(F& function, cudaStream_t stream) {
+    if constexpr (std::invocable<F&, cudaStream_t>)
+        return std::invoke(function, stream);
+    else
+        return std::invoke(function);
+}
+
+} // namespace detail
+
+/// Records work instead of running it: what is enqueued into the stream, by any code, becomes nodes of the graph that
+/// `finish()` yields. It owns the capture, and a graph only once that has succeeded: destroyed before, by an exception
+/// or otherwise, it ends the capture, drops what was recorded, and leaves the stream usable.
+/// While it lives, the stream must not be synchronised, queried or destroyed; memory that the work refers to is
+/// borrowed, except what `retain` keeps and what cudag's own calls in the stream are given as owners.
+/// To be used by the thread that made it, unless the mode is relaxed; not by two threads at once.
+class CUDAG_EXPORT StreamCapture {
+  public:
+    /// Throws CaptureError if `stream` is the legacy default stream, which cannot be captured, or is captured already.
+    explicit StreamCapture(StreamRef stream, CaptureOptions options = {},
+                           SourceLocation location = SourceLocation::current());
+    ~StreamCapture();
+    StreamCapture(const StreamCapture&) = delete;
+    StreamCapture& operator=(const StreamCapture&) = delete;
+
+    /// Ends the capture and hands out the graph; with nothing recorded, one without nodes. Streams that forked must
+    /// have been joined: cudag joins none by itself. Throws CaptureError with the cause if the capture was broken,
+    /// which has then ended, or on another thread than the constructor's (unless relaxed), where it goes on. Once only.
+    [[nodiscard]] Graph finish() &&;
+
+    /// Of the stream; `none` too after something else than `finish` has ended the capture.
+    [[nodiscard]] CaptureStatus status() const;
+    /// The stream that is captured, borrowed.
+    [[nodiscard]] cudaStream_t stream() const noexcept;
+
+    /// Calls `function(stream)` or `function()` and returns what it returns, then makes sure that the capture still
+    /// stands: throws CaptureError, naming the step, the location, the mode and CUDA's own account, if it does not.
+    /// What it throws passes through; an Error of CUDA about the capture becomes a CaptureError that names the step.
+    /// The nodes that it records get `label` and `location`, but for those that inner steps or marks have named.
+    template <detail::CaptureStep F>
+    decltype(auto) step(std::string_view label, F&& function, SourceLocation location = SourceLocation::current()) {
+        using Result = decltype(detail::call_step(function, stream()));
+        Step under_way(*this, label, location);
+        try {
+            if constexpr (std::is_void_v<Result>) {
+                detail::call_step(function, stream());
+                under_way.finish();
+            } else {
+                Result result = detail::call_step(function, stream());
+                under_way.finish();
+                return result;
+            }
+        } catch (...) {
+            under_way.rethrow();
+        }
+    }
+
+    /// Names the nodes recorded since the last mark, or since the start; in a step, since its start. They get `label`
+    /// and `location`, but for those that a step has named. Throws CaptureError if the capture is broken.
+    void mark(std::string_view label, SourceLocation location = SourceLocation::current());
+
+    /// What is enqueued into `other` from now on is captured too, and comes after all that this stream has recorded so
+    /// far. `other` must be joined before `finish`. Throws CaptureError if it is the captured stream itself, the legacy
+    /// default stream or part of another capture.
+    void fork(StreamRef other, SourceLocation location = SourceLocation::current());
+
+    /// What this stream records from now on comes after all that `other` has recorded. `other` stays captured: join it
+    /// again if it records more. Throws CaptureError if `other` is not part of this capture.
+    void join(StreamRef other, SourceLocation location = SourceLocation::current());
+
+    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs and
+    /// their launches in flight. Dropped with the capture if that fails.
+    template <detail::OwnerArgument... O>
+    void retain(const O&... owners) {
+        static_assert(sizeof...(O) > 0, "cudag: retain() needs at least one owner");
+        (keep(detail::owner_of(owners)), ...);
+    }
+
+  private:
+    friend class GraphBuilder;
+
+    /// The time of one step.
+    class CUDAG_EXPORT Step {
+      public:
+        Step(StreamCapture& capture, std::string_view label, const SourceLocation& location);
+        ~Step();
+        Step(const Step&) = delete;
+        Step& operator=(const Step&) = delete;
+
+        /// Throws CaptureError if the capture was broken.
+        void finish();
+        /// Inside a catch block: throws what is in flight, named if it is about the capture.
+        [[noreturn]] void rethrow() const;
+
+      private:
+        detail::CaptureState& state_;
+        std::string_view label_;
+        SourceLocation location_;
+        bool finished_ = false;
+    };
+
+    void keep(std::shared_ptr<const void> owner);
+
+    std::unique_ptr<detail::CaptureState> state_;
+};
+
+} // namespace cudag

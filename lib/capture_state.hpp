@@ -1,0 +1,98 @@
+// The state behind StreamCapture: a capture under way, and its way back at any point.
+#pragma once
+
+#include "capture_names.hpp"
+#include "cuda_log.hpp"
+#include "failure.hpp"
+
+#include <cudag/capture_mode.hpp>
+#include <cudag/source_location.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <vector>
+
+namespace cudag::detail {
+
+/// What is being done with a capture, for the error text.
+struct CaptureCall {
+    std::string_view name; ///< "step"
+    std::string_view label = {};
+    SourceLocation location = {};
+};
+
+class CaptureState {
+  public:
+    /// Begins to capture `stream`: into a graph of its own, or into `into`, behind the nodes that this has.
+    /// Throws CaptureError.
+    CaptureState(cudaStream_t stream, CaptureMode mode, const SourceLocation& location, cudaGraph_t into = nullptr);
+    /// Ends the capture if it has not ended; a graph of its own goes with it.
+    ~CaptureState();
+    CaptureState(const CaptureState&) = delete;
+    CaptureState& operator=(const CaptureState&) = delete;
+
+    [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
+    [[nodiscard]] const SourceLocation& location() const noexcept { return location_; }
+    [[nodiscard]] CaptureNames& names() noexcept { return *names_; }
+    [[nodiscard]] std::vector<std::shared_ptr<const void>>& owners() noexcept { return owners_; }
+
+    [[nodiscard]] CaptureStatus status() const;
+    /// How many nodes the graph has. Throws CaptureError, about `call`, unless the capture stands.
+    [[nodiscard]] std::uint32_t node_count(const CaptureCall& call) const;
+
+    void fork(cudaStream_t other, const SourceLocation& location);
+    void join(cudaStream_t other, const SourceLocation& location);
+
+    /// Ends the capture and returns its graph: the caller's, if it is not the one captured into. Throws CaptureError if
+    /// the capture was broken, which has ended then, or is not this thread's.
+    [[nodiscard]] cudaGraph_t end();
+
+    /// "capture at f.cpp:12 (thread-local): step "gemm" at f.cpp:14"
+    [[nodiscard]] Subject subject(const CaptureCall& call) const;
+
+  private:
+    struct Fork {
+        cudaStream_t stream;
+        SourceLocation location;
+        bool joined = false;
+    };
+
+    /// What CUDA says about a stream.
+    struct Info {
+        CaptureStatus status = CaptureStatus::none;
+        unsigned long long id = 0;
+        cudaGraph_t graph = nullptr;
+    };
+    [[nodiscard]] Info info(cudaStream_t stream) const;
+
+    /// Throws CaptureError, about `call`, unless the capture stands.
+    void require_active(const CaptureCall& call) const;
+    /// What broke the capture.
+    [[nodiscard]] CaptureError broken(const CaptureCall& call) const;
+    /// What `after` records from now on comes after what `before` has recorded.
+    void order(cudaStream_t before, cudaStream_t after, const CaptureCall& call) const;
+    /// Where they were forked.
+    [[nodiscard]] std::string unjoined_forks() const;
+    void abandon() noexcept;
+
+    cudaStream_t stream_;
+    CaptureMode mode_;
+    SourceLocation location_;
+    std::thread::id thread_ = std::this_thread::get_id();
+    bool into_another_;
+    bool ended_ = true;
+    unsigned long long id_ = 0;
+    cudaGraph_t graph_ = nullptr; ///< CUDA's until the capture has ended
+    mutable LogPosition logged_;  ///< when the capture was last seen to stand
+    std::optional<CaptureNames> names_;
+    std::vector<Fork> forks_;
+    std::vector<std::shared_ptr<const void>> owners_;
+};
+
+} // namespace cudag::detail

@@ -1,0 +1,86 @@
+// StreamCapture: the user's side of a capture.
+#include <cudag/stream_capture.hpp>
+
+#include "capture_state.hpp"
+#include "cuda_log.hpp"
+#include "describe.hpp"
+#include "reclaim.hpp"
+
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
+namespace cudag {
+
+StreamCapture::StreamCapture(StreamRef stream, CaptureOptions options, SourceLocation location)
+    : state_(std::make_unique<detail::CaptureState>(stream.get(), options.mode, location)) {}
+
+StreamCapture::~StreamCapture() = default;
+
+Graph StreamCapture::finish() && {
+    const cudaGraph_t native = state_->end();
+    try {
+        if (!state_->owners().empty()) detail::keep_with_graph(native, std::move(state_->owners()));
+        return Graph(detail::captured_graph(native, std::move(state_->names())));
+    } catch (...) {
+        detail::ignore(cudaGraphDestroy(native));
+        throw;
+    }
+}
+
+CaptureStatus StreamCapture::status() const {
+    return state_->status();
+}
+
+cudaStream_t StreamCapture::stream() const noexcept {
+    return state_->stream();
+}
+
+void StreamCapture::mark(std::string_view label, SourceLocation location) {
+    const std::uint32_t end = state_->node_count({"mark", label, location});
+    state_->names().mark(label, location, end);
+}
+
+void StreamCapture::fork(StreamRef other, SourceLocation location) {
+    state_->fork(other.get(), location);
+}
+
+void StreamCapture::join(StreamRef other, SourceLocation location) {
+    state_->join(other.get(), location);
+}
+
+void StreamCapture::keep(std::shared_ptr<const void> owner) {
+    if (owner) state_->owners().push_back(std::move(owner));
+}
+
+StreamCapture::Step::Step(StreamCapture& capture, std::string_view label, const SourceLocation& location)
+    : state_(*capture.state_), label_(label), location_(location) {
+    state_.names().begin_step(label, location, state_.node_count({"step", label, location}));
+}
+
+StreamCapture::Step::~Step() {
+    if (!finished_) state_.names().drop_step();
+}
+
+void StreamCapture::Step::finish() {
+    state_.names().end_step(state_.node_count({"step", label_, location_}));
+    finished_ = true;
+}
+
+void StreamCapture::Step::rethrow() const {
+    try {
+        throw;
+    } catch (const CaptureError&) {
+        throw; // of an inner step, or of this one
+    } catch (const Error& error) {
+        const auto code = static_cast<cudaError_t>(error.code().value());
+        if (!detail::is_about_capture(code)) throw;
+        detail::Subject step = state_.subject({"step", label_, location_});
+        std::string_view what = error.what();
+        if (constexpr std::string_view prefix = "cudag: "; what.starts_with(prefix)) what.remove_prefix(prefix.size());
+        throw CaptureError(code, fmt::format("cudag: {}: {}", step.text, what),
+                           {error.operation(), error.log(), std::move(step.labels), location_});
+    }
+}
+
+} // namespace cudag

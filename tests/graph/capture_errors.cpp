@@ -1,0 +1,300 @@
+// What breaks a capture, and how it is told: each of CUDA's errors 900 to 908, provoked.
+#include <memory>
+#include <thread>
+
+#include "test.hpp"
+
+using cudag::capture;
+using cudag::CaptureError;
+using cudag::CaptureMode;
+using cudag::CaptureStatus;
+using cudag::check;
+using cudag::Error;
+using cudag::Event;
+using cudag::Graph;
+using cudag::launch;
+using cudag::Stream;
+using cudag::StreamCapture;
+using cudag::ThreadCaptureMode;
+
+namespace {
+
+struct Blocking {
+    Blocking() { check(cudaStreamCreate(&stream)); }
+    ~Blocking() { cudaStreamDestroy(stream); }
+    Blocking(const Blocking&) = delete;
+    Blocking& operator=(const Blocking&) = delete;
+    cudaStream_t stream = nullptr;
+};
+
+/// Whether `stream` can be captured, and runs what was captured.
+bool is_usable(cudaStream_t stream) {
+    const auto cell = device({0});
+    cudag::Exec exec = capture(stream, [&](cudaStream_t s) { launch(s, {}, store, cell.data(), 5); }).instantiate();
+    exec.launch(stream);
+    check(cudaStreamSynchronize(stream));
+    return read(cell) == std::vector{5};
+}
+
+void allocate_and_forget() {
+    void* memory = nullptr;
+    static_cast<void>(cudaMalloc(&memory, 16));
+}
+
+} // namespace
+
+TEST_CASE("900: a forbidden call that nobody checks is named at the end, with CUDA's log and a hint",
+          "[capture][errors]") {
+    const Stream stream;
+    const auto error =
+        refused<CaptureError>([&] { static_cast<void>(capture(stream, [](cudaStream_t) { allocate_and_forget(); })); });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
+    CHECK_THAT(error.what(), ContainsSubstring("capture at ") && ContainsSubstring("capture_errors.cpp:") &&
+                                 ContainsSubstring("(thread-local)") &&
+                                 ContainsSubstring("finish: the capture was broken by cuMemAlloc_v2") &&
+                                 ContainsSubstring("calls that are not recorded, such as cudaMalloc, are forbidden"));
+    CHECK_FALSE(error.log().empty());
+    CHECK(is_usable(stream.get()));
+}
+
+TEST_CASE("900: the first step that breaks the capture is named with its location, and its cause",
+          "[capture][errors]") {
+    const Stream stream;
+    const auto cell = device({0});
+    unsigned line = 0;
+    const auto error = refused<CaptureError>([&] {
+        static_cast<void>(capture(stream, [&](StreamCapture& c) {
+            c.step("fine", [&](cudaStream_t s) { launch(s, {}, store, cell.data(), 1); });
+            line = __LINE__ + 1;
+            c.step("hidden allocation", [] { allocate_and_forget(); });
+            FAIL("the step before has failed");
+        }));
+    });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
+    CHECK(error.labels() == Labels{"hidden allocation"});
+    CHECK(error.location().line == line);
+    CHECK_THAT(error.what(),
+               ContainsSubstring("step \"hidden allocation\" at ") && ContainsSubstring("broken by cuMemAlloc_v2"));
+    CHECK(is_usable(stream.get()));
+}
+
+TEST_CASE("900: a step that throws CUDA's own error is named too", "[capture][errors]") {
+    const Stream stream;
+    const auto error = refused<CaptureError>([&] {
+        static_cast<void>(capture(stream, [&](StreamCapture& c) {
+            c.step("waits", [](cudaStream_t s) { check(cudaStreamSynchronize(s)); });
+        }));
+    });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
+    CHECK(error.labels() == Labels{"waits"});
+    CHECK_THAT(error.what(), ContainsSubstring("step \"waits\" at ") && ContainsSubstring("cannot be waited for"));
+    CHECK(is_usable(stream.get()));
+}
+
+TEST_CASE("900: the legacy default stream is refused by name", "[capture][errors]") {
+    for (const cudaStream_t legacy : {cudaStream_t{}, cudaStreamLegacy}) {
+        const auto error = refused<CaptureError>([&] { const StreamCapture refused(legacy); });
+        CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
+        CHECK_THAT(error.what(),
+                   ContainsSubstring("begin: the legacy default stream cannot be captured: use a cudag::Stream"));
+    }
+}
+
+TEST_CASE("901: work after a breaking call fails as invalidated, the report names the breaking call",
+          "[capture][errors]") {
+    const Stream stream;
+    const auto cell = device({0});
+    StreamCapture capture(stream);
+    allocate_and_forget();
+    static_cast<void>(cudaGetLastError());
+    CHECK(capture.status() == CaptureStatus::invalidated);
+    const auto later = refused<Error>([&] { launch(stream, {}, store, cell.data(), 1); });
+    CHECK(later.code() == cuda_code(cudaErrorStreamCaptureInvalidated));
+    CHECK_THAT(later.what(), ContainsSubstring("an earlier call broke this capture: record it in steps"));
+    const auto error = refused<CaptureError>([&] { static_cast<void>(std::move(capture).finish()); });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
+    CHECK_THAT(error.what(), ContainsSubstring("broken by cuMemAlloc_v2"));
+    CHECK(capture.status() == CaptureStatus::none);
+    CHECK(is_usable(stream.get()));
+}
+
+TEST_CASE("902: an event that would merge two captures", "[capture][errors]") {
+    const Stream first;
+    const Stream second;
+    const Event event({.timing = false});
+    {
+        const StreamCapture one(first);
+        const StreamCapture other(second);
+        check(cudaEventRecord(event.get(), first.get()));
+        const auto error = refused<Error>([&] { check(cudaStreamWaitEvent(second.get(), event.get())); });
+        CHECK(error.code() == cuda_code(cudaErrorStreamCaptureMerge));
+        CHECK_THAT(error.what(), ContainsSubstring("joined two captures"));
+    }
+    CHECK(is_usable(first.get()));
+    CHECK(is_usable(second.get()));
+}
+
+TEST_CASE("903: a capture that is ended in a stream that forked from it", "[capture][errors]") {
+    const Stream stream;
+    const Stream side;
+    StreamCapture capture(stream);
+    capture.fork(side);
+    cudaGraph_t graph = nullptr;
+    const auto inside = refused<Error>([&] { check(cudaStreamEndCapture(side.get(), &graph)); });
+    CHECK(inside.code() == cuda_code(cudaErrorStreamCaptureUnmatched));
+    CHECK_THAT(inside.what(), ContainsSubstring("the capture began in another stream"));
+    const auto error = refused<CaptureError>([&] { static_cast<void>(std::move(capture).finish()); });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnmatched));
+    CHECK_THAT(error.what(), ContainsSubstring("broken by cuStreamEndCapture"));
+    CHECK(is_usable(stream.get()));
+    CHECK(is_usable(side.get()));
+}
+
+TEST_CASE("904: forks that are not joined are named by where they were forked", "[capture][errors]") {
+    const Stream stream;
+    const Stream joined;
+    const Stream side;
+    const auto cell = device({0});
+    unsigned line = 0;
+    const auto error = refused<CaptureError>([&] {
+        static_cast<void>(capture(stream, [&](StreamCapture& c) {
+            c.fork(joined);
+            line = __LINE__ + 1;
+            c.fork(side);
+            launch(side, {}, store, cell.data(), 1);
+            c.join(joined);
+        }));
+    });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnjoined));
+    CHECK_THAT(error.what(), ContainsSubstring("what was forked at ") &&
+                                 ContainsSubstring("capture_errors.cpp:" + std::to_string(line) + " is not joined"));
+    CHECK_FALSE(error.log().empty());
+    CHECK(is_usable(stream.get()));
+    CHECK(is_usable(side.get()));
+}
+
+TEST_CASE("905: waiting for work outside the capture", "[capture][errors]") {
+    const Stream stream;
+    const Stream outside;
+    Event event({.timing = false});
+    event.record(outside);
+    const auto error = refused<CaptureError>([&] {
+        static_cast<void>(capture(stream, [&](StreamCapture& c) {
+            c.step("wait", [&](cudaStream_t s) { check(cudaStreamWaitEvent(s, event.get())); });
+        }));
+    });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureIsolation));
+    CHECK_THAT(error.what(), ContainsSubstring("work outside the capture"));
+    CHECK(is_usable(stream.get()));
+}
+
+TEST_CASE("906: the legacy default stream while a blocking stream is captured", "[capture][errors]") {
+    const Blocking blocking;
+    const auto cell = device({0});
+    const auto error = refused<CaptureError>([&] {
+        static_cast<void>(capture(blocking.stream, [&](StreamCapture& c) {
+            c.step("default stream", [&] { check(cudaMemset(cell.data(), 0, sizeof(int))); });
+        }));
+    });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureImplicit));
+    CHECK_THAT(error.what(), ContainsSubstring("the legacy default stream waits for every blocking stream"));
+    CHECK(is_usable(blocking.stream));
+}
+
+TEST_CASE("907: asking an event that was recorded in a capture", "[capture][errors]") {
+    const Stream stream;
+    const Event event({.timing = false});
+    {
+        const StreamCapture capture(stream, {.mode = CaptureMode::relaxed});
+        check(cudaEventRecord(event.get(), stream.get()));
+        const auto error = refused<Error>([&] { event.synchronize(); });
+        CHECK(error.code() == cuda_code(cudaErrorCapturedEvent));
+        CHECK_THAT(error.what(), ContainsSubstring("the event was last recorded in a capture"));
+    }
+    CHECK(is_usable(stream.get()));
+}
+
+TEST_CASE("908: finish on another thread is refused, and the capture goes on", "[capture][errors]") {
+    const Stream stream;
+    const auto cell = device({0});
+    StreamCapture capture(stream);
+    launch(stream, {}, store, cell.data(), 1);
+    std::thread([&] {
+        const auto error = refused<CaptureError>([&] { static_cast<void>(std::move(capture).finish()); });
+        CHECK(error.code() == cuda_code(cudaErrorStreamCaptureWrongThread));
+    }).join();
+    CHECK(std::move(capture).finish().node_count() == 1);
+}
+
+TEST_CASE("a relaxed capture finishes on any thread", "[capture][errors]") {
+    const Stream stream;
+    const auto cell = device({0});
+    StreamCapture capture(stream, {.mode = CaptureMode::relaxed});
+    launch(stream, {}, store, cell.data(), 1);
+    std::thread([&] { CHECK(std::move(capture).finish().node_count() == 1); }).join();
+}
+
+TEST_CASE("a capture that the captured code ends itself", "[capture][errors]") {
+    const Stream stream;
+    const auto error = refused<CaptureError>([&] {
+        static_cast<void>(capture(stream, [](cudaStream_t s) {
+            cudaGraph_t graph = nullptr;
+            check(cudaStreamEndCapture(s, &graph));
+            check(cudaGraphDestroy(graph));
+        }));
+    });
+    CHECK(error.code() == cuda_code(cudaErrorIllegalState));
+    CHECK_THAT(error.what(), ContainsSubstring("something else than its StreamCapture called cudaStreamEndCapture"));
+    CHECK(is_usable(stream.get()));
+}
+
+TEST_CASE("a stream that is captured already is refused, and its capture goes on", "[capture][errors]") {
+    const Stream stream;
+    StreamCapture first(stream);
+    const auto error = refused<CaptureError>([&] { const StreamCapture second(stream); });
+    CHECK(error.code() == cuda_code(cudaErrorIllegalState));
+    CHECK_THAT(error.what(), ContainsSubstring("the stream is being captured already"));
+    CHECK(std::move(first).finish().node_count() == 0);
+}
+
+TEST_CASE("a relaxed capture allows what others forbid", "[capture][errors]") {
+    const Stream stream;
+    const Graph graph = capture(stream, [](cudaStream_t) { const cudag::DeviceBuffer<int> allowed(4); },
+                                {.mode = CaptureMode::relaxed});
+    CHECK(graph.node_count() == 0);
+}
+
+TEST_CASE("a thread in relaxed mode may do what its capture forbids", "[capture][errors]") {
+    const Stream stream;
+    const Graph graph = capture(stream, [](cudaStream_t) {
+        const ThreadCaptureMode relaxed(CaptureMode::relaxed);
+        const cudag::DeviceBuffer<int> allowed(4);
+    });
+    CHECK(graph.node_count() == 0);
+}
+
+TEST_CASE("a thread's capture mode comes back when the guard goes", "[capture][errors]") {
+    const Stream stream;
+    { const ThreadCaptureMode relaxed(CaptureMode::relaxed); }
+    const auto error =
+        refused<CaptureError>([&] { static_cast<void>(capture(stream, [](cudaStream_t) { allocate_and_forget(); })); });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
+}
+
+TEST_CASE("by default a capture does not mind what other threads do", "[capture][errors]") {
+    const Stream stream;
+    const Graph graph = capture(stream, [](cudaStream_t) { std::thread(allocate_and_forget).join(); });
+    CHECK(graph.node_count() == 0);
+}
+
+TEST_CASE("what another thread breaks in a global capture is told as another thread's call", "[capture][errors]") {
+    const Stream stream;
+    const auto error = refused<CaptureError>([&] {
+        static_cast<void>(capture(stream, [](cudaStream_t) { std::thread(allocate_and_forget).join(); },
+                                  {.mode = CaptureMode::global}));
+    });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
+    CHECK_THAT(error.what(),
+               ContainsSubstring("(global)") && ContainsSubstring("broken by cuMemAlloc_v2, called on another thread"));
+    CHECK(is_usable(stream.get()));
+}
