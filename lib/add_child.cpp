@@ -58,6 +58,7 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
                            describe_node(*node.graph, node.index)),
                new_node_subject(NodeKind::child, where), cudaErrorNotSupported);
     source.complete_native();
+    source.read_all();
     graph.reserve_node();
     graph.reserve_nested(1);
 

@@ -1,6 +1,7 @@
 // Describes nodes that were made without cudag: read from CUDA first, then appended as a whole.
 #include "describe.hpp"
 
+#include "device_side.hpp"
 #include "driver.hpp"
 #include "edge_data.hpp"
 #include "failure.hpp"
@@ -11,14 +12,15 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
+#include <mutex>
+#include <new>
 #include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
 
 namespace cudag::detail {
-
-namespace {
 
 /// What is known of new nodes, before the graph has it.
 struct Description {
@@ -27,12 +29,14 @@ struct Description {
         std::shared_ptr<GraphState> graph;
     };
 
+    std::vector<cudaGraphNode_t> natives;
     std::vector<NodeRecord> records;
     std::vector<EdgeRecord> edges;
     std::vector<GraphAllocation> allocations; ///< all of the graph
     std::vector<Inner> nested;
-    bool device_updatable = false;
 };
+
+namespace {
 
 /// The driver knows a function's parameters, so the arguments can be read without its C++ type.
 const KernelSignature* signature_of(GraphState& graph, CUfunction function) {
@@ -55,7 +59,9 @@ const KernelSignature* signature_of(GraphState& graph, CUfunction function) {
 /// Reads the parameters of new nodes of a graph; functions are described once each.
 class Describer {
   public:
-    Describer(GraphState& graph, Description& description) : graph_(graph), description_(description) {
+    /// `first` is the index of the first new node.
+    Describer(GraphState& graph, Description& description, std::size_t first)
+        : graph_(graph), description_(description), first_(first) {
         bind_context();
     }
 
@@ -98,22 +104,35 @@ class Describer {
     NodeParams kernel(cudaGraphNode_t node) {
         CUDA_KERNEL_NODE_PARAMS native{};
         const CUresult result = driver().graph_kernel_node_get_params(node, &native);
-        if (result != CUDA_SUCCESS)
+        if (result != CUDA_SUCCESS) [[unlikely]]
             raise_call<GraphError>(to_runtime(result), "cuGraphKernelNodeGetParams", {}, Api::driver);
-        if (native.func == nullptr) return std::monostate();
-        const KernelSignature*& signature = signatures_[native.func];
-        if (signature == nullptr) signature = signature_of(graph_, native.func);
-        if (signature->count > 0 && native.kernelParams == nullptr) return std::monostate(); // they stand in `extra`
-        auto* values = graph_.allocate_bytes(signature->bytes);
-        for (std::uint32_t i = 0; i < signature->count; ++i)
-            std::memcpy(values + signature->parameters[i].offset, native.kernelParams[i],
-                        signature->parameters[i].size);
-        LaunchConfig config{{native.gridDimX, native.gridDimY, native.gridDimZ},
-                            {native.blockDimX, native.blockDimY, native.blockDimZ},
-                            native.sharedMemBytes};
-        read_attributes(node, config);
-        if (config.device_updatable) description_.device_updatable = true;
-        return graph_.store(KernelParams{native.func, nullptr, signature, config, values});
+        const KernelSignature& signature = signature_in_graph(native.func);
+        auto* memory = graph_.allocate_bytes(sizeof(KernelParams) + signature.bytes);
+        std::byte* values = memory + sizeof(KernelParams);
+        if (native.kernelParams != nullptr)
+            copy_values(signature, native.kernelParams, values);
+        else if (signature.count > 0)
+            return std::monostate(); // they stand in `extra`
+        const LaunchConfig config{{native.gridDimX, native.gridDimY, native.gridDimZ},
+                                  {native.blockDimX, native.blockDimY, native.blockDimZ},
+                                  native.sharedMemBytes};
+        const KernelParams* params = new (memory) KernelParams{native.func, nullptr, &signature, config, values, node};
+        return params;
+    }
+
+    static void copy_values(const KernelSignature& signature, void* const* arguments, std::byte* values) {
+        for (std::uint32_t i = 0; i < signature.count; ++i)
+            std::memcpy(values + signature.parameters[i].offset, arguments[i], signature.parameters[i].size);
+    }
+
+    const KernelSignature& signature_in_graph(CUfunction function) {
+        if (function != last_function_) { // most graphs launch one kernel many times in a row
+            const KernelSignature*& signature = signatures_[function];
+            if (signature == nullptr) signature = signature_of(graph_, function);
+            last_signature_ = signature;
+            last_function_ = function;
+        }
+        return *last_signature_;
     }
 
     NodeParams memcpy(cudaGraphNode_t node) {
@@ -185,11 +204,14 @@ class Describer {
 
     /// Of the node that is being described.
     [[nodiscard]] std::uint32_t next_index() const {
-        return static_cast<std::uint32_t>(graph_.nodes().size() + description_.records.size());
+        return static_cast<std::uint32_t>(first_ + description_.records.size());
     }
 
     GraphState& graph_;
     Description& description_;
+    std::size_t first_;
+    CUfunction last_function_ = nullptr;
+    const KernelSignature* last_signature_ = nullptr;
     std::unordered_map<CUfunction, const KernelSignature*> signatures_;
 };
 
@@ -201,9 +223,43 @@ std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
     return nodes;
 }
 
-/// The edges to nodes from number `first` on.
-std::vector<EdgeRecord> edges_to(const std::unordered_map<cudaGraphNode_t, std::uint32_t>& indices, cudaGraph_t graph,
-                                 std::size_t first) {
+/// The indices of nodes by CUDA's handles.
+class NodeIndices {
+  public:
+    explicit NodeIndices(std::span<const cudaGraphNode_t> nodes) : nodes_(nodes) {
+        while (slots_.size() < 2 * nodes.size())
+            slots_.resize(2 * slots_.size(), none);
+        for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+            std::size_t slot = first_slot(nodes[i]);
+            while (slots_[slot] != none)
+                slot = (slot + 1) % slots_.size();
+            slots_[slot] = i;
+        }
+    }
+
+    /// `none` for a node that was not there.
+    [[nodiscard]] std::uint32_t find(cudaGraphNode_t node) const noexcept {
+        std::size_t slot = first_slot(node);
+        while (slots_[slot] != none && nodes_[slots_[slot]] != node)
+            slot = (slot + 1) % slots_.size();
+        return slots_[slot];
+    }
+
+    static constexpr auto none = std::numeric_limits<std::uint32_t>::max();
+
+  private:
+    [[nodiscard]] std::size_t first_slot(cudaGraphNode_t node) const noexcept {
+        // multiplied, so that the places of neighbours are far apart; the size is a power of two
+        return (reinterpret_cast<std::uintptr_t>(node) * std::uint64_t{0x9e3779b97f4a7c15} >> 32U) % slots_.size();
+    }
+
+    std::span<const cudaGraphNode_t> nodes_;
+    std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(16, none);
+};
+
+/// The edges of `graph` to nodes from number `first` on. `nodes` are all that there are records of; others were added
+/// through CUDA's handle, and remain unknown.
+std::vector<EdgeRecord> edges_to(std::span<const cudaGraphNode_t> nodes, cudaGraph_t graph, std::size_t first) {
     std::size_t count = 0;
     checked<GraphError>(compat::graph_get_edges(graph, nullptr, nullptr, nullptr, &count), "cudaGraphGetEdges");
     if (count == 0) return {};
@@ -212,30 +268,35 @@ std::vector<EdgeRecord> edges_to(const std::unordered_map<cudaGraphNode_t, std::
     std::vector<cudaGraphEdgeData> data(count);
     checked<GraphError>(compat::graph_get_edges(graph, from.data(), to.data(), data.data(), &count),
                         "cudaGraphGetEdges");
+    const NodeIndices indices(nodes);
     std::vector<EdgeRecord> edges;
+    edges.reserve(first == 0 ? count : 0);
     for (std::size_t i = 0; i < count; ++i) {
-        const std::uint32_t target = indices.at(to[i]);
-        if (target >= first) edges.push_back({indices.at(from[i]), target, edge_kind(data[i])});
+        const EdgeRecord edge{indices.find(from[i]), indices.find(to[i]), edge_kind(data[i])};
+        if (edge.from != NodeIndices::none && edge.to != NodeIndices::none && edge.to >= first) edges.push_back(edge);
     }
     return edges;
+}
+
+bool has_early(const std::vector<EdgeRecord>& edges) {
+    return std::any_of(edges.begin(), edges.end(), [](const EdgeRecord& edge) { return edge.kind != EdgeKind::full; });
 }
 
 /// The graph inside a child node, which owns it.
 std::shared_ptr<GraphState> describe_inside(cudaGraphNode_t child) {
     cudaGraph_t native = nullptr;
     checked<GraphError>(cudaGraphChildGraphNodeGetGraph(child, &native), "cudaGraphChildGraphNodeGetGraph");
-    auto inner = std::make_shared<GraphState>(native);
+    auto inner = std::make_shared<GraphState>(native, CaptureNames(0, {}));
     inner->give_up_native();
-    describe_region(*inner, 0, CaptureNames(0, {}));
-    inner->set_built();
+    inner->read_nodes();
     return inner;
 }
 
 /// Gives the records of nodes, `first` being the number of the first one, their names.
-void name_records(GraphState& graph, std::vector<NodeRecord>& records, std::uint32_t first, const CaptureNames& names) {
+void name_records(GraphState& graph, std::vector<NodeRecord>& records, std::size_t first, const CaptureNames& names) {
     for (const NamedNodes& stretch : names.stretches()) {
-        const std::size_t begin = std::max(stretch.first, first) - first;
-        const std::size_t end = std::min<std::size_t>(std::max(stretch.end, first) - first, records.size());
+        const std::size_t begin = std::max<std::size_t>(stretch.first, first) - first;
+        const std::size_t end = std::min(std::max<std::size_t>(stretch.end, first) - first, records.size());
         if (begin >= end) continue;
         const std::string_view label = graph.store(std::string_view(stretch.label));
         for (std::size_t i = begin; i < end; ++i) {
@@ -245,64 +306,101 @@ void name_records(GraphState& graph, std::vector<NodeRecord>& records, std::uint
     }
 }
 
-/// Cannot fail once there is room.
-void append(GraphState& graph, Description&& description, std::span<const cudaGraphNode_t> natives) {
-    graph.reserve_nodes(natives.size());
-    graph.reserve_edges(description.edges.size());
-    graph.reserve_nested(description.nested.size());
-    const std::int32_t device = graph.set_builder_device(any_device); // CUDA alone knows theirs
-    for (std::size_t i = 0; i < natives.size(); ++i)
-        graph.append(natives[i], description.records[i]);
-    graph.set_builder_device(device);
-    graph.append_native_edges(description.edges);
-    graph.allocations() = std::move(description.allocations);
-    for (Description::Inner& inner : description.nested)
-        graph.attach(std::move(inner.graph), inner.node, Place::child); // CUDA shows no bodies of conditionals
-    if (description.device_updatable) graph.set_device_updatable();
+/// The nodes of CUDA's graph from number `first` on, the first of which has the index `known`. No edges.
+Description describe_nodes(GraphState& graph, std::size_t first, std::size_t known,
+                           const std::vector<GraphAllocation>& allocations, const CaptureNames& names) {
+    Description description;
+    std::vector<cudaGraphNode_t>& natives = description.natives;
+    natives = nodes_of(graph.native());
+    natives.erase(natives.begin(), natives.begin() + static_cast<std::ptrdiff_t>(first));
+    description.allocations = allocations;
+    description.records.reserve(natives.size());
+    Describer describer(graph, description, known);
+    for (const cudaGraphNode_t native : natives) {
+        cudaGraphNodeType type{};
+        checked<GraphError>(cudaGraphNodeGetType(native, &type), "cudaGraphNodeGetType");
+        const NodeParams params = describer.describe(native, type);
+        if (type == cudaGraphNodeTypeGraph)
+            description.nested.push_back(
+                {static_cast<std::uint32_t>(known + description.records.size()), describe_inside(native)});
+        description.records.emplace_back(static_cast<NodeKind>(type), params, std::string_view(), names.location());
+    }
+    name_records(graph, description.records, first, names);
+    return description;
+}
+
+/// Describing is rare, and graphs are many: one for all.
+std::recursive_mutex& reading() {
+    static std::recursive_mutex mutex;
+    return mutex;
 }
 
 } // namespace
 
-void describe_region(GraphState& graph, std::uint32_t first, const CaptureNames& names) {
-    const std::vector<cudaGraphNode_t> natives = nodes_of(graph.native());
-    const std::size_t known = graph.nodes().size();
-    const std::span<const cudaGraphNode_t> fresh = std::span(natives).subspan(first);
-
-    Description description;
-    description.allocations = graph.allocations();
-    description.records.reserve(fresh.size());
-    Describer describer(graph, description);
-    std::unordered_map<cudaGraphNode_t, std::uint32_t> indices;
-    for (std::uint32_t i = 0; i < known; ++i)
-        indices[graph.natives()[i]] = i;
-    for (const cudaGraphNode_t native : fresh) {
-        const auto index = static_cast<std::uint32_t>(known + description.records.size());
-        cudaGraphNodeType type{};
-        checked<GraphError>(cudaGraphNodeGetType(native, &type), "cudaGraphNodeGetType");
-        description.records.emplace_back(static_cast<NodeKind>(type), describer.describe(native, type),
-                                         std::string_view(), names.location());
-        if (type == cudaGraphNodeTypeGraph) description.nested.push_back({index, describe_inside(native)});
-        indices[native] = index;
+void GraphState::append_described(Description&& description) {
+    reserve_more(nodes_, description.records.size());
+    reserve_more(natives_, description.natives.size());
+    reserve_more(edges_, description.edges.size());
+    reserve_more(nested_, description.nested.size());
+    for (std::size_t i = 0; i < description.records.size(); ++i) {
+        const NodeRecord& record = description.records[i];
+        keeps_nodes_ = keeps_nodes_ || record.kind == NodeKind::alloc || record.kind == NodeKind::free;
+        nodes_.push_back(record);
+        natives_.push_back(description.natives[i]);
     }
-    description.edges = edges_to(indices, graph.native(), known);
-    name_records(graph, description.records, first, names);
-    append(graph, std::move(description), fresh);
+    edges_.insert(edges_.begin() + static_cast<std::ptrdiff_t>(native_edges_), description.edges.begin(),
+                  description.edges.end());
+    native_edges_ += description.edges.size();
+    has_early_edges_ = has_early_edges_ || has_early(description.edges);
+    allocations_ = std::move(description.allocations);
+    for (Description::Inner& inner : description.nested)
+        attach(std::move(inner.graph), inner.node, Place::child); // CUDA shows no bodies of conditionals
+    described_ = true;
+}
+
+void GraphState::read_nodes_now() const {
+    const std::lock_guard lock(reading());
+    if (!nodes_unread_.load(std::memory_order_relaxed)) return;
+    auto& self = const_cast<GraphState&>(*this); // what it is does not change, only what of it is known
+    self.append_described(describe_nodes(self, 0, 0, {}, *names_));
+    self.names_ = nullptr;
+    if (parent_ == nullptr) self.node_total_ = self.number_from(0);
+    self.nodes_unread_.store(false, std::memory_order_release);
+}
+
+void GraphState::read_edges_now() const {
+    const std::lock_guard lock(reading());
+    if (!edges_unread_.load(std::memory_order_relaxed)) return;
+    auto& self = const_cast<GraphState&>(*this);
+    self.edges_ = edges_to(natives(), native_, 0);
+    self.native_edges_ = edges_.size();
+    self.has_early_edges_ = has_early(edges_);
+    self.edges_unread_.store(false, std::memory_order_release);
+}
+
+void describe_region(GraphState& graph, std::uint32_t first, const CaptureNames& names) {
+    const std::size_t known = graph.nodes().size();
+    Description description = describe_nodes(graph, first, known, graph.allocations(), names);
+    std::vector<cudaGraphNode_t> all = graph.natives();
+    all.insert(all.end(), description.natives.begin(), description.natives.end());
+    description.edges = edges_to(all, graph.native(), known);
+    graph.append_described(std::move(description));
 }
 
 std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names) {
-    auto graph = std::make_shared<GraphState>(native);
+    return std::make_shared<GraphState>(native, std::move(names));
+}
+
+std::shared_ptr<GraphState> adopted_graph(cudaGraph_t native) {
+    auto graph = captured_graph(native, CaptureNames(0, {}));
     try {
-        describe_region(*graph, 0, names);
+        graph->read_all();
+        static_cast<void>(find_device_updatable(*graph)); // such graphs are uploaded before launches
     } catch (...) {
         graph->give_up_native();
         throw;
     }
-    graph->set_built();
     return graph;
-}
-
-std::shared_ptr<GraphState> adopted_graph(cudaGraph_t native) {
-    return captured_graph(native, CaptureNames(0, {}));
 }
 
 } // namespace cudag::detail

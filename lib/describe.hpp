@@ -17,11 +17,11 @@ namespace cudag::detail {
 /// is up to the caller.
 void describe_region(GraphState& graph, std::uint32_t first, const CaptureNames& names);
 
-/// A built graph that owns `native`, a graph that was captured. Throws GraphError, and leaves `native` to the caller,
-/// if CUDA cannot describe it.
+/// A built graph that owns `native`, a graph that was captured; its nodes are described when something needs them.
 [[nodiscard]] std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names);
 
-/// The same for a graph that was made in any other way.
+/// The same for a graph that was made in any other way, described at once. Throws GraphError, and leaves `native` to
+/// the caller, if CUDA cannot describe it.
 [[nodiscard]] std::shared_ptr<GraphState> adopted_graph(cudaGraph_t native);
 
 } // namespace cudag::detail

@@ -2,6 +2,7 @@
 #include "device_side.hpp"
 
 #include "failure.hpp"
+#include "kernel_attributes.hpp"
 
 #include <cudag/format.hpp>
 
@@ -71,11 +72,13 @@ void require_device_launchable(const GraphState& graph) {
 }
 
 FoundNode find_device_updatable(const GraphState& graph) {
-    if (!graph.has_device_updatable()) return {};
-    return find_node(graph, [](const GraphState& g, std::uint32_t i) {
+    if (!graph.may_have_device_updatable()) return {};
+    const FoundNode node = find_node(graph, [](const GraphState& g, std::uint32_t i) {
         const auto* kernel = std::get_if<const KernelParams*>(&g.nodes()[i].params);
-        return kernel != nullptr && (*kernel)->config.device_updatable;
+        return kernel != nullptr && is_device_updatable(**kernel);
     });
+    if (node) node.graph->set_device_updatable(); // now it is known
+    return node;
 }
 
 } // namespace cudag::detail

@@ -168,13 +168,15 @@ class List {
 
 template <class Sink>
 void compare(const KernelParams& before, const KernelParams& after, Sink& sink) {
+    const LaunchConfig old_config = full_config(before);
+    const LaunchConfig new_config = full_config(after);
     sink.field("kernel", before.function, after.function, DifferenceKind::function);
-    sink.field("grid", before.config.grid, after.config.grid);
-    sink.field("block", before.config.block, after.config.block);
-    sink.field("shared_bytes", before.config.shared_bytes, after.config.shared_bytes);
-    if (has_attributes(before.config) || has_attributes(after.config))
+    sink.field("grid", old_config.grid, new_config.grid);
+    sink.field("block", old_config.block, new_config.block);
+    sink.field("shared_bytes", old_config.shared_bytes, new_config.shared_bytes);
+    if (has_attributes(old_config) || has_attributes(new_config))
         for (const AttributeText& attribute : attribute_texts())
-            sink.field(attribute.name, attribute.text(before.config), attribute.text(after.config),
+            sink.field(attribute.name, attribute.text(old_config), attribute.text(new_config),
                        DifferenceKind::attribute, attribute.needs_instantiate);
     const KernelSignature& signature = *before.signature;
     if (!same_layout(signature, *after.signature)) {

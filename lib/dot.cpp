@@ -46,7 +46,7 @@ const char* shape(NodeKind kind) {
 /// What the node does, in one line.
 std::string action(const NodeRecord& node) {
     if (const auto* kernel = std::get_if<const detail::KernelParams*>(&node.params)) {
-        const LaunchConfig& config = (*kernel)->config;
+        const LaunchConfig config = full_config(**kernel);
         return fmt::format("{} <<<({}, {}, {}), ({}, {}, {})>>>{}", detail::kernel_name((*kernel)->function),
                            config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y, config.block.z,
                            detail::describe_attributes(config));

@@ -25,6 +25,7 @@ Driver load() {
     fetch(result.ctx_get_current, "cuCtxGetCurrent");
     fetch(result.graph_add_kernel_node, "cuGraphAddKernelNode");
     fetch(result.graph_kernel_node_get_params, "cuGraphKernelNodeGetParams");
+    fetch(result.graph_kernel_node_get_attribute, "cuGraphKernelNodeGetAttribute");
     fetch(result.graph_kernel_node_set_params, "cuGraphKernelNodeSetParams");
     fetch(result.graph_instantiate_with_params, "cuGraphInstantiateWithParams");
     fetch(result.graph_launch, "cuGraphLaunch");

@@ -11,6 +11,7 @@ struct Driver {
     decltype(&::cuCtxGetCurrent) ctx_get_current;
     decltype(&::cuGraphAddKernelNode) graph_add_kernel_node;
     decltype(&::cuGraphKernelNodeGetParams) graph_kernel_node_get_params;
+    decltype(&::cuGraphKernelNodeGetAttribute) graph_kernel_node_get_attribute;
     decltype(&::cuGraphKernelNodeSetParams) graph_kernel_node_set_params;
     decltype(&::cuGraphInstantiateWithParams) graph_instantiate_with_params;
     decltype(&::cuGraphLaunch) graph_launch;

@@ -64,14 +64,6 @@ void GraphState::add_edges_from(const Node& to, const Sources& sources) {
     }
 }
 
-void GraphState::append_native_edges(std::span<const EdgeRecord> edges) noexcept {
-    edges_.insert(edges_.begin() + static_cast<std::ptrdiff_t>(native_edges_), edges.begin(), edges.end());
-    native_edges_ += edges.size();
-    has_early_edges_ = has_early_edges_ || std::any_of(edges.begin(), edges.end(), [](const EdgeRecord& edge) {
-                           return edge.kind != EdgeKind::full;
-                       });
-}
-
 std::vector<EdgeRecord> GraphState::find_contradiction() const {
     if (!has_early_edges_) return {};
     const EdgeGroups incoming(nodes_.size(), edges_, &EdgeRecord::to);

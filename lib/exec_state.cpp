@@ -44,9 +44,10 @@ const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& 
 } // namespace
 
 ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options)
-    : native_(native), source_(std::move(source)), claimed_(source_), basis_(source_), nodes_(source_->number_nodes()),
-      shadows_(shadows_from(*source_)), options_(options), seen_(source_->version()),
-      uploaded_(options.upload_stream.has_value()), device_updatable_(source_->has_device_updatable()) {
+    : native_(native), source_(std::move(source)), claimed_(source_), basis_(source_), options_(options),
+      seen_(source_->version()), uploaded_(options.upload_stream.has_value()) {
+    source_->number_nodes();
+    shadows_ = shadows_from(*source_);
     options_.upload_stream.reset();
     if (source_->version() != 0) in_flight_.begin_tracking();
     source_->exec_made();
@@ -65,8 +66,8 @@ void ExecState::upload(cudaStream_t stream) {
 }
 
 void ExecState::launch(cudaStream_t stream) {
-    if (device_updatable_ && !uploaded_) [[unlikely]]
-        upload(stream);
+    if (!uploaded_ && source_->has_device_updatable()) [[unlikely]]
+        upload(stream); // what kernels change must be on the device before
     if (in_flight_.tracks()) {
         auto marker = in_flight_.marker(stream);
         launch_native(stream);
@@ -93,7 +94,7 @@ ExecNode ExecState::node_of(const Node& node) const {
     return {graph, index};
 }
 
-const GraphState& ExecState::in_basis(const GraphState& graph) const noexcept {
+const GraphState& ExecState::in_basis(const GraphState& graph) const {
     if (graph.parent() == nullptr) return *basis_;
     const auto& siblings = graph.parent()->nested();
     const auto place = std::find_if(siblings.begin(), siblings.end(), [&](const auto& g) { return g.get() == &graph; });
@@ -104,10 +105,10 @@ Shadow& ExecState::shadow(const ExecNode& node) {
     const std::uint32_t number = node.graph.first_number() + node.index;
     if (Shadow* const found = shadows_->find(number)) [[likely]]
         return *found;
-    return shadows_->make(number, nodes_, in_basis(node.graph).original_params(node.index));
+    return shadows_->make(number, source_->node_total(), in_basis(node.graph).original_params(node.index));
 }
 
-const NodeParams& ExecState::params(const ExecNode& node) const noexcept {
+const NodeParams& ExecState::params(const ExecNode& node) const {
     const Shadow* shadow = shadows_->find(node.graph.first_number() + node.index);
     return shadow != nullptr ? shadow->params : in_basis(node.graph).original_params(node.index);
 }
@@ -117,7 +118,7 @@ std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const 
     if (basis.version() == 0) return shadows;
     for_each_graph_pair(*source_, basis, [&](const GraphState& mine, const GraphState& theirs) {
         theirs.for_each_updated([&](const UpdatedNode& node) {
-            Shadow& shadow = shadows->make(mine.first_number() + node.index, nodes_, node.params());
+            Shadow& shadow = shadows->make(mine.first_number() + node.index, source_->node_total(), node.params());
             shadow.owners = version_of(Owners(node.owners));
         });
     });
@@ -130,7 +131,8 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     shadows_ = std::move(shadows);
     if (basis->version() != 0) in_flight_.begin_tracking();
     if (basis == source_) seen_ = basis->version();
-    if (basis->has_memory_nodes()) { // CUDA counts this exec as one of the graph that it was updated from
+    if (source_->has_memory_nodes()) { // so has the basis: CUDA counts this exec as one of the graph that it was
+                                       // updated from
         claimed_->exec_gone();
         basis->exec_made();
         claimed_ = basis;

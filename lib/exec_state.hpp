@@ -71,7 +71,7 @@ class ExecState {
     [[nodiscard]] NodeParams store(const NodeParams& params) { return shadows_->store(params); }
 
     /// What is in force in a node, without a shadow if there is none yet.
-    [[nodiscard]] const NodeParams& params(const ExecNode& node) const noexcept;
+    [[nodiscard]] const NodeParams& params(const ExecNode& node) const;
     /// The shadows that an exec has which took all its parameters from `basis`: of the nodes that were changed in it
     /// since they were made.
     [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis) const;
@@ -84,13 +84,12 @@ class ExecState {
   private:
     void launch_native(cudaStream_t stream) const;
     /// The graph of `basis_` at the place where `graph` stands in the source.
-    [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const noexcept;
+    [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const;
 
     cudaGraphExec_t native_;
     std::shared_ptr<GraphState> source_;
     std::shared_ptr<GraphState> claimed_; ///< whose exec it is, where a graph can have only one
     std::shared_ptr<GraphState> basis_;   ///< what a node without a shadow has is what it was made with there
-    std::uint32_t nodes_;
     std::unique_ptr<Shadows> shadows_;
     InFlight in_flight_;
     InstantiateOptions options_;
@@ -98,7 +97,6 @@ class ExecState {
     std::uint64_t replays_ = 0;
     std::uint64_t seen_;
     bool uploaded_;
-    bool device_updatable_; ///< kernels may change nodes, which CUDA must have uploaded before
 };
 
 } // namespace cudag::detail

@@ -100,6 +100,7 @@ Graph Graph::clone() const {
         detail::refuse("kernels of a clone would change this node instead of their own; write the graph again",
                        node_subject(*node.graph, node.index, "clone: "), cudaErrorNotSupported);
     graph.complete_native();
+    graph.read_all();
     cudaGraph_t native = nullptr;
     detail::checked<GraphError>(cudaGraphClone(&native, graph.native()), "cudaGraphClone");
     std::shared_ptr<GraphState> copy;

@@ -25,7 +25,8 @@ void GraphState::count_change(UpdatedNode& node, Owners&& owners) noexcept {
     changes_.erase(std::remove_if(changes_.begin(), changes_.end(), outdated), changes_.end());
 }
 
-const NodeParams& GraphState::original_params(std::uint32_t index) const noexcept {
+const NodeParams& GraphState::original_params(std::uint32_t index) const {
+    read_nodes();
     if (updated_.empty()) return nodes_[index].params;
     const auto found = updated_.find(index);
     return found == updated_.end() ? nodes_[index].params : found->second.original;

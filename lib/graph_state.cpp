@@ -19,11 +19,18 @@ GraphState::GraphState(cudaGraph_t native) : native_(native), arena_(std::make_s
     slot_ = take_slot(*this);
 }
 
+GraphState::GraphState(cudaGraph_t native, CaptureNames&& names)
+    : native_(native), nodes_unread_(true), edges_unread_(true),
+      names_(std::make_unique<const CaptureNames>(std::move(names))), arena_(std::make_shared<Arena>()), built_(true),
+      described_(true) {
+    slot_ = take_slot(*this);
+}
+
 GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     : native_(native), origin_slot_(origin.slot_), origin_generation_(origin.slot_->generation),
       arena_(std::make_shared<Arena>()), nodes_(origin.nodes_), natives_(origin.natives_), edges_(origin.edges_),
       native_edges_(origin.native_edges_), has_early_edges_(origin.has_early_edges_), bindings_(origin.bindings_),
-      built_(true) {
+      built_(true), described_(origin.described_) {
     arena_->origin = origin.arena_;
     for (const auto& [index, node] : origin.updated_) {
         nodes_[index].params = copy_params(arena_->memory, node.params());
@@ -130,6 +137,13 @@ std::string_view GraphState::store(std::string_view text) {
 void GraphState::find_natives_in_clone() {
     for (cudaGraphNode_t& node : natives_)
         checked<GraphError>(cudaGraphNodeFindInClone(&node, node, native_), "cudaGraphNodeFindInClone");
+    for (std::size_t i = 0; described_ && i < nodes_.size(); ++i) {
+        const auto* kernel = std::get_if<const KernelParams*>(&nodes_[i].params);
+        if (kernel == nullptr || (*kernel)->unread == nullptr) continue;
+        auto* own = allocate<KernelParams>(1); // the origin may go first
+        nodes_[i].params = new (own) KernelParams(**kernel);
+        own->unread = natives_[i];
+    }
     for (const auto& inner : nested_) {
         checked<GraphError>(cudaGraphChildGraphNodeGetGraph(natives_[inner->parent_node_], &inner->native_),
                             "cudaGraphChildGraphNodeGetGraph");
@@ -159,8 +173,8 @@ void GraphState::require_root(std::string_view action) const {
            {{}, {std::string(parent_->nodes_[parent_node_].label)}, parent_->nodes_[parent_node_].location});
 }
 
-const std::shared_ptr<GraphState>* GraphState::find_nested(std::uint32_t index, std::size_t number) const noexcept {
-    for (const auto& inner : nested_)
+const std::shared_ptr<GraphState>* GraphState::find_nested(std::uint32_t index, std::size_t number) const {
+    for (const auto& inner : nested())
         if (inner->parent_node_ == index && number-- == 0) return &inner;
     return nullptr;
 }
@@ -186,6 +200,12 @@ void GraphState::remove_last() noexcept {
     if (status != cudaSuccess) root().spoilt_ = true;
     natives_.pop_back();
     nodes_.pop_back();
+}
+
+void GraphState::read_all() const {
+    read_edges();
+    for (const auto& inner : nested())
+        inner->read_all();
 }
 
 std::uint32_t GraphState::number_from(std::uint32_t first) noexcept {

@@ -1,6 +1,7 @@
 // The state behind GraphBuilder and Graph: node records, logical edges, owners, and CUDA's graph.
 #pragma once
 
+#include "capture_names.hpp"
 #include "conditions.hpp"
 #include "driver.hpp"
 #include "failure.hpp"
@@ -65,6 +66,7 @@ struct Arena {
 };
 
 class GraphState;
+struct Description;
 
 /// A node whose parameters were changed after it was made. Its record has those in force, in a block of its own.
 struct UpdatedNode {
@@ -84,8 +86,10 @@ class GraphState {
   public:
     /// Takes over `native`: destroys it at the end.
     explicit GraphState(cudaGraph_t native);
-    /// A clone: copies the records of `origin`, which refer to blocks in its arena. Its children are cloned with it;
-    /// natives are still those of `origin` until `find_natives_in_clone`.
+    /// A built graph whose nodes cudag did not make. Takes over `native`; reads nothing from it before it must.
+    GraphState(cudaGraph_t native, CaptureNames&& names);
+    /// A clone: copies the records of `origin`, which has read all of them, and which refer to blocks in its arena. Its
+    /// children are cloned with it; natives are still those of `origin` until `find_natives_in_clone`.
     GraphState(cudaGraph_t native, const GraphState& origin);
     ~GraphState();
     GraphState(const GraphState&) = delete;
@@ -152,20 +156,54 @@ class GraphState {
         return place_ == Place::body || (parent_ != nullptr && parent_->is_in_body());
     }
     /// Graph `number` inside node `index`; null if there is none.
-    [[nodiscard]] const std::shared_ptr<GraphState>* find_nested(std::uint32_t index,
-                                                                 std::size_t number) const noexcept;
+    [[nodiscard]] const std::shared_ptr<GraphState>* find_nested(std::uint32_t index, std::size_t number) const;
     /// The graphs inside nodes of this one.
-    [[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& nested() const noexcept { return nested_; }
-    /// Numbers the nodes of this root and all graphs inside it; returns how many there are. Node i of a graph has the
-    /// number `first_number() + i`.
-    std::uint32_t number_nodes() noexcept { return number_from(0); }
+    [[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& nested() const {
+        read_nodes();
+        return nested_;
+    }
+    /// Numbers the nodes of this root and all graphs inside it. Node i of a graph has the number `first_number() + i`.
+    /// Nodes that are still to be read are numbered when they are.
+    void number_nodes() noexcept {
+        if (!nodes_unread_.load(std::memory_order_acquire)) node_total_ = number_from(0);
+    }
     [[nodiscard]] std::uint32_t first_number() const noexcept { return first_number_; }
+    /// How many nodes were numbered.
+    [[nodiscard]] std::uint32_t node_total() const noexcept { return node_total_; }
+
+    /// Makes the records of nodes that cudag did not make, if that is still to be done; so do all functions that show
+    /// records. Throws GraphError if CUDA cannot describe them. Threads may do it at once.
+    void read_nodes() const {
+        if (nodes_unread_.load(std::memory_order_acquire)) [[unlikely]]
+            read_nodes_now();
+    }
+    /// The same for edges, of which CUDA tells apart.
+    void read_edges() const {
+        if (edges_unread_.load(std::memory_order_acquire)) [[unlikely]]
+            read_edges_now();
+    }
+    /// Nodes and edges, those of graphs inside this one, too.
+    void read_all() const;
+    /// Whether there are records of all nodes, and of all edges.
+    [[nodiscard]] bool is_read() const noexcept {
+        return !nodes_unread_.load(std::memory_order_acquire) && !edges_unread_.load(std::memory_order_acquire);
+    }
 
     [[nodiscard]] cudaGraph_t native() const noexcept { return native_; }
+    /// Who has the index of a node has its record.
     [[nodiscard]] NodeRecord& record(std::uint32_t index) noexcept { return nodes_[index]; }
-    [[nodiscard]] const std::vector<NodeRecord>& nodes() const noexcept { return nodes_; }
-    [[nodiscard]] const std::vector<cudaGraphNode_t>& natives() const noexcept { return natives_; }
-    [[nodiscard]] const std::vector<EdgeRecord>& edges() const noexcept { return edges_; }
+    [[nodiscard]] const std::vector<NodeRecord>& nodes() const {
+        read_nodes();
+        return nodes_;
+    }
+    [[nodiscard]] const std::vector<cudaGraphNode_t>& natives() const {
+        read_nodes();
+        return natives_;
+    }
+    [[nodiscard]] const std::vector<EdgeRecord>& edges() const {
+        read_edges();
+        return edges_;
+    }
 
     /// Room for one more node with `owners` owners: `append` then cannot fail after CUDA has made the node.
     void reserve_node(std::size_t owners = 0) {
@@ -175,10 +213,6 @@ class GraphState {
     }
     /// The same, with room for the bindings among `owners`.
     void reserve_node(const Owners& owners);
-    void reserve_nodes(std::size_t more) {
-        reserve_more(nodes_, more);
-        reserve_more(natives_, more);
-    }
     /// `owners` are kept until the graph, its clones and execs are gone and no launch uses them.
     Node append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners = {}) noexcept;
 
@@ -239,8 +273,14 @@ class GraphState {
     [[nodiscard]] const std::vector<Binding>& bindings(std::uint64_t dynamic) const noexcept;
 
     /// The memory that nodes of this graph allocate or free, in order; not that of graphs inside it.
-    [[nodiscard]] const std::vector<GraphAllocation>& allocations() const noexcept { return allocations_; }
-    [[nodiscard]] std::vector<GraphAllocation>& allocations() noexcept { return allocations_; }
+    [[nodiscard]] const std::vector<GraphAllocation>& allocations() const {
+        read_nodes();
+        return allocations_;
+    }
+    [[nodiscard]] std::vector<GraphAllocation>& allocations() {
+        read_nodes();
+        return allocations_;
+    }
     void reserve_allocation() { reserve_more(allocations_, 1); }
 
     /// The node's place for changes; made on first use, which changes nothing yet.
@@ -266,7 +306,7 @@ class GraphState {
             visit(node);
     }
     /// The parameters with which the node was made.
-    [[nodiscard]] const NodeParams& original_params(std::uint32_t index) const noexcept;
+    [[nodiscard]] const NodeParams& original_params(std::uint32_t index) const;
 
     /// How many execs of this graph are alive.
     void exec_made() noexcept { ++live_execs_; }
@@ -276,17 +316,27 @@ class GraphState {
     /// Whether CUDA deletes no node of this graph, because it has alloc or free nodes.
     [[nodiscard]] bool keeps_nodes() const noexcept { return keeps_nodes_; }
     /// Whether there are alloc or free nodes in this graph, or in a graph inside it.
-    [[nodiscard]] bool has_memory_nodes() const noexcept {
+    [[nodiscard]] bool has_memory_nodes() const {
+        read_nodes();
         return keeps_nodes_ ||
                std::any_of(nested_.begin(), nested_.end(), [](const auto& inner) { return inner->has_memory_nodes(); });
     }
 
-    /// A node that kernels may change has been added.
-    void set_device_updatable() noexcept { device_updatable_ = true; }
-    /// Whether there is one in this graph, or in a graph inside it.
+    /// A node that kernels may change has been added, or noticed.
+    void set_device_updatable() const noexcept { device_updatable_.store(true, std::memory_order_relaxed); }
+    /// Whether one is known in this graph, or in a graph inside it. What `find_device_updatable` finds is more: it asks
+    /// CUDA about the nodes that cudag did not make.
     [[nodiscard]] bool has_device_updatable() const noexcept {
-        return device_updatable_ || std::any_of(nested_.begin(), nested_.end(),
-                                                [](const auto& inner) { return inner->has_device_updatable(); });
+        return device_updatable_.load(std::memory_order_relaxed) ||
+               std::any_of(nested_.begin(), nested_.end(),
+                           [](const auto& inner) { return inner->has_device_updatable(); });
+    }
+    /// Whether there may be one that is not known: cudag reads no attributes of nodes that it did not make before it
+    /// needs them.
+    [[nodiscard]] bool may_have_device_updatable() const noexcept {
+        return described_ || device_updatable_.load(std::memory_order_relaxed) ||
+               std::any_of(nested_.begin(), nested_.end(),
+                           [](const auto& inner) { return inner->may_have_device_updatable(); });
     }
 
     [[nodiscard]] bool is_built() const noexcept { return built_; }
@@ -310,8 +360,9 @@ class GraphState {
         edges_.push_back({from, to});
         native_edges_ = edges_.size();
     }
-    /// Adds edges that CUDA has already, before those that it has not seen yet; there must be room.
-    void append_native_edges(std::span<const EdgeRecord> edges) noexcept;
+    /// Appends nodes that CUDA has already, with edges that go before those that it has not seen yet. Cannot fail but
+    /// for want of memory, and then changes nothing.
+    void append_described(Description&& description);
 
   private:
     template <class Sources>
@@ -338,6 +389,8 @@ class GraphState {
     /// Gives CUDA the edges up to `end`, all of one kind.
     void write_edges(std::size_t end);
     std::uint32_t number_from(std::uint32_t first) noexcept;
+    void read_nodes_now() const;
+    void read_edges_now() const;
 
     cudaGraph_t native_;
     bool owns_native_ = true;
@@ -345,6 +398,10 @@ class GraphState {
     int device_ = 0;
     std::uint32_t parent_node_ = 0;
     std::uint32_t first_number_ = 0;
+    std::uint32_t node_total_ = 0;
+    std::atomic<bool> nodes_unread_ = false;
+    std::atomic<bool> edges_unread_ = false;
+    std::unique_ptr<const CaptureNames> names_; ///< of nodes that are still to be read
     GraphState* parent_ = nullptr;
     const GraphState* open_body_ = nullptr;
     std::vector<std::shared_ptr<GraphState>> nested_;
@@ -370,8 +427,9 @@ class GraphState {
     std::int32_t builder_device_ = any_device;
     bool built_ = false;
     bool spoilt_ = false;
-    bool device_updatable_ = false;
+    bool described_ = false;
     bool keeps_nodes_ = false;
+    mutable std::atomic<bool> device_updatable_ = false;
 };
 
 inline const NodeParams& UpdatedNode::params() const noexcept {

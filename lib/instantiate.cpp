@@ -66,7 +66,8 @@ Exec Graph::instantiate(InstantiateOptions options) const {
         detail::refuse<InstantiateError>(
             "instantiate: auto_free_on_launch and device_launch exclude each other; choose one");
     graph.require_root("instantiate");
-    if (graph.has_exec()) require_reusable(graph);
+    // Where there are no records yet, CUDA may refuse first.
+    if (graph.has_exec() && graph.is_read()) require_reusable(graph);
     if (options.device_launch) require_device_launchable(graph);
     graph.complete_native();
     detail::reclaim();
@@ -82,7 +83,10 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     cudaGraphExec_t native = nullptr;
     detail::bind_context();
     const CUresult status = detail::driver().graph_instantiate_with_params(&native, graph.native(), &params);
-    if (status != CUDA_SUCCESS) raise_instantiate(status, graph, params);
+    if (status != CUDA_SUCCESS) {
+        if (graph.has_exec()) require_reusable(graph);
+        raise_instantiate(status, graph, params);
+    }
     try {
         return Exec(std::make_unique<detail::ExecState>(native, state_, options));
     } catch (...) {

@@ -59,15 +59,15 @@ constexpr std::array attributes{
                   false},
 };
 
+static_assert(sizeof(CUkernelNodeAttrValue) == sizeof(cudaLaunchAttributeValue)); // the driver's and the runtime's
+
 /// False if CUDA is too old to know the attribute.
 bool read(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue& value) {
     value = {};
-    const cudaError_t status = cudaGraphKernelNodeGetAttribute(node, id, &value);
-    if (status == cudaErrorInvalidValue || status == cudaErrorNotSupported) {
-        ignore(status);
-        return false;
-    }
-    checked<GraphError>(status, "cudaGraphKernelNodeGetAttribute");
+    const cudaError_t status = to_runtime(driver().graph_kernel_node_get_attribute(
+        node, static_cast<CUkernelNodeAttrID>(id), reinterpret_cast<CUkernelNodeAttrValue*>(&value)));
+    if (status == cudaErrorInvalidValue || status == cudaErrorNotSupported) return false;
+    if (status != cudaSuccess) raise_call<GraphError>(status, "cuGraphKernelNodeGetAttribute", {}, Api::driver);
     return true;
 }
 
@@ -142,7 +142,10 @@ void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& c
         set_attributes(node, config, std::move(subject));
 }
 
-void read_attributes(cudaGraphNode_t node, LaunchConfig& config) {
+LaunchConfig full_config(const KernelParams& kernel) {
+    LaunchConfig config = kernel.config;
+    if (kernel.unread == nullptr) return config;
+    const cudaGraphNode_t node = kernel.unread;
     cudaLaunchAttributeValue value{};
     if (read(node, cudaLaunchAttributeClusterDimension, value) && value.clusterDim.x != 0)
         config.cluster = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
@@ -159,6 +162,20 @@ void read_attributes(cudaGraphNode_t node, LaunchConfig& config) {
     }
     if (read(node, cudaLaunchAttributeDeviceUpdatableKernelNode, value))
         config.device_updatable = value.deviceUpdatableKernelNode.deviceUpdatable != 0;
+    return config;
+}
+
+void complete_config(KernelParams& kernel) {
+    if (kernel.unread == nullptr) return;
+    kernel.config = full_config(kernel);
+    kernel.unread = nullptr;
+}
+
+bool is_device_updatable(const KernelParams& kernel) {
+    if (kernel.unread == nullptr) return kernel.config.device_updatable;
+    cudaLaunchAttributeValue value{};
+    return read(kernel.unread, cudaLaunchAttributeDeviceUpdatableKernelNode, value) &&
+           value.deviceUpdatableKernelNode.deviceUpdatable != 0;
 }
 
 std::string describe_attributes(const LaunchConfig& config) {

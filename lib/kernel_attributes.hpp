@@ -2,6 +2,7 @@
 #pragma once
 
 #include "failure.hpp"
+#include "node_params.hpp"
 
 #include <cudag/launch_config.hpp>
 
@@ -75,8 +76,13 @@ void set_attributes(cudaGraphNode_t node, const LaunchConfig& config, Subject&& 
 /// whose nodes CUDA does not destroy.
 void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config, Subject&& subject);
 
-/// Reads those of an existing node into `config`. Throws GraphError.
-void read_attributes(cudaGraphNode_t node, LaunchConfig& config);
+/// The configuration of a node with all attributes, those of a node that cudag did not make being read now. Throws
+/// GraphError.
+[[nodiscard]] LaunchConfig full_config(const KernelParams& kernel);
+/// Leaves nothing of the configuration unread.
+void complete_config(KernelParams& kernel);
+/// Whether kernels may change the node; asks CUDA about a node that cudag did not make. Throws GraphError.
+[[nodiscard]] bool is_device_updatable(const KernelParams& kernel);
 
 /// " cluster (2, 1, 1) cooperative": what is given, for people.
 [[nodiscard]] std::string describe_attributes(const LaunchConfig& config);

@@ -4,6 +4,7 @@
 
 #include "failure.hpp"
 #include "graph_state.hpp"
+#include "kernel_attributes.hpp"
 #include "kernel_name.hpp"
 
 namespace cudag {
@@ -116,8 +117,9 @@ cudaGraphDeviceNode_t detail::device_node(const Node& node) {
     const std::uint32_t index = GraphState::index_unchecked(node);
     const auto subject = [&] { return node_subject(graph, index, "on_device: "); };
     const auto* kernel = std::get_if<const KernelParams*>(&graph.nodes()[index].params);
-    if (kernel == nullptr || !(*kernel)->config.device_updatable)
+    if (kernel == nullptr || !is_device_updatable(**kernel))
         refuse("the node is fixed for kernels; make it with .device_updatable = true", subject());
+    graph.set_device_updatable();
     cudaLaunchAttributeValue value{};
     const cudaError_t status =
         cudaGraphKernelNodeGetAttribute(node.native(), cudaLaunchAttributeDeviceUpdatableKernelNode, &value);

@@ -25,6 +25,7 @@ struct alignas(std::max_align_t) KernelParams {
     const KernelSignature* signature;
     LaunchConfig config;
     std::byte* values;
+    cudaGraphNode_t unread = nullptr; ///< has the attributes that `config` lacks; null if it has all: see full_config
 };
 
 /// Of a node that records the event, or waits for it.

@@ -183,17 +183,21 @@ void update_kernel(const UpdateTarget& target, const Node& node, const KernelCal
         const KernelParams& current = *std::get<const KernelParams*>(update.params());
         require_signature(*call.signature, current, update);
         const LaunchConfig& config = call.config != nullptr ? *call.config : current.config;
-        if (call.config != nullptr) require_suitable(*call.config, current, [&] { return update.subject(); });
+        if (call.config != nullptr) {
+            complete_config(const_cast<KernelParams&>(current)); // the copy that updates write to
+            require_suitable(*call.config, current, [&] { return update.subject(); });
+        }
         const ArgumentPointers arguments(call, current);
         update.prepare(std::move(owners), call.values);
         bind_context();
         const NativeResult result = update.set(driver_params(current.function, config, arguments.get()));
         if (result.status != cudaSuccess) [[unlikely]] {
             KernelParams refused = current;
-            refused.config = config;
+            complete_config(refused);
+            if (call.config != nullptr) refused.config = config;
             raise_update(result, &refused, update.subject());
         }
-        store_call(call, const_cast<KernelParams&>(current)); // the copy that updates write to
+        store_call(call, const_cast<KernelParams&>(current));
         update.commit();
     });
 }

@@ -14,6 +14,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <optional>
 #include <utility>
 
 namespace cudag {
@@ -66,32 +67,40 @@ UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdic
     return {verdict, std::move(reason), std::move(differences), true};
 }
 
+/// Why the exec cannot have the parameters of `next`, as far as cudag knows; nothing if it knows no reason.
+std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphState& next) {
+    for (const GraphState* graph : {&exec.source(), static_cast<const GraphState*>(&next)}) {
+        const FoundNode node = find_device_updatable(*graph);
+        if (!node) continue;
+        return UpdateReport{UpdateVerdict::not_supported,
+                            describe_node(*node.graph, node.index) + " is device-updatable; CUDA updates no graph "
+                                                                     "with such a node as a whole: update its nodes",
+                            {},
+                            true};
+    }
+    if (&next != &exec.claimed() && next.has_exec())
+        if (const FoundNode node = find_memory_node(next))
+            return UpdateReport{UpdateVerdict::not_supported,
+                                "an Exec of the graph is alive, and CUDA allows one of a graph with " +
+                                    describe_node(*node.graph, node.index) + ": destroy that Exec first",
+                                {},
+                                false};
+    std::vector<Difference> structure = diff_structure(exec.source(), next);
+    if (structure.empty()) return std::nullopt;
+    const bool kinds = structure.front().kind == DifferenceKind::node_kind;
+    return refused(exec, next, kinds ? UpdateVerdict::node_kind_changed : UpdateVerdict::topology_changed,
+                   std::move(structure), nullptr, {});
+}
+
 } // namespace
 
 UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
     GraphState& next = *basis;
-    for (const GraphState* graph : {&exec.source(), static_cast<const GraphState*>(&next)}) {
-        const FoundNode node = find_device_updatable(*graph);
-        if (!node) continue;
-        return {UpdateVerdict::not_supported,
-                describe_node(*node.graph, node.index) +
-                    " is device-updatable; CUDA updates no graph with such a node as a whole: update its nodes",
-                {},
-                true};
-    }
-    if (&next != &exec.claimed() && next.has_exec())
-        if (const FoundNode node = find_memory_node(next))
-            return {UpdateVerdict::not_supported,
-                    "an Exec of the graph is alive, and CUDA allows one of a graph with " +
-                        describe_node(*node.graph, node.index) + ": destroy that Exec first",
-                    {},
-                    false};
-    std::vector<Difference> structure = diff_structure(exec.source(), next);
-    if (!structure.empty()) {
-        const bool kinds = structure.front().kind == DifferenceKind::node_kind;
-        return refused(exec, next, kinds ? UpdateVerdict::node_kind_changed : UpdateVerdict::topology_changed,
-                       std::move(structure), nullptr, {});
-    }
+    // A graph that was captured is not read for an update that CUDA takes: it costs more than all the rest.
+    const bool known = (exec.source().is_read() && next.is_read()) || exec.source().has_device_updatable() ||
+                       next.has_device_updatable();
+    if (known)
+        if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
     next.complete_native();
     std::unique_ptr<Shadows> shadows = exec.shadows_from(next);
 
@@ -102,6 +111,8 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
         const bool classified = status == cudaErrorGraphExecUpdateFailure;
         const bool about_the_graph = status == cudaErrorInvalidValue || status == cudaErrorNotSupported;
         if (!classified && !about_the_graph) throw UpdateError(status, failure.text, failure.details);
+        if (!known)
+            if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
         return refused(exec, next, classified ? static_cast<UpdateVerdict>(info.result) : UpdateVerdict::refused, {},
                        info.errorNode, failure.details.log);
     }
