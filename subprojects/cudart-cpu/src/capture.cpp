@@ -3,7 +3,6 @@
 
 #include "capture_rules.hpp"
 #include "event.hpp"
-#include "graph_params.hpp"
 
 #include <algorithm>
 #include <atomic>
@@ -20,9 +19,11 @@ std::vector<std::shared_ptr<Capture>>& in_progress() {
 
 std::atomic<std::size_t> capture_count{0};
 
-unsigned long long next_capture_id() noexcept {
+/// As CUDA counts them: the captures into one graph share a number.
+unsigned long long capture_id_of(Graph& graph) noexcept {
     static std::atomic<unsigned long long> last{0};
-    return last.fetch_add(1, std::memory_order_relaxed) + 1;
+    if (graph.capture_id == 0) graph.capture_id = last.fetch_add(1, std::memory_order_relaxed) + 1;
+    return graph.capture_id;
 }
 
 /// Never used again, as the system's numbers of threads are.
@@ -43,8 +44,11 @@ std::vector<Node*> nodes_of(const CaptureFront& front) {
 } // namespace
 
 void CaptureFront::add(cudaGraphNode_t node, const cudaGraphEdgeData& edge) {
-    for (std::size_t i = 0; i < nodes.size(); ++i)
-        if (nodes[i] == node) return;
+    const auto found = std::ranges::find(nodes, node);
+    if (found != nodes.end()) {
+        data[static_cast<std::size_t>(found - nodes.begin())] = edge;
+        return;
+    }
     nodes.push_back(node);
     data.push_back(edge);
 }
@@ -54,9 +58,8 @@ void CaptureFront::add(const CaptureFront& other) {
         add(other.nodes[i], other.data[i]);
 }
 
-Capture::Capture(Stream& origin, cudaStreamCaptureMode mode, std::shared_ptr<Graph> graph, bool owns_graph)
-    : origin_(origin), mode_(mode), thread_(this_thread()), id_(next_capture_id()), graph_(std::move(graph)),
-      owns_graph_(owns_graph) {}
+Capture::Capture(Stream& origin, cudaStreamCaptureMode mode, std::shared_ptr<Graph> graph)
+    : origin_(origin), mode_(mode), thread_(this_thread()), id_(capture_id_of(*graph)), graph_(std::move(graph)) {}
 
 bool Capture::is_of_this_thread() const noexcept {
     return thread_ == this_thread();
@@ -66,7 +69,8 @@ void Capture::join(Stream& stream, const CaptureFront& front) {
     members_[&stream].add(front);
 }
 
-void Capture::leave(Stream& stream) noexcept {
+void Capture::leave(Stream& stream) {
+    left_.add(members_.at(&stream));
     members_.erase(&stream);
 }
 
@@ -81,9 +85,24 @@ bool Capture::is_joined() const {
         for (const Node* dependency : node.dependencies)
             if (reached.insert(dependency).second) open.push_back(dependency);
     }
-    return std::ranges::all_of(members_, [&](const auto& member) {
-        return std::ranges::all_of(nodes_of(member.second), [&](const Node* node) { return reached.contains(node); });
-    });
+    const auto is_reached = [&](const CaptureFront& front) {
+        return std::ranges::all_of(nodes_of(front), [&](const Node* node) { return reached.contains(node); });
+    };
+    return is_reached(left_) &&
+           std::ranges::all_of(members_, [&](const auto& member) { return is_reached(member.second); });
+}
+
+std::vector<Node*> Capture::before(Stream& member) {
+    return nodes_of(front_of(member));
+}
+
+Node& Capture::add(Stream& member, NodeContent content, const std::vector<cudaGraphEdgeData>& data) {
+    CaptureFront& front = front_of(member);
+    CaptureFront next{{nullptr}, {{}}};
+    Node& node = graph_->add(std::move(content), nodes_of(front), data.data());
+    next.nodes.front() = node.handle;
+    front = std::move(next);
+    return node;
 }
 
 const std::vector<std::shared_ptr<Capture>>& captures() {
@@ -94,10 +113,19 @@ bool is_any_capture() noexcept {
     return capture_count.load(std::memory_order_relaxed) > 0;
 }
 
-void begin_capture(std::shared_ptr<Capture> capture, const CaptureFront& front) {
+bool is_captured_to(const Graph& graph) {
+    const auto is_inside = [&](const Graph* inner) {
+        while (inner != &graph && inner->owner())
+            inner = &inner->owner()->graph;
+        return inner == &graph;
+    };
+    return std::ranges::any_of(captures(), [&](const auto& capture) { return is_inside(capture->graph().get()); });
+}
+
+void begin_capture(const std::shared_ptr<Capture>& capture, const CaptureFront& front) {
     capture->join(capture->origin(), front);
     in_progress().push_back(capture);
-    capture->origin().set_capture(std::move(capture));
+    capture->origin().set_capture(capture);
     capture_count.store(in_progress().size(), std::memory_order_relaxed);
 }
 
@@ -110,7 +138,7 @@ void end_capture(const std::shared_ptr<Capture>& capture) noexcept {
 
 void drop_capture(const std::shared_ptr<Capture>& capture) noexcept {
     end_capture(capture);
-    if (capture->owns_graph()) destroy_graph(capture->graph()->handle());
+    if (!capture->graph()->owner()) destroy_graph(capture->graph()->handle());
 }
 
 void leave_capture(Stream& stream) noexcept {
@@ -119,7 +147,6 @@ void leave_capture(Stream& stream) noexcept {
     const std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Capture> capture = stream.capture();
     if (!capture) return;
-    capture->invalidate();
     if (&capture->origin() == &stream)
         drop_capture(capture);
     else
@@ -128,39 +155,39 @@ void leave_capture(Stream& stream) noexcept {
 
 cudaStreamCaptureStatus capture_status_of(const Stream& stream) {
     require_no_implicit_dependency(stream);
-    return stream.capture() ? stream.capture()->status() : cudaStreamCaptureStatusNone;
+    const auto& capture = stream.capture();
+    return !capture              ? cudaStreamCaptureStatusNone
+           : capture->is_valid() ? cudaStreamCaptureStatusActive
+                                 : cudaStreamCaptureStatusInvalidated;
 }
 
 std::shared_ptr<Capture> active_capture_of(Stream& stream) {
     refuse_implicit_dependency(stream);
     const std::shared_ptr<Capture>& capture = stream.capture();
-    if (capture && capture->status() == cudaStreamCaptureStatusInvalidated)
-        fail(cudaErrorStreamCaptureInvalidated,
-             "the capture that the stream is in was invalidated by an earlier error");
+    if (capture && !capture->is_valid()) fail(cudaErrorStreamCaptureInvalidated, {});
     return capture;
 }
 
-bool captured_under_lock(Stream& stream, const MakeNode& make) {
+std::shared_ptr<Capture> active_capture_of(const CapturedRecord& record) {
+    std::shared_ptr<Capture> capture = record.capture.lock();
+    return capture && capture->is_valid() ? capture : nullptr;
+}
+
+bool is_capturing(Stream& stream) {
     if (!is_any_capture()) return false;
-    const std::shared_ptr<Capture> capture = active_capture_of(stream);
-    if (!capture) return false;
-    CaptureFront& front = capture->front_of(stream);
-    const std::vector<Node*> before = nodes_of(front);
-    NodeContent content = make(*capture->graph(), before);
-    require_operands(*content.work, nullptr);
-    CaptureFront next;
-    next.nodes.reserve(1);
-    next.data.reserve(1);
-    Node& node = capture->graph()->add(std::move(content), before, front.data.data());
-    next.add(node.handle, {});
-    front = std::move(next);
-    return true;
+    const std::lock_guard lock(graph_mutex());
+    return active_capture_of(stream) != nullptr;
 }
 
 bool captured(Stream& stream, const MakeNode& make) {
     if (!is_any_capture()) return false;
     const std::lock_guard lock(graph_mutex());
-    return captured_under_lock(stream, make);
+    const std::shared_ptr<Capture> capture = active_capture_of(stream);
+    if (!capture) return false;
+    NodeContent content = make(*capture->graph(), capture->before(stream));
+    require_operands(*content.work, nullptr);
+    capture->add(stream, std::move(content), capture->front_of(stream).data);
+    return true;
 }
 
 bool captured_record(Event& event, Stream& stream) {
@@ -177,25 +204,26 @@ bool captured_wait(Stream& stream, const Event& event) {
     if (!record && !is_any_capture()) return false;
     const std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Capture> capture = active_capture_of(stream);
-    const std::shared_ptr<Capture> recorder = record ? record->capture.lock() : nullptr;
     if (!record && !capture) return false;
+    if (!record) {
+        // A wait for what was never recorded waits for nothing.
+        if (!event.recorded()) return true;
+        capture->invalidate();
+        fail(cudaErrorStreamCaptureIsolation, {});
+    }
+    const std::shared_ptr<Capture> recorder = active_capture_of(*record);
     if (!recorder) {
         if (capture) capture->invalidate();
-        fail(cudaErrorStreamCaptureIsolation, record ? "the event was recorded in a capture that has ended"
-                                                     : "the event was recorded outside of the stream's capture");
+        fail_over_event();
     }
-    if (recorder->status() == cudaStreamCaptureStatusInvalidated) {
-        if (capture) capture->invalidate();
-        fail(cudaErrorStreamCaptureInvalidated, "the event was recorded in a capture that is invalid now");
+    if (is_legacy(stream)) {
+        recorder->invalidate();
+        fail(cudaErrorStreamCaptureImplicit, {});
     }
     if (capture && capture != recorder) {
         capture->invalidate();
         recorder->invalidate();
-        fail(cudaErrorStreamCaptureMerge, "the event was recorded in another capture than the stream's");
-    }
-    if (!capture && is_legacy(stream)) {
-        recorder->invalidate();
-        fail(cudaErrorStreamCaptureUnsupported, "the legacy default stream cannot join a capture");
+        fail(cudaErrorStreamCaptureMerge, {});
     }
     recorder->join(stream, record->front);
     stream.set_capture(recorder);

@@ -20,6 +20,7 @@ struct CaptureFront {
     std::vector<cudaGraphNode_t> nodes;
     std::vector<cudaGraphEdgeData> data; // of the edges from them, at the same places
 
+    /// A node that is there already gets the data.
     void add(cudaGraphNode_t node, const cudaGraphEdgeData& edge);
     void add(const CaptureFront& other);
 };
@@ -27,8 +28,7 @@ struct CaptureFront {
 /// One capture sequence, from its begin to its end. Guarded by graph_mutex(), as all functions below that take no lock.
 class Capture {
   public:
-    /// `owns_graph`: the sequence has made the graph, so that nobody wants it if the sequence fails.
-    Capture(Stream& origin, cudaStreamCaptureMode mode, std::shared_ptr<Graph> graph, bool owns_graph);
+    Capture(Stream& origin, cudaStreamCaptureMode mode, std::shared_ptr<Graph> graph);
 
     Stream& origin() const noexcept { return origin_; }
     cudaStreamCaptureMode mode() const noexcept { return mode_; }
@@ -36,18 +36,23 @@ class Capture {
     bool is_of_this_thread() const noexcept;
     unsigned long long id() const noexcept { return id_; }
     const std::shared_ptr<Graph>& graph() const noexcept { return graph_; }
-    bool owns_graph() const noexcept { return owns_graph_; }
 
-    cudaStreamCaptureStatus status() const noexcept { return status_; }
-    void invalidate() noexcept { status_ = cudaStreamCaptureStatusInvalidated; }
+    bool is_valid() const noexcept { return is_valid_; }
+    void invalidate() noexcept { is_valid_ = false; }
 
     /// The streams in it.
     const std::unordered_map<Stream*, CaptureFront>& members() const noexcept { return members_; }
     CaptureFront& front_of(Stream& member) { return members_.at(&member); }
     void join(Stream& stream, const CaptureFront& front);
-    void leave(Stream& stream) noexcept;
+    /// What the stream has done must be joined all the same.
+    void leave(Stream& stream);
     /// Whether the origin comes after all that the other streams have done.
     bool is_joined() const;
+
+    /// What comes before the next node of a stream in it.
+    std::vector<Node*> before(Stream& member);
+    /// Adds the next node of a stream in it. `data`: of the edges from before().
+    Node& add(Stream& member, NodeContent content, const std::vector<cudaGraphEdgeData>& data);
 
   private:
     Stream& origin_;
@@ -55,9 +60,9 @@ class Capture {
     unsigned long long thread_;
     unsigned long long id_;
     std::shared_ptr<Graph> graph_;
-    bool owns_graph_;
-    cudaStreamCaptureStatus status_ = cudaStreamCaptureStatusActive;
+    bool is_valid_ = true;
     std::unordered_map<Stream*, CaptureFront> members_;
+    CaptureFront left_; // of streams that were destroyed
 };
 
 /// What an event stands for that was recorded in a capture.
@@ -70,21 +75,28 @@ struct CapturedRecord {
 const std::vector<std::shared_ptr<Capture>>& captures();
 /// Whether there may be any; takes no lock.
 bool is_any_capture() noexcept;
+/// Whether there is one into the graph, or into a graph that its nodes own.
+bool is_captured_to(const Graph& graph);
 
 /// The stream must not be in a capture.
-void begin_capture(std::shared_ptr<Capture> capture, const CaptureFront& front);
+void begin_capture(const std::shared_ptr<Capture>& capture, const CaptureFront& front);
 /// All its streams leave it. Its graph stays.
 void end_capture(const std::shared_ptr<Capture>& capture) noexcept;
-/// The same; the graph goes too if the sequence has made it.
+/// The same, but destroys the graph, also one that it did not make; a graph that a node owns stays.
 void drop_capture(const std::shared_ptr<Capture>& capture) noexcept;
+/// For a stream that goes: so does a capture that it has begun. Takes the lock.
+void leave_capture(Stream& stream) noexcept;
+
 /// Throws cudaErrorStreamCaptureImplicit for a legacy stream that would wait for a capture.
 cudaStreamCaptureStatus capture_status_of(const Stream& stream);
 /// The capture that the stream is in, if it can take more; null if it is in none. Throws
 /// cudaErrorStreamCaptureInvalidated, and cudaErrorStreamCaptureImplicit for a legacy stream that would wait for one.
 std::shared_ptr<Capture> active_capture_of(Stream& stream);
+/// Null if it is not in progress, or invalid.
+std::shared_ptr<Capture> active_capture_of(const CapturedRecord& record);
 
-/// For a stream that goes: its capture can have no end, or lacks what it would have done. Takes the lock.
-void leave_capture(Stream& stream) noexcept;
+/// Whether the stream is in a capture that can take more. Throws as active_capture_of. Takes the lock.
+bool is_capturing(Stream& stream);
 
 /// What the node for an operation is made of; `before` is what it comes after.
 using MakeNode = std::function<NodeContent(const Graph& target, const std::vector<Node*>& before)>;
@@ -92,8 +104,6 @@ using MakeNode = std::function<NodeContent(const Graph& target, const std::vecto
 /// The seam of every operation given to a stream. If the stream captures, adds a node and is true: then nothing must be
 /// enqueued. Takes the lock.
 bool captured(Stream& stream, const MakeNode& make);
-/// The same for who holds the lock.
-bool captured_under_lock(Stream& stream, const MakeNode& make);
 
 /// An event's record in `stream`, and a wait for it. Is true if it belongs to a capture. Take the lock.
 bool captured_record(Event& event, Stream& stream);

@@ -20,47 +20,51 @@ void require_mode(cudaStreamCaptureMode mode) {
 /// The stream, ready to begin a capture.
 Stream& idle_stream_of(cudaStream_t handle) {
     Stream& stream = stream_of(handle);
-    if (is_legacy(stream)) fail(cudaErrorStreamCaptureUnsupported, "the legacy default stream cannot capture");
-    if (stream.capture()) fail(cudaErrorIllegalState, "the stream is capturing already");
+    if (is_legacy(stream)) fail(cudaErrorStreamCaptureUnsupported, {});
+    if (stream.capture()) fail(cudaErrorIllegalState, {});
     return stream;
 }
 
 /// Edges from `nodes` of `graph` to a node that nobody knows yet.
 CaptureFront front_of(const Graph& graph, const cudaGraphNode_t* nodes, const cudaGraphEdgeData* data,
                       std::size_t count) {
+    if (count > 0) require_pointer(nodes, "dependencies");
     CaptureFront front;
-    const std::vector<Node*> checked = dependencies_of(graph, nodes, count);
-    require_valid_edges(data, count, [&](std::size_t i) {
-        return EdgeEnds{checked[i]->work->type(), cudaGraphNodeTypeKernel};
-    });
-    for (std::size_t i = 0; i < count; ++i)
+    for (std::size_t i = 0; i < count; ++i) {
+        const Node& node = *dependencies_of(graph, nodes + i, 1).front();
+        if (data) require_valid_edge(data[i], {node.work->type(), cudaGraphNodeTypeKernel}, i);
         front.add(nodes[i], data ? data[i] : cudaGraphEdgeData{});
+    }
     return front;
 }
 
-/// Throws Failure, and leaves the sequence as it is, if it cannot be ended here; a sequence that has failed ends all
-/// the same, without a result.
-void end(cudaStream_t handle, cudaGraph_t* result) {
-    Stream& stream = stream_of(handle);
+[[noreturn]] void fail_not_capturing() {
+    fail(cudaErrorIllegalState, "Stream is not actively capturing");
+}
+
+/// The graph. A sequence that has failed ends all the same, without a graph.
+std::shared_ptr<Graph> end(Stream& stream) {
     const std::shared_ptr<Capture> capture = stream.capture();
-    if (!capture) fail(cudaErrorIllegalState, "the stream is not capturing");
+    if (!capture) fail_not_capturing();
     if (&capture->origin() != &stream) {
         capture->invalidate();
-        fail(cudaErrorStreamCaptureUnmatched, "the capture was not begun in this stream");
+        fail(cudaErrorStreamCaptureUnmatched, "Capture was not initiated on hStream");
     }
-    if (capture->mode() != cudaStreamCaptureModeRelaxed && !capture->is_of_this_thread())
-        fail(cudaErrorStreamCaptureWrongThread, "the capture was begun by another thread");
     std::optional<Failure> failure;
-    if (capture->status() == cudaStreamCaptureStatusInvalidated)
-        failure = {cudaErrorStreamCaptureInvalidated, "the capture was invalidated by an earlier error"};
+    if (capture->mode() != cudaStreamCaptureModeRelaxed && !capture->is_of_this_thread())
+        failure = {cudaErrorStreamCaptureWrongThread,
+                   "CU_STREAM_CAPTURE_MODE_RELAXED is required to begin and end the capture on different threads"};
+    else if (!capture->is_valid())
+        failure = {cudaErrorStreamCaptureInvalidated, "Capture was invalidated by a prior API call"};
     else if (!capture->is_joined())
-        failure = {cudaErrorStreamCaptureUnjoined, "work of a forked stream was not joined to the capture's stream"};
+        failure = {cudaErrorStreamCaptureUnjoined,
+                   "Capture sequence contains a fork that was not joined to the primary stream"};
     if (failure) {
         drop_capture(capture);
         throw *std::move(failure);
     }
     end_capture(capture);
-    *result = capture->graph()->handle();
+    return capture->graph();
 }
 
 } // namespace
@@ -76,7 +80,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamBeginCapture(cudaStream_t stream,
         auto graph = std::make_shared<Graph>();
         const cudaGraph_t handle = register_graph(graph);
         try {
-            begin_capture(std::make_shared<Capture>(origin, mode, std::move(graph), true), {});
+            begin_capture(std::make_shared<Capture>(origin, mode, std::move(graph)), {});
         } catch (...) {
             destroy_graph(handle);
             throw;
@@ -92,15 +96,22 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t 
         require_mode(mode);
         Stream& origin = idle_stream_of(stream);
         std::shared_ptr<Graph> target = shared_graph_of(graph);
+        if (std::ranges::any_of(captures(), [&](const auto& other) { return other->graph() == target; }))
+            fail(cudaErrorIllegalState, {});
         const CaptureFront front = front_of(*target, dependencies, dependencyData, numDependencies);
-        begin_capture(std::make_shared<Capture>(origin, mode, std::move(target), false), front);
+        begin_capture(std::make_shared<Capture>(origin, mode, std::move(target)), front);
     });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* pGraph) {
     return graph_api("cudaStreamEndCapture", [&] {
-        require_pointer(pGraph, "pGraph");
-        end(stream, pGraph);
+        // As CUDA does: a caller that wants no graph has none, and one that gets none has null.
+        if (pGraph) *pGraph = nullptr;
+        const std::shared_ptr<Graph> graph = end(stream_of(stream));
+        if (pGraph)
+            *pGraph = graph->handle();
+        else if (!graph->owner())
+            destroy_graph(graph->handle());
     });
 }
 
@@ -131,19 +142,21 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamGetCaptureInfo(cudaStream_t strea
                                                               const cudaGraphEdgeData** edgeData, size_t* count) {
     return graph_api("cudaStreamGetCaptureInfo", [&] {
         require_pointer(status, "captureStatus_out");
-        if (edgeData) require_pointer(dependencies, "dependencies_out, which goes with edgeData_out,");
+        if (edgeData && !dependencies) fail(cudaErrorInvalidValue, {});
         Stream& asked = stream_of(stream);
-        *status = capture_status_of(asked);
-        if (*status != cudaStreamCaptureStatusActive) return;
-        Capture& capture = *asked.capture();
-        const CaptureFront& front = capture.front_of(asked);
-        if (dependencies && !edgeData && !std::ranges::all_of(front.data, is_ordinary))
-            fail(cudaErrorLossyQuery, "a dependency has non-default edge data, and edgeData_out is NULL");
-        if (id) *id = capture.id();
-        if (graph) *graph = capture.graph()->handle();
-        if (dependencies) *dependencies = front.nodes.data();
-        if (edgeData) *edgeData = front.data.data();
-        if (count) *count = front.nodes.size();
+        const cudaStreamCaptureStatus current = capture_status_of(asked);
+        if (current == cudaStreamCaptureStatusActive) {
+            Capture& capture = *asked.capture();
+            const CaptureFront& front = capture.front_of(asked);
+            if (id) *id = capture.id();
+            if (graph) *graph = capture.graph()->handle();
+            if (dependencies && !edgeData && !std::ranges::all_of(front.data, is_ordinary))
+                fail(cudaErrorLossyQuery, {});
+            if (dependencies) *dependencies = front.nodes.data();
+            if (edgeData) *edgeData = front.data.data();
+            if (count) *count = front.nodes.size();
+        }
+        *status = current;
     });
 }
 
@@ -154,9 +167,9 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamUpdateCaptureDependencies(cudaStr
     return graph_api("cudaStreamUpdateCaptureDependencies", [&] {
         Stream& updated = stream_of(stream);
         if (flags != cudaStreamAddCaptureDependencies && flags != cudaStreamSetCaptureDependencies)
-            fail(cudaErrorInvalidValue, text("flags ", flags, " neither add dependencies (0) nor set them (1)"));
+            fail(cudaErrorInvalidValue, {});
+        if (!updated.capture()) fail_not_capturing();
         const std::shared_ptr<Capture> capture = active_capture_of(updated);
-        if (!capture) fail(cudaErrorIllegalState, "the stream is not capturing");
         CaptureFront next = front_of(*capture->graph(), dependencies, dependencyData, numDependencies);
         CaptureFront& front = capture->front_of(updated);
         if (flags == cudaStreamAddCaptureDependencies)

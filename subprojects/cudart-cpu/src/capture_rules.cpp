@@ -43,9 +43,13 @@ bool makes_wait(const Capture& capture, const Stream& legacy) {
                       [&](const Stream& member) { return member.blocking() && member.device() == legacy.device(); });
 }
 
-void refuse_unsafe_call_under_lock() {
-    if (invalidate(forbids_unsafe_calls))
-        fail(cudaErrorStreamCaptureUnsupported, "the call is not permitted while a stream is capturing");
+void refuse_record(const Event& event, bool invalidates) {
+    const std::shared_ptr<const CapturedRecord> record = event.captured();
+    if (!record) return;
+    const std::shared_ptr<Capture> capture = active_capture_of(*record);
+    if (!capture) fail_over_event();
+    if (invalidates) capture->invalidate();
+    fail(cudaErrorCapturedEvent, "Recorded event not allowed on stream");
 }
 
 } // namespace
@@ -53,8 +57,8 @@ void refuse_unsafe_call_under_lock() {
 void require_no_implicit_dependency(const Stream& stream) {
     if (!is_legacy(stream)) return;
     if (std::ranges::any_of(captures(), [&](const auto& capture) { return makes_wait(*capture, stream); }))
-        fail(cudaErrorStreamCaptureImplicit,
-             "the legacy default stream would depend on a blocking stream that is capturing");
+        fail(cudaErrorStreamCaptureImplicit, "Call cannot be made against CU_STREAM_LEGACY while a blocking stream in "
+                                             "the same context is capturing");
 }
 
 void refuse_implicit_dependency(const Stream& stream) {
@@ -66,11 +70,33 @@ void refuse_implicit_dependency(const Stream& stream) {
     }
 }
 
-void refuse_synchronous_call(const Stream& stream) {
+void refuse_capturing(const Stream& stream) {
+    refuse_implicit_dependency(stream);
+    if (const auto& capture = stream.capture()) {
+        capture->invalidate();
+        fail(cudaErrorStreamCaptureUnsupported, {});
+    }
+}
+
+void refuse_unsafe_call_under_lock() {
+    const bool is_own = std::ranges::any_of(
+        captures(), [](const auto& capture) { return capture->is_of_this_thread() && forbids_unsafe_calls(*capture); });
+    if (invalidate(forbids_unsafe_calls))
+        fail(cudaErrorStreamCaptureUnsupported,
+             text("API call conflicts with a stream capture sequence initiated from ",
+                  is_own ? "the calling thread" : "another thread"));
+}
+
+void refuse_implicit_dependency_now(const Stream& stream) {
     if (!is_any_capture()) return;
     const std::lock_guard lock(graph_mutex());
     refuse_implicit_dependency(stream);
-    refuse_unsafe_call_under_lock();
+}
+
+void refuse_capturing_now(const Stream& stream) {
+    if (!is_any_capture()) return;
+    const std::lock_guard lock(graph_mutex());
+    refuse_capturing(stream);
 }
 
 void refuse_unsafe_call() {
@@ -82,23 +108,19 @@ void refuse_unsafe_call() {
 void refuse_query(const Stream& stream) {
     if (!is_any_capture()) return;
     const std::lock_guard lock(graph_mutex());
-    refuse_implicit_dependency(stream);
-    if (const auto& capture = stream.capture()) {
-        capture->invalidate();
-        fail(cudaErrorStreamCaptureUnsupported, "the stream is capturing");
-    }
+    refuse_capturing(stream);
     refuse_unsafe_call_under_lock();
 }
 
 void refuse_query(const Event& event) {
-    const std::shared_ptr<const CapturedRecord> record = event.captured();
-    if (!record && !is_any_capture()) return;
     const std::lock_guard lock(graph_mutex());
-    if (record) {
-        if (const auto capture = record->capture.lock()) capture->invalidate();
-        fail(cudaErrorCapturedEvent, "the event was last recorded in a capture");
-    }
+    refuse_record(event, true);
     refuse_unsafe_call_under_lock();
+}
+
+void refuse_time_query(const Event& event) {
+    const std::lock_guard lock(graph_mutex());
+    refuse_record(event, false);
 }
 
 void refuse_device_query(int device) {
@@ -106,8 +128,11 @@ void refuse_device_query(int device) {
     const std::lock_guard lock(graph_mutex());
     const auto on_device = [&](const Stream& member) { return member.device() == device; };
     if (invalidate([&](const Capture& capture) { return has_member(capture, on_device); }))
-        fail(cudaErrorStreamCaptureUnsupported, "a stream of the device is capturing");
-    refuse_unsafe_call_under_lock();
+        fail(cudaErrorStreamCaptureUnsupported, {});
+}
+
+void fail_over_event() {
+    fail(cudaErrorInvalidValue, "Event is not valid. This can be related to a graph capture that is no longer running");
 }
 
 cudaStreamCaptureMode exchange_capture_mode(cudaStreamCaptureMode mode) noexcept {

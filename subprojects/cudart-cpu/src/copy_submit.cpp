@@ -23,7 +23,7 @@ std::shared_ptr<MemcpyWork> captured_copy(const cudaMemcpy3DParms& copy) {
 void submit_copy(const cudaMemcpy3DParms& copy, Stream& stream, CopyCall call) {
     validate_copy(copy);
     if (call == CopyCall::synchronous) {
-        refuse_synchronous_call(stream);
+        refuse_implicit_dependency_now(stream);
     }
     if (is_empty(copy)) {
         return;

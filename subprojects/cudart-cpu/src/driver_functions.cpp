@@ -2,11 +2,13 @@
 #include "driver_functions.hpp"
 
 #include "call.hpp"
+#include "capture.hpp"
 #include "device_model.hpp"
 #include "driver_errors.hpp"
 #include "graph_arguments.hpp"
 #include "graph_enum.hpp"
 #include "graph_text.hpp"
+#include "launch_submit.hpp"
 #include "set_submit.hpp"
 #include "stream.hpp"
 
@@ -57,6 +59,40 @@ CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t
             fail(cudaErrorInvalidValue, text("parameter ", index, " of ", kernel.params.size()));
         *offset = packed_offsets(kernel)[index];
         if (size) *size = kernel.params[index].size;
+    });
+}
+
+CUresult launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                       unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** params,
+                       void** extra) {
+    return answer("cuLaunchKernel", [&] {
+        submit_launch(
+            {kernel_of(function), {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, params, extra},
+            stream);
+    });
+}
+
+// The runtime's attributes are the driver's under other names.
+static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
+
+CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction function, void** params, void** extra) {
+    return answer("cuLaunchKernelEx", [&] {
+        require_pointer(config, "config");
+        submit_launch({kernel_of(function),
+                       {config->gridDimX, config->gridDimY, config->gridDimZ},
+                       {config->blockDimX, config->blockDimY, config->blockDimZ},
+                       config->sharedMemBytes,
+                       params,
+                       extra},
+                      config->hStream, reinterpret_cast<cudaLaunchAttribute*>(config->attrs), config->numAttrs);
+    });
+}
+
+CUresult stream_is_capturing(CUstream stream, CUstreamCaptureStatus* status) {
+    return answer("cuStreamIsCapturing", [&] {
+        require_pointer(status, "captureStatus");
+        const std::lock_guard lock(graph_mutex());
+        *status = static_cast<CUstreamCaptureStatus>(capture_status_of(stream_of(stream)));
     });
 }
 

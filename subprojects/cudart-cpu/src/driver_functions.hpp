@@ -23,6 +23,12 @@ CUresult graph_conditional_handle_create(CUgraphConditionalHandle* handle, CUgra
 CUresult graph_instantiate_with_params(CUgraphExec* exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params);
 CUresult graph_launch(CUgraphExec exec, CUstream stream);
 
+CUresult launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
+                       unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** params,
+                       void** extra);
+CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction function, void** params, void** extra);
+CUresult stream_is_capturing(CUstream stream, CUstreamCaptureStatus* status);
+
 CUresult func_get_name(const char** name, CUfunction function);
 CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size);
 

@@ -1,6 +1,7 @@
 // The driver's functions for graphs.
 #include "driver_functions.hpp"
 
+#include "capture_rules.hpp"
 #include "exec_model.hpp"
 #include "graph_conditional_work.hpp"
 #include "graph_enum.hpp"
@@ -124,9 +125,10 @@ CUresult graph_instantiate_with_params(CUgraphExec* exec, CUgraph graph, CUDA_GR
 
 CUresult graph_launch(CUgraphExec exec, CUstream stream) {
     return driver_graph_api("cuGraphLaunch", [&] {
-        Exec& launched = exec_of(exec);
         require_context(stream != nullptr);
-        enqueue_launch(launched, stream_of(stream));
+        Stream& target = stream_of(stream);
+        refuse_capturing(target);
+        enqueue_launch(exec_of(exec), target);
     });
 }
 

@@ -15,6 +15,7 @@ struct Name {
 
 // Those that are more than a change of the prefix, as far as a driver's log has told them.
 constexpr Name names[] = {
+    {"cudaDeviceSynchronize", "cuCtxSynchronize_v2"},
     {"cudaEventCreateWithFlags", "cuEventCreate"},
     {"cudaEventDestroy", "cuEventDestroy_v2"},
     {"cudaEventElapsedTime", "cuEventElapsedTime_v2"},
@@ -40,13 +41,20 @@ constexpr Name names[] = {
     {"cudaHostGetDevicePointer", "cuMemHostGetDevicePointer_v2"},
     {"cudaLaunchKernelExC", "cuLaunchKernelEx"},
     {"cudaMalloc", "cuMemAlloc_v2"},
+    {"cudaMallocArray", "cuArray3DCreate_v2"},
     {"cudaMallocAsync", "cuMemAllocAsync"},
     {"cudaMallocHost", "cuMemHostAlloc"},
+    {"cudaMallocManaged", "cuMemAllocManaged"},
+    {"cudaMallocPitch", "cuMemAllocPitch_v2"},
     {"cudaMemset", "cuMemsetD8_v2"},
     {"cudaMemset2D", "cuMemsetD2D8_v2"},
+    {"cudaMemset2DAsync", "cuMemsetD2D8Async"},
     {"cudaMemsetAsync", "cuMemsetD8Async"},
+    {"cudaStreamBeginCapture", "cuStreamBeginCapture_v2"},
     {"cudaStreamCreateWithFlags", "cuStreamCreate"},
     {"cudaStreamDestroy", "cuStreamDestroy_v2"},
+    {"cudaStreamGetCaptureInfo", "cuStreamGetCaptureInfo_v3"},
+    {"cudaStreamUpdateCaptureDependencies", "cuStreamUpdateCaptureDependencies_v2"},
     {"cuGraphAddKernelNode", "cuGraphAddKernelNode_v2"},
     {"cuGraphExecKernelNodeSetParams", "cuGraphExecKernelNodeSetParams_v2"},
     {"cuGraphKernelNodeGetParams", "cuGraphKernelNodeGetParams_v2"},

@@ -1,7 +1,9 @@
 // cudaEvent*.
 #include "call.hpp"
+#include "capture.hpp"
 #include "capture_rules.hpp"
 #include "event.hpp"
+#include "graph_event_work.hpp"
 #include "graph_text.hpp"
 #include "handle_table.hpp"
 #include "live_counts.hpp"
@@ -43,10 +45,13 @@ void record_checked(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
     Event& recorded = event_of(event);
     Stream& recorder = stream_of(stream);
     if (flags == cudaEventRecordExternal) {
-        fail(cudaErrorIllegalState, "an external event record needs a stream that is capturing");
+        if (!captured(recorder, [&](auto&&...) { return std::make_shared<EventRecordWork>(event); })) {
+            fail(cudaErrorIllegalState, "CU_EVENT_RECORD_EXTERNAL flag is set but stream is not capturing");
+        }
+        return;
     }
     if (flags != cudaEventRecordDefault) {
-        fail(cudaErrorInvalidValue, text("event record flags ", flags, " are unknown"));
+        fail(cudaErrorInvalidValue, "Invalid event recording flags");
     }
     if (recorded.device() != recorder.device()) {
         fail(cudaErrorInvalidResourceHandle,
@@ -61,7 +66,7 @@ CompletionPtr timed_record_of(cudaEvent_t handle) {
     if (!event.timed()) {
         fail(cudaErrorInvalidResourceHandle, "the event was created with cudaEventDisableTiming");
     }
-    refuse_query(event);
+    refuse_time_query(event);
     CompletionPtr recorded = event.recorded();
     if (recorded == nullptr) {
         fail(cudaErrorInvalidResourceHandle, "the event was never recorded");

@@ -1,4 +1,5 @@
 // Graphs instantiated.
+#include "capture_rules.hpp"
 #include "exec_model.hpp"
 #include "graph_alloc_work.hpp"
 #include "graph_conditional_work.hpp"
@@ -138,6 +139,7 @@ void refuse_second_exec(const Graph& graph) {
 }
 
 std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) {
+    refuse_unsafe_call_under_lock();
     validate_flags(flags);
     if (graph.owner())
         fail(cudaErrorNotSupported, "hGraph is owned by another graph and cannot be independently instantiated");

@@ -1,4 +1,5 @@
 // Execs launched, uploaded and destroyed.
+#include "capture_rules.hpp"
 #include "exec_conditional.hpp"
 #include "exec_device_launch.hpp"
 #include "exec_order.hpp"
@@ -111,14 +112,25 @@ void enqueue_upload(Exec& exec, Stream& stream) {
 using namespace cudart_cpu::detail;
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
-    return graph_api("cudaGraphUpload", [&] { enqueue_upload(exec_of(graphExec), stream_of(stream)); });
+    return graph_api("cudaGraphUpload", [&] {
+        Stream& target = stream_of(stream);
+        refuse_capturing(target);
+        enqueue_upload(exec_of(graphExec), target);
+    });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
     if (is_in_kernel()) return launch_from_kernel(graphExec, stream);
-    return graph_api("cudaGraphLaunch", [&] { enqueue_launch(exec_of(graphExec), stream_of(stream)); });
+    return graph_api("cudaGraphLaunch", [&] {
+        Stream& target = stream_of(stream);
+        refuse_capturing(target);
+        enqueue_launch(exec_of(graphExec), target);
+    });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
-    return graph_api("cudaGraphExecDestroy", [&] { destroy_exec(graphExec); });
+    return graph_api("cudaGraphExecDestroy", [&] {
+        refuse_unsafe_call_under_lock();
+        destroy_exec(graphExec);
+    });
 }

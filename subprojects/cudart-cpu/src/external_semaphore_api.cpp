@@ -1,7 +1,9 @@
 // cuda*ExternalSemaphore*.
 #include "call.hpp"
+#include "capture.hpp"
 #include "external_semaphore_ops.hpp"
 #include "graph_enum.hpp"
+#include "graph_semaphore_work.hpp"
 #include "graph_text.hpp"
 #include "handle_table.hpp"
 #include "live_counts.hpp"
@@ -48,12 +50,16 @@ cudaExternalSemaphore_t import_checked(const cudaExternalSemaphoreHandleDesc& de
     return semaphores().add(std::make_shared<OwnedSemaphore>(fd, is_timeline));
 }
 
-template <class Operation>
+template <class Kind>
 cudaError_t enqueue_operations(const char* name, const cudaExternalSemaphore_t* handles,
-                               const typename Operation::Params* params, unsigned count, cudaStream_t stream) noexcept {
+                               const typename Kind::Operation::Params* params, unsigned count,
+                               cudaStream_t stream) noexcept {
+    using Operation = typename Kind::Operation;
     return api(name, [&] {
-        enqueue(stream_of(stream),
-                [operations = SemaphoreOperations<Operation>(handles, params, count)] { operations.run(); });
+        Stream& target = stream_of(stream);
+        const typename Kind::Params node{const_cast<cudaExternalSemaphore_t*>(handles), params, count};
+        if (captured(target, [&](auto&&...) { return std::make_shared<SemaphoreWork<Kind>>(node); })) return;
+        enqueue(target, [operations = SemaphoreOperations<Operation>(handles, params, count)] { operations.run(); });
     });
 }
 
@@ -95,13 +101,13 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaDestroyExternalSemaphore(cudaExternalSe
 CUDART_CPU_API cudaError_t CUDARTAPI cudaSignalExternalSemaphoresAsync(
     const cudaExternalSemaphore_t* extSemArray, const struct cudaExternalSemaphoreSignalParams* paramsArray,
     unsigned int numExtSems, cudaStream_t stream) {
-    return enqueue_operations<SemaphoreSignal>("cudaSignalExternalSemaphoresAsync", extSemArray, paramsArray,
-                                               numExtSems, stream);
+    return enqueue_operations<SignalNode>("cudaSignalExternalSemaphoresAsync", extSemArray, paramsArray, numExtSems,
+                                          stream);
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaWaitExternalSemaphoresAsync(
     const cudaExternalSemaphore_t* extSemArray, const struct cudaExternalSemaphoreWaitParams* paramsArray,
     unsigned int numExtSems, cudaStream_t stream) {
-    return enqueue_operations<SemaphoreWait>("cudaWaitExternalSemaphoresAsync", extSemArray, paramsArray, numExtSems,
-                                             stream);
+    return enqueue_operations<WaitNode>("cudaWaitExternalSemaphoresAsync", extSemArray, paramsArray, numExtSems,
+                                        stream);
 }

@@ -55,9 +55,10 @@ void validate(const cudaMemAllocNodeParams& params) {
         validate(params.accessDescs[i], i);
 }
 
-/// A graph that belongs to a child graph node.
-void refuse_in_child(const Graph& target) {
-    if (target.owner())
+/// A graph that belongs to a node. A capture into a conditional body gets them, although nothing can run it then.
+void refuse_in_child(const Graph& target, bool by_capture) {
+    const bool is_body = target.owner() && target.owner()->work->type() == cudaGraphNodeTypeConditional;
+    if (target.owner() && !(by_capture && is_body))
         fail(cudaErrorNotSupported, "a graph that belongs to a node can get no more alloc and free nodes");
 }
 
@@ -153,9 +154,9 @@ void FreeWork::run() const {
 }
 
 std::shared_ptr<AllocWork> make_alloc_work(const cudaMemAllocNodeParams& params, const Graph& target,
-                                           const std::vector<Node*>& before) {
+                                           const std::vector<Node*>& before, bool by_capture) {
     validate(params);
-    refuse_in_child(target);
+    refuse_in_child(target, by_capture);
     const int device = params.poolProps.location.id;
     GraphMemoryPointer memory = find_freed(target, before, device, params.bytesize);
     if (!memory) memory = std::make_shared<GraphMemory>(device, params.bytesize);
@@ -166,8 +167,8 @@ std::shared_ptr<AllocWork> make_alloc_work(const cudaMemAllocNodeParams& params,
     return std::make_shared<AllocWork>(params, allocation);
 }
 
-std::shared_ptr<FreeWork> make_free_work(const void* address, const Graph& target) {
-    refuse_in_child(target);
+std::shared_ptr<FreeWork> make_free_work(const void* address, const Graph& target, bool by_capture) {
+    refuse_in_child(target, by_capture);
     GraphAllocationPointer allocation = find_graph_allocation(address);
     const bool active = allocation && !allocation->is_freed_by_graph &&
                         (!allocation->graph.expired() || allocation->memory->is_allocated());

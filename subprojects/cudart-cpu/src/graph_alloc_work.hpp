@@ -63,8 +63,8 @@ class FreeWork final : public MemoryNodeWork {
 /// For a node of `target` that comes after `before`: edges that are added later do not help to reuse memory. Throw
 /// Failure if CUDA does not allow it.
 std::shared_ptr<AllocWork> make_alloc_work(const cudaMemAllocNodeParams& params, const Graph& target,
-                                           const std::vector<Node*>& before);
-std::shared_ptr<FreeWork> make_free_work(const void* address, const Graph& target);
+                                           const std::vector<Node*>& before, bool by_capture = false);
+std::shared_ptr<FreeWork> make_free_work(const void* address, const Graph& target, bool by_capture = false);
 
 /// Once a graph is instantiated, it gets no more free nodes for its own allocations.
 void fix_allocations(const Graph& graph);

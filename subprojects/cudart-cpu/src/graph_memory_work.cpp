@@ -161,6 +161,13 @@ std::optional<Refusal> MemcpyWork::refuse_graph_update(const Work& next, bool) c
 
 MemsetWork::MemsetWork(const cudaMemsetParams& params) : params_(checked(params)) {}
 
+std::shared_ptr<MemsetWork> MemsetWork::captured(const cudaMemsetParams& params) {
+    validate_set_shape(params);
+    cudaMemsetParams seen = params;
+    if (seen.height == 1) seen.pitch = 0;
+    return std::shared_ptr<MemsetWork>(new MemsetWork(Unchecked{}, seen));
+}
+
 std::size_t MemsetWork::bytes() const noexcept {
     return params_.width * params_.elementSize * params_.height;
 }

@@ -55,6 +55,8 @@ class MemsetWork final : public Work {
 
     /// Validates as the driver does when a node is added or changed.
     explicit MemsetWork(const cudaMemsetParams& params);
+    /// As a capture does: without a look at the memory, and without the pitch of a single row.
+    static std::shared_ptr<MemsetWork> captured(const cudaMemsetParams& params);
 
     const cudaMemsetParams& params() const noexcept { return params_; }
 
@@ -69,6 +71,8 @@ class MemsetWork final : public Work {
     std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
 
   private:
+    struct Unchecked {};
+    MemsetWork(Unchecked, const cudaMemsetParams& params) : params_(params) {}
     std::size_t bytes() const noexcept;
 
     cudaMemsetParams params_;

@@ -1,6 +1,7 @@
 // Graphs and their nodes, and the lock that guards them.
 #include "graph_model.hpp"
 
+#include "capture.hpp"
 #include "handle_table.hpp"
 
 #include <algorithm>
@@ -203,6 +204,8 @@ void destroy_graph(cudaGraph_t handle) {
     if (graph_of(handle).owner())
         fail(cudaErrorInvalidValue,
              text("Graph ", handle, " is owned by another graph and cannot be independently destroyed"));
+    if (is_captured_to(graph_of(handle)))
+        fail(cudaErrorIllegalState, "Cannot destroy a graph while it is being captured to");
     graphs().take(handle);
 }
 

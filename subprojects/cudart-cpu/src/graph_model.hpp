@@ -94,6 +94,9 @@ class Graph {
     void add_edge(Node& from, Node& to, const cudaGraphEdgeData& data = {});
     void remove_edge(Node& from, Node& to) noexcept;
 
+    /// Of the captures into this; 0 before the first.
+    unsigned long long capture_id = 0;
+
     std::unordered_map<cudaUserObject_t, HeldObject> user_objects;
     /// Handle n is at n - 1. A graph that a conditional node owns has none: they belong to the user's graph.
     std::vector<Condition> conditions;

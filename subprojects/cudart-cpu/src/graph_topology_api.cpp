@@ -1,4 +1,5 @@
 // Nodes and edges, listed and changed.
+#include "capture.hpp"
 #include "graph_cuda12.hpp"
 #include "graph_params.hpp"
 
@@ -207,6 +208,8 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t gra
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t node) {
     return graph_api("cudaGraphDestroyNode", [&] {
         Node& doomed = node_of(node);
+        if (is_captured_to(doomed.graph))
+            fail(cudaErrorIllegalState, "Cannot remove nodes from a graph while it is being captured to");
         require_removable(doomed.graph, "nodes");
         if (doomed.work->decides_whether_it_runs())
             fail(cudaErrorNotSupported, "Device-updatable kernel nodes cannot be removed from their graph");

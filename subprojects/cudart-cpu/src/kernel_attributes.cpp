@@ -3,6 +3,7 @@
 
 #include "call.hpp"
 #include "device_model.hpp"
+#include "event.hpp"
 #include "graph_device_node.hpp"
 #include "graph_enum.hpp"
 #include "graph_text.hpp"
@@ -16,7 +17,6 @@ namespace {
 
 // Numbers, because older toolkits do not name all of them.
 constexpr int preferred_cluster_id = 11;
-constexpr int completion_event_id = 12;
 constexpr int carveout_id = 14;
 constexpr int nvlink_id = 16;
 
@@ -81,6 +81,16 @@ std::shared_ptr<DeviceNode> device_node(const KernelAttributes& attributes, cons
     }
     if (value.deviceUpdatableKernelNode.devNode) fail(cudaErrorInvalidValue, "devNode must be initialized to NULL");
     return attributes.device_node ? attributes.device_node : make_device_node();
+}
+
+LaunchAttributes::Record checked_record(cudaEvent_t event, int flags, unsigned char port, unsigned char type) {
+    if (flags != cudaEventRecordDefault) fail(cudaErrorInvalidValue, "Invalid event recording flags");
+    if (event_of(event).timed())
+        fail(cudaErrorInvalidValue, "an event that a launch records must be created with cudaEventDisableTiming");
+    cudaGraphEdgeData data{};
+    data.from_port = port;
+    data.type = type;
+    return {event, data};
 }
 
 void require_preferred_cluster(dim3 preferred, dim3 cluster) {
@@ -170,22 +180,40 @@ void get_attribute(const KernelAttributes& attributes, int id, cudaLaunchAttribu
     }
 }
 
-KernelAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count) {
+LaunchAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count, bool is_capturing) {
     if (count > 0) require_pointer(list, "config->attrs");
-    KernelAttributes attributes;
+    LaunchAttributes launch;
+    KernelAttributes& attributes = launch.kernel;
     dim3 preferred{0, 0, 0};
     for (unsigned i = 0; i < count; ++i) {
         const cudaLaunchAttributeValue& value = list[i].val;
         switch (const int id = number_in(list[i].id)) {
         case cudaLaunchAttributeIgnore:
-        case cudaLaunchAttributeProgrammaticStreamSerialization: // a hint
+            break;
+        case cudaLaunchAttributeProgrammaticStreamSerialization:
+            launch.overlaps_previous = value.programmaticStreamSerializationAllowed != 0;
             break;
         case cudaLaunchAttributeProgrammaticEvent:
-        case completion_event_id:
-            fail(cudaErrorNotSupported, text("cudart-cpu does not support launch attribute ", id));
+            launch.record = checked_record(value.programmaticEvent.event, value.programmaticEvent.flags,
+                                           value.programmaticEvent.triggerAtBlockStart != 0
+                                               ? cudaGraphKernelNodePortLaunchCompletion
+                                               : cudaGraphKernelNodePortProgrammatic,
+                                           cudaGraphDependencyTypeProgrammatic);
+            break;
+        case cudaLaunchAttributeLaunchCompletionEvent:
+            launch.record = checked_record(value.launchCompletionEvent.event, value.launchCompletionEvent.flags,
+                                           cudaGraphKernelNodePortLaunchCompletion, cudaGraphDependencyTypeDefault);
+            break;
         case cudaLaunchAttributeDeviceUpdatableKernelNode:
-            fail(cudaErrorNotSupported,
-                 "CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE is only supported on capturing streams");
+            if (!is_capturing)
+                fail(cudaErrorNotSupported,
+                     "CU_LAUNCH_ATTRIBUTE_DEVICE_UPDATABLE_KERNEL_NODE is only supported on capturing streams");
+            set_attribute(attributes, id, value);
+            break;
+        case cudaLaunchAttributePriority:
+            set_attribute(attributes, id, value);
+            launch.has_priority = true;
+            break;
         case preferred_cluster_id:
             preferred = {value.clusterDim.x, value.clusterDim.y, value.clusterDim.z};
             break;
@@ -199,7 +227,6 @@ KernelAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count) 
         case cudaLaunchAttributeAccessPolicyWindow:
         case cudaLaunchAttributeCooperative:
         case cudaLaunchAttributeClusterDimension:
-        case cudaLaunchAttributePriority:
         case cudaLaunchAttributeMemSyncDomainMap:
         case cudaLaunchAttributeMemSyncDomain:
         case carveout_id:
@@ -212,7 +239,7 @@ KernelAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count) 
         }
     }
     require_preferred_cluster(preferred, attributes.cluster);
-    return attributes;
+    return launch;
 }
 
 void validate_attributes(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,

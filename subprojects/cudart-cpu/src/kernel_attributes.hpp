@@ -4,6 +4,7 @@
 #include "kernel_registry.hpp"
 
 #include <memory>
+#include <optional>
 
 namespace cudart_cpu::detail {
 
@@ -26,8 +27,21 @@ struct KernelAttributes {
 void set_attribute(KernelAttributes& attributes, int id, const cudaLaunchAttributeValue& value);
 void get_attribute(const KernelAttributes& attributes, int id, cudaLaunchAttributeValue& value);
 
-/// Of a launch. Throws Failure for what a launch cannot have.
-KernelAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count);
+struct LaunchAttributes {
+    /// An event that the launch records, and how what waits for it depends on the kernel.
+    struct Record {
+        cudaEvent_t event;
+        cudaGraphEdgeData data;
+    };
+
+    KernelAttributes kernel{};
+    bool has_priority = false;
+    bool overlaps_previous = false; // programmatic stream serialization
+    std::optional<Record> record{};
+};
+
+/// Of a launch. Throws Failure for what a launch cannot have; some may be had in a capture only.
+LaunchAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count, bool is_capturing);
 
 /// Throws Failure if a kernel with these attributes could not be launched like that, although one without them could.
 void validate_attributes(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,

@@ -1,36 +1,20 @@
-// cudaLaunchKernel, cudaLaunchKernelExC.
+// cudaLaunchKernel, cudaLaunchKernelExC, cudaLaunchCooperativeKernel.
 #include "call.hpp"
-#include "capture.hpp"
-#include "device_model.hpp"
-#include "graph_kernel_work.hpp"
-#include "graph_text.hpp"
-#include "kernel_args.hpp"
-#include "kernel_attributes.hpp"
-#include "kernel_registry.hpp"
-#include "stream.hpp"
+#include "launch_submit.hpp"
 
-#include <memory>
+#include <utility>
 
 using namespace cudart_cpu::detail;
 
 namespace {
 
 void launch(const void* function, dim3 grid, dim3 block, void** args, std::size_t shared_bytes, cudaStream_t stream,
-            const KernelAttributes& attributes = {}) {
+            cudaLaunchAttribute* attributes = nullptr, unsigned attribute_count = 0) {
     const KernelEntry& kernel = kernel_of(function);
-    Stream& target = stream_of(stream);
-    if (target.device() != current_device())
-        fail(cudaErrorInvalidResourceHandle, text("the stream belongs to device ", target.device(),
-                                                  ", the thread's current device is ", current_device()));
-    validate_launch(kernel, grid, block, shared_bytes);
-    validate_attributes(kernel, grid, block, shared_bytes, attributes);
-    const bool in_capture = captured(target, [&](auto&&...) {
-        return std::make_shared<KernelWork>(
-            KernelParams{kernel, grid, block, static_cast<unsigned>(shared_bytes), args, nullptr}, attributes);
-    });
-    if (in_capture) return;
-    const auto copied = std::make_shared<KernelArgs>(kernel, args);
-    enqueue(target, [&kernel, grid, block, copied] { run_kernel(kernel, grid, block, copied->pointers()); });
+    if (!std::in_range<unsigned>(shared_bytes))
+        fail(cudaErrorInvalidValue, text(shared_bytes, " bytes of dynamic shared memory requested"));
+    submit_launch({kernel, grid, block, static_cast<unsigned>(shared_bytes), args, nullptr}, stream, attributes,
+                  attribute_count);
 }
 
 } // namespace
@@ -44,6 +28,16 @@ CUDART_CPU_API cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t* config,
     return api("cudaLaunchKernelExC", [&] {
         require_pointer(config, "config");
         launch(function, config->gridDim, config->blockDim, args, config->dynamicSmemBytes, config->stream,
-               attributes_of(config->attrs, config->numAttrs));
+               config->attrs, config->numAttrs);
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaLaunchCooperativeKernel(const void* function, dim3 grid, dim3 block, void** args,
+                                                       std::size_t shared_bytes, cudaStream_t stream) {
+    return api("cudaLaunchCooperativeKernel", [&] {
+        cudaLaunchAttribute cooperative{};
+        cooperative.id = cudaLaunchAttributeCooperative;
+        cooperative.val.cooperative = 1;
+        launch(function, grid, block, args, shared_bytes, stream, &cooperative, 1);
     });
 }

@@ -23,6 +23,8 @@ std::optional<Range> find_allocation(const void* pointer);
 /// Throws Failure as the driver would; performs nothing. An empty copy or fill is valid.
 void validate_copy(const cudaMemcpy3DParms& copy);
 void validate_set(const cudaMemsetParams& set);
+/// Without a look at the memory.
+void validate_set_shape(const cudaMemsetParams& set);
 
 /// What a valid copy or fill does, on this thread.
 void perform_copy(const cudaMemcpy3DParms& copy);

@@ -100,10 +100,10 @@ CUDART_CPU_API cudaError_t cudaHostAlloc(void** pointer, std::size_t bytes, unsi
 
 CUDART_CPU_API cudaError_t cudaFree(void* pointer) {
     return api("cudaFree", [&] {
+        refuse_unsafe_call();
         if (pointer == nullptr) {
             return;
         }
-        refuse_unsafe_call();
         const DeadAllocation dead = end_allocation(pointer, AllocatedOn::device);
         // Not for stream-ordered memory: the caller must know that nothing uses it any more.
         if (!dead.stream_ordered()) {
@@ -115,10 +115,10 @@ CUDART_CPU_API cudaError_t cudaFree(void* pointer) {
 
 CUDART_CPU_API cudaError_t cudaFreeHost(void* pointer) {
     return api("cudaFreeHost", [&] {
+        refuse_unsafe_call();
         if (pointer == nullptr) {
             return;
         }
-        refuse_unsafe_call();
         const DeadAllocation dead = end_allocation(pointer, AllocatedOn::host);
         wait_for_all_devices();
         release(dead);

@@ -1,7 +1,10 @@
 // cudaMallocAsync and its like, and the pools behind them.
 #include "allocations.hpp"
 #include "call.hpp"
+#include "capture.hpp"
+#include "capture_rules.hpp"
 #include "device_model.hpp"
+#include "graph_alloc_work.hpp"
 #include "graph_enum.hpp"
 #include "graph_text.hpp"
 #include "memory_pools.hpp"
@@ -32,6 +35,28 @@ void allocate_from(const std::shared_ptr<MemoryPool>& pool, void** pointer, std:
     }
 }
 
+/// A node of the stream's capture, if it is in one.
+void allocate_in(Stream& stream, const std::shared_ptr<MemoryPool>& pool, void** pointer, std::size_t bytes) {
+    if (is_capturing(stream)) {
+        *pointer = nullptr;
+        if (bytes == 0) {
+            return;
+        }
+        cudaMemAllocNodeParams params{};
+        params.poolProps.allocType = cudaMemAllocationTypePinned;
+        params.poolProps.location = {cudaMemLocationTypeDevice, pool->device()};
+        params.bytesize = bytes;
+        captured(stream, [&](const Graph& target, const std::vector<Node*>& before) {
+            const auto work = make_alloc_work(params, target, before, true);
+            *pointer = work->address();
+            return work;
+        });
+        return;
+    }
+    refuse_unsafe_call();
+    allocate_from(pool, pointer, bytes);
+}
+
 void validate(const cudaMemPoolProps& props) {
     const auto refuse_unless = [](bool condition, const std::string& reason) {
         if (!condition) {
@@ -52,24 +77,31 @@ void validate(const cudaMemPoolProps& props) {
 
 CUDART_CPU_API cudaError_t cudaMallocAsync(void** pointer, std::size_t bytes, cudaStream_t stream) {
     return api("cudaMallocAsync", [&] {
-        stream_of(stream);
+        Stream& target = stream_of(stream);
         require_pointer(pointer, "devPtr");
-        allocate_from(pool_of(current_pool(current_device())), pointer, bytes);
+        allocate_in(target, pool_of(current_pool(current_device())), pointer, bytes);
     });
 }
 
 CUDART_CPU_API cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t bytes, cudaMemPool_t pool,
                                                    cudaStream_t stream) {
     return api("cudaMallocFromPoolAsync", [&] {
-        stream_of(stream);
+        Stream& target = stream_of(stream);
         require_pointer(pointer, "ptr");
-        allocate_from(pool_of(pool), pointer, bytes);
+        allocate_in(target, pool_of(pool), pointer, bytes);
     });
 }
 
 CUDART_CPU_API cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
     return api("cudaFreeAsync", [&] {
         Stream& freeing = stream_of(stream);
+        if (pointer != nullptr &&
+            captured(freeing, [&](const Graph& target, auto&&) { return make_free_work(pointer, target, true); })) {
+            return;
+        }
+        if (!is_capturing(freeing)) {
+            refuse_unsafe_call();
+        }
         if (pointer == nullptr) {
             return;
         }
@@ -81,18 +113,23 @@ CUDART_CPU_API cudaError_t cudaMemPoolCreate(cudaMemPool_t* pool, const cudaMemP
     return api("cudaMemPoolCreate", [&] {
         require_pointer(pool, "memPool");
         require_pointer(props, "poolProps");
+        refuse_unsafe_call();
         validate(*props);
         *pool = register_pool(std::make_shared<MemoryPool>(props->location.id, props->maxSize));
     });
 }
 
 CUDART_CPU_API cudaError_t cudaMemPoolDestroy(cudaMemPool_t pool) {
-    return api("cudaMemPoolDestroy", [&] { destroy_pool(pool); });
+    return api("cudaMemPoolDestroy", [&] {
+        refuse_unsafe_call();
+        destroy_pool(pool);
+    });
 }
 
 CUDART_CPU_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
     return api("cudaMemPoolSetAttribute", [&] {
         require_pointer(value, "value");
+        refuse_unsafe_call();
         pool_of(pool)->set(attribute, value);
     });
 }
@@ -105,12 +142,16 @@ CUDART_CPU_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPo
 }
 
 CUDART_CPU_API cudaError_t cudaMemPoolTrimTo(cudaMemPool_t pool, std::size_t bytes) {
-    return api("cudaMemPoolTrimTo", [&] { pool_of(pool)->trim_to(bytes); });
+    return api("cudaMemPoolTrimTo", [&] {
+        refuse_unsafe_call();
+        pool_of(pool)->trim_to(bytes);
+    });
 }
 
 CUDART_CPU_API cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* descriptors,
                                                 std::size_t count) {
     return api("cudaMemPoolSetAccess", [&] {
+        refuse_unsafe_call();
         const auto target = pool_of(pool);
         if (count > 0) {
             require_pointer(descriptors, "descList");

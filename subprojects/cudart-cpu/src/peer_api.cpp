@@ -1,6 +1,7 @@
 // Access to other devices' memory, and copies between devices. All devices' memory is the host's: access that was not
 // enabled is not noticed.
 #include "call.hpp"
+#include "capture_rules.hpp"
 #include "copy_submit.hpp"
 #include "device_model.hpp"
 #include "graph_text.hpp"
@@ -23,7 +24,9 @@ void copy(void* dst, int dst_device, const void* src, int src_device, std::size_
           CopyCall call) {
     require_device(dst_device);
     require_device(src_device);
-    submit_copy(copy_1d(dst, src, count, cudaMemcpyDefault), stream_of(stream), call);
+    Stream& target = stream_of(stream);
+    refuse_capturing_now(target);
+    submit_copy(copy_1d(dst, src, count, cudaMemcpyDefault), target, call);
 }
 
 } // namespace

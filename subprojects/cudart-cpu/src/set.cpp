@@ -8,7 +8,7 @@
 
 namespace cudart_cpu::detail {
 
-void validate_set(const cudaMemsetParams& set) {
+void validate_set_shape(const cudaMemsetParams& set) {
     const unsigned size = set.elementSize;
     if (size != 1 && size != 2 && size != 4) {
         fail(cudaErrorInvalidValue, text("element size ", size, " is not 1, 2 or 4"));
@@ -24,12 +24,19 @@ void validate_set(const cudaMemsetParams& set) {
         fail(cudaErrorInvalidValue,
              text("destination ", set.dst, " or pitch ", set.pitch, " is not aligned to ", size));
     }
+}
+
+void validate_set(const cudaMemsetParams& set) {
+    validate_set_shape(set);
+    if (set.width == 0 || set.height == 0) {
+        return;
+    }
     const std::optional<Range> range = find_allocation(set.dst);
     if (!range) {
         fail(cudaErrorInvalidValue, "invalid memset range - no allocation found");
     }
     const auto offset = static_cast<std::size_t>(static_cast<char*>(set.dst) - range->base);
-    const std::size_t bytes = (set.height - 1) * set.pitch + row;
+    const std::size_t bytes = (set.height - 1) * set.pitch + set.width * set.elementSize;
     if (bytes > range->bytes - offset) {
         fail(cudaErrorInvalidValue, text("Memset extends beyond allocation range: bytes ", offset, " to ",
                                          offset + bytes, " of ", range->bytes));

@@ -1,5 +1,6 @@
 // cudaMemset*, on the legacy default stream or a given one.
 #include "call.hpp"
+#include "capture.hpp"
 #include "capture_rules.hpp"
 #include "graph_text.hpp"
 #include "memory.hpp"
@@ -32,24 +33,26 @@ void validate_box(const cudaPitchedPtr& memory, const cudaExtent& extent) {
     }
 }
 
-/// One fill for each slice.
-std::vector<cudaMemsetParams> slices(const cudaPitchedPtr& memory, int value, const cudaExtent& extent) {
+/// One fill for each slice; all are valid unless the stream captures, which looks at no memory.
+std::vector<cudaMemsetParams> slices(const cudaPitchedPtr& memory, int value, const cudaExtent& extent,
+                                     Stream& stream) {
     std::vector<cudaMemsetParams> sets;
     if (extent.width == 0 || extent.height == 0) {
         return sets;
     }
     validate_box(memory, extent);
+    const auto& validate = is_capturing(stream) ? validate_set_shape : validate_set;
     for (std::size_t z = 0; z < extent.depth; ++z) {
         sets.push_back(byte_fill(static_cast<char*>(memory.ptr) + z * memory.ysize * memory.pitch, memory.pitch, value,
                                  extent.width, extent.height));
-        validate_set(sets.back());
+        validate(sets.back());
     }
     return sets;
 }
 
 /// Without a stream, fills are asynchronous towards the host unless the host sees the memory.
 void submit_on_default_stream(const cudaMemsetParams& set) {
-    refuse_synchronous_call(stream_of(nullptr));
+    refuse_implicit_dependency_now(stream_of(nullptr));
     const CompletionPtr done = submit_set(set, stream_of(nullptr));
     const std::optional<Range> range = find_allocation(set.dst);
     if (range && range->type != cudaMemoryTypeDevice) {
@@ -80,7 +83,7 @@ CUDART_CPU_API cudaError_t cudaMemset2DAsync(void* dst, std::size_t pitch, int v
 
 CUDART_CPU_API cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
     return api("cudaMemset3D", [&] {
-        for (const cudaMemsetParams& set : slices(memory, value, extent)) {
+        for (const cudaMemsetParams& set : slices(memory, value, extent, stream_of(nullptr))) {
             submit_on_default_stream(set);
         }
     });
@@ -88,7 +91,7 @@ CUDART_CPU_API cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaEx
 
 CUDART_CPU_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream) {
     return api("cudaMemset3DAsync", [&] {
-        for (const cudaMemsetParams& set : slices(memory, value, extent)) {
+        for (const cudaMemsetParams& set : slices(memory, value, extent, stream_of(stream))) {
             submit_set(set, stream_of(stream));
         }
     });

@@ -7,9 +7,9 @@
 namespace cudart_cpu::detail {
 
 CompletionPtr submit_set(const cudaMemsetParams& set, Stream& stream) {
-    validate_set(set);
     const bool empty = set.width == 0 || set.height == 0;
-    if (!empty && captured(stream, [&](auto&&...) { return std::make_shared<MemsetWork>(set); })) return nullptr;
+    if (!empty && captured(stream, [&](auto&&...) { return MemsetWork::captured(set); })) return nullptr;
+    validate_set(set);
     return enqueue(stream, [set] { perform_set(set); });
 }
 

@@ -4,6 +4,7 @@
 #include "capture_rules.hpp"
 #include "device_model.hpp"
 #include "event.hpp"
+#include "graph_event_work.hpp"
 #include "graph_host_work.hpp"
 #include "graph_text.hpp"
 #include "stream.hpp"
@@ -43,7 +44,9 @@ CUDART_CPU_API cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 CUDART_CPU_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* flags) {
     return api("cudaStreamGetFlags", [&] {
         require_pointer(flags, "flags");
-        *flags = stream_of(stream).flags();
+        const Stream& asked = stream_of(stream);
+        refuse_capturing_now(asked);
+        *flags = asked.flags();
     });
 }
 
@@ -57,7 +60,9 @@ CUDART_CPU_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* prior
 CUDART_CPU_API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long long* id) {
     return api("cudaStreamGetId", [&] {
         require_pointer(id, "streamId");
-        *id = stream_of(stream).id();
+        const Stream& asked = stream_of(stream);
+        refuse_capturing_now(asked);
+        *id = asked.id();
     });
 }
 
@@ -91,7 +96,10 @@ CUDART_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t 
         const Event& awaited = event_of(event);
         Stream& waiting = stream_of(stream);
         if (flags == cudaEventWaitExternal) {
-            fail(cudaErrorIllegalState, "an external event wait needs a stream that is capturing");
+            if (!captured(waiting, [&](auto&&...) { return std::make_shared<EventWaitWork>(event); })) {
+                fail(cudaErrorIllegalState, {});
+            }
+            return;
         }
         if (flags != cudaEventWaitDefault) {
             fail(cudaErrorInvalidValue, text("event wait flags ", flags, " are unknown"));
