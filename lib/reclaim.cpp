@@ -3,6 +3,7 @@
 
 #include "failure.hpp"
 #include "in_flight.hpp"
+#include "relaxed_capture.hpp"
 
 #include <atomic>
 #include <utility>
@@ -24,21 +25,6 @@ void CUDART_CB hand_over(void* user_data) {
     while (!released.compare_exchange_weak(bundle->next, bundle, std::memory_order_release, std::memory_order_relaxed))
         ;
 }
-
-/// Lets owners free CUDA memory while this thread, or another, captures a stream.
-class RelaxedCapture {
-  public:
-    RelaxedCapture() noexcept : status_(cudaThreadExchangeStreamCaptureMode(&mode_)) { ignore(status_); }
-    ~RelaxedCapture() {
-        if (status_ == cudaSuccess) ignore(cudaThreadExchangeStreamCaptureMode(&mode_));
-    }
-    RelaxedCapture(const RelaxedCapture&) = delete;
-    RelaxedCapture& operator=(const RelaxedCapture&) = delete;
-
-  private:
-    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
-    cudaError_t status_;
-};
 
 } // namespace
 

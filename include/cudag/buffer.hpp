@@ -12,6 +12,8 @@
 
 namespace cudag {
 
+class CapturePool;
+
 namespace detail {
 
 /// `count * size` bytes; throws Error if that overflows or CUDA has no memory. Null for 0 elements.
@@ -56,7 +58,8 @@ class OwnedMemory {
 
 /// `size()` uninitialised elements of device memory of the current device.
 /// Move-only. Given to a node or an update, the memory is kept until the last launch that may use it has ended, also
-/// when the buffer itself is gone. Otherwise freed with the buffer, which waits for the device as `cudaFree` does.
+/// when the buffer itself is gone. Otherwise freed with the buffer, which waits for the device as `cudaFree` does, or
+/// given back to the CapturePool that it came from, which does not wait.
 template <class T>
 class DeviceBuffer : public detail::OwnedMemory<T> {
   public:
@@ -66,6 +69,11 @@ class DeviceBuffer : public detail::OwnedMemory<T> {
 
     /// Borrows: a node that is given the span does not keep the memory.
     [[nodiscard]] DeviceSpan<T> span() const noexcept { return {this->data(), this->size()}; }
+
+  private:
+    friend class CapturePool;
+    DeviceBuffer(std::shared_ptr<void> memory, std::size_t count) noexcept
+        : detail::OwnedMemory<T>(std::move(memory), count) {}
 };
 
 /// `size()` uninitialised elements of page-locked host memory, which copies to and from the GPU at full speed and

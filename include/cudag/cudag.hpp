@@ -7,6 +7,7 @@
 #include <cudag/builder.hpp>
 #include <cudag/capture.hpp>
 #include <cudag/capture_mode.hpp>
+#include <cudag/capture_pool.hpp>
 #include <cudag/condition.hpp>
 #include <cudag/config.hpp>
 #include <cudag/device_exec.hpp>

@@ -1,0 +1,75 @@
+// CapturePool: memory that captured graphs share, allocated also while a stream is captured.
+#pragma once
+
+#include <cudag/buffer.hpp>
+#include <cudag/config.hpp>
+#include <cudag/source_location.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+namespace cudag {
+
+namespace detail {
+
+class PoolState;
+
+/// What a block's address is a multiple of, as cudaMalloc's are.
+inline constexpr std::size_t pool_alignment = 256;
+
+} // namespace detail
+
+/// Device memory for captured work. Unlike a DeviceBuffer's, it may be allocated while a stream is captured, in every
+/// mode, and no node arises: the graph uses the address, and the memory is there before the graph runs.
+///
+/// Memory goes back to the pool when the last owner of its buffer lets go, for later allocations to use again, and to
+/// CUDA only with the pool itself. The pool lives on, when this object is gone, in buffers and in what retains it: a
+/// graph that retains a *buffer* has that memory for itself, one that retains the *pool* keeps all of it valid. So
+/// graphs captured one after the other, each allocating, retaining the pool and letting its buffers go, share scratch
+/// memory. cudag does not order its users: such graphs must not run at the same time, and what gets memory again must
+/// run after what had it before, in streams as within a graph.
+///
+/// Move-only; a moved-from pool may only be assigned to or destroyed. Thread-safe.
+class CUDAG_EXPORT CapturePool {
+  public:
+    /// An empty pool on the current device; `label` and `location` name it in errors. Throws Error if there is no
+    /// device, or it has no memory pools.
+    explicit CapturePool(std::string_view label = {}, SourceLocation location = SourceLocation::current());
+    CapturePool(CapturePool&&) noexcept = default;
+    CapturePool& operator=(CapturePool&&) noexcept = default;
+
+    /// `count` uninitialised elements on the pool's device, whichever is current: memory that came back, where a piece
+    /// of it is large enough, else new memory of CUDA. Any stream may use it at once, and it is kept by nodes as that
+    /// of any DeviceBuffer is. `count` may be 0: then `data()` is null. Throws CaptureError if the pool is sealed,
+    /// Error if CUDA has not the memory or the size overflows.
+    template <class T>
+    [[nodiscard]] DeviceBuffer<T> allocate(std::size_t count, SourceLocation location = SourceLocation::current()) {
+        static_assert(alignof(T) <= detail::pool_alignment,
+                      "cudag: a CapturePool's memory is aligned to 256 bytes, the element type asks for more");
+        return DeviceBuffer<T>(allocate(count, sizeof(T), location), count);
+    }
+
+    /// From now on `allocate` throws: what is captured must make do with the memory that it has.
+    void seal();
+    void unseal();
+    [[nodiscard]] bool is_sealed() const;
+
+    /// How many buffers of the pool there are, also those that only graphs keep, but for those without elements.
+    [[nodiscard]] std::size_t count() const;
+    /// Their bytes.
+    [[nodiscard]] std::size_t bytes() const;
+    /// The bytes that the pool holds, in buffers or for later ones. They become less only when it ends.
+    [[nodiscard]] std::size_t reserved_bytes() const;
+
+    /// What keeps the pool's memory, and that of its later buffers: for StreamCapture::retain. Null if moved-from.
+    [[nodiscard]] std::shared_ptr<const void> owner() const noexcept { return state_; }
+
+  private:
+    [[nodiscard]] std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const SourceLocation& location);
+    [[nodiscard]] detail::PoolState& state() const;
+
+    std::shared_ptr<detail::PoolState> state_;
+};
+
+} // namespace cudag

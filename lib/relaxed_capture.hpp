@@ -1,0 +1,25 @@
+// Allows calls that stream captures forbid, for a while.
+#pragma once
+
+#include "failure.hpp"
+
+#include <cuda_runtime_api.h>
+
+namespace cudag::detail {
+
+/// Lets this thread allocate and free CUDA memory while it, or another, captures a stream.
+class RelaxedCapture {
+  public:
+    RelaxedCapture() noexcept : status_(cudaThreadExchangeStreamCaptureMode(&mode_)) { ignore(status_); }
+    ~RelaxedCapture() {
+        if (status_ == cudaSuccess) ignore(cudaThreadExchangeStreamCaptureMode(&mode_));
+    }
+    RelaxedCapture(const RelaxedCapture&) = delete;
+    RelaxedCapture& operator=(const RelaxedCapture&) = delete;
+
+  private:
+    cudaStreamCaptureMode mode_ = cudaStreamCaptureModeRelaxed;
+    cudaError_t status_;
+};
+
+} // namespace cudag::detail

@@ -1,0 +1,315 @@
+// CapturePool: memory that comes back, is used again, and lives as long as whoever may use it.
+#include <cudag/capture_pool.hpp>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "gate.hpp"
+#include "watched.hpp"
+
+using cudag::CapturePool;
+using cudag::DeviceBuffer;
+using cudag::Error;
+using cudag::Exec;
+using cudag::Graph;
+using cudag::GraphBuilder;
+using cudag::PinnedBuffer;
+using cudag::Stream;
+
+namespace {
+
+template <class T>
+std::weak_ptr<const void> watch(const T& owner) {
+    return std::shared_ptr<const void>(owner.owner());
+}
+
+bool is_aligned(const void* address) {
+    return reinterpret_cast<std::uintptr_t>(address) % 256 == 0;
+}
+
+} // namespace
+
+TEST_CASE("a pool's buffer is device memory that streams use at once", "[memory][pool]") {
+    CapturePool pool;
+    const DeviceBuffer<int> buffer = pool.allocate<int>(3);
+    CHECK(buffer.size() == 3);
+    CHECK(is_aligned(buffer.data()));
+    cudaPointerAttributes attributes{};
+    cudag::check(cudaPointerGetAttributes(&attributes, buffer.data()));
+    CHECK(attributes.type == cudaMemoryTypeDevice);
+
+    const Stream stream;
+    const PinnedBuffer<int> result(3);
+    cudag::memset_async(stream, buffer, 5);
+    cudag::launch(stream, {}, store, buffer, 7);
+    cudag::memcpy_async(stream, result, buffer);
+    stream.synchronize();
+    CHECK(std::vector(result.begin(), result.end()) == std::vector{7, 5, 5});
+}
+
+TEST_CASE("a pool counts its buffers and their bytes", "[memory][pool]") {
+    CapturePool pool;
+    CHECK(pool.count() == 0);
+    CHECK(pool.bytes() == 0);
+    CHECK(pool.reserved_bytes() == 0);
+    std::optional<DeviceBuffer<int>> first = pool.allocate<int>(3);
+    const DeviceBuffer<double> second = pool.allocate<double>(1000);
+    CHECK(pool.count() == 2);
+    CHECK(pool.bytes() == 12 + 8000);
+    const std::size_t reserved = pool.reserved_bytes();
+    CHECK(reserved >= pool.bytes());
+    first.reset();
+    CHECK(pool.count() == 1);
+    CHECK(pool.bytes() == 8000);
+    CHECK(pool.reserved_bytes() == reserved);
+}
+
+TEST_CASE("memory that came back to a pool is used again", "[memory][pool]") {
+    CapturePool pool;
+    const void* const memory = pool.allocate<int>(1000).data();
+    const std::size_t reserved = pool.reserved_bytes();
+    SECTION("by a buffer of the same size") {
+        const auto again = pool.allocate<int>(1000);
+        CHECK(again.data() == memory);
+    }
+    SECTION("by a smaller one of another type") {
+        const auto again = pool.allocate<char>(1);
+        CHECK(again.data() == memory);
+    }
+    SECTION("by several that fit") {
+        const auto one = pool.allocate<int>(100);
+        const auto two = pool.allocate<int>(100);
+        CHECK(is_aligned(two.data()));
+        CHECK(two.data() >= one.data() + 100);
+    }
+    CHECK(pool.reserved_bytes() == reserved);
+}
+
+TEST_CASE("pieces that came back to a pool become one again, whichever is first", "[memory][pool]") {
+    CapturePool pool;
+    const void* const memory = pool.allocate<int>(3000).data();
+    const std::size_t reserved = pool.reserved_bytes();
+    std::vector<std::optional<DeviceBuffer<int>>> pieces;
+    for (int i = 0; i < 3; ++i)
+        pieces.emplace_back(pool.allocate<int>(900));
+    CHECK(pool.reserved_bytes() == reserved);
+    const auto order = GENERATE(
+        table<unsigned, unsigned, unsigned>({{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}}));
+    pieces[std::get<0>(order)].reset();
+    pieces[std::get<1>(order)].reset();
+    pieces[std::get<2>(order)].reset();
+    const auto whole = pool.allocate<int>(3000);
+    CHECK(whole.data() == memory);
+    CHECK(pool.reserved_bytes() == reserved);
+}
+
+TEST_CASE("a pool takes the smallest piece that is large enough", "[memory][pool]") {
+    CapturePool pool;
+    std::optional large = pool.allocate<char>(1 << 20);
+    std::optional small = pool.allocate<char>(1 << 10);
+    const void* const memory = small->data();
+    large.reset();
+    small.reset();
+    const auto again = pool.allocate<char>(1000);
+    CHECK(again.data() == memory);
+}
+
+TEST_CASE("buffers of a pool never overlap", "[memory][pool]") {
+    CapturePool pool;
+    const Stream stream;
+    std::vector<DeviceBuffer<int>> all;
+    for (int i = 0; i < 40; ++i) {
+        const auto size = static_cast<std::size_t>(1 + (i * 37) % 200);
+        all.push_back(pool.allocate<int>(size));
+        if (i % 3 == 2) all.erase(all.begin() + i % static_cast<int>(all.size()));
+    }
+    for (std::size_t i = 0; i < all.size(); ++i)
+        cudag::memset_async(stream, all[i], static_cast<int>(i));
+    stream.synchronize();
+    CHECK(pool.count() == all.size());
+    for (std::size_t i = 0; i < all.size(); ++i)
+        CHECK(read(all[i]) == std::vector<int>(all[i].size(), static_cast<int>(i)));
+}
+
+TEST_CASE("a buffer of no elements takes nothing from its pool", "[memory][pool]") {
+    CapturePool pool;
+    const auto buffer = pool.allocate<int>(0);
+    CHECK(buffer.data() == nullptr);
+    CHECK(buffer.empty());
+    CHECK(pool.count() == 0);
+    CHECK(pool.reserved_bytes() == 0);
+}
+
+TEST_CASE("sealed pool refuses", "[memory][pool]") {
+    CapturePool pool("scratch");
+    std::optional buffer = pool.allocate<float>(4);
+    CHECK_FALSE(pool.is_sealed());
+    pool.seal();
+    CHECK(pool.is_sealed());
+    const auto error = refused<cudag::CaptureError>([&] { static_cast<void>(pool.allocate<float>(100)); });
+    CHECK(error.code() == cuda_code(cudaErrorNotPermitted));
+    CHECK(error.operation().empty());
+    CHECK_THAT(error.what(), StartsWith("cudag: CapturePool \"scratch\" made at ") &&
+                                 ContainsSubstring("capture_pool.cpp") &&
+                                 ContainsSubstring(": allocation of 100 elements of 4 bytes at ") &&
+                                 EndsWith(": the pool is sealed; allocate before seal(), or call unseal()"));
+    SECTION("whether or not it would need new memory") {
+        buffer.reset();
+        static_cast<void>(refused<cudag::CaptureError>([&] { static_cast<void>(pool.allocate<float>(4)); }));
+        static_cast<void>(refused<cudag::CaptureError>([&] { static_cast<void>(pool.allocate<float>(0)); }));
+        CHECK(pool.count() == 0);
+    }
+    SECTION("until it is unsealed") {
+        pool.unseal();
+        CHECK_FALSE(pool.is_sealed());
+        const auto other = pool.allocate<float>(4);
+        CHECK(pool.count() == 2);
+    }
+}
+
+TEST_CASE("a size that overflows is refused before the pool asks CUDA", "[memory][pool]") {
+    CapturePool pool;
+    const std::size_t most = std::numeric_limits<std::size_t>::max();
+    for (const std::size_t count : {most / sizeof(double) + 1, most / sizeof(double), most}) {
+        const auto error = refused<Error>([&] { static_cast<void>(pool.allocate<double>(count)); });
+        CHECK(error.code() == cuda_code(cudaErrorMemoryAllocation));
+        CHECK(error.operation().empty());
+        CHECK_THAT(error.what(), StartsWith("cudag: CapturePool made at ") &&
+                                     ContainsSubstring(std::to_string(count) + " elements of 8 bytes") &&
+                                     EndsWith("the size overflows; ask for fewer elements"));
+    }
+    CHECK(pool.count() == 0);
+}
+
+TEST_CASE("memory that the device does not have is refused, and the pool is as before", "[memory][pool]") {
+    CapturePool pool("large");
+    const auto buffer = pool.allocate<char>(1000);
+    const std::size_t reserved = pool.reserved_bytes();
+    const std::size_t count = std::size_t{1} << 50U;
+    const auto error = refused<Error>([&] { static_cast<void>(pool.allocate<char>(count)); });
+    CHECK(error.code() == cuda_code(cudaErrorMemoryAllocation));
+    CHECK(error.operation() == "cudaMallocFromPoolAsync");
+    CHECK_THAT(error.what(), ContainsSubstring("CapturePool \"large\"") && ContainsSubstring(std::to_string(count)) &&
+                                 ContainsSubstring("(the pool holds " + std::to_string(reserved) + " bytes)"));
+    CHECK(pool.count() == 1);
+    CHECK(pool.reserved_bytes() == reserved);
+    CHECK_NOTHROW(pool.allocate<char>(16));
+}
+
+TEST_CASE("a moved-from pool is refused by name", "[memory][pool]") {
+    CapturePool pool;
+    const auto buffer = pool.allocate<int>(1);
+    CapturePool other = std::move(pool);
+    CHECK(other.count() == 1);
+    CHECK(pool.owner() == nullptr);
+    const auto error = refused<Error>([&] { static_cast<void>(pool.allocate<int>(1)); });
+    CHECK_THAT(error.what(), ContainsSubstring("a moved-from CapturePool was used"));
+    static_cast<void>(refused<Error>([&] { pool.seal(); }));
+    static_cast<void>(refused<Error>([&] { static_cast<void>(pool.count()); }));
+    pool = std::move(other);
+    CHECK(pool.count() == 1);
+}
+
+TEST_CASE("a pool lives on in its buffers", "[memory][pool]") {
+    std::optional<CapturePool> pool(std::in_place);
+    std::optional buffer = pool->allocate<int>(1);
+    const auto state = watch(*pool);
+    pool.reset();
+    CHECK_FALSE(state.expired());
+    write(buffer->span(), {3});
+    CHECK(read(*buffer) == std::vector{3});
+    const auto memory = watch(*buffer);
+    buffer.reset();
+    CHECK(memory.expired());
+    CHECK(state.expired());
+}
+
+TEST_CASE("a graph that has a pool's buffer has its memory for itself", "[memory][pool]") {
+    CapturePool pool;
+    const Stream stream;
+    const PinnedBuffer<int> result(1);
+    const void* memory = nullptr;
+    {
+        std::optional<Exec> exec;
+        {
+            GraphBuilder b;
+            const auto cell = pool.allocate<int>(1);
+            memory = cell.data();
+            const auto fill = b.kernel({}, store, cell, 7);
+            b.memcpy(result, cell).after(fill);
+            exec = std::move(b).build().instantiate();
+        }
+        CHECK(pool.count() == 1);
+        const auto other = pool.allocate<int>(1);
+        CHECK(other.data() != memory);
+        write(other.span(), {9});
+        run(*exec, stream);
+        CHECK(result[0] == 7);
+        CHECK(read(other) == std::vector{9});
+    }
+    for (int attempt = 0; attempt < 2000 && pool.count() != 0; ++attempt) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+        stream.synchronize();
+    }
+    CHECK(pool.count() == 0);
+    const auto again = pool.allocate<int>(1);
+    CHECK(pool.count() == 1);
+}
+
+TEST_CASE("a launch in flight keeps a pool's memory when buffer, pool, graph and exec are gone", "[memory][pool]") {
+    const Stream stream;
+    const auto result = device({0});
+    std::weak_ptr<const void> state;
+    Gate gate;
+    {
+        CapturePool pool;
+        state = watch(pool);
+        GraphBuilder b;
+        const auto cell = pool.allocate<int>(1);
+        const auto wait = b.host(gate.node());
+        const auto fill = b.kernel({}, store, cell, 7).after(wait);
+        b.kernel({}, add, result, cell, 1).after(fill);
+        Exec exec = std::move(b).build().instantiate();
+        exec.launch(stream);
+        gate.wait_until_entered();
+    }
+    CHECK_FALSE(state.expired());
+    gate.open();
+    for (int attempt = 0; attempt < 2000 && !state.expired(); ++attempt) {
+        stream.synchronize();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CHECK(state.expired());
+    CHECK(read(result) == std::vector{8});
+}
+
+TEST_CASE("threads allocate from one pool at once", "[memory][pool]") {
+    CapturePool pool;
+    std::vector<std::vector<DeviceBuffer<int>>> kept(4);
+    std::vector<std::thread> threads;
+    for (auto& mine : kept)
+        threads.emplace_back([&] {
+            for (std::size_t i = 1; i <= 50; ++i) {
+                const auto dropped = pool.allocate<int>(i * 10);
+                mine.push_back(pool.allocate<int>(i));
+            }
+        });
+    for (std::thread& each : threads)
+        each.join();
+    CHECK(pool.count() == 200);
+    std::vector<const int*> addresses;
+    for (const auto& mine : kept)
+        for (const auto& buffer : mine)
+            addresses.push_back(buffer.data());
+    std::sort(addresses.begin(), addresses.end());
+    CHECK(std::adjacent_find(addresses.begin(), addresses.end()) == addresses.end());
+    kept.clear();
+    CHECK(pool.count() == 0);
+    CHECK(pool.bytes() == 0);
+}
