@@ -12,6 +12,7 @@
 #include <cudag/config.hpp>
 #include <cudag/device_exec.hpp>
 #include <cudag/device_node.hpp>
+#include <cudag/device_scalar.hpp>
 #include <cudag/diff.hpp>
 #include <cudag/dynamic_param.hpp>
 #include <cudag/edge.hpp>

@@ -19,6 +19,7 @@ static_assert(is_owner<cudag::Event>);
 static_assert(is_owner<cudag::DeviceBuffer<float>>);
 static_assert(is_owner<cudag::PinnedBuffer<float>>);
 static_assert(is_owner<cudag::CapturePool>);
+static_assert(is_owner<cudag::DeviceScalar<float>>);
 static_assert(is_owner<cudag::GraphBuilder>);
 static_assert(is_owner<cudag::Graph>);
 static_assert(is_owner<cudag::Exec>);

@@ -14,6 +14,11 @@
 #include <type_traits>
 #include <utility>
 
+namespace cudag {
+template <class T>
+class DeviceScalar;
+} // namespace cudag
+
 namespace cudag::detail {
 
 enum class Side { host, device };
@@ -31,6 +36,8 @@ template <class R>
 inline constexpr bool is_device_buffer = false;
 template <class T>
 inline constexpr bool is_device_buffer<DeviceBuffer<T>> = true;
+template <class T>
+inline constexpr bool is_device_buffer<DeviceScalar<T>> = true;
 
 template <class R>
 inline constexpr bool is_span = false;

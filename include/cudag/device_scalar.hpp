@@ -1,0 +1,77 @@
+// DeviceScalar: a value on the device that is set between the launches of a graph.
+#pragma once
+
+#include <cudag/buffer.hpp>
+#include <cudag/config.hpp>
+#include <cudag/source_location.hpp>
+#include <cudag/stream.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+namespace cudag {
+
+namespace detail {
+
+inline constexpr std::size_t max_scalar_bytes = 16;
+
+/// Where a scalar is, who keeps it, and the call that uses it.
+struct ScalarPlace {
+    const std::shared_ptr<void>& memory;
+    std::size_t bytes;
+    const SourceLocation& where;
+};
+
+[[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value,
+                                                             const SourceLocation& where);
+CUDAG_EXPORT void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* value);
+CUDAG_EXPORT void get_scalar(cudaStream_t stream, const ScalarPlace& scalar, void* value);
+
+} // namespace detail
+
+/// One T in device memory, at an address that never changes: a graph that was captured or built with it sees the value
+/// that it has when the graph runs. Kernels take it as a `T*` or `const T*`; memcpy and memset as a range of one T.
+/// It is kept by nodes as a DeviceBuffer is. Move-only; a moved-from scalar may only be assigned to or destroyed.
+///
+///     cudag::DeviceScalar<float> alpha(1.0f);
+///     ...                               // capture or build with alpha
+///     alpha.set(2.0f, stream);
+///     exec.launch(stream);              // sees 2.0f
+template <class T>
+class DeviceScalar : public detail::OwnedMemory<T> {
+    static_assert(
+        sizeof(T) <= detail::max_scalar_bytes,
+        "cudag: a DeviceScalar has at most 16 bytes, which memsets can carry; copy more from a PinnedBuffer to "
+        "a DeviceBuffer");
+
+  public:
+    /// On the current device, which has the value when this returns. Throws Error if CUDA cannot allocate: not while
+    /// this thread captures a stream, unless it is relaxed.
+    explicit DeviceScalar(const T& value, SourceLocation location = SourceLocation::current())
+        : detail::OwnedMemory<T>(detail::make_scalar(sizeof(T), &value, location), 1) {}
+
+    /// Sets the value, which is copied now, after what `stream` was given before and ahead of what it is given later.
+    /// Never waits. While `stream` is captured, it becomes memset nodes: each run of the graph sets this value.
+    /// What another stream does at the same time must be ordered by other means. Throws Error if CUDA refuses.
+    void set(const T& value, StreamRef stream, SourceLocation location = SourceLocation::current()) {
+        detail::set_scalar(stream.get(), {this->owner(), sizeof(T), location}, &value);
+    }
+
+    /// The value after what `stream` was given before; waits for that as Stream::synchronize does, and throws what that
+    /// throws. Throws CaptureError if `stream` is captured: it has no values then.
+    [[nodiscard]] T get(StreamRef stream, SourceLocation location = SourceLocation::current()) const {
+        std::array<std::byte, sizeof(T)> bytes;
+        detail::get_scalar(stream.get(), {this->owner(), sizeof(T), location}, bytes.data());
+        return std::bit_cast<T>(bytes);
+    }
+
+    /// Borrows: a node that is given the span does not keep the memory.
+    [[nodiscard]] DeviceSpan<T> span() const noexcept { return {this->data(), this->size()}; }
+};
+
+} // namespace cudag

@@ -1,0 +1,77 @@
+// DeviceScalar: set by memsets, which carry the value itself, in a stream as in a graph.
+#include <cudag/device_scalar.hpp>
+
+#include "failure.hpp"
+#include "host_call.hpp"
+#include "reclaim.hpp"
+
+#include <cudag/format.hpp>
+#include <cudag/launch.hpp>
+
+#include <algorithm>
+#include <cstring>
+
+namespace cudag::detail {
+
+namespace {
+
+Subject subject_of(const char* call, const SourceLocation& where) {
+    return {fmt::format("DeviceScalar::{} at {}", call, where), {}, where};
+}
+
+void require_scalar(const ScalarPlace& scalar, const char* call) {
+    if (scalar.memory == nullptr) refuse<Error>("the scalar was moved from", subject_of(call, scalar.where));
+}
+
+/// `at` and `bytes` are multiples of `element_bytes`, of which neighbours that are equal share one memset.
+void set_elements(cudaStream_t stream, const ScalarPlace& scalar, const std::byte* value, std::size_t element_bytes) {
+    for (std::size_t at = 0; at < scalar.bytes;) {
+        const std::byte* const element = value + at;
+        std::size_t end = at + element_bytes;
+        while (end < scalar.bytes && std::memcmp(value + end, element, element_bytes) == 0)
+            end += element_bytes;
+        SetParams set{static_cast<std::byte*>(scalar.memory.get()) + at, (end - at) / element_bytes,
+                      static_cast<unsigned>(element_bytes), 0};
+        std::memcpy(&set.value, element, element_bytes);
+        set_async(stream, set, scalar.where);
+        at = end;
+    }
+}
+
+} // namespace
+
+std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value, const SourceLocation& where) {
+    auto memory = allocate_device(1, bytes);
+    const Stream stream; // of its own, because those of the user may be captured
+    set_scalar(stream.get(), {memory, bytes, where}, value);
+    checked(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
+    return memory;
+}
+
+void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* value) {
+    require_scalar(scalar, "set");
+    const std::size_t element_bytes = scalar.bytes % 4 == 0 ? 4 : scalar.bytes % 2 == 0 ? 2 : 1;
+    set_elements(stream, scalar, static_cast<const std::byte*>(value), element_bytes);
+}
+
+void get_scalar(cudaStream_t stream, const ScalarPlace& scalar, void* value) {
+    const auto subject = [&] { return subject_of("get", scalar.where); };
+    require_scalar(scalar, "get");
+    cudaStreamCaptureStatus capture{};
+    if (const cudaError_t status = cudaStreamIsCapturing(stream, &capture); status != cudaSuccess)
+        raise_call<CaptureError>(status, "cudaStreamIsCapturing", subject());
+    if (capture != cudaStreamCaptureStatusNone)
+        refuse<CaptureError>("the stream is captured, its work has not run; call get() after the graph's launch, or "
+                             "capture a memcpy to a PinnedBuffer",
+                             subject(), cudaErrorStreamCaptureUnsupported);
+    if (const cudaError_t status =
+            cudaMemcpyAsync(value, scalar.memory.get(), scalar.bytes, cudaMemcpyDeviceToHost, stream);
+        status != cudaSuccess)
+        raise_call<Error>(status, "cudaMemcpyAsync", subject());
+    if (const cudaError_t status = cudaStreamSynchronize(stream); status != cudaSuccess)
+        raise_call<Error>(status, "cudaStreamSynchronize", subject());
+    reclaim();
+    rethrow_host_exception();
+}
+
+} // namespace cudag::detail
