@@ -50,6 +50,7 @@ std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value, const So
 
 void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* value) {
     require_scalar(scalar, "set");
+    keep_with_capture(stream, scalar.memory);
     const std::size_t element_bytes = scalar.bytes % 4 == 0 ? 4 : scalar.bytes % 2 == 0 ? 2 : 1;
     set_elements(stream, scalar, static_cast<const std::byte*>(value), element_bytes);
 }

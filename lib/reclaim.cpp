@@ -5,6 +5,8 @@
 #include "in_flight.hpp"
 #include "relaxed_capture.hpp"
 
+#include <cudag/detail/cuda_compat.hpp>
+
 #include <atomic>
 #include <utility>
 
@@ -41,6 +43,14 @@ void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>
         throw GraphError(status, failure.text, std::move(failure.details));
     }
     kept.objects = std::move(objects);
+}
+
+void keep_with_capture(cudaStream_t stream, std::shared_ptr<const void> object) {
+    cudaStreamCaptureStatus capture{};
+    cudaGraph_t graph = nullptr;
+    checked<CaptureError>(compat::stream_get_capture_info(stream, &capture, nullptr, &graph),
+                          "cudaStreamGetCaptureInfo");
+    if (capture == cudaStreamCaptureStatusActive) keep_with_graph(graph, {std::move(object)});
 }
 
 void reclaim() noexcept {

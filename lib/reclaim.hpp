@@ -14,6 +14,9 @@ namespace cudag::detail {
 /// Throws GraphError and keeps nothing if CUDA refuses.
 void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects);
 
+/// The same for the graph that `stream` is being captured into; nothing if it is not.
+void keep_with_capture(cudaStream_t stream, std::shared_ptr<const void> object);
+
 /// Destroys every object that no launch can use any more. CUDA reports that from a callback, where no CUDA call is
 /// allowed; owners free CUDA memory, so it happens here instead. Called by allocation, instantiation, synchronisation
 /// and the destructors of Graph and Exec. Costs two loads if there is nothing to do.

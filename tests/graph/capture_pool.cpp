@@ -13,7 +13,11 @@
 #include "gate.hpp"
 #include "watched.hpp"
 
+using cudag::capture;
+using cudag::CaptureError;
+using cudag::CaptureMode;
 using cudag::CapturePool;
+using cudag::CaptureStatus;
 using cudag::DeviceBuffer;
 using cudag::Error;
 using cudag::Exec;
@@ -21,12 +25,22 @@ using cudag::Graph;
 using cudag::GraphBuilder;
 using cudag::PinnedBuffer;
 using cudag::Stream;
+using cudag::StreamCapture;
 
 namespace {
 
 template <class T>
 std::weak_ptr<const void> watch(const T& owner) {
     return std::shared_ptr<const void>(owner.owner());
+}
+
+/// The capture mode of this thread.
+cudaStreamCaptureMode thread_mode() {
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
+    cudag::check(cudaThreadExchangeStreamCaptureMode(&mode));
+    cudaStreamCaptureMode back = mode;
+    cudag::check(cudaThreadExchangeStreamCaptureMode(&back));
+    return mode;
 }
 
 bool is_aligned(const void* address) {
@@ -152,7 +166,7 @@ TEST_CASE("sealed pool refuses", "[memory][pool]") {
     CHECK_FALSE(pool.is_sealed());
     pool.seal();
     CHECK(pool.is_sealed());
-    const auto error = refused<cudag::CaptureError>([&] { static_cast<void>(pool.allocate<float>(100)); });
+    const auto error = refused<CaptureError>([&] { static_cast<void>(pool.allocate<float>(100)); });
     CHECK(error.code() == cuda_code(cudaErrorNotPermitted));
     CHECK(error.operation().empty());
     CHECK_THAT(error.what(), StartsWith("cudag: CapturePool \"scratch\" made at ") &&
@@ -161,8 +175,8 @@ TEST_CASE("sealed pool refuses", "[memory][pool]") {
                                  EndsWith(": the pool is sealed; allocate before seal(), or call unseal()"));
     SECTION("whether or not it would need new memory") {
         buffer.reset();
-        static_cast<void>(refused<cudag::CaptureError>([&] { static_cast<void>(pool.allocate<float>(4)); }));
-        static_cast<void>(refused<cudag::CaptureError>([&] { static_cast<void>(pool.allocate<float>(0)); }));
+        static_cast<void>(refused<CaptureError>([&] { static_cast<void>(pool.allocate<float>(4)); }));
+        static_cast<void>(refused<CaptureError>([&] { static_cast<void>(pool.allocate<float>(0)); }));
         CHECK(pool.count() == 0);
     }
     SECTION("until it is unsealed") {
@@ -281,11 +295,7 @@ TEST_CASE("a launch in flight keeps a pool's memory when buffer, pool, graph and
     }
     CHECK_FALSE(state.expired());
     gate.open();
-    for (int attempt = 0; attempt < 2000 && !state.expired(); ++attempt) {
-        stream.synchronize();
-        std::this_thread::sleep_for(std::chrono::milliseconds(1));
-    }
-    CHECK(state.expired());
+    CHECK(released(state, stream));
     CHECK(read(result) == std::vector{8});
 }
 
@@ -312,4 +322,182 @@ TEST_CASE("threads allocate from one pool at once", "[memory][pool]") {
     kept.clear();
     CHECK(pool.count() == 0);
     CHECK(pool.bytes() == 0);
+}
+
+TEST_CASE("a pool allocates while a stream is captured, in every mode, and no node arises", "[capture][pool]") {
+    const auto mode = GENERATE(CaptureMode::global, CaptureMode::thread_local_, CaptureMode::relaxed);
+    CAPTURE(cudag::to_string(mode));
+    CapturePool pool;
+    const Stream stream;
+    const auto result = device({0});
+    const cudaStreamCaptureMode before = thread_mode();
+    StreamCapture c(stream, {mode});
+    {
+        const auto first = pool.allocate<int>(1);
+        const auto large = pool.allocate<int>(std::size_t{3} << 20U);
+        CHECK(c.status() == CaptureStatus::active);
+        CHECK(thread_mode() == before);
+        cudag::launch(stream, {}, store, first.data(), 7);
+        cudag::launch(stream, {}, add, large.data(), first.data(), 1);
+        cudag::launch(stream, {}, add, result.data(), large.data(), 10);
+        c.retain(pool);
+    }
+    const Graph graph = std::move(c).finish();
+    CHECK(graph.node_count() == 3);
+    CHECK(graph.find(store).size() == 1);
+    CHECK(graph.find(add).size() == 2);
+    Exec exec = graph.instantiate();
+    run(exec, stream);
+    CHECK(read(result) == std::vector{18});
+}
+
+TEST_CASE("a pool allocates while another thread captures in global mode", "[capture][pool]") {
+    CapturePool pool;
+    const Stream stream;
+    const auto result = device({0});
+    StreamCapture c(stream, {CaptureMode::global});
+    std::optional<DeviceBuffer<int>> buffer;
+    std::thread([&] { buffer = pool.allocate<int>(1); }).join();
+    cudag::launch(stream, {}, store, buffer->data(), 4);
+    cudag::launch(stream, {}, add, result.data(), buffer->data(), 1);
+    Exec exec = std::move(c).finish().instantiate();
+    run(exec, stream);
+    CHECK(read(result) == std::vector{5});
+}
+
+TEST_CASE("a pool is made and dropped while a stream is captured", "[capture][pool]") {
+    const Stream stream;
+    const auto cell = device({0});
+    StreamCapture c(stream, {CaptureMode::global});
+    {
+        CapturePool pool;
+        const auto buffer = pool.allocate<int>(1000);
+        CHECK(c.status() == CaptureStatus::active);
+    }
+    CHECK(c.status() == CaptureStatus::active);
+    cudag::launch(stream, {}, store, cell.data(), 3);
+    Exec exec = std::move(c).finish().instantiate();
+    run(exec, stream);
+    CHECK(read(cell) == std::vector{3});
+}
+
+TEST_CASE("pool shared by two graphs and outliving its creator", "[capture][pool]") {
+    const Stream stream;
+    const auto results = device({0, 0});
+    std::weak_ptr<const void> state;
+    {
+        std::vector<Exec> execs;
+        {
+            CapturePool pool;
+            state = watch(pool);
+            const void* scratch = nullptr;
+            std::size_t reserved = 0;
+            for (int i = 0; i < 2; ++i) {
+                const Graph graph = capture(stream, [&](StreamCapture& c) {
+                    const auto buffer = pool.allocate<int>(1000);
+                    c.retain(pool);
+                    cudag::launch(stream, {}, store, buffer.data(), 10 * (i + 1));
+                    cudag::launch(stream, {}, add, results.data() + i, buffer.data(), 1);
+                    if (i == 0) {
+                        scratch = buffer.data();
+                        reserved = pool.reserved_bytes();
+                    }
+                    CHECK(buffer.data() == scratch);
+                });
+                execs.push_back(graph.instantiate());
+            }
+            CHECK(pool.reserved_bytes() == reserved);
+            CHECK(pool.count() == 0);
+        }
+        CHECK_FALSE(state.expired());
+        for (int round = 0; round < 2; ++round) {
+            write(results.span(), {0, 0});
+            for (Exec& each : execs)
+                run(each, stream);
+            CHECK(read(results) == std::vector{11, 21});
+        }
+        execs.erase(execs.begin());
+        stream.synchronize();
+        CHECK_FALSE(state.expired());
+        run(execs[0], stream);
+        CHECK(read(results) == std::vector{11, 21});
+    }
+    CHECK(released(state, stream));
+}
+
+TEST_CASE("a captured graph that retains a pool's buffer has its memory for itself", "[capture][pool]") {
+    CapturePool pool;
+    const Stream stream;
+    const auto result = device({0});
+    const void* memory = nullptr;
+    Exec exec = capture(stream, [&](StreamCapture& c) {
+                    const auto buffer = pool.allocate<int>(1);
+                    memory = buffer.data();
+                    c.retain(buffer);
+                    cudag::launch(stream, {}, store, buffer.data(), 7);
+                    cudag::launch(stream, {}, add, result.data(), buffer.data(), 1);
+                }).instantiate();
+    CHECK(pool.count() == 1);
+    const auto other = pool.allocate<int>(1);
+    CHECK(other.data() != memory);
+    run(exec, stream);
+    CHECK(read(result) == std::vector{8});
+}
+
+TEST_CASE("a clone of a captured graph keeps the pool", "[capture][pool]") {
+    const Stream stream;
+    const auto result = device({0});
+    std::weak_ptr<const void> state;
+    {
+        std::optional<Graph> clone;
+        {
+            CapturePool pool;
+            state = watch(pool);
+            clone = capture(stream, [&](StreamCapture& c) {
+                        const auto buffer = pool.allocate<int>(1);
+                        c.retain(pool);
+                        cudag::launch(stream, {}, store, buffer.data(), 1);
+                        cudag::launch(stream, {}, add, result.data(), buffer.data(), 1);
+                    }).clone();
+        }
+        stream.synchronize();
+        CHECK_FALSE(state.expired());
+        Exec exec = clone->instantiate();
+        run(exec, stream);
+        CHECK(read(result) == std::vector{2});
+    }
+    CHECK(released(state, stream));
+}
+
+TEST_CASE("a failed capture keeps no pool", "[capture][pool]") {
+    const Stream stream;
+    std::weak_ptr<const void> state;
+    {
+        CapturePool pool;
+        state = watch(pool);
+        CHECK_THROWS_AS(capture(stream,
+                                [&](StreamCapture& c) {
+                                    c.retain(pool, pool.allocate<int>(1));
+                                    throw std::runtime_error("half-way");
+                                }),
+                        std::runtime_error);
+        CHECK(pool.count() == 0);
+    }
+    CHECK(released(state, stream));
+}
+
+TEST_CASE("what a pool refuses does not break a capture", "[capture][pool]") {
+    CapturePool pool;
+    const Stream stream;
+    const auto cell = device({0});
+    StreamCapture c(stream, {CaptureMode::global});
+    static_cast<void>(refused<Error>([&] { static_cast<void>(pool.allocate<char>(std::size_t{1} << 50U)); }));
+    CHECK(c.status() == CaptureStatus::active);
+    pool.seal();
+    static_cast<void>(refused<CaptureError>([&] { static_cast<void>(pool.allocate<char>(1)); }));
+    CHECK(c.status() == CaptureStatus::active);
+    cudag::launch(stream, {}, store, cell.data(), 3);
+    Exec exec = std::move(c).finish().instantiate();
+    run(exec, stream);
+    CHECK(read(cell) == std::vector{3});
 }

@@ -11,12 +11,17 @@
 #include "gate.hpp"
 #include "watched.hpp"
 
+using cudag::CaptureError;
+using cudag::CaptureMode;
+using cudag::CaptureStatus;
 using cudag::DeviceScalar;
 using cudag::Error;
 using cudag::Exec;
+using cudag::Graph;
 using cudag::GraphBuilder;
 using cudag::PinnedBuffer;
 using cudag::Stream;
+using cudag::StreamCapture;
 
 namespace {
 
@@ -181,4 +186,80 @@ TEST_CASE("a moved-from scalar is refused by name", "[memory][scalar]") {
     const auto get = refused<Error>([&] { static_cast<void>(first.get(stream)); });
     CHECK_THAT(get.what(), StartsWith("cudag: DeviceScalar::get at ") && EndsWith("the scalar was moved from"));
     CHECK(second.get(stream) == 1.0f);
+}
+
+TEST_CASE("a captured set carries the value into every run", "[capture][scalar]") {
+    const auto mode = GENERATE(CaptureMode::global, CaptureMode::thread_local_, CaptureMode::relaxed);
+    CAPTURE(cudag::to_string(mode));
+    DeviceScalar<double> scalar(0.5);
+    const Stream stream;
+    StreamCapture c(stream, {mode});
+    {
+        auto temporary = std::make_unique<double>(1.0 / 3.0);
+        scalar.set(*temporary, stream);
+        *temporary = -1.0;
+    }
+    CHECK(c.status() == CaptureStatus::active);
+    const Graph graph = std::move(c).finish();
+    for (const cudag::Node& node : graph.nodes())
+        CHECK(node.kind() == cudag::NodeKind::memset);
+    CHECK(scalar.get(stream) == 0.5);
+    Exec exec = graph.instantiate();
+    for (int i = 0; i < 2; ++i) {
+        scalar.set(2.0, stream);
+        exec.launch(stream);
+        CHECK(scalar.get(stream) == 1.0 / 3.0);
+    }
+}
+
+TEST_CASE("a captured graph sees the value that a scalar is set to before each launch", "[capture][scalar]") {
+    DeviceScalar<int> scalar(1);
+    const auto sum = device({0});
+    const Stream stream;
+    const Graph graph = cudag::capture(stream, [&](cudaStream_t s) { cudag::launch(s, {}, add, sum, scalar, 100); });
+    Exec exec = graph.instantiate();
+    for (int value = 5; value < 8; ++value) {
+        scalar.set(value, stream);
+        exec.launch(stream);
+        stream.synchronize();
+        CHECK(read(sum) == std::vector{100 + value});
+    }
+}
+
+TEST_CASE("a captured set keeps the scalar with the graph", "[capture][scalar]") {
+    const Stream stream;
+    const auto cell = device({0});
+    std::weak_ptr<void> memory;
+    {
+        std::optional<Exec> exec;
+        {
+            DeviceScalar<int> scalar(0);
+            memory = scalar.owner();
+            exec = cudag::capture(stream, [&](cudaStream_t s) {
+                       scalar.set(5, s);
+                       cudag::launch(s, {}, add, cell.data(), scalar.data(), 1);
+                   }).instantiate();
+        }
+        CHECK_FALSE(memory.expired());
+        run(*exec, stream);
+        CHECK(read(cell) == std::vector{6});
+    }
+    CHECK(released(memory, stream));
+}
+
+TEST_CASE("reading a scalar in a captured stream is refused, and the capture stands", "[capture][scalar]") {
+    DeviceScalar<int> scalar(1);
+    const auto cell = device({0});
+    const Stream stream;
+    StreamCapture c(stream);
+    const auto error = refused<CaptureError>([&] { static_cast<void>(scalar.get(stream)); });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
+    CHECK(error.operation().empty());
+    CHECK_THAT(error.what(), StartsWith("cudag: DeviceScalar::get at ") && ContainsSubstring("device_scalar.cpp") &&
+                                 ContainsSubstring("the stream is captured, its work has not run"));
+    CHECK(c.status() == CaptureStatus::active);
+    cudag::launch(stream, {}, add, cell, scalar, 2);
+    Exec exec = std::move(c).finish().instantiate();
+    run(exec, stream);
+    CHECK(read(cell) == std::vector{3});
 }
