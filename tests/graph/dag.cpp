@@ -57,6 +57,42 @@ std::vector<std::uint32_t> expected(const Dag& dag, const Version& version) {
     return cells;
 }
 
+Order order_of(const Dag& dag) {
+    Order order(dag.steps.size(), std::vector<bool>(dag.steps.size()));
+    for (std::size_t i = 0; i < order.size(); ++i) {
+        if (dag.steps[i].action == Action::join) continue;
+        for (const std::size_t input : dag.steps[i].inputs) {
+            order[i][input] = true;
+            for (std::size_t earlier = 0; earlier < input; ++earlier)
+                if (order[input][earlier]) order[i][earlier] = true;
+        }
+    }
+    return order;
+}
+
+std::vector<std::size_t> lanes_of(const Dag& dag) {
+    const Order order = order_of(dag);
+    std::vector<std::size_t> lanes(dag.steps.size());
+    std::vector<std::size_t> last; // of each lane
+    for (std::size_t i = 0; i < lanes.size(); ++i) {
+        if (dag.steps[i].action == Action::join) continue;
+        const auto lane =
+            std::find_if(last.begin(), last.end(), [&](std::size_t earlier) -> bool { return order[i][earlier]; });
+        lanes[i] = static_cast<std::size_t>(lane - last.begin());
+        if (lane == last.end())
+            last.push_back(i);
+        else
+            *lane = i;
+    }
+    return lanes;
+}
+
+bool is_recordable(const Dag& dag) {
+    return std::none_of(dag.steps.begin(), dag.steps.end(), [](const Step& step) {
+        return step.action == Action::hash_in_child || step.action == Action::hash_in_branch;
+    });
+}
+
 Dag diamond() {
     Dag dag{"diamond", {}};
     const std::size_t top = append(dag, Action::hash_on_device, {});

@@ -46,6 +46,19 @@ std::uint32_t salt_of(const Version& version, std::size_t step);
 /// What every cell holds after a run; the cells of joins stay poisoned.
 std::vector<std::uint32_t> expected(const Dag& dag, const Version& version);
 
+/// Who comes after whom, at once or through others: order[a][b] if step a comes after step b. That is all of a DAG that
+/// matters to what runs when, and the same however its edges are written. Joins, which do nothing, are left out.
+using Order = std::vector<std::vector<bool>>;
+Order order_of(const Dag& dag);
+
+/// For each step the number of the stream to enqueue it in, so that no stream orders steps that the DAG does not: the
+/// last step before it in the stream comes before it in the DAG, too. Means nothing for joins.
+std::vector<std::size_t> lanes_of(const Dag& dag);
+
+/// Whether all steps can be enqueued in streams that are captured: CUDA captures no graph launches, hence no children,
+/// and no stream call makes a conditional.
+bool is_recordable(const Dag& dag);
+
 Dag diamond();
 Dag line(std::size_t length);
 /// 1 step -> `width` steps -> a join -> `width` steps -> 1 step

@@ -8,47 +8,85 @@
 #include <vector>
 
 #include "dag.hpp"
+#include "step_nodes.hpp"
+#include "step_streams.hpp"
 #include "test.hpp"
+
+/// How a DAG becomes a graph.
+enum class Way {
+    built,    ///< node by node, with a GraphBuilder
+    captured, ///< out of streams; only recordable DAGs
+};
 
 /// The memory that one DAG works in, and the DAG as graphs over it.
 class Scenario {
   public:
-    explicit Scenario(const Dag& dag) : dag_(dag), cells_(dag.steps.size() + 1) {}
+    explicit Scenario(const Dag& dag, Way way = Way::built) : dag_(dag), way_(way), cells_(dag.steps.size() + 1) {}
 
-    /// The graph of the DAG, with the parameters of `version`; node i is step i.
-    [[nodiscard]] cudag::Graph build(const Version& version) const {
+    /// The graph of the DAG, with the parameters of `version`.
+    [[nodiscard]] cudag::Graph make(const Version& version) const {
+        if (way_ == Way::captured)
+            return cudag::capture(stream_, [&](cudag::StreamCapture& capture) { record(capture, version); });
         cudag::GraphBuilder b;
-        std::vector<cudag::Node> nodes;
-        for (std::size_t i = 0; i < dag_.steps.size(); ++i)
-            nodes.push_back(add(b, nodes, version, i));
+        StepNodes nodes(dag_, b);
+        enqueue(nodes, version);
         return std::move(b).build();
+    }
+
+    /// Which steps come after which others in `graph`, by its edges.
+    [[nodiscard]] Order order(const cudag::Graph& graph) const {
+        const std::vector<cudag::Node> nodes = graph.nodes();
+        const auto number = [&](const cudag::Node& node) {
+            return static_cast<std::size_t>(std::find(nodes.begin(), nodes.end(), node) - nodes.begin());
+        };
+        Order all(nodes.size(), std::vector<bool>(nodes.size()));
+        std::vector<std::vector<std::size_t>> before(nodes.size());
+        for (const cudag::Edge& edge : graph.edges())
+            before[number(edge.to)].push_back(number(edge.from));
+        for (std::size_t i = 0; i < nodes.size(); ++i)
+            for (const std::size_t from : before[i]) {
+                if (from >= i) throw std::logic_error("nodes are made in an order that the DAG allows");
+                all[i][from] = true;
+                for (std::size_t earlier = 0; earlier < from; ++earlier)
+                    if (all[from][earlier]) all[i][earlier] = true;
+            }
+
+        Order order(dag_.steps.size(), std::vector<bool>(dag_.steps.size()));
+        const std::vector<std::size_t> step_of = steps();
+        for (std::size_t i = 0; i < nodes.size(); ++i)
+            for (std::size_t earlier = 0; earlier < i; ++earlier)
+                if (all[i][earlier] && is_work(step_of[i]) && is_work(step_of[earlier]))
+                    order[step_of[i]][step_of[earlier]] = true;
+        return order;
     }
 
     /// Gives every node of `target`, which is `graph` or an Exec made from it, the parameters of `version`.
     template <class Target>
     void update(Target& target, const cudag::Graph& graph, const Version& version) const {
         const std::vector<cudag::Node> nodes = graph.nodes();
-        for (std::size_t i = 0; i < nodes.size(); ++i) {
+        const std::vector<std::size_t> step_of = steps();
+        for (std::size_t n = 0; n < nodes.size(); ++n) {
+            const std::size_t i = step_of[n];
             const Step& step = dag_.steps[i];
             const std::uint32_t salt = salt_of(version, i);
             switch (step.action) {
             case Action::hash_on_device:
-                target.update(nodes[i].as(mix), cells_, i, inputs(step), salt);
+                target.update(nodes[n].as(mix), cells_, i, inputs(step), salt);
                 break;
             case Action::hash_on_host:
-                target.update(nodes[i].as<cudag::HostNode>(), host_hash(step, i, salt));
+                target.update(nodes[n].as<cudag::HostNode>(), host_hash(step, i, salt));
                 break;
             case Action::copy:
-                target.update(nodes[i].as<cudag::MemcpyNode>(), cell(i), cell(source(step, version)));
+                target.update(nodes[n].as<cudag::MemcpyNode>(), cell(i), cell(source(step, version)));
                 break;
             case Action::fill:
-                target.update(nodes[i].as<cudag::MemsetNode>(), cell(i), salt);
+                target.update(nodes[n].as<cudag::MemsetNode>(), cell(i), salt);
                 break;
             case Action::hash_in_child:
-                update_inside(target, nodes[i].as<cudag::ChildNode>().graph(), i, salt);
+                update_inside(target, nodes[n].as<cudag::ChildNode>().graph(), i, salt);
                 break;
             case Action::hash_in_branch:
-                update_inside(target, nodes[i].as<cudag::IfNode>().body(), i, salt);
+                update_inside(target, nodes[n].as<cudag::IfNode>().body(), i, salt);
                 break;
             case Action::join:
                 break;
@@ -66,6 +104,14 @@ class Scenario {
     }
 
   private:
+    /// The step of each node of a graph, in order: streams wait for each other without nodes.
+    [[nodiscard]] std::vector<std::size_t> steps() const {
+        std::vector<std::size_t> steps;
+        for (std::size_t i = 0; i < dag_.steps.size(); ++i)
+            if (way_ == Way::built || is_work(i)) steps.push_back(i);
+        return steps;
+    }
+
     template <class Target>
     void update_inside(Target& target, const cudag::Graph& inner, std::size_t i, std::uint32_t salt) const {
         target.update(inner.find(mix).at(0), cells_, i, inputs(dag_.steps[i]), salt);
@@ -83,6 +129,7 @@ class Scenario {
     [[nodiscard]] std::size_t source(const Step& step, const Version& version) const {
         return version.copies_decoy ? decoy_cell() : step.inputs.front();
     }
+    [[nodiscard]] bool is_work(std::size_t step) const { return dag_.steps[step].action != Action::join; }
 
     static Inputs inputs(const Step& step) {
         if (step.inputs.size() > Inputs::capacity) throw std::length_error("a kernel takes fewer inputs");
@@ -96,36 +143,47 @@ class Scenario {
         return [cells = cells_.data(), read = step.inputs, i, salt] { cells[i] = hash_of(cells, read, salt); };
     }
 
-    [[nodiscard]] cudag::Node add(cudag::GraphBuilder& b, const std::vector<cudag::Node>& nodes, const Version& version,
-                                  std::size_t i) const {
-        const Step& step = dag_.steps[i];
-        const std::uint32_t salt = salt_of(version, i);
-        std::vector<cudag::Node> before;
-        for (const std::size_t earlier : step.after)
-            before.push_back(nodes[earlier]);
-        switch (step.action) {
-        case Action::hash_on_device:
-            return b.kernel({}, mix, cells_, i, inputs(step), salt).after(before);
-        case Action::hash_on_host:
-            return b.host(host_hash(step, i, salt)).after(before);
-        case Action::copy:
-            return b.memcpy(cell(i), cell(source(step, version))).after(before);
-        case Action::fill:
-            return b.memset(cell(i), salt).after(before);
-        case Action::hash_in_child:
-            return b.child(child(i, salt)).after(before);
-        case Action::hash_in_branch:
-            return b
-                .if_(b.condition(1),
-                     [&](cudag::GraphBuilder& body) { body.kernel({}, mix, cells_, i, inputs(step), salt); })
-                .after(before);
-        case Action::join:
-            break;
+    /// The one source: all steps, to `to`, which is StepNodes or StepStreams.
+    template <class To>
+    void enqueue(To& to, const Version& version) const {
+        for (std::size_t i = 0; i < dag_.steps.size(); ++i) {
+            const Step& step = dag_.steps[i];
+            const std::uint32_t salt = salt_of(version, i);
+            switch (step.action) {
+            case Action::hash_on_device:
+                to.kernel(mix, cells_, i, inputs(step), salt);
+                break;
+            case Action::hash_on_host:
+                to.host(host_hash(step, i, salt));
+                break;
+            case Action::copy:
+                to.copy(cell(i), cell(source(step, version)));
+                break;
+            case Action::fill:
+                to.fill(cell(i), salt);
+                break;
+            case Action::hash_in_child:
+                to.child(child(i, salt));
+                break;
+            case Action::hash_in_branch:
+                to.branch([&](cudag::GraphBuilder& body) { body.kernel({}, mix, cells_, i, inputs(step), salt); });
+                break;
+            case Action::join:
+                to.join();
+                break;
+            }
         }
-        return b.join(before.front(), before);
+    }
+
+    void record(cudag::StreamCapture& capture, const Version& version) const {
+        StepStreams streams(dag_, capture, sides_);
+        enqueue(streams, version);
+        streams.finish();
     }
 
     Dag dag_;
+    Way way_;
     cudag::PinnedBuffer<std::uint32_t> cells_;
     cudag::Stream stream_;
+    mutable std::vector<cudag::Stream> sides_; ///< for captures that fork
 };

@@ -1,4 +1,4 @@
-// Whole graphs against plain C++: fresh, updated node by node, cloned, and adopted.
+// Whole graphs, built and captured, against plain C++: fresh, updated node by node and as wholes, cloned, and adopted.
 #include <optional>
 
 #include "scenario.hpp"
@@ -8,11 +8,15 @@ namespace {
 constexpr Version draft{1, true};
 constexpr Version final_version{2, false};
 
+/// Calls `check(dag, scenario)` for every DAG, in every way in which it can be made.
 template <class Check>
 void for_each(const std::vector<Dag>& dags, Check& check) {
     for (const Dag& dag : dags) {
         INFO(dag.name);
-        check(dag, Scenario(dag));
+        check(dag, Scenario(dag, Way::built));
+        if (!is_recordable(dag)) continue;
+        INFO("captured");
+        check(dag, Scenario(dag, Way::captured));
     }
 }
 
@@ -38,9 +42,18 @@ void for_each_dag(Check&& check) {
 
 } // namespace
 
+TEST_CASE("a graph has the order and the names of its DAG, however it is made", "[scenario]") {
+    for_each_dag([](const Dag& dag, const Scenario& scenario) {
+        const cudag::Graph graph = scenario.make(final_version);
+        CHECK(scenario.order(graph) == order_of(dag));
+        for (std::size_t i = 0; i < dag.steps.size(); ++i)
+            if (dag.steps[i].action != Action::join) CHECK(graph.find(step_label(i)).size() == 1);
+    });
+}
+
 TEST_CASE("a fresh graph computes what the oracle says, launch after launch", "[scenario]") {
     for_each_dag([](const Dag& dag, const Scenario& scenario) {
-        cudag::Exec exec = scenario.build(final_version).instantiate();
+        cudag::Exec exec = scenario.make(final_version).instantiate();
         for (int launch = 0; launch < 3; ++launch)
             CHECK(scenario.run(exec) == expected(dag, final_version));
         CHECK(exec.replays() == 3);
@@ -49,7 +62,7 @@ TEST_CASE("a fresh graph computes what the oracle says, launch after launch", "[
 
 TEST_CASE("an exec updated node by node computes as if built so", "[scenario]") {
     for_each_dag([](const Dag& dag, const Scenario& scenario) {
-        const cudag::Graph graph = scenario.build(draft);
+        const cudag::Graph graph = scenario.make(draft);
         cudag::Exec exec = graph.instantiate();
         CHECK(scenario.run(exec) == expected(dag, draft));
         scenario.update(exec, graph, final_version);
@@ -61,7 +74,7 @@ TEST_CASE("an exec updated node by node computes as if built so", "[scenario]") 
 
 TEST_CASE("an exec updated before its first launch computes as if built so", "[scenario]") {
     for_each_dag([](const Dag& dag, const Scenario& scenario) {
-        const cudag::Graph graph = scenario.build(draft);
+        const cudag::Graph graph = scenario.make(draft);
         cudag::Exec exec = graph.instantiate();
         scenario.update(exec, graph, final_version);
         CHECK(scenario.run(exec) == expected(dag, final_version));
@@ -70,7 +83,7 @@ TEST_CASE("an exec updated before its first launch computes as if built so", "[s
 
 TEST_CASE("an exec that applies its updated graph computes as if built so", "[scenario][apply]") {
     for_each_dag([](const Dag& dag, const Scenario& scenario) {
-        cudag::Graph graph = scenario.build(draft);
+        cudag::Graph graph = scenario.make(draft);
         cudag::Exec exec = graph.instantiate();
         CHECK(scenario.run(exec) == expected(dag, draft));
         for (const Version& version : {final_version, draft, final_version}) {
@@ -83,10 +96,10 @@ TEST_CASE("an exec that applies its updated graph computes as if built so", "[sc
 
 TEST_CASE("an exec updated as a whole computes as if built so", "[scenario][update]") {
     for_each_dag([](const Dag& dag, const Scenario& scenario) {
-        const cudag::Graph graph = scenario.build(draft);
+        const cudag::Graph graph = scenario.make(draft);
         cudag::Exec exec = graph.instantiate();
         for (const Version& version : {final_version, draft, final_version}) {
-            const cudag::UpdateReport report = exec.update(scenario.build(version));
+            const cudag::UpdateReport report = exec.update(scenario.make(version));
             INFO(report.to_string());
             REQUIRE(report.updated());
             CHECK(scenario.run(exec) == expected(dag, version));
@@ -98,7 +111,7 @@ TEST_CASE("an exec updated as a whole computes as if built so", "[scenario][upda
 
 TEST_CASE("an exec made from an updated graph computes what the graph says", "[scenario][apply]") {
     for_each_dag([](const Dag& dag, const Scenario& scenario) {
-        cudag::Graph graph = scenario.build(draft);
+        cudag::Graph graph = scenario.make(draft);
         scenario.update(graph, graph, final_version);
         cudag::Exec exec = graph.instantiate();
         CHECK(scenario.run(exec) == expected(dag, final_version));
@@ -107,7 +120,7 @@ TEST_CASE("an exec made from an updated graph computes what the graph says", "[s
 
 TEST_CASE("a clone of an updated graph computes what the graph says", "[scenario][apply]") {
     for_each_plain_dag([](const Dag& dag, const Scenario& scenario) {
-        cudag::Graph graph = scenario.build(draft);
+        cudag::Graph graph = scenario.make(draft);
         scenario.update(graph, graph, final_version);
         cudag::Exec exec = graph.clone().instantiate();
         CHECK(scenario.run(exec) == expected(dag, final_version));
@@ -116,7 +129,7 @@ TEST_CASE("a clone of an updated graph computes what the graph says", "[scenario
 
 TEST_CASE("a clone computes the same when the original is gone, and is updated", "[scenario][clone]") {
     for_each_plain_dag([](const Dag& dag, const Scenario& scenario) {
-        std::optional<cudag::Graph> graph = scenario.build(draft);
+        std::optional<cudag::Graph> graph = scenario.make(draft);
         const cudag::Graph clone = graph->clone();
         graph.reset();
         cudag::Exec exec = clone.instantiate();
@@ -128,7 +141,7 @@ TEST_CASE("a clone computes the same when the original is gone, and is updated",
 
 TEST_CASE("an adopted copy of the native graph computes the same, and is updated", "[scenario][adopt]") {
     for_each_plain_dag([](const Dag& dag, const Scenario& scenario) {
-        std::optional<cudag::Graph> graph = scenario.build(draft);
+        std::optional<cudag::Graph> graph = scenario.make(draft);
         cudaGraph_t copy = nullptr;
         cudag::check(cudaGraphClone(&copy, graph->native()));
         const cudag::Graph adopted = cudag::Graph::adopt(copy);

@@ -72,7 +72,7 @@ TEST_CASE("threads build, update and run graphs of their own at the same time", 
     const auto is_right = [](const Dag& dag) {
         const Scenario scenario(dag);
         for (int round = 0; round < 5; ++round) {
-            const Graph graph = scenario.build(draft).clone();
+            const Graph graph = scenario.make(draft).clone();
             Exec exec = graph.instantiate();
             if (scenario.run(exec) != expected(dag, draft)) return false;
             scenario.update(exec, graph, final_version);

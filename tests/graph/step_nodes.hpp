@@ -1,0 +1,58 @@
+// The steps of a DAG as nodes of a builder.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dag.hpp"
+#include "test.hpp"
+
+/// What a step is called in every graph.
+inline std::string step_label(std::size_t step) {
+    return "step " + std::to_string(step);
+}
+
+/// Takes the steps of a DAG in their order, one call each.
+class StepNodes {
+  public:
+    StepNodes(const Dag& dag, cudag::GraphBuilder& builder) : dag_(dag), builder_(builder) {}
+
+    template <class... P, class... A>
+    void kernel(void (*function)(P...), A&&... arguments) {
+        add(builder_.kernel({}, function, std::forward<A>(arguments)...));
+    }
+    void host(std::function<void()> function) { add(builder_.host(std::move(function))); }
+    void copy(cudag::DeviceSpan<std::uint32_t> to, cudag::DeviceSpan<std::uint32_t> from) {
+        add(builder_.memcpy(to, from));
+    }
+    void fill(cudag::DeviceSpan<std::uint32_t> cells, std::uint32_t value) { add(builder_.memset(cells, value)); }
+    void child(cudag::Graph graph) { add(builder_.child(std::move(graph))); }
+    template <class Body>
+    void branch(Body body) {
+        add(builder_.if_(builder_.condition(1), std::move(body)));
+    }
+    void join() {
+        const std::vector<cudag::Node> before = nodes_before();
+        nodes_.push_back(builder_.join(before.front(), before).label(step_label(nodes_.size())));
+    }
+
+  private:
+    template <class N>
+    void add(const N& node) {
+        nodes_.push_back(node.after(nodes_before()).label(step_label(nodes_.size())));
+    }
+
+    [[nodiscard]] std::vector<cudag::Node> nodes_before() const {
+        std::vector<cudag::Node> before;
+        for (const std::size_t earlier : dag_.steps[nodes_.size()].after)
+            before.push_back(nodes_[earlier]);
+        return before;
+    }
+
+    const Dag& dag_;
+    cudag::GraphBuilder& builder_;
+    std::vector<cudag::Node> nodes_;
+};
