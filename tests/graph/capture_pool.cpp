@@ -501,3 +501,30 @@ TEST_CASE("what a pool refuses does not break a capture", "[capture][pool]") {
     run(exec, stream);
     CHECK(read(cell) == std::vector{3});
 }
+
+TEST_CASE("a pool allocates on its own device, whichever is current", "[capture][pool][device]") {
+    int devices = 0;
+    cudag::check(cudaGetDeviceCount(&devices));
+    if (devices < 2) {
+        WARN("skipped: it needs two devices, and there is one");
+        return;
+    }
+    cudag::check(cudaSetDevice(1));
+    std::optional<CapturePool> pool(std::in_place);
+    cudag::check(cudaSetDevice(0));
+    const Stream stream;
+    StreamCapture c(stream);
+    std::optional buffer = pool->allocate<int>(100);
+    CHECK(c.status() == CaptureStatus::active);
+    CHECK(std::move(c).finish().node_count() == 0);
+    int current = -1;
+    cudag::check(cudaGetDevice(&current));
+    CHECK(current == 0);
+    cudaPointerAttributes attributes{};
+    cudag::check(cudaPointerGetAttributes(&attributes, buffer->data()));
+    CHECK(attributes.device == 1);
+    pool.reset();
+    buffer.reset();
+    cudag::check(cudaGetDevice(&current));
+    CHECK(current == 0);
+}

@@ -1,0 +1,16 @@
+// A copy of a CapturePool.
+// expect-error: deleted
+// expect-error: cudag::CapturePool
+#include <cudag/capture_pool.hpp>
+
+#include <utility>
+
+void call(cudag::CapturePool& owner) {
+#ifdef CUDAG_EXPECT_ERROR
+    cudag::CapturePool other = owner;
+    static_cast<void>(other);
+#else
+    cudag::CapturePool other = std::move(owner);
+    static_cast<void>(other);
+#endif
+}
