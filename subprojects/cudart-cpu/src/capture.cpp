@@ -46,7 +46,8 @@ std::vector<Node*> nodes_of(const CaptureFront& front) {
 void CaptureFront::add(cudaGraphNode_t node, const cudaGraphEdgeData& edge) {
     const auto found = std::ranges::find(nodes, node);
     if (found != nodes.end()) {
-        data[static_cast<std::size_t>(found - nodes.begin())] = edge;
+        cudaGraphEdgeData& known = data[static_cast<std::size_t>(found - nodes.begin())];
+        if (!same(known, edge)) known = {};
         return;
     }
     nodes.push_back(node);
@@ -114,12 +115,7 @@ bool is_any_capture() noexcept {
 }
 
 bool is_captured_to(const Graph& graph) {
-    const auto is_inside = [&](const Graph* inner) {
-        while (inner != &graph && inner->owner())
-            inner = &inner->owner()->graph;
-        return inner == &graph;
-    };
-    return std::ranges::any_of(captures(), [&](const auto& capture) { return is_inside(capture->graph().get()); });
+    return std::ranges::any_of(captures(), [&](const auto& capture) { return capture->graph().get() == &graph; });
 }
 
 void begin_capture(const std::shared_ptr<Capture>& capture, const CaptureFront& front) {
@@ -138,7 +134,7 @@ void end_capture(const std::shared_ptr<Capture>& capture) noexcept {
 
 void drop_capture(const std::shared_ptr<Capture>& capture) noexcept {
     end_capture(capture);
-    if (!capture->graph()->owner()) destroy_graph(capture->graph()->handle());
+    lose_graph(*capture->graph());
 }
 
 void leave_capture(Stream& stream) noexcept {

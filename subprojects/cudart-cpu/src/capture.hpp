@@ -20,7 +20,7 @@ struct CaptureFront {
     std::vector<cudaGraphNode_t> nodes;
     std::vector<cudaGraphEdgeData> data; // of the edges from them, at the same places
 
-    /// A node that is there already gets the data.
+    /// Two different edges from one node are one over which all of it is awaited.
     void add(cudaGraphNode_t node, const cudaGraphEdgeData& edge);
     void add(const CaptureFront& other);
 };
@@ -75,14 +75,14 @@ struct CapturedRecord {
 const std::vector<std::shared_ptr<Capture>>& captures();
 /// Whether there may be any; takes no lock.
 bool is_any_capture() noexcept;
-/// Whether there is one into the graph, or into a graph that its nodes own.
+/// Whether there is one into the graph.
 bool is_captured_to(const Graph& graph);
 
 /// The stream must not be in a capture.
 void begin_capture(const std::shared_ptr<Capture>& capture, const CaptureFront& front);
 /// All its streams leave it. Its graph stays.
 void end_capture(const std::shared_ptr<Capture>& capture) noexcept;
-/// The same, but destroys the graph, also one that it did not make; a graph that a node owns stays.
+/// The same, but destroys the graph, also one that it did not make.
 void drop_capture(const std::shared_ptr<Capture>& capture) noexcept;
 /// For a stream that goes: so does a capture that it has begun. Takes the lock.
 void leave_capture(Stream& stream) noexcept;

@@ -51,11 +51,11 @@ std::shared_ptr<Graph> end(Stream& stream) {
         fail(cudaErrorStreamCaptureUnmatched, "Capture was not initiated on hStream");
     }
     std::optional<Failure> failure;
-    if (capture->mode() != cudaStreamCaptureModeRelaxed && !capture->is_of_this_thread())
+    if (!capture->is_valid())
+        failure = {cudaErrorStreamCaptureInvalidated, "Capture was invalidated by a prior API call"};
+    else if (capture->mode() != cudaStreamCaptureModeRelaxed && !capture->is_of_this_thread())
         failure = {cudaErrorStreamCaptureWrongThread,
                    "CU_STREAM_CAPTURE_MODE_RELAXED is required to begin and end the capture on different threads"};
-    else if (!capture->is_valid())
-        failure = {cudaErrorStreamCaptureInvalidated, "Capture was invalidated by a prior API call"};
     else if (!capture->is_joined())
         failure = {cudaErrorStreamCaptureUnjoined,
                    "Capture sequence contains a fork that was not joined to the primary stream"};
@@ -191,7 +191,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamUpdateCaptureDependencies(cudaStr
 CUDART_CPU_API cudaError_t CUDARTAPI cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
     return api("cudaThreadExchangeStreamCaptureMode", [&] {
         require_pointer(mode, "mode");
-        require_mode(*mode);
+        // As CUDA does: takes any number.
         *mode = exchange_capture_mode(*mode);
     });
 }

@@ -26,8 +26,9 @@ CUDART_CPU_API cudaError_t cudaMemcpy(void* dst, const void* src, std::size_t co
 
 CUDART_CPU_API cudaError_t cudaMemcpyAsync(void* dst, const void* src, std::size_t count, cudaMemcpyKind kind,
                                            cudaStream_t stream) {
-    return api("cudaMemcpyAsync",
-               [&] { submit_copy(copy_1d(dst, src, count, kind), stream_of(stream), CopyCall::asynchronous); });
+    return api("cudaMemcpyAsync", [&] {
+        submit_copy(copy_1d(dst, src, count, kind), stream_of(stream), CopyCall::asynchronous, CopyForm::line);
+    });
 }
 
 CUDART_CPU_API cudaError_t cudaMemcpy2D(void* dst, std::size_t dpitch, const void* src, std::size_t spitch,
@@ -43,7 +44,7 @@ CUDART_CPU_API cudaError_t cudaMemcpy2DAsync(void* dst, std::size_t dpitch, cons
                                              cudaStream_t stream) {
     return api("cudaMemcpy2DAsync", [&] {
         submit_copy(checked_2d(dst, dpitch, src, spitch, width, height, kind), stream_of(stream),
-                    CopyCall::asynchronous);
+                    CopyCall::asynchronous, CopyForm::rows);
     });
 }
 

@@ -13,14 +13,18 @@ bool is_host(cudaMemoryType type) {
     return type == cudaMemoryTypeUnregistered || type == cudaMemoryTypeHost;
 }
 
-std::shared_ptr<MemcpyWork> captured_copy(const cudaMemcpy3DParms& copy) {
-    const bool linear = copy.extent.height == 1 && copy.extent.depth == 1 && !copy.srcArray && !copy.dstArray;
+std::shared_ptr<MemcpyWork> captured_copy(cudaMemcpy3DParms copy, CopyForm form) {
+    if (form != CopyForm::box) {
+        copy.srcPtr.ysize = copy.dstPtr.ysize = 0;
+    }
+    // Within the host CUDA keeps the pitch.
+    const bool linear = form == CopyForm::line && copy.kind != cudaMemcpyHostToHost;
     return linear ? MemcpyWork::linear(copy) : std::make_shared<MemcpyWork>(copy);
 }
 
 } // namespace
 
-void submit_copy(const cudaMemcpy3DParms& copy, Stream& stream, CopyCall call) {
+void submit_copy(const cudaMemcpy3DParms& copy, Stream& stream, CopyCall call, CopyForm form) {
     validate_copy(copy);
     if (call == CopyCall::synchronous) {
         refuse_implicit_dependency_now(stream);
@@ -28,7 +32,7 @@ void submit_copy(const cudaMemcpy3DParms& copy, Stream& stream, CopyCall call) {
     if (is_empty(copy)) {
         return;
     }
-    if (captured(stream, [&](auto&&...) { return captured_copy(copy); })) {
+    if (captured(stream, [&](auto&&...) { return captured_copy(copy, form); })) {
         return;
     }
     const cudaMemoryType source = source_type(copy);

@@ -66,7 +66,6 @@ CompletionPtr timed_record_of(cudaEvent_t handle) {
     if (!event.timed()) {
         fail(cudaErrorInvalidResourceHandle, "the event was created with cudaEventDisableTiming");
     }
-    refuse_time_query(event);
     CompletionPtr recorded = event.recorded();
     if (recorded == nullptr) {
         fail(cudaErrorInvalidResourceHandle, "the event was never recorded");
@@ -138,6 +137,8 @@ CUDART_CPU_API cudaError_t cudaEventSynchronize(cudaEvent_t event) {
 CUDART_CPU_API cudaError_t cudaEventElapsedTime(float* ms, cudaEvent_t start, cudaEvent_t end) {
     return api("cudaEventElapsedTime", [&] {
         require_pointer(ms, "ms");
+        refuse_time_query(event_of(start));
+        refuse_time_query(event_of(end));
         const CompletionPtr first = timed_record_of(start);
         const CompletionPtr last = timed_record_of(end);
         if (!first->finished() || !last->finished()) {

@@ -138,11 +138,21 @@ void refuse_second_exec(const Graph& graph) {
     }
 }
 
+/// A real driver crashes.
+void require_no_lost_body(const Graph& graph) {
+    for (const auto& node : graph.nodes())
+        for (const auto& body : node->bodies) {
+            if (body->is_lost) fail(cudaErrorInvalidValue, "a capture into the body of a node has failed");
+            require_no_lost_body(*body);
+        }
+}
+
 std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) {
     refuse_unsafe_call_under_lock();
     validate_flags(flags);
     if (graph.owner())
         fail(cudaErrorNotSupported, "hGraph is owned by another graph and cannot be independently instantiated");
+    require_no_lost_body(graph);
     if (const Node* node = find_cycle(graph))
         throw InstantiateFailure{cudaGraphInstantiateInvalidStructure, is_in_body(node->graph) ? nullptr : node->handle,
                                  text("Source graph contains a circular dependency through node ", node->handle)};

@@ -163,9 +163,7 @@ MemsetWork::MemsetWork(const cudaMemsetParams& params) : params_(checked(params)
 
 std::shared_ptr<MemsetWork> MemsetWork::captured(const cudaMemsetParams& params) {
     validate_set_shape(params);
-    cudaMemsetParams seen = params;
-    if (seen.height == 1) seen.pitch = 0;
-    return std::shared_ptr<MemsetWork>(new MemsetWork(Unchecked{}, seen));
+    return std::shared_ptr<MemsetWork>(new MemsetWork(Unchecked{}, params));
 }
 
 std::size_t MemsetWork::bytes() const noexcept {

@@ -55,7 +55,7 @@ class MemsetWork final : public Work {
 
     /// Validates as the driver does when a node is added or changed.
     explicit MemsetWork(const cudaMemsetParams& params);
-    /// As a capture does: without a look at the memory, and without the pitch of a single row.
+    /// As a capture does: without a look at the memory.
     static std::shared_ptr<MemsetWork> captured(const cudaMemsetParams& params);
 
     const cudaMemsetParams& params() const noexcept { return params_; }

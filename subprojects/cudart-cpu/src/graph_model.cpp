@@ -67,8 +67,11 @@ Graph::~Graph() {
 
 void Graph::retire(Node& node) noexcept {
     live_nodes().take(node.handle);
-    for (const auto& body : node.bodies)
+    for (const auto& body : node.bodies) {
         graphs().take(body->handle_);
+        // A capture into it may go on.
+        body->owner_ = nullptr;
+    }
 }
 
 Node& Graph::add(NodeContent content, const std::vector<Node*>& dependencies, const cudaGraphEdgeData* data) {
@@ -207,6 +210,11 @@ void destroy_graph(cudaGraph_t handle) {
     if (is_captured_to(graph_of(handle)))
         fail(cudaErrorIllegalState, "Cannot destroy a graph while it is being captured to");
     graphs().take(handle);
+}
+
+void lose_graph(Graph& graph) noexcept {
+    graph.is_lost = true;
+    graphs().take(graph.handle());
 }
 
 std::shared_ptr<Graph> shared_graph_of(cudaGraph_t handle) {

@@ -94,6 +94,8 @@ class Graph {
     void add_edge(Node& from, Node& to, const cudaGraphEdgeData& data = {});
     void remove_edge(Node& from, Node& to) noexcept;
 
+    /// Whether it was lost to a failed capture; only of a graph that a node owns.
+    bool is_lost = false;
     /// Of the captures into this; 0 before the first.
     unsigned long long capture_id = 0;
 
@@ -128,6 +130,8 @@ bool is_ordinary(const cudaGraphEdgeData& data) noexcept;
 /// The user becomes the graph's owner.
 cudaGraph_t register_graph(std::shared_ptr<Graph> graph);
 void destroy_graph(cudaGraph_t handle);
+/// Also of a graph that a node owns: that node is of no use any more.
+void lose_graph(Graph& graph) noexcept;
 /// The node becomes the owner of `bodies`, in the place of those that it has.
 void own_bodies(Node& owner, Bodies bodies);
 

@@ -35,14 +35,14 @@ void add_launch(const std::shared_ptr<Capture>& capture, Stream& stream, const K
                 CapturedRecord{capture, {{node.handle}, {attributes.record->data}}}));
 }
 
-/// Whether the stream captures. A launch that cannot be one breaks the capture, as no other operation does.
+/// Whether the stream captures. A launch that no device could run breaks the capture, as no other operation does.
 bool captured_launch(Stream& stream, const KernelParams& params, cudaLaunchAttribute* list, unsigned count) {
     if (!is_any_capture()) return false;
     const std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Capture> capture = active_capture_of(stream);
     if (!capture) return false;
+    LaunchAttributes attributes = attributes_of(list, count, true);
     try {
-        LaunchAttributes attributes = attributes_of(list, count, true);
         add_launch(capture, stream, params, attributes);
         for (unsigned i = 0; i < count && attributes.kernel.device_node; ++i)
             if (list[i].id == cudaLaunchAttributeDeviceUpdatableKernelNode)

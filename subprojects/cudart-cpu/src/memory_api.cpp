@@ -13,7 +13,9 @@ namespace {
 /// Writes the result also when there is not enough memory: null then.
 void allocate_into(void** pointer, std::size_t bytes, const AllocationKind& kind) {
     require_pointer(pointer, kind.type == cudaMemoryTypeHost ? "pHost" : "devPtr");
-    refuse_unsafe_call();
+    if (bytes > 0) {
+        refuse_unsafe_call();
+    }
     *pointer = nullptr;
     *pointer = allocate(bytes, kind);
 }

@@ -137,6 +137,7 @@ CUDART_CPU_API cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPo
 CUDART_CPU_API cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
     return api("cudaMemPoolGetAttribute", [&] {
         require_pointer(value, "value");
+        refuse_unsafe_call();
         pool_of(pool)->get(attribute, value);
     });
 }
@@ -205,6 +206,7 @@ CUDART_CPU_API cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device)
 CUDART_CPU_API cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
     return api("cudaDeviceSetMemPool", [&] {
         require_device(device);
+        refuse_unsafe_call();
         set_current_pool(device, pool);
     });
 }

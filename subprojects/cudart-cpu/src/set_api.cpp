@@ -41,6 +41,11 @@ std::vector<cudaMemsetParams> slices(const cudaPitchedPtr& memory, int value, co
         return sets;
     }
     validate_box(memory, extent);
+    const std::size_t bytes = extent.width * extent.height * extent.depth;
+    const bool contiguous = extent.width == memory.pitch && extent.height == memory.ysize;
+    if (contiguous && extent.depth > 1) {
+        return {byte_fill(memory.ptr, 0, value, bytes, 1)};
+    }
     const auto& validate = is_capturing(stream) ? validate_set_shape : validate_set;
     for (std::size_t z = 0; z < extent.depth; ++z) {
         sets.push_back(byte_fill(static_cast<char*>(memory.ptr) + z * memory.ysize * memory.pitch, memory.pitch, value,
@@ -63,11 +68,11 @@ void submit_on_default_stream(const cudaMemsetParams& set) {
 } // namespace
 
 CUDART_CPU_API cudaError_t cudaMemset(void* dst, int value, std::size_t count) {
-    return api("cudaMemset", [&] { submit_on_default_stream(byte_fill(dst, count, value, count, 1)); });
+    return api("cudaMemset", [&] { submit_on_default_stream(byte_fill(dst, 0, value, count, 1)); });
 }
 
 CUDART_CPU_API cudaError_t cudaMemsetAsync(void* dst, int value, std::size_t count, cudaStream_t stream) {
-    return api("cudaMemsetAsync", [&] { submit_set(byte_fill(dst, count, value, count, 1), stream_of(stream)); });
+    return api("cudaMemsetAsync", [&] { submit_set(byte_fill(dst, 0, value, count, 1), stream_of(stream)); });
 }
 
 CUDART_CPU_API cudaError_t cudaMemset2D(void* dst, std::size_t pitch, int value, std::size_t width,

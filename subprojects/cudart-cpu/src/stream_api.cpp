@@ -53,7 +53,9 @@ CUDART_CPU_API cudaError_t cudaStreamGetFlags(cudaStream_t stream, unsigned* fla
 CUDART_CPU_API cudaError_t cudaStreamGetPriority(cudaStream_t stream, int* priority) {
     return api("cudaStreamGetPriority", [&] {
         require_pointer(priority, "priority");
-        *priority = stream_of(stream).priority();
+        const Stream& asked = stream_of(stream);
+        refuse_implicit_dependency_now(asked);
+        *priority = asked.priority();
     });
 }
 
@@ -70,7 +72,9 @@ CUDART_CPU_API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long lo
 CUDART_CPU_API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
     return api("cudaStreamGetDevice", [&] {
         require_pointer(device, "device");
-        *device = stream_of(stream).device();
+        const Stream& asked = stream_of(stream);
+        refuse_capturing_now(asked);
+        *device = asked.device();
     });
 }
 #endif

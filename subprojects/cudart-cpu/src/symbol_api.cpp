@@ -30,7 +30,8 @@ CUDART_CPU_API cudaError_t cudaMemcpyToSymbol(const void* symbol, const void* sr
 CUDART_CPU_API cudaError_t cudaMemcpyToSymbolAsync(const void* symbol, const void* src, std::size_t count,
                                                    std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
     return api("cudaMemcpyToSymbolAsync", [&] {
-        submit_copy(copy_to_symbol(symbol, src, count, offset, kind), stream_of(stream), CopyCall::asynchronous);
+        submit_copy(copy_to_symbol(symbol, src, count, offset, kind), stream_of(stream), CopyCall::asynchronous,
+                    CopyForm::line);
     });
 }
 
@@ -44,6 +45,7 @@ CUDART_CPU_API cudaError_t cudaMemcpyFromSymbol(void* dst, const void* symbol, s
 CUDART_CPU_API cudaError_t cudaMemcpyFromSymbolAsync(void* dst, const void* symbol, std::size_t count,
                                                      std::size_t offset, cudaMemcpyKind kind, cudaStream_t stream) {
     return api("cudaMemcpyFromSymbolAsync", [&] {
-        submit_copy(copy_from_symbol(dst, symbol, count, offset, kind), stream_of(stream), CopyCall::asynchronous);
+        submit_copy(copy_from_symbol(dst, symbol, count, offset, kind), stream_of(stream), CopyCall::asynchronous,
+                    CopyForm::line);
     });
 }

@@ -109,17 +109,25 @@ void device_functions_give_cudas_values() {
     CHECK_OK(cudaFree(out));
 }
 
-void launch_attributes_that_change_the_meaning_are_refused() {
+void a_launch_records_its_event() {
+    cudaEvent_t event = nullptr;
+    CHECK_OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
     cudaLaunchAttribute attribute{};
     cudaLaunchConfig_t config{};
     config.gridDim = 1;
     config.blockDim = 1;
     config.attrs = &attribute;
     config.numAttrs = 1;
-    attribute.id = cudaLaunchAttributePriority;
-    CHECK_OK(cudaLaunchKernelExC(&config, symbol(nothing), nullptr));
     attribute.id = cudaLaunchAttributeProgrammaticEvent;
-    CHECK_CODE(cudaErrorNotSupported, cudaLaunchKernelExC(&config, symbol(nothing), nullptr));
+    CHECK_CODE(cudaErrorInvalidResourceHandle, cudaLaunchKernelExC(&config, symbol(nothing), nullptr));
+    attribute.val.programmaticEvent.event = event;
+    Gate gate;
+    gate.close(nullptr);
+    CHECK_OK(cudaLaunchKernelExC(&config, symbol(nothing), nullptr));
+    CHECK_CODE(cudaErrorNotReady, cudaEventQuery(event));
+    gate.open();
+    CHECK_OK(cudaEventSynchronize(event));
+    CHECK_OK(cudaEventDestroy(event));
 }
 
 void names_and_handles_are_found() {
@@ -144,6 +152,6 @@ int main() {
     every_thread_of_every_block_runs_once();
     atomics_of_concurrent_streams_add_up();
     device_functions_give_cudas_values();
-    launch_attributes_that_change_the_meaning_are_refused();
+    a_launch_records_its_event();
     names_and_handles_are_found();
 }
