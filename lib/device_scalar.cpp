@@ -33,7 +33,7 @@ void set_elements(cudaStream_t stream, const ScalarPlace& scalar, const std::byt
         SetParams set{static_cast<std::byte*>(scalar.memory.get()) + at, (end - at) / element_bytes,
                       static_cast<unsigned>(element_bytes), 0};
         std::memcpy(&set.value, element, element_bytes);
-        set_async(stream, set, scalar.where);
+        set_async(stream, set, {}, scalar.where);
         at = end;
     }
 }
@@ -50,7 +50,7 @@ std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value, const So
 
 void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* value) {
     require_scalar(scalar, "set");
-    keep_with_capture(stream, scalar.memory);
+    keep_with_capture(stream, {{0, scalar.memory}});
     const std::size_t element_bytes = scalar.bytes % 4 == 0 ? 4 : scalar.bytes % 2 == 0 ? 2 : 1;
     set_elements(stream, scalar, static_cast<const std::byte*>(value), element_bytes);
 }

@@ -23,6 +23,8 @@ void fetch(F& function, const char* name) {
 Driver load() {
     Driver result{};
     fetch(result.ctx_get_current, "cuCtxGetCurrent");
+    fetch(result.ctx_get_id, "cuCtxGetId");
+    fetch(result.launch_kernel, "cuLaunchKernel");
     fetch(result.graph_add_kernel_node, "cuGraphAddKernelNode");
     fetch(result.graph_kernel_node_get_params, "cuGraphKernelNodeGetParams");
     fetch(result.graph_kernel_node_get_attribute, "cuGraphKernelNodeGetAttribute");

@@ -5,6 +5,7 @@
 #include "conditions.hpp"
 #include "driver.hpp"
 #include "failure.hpp"
+#include "function_cache.hpp"
 #include "graph_allocation.hpp"
 #include "graph_slot.hpp"
 #include "node_params.hpp"
@@ -19,7 +20,6 @@
 #include <cuda_runtime_api.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -239,15 +239,7 @@ class GraphState {
     /// context. Throws GraphError if CUDA does not know the kernel; only then calls `subject()`.
     template <class MakeSubject>
     [[nodiscard]] CUfunction function_of(const void* symbol, const MakeSubject& subject) {
-        CachedFunction& cached = functions_[(reinterpret_cast<std::uintptr_t>(symbol) >> 4U) % functions_.size()];
-        const CUcontext context = current_context();
-        if (cached.symbol == symbol && cached.context == context) [[likely]]
-            return cached.function;
-        cudaFunction_t function = nullptr;
-        const cudaError_t status = cudaGetFuncBySymbol(&function, symbol);
-        if (status != cudaSuccess) raise_call<GraphError>(status, "cudaGetFuncBySymbol", subject());
-        cached = {symbol, context, function};
-        return function;
+        return functions_.find<GraphError>(symbol, reinterpret_cast<std::uintptr_t>(current_context()), subject);
     }
 
     /// Replaces the nodes that a clone took over from its origin by its own.
@@ -373,12 +365,6 @@ class GraphState {
         if (list.capacity() - list.size() < more) list.reserve(std::max(2 * list.size(), list.size() + more));
     }
 
-    struct CachedFunction {
-        const void* symbol = nullptr;
-        CUcontext context = nullptr;
-        CUfunction function = nullptr;
-    };
-
     struct Change {
         std::uint64_t version;
         UpdatedNode* node;
@@ -417,7 +403,7 @@ class GraphState {
     bool has_early_edges_ = false;                    ///< whether one of `edges_` may be other than full
     std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet
     std::vector<GraphAllocation> allocations_;
-    std::array<CachedFunction, 16> functions_{};
+    FunctionCache<16> functions_;
     std::unordered_map<std::uint64_t, std::vector<Binding>> bindings_; ///< by the parameter's id
     std::unordered_map<std::uint32_t, UpdatedNode> updated_;           ///< by node index
     std::uint64_t version_ = 0;                                        ///< of a root, as the next two

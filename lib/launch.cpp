@@ -1,19 +1,31 @@
 // Kernel launches in streams.
 #include <cudag/launch.hpp>
 
+#include "driver.hpp"
 #include "failure.hpp"
+#include "function_cache.hpp"
 #include "kernel_attributes.hpp"
 #include "kernel_name.hpp"
 #include "launch_check.hpp"
+#include "reclaim.hpp"
 
 namespace cudag::detail {
 
 namespace {
 
 /// Throws what the launch of `call` failed with.
-[[noreturn]] void raise(cudaError_t status, const char* operation, const KernelCall& call) {
-    raise_launch<Error>(status, operation, {"launch of " + kernel_name(call.symbol)}, Api::runtime, *call.config,
-                        call.symbol);
+[[noreturn]] void raise(cudaError_t status, const char* operation, const KernelCall& call, Api api) {
+    raise_launch<Error>(status, operation, {"launch of " + kernel_name(call.symbol)}, api, *call.config, call.symbol);
+}
+
+/// For this thread's launches. The context's id tells it from one that had its address before a cudaDeviceReset.
+CUfunction function_of(const void* symbol) {
+    thread_local FunctionCache<64> functions;
+    unsigned long long context = 0;
+    const CUresult result = driver().ctx_get_id(current_context(), &context);
+    if (result != CUDA_SUCCESS) [[unlikely]]
+        raise_call<Error>(to_runtime(result), "cuCtxGetId", {}, Api::driver);
+    return functions.find<Error>(symbol, context, [&] { return Subject{"launch of " + kernel_name(symbol)}; });
 }
 
 void launch_with_attributes(cudaStream_t stream, const KernelCall& call) {
@@ -31,18 +43,21 @@ void launch_with_attributes(cudaStream_t stream, const KernelCall& call) {
     native.attrs = const_cast<cudaLaunchAttribute*>(attributes.begin()); // read only, but CUDA's type says otherwise
     native.numAttrs = static_cast<unsigned>(attributes.size());
     const cudaError_t status = cudaLaunchKernelExC(&native, call.symbol, const_cast<void**>(call.values));
-    if (status != cudaSuccess) raise(status, "cudaLaunchKernelExC", call);
+    if (status != cudaSuccess) raise(status, "cudaLaunchKernelExC", call, Api::runtime);
 }
 
 } // namespace
 
-void launch_kernel(cudaStream_t stream, const KernelCall& call) {
+void launch_kernel(cudaStream_t stream, const KernelCall& call, Owners&& owners) {
+    if (!owners.empty()) keep_with_capture(stream, owners);
     if (has_attributes(*call.config)) [[unlikely]]
         return launch_with_attributes(stream, call);
-    const cudaError_t status = cudaLaunchKernel(call.symbol, call.config->grid, call.config->block,
-                                                const_cast<void**>(call.values), call.config->shared_bytes, stream);
-    if (status != cudaSuccess) [[unlikely]]
-        raise(status, "cudaLaunchKernel", call);
+    const LaunchConfig& config = *call.config;
+    const CUresult result = driver().launch_kernel(
+        function_of(call.symbol), config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y,
+        config.block.z, static_cast<unsigned>(config.shared_bytes), stream, const_cast<void**>(call.values), nullptr);
+    if (result != CUDA_SUCCESS) [[unlikely]]
+        raise(to_runtime(result), "cuLaunchKernel", call, Api::driver);
 }
 
 } // namespace cudag::detail

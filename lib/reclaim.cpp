@@ -45,12 +45,16 @@ void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>
     kept.objects = std::move(objects);
 }
 
-void keep_with_capture(cudaStream_t stream, std::shared_ptr<const void> object) {
+void keep_with_capture(cudaStream_t stream, const Owners& owners) {
     cudaStreamCaptureStatus capture{};
     cudaGraph_t graph = nullptr;
     checked<CaptureError>(compat::stream_get_capture_info(stream, &capture, nullptr, &graph),
                           "cudaStreamGetCaptureInfo");
-    if (capture == cudaStreamCaptureStatusActive) keep_with_graph(graph, {std::move(object)});
+    if (capture != cudaStreamCaptureStatusActive) return;
+    std::vector<std::shared_ptr<const void>> objects;
+    for (const Owner& owner : owners)
+        if (owner.object) objects.push_back(owner.object);
+    if (!objects.empty()) keep_with_graph(graph, std::move(objects));
 }
 
 void reclaim() noexcept {

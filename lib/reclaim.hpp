@@ -14,8 +14,9 @@ namespace cudag::detail {
 /// Throws GraphError and keeps nothing if CUDA refuses.
 void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects);
 
-/// The same for the graph that `stream` is being captured into; nothing if it is not.
-void keep_with_capture(cudaStream_t stream, std::shared_ptr<const void> object);
+/// The same for `owners` and the graph that `stream` is being captured into, by cudag or anybody else; nothing if the
+/// stream is not captured.
+void keep_with_capture(cudaStream_t stream, const Owners& owners);
 
 /// Destroys every object that no launch can use any more. CUDA reports that from a callback, where no CUDA call is
 /// allowed; owners free CUDA memory, so it happens here instead. Called by allocation, instantiation, synchronisation

@@ -5,6 +5,7 @@
 #include "driver.hpp"
 #include "failure.hpp"
 #include "operands.hpp"
+#include "reclaim.hpp"
 #include "region_params.hpp"
 
 namespace cudag::detail {
@@ -45,9 +46,10 @@ DriverResult set_rows(const SetParams& set, CUdeviceptr destination, cudaStream_
 
 } // namespace
 
-void copy_async(cudaStream_t stream, const CopyParams& copy, const SourceLocation& where) {
+void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, const SourceLocation& where) {
     const auto subject = [&] { return subject_of("memcpy_async", where); };
     require_copy(copy, subject);
+    if (!owners.empty()) keep_with_capture(stream, owners);
     const cudaError_t status =
         cudaMemcpyAsync(copy.destination, copy.source, copy.source_size * copy.element_bytes, copy.kind, stream);
     if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpyAsync", subject());
@@ -61,9 +63,10 @@ void copy_region_async(cudaStream_t stream, const RegionCopy& copy, const Source
     if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpy3DAsync", subject());
 }
 
-void set_async(cudaStream_t stream, const SetParams& set, const SourceLocation& where) {
+void set_async(cudaStream_t stream, const SetParams& set, Owners&& owners, const SourceLocation& where) {
     const auto subject = [&] { return subject_of("memset_async", where); };
     require_set(set, subject);
+    if (!owners.empty()) keep_with_capture(stream, owners);
     bind_context();
     const auto destination = reinterpret_cast<CUdeviceptr>(set.destination);
     const auto [result, operation] =

@@ -18,25 +18,28 @@ namespace cudag {
 
 namespace detail {
 
-CUDAG_EXPORT void launch_kernel(cudaStream_t stream, const KernelCall& call);
-CUDAG_EXPORT void copy_async(cudaStream_t stream, const CopyParams& copy, const SourceLocation& where);
+// `owners` are kept if the stream is being captured.
+CUDAG_EXPORT void launch_kernel(cudaStream_t stream, const KernelCall& call, Owners&& owners);
+CUDAG_EXPORT void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT void copy_region_async(cudaStream_t stream, const RegionCopy& copy, const SourceLocation& where);
-CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, const SourceLocation& where);
+CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, Owners&& owners, const SourceLocation& where);
 
 } // namespace detail
 
 /// Launches `kernel` in `stream` with `arguments`, which follow the rules of GraphBuilder::kernel and are copied now.
-/// Memory is borrowed: it must live until the kernel has run. Asynchronous. Throws Error if CUDA refuses, or if
+/// Memory is borrowed: it must live until the kernel has run. If the stream is being captured, arguments that own memory
+/// are kept by the captured graph. Asynchronous. Throws Error if CUDA refuses, or if
 /// `config` is `device_updatable`, which only nodes are.
 template <class... P, class... A>
 void launch(StreamRef stream, const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
     using Given = std::tuple<std::remove_cvref_t<A>...>;
     if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
-        detail::Owners borrowed;
+        detail::Owners owners;
         const void* symbol = detail::kernel_symbol(kernel);
-        const detail::KernelArguments<P...> values(borrowed, {symbol, nullptr, {}}, std::forward<A>(arguments)...);
+        const detail::KernelArguments<P...> values(owners, {symbol, nullptr, {}}, std::forward<A>(arguments)...);
         detail::launch_kernel(stream.get(),
-                              {symbol, &detail::SignatureOf<P...>::value, &config, values.pointers(), values.block()});
+                              {symbol, &detail::SignatureOf<P...>::value, &config, values.pointers(), values.block()},
+                              std::move(owners));
     }
 }
 
@@ -45,7 +48,9 @@ void launch(StreamRef, const LaunchConfig&, K&&, A&&...) {
     detail::refuse_kernel<K>();
 }
 
-/// Copies all of `source` to `destination` in `stream`; both are borrowed until the copy has run. Throws GraphError if
+/// Copies all of `source` to `destination` in `stream`; both are borrowed until the copy has run, or kept as in `launch`
+/// if they own memory. A host range that is not page-locked is read by a captured copy at each launch of the graph.
+/// Throws GraphError if
 /// the sizes differ or are 0, Error if CUDA refuses. Asynchronous, as far as CUDA is for the memory given.
 /// Takes what GraphBuilder's memcpy, memcpy2d and memcpy3d take.
 template <class D, class S>
@@ -54,26 +59,27 @@ void memcpy_async(StreamRef stream, D&& destination, S&& source, SourceLocation 
         if constexpr (detail::require_like_regions<D, S>())
             detail::copy_region_async(stream.get(), detail::region_copy(destination, source), location);
     } else if constexpr (detail::require_operand<D>() && detail::require_operand<S>()) {
-        detail::Owners borrowed;
-        detail::copy_async(stream.get(), detail::copy_params(destination, source, borrowed), location);
+        detail::Owners owners;
+        const detail::CopyParams copy = detail::copy_params(destination, source, owners);
+        detail::copy_async(stream.get(), copy, std::move(owners), location);
     }
 }
 
-/// Sets all elements of `destination`, borrowed, to `value` in `stream`. Throws GraphError if it is empty.
+/// Sets all elements of `destination`, borrowed or kept as in `launch`, to `value` in `stream`. Throws GraphError if it is empty.
 /// Asynchronous. Takes what GraphBuilder's memset and memset2d take.
 template <class D, class V>
 void memset_async(StreamRef stream, D&& destination, const V& value,
                   SourceLocation location = SourceLocation::current()) {
     if constexpr (detail::RegionArgument<D>) {
         if constexpr (detail::require_set_region<D>()) {
-            detail::Owners none;
-            detail::set_async(stream.get(), detail::region_set(destination, value, none, {nullptr, nullptr, location}),
-                              location);
+            detail::Owners owners;
+            const detail::SetParams set = detail::region_set(destination, value, owners, {nullptr, nullptr, location});
+            detail::set_async(stream.get(), set, std::move(owners), location);
         }
     } else if constexpr (detail::require_operand<D>()) {
-        detail::Owners borrowed;
-        detail::set_async(stream.get(), detail::set_params(destination, value, borrowed, {nullptr, nullptr, location}),
-                          location);
+        detail::Owners owners;
+        const detail::SetParams set = detail::set_params(destination, value, owners, {nullptr, nullptr, location});
+        detail::set_async(stream.get(), set, std::move(owners), location);
     }
 }
 

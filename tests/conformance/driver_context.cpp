@@ -60,6 +60,23 @@ TEST_CASE("without a context of thread or parameters the driver refuses a kernel
     REQUIRE(nodes_of(graph).empty());
 }
 
+TEST_CASE("a context has an id, the same on each thread", "[driver][threads]") {
+    const auto current = entry_point<PFN_cuCtxGetCurrent_v4000>("cuCtxGetCurrent", 12000);
+    const auto id_of = entry_point<PFN_cuCtxGetId_v12000>("cuCtxGetId", 12000);
+    REQUIRE_CUDA(cudaFree(nullptr));
+    CUcontext context = nullptr;
+    REQUIRE(current(&context) == CUDA_SUCCESS);
+    unsigned long long id = 0;
+    REQUIRE(id_of(context, &id) == CUDA_SUCCESS);
+    REQUIRE(id != 0);
+    unsigned long long again = 0;
+    CUresult code = CUDA_ERROR_UNKNOWN;
+    std::thread([&] { code = id_of(context, &again); }).join();
+    REQUIRE(code == CUDA_SUCCESS);
+    REQUIRE(again == id);
+    REQUIRE(id_of(context, nullptr) == CUDA_ERROR_INVALID_VALUE);
+}
+
 TEST_CASE("the driver launches an executable graph", "[driver][exec]") {
     Stream stream;
     Graph graph;

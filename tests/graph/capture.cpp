@@ -1,5 +1,8 @@
 // capture(): stream code becomes a Graph.
+#include <algorithm>
+#include <array>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 #include "test.hpp"
@@ -190,4 +193,42 @@ TEST_CASE("an exec is updated by a new capture of the same work", "[capture]") {
     CHECK(report.updated());
     run(exec, stream);
     CHECK(read(cell) == std::vector{2});
+}
+
+TEST_CASE("owners given to stream work are kept by the graph that records it", "[capture]") {
+    const Stream stream;
+    auto to = std::make_shared<DeviceBuffer<int>>(1);
+    auto from = std::make_shared<DeviceBuffer<int>>(1);
+    auto host = std::make_shared<cudag::PinnedBuffer<int>>(1);
+    *host->data() = 30;
+    const std::array<std::weak_ptr<void>, 3> memory{to->owner(), from->owner(), host->owner()};
+    const auto is_alive = [](const std::weak_ptr<void>& one) { return !one.expired(); };
+    const auto result = std::make_shared<DeviceBuffer<int>>(1);
+    {
+        std::optional<Graph> graph = capture(stream, [&](cudaStream_t s) {
+            cudag::memcpy_async(s, from, host);
+            cudag::memset_async(s, to, 5);
+            launch(s, {}, add, to, from, 4);
+            cudag::memcpy_async(s, result, to);
+        });
+        to.reset(), from.reset(), host.reset();
+        CHECK(std::all_of(memory.begin(), memory.end(), is_alive));
+        cudag::Exec exec = graph->instantiate();
+        graph.reset();
+        run(exec, stream);
+        CHECK(read(*result) == std::vector{34});
+        CHECK(std::all_of(memory.begin(), memory.end(), is_alive));
+    }
+    stream.synchronize();
+    CHECK(std::none_of(memory.begin(), memory.end(), is_alive));
+}
+
+TEST_CASE("owners given to stream work that runs at once are borrowed", "[capture]") {
+    const Stream stream;
+    auto cell = std::make_shared<DeviceBuffer<int>>(1);
+    const std::weak_ptr<DeviceBuffer<int>> watch = cell;
+    launch(stream, {}, store, cell, 1);
+    stream.synchronize();
+    cell.reset();
+    CHECK(watch.expired());
 }

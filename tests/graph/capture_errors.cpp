@@ -298,3 +298,24 @@ TEST_CASE("what another thread breaks in a global capture is told as another thr
                ContainsSubstring("(global)") && ContainsSubstring("broken by cuMemAlloc_v2, called on another thread"));
     CHECK(is_usable(stream.get()));
 }
+TEST_CASE("908: a capture that another thread ends has ended, with nothing to finish", "[capture][errors]") {
+    const Stream stream;
+    StreamCapture capture(stream);
+    std::thread([&] {
+        cudaGraph_t graph = nullptr;
+        const auto error = refused<Error>([&] { check(cudaStreamEndCapture(stream.get(), &graph)); });
+        CHECK(error.code() == cuda_code(cudaErrorStreamCaptureWrongThread));
+        CHECK_THAT(error.what(), ContainsSubstring("a capture ends on the thread that began it"));
+    }).join();
+    CHECK(capture.status() == CaptureStatus::none);
+    const auto error = refused<CaptureError>([&] { static_cast<void>(std::move(capture).finish()); });
+    CHECK_THAT(error.what(), ContainsSubstring("something else than its StreamCapture called cudaStreamEndCapture"));
+    CHECK(is_usable(stream.get()));
+}
+
+TEST_CASE("a capture dropped on another thread leaves the stream usable", "[capture][errors]") {
+    const Stream stream;
+    auto capture = std::make_unique<StreamCapture>(stream);
+    std::thread([&] { capture.reset(); }).join();
+    CHECK(is_usable(stream.get()));
+}

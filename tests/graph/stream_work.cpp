@@ -105,7 +105,7 @@ TEST_CASE("plain stream work beyond CUDA's limits is refused with the limit", "[
     const auto check = [&](const LaunchConfig& config, const char* text) {
         const auto error = refused<Error>([&] { cudag::launch(stream, config, store, cell, 1); });
         CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
-        CHECK(error.operation() == "cudaLaunchKernel");
+        CHECK(error.operation() == "cuLaunchKernel");
         CHECK_THAT(error.what(), ContainsSubstring("launch of store") && ContainsSubstring(text));
         CHECK_FALSE(error.log().empty());
     };

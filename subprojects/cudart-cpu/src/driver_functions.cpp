@@ -135,6 +135,15 @@ CUresult ctx_get_current(CUcontext* context) {
     });
 }
 
+CUresult ctx_get_id(CUcontext context, unsigned long long* id) {
+    return answer("cuCtxGetId", [&] {
+        require_pointer(id, "ctxId");
+        if (context == nullptr) context = current_context();
+        if (context == nullptr) fail(cudaErrorDeviceUninitialized, "this thread has no context");
+        *id = reinterpret_cast<std::uintptr_t>(context);
+    });
+}
+
 CUresult get_error_name(CUresult error, const char** name) {
     return answer("cuGetErrorName", [&] {
         require_pointer(name, "pStr");

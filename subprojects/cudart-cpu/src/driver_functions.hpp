@@ -45,6 +45,7 @@ CUresult memset_2d_d32_async(CUdeviceptr destination, std::size_t pitch, unsigne
 /// The one context that there is; null if this thread has none yet.
 CUcontext current_context() noexcept;
 CUresult ctx_get_current(CUcontext* context);
+CUresult ctx_get_id(CUcontext context, unsigned long long* id);
 CUresult get_error_name(CUresult error, const char** name);
 CUresult get_error_string(CUresult error, const char** description);
 
