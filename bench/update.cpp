@@ -17,9 +17,6 @@ namespace {
 using bench::Comparison;
 using bench::microseconds;
 
-#ifdef BENCH_HAS_CAPTURE
-constexpr bool has_capture = true;
-
 cudaGraph_t capture(cudaStream_t stream, float* values, const std::vector<float>& amounts) {
     cudag::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
     for (std::size_t i = 0; i < amounts.size(); ++i)
@@ -28,13 +25,6 @@ cudaGraph_t capture(cudaStream_t stream, float* values, const std::vector<float>
     cudag::check(cudaStreamEndCapture(stream, &graph));
     return graph;
 }
-#else
-constexpr bool has_capture = false; // not in this runtime
-
-cudaGraph_t capture(cudaStream_t, float*, const std::vector<float>&) {
-    return nullptr;
-}
-#endif
 
 void update_whole(cudaGraphExec_t exec, cudaGraph_t graph) {
     cudaGraphExecUpdateResultInfo result{};
@@ -136,21 +126,17 @@ std::vector<Comparison> measure(Lines& lines, cudag::Stream& stream, std::size_t
         whole.raw.push_back(report.raw.back());
     });
 
-    if constexpr (has_capture)
-        bench::rounds(repeat, {&again}, [&](int) {
-            for (const std::size_t place : places)
-                lines.amounts[place] += 1.0f;
-            again.raw.push_back(microseconds([&] {
-                cudaGraph_t captured = capture(stream.get(), data, lines.amounts);
-                update_whole(lines.raw.exec, captured);
-                cudag::check(cudaGraphDestroy(captured));
-            }));
-        });
+    bench::rounds(repeat, {&again}, [&](int) {
+        for (const std::size_t place : places)
+            lines.amounts[place] += 1.0f;
+        again.raw.push_back(microseconds([&] {
+            cudaGraph_t captured = capture(stream.get(), data, lines.amounts);
+            update_whole(lines.raw.exec, captured);
+            cudag::check(cudaGraphDestroy(captured));
+        }));
+    });
     whole.cudag = again.cudag = each.cudag;
-    if constexpr (has_capture)
-        return {whole, again, each, graph, report};
-    else
-        return {whole, each, graph, report};
+    return {whole, again, each, graph, report};
 }
 
 bool run(const bench::Options& options) {
