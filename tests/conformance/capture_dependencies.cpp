@@ -24,7 +24,7 @@ constexpr auto setting = cudaStreamSetCaptureDependencies;
 
 TEST_CASE("a stream that does not capture has a status only", "[capture][capture_info]") {
     Stream stream;
-    const auto one = GENERATE_REF(0, 1, 2);
+    const auto one = GENERATE(0, 1, 2);
     const cudaStream_t streams[] = {stream, nullptr, cudaStreamPerThread};
     auto status = cudaStreamCaptureStatusActive;
     unsigned long long id = 777;

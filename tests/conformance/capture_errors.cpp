@@ -1,4 +1,5 @@
 // Calls on a captured stream that fail: with which code, and whether the capture goes on.
+#include "attributes.hpp"
 #include "capture.hpp"
 
 #include <cstddef>
@@ -27,11 +28,29 @@ cudaError_t launch_with(const On& on, dim3 grid, dim3 block, std::size_t shared 
     return cudaLaunchKernel(call.function(), grid, block, call.arguments(), shared, on.stream);
 }
 
+cudaError_t launch_with(const On& on, unsigned grid, cudaLaunchAttributeID id, const Value& value) {
+    Call call(store, on.data, 0, 1);
+    cudaLaunchAttribute attribute{};
+    attribute.id = id;
+    attribute.val = value;
+    cudaLaunchConfig_t config{};
+    config.gridDim = grid;
+    config.blockDim = 1;
+    config.stream = on.stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    return cudaLaunchKernelExC(&config, call.function(), call.arguments());
+}
+
 const Failing fatal[] = {
     {"an empty grid", cudaErrorInvalidValue, [](const On& on) { return launch_with(on, 0, 1); }},
     {"a block that is too large", cudaErrorInvalidValue, [](const On& on) { return launch_with(on, 1, 2000); }},
     {"too much shared memory", cudaErrorInvalidValue,
      [](const On& on) { return launch_with(on, 1, 1, std::size_t{1} << 20); }},
+    {"a cooperative grid that is too large", cudaErrorCooperativeLaunchTooLarge,
+     [](const On& on) { return launch_with(on, 1000000, cudaLaunchAttributeCooperative, cooperative_value()); }},
+    {"clusters that do not fill the grid", cudaErrorInvalidClusterSize,
+     [](const On& on) { return launch_with(on, 4, cudaLaunchAttributeClusterDimension, cluster_of(3)); }},
     {"cudaStreamSynchronize", cudaErrorStreamCaptureUnsupported,
      [](const On& on) { return cudaStreamSynchronize(on.stream); }},
     {"cudaStreamQuery", cudaErrorStreamCaptureUnsupported, [](const On& on) { return cudaStreamQuery(on.stream); }},
@@ -46,6 +65,11 @@ const Failing fatal[] = {
          unsigned long long id = 0;
          return cudaStreamGetId(on.stream, &id);
      }},
+    {"cudaStreamGetDevice", cudaErrorStreamCaptureUnsupported,
+     [](const On& on) {
+         int device = 0;
+         return cudaStreamGetDevice(on.stream, &device);
+     }},
     {"cudaGraphLaunch of nothing", cudaErrorStreamCaptureUnsupported,
      [](const On& on) { return cudaGraphLaunch(nullptr, on.stream); }},
     {"cudaMemcpyPeerAsync", cudaErrorStreamCaptureUnsupported,
@@ -58,6 +82,8 @@ const Failing harmless[] = {
          void* arguments[] = {nullptr};
          return cudaLaunchKernel(reinterpret_cast<const void*>(&not_a_kernel), 1, 1, arguments, 0, on.stream);
      }},
+    {"a launch with an unknown attribute", cudaErrorInvalidValue,
+     [](const On& on) { return launch_with(on, 1, unnamed_attribute, Value{}); }},
     {"cudaMemcpyAsync to null", cudaErrorInvalidValue,
      [](const On& on) { return cudaMemcpyAsync(nullptr, on.data, 4, cudaMemcpyDeviceToDevice, on.stream); }},
     {"cudaMemcpyAsync of an unknown kind", cudaErrorInvalidMemcpyDirection,

@@ -206,6 +206,35 @@ TEST_CASE("an external wait becomes a node, also for an event from outside", "[c
     REQUIRE(data.read() == std::vector{11});
 }
 
+TEST_CASE("an external wait may be for an event that the capture records", "[capture][events]") {
+    Stream stream;
+    Event event;
+    Call call(nothing);
+    Capture capture(stream);
+    call.launch(stream);
+    const bool external = GENERATE(false, true);
+    REQUIRE_CUDA(cudaEventRecordWithFlags(event, stream, external ? cudaEventRecordExternal : cudaEventRecordDefault));
+    REQUIRE_CUDA(cudaStreamWaitEvent(stream, event, cudaEventWaitExternal));
+    const cudaGraph_t graph = capture.end();
+    REQUIRE(types_of(graph).back() == cudaGraphNodeTypeWaitEvent);
+    REQUIRE(nodes_of(graph).size() == (external ? 3 : 2));
+}
+
+TEST_CASE("an event that is recorded externally is no event of the capture", "[capture][events]") {
+    Stream stream;
+    Stream other;
+    Event event;
+    Capture capture(stream, relaxed);
+    REQUIRE_CUDA(cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal));
+    // Never recorded, as yet.
+    REQUIRE_CUDA(cudaEventQuery(event));
+    REQUIRE_CUDA(cudaStreamWaitEvent(other, event, 0));
+    REQUIRE(status_of(other) == cudaStreamCaptureStatusNone);
+    REQUIRE_CUDA(cudaStreamWaitEvent(stream, event, 0));
+    REQUIRE(captures(stream));
+    REQUIRE(types_of(capture.end()) == std::vector{cudaGraphNodeTypeEventRecord});
+}
+
 TEST_CASE("external flags are for streams that capture", "[capture][events]") {
     Stream stream;
     Stream other;

@@ -23,6 +23,18 @@ TEST_CASE("the legacy stream is of no use while a blocking stream captures", "[c
         {"cudaMemcpy", [&] { return cudaMemcpy(data.data(), host.data(), 4, cudaMemcpyHostToDevice); }},
         {"cudaMemset", [&] { return cudaMemset(data.data(), 0, 4); }},
         {"cudaMemsetAsync", [&] { return cudaMemsetAsync(data.data(), 0, 4, nullptr); }},
+        {"cudaMemset2D", [&] { return cudaMemset2D(data.data(), 8, 0, 4, 2); }},
+        {"cudaEventRecord", [&] { return cudaEventRecord(event, nullptr); }},
+        {"cudaStreamGetFlags",
+         [] {
+             unsigned flags = 0;
+             return cudaStreamGetFlags(nullptr, &flags);
+         }},
+        {"cudaStreamGetPriority",
+         [] {
+             int priority = 0;
+             return cudaStreamGetPriority(nullptr, &priority);
+         }},
         {"cudaStreamSynchronize", [&] { return cudaStreamSynchronize(nullptr); }},
     };
     const auto mode = GENERATE(values(all_modes));

@@ -83,6 +83,7 @@ const Named unsafe_calls[] = {
          const cudaError_t code = cudaMallocAsync(&data, 64, s.other);
          return code == cudaSuccess ? cudaFreeAsync(data, s.other) : code;
      }},
+    {"cudaFreeAsync of nothing", [](Surroundings& s) { return cudaFreeAsync(nullptr, s.other); }},
     {"cudaFreeAsync of another stream",
      [](Surroundings& s) {
          const cudaError_t code = cudaFreeAsync(s.ordered, s.other);
@@ -115,6 +116,11 @@ const Named unsafe_calls[] = {
          return cudaMemPoolCreate(&s.pool, &properties);
      }},
     {"cudaMemPoolTrimTo", [](Surroundings&) { return cudaMemPoolTrimTo(default_pool(), 0); }},
+    {"cudaMemPoolGetAttribute",
+     [](Surroundings&) {
+         unsigned long long bytes = 0;
+         return cudaMemPoolGetAttribute(default_pool(), cudaMemPoolAttrReleaseThreshold, &bytes);
+     }},
     {"cudaMemPoolSetAttribute",
      [](Surroundings&) {
          unsigned long long bytes = 0;
@@ -201,6 +207,17 @@ const Named safe_calls[] = {
      [](Surroundings& s) {
          cudaPointerAttributes attributes{};
          return cudaPointerGetAttributes(&attributes, s.data.data());
+     }},
+    {"cudaGraphClone",
+     [](Surroundings& s) {
+         cudaGraph_t clone = nullptr;
+         const cudaError_t code = cudaGraphClone(&clone, s.graph);
+         return code == cudaSuccess ? cudaGraphDestroy(clone) : code;
+     }},
+    {"cudaStreamGetFlags of another stream",
+     [](Surroundings& s) {
+         unsigned flags = 0;
+         return cudaStreamGetFlags(s.other, &flags);
      }},
     {"cudaDeviceGraphMemTrim", [](Surroundings&) { return cudaDeviceGraphMemTrim(0); }},
     {"a capture of another stream",
@@ -355,6 +372,19 @@ TEST_CASE("a thread's mode is exchanged, and is its own", "[capture][modes]") {
     mode = global;
     REQUIRE_CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
     REQUIRE(mode == thread_local_mode);
+}
+
+TEST_CASE("what a thread may do depends on its mode at the call, not at the begin", "[capture][modes]") {
+    Stream stream;
+    Stream other;
+    cudaStreamCaptureMode mode = relaxed;
+    REQUIRE_CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
+    Capture capture(stream, global);
+    other.synchronize();
+    REQUIRE(captures(stream));
+    REQUIRE_CUDA(cudaThreadExchangeStreamCaptureMode(&mode));
+    REQUIRE_CUDA_ERROR(cudaErrorStreamCaptureUnsupported, cudaStreamSynchronize(other));
+    capture.fail(cudaErrorStreamCaptureInvalidated);
 }
 
 TEST_CASE("an invalidated capture forbids nothing more", "[capture][modes]") {

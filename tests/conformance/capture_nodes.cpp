@@ -166,6 +166,10 @@ TEST_CASE("a captured memset becomes a memset node of bytes", "[capture][memset]
         REQUIRE_CUDA(cudaMemset2DAsync(data.data(), 64, 5, 64, 3, stream));
         REQUIRE(is(memset_params(captured(capture)[0]), data.data(), 1, 64, 3, 64, 5));
     }
+    SECTION("of one row") {
+        REQUIRE_CUDA(cudaMemset2DAsync(data.data(), 64, 5, 16, 1, stream));
+        REQUIRE(is(memset_params(captured(capture)[0]), data.data(), 1, 16, 1, 64, 5));
+    }
     SECTION("of one slice") {
         const cudaPitchedPtr box = make_cudaPitchedPtr(data.data(), 64, 32, 4);
         REQUIRE_CUDA(cudaMemset3DAsync(box, 9, make_cudaExtent(16, 2, 1), stream));
@@ -190,6 +194,10 @@ TEST_CASE("a captured memset of slices becomes a node for each, in a line", "[ca
         Exec(graph).run(stream);
         REQUIRE(data.read()[128] == 0x09090909);
         REQUIRE(data.read()[132] == poison);
+    }
+    SECTION("but whole ones a single line of bytes") {
+        REQUIRE_CUDA(cudaMemset3DAsync(box, 9, make_cudaExtent(64, 4, 3), stream));
+        REQUIRE(is(memset_params(captured(capture)[0]), first, 1, 768, 1, 0, 9));
     }
 }
 

@@ -169,6 +169,26 @@ TEST_CASE("a programmatic dependency is handed on from stream to stream", "[capt
     capture.end();
 }
 
+TEST_CASE("a full dependency on a node takes the place of a programmatic one", "[capture][edge_data]") {
+    Stream stream;
+    Stream fork;
+    Untimed event;
+    Capture capture(stream);
+    REQUIRE_CUDA(launch_with(stream, recording(event)));
+    // The stream itself comes after the whole kernel anyway.
+    REQUIRE_CUDA(cudaStreamWaitEvent(stream, event, 0));
+    REQUIRE(info_of(stream).data.size() == 1);
+    REQUIRE(is_full(info_of(stream).data[0]));
+    REQUIRE_CUDA(cudaStreamWaitEvent(fork, event, 0));
+    follow(fork, stream);
+    REQUIRE(info_of(fork).data.size() == 1);
+    REQUIRE(is_full(info_of(fork).data[0]));
+    REQUIRE_CUDA(cudaStreamWaitEvent(fork, event, 0));
+    REQUIRE(info_of(fork).data.size() == 1);
+    REQUIRE(is_full(info_of(fork).data[0]));
+    capture.end();
+}
+
 TEST_CASE("what is no kernel may be captured after a programmatic event", "[capture][edge_data]") {
     Stream stream;
     Stream fork;

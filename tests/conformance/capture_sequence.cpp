@@ -1,6 +1,7 @@
 // A capture from its begin to its end: what the stream takes, what comes out, who may end it.
 #include "capture.hpp"
 
+#include <future>
 #include <vector>
 
 TEST_CASE("captured work runs when its graph is launched, not before", "[capture]") {
@@ -161,6 +162,60 @@ TEST_CASE("threads capture at the same time, whatever the modes", "[capture]") {
     REQUIRE(nodes_of(one.end()).size() == 1);
 }
 
+TEST_CASE("threads capture, instantiate and launch without a care for each other", "[capture]") {
+    constexpr int threads = 4;
+    constexpr int rounds = 20;
+    symbol(add);
+    DeviceInts data(threads);
+    data.write(std::vector<int>(threads, 0));
+    const auto mode = GENERATE(cudaStreamCaptureModeThreadLocal, relaxed);
+    std::vector<std::future<int>> failures;
+    for (int i = 0; i < threads; ++i) {
+        failures.push_back(std::async(std::launch::async, [&, i] {
+            // No requirements here: they are for one thread at a time.
+            int failed = 0;
+            const auto check = [&](cudaError_t code) { failed += code != cudaSuccess; };
+            cudaStream_t streams[2]{};
+            cudaEvent_t event = nullptr;
+            for (cudaStream_t& stream : streams) {
+                check(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+            }
+            check(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+            int* to = data.data();
+            int index = i;
+            int value = 1;
+            void* arguments[] = {&to, &index, &value};
+            for (int round = 0; round < rounds; ++round) {
+                cudaGraph_t graph = nullptr;
+                cudaGraphExec_t exec = nullptr;
+                check(cudaStreamBeginCapture(streams[0], mode));
+                check(cudaEventRecord(event, streams[0]));
+                check(cudaStreamWaitEvent(streams[1], event, 0));
+                for (const cudaStream_t stream : streams) {
+                    check(cudaLaunchKernel(reinterpret_cast<void*>(&add), 1, 1, arguments, 0, stream));
+                }
+                check(cudaEventRecord(event, streams[1]));
+                check(cudaStreamWaitEvent(streams[0], event, 0));
+                check(cudaStreamEndCapture(streams[0], &graph));
+                check(cudaGraphInstantiateWithFlags(&exec, graph, 0));
+                check(cudaGraphLaunch(exec, streams[0]));
+                check(cudaStreamSynchronize(streams[0]));
+                check(cudaGraphExecDestroy(exec));
+                check(cudaGraphDestroy(graph));
+            }
+            check(cudaEventDestroy(event));
+            for (const cudaStream_t stream : streams) {
+                check(cudaStreamDestroy(stream));
+            }
+            return failed;
+        }));
+    }
+    for (std::future<int>& failed : failures) {
+        REQUIRE(failed.get() == 0);
+    }
+    REQUIRE(data.read() == std::vector<int>(threads, 2 * rounds));
+}
+
 TEST_CASE("any thread adds to a capture", "[capture]") {
     Stream stream;
     Call call(nothing);
@@ -239,6 +294,14 @@ TEST_CASE("destroying the origin frees its forks", "[capture]") {
     set.launch(fork);
     fork.synchronize();
     REQUIRE(data.read() == std::vector{1});
+}
+
+TEST_CASE("an invalidated capture is ended by any thread", "[capture]") {
+    Stream stream;
+    Capture capture(stream);
+    REQUIRE_CUDA_ERROR(cudaErrorStreamCaptureUnsupported, cudaStreamQuery(stream));
+    elsewhere([&] { capture.fail(cudaErrorStreamCaptureInvalidated); });
+    refuse_end(cudaErrorIllegalState, stream);
 }
 
 TEST_CASE("a captured graph is a graph like any other", "[capture]") {

@@ -1,5 +1,6 @@
 // CUDA's log: what it says about a failing call, to whom, and how it is read.
 #include "gate.hpp"
+#include "listener.hpp"
 #include "nodes.hpp"
 
 #include <array>
@@ -12,41 +13,6 @@ namespace {
 const std::string too_wide = "One or more of block dimensions of (2048,1,1) exceeds correspsonding maximum value of "
                              "(1024,1024,64)";
 const std::string returning = "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuGraphAddKernelNode_v2";
-
-/// Collects what a log callback is told.
-struct Listener {
-    struct Line {
-        std::string text;
-        cudaLogLevel level;
-        std::thread::id thread;
-    };
-
-    Listener() { REQUIRE_CUDA(cudaLogsRegisterCallback(&Listener::hear, this, &handle)); }
-    ~Listener() { stop(); }
-    Listener(const Listener&) = delete;
-    Listener& operator=(const Listener&) = delete;
-
-    void stop() {
-        if (handle != nullptr) {
-            CHECK(cudaLogsUnregisterCallback(handle) == cudaSuccess);
-        }
-        handle = nullptr;
-    }
-    std::vector<std::string> texts() const {
-        std::vector<std::string> result;
-        for (const Line& line : lines) {
-            result.push_back(line.text);
-        }
-        return result;
-    }
-
-    static void CUDART_CB hear(void* self, cudaLogLevel level, char* text, std::size_t length) {
-        static_cast<Listener*>(self)->lines.push_back({std::string(text, length), level, std::this_thread::get_id()});
-    }
-
-    std::vector<Line> lines;
-    cudaLogsCallbackHandle handle = nullptr;
-};
 
 /// A call that fails and leaves two lines in the log.
 void fail(cudaGraph_t graph) {

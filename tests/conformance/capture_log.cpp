@@ -1,0 +1,118 @@
+// What CUDA's log says about a call that captures do not allow.
+#include "capture.hpp"
+#include "listener.hpp"
+
+#include <string>
+#include <vector>
+
+namespace {
+
+const std::string by_this_thread =
+    "API call conflicts with a stream capture sequence initiated from the calling thread";
+const std::string by_another_thread = "API call conflicts with a stream capture sequence initiated from another thread";
+const std::string invalidated_before = "Capture was invalidated by a prior API call";
+const std::string unjoined = "Capture sequence contains a fork that was not joined to the primary stream";
+const std::string not_capturing = "Stream is not actively capturing";
+const std::string captured_event = "Recorded event not allowed on stream";
+const std::string dead_event = "Event is not valid. This can be related to a graph capture that is no longer running";
+const std::string legacy = "Call cannot be made against CU_STREAM_LEGACY while a blocking stream in the same context "
+                           "is capturing";
+
+/// The first line that the failing call logs.
+template <class Call>
+std::string reason(cudaError_t code, Call&& call) {
+    const Listener listener;
+    REQUIRE_CUDA_ERROR(code, call());
+    const std::vector<std::string> texts = listener.texts();
+    REQUIRE_FALSE(texts.empty());
+    return texts.front();
+}
+
+cudaError_t end(cudaStream_t stream) {
+    return cudaStreamEndCapture(stream, nullptr);
+}
+
+} // namespace
+
+TEST_CASE("the log says whose capture an unsafe call meets", "[capture][log]") {
+    Stream stream;
+    Capture capture(stream);
+    void* data = nullptr;
+    const auto allocate = [&] { return cudaMalloc(&data, 64); };
+    SECTION("this thread's") {
+        REQUIRE(reason(cudaErrorStreamCaptureUnsupported, allocate) == by_this_thread);
+    }
+    SECTION("another thread's") {
+        elsewhere([&] { REQUIRE(reason(cudaErrorStreamCaptureUnsupported, allocate) == by_another_thread); });
+    }
+    REQUIRE(reason(cudaErrorStreamCaptureInvalidated, [&] { return end(stream); }) == invalidated_before);
+}
+
+TEST_CASE("the log says why a capture cannot be ended", "[capture][log]") {
+    Stream stream;
+    Stream fork;
+    Call call(nothing);
+    REQUIRE(reason(cudaErrorIllegalState, [&] { return end(stream); }) == not_capturing);
+    Capture capture(stream);
+    call.launch(stream);
+    follow(fork, stream);
+    call.launch(fork);
+    SECTION("not joined") {
+        REQUIRE(reason(cudaErrorStreamCaptureUnjoined, [&] { return end(stream); }) == unjoined);
+    }
+    SECTION("on a fork") {
+        REQUIRE(reason(cudaErrorStreamCaptureUnmatched, [&] { return end(fork); }) ==
+                "Capture was not initiated on hStream");
+    }
+    SECTION("by another thread") {
+        elsewhere([&] {
+            REQUIRE(reason(cudaErrorStreamCaptureWrongThread, [&] { return end(stream); }) ==
+                    "CU_STREAM_CAPTURE_MODE_RELAXED is required to begin and end the capture on different threads");
+        });
+    }
+}
+
+TEST_CASE("the log says what is wrong with a captured event", "[capture][log]") {
+    Stream stream;
+    Stream other;
+    Event event;
+    Capture capture(stream);
+    REQUIRE_CUDA(cudaEventRecord(event, stream));
+    REQUIRE(reason(cudaErrorCapturedEvent, [&] { return cudaEventQuery(event); }) == captured_event);
+    REQUIRE(reason(cudaErrorInvalidValue, [&] { return cudaStreamWaitEvent(other, event, 0); }) == dead_event);
+    capture.fail(cudaErrorStreamCaptureInvalidated);
+    REQUIRE(reason(cudaErrorInvalidValue, [&] { return cudaEventSynchronize(event); }) == dead_event);
+    REQUIRE(reason(cudaErrorIllegalState, [&] {
+                return cudaEventRecordWithFlags(event, stream, cudaEventRecordExternal);
+            }) == "CU_EVENT_RECORD_EXTERNAL flag is set but stream is not capturing");
+}
+
+TEST_CASE("the log says why the legacy stream is of no use", "[capture][log]") {
+    Stream stream;
+    Capture capture(stream);
+    auto status = cudaStreamCaptureStatusNone;
+    REQUIRE(reason(cudaErrorStreamCaptureImplicit, [&] { return cudaStreamIsCapturing(nullptr, &status); }) == legacy);
+    REQUIRE(reason(cudaErrorStreamCaptureImplicit, [] { return cudaStreamSynchronize(nullptr); }) == legacy);
+}
+
+TEST_CASE("the log says that a graph is captured into", "[capture][log]") {
+    Stream stream;
+    Call call(nothing);
+    Capture capture(stream);
+    call.launch(stream);
+    const cudaGraph_t graph = info_of(stream).graph;
+    REQUIRE(reason(cudaErrorIllegalState, [&] { return cudaGraphDestroy(graph); }) ==
+            "Cannot destroy a graph while it is being captured to");
+    REQUIRE(reason(cudaErrorIllegalState, [&] { return cudaGraphDestroyNode(nodes_of(graph)[0]); }) ==
+            "Cannot remove nodes from a graph while it is being captured to");
+}
+
+TEST_CASE("the log says what is wrong with a launch that a capture does not survive", "[capture][log]") {
+    Stream stream;
+    Call call(nothing);
+    Capture capture(stream, relaxed);
+    REQUIRE(reason(cudaErrorInvalidValue, [&] {
+                return cudaLaunchKernel(call.function(), 0, 1, call.arguments(), 0, stream);
+            }) == "Grid Dimension X must be nonzero");
+    REQUIRE(invalidated(stream));
+}
