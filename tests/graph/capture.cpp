@@ -5,7 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
-#include "test.hpp"
+#include "watched.hpp"
 
 using cudag::capture;
 using cudag::Captured;
@@ -155,8 +155,7 @@ TEST_CASE("retained owners live as long as the captured graph and its execs", "[
         CHECK_FALSE(watch.expired());
         run(*exec, stream);
     }
-    stream.synchronize();
-    CHECK(watch.expired());
+    CHECK(released(watch, stream));
 }
 
 TEST_CASE("retained owners go with a capture that is dropped", "[capture]") {
@@ -219,8 +218,8 @@ TEST_CASE("owners given to stream work are kept by the graph that records it", "
         CHECK(read(*result) == std::vector{34});
         CHECK(std::all_of(memory.begin(), memory.end(), is_alive));
     }
-    stream.synchronize();
-    CHECK(std::none_of(memory.begin(), memory.end(), is_alive));
+    for (const auto& watch : memory)
+        CHECK(released(watch, stream));
 }
 
 TEST_CASE("owners given to stream work that runs at once are borrowed", "[capture]") {
