@@ -24,8 +24,8 @@ TEST_CASE("an ordinary function is refused as a plain launch", "[stream]") {
     const cudag::DeviceBuffer<int> cell(1);
     const cudag::Stream stream;
     const auto error = refused<cudag::Error>([&] { cudag::launch(stream, {}, ordinary_function, cell, 1); });
-    CHECK(error.code() == cuda_code(cudaErrorInvalidResourceHandle));
-    CHECK(error.operation() == "cudaLaunchKernel");
+    CHECK(error.code() == cuda_code(cudaErrorInvalidDeviceFunction));
+    CHECK(error.operation() == "cudaGetFuncBySymbol");
     CHECK_THAT(error.what(), ContainsSubstring("__global__"));
 }
 
