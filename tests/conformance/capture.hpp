@@ -70,6 +70,18 @@ class Capture {
 
 inline constexpr auto relaxed = cudaStreamCaptureModeRelaxed;
 
+/// A capture into `graph`, whose first node comes after `after`.
+inline cudaError_t begin_into(cudaStream_t stream, cudaGraph_t graph, const Nodes& after = {},
+                              cudaStreamCaptureMode mode = relaxed) {
+    return cudaStreamBeginCaptureToGraph(stream, graph, after.data(), nullptr, after.size(), mode);
+}
+
+inline void end_into(cudaStream_t stream, cudaGraph_t graph) {
+    auto ended = untouched<cudaGraph_t>();
+    REQUIRE_CUDA(cudaStreamEndCapture(stream, &ended));
+    REQUIRE(ended == graph);
+}
+
 /// `to` waits for what `from` has captured so far.
 inline void follow(cudaStream_t to, cudaStream_t from) {
     Event event(cudaEventDisableTiming);
