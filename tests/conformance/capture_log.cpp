@@ -55,12 +55,13 @@ TEST_CASE("the log says why a capture cannot be ended", "[capture][log]") {
     REQUIRE(reason(cudaErrorIllegalState, [&] { return end(stream); }) == not_capturing);
     Capture capture(stream);
     call.launch(stream);
-    follow(fork, stream);
-    call.launch(fork);
     SECTION("not joined") {
+        follow(fork, stream);
+        call.launch(fork);
         REQUIRE(reason(cudaErrorStreamCaptureUnjoined, [&] { return end(stream); }) == unjoined);
     }
     SECTION("on a fork") {
+        follow(fork, stream);
         REQUIRE(reason(cudaErrorStreamCaptureUnmatched, [&] { return end(fork); }) ==
                 "Capture was not initiated on hStream");
     }

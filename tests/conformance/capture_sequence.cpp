@@ -304,6 +304,19 @@ TEST_CASE("an invalidated capture is ended by any thread", "[capture]") {
     refuse_end(cudaErrorIllegalState, stream);
 }
 
+TEST_CASE("a missing join counts more than the wrong thread", "[capture]") {
+    Stream stream;
+    Stream fork;
+    Call call(nothing);
+    const auto mode = GENERATE(values(all_modes));
+    Capture capture(stream, mode);
+    call.launch(stream);
+    follow(fork, stream);
+    call.launch(fork);
+    elsewhere([&] { capture.fail(cudaErrorStreamCaptureUnjoined); });
+    REQUIRE(status_of(fork) == cudaStreamCaptureStatusNone);
+}
+
 TEST_CASE("a captured graph is a graph like any other", "[capture]") {
     Stream stream;
     DeviceInts data(2);

@@ -53,12 +53,12 @@ std::shared_ptr<Graph> end(Stream& stream) {
     std::optional<Failure> failure;
     if (!capture->is_valid())
         failure = {cudaErrorStreamCaptureInvalidated, "Capture was invalidated by a prior API call"};
-    else if (capture->mode() != cudaStreamCaptureModeRelaxed && !capture->is_of_this_thread())
-        failure = {cudaErrorStreamCaptureWrongThread,
-                   "CU_STREAM_CAPTURE_MODE_RELAXED is required to begin and end the capture on different threads"};
     else if (!capture->is_joined())
         failure = {cudaErrorStreamCaptureUnjoined,
                    "Capture sequence contains a fork that was not joined to the primary stream"};
+    else if (capture->mode() != cudaStreamCaptureModeRelaxed && !capture->is_of_this_thread())
+        failure = {cudaErrorStreamCaptureWrongThread,
+                   "CU_STREAM_CAPTURE_MODE_RELAXED is required to begin and end the capture on different threads"};
     if (failure) {
         drop_capture(capture);
         throw *std::move(failure);
