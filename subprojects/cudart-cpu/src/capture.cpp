@@ -2,6 +2,7 @@
 #include "capture.hpp"
 
 #include "capture_rules.hpp"
+#include "device_model.hpp"
 #include "event.hpp"
 
 #include <algorithm>
@@ -33,6 +34,18 @@ unsigned long long this_thread() noexcept {
     return number;
 }
 
+/// What is captured belongs to the stream's device, whichever is current.
+class OnDeviceOf {
+  public:
+    explicit OnDeviceOf(const Stream& stream) : outer_(current_device()) { set_current_device(stream.device()); }
+    OnDeviceOf(const OnDeviceOf&) = delete;
+    OnDeviceOf& operator=(const OnDeviceOf&) = delete;
+    ~OnDeviceOf() { set_current_device(outer_); }
+
+  private:
+    int outer_;
+};
+
 std::vector<Node*> nodes_of(const CaptureFront& front) {
     std::vector<Node*> nodes;
     nodes.reserve(front.nodes.size());
@@ -59,8 +72,9 @@ void CaptureFront::add(const CaptureFront& other) {
         add(other.nodes[i], other.data[i]);
 }
 
-Capture::Capture(Stream& origin, cudaStreamCaptureMode mode, std::shared_ptr<Graph> graph)
-    : origin_(origin), mode_(mode), thread_(this_thread()), id_(capture_id_of(*graph)), graph_(std::move(graph)) {}
+Capture::Capture(Stream& origin, cudaStreamCaptureMode mode, std::shared_ptr<Graph> graph, bool makes_graph)
+    : origin_(origin), mode_(mode), thread_(this_thread()), id_(capture_id_of(*graph)), graph_(std::move(graph)),
+      makes_graph_(makes_graph) {}
 
 bool Capture::is_of_this_thread() const noexcept {
     return thread_ == this_thread();
@@ -180,6 +194,7 @@ bool captured(Stream& stream, const MakeNode& make) {
     const std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Capture> capture = active_capture_of(stream);
     if (!capture) return false;
+    const OnDeviceOf device(stream);
     NodeContent content = make(*capture->graph(), capture->before(stream));
     require_operands(*content.work, nullptr);
     capture->add(stream, std::move(content), capture->front_of(stream).data);

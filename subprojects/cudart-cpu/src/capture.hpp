@@ -28,7 +28,8 @@ struct CaptureFront {
 /// One capture sequence, from its begin to its end. Guarded by graph_mutex(), as all functions below that take no lock.
 class Capture {
   public:
-    Capture(Stream& origin, cudaStreamCaptureMode mode, std::shared_ptr<Graph> graph);
+    /// `makes_graph`: nobody has had the graph before.
+    Capture(Stream& origin, cudaStreamCaptureMode mode, std::shared_ptr<Graph> graph, bool makes_graph);
 
     Stream& origin() const noexcept { return origin_; }
     cudaStreamCaptureMode mode() const noexcept { return mode_; }
@@ -36,6 +37,7 @@ class Capture {
     bool is_of_this_thread() const noexcept;
     unsigned long long id() const noexcept { return id_; }
     const std::shared_ptr<Graph>& graph() const noexcept { return graph_; }
+    bool makes_graph() const noexcept { return makes_graph_; }
 
     bool is_valid() const noexcept { return is_valid_; }
     void invalidate() noexcept { is_valid_ = false; }
@@ -60,6 +62,7 @@ class Capture {
     unsigned long long thread_;
     unsigned long long id_;
     std::shared_ptr<Graph> graph_;
+    bool makes_graph_;
     bool is_valid_ = true;
     std::unordered_map<Stream*, CaptureFront> members_;
     CaptureFront left_; // of streams that were destroyed

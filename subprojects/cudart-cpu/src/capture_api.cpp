@@ -42,9 +42,9 @@ CaptureFront front_of(const Graph& graph, const cudaGraphNode_t* nodes, const cu
     fail(cudaErrorIllegalState, "Stream is not actively capturing");
 }
 
-/// The graph. A sequence that has failed ends all the same, without a graph.
-std::shared_ptr<Graph> end(Stream& stream) {
-    const std::shared_ptr<Capture> capture = stream.capture();
+/// A sequence that has failed ends all the same, without a graph.
+std::shared_ptr<const Capture> end(Stream& stream) {
+    std::shared_ptr<Capture> capture = stream.capture();
     if (!capture) fail_not_capturing();
     if (&capture->origin() != &stream) {
         capture->invalidate();
@@ -64,7 +64,7 @@ std::shared_ptr<Graph> end(Stream& stream) {
         throw *std::move(failure);
     }
     end_capture(capture);
-    return capture->graph();
+    return capture;
 }
 
 } // namespace
@@ -80,7 +80,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamBeginCapture(cudaStream_t stream,
         auto graph = std::make_shared<Graph>();
         const cudaGraph_t handle = register_graph(graph);
         try {
-            begin_capture(std::make_shared<Capture>(origin, mode, std::move(graph)), {});
+            begin_capture(std::make_shared<Capture>(origin, mode, std::move(graph), true), {});
         } catch (...) {
             destroy_graph(handle);
             throw;
@@ -99,7 +99,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t 
         if (std::ranges::any_of(captures(), [&](const auto& other) { return other->graph() == target; }))
             fail(cudaErrorIllegalState, {});
         const CaptureFront front = front_of(*target, dependencies, dependencyData, numDependencies);
-        begin_capture(std::make_shared<Capture>(origin, mode, std::move(target)), front);
+        begin_capture(std::make_shared<Capture>(origin, mode, std::move(target), false), front);
     });
 }
 
@@ -107,11 +107,11 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t stream, c
     return graph_api("cudaStreamEndCapture", [&] {
         // As CUDA does: a caller that wants no graph has none, and one that gets none has null.
         if (pGraph) *pGraph = nullptr;
-        const std::shared_ptr<Graph> graph = end(stream_of(stream));
+        const std::shared_ptr<const Capture> ended = end(stream_of(stream));
         if (pGraph)
-            *pGraph = graph->handle();
-        else if (!graph->owner())
-            destroy_graph(graph->handle());
+            *pGraph = ended->graph()->handle();
+        else if (ended->makes_graph())
+            destroy_graph(ended->graph()->handle());
     });
 }
 

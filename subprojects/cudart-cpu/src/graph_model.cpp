@@ -65,13 +65,16 @@ Graph::~Graph() {
         retire(*node);
 }
 
+void disown(Graph& body) noexcept {
+    graphs().take(body.handle_);
+    // A capture into it may go on.
+    body.owner_ = nullptr;
+}
+
 void Graph::retire(Node& node) noexcept {
     live_nodes().take(node.handle);
-    for (const auto& body : node.bodies) {
-        graphs().take(body->handle_);
-        // A capture into it may go on.
-        body->owner_ = nullptr;
-    }
+    for (const auto& body : node.bodies)
+        disown(*body);
 }
 
 Node& Graph::add(NodeContent content, const std::vector<Node*>& dependencies, const cudaGraphEdgeData* data) {
@@ -200,7 +203,7 @@ void own_bodies(Node& owner, Bodies bodies) {
     }
     owner.bodies.swap(bodies);
     for (const auto& replaced : bodies)
-        graphs().take(replaced->handle_);
+        disown(*replaced);
 }
 
 void destroy_graph(cudaGraph_t handle) {

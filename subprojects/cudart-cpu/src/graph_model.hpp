@@ -110,6 +110,7 @@ class Graph {
     static void retire(Node& node) noexcept;
     friend cudaGraph_t register_graph(std::shared_ptr<Graph> graph);
     friend void own_bodies(Node& owner, Bodies bodies);
+    friend void disown(Graph& body) noexcept;
 
     cudaGraph_t handle_ = nullptr;
     const Node* owner_ = nullptr;
