@@ -5,6 +5,7 @@
 #include "host_call.hpp"
 #include "reclaim.hpp"
 
+#include <cudag/detail/cuda_compat.hpp>
 #include <cudag/format.hpp>
 #include <cudag/launch.hpp>
 
@@ -21,6 +22,19 @@ Subject subject_of(const char* call, const SourceLocation& where) {
 
 void require_scalar(const ScalarPlace& scalar, const char* call) {
     if (scalar.memory == nullptr) refuse<Error>("the scalar was moved from", subject_of(call, scalar.where));
+}
+
+struct Capture {
+    cudaStreamCaptureStatus status;
+    cudaGraph_t graph; ///< null unless the capture is active
+};
+
+Capture capture_of(cudaStream_t stream, const char* call, const SourceLocation& where) {
+    Capture capture{};
+    const cudaError_t status = compat::stream_get_capture_info(stream, &capture.status, nullptr, &capture.graph);
+    if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaStreamGetCaptureInfo", subject_of(call, where));
+    if (capture.status != cudaStreamCaptureStatusActive) capture.graph = nullptr;
+    return capture;
 }
 
 /// `at` and `bytes` are multiples of `element_bytes`, of which neighbours that are equal share one memset.
@@ -50,7 +64,8 @@ std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value, const So
 
 void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* value) {
     require_scalar(scalar, "set");
-    keep_with_capture(stream, {{0, scalar.memory}});
+    const Capture capture = capture_of(stream, "set", scalar.where);
+    if (capture.graph != nullptr) keep_with_graph(capture.graph, {scalar.memory});
     const std::size_t element_bytes = scalar.bytes % 4 == 0 ? 4 : scalar.bytes % 2 == 0 ? 2 : 1;
     set_elements(stream, scalar, static_cast<const std::byte*>(value), element_bytes);
 }
@@ -58,10 +73,7 @@ void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* valu
 void get_scalar(cudaStream_t stream, const ScalarPlace& scalar, void* value) {
     const auto subject = [&] { return subject_of("get", scalar.where); };
     require_scalar(scalar, "get");
-    cudaStreamCaptureStatus capture{};
-    if (const cudaError_t status = cudaStreamIsCapturing(stream, &capture); status != cudaSuccess)
-        raise_call<CaptureError>(status, "cudaStreamIsCapturing", subject());
-    if (capture != cudaStreamCaptureStatusNone)
+    if (capture_of(stream, "get", scalar.where).status != cudaStreamCaptureStatusNone)
         refuse<CaptureError>("the stream is captured, its work has not run; call get() after the graph's launch, or "
                              "capture a memcpy to a PinnedBuffer",
                              subject(), cudaErrorStreamCaptureUnsupported);

@@ -58,7 +58,8 @@ class DeviceScalar : public detail::OwnedMemory<T> {
     /// Sets the value, which is copied now, after what `stream` was given before and ahead of what it is given later.
     /// Never waits. While `stream` is captured, it becomes memset nodes: each run of the graph sets this value, and the
     /// graph keeps the scalar.
-    /// What another stream does at the same time must be ordered by other means. Throws Error if CUDA refuses.
+    /// What another stream does at the same time must be ordered by other means. Throws Error if CUDA refuses, or
+    /// CaptureError if that is because of a capture.
     void set(const T& value, StreamRef stream, SourceLocation location = SourceLocation::current()) {
         detail::set_scalar(stream.get(), {this->owner(), sizeof(T), location}, &value);
     }

@@ -263,3 +263,21 @@ TEST_CASE("reading a scalar in a captured stream is refused, and the capture sta
     run(exec, stream);
     CHECK(read(cell) == std::vector{3});
 }
+
+TEST_CASE("a scalar in the legacy stream while a blocking one is captured is refused", "[capture][scalar]") {
+    DeviceScalar<int> scalar(1);
+    cudaStream_t blocking = nullptr;
+    cudag::check(cudaStreamCreate(&blocking));
+    {
+        StreamCapture c(blocking);
+        const auto set = refused<CaptureError>([&] { scalar.set(2, cudaStreamLegacy); });
+        CHECK(set.code() == cuda_code(cudaErrorStreamCaptureImplicit));
+        CHECK_THAT(set.what(), StartsWith("cudag: DeviceScalar::set at ") && ContainsSubstring("device_scalar.cpp"));
+        CHECK(c.status() == CaptureStatus::active);
+        const auto get = refused<CaptureError>([&] { static_cast<void>(scalar.get(cudaStreamLegacy)); });
+        CHECK(get.code() == cuda_code(cudaErrorStreamCaptureImplicit));
+        CHECK(c.status() == CaptureStatus::active);
+    }
+    CHECK(scalar.get(blocking) == 1);
+    cudag::check(cudaStreamDestroy(blocking));
+}
