@@ -56,6 +56,11 @@ const KernelSignature* signature_of(GraphState& graph, CUfunction function) {
     return graph.store(KernelSignature{parameters, static_cast<std::uint32_t>(found.size()), bytes});
 }
 
+void require(CUresult result, const char* operation) {
+    if (result != CUDA_SUCCESS) [[unlikely]]
+        raise_call<GraphError>(to_runtime(result), operation, {}, Api::driver);
+}
+
 /// Reads the parameters of new nodes of a graph; functions are described once each.
 class Describer {
   public:
@@ -103,26 +108,42 @@ class Describer {
   private:
     NodeParams kernel(cudaGraphNode_t node) {
         CUDA_KERNEL_NODE_PARAMS native{};
-        const CUresult result = driver().graph_kernel_node_get_params(node, &native);
-        if (result != CUDA_SUCCESS) [[unlikely]]
-            raise_call<GraphError>(to_runtime(result), "cuGraphKernelNodeGetParams", {}, Api::driver);
+        require(driver().graph_kernel_node_get_params(node, &native), "cuGraphKernelNodeGetParams");
         const KernelSignature& signature = signature_in_graph(native.func);
         auto* memory = graph_.allocate_bytes(sizeof(KernelParams) + signature.bytes);
         std::byte* values = memory + sizeof(KernelParams);
         if (native.kernelParams != nullptr)
             copy_values(signature, native.kernelParams, values);
-        else if (signature.count > 0)
-            return std::monostate(); // they stand in `extra`
-        const LaunchConfig config{{native.gridDimX, native.gridDimY, native.gridDimZ},
-                                  {native.blockDimX, native.blockDimY, native.blockDimZ},
-                                  native.sharedMemBytes};
-        const KernelParams* params = new (memory) KernelParams{native.func, nullptr, &signature, config, values, node};
+        else
+            copy_buffer(signature, native.extra, values);
+        const KernelParams* params = new (memory) KernelParams{native.func,
+                                                               nullptr,
+                                                               &signature,
+                                                               {{native.gridDimX, native.gridDimY, native.gridDimZ},
+                                                                {native.blockDimX, native.blockDimY, native.blockDimZ},
+                                                                native.sharedMemBytes},
+                                                               values,
+                                                               native.kern,
+                                                               node};
         return params;
     }
 
     static void copy_values(const KernelSignature& signature, void* const* arguments, std::byte* values) {
         for (std::uint32_t i = 0; i < signature.count; ++i)
             std::memcpy(values + signature.parameters[i].offset, arguments[i], signature.parameters[i].size);
+    }
+
+    /// Of a launch that gave its arguments as one block, in the layout that `values` has, too.
+    static void copy_buffer(const KernelSignature& signature, void* const* extra, std::byte* values) {
+        const void* buffer = nullptr;
+        std::size_t bytes = 0;
+        for (; extra != nullptr && *extra != CU_LAUNCH_PARAM_END; extra += 2)
+            if (*extra == CU_LAUNCH_PARAM_BUFFER_POINTER)
+                buffer = extra[1];
+            else if (*extra == CU_LAUNCH_PARAM_BUFFER_SIZE)
+                bytes = *static_cast<const std::size_t*>(extra[1]);
+        std::memset(values, 0, signature.bytes);
+        if (buffer != nullptr) std::memcpy(values, buffer, std::min<std::size_t>(bytes, signature.bytes));
     }
 
     const KernelSignature& signature_in_graph(CUfunction function) {
@@ -216,10 +237,15 @@ class Describer {
 };
 
 std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
-    std::size_t count = 0;
-    checked<GraphError>(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes");
-    std::vector<cudaGraphNode_t> nodes(count);
-    if (count != 0) checked<GraphError>(cudaGraphGetNodes(graph, nodes.data(), &count), "cudaGraphGetNodes");
+    std::vector<cudaGraphNode_t> nodes(64); // enough for most: then CUDA is asked once
+    std::size_t count = nodes.size();
+    require(driver().graph_get_nodes(graph, nodes.data(), &count), "cuGraphGetNodes");
+    if (count == nodes.size()) {
+        require(driver().graph_get_nodes(graph, nullptr, &count), "cuGraphGetNodes");
+        nodes.resize(count);
+        require(driver().graph_get_nodes(graph, nodes.data(), &count), "cuGraphGetNodes");
+    }
+    nodes.resize(count);
     return nodes;
 }
 
@@ -257,26 +283,51 @@ class NodeIndices {
     std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(16, none);
 };
 
-/// The edges of `graph` to nodes from number `first` on. `nodes` are all that there are records of; others were added
-/// through CUDA's handle, and remain unknown.
-std::vector<EdgeRecord> edges_to(std::span<const cudaGraphNode_t> nodes, cudaGraph_t graph, std::size_t first) {
-    std::size_t count = 0;
-    checked<GraphError>(compat::graph_get_edges(graph, nullptr, nullptr, nullptr, &count), "cudaGraphGetEdges");
-    if (count == 0) return {};
-    std::vector<cudaGraphNode_t> from(count);
-    std::vector<cudaGraphNode_t> to(count);
-    std::vector<cudaGraphEdgeData> data(count);
-    checked<GraphError>(compat::graph_get_edges(graph, from.data(), to.data(), data.data(), &count),
-                        "cudaGraphGetEdges");
-    const NodeIndices indices(nodes);
-    std::vector<EdgeRecord> edges;
-    edges.reserve(first == 0 ? count : 0);
-    for (std::size_t i = 0; i < count; ++i) {
-        const EdgeRecord edge{indices.find(from[i]), indices.find(to[i]), edge_kind(data[i])};
-        if (edge.from != NodeIndices::none && edge.to != NodeIndices::none && edge.to >= first) edges.push_back(edge);
+/// Reads the edges of nodes, one node after the other, which costs CUDA a fraction of listing those of a graph.
+class EdgeReader {
+  public:
+    /// `nodes` are all that there are records of; others were added through CUDA's handle, and remain unknown.
+    explicit EdgeReader(std::span<const cudaGraphNode_t> nodes) : nodes_(nodes), indices_(nodes) {}
+
+    /// The edges to nodes from number `first` on, by node, and from earlier nodes first.
+    [[nodiscard]] std::vector<EdgeRecord> edges_to(std::size_t first) {
+        std::vector<EdgeRecord> edges;
+        edges.reserve(nodes_.size() - first);
+        for (auto to = static_cast<std::uint32_t>(first); to < nodes_.size(); ++to) {
+            const std::size_t begin = edges.size();
+            for (std::size_t i = 0, count = read(nodes_[to]); i < count; ++i) {
+                // most nodes of a captured graph depend on the one before
+                const std::uint32_t from = to > 0 && from_[i] == nodes_[to - 1] ? to - 1 : indices_.find(from_[i]);
+                if (from != NodeIndices::none) edges.push_back({from, to, edge_kind(data_[i])});
+            }
+            std::sort(edges.begin() + static_cast<std::ptrdiff_t>(begin), edges.end(),
+                      [](const EdgeRecord& a, const EdgeRecord& b) { return a.from < b.from; });
+        }
+        return edges;
     }
-    return edges;
-}
+
+  private:
+    /// How many nodes `node` depends on, which stand in `from_` then.
+    std::size_t read(cudaGraphNode_t node) {
+        const auto ask = [&](std::size_t room) {
+            require(driver().graph_node_get_dependencies(node, room == 0 ? nullptr : from_.data(),
+                                                         room == 0 ? nullptr : data_.data(), &room),
+                    "cuGraphNodeGetDependencies");
+            return room;
+        };
+        const std::size_t count = ask(from_.size());
+        if (count < from_.size()) return count;
+        const std::size_t all = ask(0);
+        from_.resize(all + 1);
+        data_.resize(all + 1);
+        return ask(all + 1);
+    }
+
+    std::span<const cudaGraphNode_t> nodes_;
+    NodeIndices indices_;
+    std::vector<cudaGraphNode_t> from_ = std::vector<cudaGraphNode_t>(8);
+    std::vector<CUgraphEdgeData> data_ = std::vector<CUgraphEdgeData>(8);
+};
 
 bool has_early(const std::vector<EdgeRecord>& edges) {
     return std::any_of(edges.begin(), edges.end(), [](const EdgeRecord& edge) { return edge.kind != EdgeKind::full; });
@@ -317,8 +368,9 @@ Description describe_nodes(GraphState& graph, std::size_t first, std::size_t kno
     description.records.reserve(natives.size());
     Describer describer(graph, description, known);
     for (const cudaGraphNode_t native : natives) {
-        cudaGraphNodeType type{};
-        checked<GraphError>(cudaGraphNodeGetType(native, &type), "cudaGraphNodeGetType");
+        CUgraphNodeType driver_type{};
+        require(driver().graph_node_get_type(native, &driver_type), "cuGraphNodeGetType");
+        const auto type = static_cast<cudaGraphNodeType>(driver_type); // value for value
         const NodeParams params = describer.describe(native, type);
         if (type == cudaGraphNodeTypeGraph)
             description.nested.push_back(
@@ -338,15 +390,19 @@ std::recursive_mutex& reading() {
 } // namespace
 
 void GraphState::append_described(Description&& description) {
-    reserve_more(nodes_, description.records.size());
-    reserve_more(natives_, description.natives.size());
     reserve_more(edges_, description.edges.size());
     reserve_more(nested_, description.nested.size());
-    for (std::size_t i = 0; i < description.records.size(); ++i) {
-        const NodeRecord& record = description.records[i];
-        keeps_nodes_ = keeps_nodes_ || record.kind == NodeKind::alloc || record.kind == NodeKind::free;
-        nodes_.push_back(record);
-        natives_.push_back(description.natives[i]);
+    const bool memory = std::any_of(description.records.begin(), description.records.end(), [](const NodeRecord& node) {
+        return node.kind == NodeKind::alloc || node.kind == NodeKind::free;
+    });
+    if (nodes_.empty()) {
+        nodes_ = std::move(description.records);
+        natives_ = std::move(description.natives);
+    } else {
+        reserve_more(nodes_, description.records.size());
+        reserve_more(natives_, description.natives.size());
+        nodes_.insert(nodes_.end(), description.records.begin(), description.records.end());
+        natives_.insert(natives_.end(), description.natives.begin(), description.natives.end());
     }
     edges_.insert(edges_.begin() + static_cast<std::ptrdiff_t>(native_edges_), description.edges.begin(),
                   description.edges.end());
@@ -355,6 +411,7 @@ void GraphState::append_described(Description&& description) {
     allocations_ = std::move(description.allocations);
     for (Description::Inner& inner : description.nested)
         attach(std::move(inner.graph), inner.node, Place::child); // CUDA shows no bodies of conditionals
+    keeps_nodes_ = keeps_nodes_ || memory;
     described_ = true;
 }
 
@@ -372,7 +429,7 @@ void GraphState::read_edges_now() const {
     const std::lock_guard lock(reading());
     if (!edges_unread_.load(std::memory_order_relaxed)) return;
     auto& self = const_cast<GraphState&>(*this);
-    self.edges_ = edges_to(natives(), native_, 0);
+    self.edges_ = EdgeReader(natives()).edges_to(0);
     self.native_edges_ = edges_.size();
     self.has_early_edges_ = has_early(edges_);
     self.edges_unread_.store(false, std::memory_order_release);
@@ -383,7 +440,7 @@ void describe_region(GraphState& graph, std::uint32_t first, const CaptureNames&
     Description description = describe_nodes(graph, first, known, graph.allocations(), names);
     std::vector<cudaGraphNode_t> all = graph.natives();
     all.insert(all.end(), description.natives.begin(), description.natives.end());
-    description.edges = edges_to(all, graph.native(), known);
+    description.edges = EdgeReader(all).edges_to(known);
     graph.append_described(std::move(description));
 }
 

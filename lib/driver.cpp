@@ -26,6 +26,9 @@ Driver load() {
     fetch(result.ctx_get_id, "cuCtxGetId");
     fetch(result.launch_kernel, "cuLaunchKernel");
     fetch(result.graph_add_kernel_node, "cuGraphAddKernelNode");
+    fetch(result.graph_get_nodes, "cuGraphGetNodes");
+    fetch(result.graph_node_get_type, "cuGraphNodeGetType");
+    fetch(result.graph_node_get_dependencies, "cuGraphNodeGetDependencies");
     fetch(result.graph_kernel_node_get_params, "cuGraphKernelNodeGetParams");
     fetch(result.graph_kernel_node_get_attribute, "cuGraphKernelNodeGetAttribute");
     fetch(result.graph_kernel_node_set_params, "cuGraphKernelNodeSetParams");

@@ -3,6 +3,7 @@
 
 #include <cudag/edge.hpp>
 
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 
 namespace cudag::detail {
@@ -17,7 +18,7 @@ namespace cudag::detail {
 }
 
 /// The port says what is waited for: only kernels have one other than 0, which waits for all of the node.
-[[nodiscard]] inline EdgeKind edge_kind(const cudaGraphEdgeData& data) noexcept {
+[[nodiscard]] inline EdgeKind edge_kind(const CUgraphEdgeData& data) noexcept {
     switch (data.from_port) {
     case cudaGraphKernelNodePortProgrammatic:
         return EdgeKind::programmatic;

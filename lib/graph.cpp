@@ -5,7 +5,7 @@
 #include "device_side.hpp"
 #include "failure.hpp"
 #include "graph_state.hpp"
-#include "kernel_name.hpp"
+#include "kernel_match.hpp"
 #include "search.hpp"
 
 #include <utility>
@@ -79,13 +79,9 @@ std::vector<Node> Graph::find(std::string_view label) const {
 
 std::vector<Node> Graph::find_kernel(const void* symbol) const {
     GraphState& graph = state();
-    const CUfunction function =
-        graph.function_of(symbol, [&] { return detail::Subject{"find " + detail::kernel_name(symbol)}; });
+    detail::KernelMatch launches(graph, symbol, "find ");
     std::vector<Node> result;
-    find_nodes(graph, result, [&](const detail::NodeRecord& node) {
-        const auto* kernel = std::get_if<const detail::KernelParams*>(&node.params);
-        return kernel != nullptr && (*kernel)->function == function;
-    });
+    find_nodes(graph, result, [&](const detail::NodeRecord& node) { return launches(node.params); });
     return result;
 }
 

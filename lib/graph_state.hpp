@@ -320,8 +320,9 @@ class GraphState {
     /// CUDA about the nodes that cudag did not make.
     [[nodiscard]] bool has_device_updatable() const noexcept {
         return device_updatable_.load(std::memory_order_relaxed) ||
-               std::any_of(nested_.begin(), nested_.end(),
-                           [](const auto& inner) { return inner->has_device_updatable(); });
+               (!nodes_unread_.load(std::memory_order_acquire) && // else another thread may be reading them
+                std::any_of(nested_.begin(), nested_.end(),
+                            [](const auto& inner) { return inner->has_device_updatable(); }));
     }
     /// Whether there may be one that is not known: cudag reads no attributes of nodes that it did not make before it
     /// needs them.

@@ -5,7 +5,10 @@
 #include "failure.hpp"
 #include "graph_state.hpp"
 #include "kernel_attributes.hpp"
+#include "kernel_match.hpp"
 #include "kernel_name.hpp"
+
+#include <cstring>
 
 namespace cudag {
 
@@ -112,6 +115,29 @@ void Node::require_conditional(detail::ConditionalKind expected) const {
                        detail::node_subject(graph, index_, "as: "));
 }
 
+KernelInfo Node::kernel_info() const {
+    const GraphState& graph = GraphState::of(*this);
+    const auto* params = std::get_if<const detail::KernelParams*>(&graph.nodes()[index_].params);
+    if (params == nullptr) detail::refuse("it is no kernel node", detail::node_subject(graph, index_, "kernel_info: "));
+    const detail::KernelParams& kernel = **params;
+    KernelInfo info{detail::kernel_name(kernel.function), full_config(kernel), {}};
+    for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
+        const detail::Parameter& parameter = kernel.signature->parameters[i];
+        info.arguments.emplace_back(kernel.values + parameter.offset, parameter.size);
+    }
+    return info;
+}
+
+void detail::read_argument(const Node& node, std::uint32_t index, void* to, std::size_t bytes) {
+    const GraphState& graph = GraphState::of(node);
+    const std::uint32_t place = GraphState::index_unchecked(node);
+    const KernelParams& kernel = *std::get<const KernelParams*>(graph.nodes()[place].params);
+    const bool fits = index < kernel.signature->count && kernel.signature->parameters[index].size == bytes;
+    if (!fits)
+        refuse(fmt::format("argument {} does not have {} bytes", index, bytes), node_subject(graph, place, "get: "));
+    std::memcpy(to, kernel.values + kernel.signature->parameters[index].offset, bytes);
+}
+
 cudaGraphDeviceNode_t detail::device_node(const Node& node) {
     const GraphState& graph = GraphState::of(node);
     const std::uint32_t index = GraphState::index_unchecked(node);
@@ -130,9 +156,8 @@ cudaGraphDeviceNode_t detail::device_node(const Node& node) {
 void detail::require_kernel(const Node& node, const void* symbol) {
     GraphState& graph = GraphState::of(node);
     const std::uint32_t index = GraphState::index_unchecked(node);
-    const auto* kernel = std::get_if<const KernelParams*>(&graph.record(index).params);
-    const CUfunction function = graph.function_of(symbol, [&] { return Subject{"as " + kernel_name(symbol)}; });
-    if (kernel == nullptr || (*kernel)->function != function)
+    KernelMatch launches(graph, symbol, "as ");
+    if (!launches(graph.record(index).params))
         refuse("it does not launch " + kernel_name(symbol), node_subject(graph, index, "as: "));
 }
 

@@ -20,11 +20,12 @@ namespace cudag::detail {
 
 /// `values` holds the arguments as `signature` lays them out.
 struct alignas(std::max_align_t) KernelParams {
-    CUfunction function;
-    const void* symbol; ///< null for an adopted node
+    CUfunction function; ///< of one device
+    const void* symbol;  ///< null for a node that cudag did not make
     const KernelSignature* signature;
     LaunchConfig config;
     std::byte* values;
+    CUkernel kernel = nullptr;        ///< of all devices; null for a node that cudag made
     cudaGraphNode_t unread = nullptr; ///< has the attributes that `config` lacks; null if it has all: see full_config
 };
 

@@ -174,6 +174,36 @@ void require_suitable(const LaunchConfig& config, const KernelParams& current, c
     require_attributes<UpdateError>(next, current.symbol, subject);
 }
 
+/// Gives a kernel node what `call` gives; `current` are its parameters.
+template <class NodeUpdate>
+void set_call(NodeUpdate& update, const KernelCall& call, const KernelParams& current, Owners&& owners) {
+    const LaunchConfig& config = call.config != nullptr ? *call.config : current.config;
+    if (call.config != nullptr) {
+        complete_config(const_cast<KernelParams&>(current)); // the copy that updates write to
+        require_suitable(config, current, [&] { return update.subject(); });
+    }
+    const ArgumentPointers arguments(call, current);
+    update.prepare(std::move(owners), call.values);
+    bind_context();
+    const NativeResult result = update.set(driver_params(current.function, config, arguments.get()));
+    if (result.status != cudaSuccess) [[unlikely]] {
+        KernelParams refused = current;
+        complete_config(refused);
+        if (call.config != nullptr) refused.config = config;
+        raise_update(result, &refused, update.subject());
+    }
+    store_call(call, const_cast<KernelParams&>(current));
+    update.commit();
+}
+
+/// CUDA fixes that it finds out the direction by itself, as it does for copies captured with cudaMemcpyDefault.
+CopyParams keep_default_direction(const CopyParams& copy, const NodeParams& current) noexcept {
+    CopyParams next = copy;
+    const auto* known = std::get_if<const CopyParams*>(&current);
+    if (known != nullptr && (*known)->kind == cudaMemcpyDefault) next.kind = cudaMemcpyDefault;
+    return next;
+}
+
 } // namespace
 
 void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners) {
@@ -182,23 +212,17 @@ void update_kernel(const UpdateTarget& target, const Node& node, const KernelCal
     update_in(target, node, [&](auto update) {
         const KernelParams& current = *std::get<const KernelParams*>(update.params());
         require_signature(*call.signature, current, update);
-        const LaunchConfig& config = call.config != nullptr ? *call.config : current.config;
-        if (call.config != nullptr) {
-            complete_config(const_cast<KernelParams&>(current)); // the copy that updates write to
-            require_suitable(*call.config, current, [&] { return update.subject(); });
-        }
-        const ArgumentPointers arguments(call, current);
-        update.prepare(std::move(owners), call.values);
-        bind_context();
-        const NativeResult result = update.set(driver_params(current.function, config, arguments.get()));
-        if (result.status != cudaSuccess) [[unlikely]] {
-            KernelParams refused = current;
-            complete_config(refused);
-            if (call.config != nullptr) refused.config = config;
-            raise_update(result, &refused, update.subject());
-        }
-        store_call(call, const_cast<KernelParams&>(current));
-        update.commit();
+        set_call(update, call, current, std::move(owners));
+    });
+}
+
+void update_launch(const UpdateTarget& target, const Node& node, const LaunchConfig& config) {
+    update_in(target, node, [&](auto update) {
+        const auto* current = std::get_if<const KernelParams*>(&update.params());
+        if (current == nullptr)
+            refuse<UpdateError>("it is no kernel node, and has no launch configuration", update.subject());
+        const std::vector<void*> unchanged((*current)->signature->count + 1);
+        set_call(update, {nullptr, (*current)->signature, &config, unchanged.data(), nullptr}, **current, {});
     });
 }
 
@@ -206,9 +230,10 @@ void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParam
     update_in(target, node, [&](auto update) {
         const auto subject = [&] { return update.subject(); };
         require_copy<UpdateError>(copy, subject);
-        if (target.exec != nullptr) require_exec_takes(update.params(), &copy, subject);
-        require_same_copy(update.params(), &copy, subject);
-        set_params(update, &copy, std::move(owners));
+        const CopyParams next = keep_default_direction(copy, update.params());
+        if (target.exec != nullptr) require_exec_takes(update.params(), &next, subject);
+        require_same_copy(update.params(), &next, subject);
+        set_params(update, &next, std::move(owners));
     });
 }
 

@@ -6,16 +6,19 @@
 #include <cudag/detail/unchecked.hpp>
 #include <cudag/device_node.hpp>
 #include <cudag/edge.hpp>
+#include <cudag/kernel_info.hpp>
 #include <cudag/source_location.hpp>
 
 #include <driver_types.h>
 
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
 #include <vector>
 
@@ -68,6 +71,8 @@ class CUDAG_EXPORT Node {
     [[nodiscard]] SourceLocation location() const;
     /// CUDA's own handle, borrowed. Do not destroy the node through it.
     [[nodiscard]] cudaGraphNode_t native() const;
+    /// What a kernel node launches, as it is in the Graph. Throws GraphError for a node of another kind.
+    [[nodiscard]] KernelInfo kernel_info() const;
 
     /// Names the node in errors, reports and DOT. The text is copied; a second call replaces the first.
     Node label(std::string_view text) const;
@@ -202,6 +207,9 @@ class TypedNode : public Node {
     }
 };
 
+/// Copies argument `index` of a kernel node to `to`. Throws GraphError if it has another size.
+CUDAG_EXPORT void read_argument(const Node& node, std::uint32_t index, void* to, std::size_t bytes);
+
 /// Throws GraphError if the node is not device-updatable.
 [[nodiscard]] CUDAG_EXPORT cudaGraphDeviceNode_t device_node(const Node& node);
 
@@ -213,10 +221,29 @@ class KernelNode : public detail::TypedNode<KernelNode<P...>> {
   public:
     using detail::TypedNode<KernelNode>::TypedNode;
 
+    /// A copy of argument `I` as it is in the Graph: what `Graph::update` gave it last, or what it was made with.
+    template <std::size_t I>
+    [[nodiscard]] auto get() const {
+        static_assert(I < sizeof...(P), "cudag: get<I>(): the kernel has no parameter I; they are counted from 0");
+        if constexpr (I < sizeof...(P)) return copy_argument<std::tuple_element_t<I, std::tuple<P...>>>(I);
+    }
+
     /// What other kernels change this node by, of a node made with `.device_updatable`; it may be an argument of nodes
     /// of the same graph. Throws GraphError for others. Such a graph has one Exec at a time, is not cloned, and updates
     /// no Exec as a whole; an update of the node through an Exec replaces all that kernels have changed in it.
     [[nodiscard]] DeviceNode<P...> on_device() const { return {detail::Unchecked(), detail::device_node(*this)}; }
+
+  private:
+    template <class T>
+    [[nodiscard]] auto copy_argument(std::uint32_t index) const {
+        static_assert(std::is_trivially_copyable_v<T>,
+                      "cudag: get<I>(): the parameter is not trivially copyable, and cannot be copied out of a node");
+        if constexpr (std::is_trivially_copyable_v<T>) {
+            std::array<std::byte, sizeof(T)> bytes;
+            detail::read_argument(*this, index, bytes.data(), bytes.size());
+            return std::bit_cast<T>(bytes);
+        }
+    }
 };
 
 /// A copy between two ranges of memory.

@@ -14,6 +14,7 @@
 #include <cudag/memory_node.hpp>
 #include <cudag/node.hpp>
 
+#include <concepts>
 #include <initializer_list>
 #include <span>
 #include <tuple>
@@ -38,6 +39,8 @@ struct UpdateTarget {
 // Each throws UpdateError and changes nothing if the update is refused.
 /// The node gets the values that are not null, and the configuration if there is one; the rest stays as it is.
 CUDAG_EXPORT void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners);
+/// Any kernel node; its arguments stay.
+CUDAG_EXPORT void update_launch(const UpdateTarget& target, const Node& node, const LaunchConfig& config);
 CUDAG_EXPORT void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners);
 CUDAG_EXPORT void update_region_copy(const UpdateTarget& target, const Node& node, const RegionCopy& copy);
 CUDAG_EXPORT void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners);
@@ -61,6 +64,12 @@ class Updates {
     template <class... P, class... A>
     void update(const KernelNode<P...>& node, const LaunchConfig& config, A&&... arguments) {
         update_arguments<true>(node, &config, std::forward<A>(arguments)...);
+    }
+
+    /// Gives a kernel node whose type is unknown, such as one with a library's kernel, a new launch configuration.
+    template <std::same_as<Node> N>
+    void update(const N& node, const LaunchConfig& config) {
+        update_launch(target(), node, config);
     }
 
     /// Gives a copy new operands. In an Exec, CUDA fixes the direction and the devices, and updates 1D copies only; a

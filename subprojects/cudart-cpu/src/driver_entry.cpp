@@ -26,6 +26,10 @@ EntryPoint entry(std::string_view name, unsigned since, Signature function) {
 const EntryPoint* find_entry_point(std::string_view name) {
     static const EntryPoint all[] = {
         entry<PFN_cuGraphAddKernelNode_v12000>("cuGraphAddKernelNode", 12000, driver::graph_add_kernel_node),
+        entry<PFN_cuGraphGetNodes_v10000>("cuGraphGetNodes", 10000, driver::graph_get_nodes),
+        entry<PFN_cuGraphNodeGetType_v10000>("cuGraphNodeGetType", 10000, driver::graph_node_get_type),
+        entry<PFN_cuGraphNodeGetDependencies_v12030>("cuGraphNodeGetDependencies", 12030,
+                                                     driver::graph_node_get_dependencies),
         entry<PFN_cuGraphKernelNodeGetParams_v12000>("cuGraphKernelNodeGetParams", 12000,
                                                      driver::graph_kernel_node_get_params),
         entry<PFN_cuGraphKernelNodeSetParams_v12000>("cuGraphKernelNodeSetParams", 12000,

@@ -9,6 +9,11 @@ namespace cudart_cpu::detail::driver {
 
 CUresult graph_add_kernel_node(CUgraphNode* added, CUgraph graph, const CUgraphNode* dependencies, std::size_t count,
                                const CUDA_KERNEL_NODE_PARAMS_v2* params);
+CUresult graph_get_nodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count);
+CUresult graph_node_get_type(CUgraphNode node, CUgraphNodeType* type);
+CUresult graph_node_get_dependencies(CUgraphNode node, CUgraphNode* dependencies, CUgraphEdgeData* data,
+                                     std::size_t* count);
+
 CUresult graph_kernel_node_get_params(CUgraphNode node, CUDA_KERNEL_NODE_PARAMS_v2* params);
 CUresult graph_kernel_node_set_params(CUgraphNode node, const CUDA_KERNEL_NODE_PARAMS_v2* params);
 CUresult graph_kernel_node_get_attribute(CUgraphNode node, CUkernelNodeAttrID attribute, CUkernelNodeAttrValue* value);

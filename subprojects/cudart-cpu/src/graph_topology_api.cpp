@@ -1,5 +1,6 @@
 // Nodes and edges, listed and changed.
 #include "capture.hpp"
+#include "driver_functions.hpp"
 #include "graph_cuda12.hpp"
 #include "graph_params.hpp"
 
@@ -41,20 +42,38 @@ void require_lossless(const cudaGraphEdgeData& data) {
 }
 
 /// Dependencies or dependents of a node.
+void list_neighbours(cudaGraphNode_t handle, std::vector<Node*> Node::*side,
+                     std::vector<cudaGraphEdgeData> Node::*side_data, cudaGraphNode_t* out, cudaGraphEdgeData* data_out,
+                     std::size_t* count) {
+    require_pointer(count, "the number of nodes");
+    if (data_out) require_pointer(out, "the array of nodes that goes with edgeData");
+    const Node& node = node_of(handle);
+    const std::vector<Node*>& nodes = node.*side;
+    const std::vector<cudaGraphEdgeData>& data = node.*side_data;
+    if (out && !data_out) std::for_each(data.begin(), data.end(), require_lossless);
+    const Answer answer(nodes.size(), count, out);
+    answer.write(out, [&](std::size_t i) { return nodes[i]->handle; });
+    answer.write_data(data_out, [&](std::size_t i) { return data[i]; });
+}
+
 cudaError_t answer_neighbours(const char* name, cudaGraphNode_t handle, std::vector<Node*> Node::*side,
                               std::vector<cudaGraphEdgeData> Node::*side_data, cudaGraphNode_t* out,
                               cudaGraphEdgeData* data_out, std::size_t* count) noexcept {
-    return graph_api(name, [&] {
-        require_pointer(count, "the number of nodes");
-        if (data_out) require_pointer(out, "the array of nodes that goes with edgeData");
-        const Node& node = node_of(handle);
-        const std::vector<Node*>& nodes = node.*side;
-        const std::vector<cudaGraphEdgeData>& data = node.*side_data;
-        if (out && !data_out) std::for_each(data.begin(), data.end(), require_lossless);
-        const Answer answer(nodes.size(), count, out);
-        answer.write(out, [&](std::size_t i) { return nodes[i]->handle; });
-        answer.write_data(data_out, [&](std::size_t i) { return data[i]; });
-    });
+    return graph_api(name, [&] { list_neighbours(handle, side, side_data, out, data_out, count); });
+}
+
+void list_nodes(cudaGraph_t graph, cudaGraphNode_t* nodes, std::size_t* count) {
+    require_pointer(count, "numNodes");
+    const auto& all = graph_of(graph).nodes();
+    Answer(all.size(), count, nodes).write(nodes, [&](std::size_t i) { return all[i]->handle; });
+}
+
+template <class Body>
+CUresult driver_graph_api(const char* name, Body&& body) noexcept {
+    return static_cast<CUresult>(driver_api(name, [&] {
+        const std::lock_guard lock(graph_mutex());
+        body();
+    }));
 }
 
 struct Edge {
@@ -109,10 +128,28 @@ void require_removable(const Graph& graph, const char* what) {
 using namespace cudart_cpu::detail;
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t* nodes, size_t* numNodes) {
-    return graph_api("cudaGraphGetNodes", [&] {
-        require_pointer(numNodes, "numNodes");
-        const auto& all = graph_of(graph).nodes();
-        Answer(all.size(), numNodes, nodes).write(nodes, [&](std::size_t i) { return all[i]->handle; });
+    return graph_api("cudaGraphGetNodes", [&] { list_nodes(graph, nodes, numNodes); });
+}
+
+CUresult driver::graph_get_nodes(CUgraph graph, CUgraphNode* nodes, std::size_t* count) {
+    return driver_graph_api("cuGraphGetNodes", [&] { list_nodes(graph, nodes, count); });
+}
+
+CUresult driver::graph_node_get_type(CUgraphNode node, CUgraphNodeType* type) {
+    return driver_graph_api("cuGraphNodeGetType", [&] {
+        require_pointer(type, "type");
+        *type = static_cast<CUgraphNodeType>(node_of(node).work->type());
+    });
+}
+
+// The runtime's structure is the driver's under another name.
+static_assert(sizeof(CUgraphEdgeData) == sizeof(cudaGraphEdgeData));
+
+CUresult driver::graph_node_get_dependencies(CUgraphNode node, CUgraphNode* dependencies, CUgraphEdgeData* data,
+                                             std::size_t* count) {
+    return driver_graph_api("cuGraphNodeGetDependencies", [&] {
+        list_neighbours(node, &Node::dependencies, &Node::dependency_data, dependencies,
+                        reinterpret_cast<cudaGraphEdgeData*>(data), count);
     });
 }
 
