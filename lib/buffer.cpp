@@ -3,6 +3,7 @@
 
 #include "failure.hpp"
 #include "reclaim.hpp"
+#include "relaxed_capture.hpp"
 
 #include <fmt/format.h>
 
@@ -25,20 +26,28 @@ std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const char* 
     return {memory, release};
 }
 
+/// While a stream is captured, this breaks the capture, which may use the memory, as CUDA wants it; but it frees.
+template <cudaError_t (*release)(void*)>
+void free_memory(void* memory) {
+    const cudaError_t status = release(memory);
+    ignore(status);
+    if (status != cudaErrorStreamCaptureUnsupported) return;
+    const RelaxedCapture allow_free;
+    ignore(release(memory));
+}
+
 } // namespace
 
 std::shared_ptr<void> allocate_device(std::size_t count, std::size_t size) {
     return allocate(
         count, size, "DeviceBuffer", "cudaMalloc",
-        [](void** memory, std::size_t bytes) { return cudaMalloc(memory, bytes); },
-        [](void* memory) { ignore(cudaFree(memory)); });
+        [](void** memory, std::size_t bytes) { return cudaMalloc(memory, bytes); }, free_memory<cudaFree>);
 }
 
 std::shared_ptr<void> allocate_pinned(std::size_t count, std::size_t size) {
     return allocate(
         count, size, "PinnedBuffer", "cudaMallocHost",
-        [](void** memory, std::size_t bytes) { return cudaMallocHost(memory, bytes); },
-        [](void* memory) { ignore(cudaFreeHost(memory)); });
+        [](void** memory, std::size_t bytes) { return cudaMallocHost(memory, bytes); }, free_memory<cudaFreeHost>);
 }
 
 } // namespace cudag::detail

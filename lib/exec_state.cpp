@@ -5,6 +5,7 @@
 #include "driver.hpp"
 #include "failure.hpp"
 #include "reclaim.hpp"
+#include "relaxed_capture.hpp"
 
 #include <fmt/format.h>
 
@@ -55,7 +56,10 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
 
 ExecState::~ExecState() {
     claimed_->exec_gone();
-    ignore(cudaGraphExecDestroy(native_)); // launches in flight finish; CUDA keeps the graph's owners for them
+    {
+        const RelaxedCapture allow_destruction; // no capture needs this Exec
+        ignore(cudaGraphExecDestroy(native_));  // launches in flight finish; CUDA keeps the graph's owners for them
+    }
     shadows_->retire(in_flight_);
     reclaim();
 }
