@@ -66,6 +66,7 @@ detail::BuilderGraph GraphBuilder::state() const {
 
 GraphState& GraphBuilder::graph() const {
     if (!state_) detail::refuse("a GraphBuilder that was moved from or built was used");
+    state_->require_not_lost();
     return *state_;
 }
 
@@ -85,14 +86,18 @@ GraphBuilder GraphBuilder::on(int device) {
 void GraphBuilder::check() const {
     if (const GraphState* body = graph().open_body(); body != nullptr)
         detail::refuse("build: " + describe_place(*body) + " is being written; build() when it has ended");
+    if (const SourceLocation* region = state_->open_region(); region != nullptr)
+        detail::refuse(
+            fmt::format("build: a stream is captured into the graph at {}; build() when that has ended", *region),
+            {{}, {}, *region});
     state_->check_edges("build");
     if (!state_->allocations().empty()) check_graph_memory(*state_);
     if (is_view_) return;
     if (state_->is_spoilt())
-        detail::refuse(
-            "build: a node could not be removed after a body threw, because CUDA removes none from a graph with "
-            "memory nodes; write the graph again",
-            {}, cudaErrorNotSupported);
+        detail::refuse("build: a node could not be removed after a body or a capture threw, because CUDA removes none "
+                       "from a graph with "
+                       "memory nodes; write the graph again",
+                       {}, cudaErrorNotSupported);
     for (const detail::ConditionRecord& condition : state_->conditions().all())
         if (condition.user == nullptr && !condition.left_over)
             detail::refuse(

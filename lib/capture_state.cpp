@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace cudag::detail {
@@ -47,11 +48,13 @@ CaptureState::~CaptureState() {
     abandon();
 }
 
-void CaptureState::abandon() noexcept {
-    if (std::exchange(ended_, true)) return;
+bool CaptureState::abandon() noexcept {
+    if (std::exchange(ended_, true)) return false;
     cudaGraph_t graph = nullptr;
-    if (cudaStreamEndCapture(stream_, &graph) == cudaSuccess && !into_another_) ignore(cudaGraphDestroy(graph));
+    const cudaError_t status = cudaStreamEndCapture(stream_, &graph);
+    if (status == cudaSuccess && !into_another_) ignore(cudaGraphDestroy(graph));
     static_cast<void>(cudaGetLastError());
+    return status == cudaSuccess;
 }
 
 CaptureState::Info CaptureState::info(cudaStream_t stream) const {
@@ -150,6 +153,21 @@ void CaptureState::join(cudaStream_t other, const SourceLocation& location) {
     order(other, stream_, call);
     for (Fork& fork : forks_)
         if (fork.stream == other) fork.joined = true;
+}
+
+bool CaptureState::has_unjoined_fork() const noexcept {
+    return std::any_of(forks_.begin(), forks_.end(), [](const Fork& fork) { return !fork.joined; });
+}
+
+std::vector<cudaGraphNode_t> CaptureState::front() const {
+    cudaStreamCaptureStatus status{};
+    const cudaGraphNode_t* nodes = nullptr;
+    const cudaGraphEdgeData* data = nullptr;
+    std::size_t count = 0;
+    const cudaError_t result = compat::stream_get_capture_front(stream_, &status, &nodes, &data, &count);
+    if (result != cudaSuccess) raise_call<CaptureError>(result, "cudaStreamGetCaptureInfo", subject({"status"}));
+    if (status != cudaStreamCaptureStatusActive) throw broken({"status"});
+    return {nodes, nodes + count};
 }
 
 std::string CaptureState::unjoined_forks() const {

@@ -49,6 +49,18 @@ class CaptureState {
     void fork(cudaStream_t other, const SourceLocation& location);
     void join(cudaStream_t other, const SourceLocation& location);
 
+    /// Whether this has ended it, well or not.
+    [[nodiscard]] bool has_ended() const noexcept { return ended_; }
+    /// Whether the graph was there before the capture.
+    [[nodiscard]] bool is_into_another() const noexcept { return into_another_; }
+    /// Whether a stream that `fork` has forked to is still to be joined.
+    [[nodiscard]] bool has_unjoined_fork() const noexcept;
+    /// What the stream's next node will come after. Throws CaptureError unless the capture stands.
+    [[nodiscard]] std::vector<cudaGraphNode_t> front() const;
+
+    /// Ends the capture if it has not ended, and drops a graph of its own. Whether one that was there before is as it
+    /// would be after `end`; else CUDA has destroyed it.
+    bool abandon() noexcept;
     /// Ends the capture and returns its graph: the caller's, if it is not the one captured into. Throws CaptureError if
     /// the capture was broken, which has ended then, or is not this thread's.
     [[nodiscard]] cudaGraph_t end();
@@ -79,7 +91,6 @@ class CaptureState {
     void order(cudaStream_t before, cudaStream_t after, const CaptureCall& call) const;
     /// Where they were forked.
     [[nodiscard]] std::string unjoined_forks() const;
-    void abandon() noexcept;
 
     cudaStream_t stream_;
     CaptureMode mode_;

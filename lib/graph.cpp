@@ -118,6 +118,11 @@ Node Graph::counterpart_of(const Node& original) const {
                    node_subject(GraphState::of(original), GraphState::index_unchecked(original), "counterpart: "));
 }
 
+CapturedNode Graph::counterpart(const CapturedNode& original) const {
+    const Node first = counterpart_of(original.first_);
+    return {first, *original.region_}; // in memory of the origin, which a clone keeps
+}
+
 cudaGraph_t Graph::native() const {
     state().complete_native();
     return state().native();

@@ -134,21 +134,34 @@ std::string_view GraphState::store(std::string_view text) {
     return {copy, text.size()};
 }
 
-void GraphState::find_natives_in_clone() {
-    for (cudaGraphNode_t& node : natives_)
-        checked<GraphError>(cudaGraphNodeFindInClone(&node, node, native_), "cudaGraphNodeFindInClone");
-    for (std::size_t i = 0; described_ && i < nodes_.size(); ++i) {
+GraphState::Natives GraphState::natives_in(cudaGraph_t clone) {
+    Natives found{clone, natives_};
+    for (cudaGraphNode_t& node : found.nodes)
+        checked<GraphError>(cudaGraphNodeFindInClone(&node, node, clone), "cudaGraphNodeFindInClone");
+    for (std::uint32_t i = 0; described_ && i < nodes_.size(); ++i) {
         const auto* kernel = std::get_if<const KernelParams*>(&nodes_[i].params);
         if (kernel == nullptr || (*kernel)->unread == nullptr) continue;
-        auto* own = allocate<KernelParams>(1); // the origin may go first
-        nodes_[i].params = new (own) KernelParams(**kernel);
-        own->unread = natives_[i];
+        auto* own = new (allocate<KernelParams>(1)) KernelParams(**kernel);
+        own->unread = found.nodes[i]; // the origin may go first
+        found.unread.push_back({i, own});
     }
+    found.nested.reserve(nested_.size());
     for (const auto& inner : nested_) {
-        checked<GraphError>(cudaGraphChildGraphNodeGetGraph(natives_[inner->parent_node_], &inner->native_),
+        cudaGraph_t native = nullptr;
+        checked<GraphError>(cudaGraphChildGraphNodeGetGraph(found.nodes[inner->parent_node_], &native),
                             "cudaGraphChildGraphNodeGetGraph");
-        inner->find_natives_in_clone();
+        found.nested.push_back(inner->natives_in(native));
     }
+    return found;
+}
+
+void GraphState::replace_natives(Natives&& natives) noexcept {
+    native_ = natives.graph;
+    natives_.swap(natives.nodes);
+    for (const auto& [index, params] : natives.unread)
+        nodes_[index].params = params;
+    for (std::size_t i = 0; i < nested_.size(); ++i)
+        nested_[i]->replace_natives(std::move(natives.nested[i]));
 }
 
 void GraphState::attach(std::shared_ptr<GraphState> inner, std::uint32_t index, Place place) noexcept {
@@ -188,6 +201,48 @@ void GraphState::orphan() noexcept {
     }
 }
 
+void GraphState::lose(const SourceLocation& where) noexcept {
+    lost_at_ = where;
+    for (const auto& inner : nested_)
+        inner->lose(where);
+    owns_native_ = false;
+    orphan();
+}
+
+void GraphState::require_not_lost() const {
+    if (!is_lost()) return;
+    refuse(
+        fmt::format("the graph under construction was lost when the capture at {} was broken, which made CUDA destroy "
+                    "it; start again with a new GraphBuilder",
+                    *lost_at_),
+        {{}, {}, *lost_at_});
+}
+
+void GraphState::keep(std::vector<std::shared_ptr<const void>>&& owners) {
+    reserve_more(owners_, owners.size());
+    for (auto& owner : owners)
+        owners_.push_back(std::move(owner));
+}
+
+void GraphState::forget_from(std::uint32_t first) noexcept {
+    while (!nested_.empty() && nested_.back()->parent_node_ >= first) {
+        nested_.back()->orphan();
+        nested_.back()->parent_ = nullptr;
+        nested_.pop_back();
+    }
+    nodes_.erase(nodes_.begin() + first, nodes_.end());
+    natives_.resize(first);
+    const auto goes = [first](const EdgeRecord& edge) { return edge.from >= first || edge.to >= first; };
+    const auto written = edges_.begin() + static_cast<std::ptrdiff_t>(native_edges_);
+    native_edges_ -= static_cast<std::size_t>(std::count_if(edges_.begin(), written, goes));
+    edges_.erase(std::remove_if(edges_.begin(), edges_.end(), goes), edges_.end());
+    for (GraphAllocation& memory : allocations_)
+        if (memory.free && *memory.free >= first) memory.free.reset();
+    std::erase_if(allocations_, [first](const GraphAllocation& memory) {
+        return memory.alloc ? *memory.alloc >= first : !memory.free && memory.freed_elsewhere == Node();
+    });
+}
+
 void GraphState::remove_last() noexcept {
     const auto last = static_cast<std::uint32_t>(nodes_.size() - 1);
     while (!nested_.empty() && nested_.back()->parent_node_ == last) {
@@ -195,9 +250,11 @@ void GraphState::remove_last() noexcept {
         nested_.back()->parent_ = nullptr;
         nested_.pop_back();
     }
-    const cudaError_t status = cudaGraphDestroyNode(natives_.back());
-    ignore(status);
-    if (status != cudaSuccess) root().spoilt_ = true;
+    if (!is_lost()) { // else the node has gone with CUDA's graph
+        const cudaError_t status = cudaGraphDestroyNode(natives_.back());
+        ignore(status);
+        if (status != cudaSuccess) root().spoilt_ = true;
+    }
     natives_.pop_back();
     nodes_.pop_back();
 }

@@ -24,6 +24,7 @@
 #include <cstdint>
 #include <memory>
 #include <memory_resource>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <type_traits>
@@ -128,12 +129,21 @@ class GraphState {
     }
     /// Removes the last node with what is inside it, from CUDA's graph too: the way back when its bodies fail.
     void remove_last() noexcept;
-    /// Whether CUDA has kept a node of this root that was to be removed: it does so where there are memory nodes.
+    /// Forgets nodes from `first` on, the last ones, which CUDA has removed, with their edges and what is inside them.
+    void forget_from(std::uint32_t first) noexcept;
+    /// Whether CUDA has kept a node of this root, or of this body from a capture, that was to be removed: it does so
+    /// where there are memory nodes.
     [[nodiscard]] bool is_spoilt() const noexcept { return spoilt_; }
+    void set_spoilt() noexcept { spoilt_ = true; }
     /// Ends the handles of this graph and of those inside it, because CUDA's graph goes: whoever still refers to this
     /// state, a Graph that was moved into a node or the builder of a body, is told so.
     void orphan() noexcept;
     [[nodiscard]] bool is_orphan() const noexcept { return slot_ == nullptr; }
+    /// Ends this root, whose native graph CUDA has destroyed because the capture at `where` into it was broken.
+    void lose(const SourceLocation& where) noexcept;
+    [[nodiscard]] bool is_lost() const noexcept { return lost_at_.has_value(); }
+    /// Throws GraphError if this graph was lost.
+    void require_not_lost() const;
 
     [[nodiscard]] Place place() const noexcept { return place_; }
     /// The graph whose node `parent_node()` this one is inside of; null for a root.
@@ -242,8 +252,18 @@ class GraphState {
         return functions_.find<GraphError>(symbol, reinterpret_cast<std::uintptr_t>(current_context()), subject);
     }
 
+    /// CUDA's handles of a graph and of the child graphs inside it.
+    struct Natives {
+        cudaGraph_t graph = nullptr;
+        std::vector<cudaGraphNode_t> nodes = {};
+        std::vector<std::pair<std::uint32_t, const KernelParams*>> unread = {}; ///< which are read from a node
+        std::vector<Natives> nested = {};
+    };
+    /// Those of `clone`, which CUDA has made of the native graph.
+    [[nodiscard]] Natives natives_in(cudaGraph_t clone);
+    void replace_natives(Natives&& natives) noexcept;
     /// Replaces the nodes that a clone took over from its origin by its own.
-    void find_natives_in_clone();
+    void find_natives_in_clone() { replace_natives(natives_in(native_)); }
     /// Leaves CUDA's graph to whoever it came from: this state no longer destroys it.
     void give_up_native() noexcept { owns_native_ = false; }
 
@@ -338,10 +358,15 @@ class GraphState {
     /// The body, of a node of this graph, that is being written; null if none is.
     [[nodiscard]] const GraphState* open_body() const noexcept { return open_body_; }
     void set_open_body(const GraphState* body) noexcept { open_body_ = body; }
+    /// Where the region begins that is being captured into this graph; null if none is.
+    [[nodiscard]] const SourceLocation* open_region() const noexcept { return open_region_; }
+    void set_open_region(const SourceLocation* where) noexcept { open_region_ = where; }
     /// Whether nodes of any kind may be added.
     [[nodiscard]] bool is_open_root() const noexcept {
-        return place_ == Place::root && !built_ && open_body_ == nullptr && !is_orphan();
+        return place_ == Place::root && !built_ && open_body_ == nullptr && open_region_ == nullptr && !is_orphan();
     }
+    /// Keeps owners that no node brings in.
+    void keep(std::vector<std::shared_ptr<const void>>&& owners);
 
     /// Gives CUDA the edges and owners that it has not seen: needed before it instantiates, clones or shows the graph.
     /// Throws GraphError, and can then be called again.
@@ -391,6 +416,8 @@ class GraphState {
     std::unique_ptr<const CaptureNames> names_; ///< of nodes that are still to be read
     GraphState* parent_ = nullptr;
     const GraphState* open_body_ = nullptr;
+    const SourceLocation* open_region_ = nullptr;
+    std::optional<SourceLocation> lost_at_;
     std::vector<std::shared_ptr<GraphState>> nested_;
     Conditions conditions_;
     GraphSlot* slot_ = nullptr;

@@ -137,6 +137,11 @@ std::shared_ptr<GraphState> NewConditional::open_body(std::size_t number) {
 }
 
 void NewConditional::close_body() {
+    body_->require_not_lost();
+    if (body_->is_spoilt())
+        refuse("a node could not be removed after a capture threw, because CUDA removes none from a graph with memory "
+               "nodes; let the exception leave the body",
+               {describe_place(*body_)}, cudaErrorNotSupported);
     body_->check_edges(describe_place(*body_).c_str());
     body_->merge_edges();
     reset_conditions(*body_);

@@ -25,8 +25,8 @@ bool is_allowed_in_body(NodeKind kind) noexcept {
     }
 }
 
-void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& where) {
-    Subject subject = new_node_subject(kind, where);
+void require_open(const GraphState& graph, Subject subject) {
+    graph.require_not_lost();
     if (graph.is_orphan())
         refuse("this builder wrote a body that has thrown, or whose graph no longer exists; it takes no more nodes",
                std::move(subject));
@@ -34,6 +34,12 @@ void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& w
         refuse(fmt::format("it is added inside {} with the builder outside of it; use the body's builder",
                            describe_place(*body)),
                std::move(subject));
+    if (const SourceLocation* region = graph.open_region(); region != nullptr)
+        refuse(
+            fmt::format("it is added while a stream is captured into the graph at {}; enqueue it into that stream, or "
+                        "add it before or after the capture",
+                        *region),
+            std::move(subject));
     if (graph.is_built() && graph.place() == Place::body)
         refuse(fmt::format("{} has ended; its nodes are added inside it", describe_place(graph)), std::move(subject));
     if (graph.is_built()) refuse("its Graph is built; nodes are added before build()", std::move(subject));
@@ -44,6 +50,12 @@ void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& w
         refuse(fmt::format("the current device is {}, and {} is on device {}; all its nodes belong there", device,
                            describe_place(graph), graph.device()),
                std::move(subject));
+}
+
+void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& where) {
+    Subject subject = new_node_subject(kind, where);
+    require_open(graph, subject);
+    if (graph.place() != Place::body) return;
     if (is_allowed_in_body(kind)) return;
     subject.labels.emplace_back(graph.parent()->nodes()[graph.parent_node()].label);
     refuse(fmt::format("CUDA allows no {} node in the body of {}; put it before or after that node", kind,

@@ -17,6 +17,10 @@ namespace cudag::detail {
 /// Whether CUDA allows nodes of this kind in the bodies of conditionals.
 [[nodiscard]] bool is_allowed_in_body(NodeKind kind) noexcept;
 
+/// Throws GraphError about `subject` if `graph` takes no nodes now: it is built, gone or lost, or waits for a body or a
+/// captured region to end; or if it is a body of another device than the current one.
+void require_open(const GraphState& graph, Subject subject);
+
 /// What `require_allowed` asks where `graph` is no open root.
 void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& where);
 

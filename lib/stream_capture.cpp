@@ -10,14 +10,20 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace cudag {
 
 StreamCapture::StreamCapture(StreamRef stream, CaptureOptions options, SourceLocation location)
     : state_(std::make_unique<detail::CaptureState>(stream.get(), options.mode, location)) {}
 
+StreamCapture::StreamCapture(std::unique_ptr<detail::CaptureState> state) noexcept : state_(std::move(state)) {}
 StreamCapture::~StreamCapture() = default;
 
 Graph StreamCapture::finish() && {
+    if (state_->is_into_another())
+        detail::refuse<CaptureError>("the GraphBuilder ends this capture: return from the captured function instead",
+                                     state_->subject({"finish"}), cudaErrorIllegalState);
     const cudaGraph_t native = state_->end();
     try {
         if (!state_->owners().empty()) detail::keep_with_graph(native, std::move(state_->owners()));

@@ -1,6 +1,8 @@
 // GraphBuilder: writes a graph node by node.
 #pragma once
 
+#include <cudag/capture.hpp>
+#include <cudag/captured_node.hpp>
 #include <cudag/condition.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/builder_graph.hpp>
@@ -16,6 +18,7 @@
 #include <cudag/span.hpp>
 
 #include <cstddef>
+#include <functional>
 #include <initializer_list>
 #include <memory>
 #include <optional>
@@ -205,13 +208,15 @@ class CUDAG_EXPORT GraphBuilder {
         return {detail::Unchecked(), detail::add_free(state(), memory, location)};
     }
 
-    /// Adds a barrier after one node or more, each a handle or a range of handles: n + m edges instead of n * m.
+    /// Adds a barrier after one node or more, each a handle, a captured region or a range of them: n + m edges instead
+    /// of n * m.
     template <class... N>
     JoinNode join(detail::Located<Node> first, const N&... rest) {
-        static_assert(((detail::AnyNode<N> || detail::NodeRange<N>)&&...),
-                      "cudag: join() takes node handles or ranges of node handles");
-        const auto from = detail::list_nodes(first.value, rest...);
-        return {detail::Unchecked(), detail::add_join(state(), from.data(), from.size(), first.location)};
+        return add_join(first.location, first.value, rest...);
+    }
+    template <class... N>
+    JoinNode join(detail::Located<CapturedNode> first, const N&... rest) {
+        return add_join(first.location, first.value, rest...);
     }
 
     /// The same after a range of handles.
@@ -222,7 +227,7 @@ class CUDAG_EXPORT GraphBuilder {
     }
 
     template <class... N>
-    requires(sizeof...(N) == 0 || !((detail::AnyNode<N> || detail::NodeRange<N>)&&...)) void join(const N&...) {
+    requires(sizeof...(N) == 0 || !(detail::NodeSource<N> && ...)) void join(const N&...) {
         static_assert(sizeof...(N) > 0, "cudag: join() needs at least one node");
         static_assert(sizeof...(N) == 0, "cudag: join() takes node handles or ranges of node handles");
     }
@@ -240,6 +245,34 @@ class CUDAG_EXPORT GraphBuilder {
     ChildNode child(Graph&& graph, SourceLocation location = SourceLocation::current()) {
         static_cast<void>(graph.state());
         return {detail::Unchecked(), detail::move_child(state(), graph.state_, location)};
+    }
+
+    /// Adds what `function` enqueues into `stream`, which it is called with at once: the stream or, to use its steps,
+    /// forks and owners, the StreamCapture&, which this call ends. If it returns a value (not a reference), that comes
+    /// with the handle, as a CapturedRegion. The region comes after nothing: order it with `.after`. The builder takes
+    /// no other nodes meanwhile. Memory is borrowed as StreamCapture says. In the body of a conditional, CUDA allows no
+    /// other nodes than it allows there anyway.
+    /// What `function` throws passes through. Throws CaptureError as `capture` does. In both cases the graph is as it
+    /// was before and the stream is usable; but a broken capture destroys CUDA's graph with all that was in it. cudag
+    /// brings that back by a clone, which changes the native handles of the nodes. Of a graph that CUDA cannot clone
+    /// (with conditionals or conditions, memory nodes, device-updatable kernels), nothing is left then: the error says
+    /// so, and the builder and its handles throw GraphError from then on.
+    template <detail::CaptureFunction F>
+    auto capture(StreamRef stream, F&& function, CaptureOptions options = {},
+                 SourceLocation location = SourceLocation::current()) {
+        using Result = decltype(detail::call_captured(function, std::declval<StreamCapture&>()));
+        static_assert(!std::is_reference_v<Result>,
+                      "cudag: capture() hands out what the function returns, which must be a value, not a reference");
+        if constexpr (std::is_void_v<Result>) {
+            return add_region(
+                stream, options, [&](StreamCapture& c) { detail::call_captured(function, c); }, location);
+        } else {
+            std::optional<Result> output;
+            const CapturedNode node = add_region(
+                stream, options, [&](StreamCapture& c) { output.emplace(detail::call_captured(function, c)); },
+                location);
+            return CapturedRegion<Result>{node, *std::move(output)};
+        }
     }
 
     /// Makes a condition for one conditional node of this graph, or of a body inside it. It is `initial` when a launch
@@ -327,6 +360,16 @@ class CUDAG_EXPORT GraphBuilder {
         }
         return {};
     }
+
+    template <class... N>
+    JoinNode add_join(const SourceLocation& location, const N&... nodes) {
+        static_assert((detail::NodeSource<N> && ...), "cudag: join() takes node handles or ranges of node handles");
+        const auto from = detail::list_nodes(nodes...);
+        return {detail::Unchecked(), detail::add_join(state(), from.data(), from.size(), location)};
+    }
+
+    CapturedNode add_region(StreamRef stream, CaptureOptions options,
+                            const std::function<void(StreamCapture&)>& function, const SourceLocation& location);
 
     template <class T>
     Node add_semaphores(NodeKind kind, std::span<const T> list, const SourceLocation& location) {

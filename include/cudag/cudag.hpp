@@ -8,6 +8,7 @@
 #include <cudag/capture.hpp>
 #include <cudag/capture_mode.hpp>
 #include <cudag/capture_pool.hpp>
+#include <cudag/captured_node.hpp>
 #include <cudag/condition.hpp>
 #include <cudag/config.hpp>
 #include <cudag/device_exec.hpp>

@@ -1,6 +1,7 @@
 // Graph: a finished DAG, to look at, clone and instantiate.
 #pragma once
 
+#include <cudag/captured_node.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/updates.hpp>
@@ -81,6 +82,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
         else
             return N(detail::Unchecked(), counterpart_of(original));
     }
+    /// The same for a captured region.
+    [[nodiscard]] CapturedNode counterpart(const CapturedNode& original) const;
 
     /// Graphviz text with kinds, labels and kernel names: `dot -Tsvg`.
     [[nodiscard]] std::string dot() const;

@@ -46,6 +46,7 @@ enum class NodeKind : unsigned {
 
 template <class... P>
 class KernelNode;
+class CapturedNode;
 
 namespace detail {
 
@@ -108,21 +109,32 @@ namespace detail {
 template <class N>
 concept AnyNode = std::derived_from<N, Node>;
 
+template <class N>
+inline constexpr bool is_captured_node = std::same_as<N, CapturedNode>;
+
 template <class R>
 concept NodeRange = !AnyNode<R> && requires(const R& range) {
-    requires AnyNode<std::remove_cvref_t<decltype(*std::begin(range))>>;
+    requires AnyNode<std::remove_cvref_t<decltype(*std::begin(range))>> ||
+        is_captured_node<std::remove_cvref_t<decltype(*std::begin(range))>>;
     std::end(range);
 };
 
+/// What comes after a region comes after its tails. Throws GraphError if its graph is gone.
+CUDAG_EXPORT void append_tails(std::vector<Node>& list, const CapturedNode& region);
+
 template <class N>
-void append_nodes(std::vector<Node>& list, const N& node_or_range) {
+void append_nodes(std::vector<Node>& list, const N& source) {
     if constexpr (AnyNode<N>)
-        list.push_back(node_or_range);
+        list.push_back(source);
+    else if constexpr (is_captured_node<N>)
+        append_tails(list, source);
     else
-        list.insert(list.end(), std::begin(node_or_range), std::end(node_or_range));
+        for (const auto& each : source)
+            append_nodes(list, each);
 }
 
-/// The handles in `nodes`, handles or ranges of them, in order: an array if their number is known, else a vector.
+/// The handles in `nodes`, handles, regions or ranges of them, in order: an array if their number is known, else a
+/// vector.
 template <class... N>
 auto list_nodes(const N&... nodes) {
     if constexpr ((AnyNode<N> && ...)) {
@@ -162,7 +174,7 @@ void append_dependencies(std::vector<Dependency>& list, const N& nodes) {
     else if constexpr (is_early_edge<N>)
         list.push_back({nodes.node, nodes.kind});
     else
-        for (const auto& node : nodes)
+        for (const Node& node : list_nodes(nodes))
             list.push_back({node});
 }
 
@@ -183,22 +195,22 @@ class TypedNode : public Node {
         return static_cast<const Self&>(*this);
     }
 
-    /// This node starts when all of `nodes` (handles, or ranges of handles) have finished; a kernel node also takes
-    /// `programmatic(kernel)` and `launch_completion(kernel)`, see there. A repeated edge counts once.
+    /// This node starts when all of `nodes` (handles, captured regions, or ranges of them) have finished; a kernel node
+    /// also takes `programmatic(kernel)` and `launch_completion(kernel)`, see there. A repeated edge counts once.
     /// Throws GraphError, and adds nothing, if a handle is of another graph or the graph is built already.
     template <class... N>
     Self after(const N&... nodes) const {
         static_assert(sizeof...(N) > 0, "cudag: after() needs at least one node");
-        static_assert(((AnyNode<N> || NodeRange<N> || is_early_edge<N>)&&...),
+        static_assert(((AnyNode<N> || NodeRange<N> || is_captured_node<N> || is_early_edge<N>)&&...),
                       "cudag: after() takes node handles or ranges of node handles");
         constexpr bool early = (is_early_edge<N> || ...);
         static_assert(!early || (is_kernel_node<Self> && ((!is_early_edge<N> || is_early_edge_of_kernel<N>)&&...)),
                       "cudag: a programmatic edge leads from kernel to kernel");
-        if constexpr (((AnyNode<N> || NodeRange<N>)&&...)) {
+        if constexpr (((AnyNode<N> || NodeRange<N> || is_captured_node<N>)&&...)) {
             const auto from = list_nodes(nodes...);
             add_edges(*this, from.data(), from.size());
         } else if constexpr (is_kernel_node<Self> &&
-                             ((AnyNode<N> || NodeRange<N> || is_early_edge_of_kernel<N>)&&...)) {
+                             ((AnyNode<N> || NodeRange<N> || is_captured_node<N> || is_early_edge_of_kernel<N>)&&...)) {
             std::vector<Dependency> from;
             (append_dependencies(from, nodes), ...);
             add_edges(*this, from.data(), from.size());

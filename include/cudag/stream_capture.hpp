@@ -23,11 +23,10 @@ struct CaptureOptions {
     CaptureMode mode = CaptureMode::thread_local_;
 };
 
-class GraphBuilder;
-
 namespace detail {
 
 class CaptureState;
+class NewRegion;
 
 template <class F>
 concept CaptureStep = std::invocable<F&> || std::invocable<F&, cudaStream_t>;
@@ -59,7 +58,8 @@ class CUDAG_EXPORT StreamCapture {
 
     /// Ends the capture and hands out the graph; with nothing recorded, one without nodes. Streams that forked must
     /// have been joined: cudag joins none by itself. Throws CaptureError with the cause if the capture was broken,
-    /// which has then ended, or on another thread than the constructor's (unless relaxed), where it goes on. Once only.
+    /// which has then ended, or on another thread than the constructor's (unless relaxed), where it goes on. Once only;
+    /// not for a capture that GraphBuilder::capture has begun, which ends it itself.
     [[nodiscard]] Graph finish() &&;
 
     /// Of the stream; `none` too after something else than `finish` has ended the capture.
@@ -111,7 +111,8 @@ class CUDAG_EXPORT StreamCapture {
     }
 
   private:
-    friend class GraphBuilder;
+    friend class detail::NewRegion;
+    explicit StreamCapture(std::unique_ptr<detail::CaptureState> state) noexcept;
 
     /// The time of one step.
     class CUDAG_EXPORT Step {

@@ -1,5 +1,6 @@
 // What is destroyed while a stream is captured is gone, whatever that means for the capture.
 #include <future>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -87,7 +88,7 @@ TEST_CASE("a buffer that goes while a stream is captured is freed, and breaks th
 TEST_CASE("a buffer that goes during a capture that forbids nothing is freed without harm",
           "[capture][lifetime][buffers]") {
     const Stream stream;
-    std::optional<cudag::DeviceBuffer<int>> buffer(std::in_place, 16);
+    auto buffer = std::make_unique<cudag::DeviceBuffer<int>>(16);
     void* const memory = buffer->data();
     StreamCapture capture(stream, {.mode = CaptureMode::relaxed});
     buffer.reset();

@@ -65,6 +65,27 @@ inline cudaError_t stream_get_capture_info(cudaStream_t stream, cudaStreamCaptur
 #endif
 }
 
+/// How many edges lead from a node.
+inline cudaError_t graph_node_dependent_count(cudaGraphNode_t node, std::size_t* count) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphNodeGetDependentNodes(node, nullptr, nullptr, count);
+#else
+    return cudaGraphNodeGetDependentNodes(node, nullptr, count);
+#endif
+}
+
+/// Where the stream's next node goes: what it comes after, and by which edges. Written where `status` is active, and
+/// valid until the next call that concerns the capture.
+inline cudaError_t stream_get_capture_front(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                            const cudaGraphNode_t** nodes, const cudaGraphEdgeData** data,
+                                            std::size_t* count) {
+#if CUDART_VERSION >= 13000
+    return cudaStreamGetCaptureInfo(stream, status, nullptr, nullptr, nodes, data, count);
+#else
+    return cudaStreamGetCaptureInfo_v3(stream, status, nullptr, nullptr, nodes, data, count);
+#endif
+}
+
 /// The driver function `name` as of driver interface `version`, or null if the driver has none.
 inline cudaError_t driver_entry_point(const char* name, unsigned version, void** function) {
     cudaDriverEntryPointQueryResult found{};

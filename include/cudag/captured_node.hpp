@@ -1,0 +1,81 @@
+// A captured region: stream code as a part of a graph that a builder writes.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/node.hpp>
+#include <cudag/source_location.hpp>
+
+#include <cstddef>
+#include <string_view>
+#include <vector>
+
+namespace cudag {
+
+namespace detail {
+
+class NewRegion;
+struct RegionNodes;
+
+template <class S>
+concept NodeSource = AnyNode<S> || NodeRange<S> || is_captured_node<S>;
+
+} // namespace detail
+
+/// A handle to what `GraphBuilder::capture` has recorded: some nodes, together. `region.after(a)` puts those that come
+/// first, the roots, after `a`; `b.after(region)` puts b after those that come last, the tails. A region in which
+/// nothing was recorded is one empty node, so that it orders what stands before and after it. It owns nothing, and is
+/// refused as a Node is when it is empty or its graph no longer exists. Not thread-safe on one graph.
+class CUDAG_EXPORT CapturedNode {
+  public:
+    CapturedNode() noexcept = default;
+
+    /// All of them, in the order in which they were recorded.
+    [[nodiscard]] std::vector<Node> nodes() const;
+    /// Those that come after no other node of the region.
+    [[nodiscard]] std::vector<Node> roots() const;
+    /// Those that no other node of the region comes after.
+    [[nodiscard]] std::vector<Node> tails() const;
+    /// Where it was captured.
+    [[nodiscard]] SourceLocation location() const;
+
+    /// Names the nodes that have no label yet: no step, no mark and no earlier call has given them one.
+    CapturedNode label(std::string_view text) const;
+
+    /// The region starts when all of `nodes` (handles, ranges of handles, regions) have finished. A repeated edge
+    /// counts once. Throws GraphError, and adds nothing, if a handle is of another graph or of this region, or the
+    /// graph is built already.
+    template <class... N>
+    CapturedNode after(const N&... nodes) const {
+        static_assert(sizeof...(N) > 0, "cudag: after() needs at least one node");
+        static_assert((detail::NodeSource<N> && ...),
+                      "cudag: after() of a region takes node handles, ranges of node handles or other regions");
+        if constexpr ((detail::NodeSource<N> && ...)) {
+            const auto from = detail::list_nodes(nodes...);
+            add_edges(from.data(), from.size());
+        }
+        return *this;
+    }
+
+    /// Same region of the same graph.
+    friend bool operator==(const CapturedNode&, const CapturedNode&) = default;
+
+  private:
+    friend class Graph;
+    friend class detail::NewRegion;
+    friend CUDAG_EXPORT void detail::append_tails(std::vector<Node>& list, const CapturedNode& region);
+    CapturedNode(const Node& first, const detail::RegionNodes& region) noexcept : first_(first), region_(&region) {}
+
+    void add_edges(const Node* from, std::size_t count) const;
+
+    Node first_;
+    const detail::RegionNodes* region_ = nullptr; ///< in the graph's memory: alive if the node's graph is
+};
+
+/// A region, and what the captured function returned: not kept by the graph.
+template <class T>
+struct CapturedRegion {
+    CapturedNode node;
+    T output;
+};
+
+} // namespace cudag

@@ -1,0 +1,228 @@
+// Captures a region into a builder's graph.
+#include "new_region.hpp"
+
+#include "body_copies.hpp"
+#include "describe.hpp"
+#include "failure.hpp"
+#include "new_node.hpp"
+
+#include <cudag/capture_mode.hpp>
+#include <cudag/detail/cuda_compat.hpp>
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+Subject subject_of(const SourceLocation& where) {
+    return {fmt::format("capture at {}", where), {}, where};
+}
+
+std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
+    std::size_t count = 0;
+    checked<GraphError>(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes");
+    std::vector<cudaGraphNode_t> nodes(count);
+    if (count != 0) checked<GraphError>(cudaGraphGetNodes(graph, nodes.data(), &count), "cudaGraphGetNodes");
+    return nodes;
+}
+
+/// Newest first, as CUDA forgets edges with their nodes. Whether CUDA has removed all.
+bool destroy_nodes(std::span<const cudaGraphNode_t> nodes) noexcept {
+    bool all = true;
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+        const cudaError_t status = cudaGraphDestroyNode(*node);
+        ignore(status);
+        all = all && status == cudaSuccess;
+    }
+    return all;
+}
+
+std::span<const std::uint32_t> store(GraphState& graph, const std::vector<std::uint32_t>& list) {
+    auto* copy = graph.allocate<std::uint32_t>(list.size());
+    std::copy(list.begin(), list.end(), copy);
+    return {copy, list.size()};
+}
+
+} // namespace
+
+/// The graph as it was before the region.
+struct NewRegion::Clone {
+    explicit Clone(cudaGraph_t graph) noexcept : native(graph) {}
+    ~Clone() {
+        if (native != nullptr) ignore(cudaGraphDestroy(native));
+    }
+    Clone(const Clone&) = delete;
+    Clone& operator=(const Clone&) = delete;
+
+    cudaGraph_t native;
+    GraphState::Natives nodes;
+};
+
+NewRegion::NewRegion(GraphState& graph, cudaStream_t stream, CaptureMode mode, const SourceLocation& where)
+    : graph_(graph), location_(where) {
+    require_open(graph, subject_of(where));
+    first_ = static_cast<std::uint32_t>(graph.nodes().size());
+    first_native_ = static_cast<std::uint32_t>(nodes_of(graph.native()).size());
+    auto state = std::make_unique<CaptureState>(stream, mode, where, graph.native());
+    state_ = state.get();
+    capture_.reset(new StreamCapture(std::move(state)));
+    graph.set_open_region(&location_);
+}
+
+NewRegion::~NewRegion() {
+    drop();
+}
+
+void NewRegion::drop() noexcept {
+    if (std::exchange(ended_, true)) return;
+    if (!state_->has_ended()) save();
+    graph_.set_open_region(nullptr);
+    if (state_->abandon())
+        remove_captured();
+    else
+        recover();
+}
+
+void NewRegion::fail(const CaptureError& cause) {
+    drop();
+    if (!graph_.is_lost()) throw;
+    throw CaptureError(
+        static_cast<cudaError_t>(cause.code().value()),
+        fmt::format("{}; the graph under construction is lost with it, because CUDA destroys a graph into "
+                    "which a capture is broken, and cannot clone this one before: start again with a new "
+                    "GraphBuilder",
+                    cause.what()),
+        {cause.operation(), cause.log(), cause.labels(), cause.location()});
+}
+
+CapturedNode NewRegion::finish() {
+    save();
+    try {
+        static_cast<void>(state_->end());
+    } catch (const CaptureError& error) {
+        fail(error);
+    }
+    ended_ = true;
+    clone_.reset();
+    graph_.set_open_region(nullptr);
+    try {
+        return describe();
+    } catch (...) {
+        remove_captured();
+        throw;
+    }
+}
+
+bool NewRegion::will_break() const {
+    switch (state_->status()) {
+    case CaptureStatus::none: // it was ended elsewhere: whether the graph still exists is unknown
+        return false;
+    case CaptureStatus::invalidated:
+        return true;
+    case CaptureStatus::active:
+        break;
+    }
+    return state_->has_unjoined_fork() || is_unjoined();
+}
+
+bool NewRegion::is_unjoined() const {
+    const std::vector<cudaGraphNode_t> nodes = nodes_of(graph_.native());
+    const std::vector<cudaGraphNode_t> front = state_->front();
+    return std::any_of(nodes.begin() + first_native_, nodes.end(), [&](cudaGraphNode_t node) {
+        if (std::find(front.begin(), front.end(), node) != front.end()) return false;
+        std::size_t after = 0;
+        checked<GraphError>(compat::graph_node_dependent_count(node, &after), "cudaGraphNodeGetDependentNodes");
+        return after == 0;
+    });
+}
+
+void NewRegion::save() noexcept {
+    if (clone_ != nullptr || graph_.parent() != nullptr || graph_.conditions().count() != 0 ||
+        graph_.has_memory_nodes() || graph_.has_device_updatable())
+        return;
+    try {
+        if (!will_break()) return;
+        cudaGraph_t native = nullptr;
+        {
+            const ThreadCaptureMode relaxed(CaptureMode::relaxed);
+            checked<GraphError>(cudaGraphClone(&native, graph_.native()), "cudaGraphClone");
+        }
+        auto clone = std::make_unique<Clone>(native);
+        clone->nodes = graph_.natives_in(native);
+        std::vector<cudaGraphNode_t> captured = nodes_of(graph_.native());
+        captured.erase(captured.begin(), captured.begin() + first_native_);
+        for (cudaGraphNode_t& node : captured)
+            checked<GraphError>(cudaGraphNodeFindInClone(&node, node, native), "cudaGraphNodeFindInClone");
+        if (destroy_nodes(captured)) clone_ = std::move(clone);
+    } catch (...) { // the graph will be lost, which is told then
+    }
+}
+
+void NewRegion::recover() noexcept {
+    if (clone_ == nullptr) return graph_.root().lose(location_);
+    graph_.replace_natives(std::move(clone_->nodes));
+    clone_->native = nullptr;
+}
+
+void NewRegion::remove_captured() noexcept {
+    try {
+        const std::vector<cudaGraphNode_t> nodes = nodes_of(graph_.native());
+        if (!destroy_nodes(std::span(nodes).subspan(first_native_))) graph_.set_spoilt();
+    } catch (...) {
+        graph_.set_spoilt();
+    }
+    graph_.forget_from(first_);
+}
+
+void NewRegion::require_fit() const {
+    if (graph_.place() != Place::body) return;
+    const GraphState& outer = *graph_.parent();
+    for (auto i = first_; i < graph_.nodes().size(); ++i) {
+        const NodeRecord& node = graph_.nodes()[i];
+        Subject subject = node_subject(graph_, i, fmt::format("capture at {}: ", location_));
+        if (!is_allowed_in_body(node.kind)) {
+            subject.labels.emplace_back(outer.nodes()[graph_.parent_node()].label);
+            refuse(fmt::format("CUDA allows no {} node in the body of {}; enqueue it before or after that node",
+                               node.kind, describe_node(outer, graph_.parent_node())),
+                   std::move(subject));
+        }
+        if (const char* reason = why_not_in_body(node.params); reason != nullptr)
+            refuse(fmt::format("{} takes no such copy: {}", describe_place(graph_), reason), std::move(subject));
+    }
+}
+
+CapturedNode NewRegion::describe() {
+    describe_region(graph_, first_native_, state_->names());
+    require_fit();
+    if (graph_.nodes().size() == first_) {
+        graph_.reserve_node();
+        cudaGraphNode_t join = nullptr;
+        checked<GraphError>(cudaGraphAddEmptyNode(&join, graph_.native(), nullptr, 0), "cudaGraphAddEmptyNode");
+        graph_.append(join, {NodeKind::empty, std::monostate(), {}, location_});
+    }
+    const auto count = static_cast<std::uint32_t>(graph_.nodes().size()) - first_;
+    std::vector<bool> has_before(count);
+    std::vector<bool> has_after(count);
+    for (const EdgeRecord& edge : graph_.edges()) {
+        if (edge.to - first_ >= count || edge.from - first_ >= count) continue;
+        has_before[edge.to - first_] = true;
+        has_after[edge.from - first_] = true;
+    }
+    std::vector<std::uint32_t> roots;
+    std::vector<std::uint32_t> tails;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (!has_before[i]) roots.push_back(first_ + i);
+        if (!has_after[i]) tails.push_back(first_ + i);
+    }
+    const RegionNodes* nodes =
+        graph_.store(RegionNodes{first_, count, store(graph_, roots), store(graph_, tails), location_});
+    graph_.keep(std::move(state_->owners()));
+    return {graph_.handle(first_), *nodes};
+}
+
+} // namespace cudag::detail

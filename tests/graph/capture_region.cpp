@@ -1,0 +1,251 @@
+// GraphBuilder::capture: stream code as a region of a graph that is built.
+#include <memory>
+#include <stdexcept>
+
+#include "conditional_kernels.hpp"
+#include "test.hpp"
+
+using cudag::CapturedNode;
+using cudag::CapturedRegion;
+using cudag::Edge;
+using cudag::Exec;
+using cudag::Graph;
+using cudag::GraphBuilder;
+using cudag::launch;
+using cudag::Node;
+using cudag::NodeKind;
+using cudag::Stream;
+using cudag::StreamCapture;
+
+namespace {
+
+/// Stream code that adds `value` to *cell.
+auto adds(int* cell, int value) {
+    return [=](cudaStream_t s) { launch(s, {}, add, cell, cell, value); };
+}
+
+/// Stream code that doubles *cell in two nodes: *other = *cell, *cell += *other.
+auto adds_twice(int* cell, int value) {
+    return [=](cudaStream_t s) {
+        launch(s, {}, add, cell, cell, value);
+        launch(s, {}, add, cell, cell, value);
+    };
+}
+
+} // namespace
+
+TEST_CASE("a captured region runs between the nodes before and after it", "[capture][region]") {
+    const auto cells = device({0, 0, 0});
+    const Stream stream;
+    GraphBuilder b;
+    const auto before = b.kernel({}, store, cells.data(), 5);
+    const CapturedNode region = b.capture(stream, [&](cudaStream_t s) {
+                                     launch(s, {}, add, cells.data() + 1, cells.data(), 10);
+                                     launch(s, {}, add, cells.data() + 1, cells.data() + 1, 100);
+                                 }).after(before);
+    const auto after = b.kernel({}, add, cells.data() + 2, cells.data() + 1, 1000).after(region);
+    CHECK(region.nodes().size() == 2);
+    CHECK(region.roots() == std::vector{region.nodes()[0]});
+    CHECK(region.tails() == std::vector{region.nodes()[1]});
+    const Graph graph = std::move(b).build();
+    const auto nodes = graph.nodes();
+    REQUIRE(nodes.size() == 4);
+    CHECK(region.nodes() == std::vector<Node>{nodes[1], nodes[2]});
+    CHECK(graph.edges() == std::vector<Edge>{{nodes[1], nodes[2]}, {before, nodes[1]}, {nodes[2], after}});
+    Exec exec = graph.instantiate();
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{5, 115, 1115});
+}
+
+TEST_CASE("a region of several roots and tails is ordered as a whole", "[capture][region]") {
+    const auto cells = device({0, 0, 0, 0});
+    int* c = cells.data();
+    const Stream stream;
+    const Stream side;
+    GraphBuilder b;
+    const auto before = b.kernel({}, store, c, 1);
+    const CapturedNode region = b.capture(stream, [&](StreamCapture& capture) {
+        capture.fork(side);
+        launch(capture.stream(), {}, add, c + 1, c, 10);
+        launch(side, {}, add, c + 2, c, 20);
+        capture.join(side);
+    });
+    region.after(before);
+    const auto after = b.kernel({}, add, c + 3, c + 1, 100).after(region);
+    b.kernel({}, add, c + 3, c + 3, 1000).after(b.join(region, after));
+    CHECK(region.roots().size() == 2);
+    CHECK(region.tails() == region.nodes());
+    const Graph graph = std::move(b).build();
+    CHECK(graph.edge_count() == 8); // into the two, out of the two to two nodes, after the join and into it
+    Exec exec = graph.instantiate();
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{1, 11, 21, 1111});
+}
+
+TEST_CASE("a region in which nothing is captured still orders", "[capture][region]") {
+    const auto cells = device({0, 0});
+    const Stream stream;
+    GraphBuilder b;
+    const auto before = b.kernel({}, store, cells.data(), 4);
+    const CapturedNode region = b.capture(stream, [](cudaStream_t) {}).after(before);
+    b.kernel({}, add, cells.data() + 1, cells.data(), 1).after(region);
+    REQUIRE(region.nodes().size() == 1);
+    CHECK(region.nodes()[0].kind() == NodeKind::empty);
+    CHECK(region.roots() == region.tails());
+    run(std::move(b));
+    CHECK(read(cells) == std::vector{4, 5});
+}
+
+TEST_CASE("regions follow each other, in any order of capture", "[capture][region]") {
+    const auto cell = device({0});
+    const Stream stream;
+    GraphBuilder b;
+    const auto first = b.capture(stream, [&](cudaStream_t s) { launch(s, {}, store, cell.data(), 1); });
+    const auto third = b.capture(stream, [&](cudaStream_t s) { launch(s, {}, store, cell.data(), 3); });
+    const auto second = b.capture(stream, adds_twice(cell.data(), 10)).after(first);
+    third.after(second);
+    const std::vector<CapturedNode> all{first, second, third};
+    b.kernel({}, add, cell.data(), cell.data(), 100).after(all);
+    CHECK(first != second);
+    run(std::move(b));
+    CHECK(read(cell) == std::vector{103});
+}
+
+TEST_CASE("what a captured function returns comes with its region", "[capture][region]") {
+    const auto cell = device({0});
+    const Stream stream;
+    GraphBuilder b;
+    CapturedRegion<std::unique_ptr<int>> region = b.capture(stream, [&](cudaStream_t s) {
+        launch(s, {}, store, cell.data(), 1);
+        return std::make_unique<int>(8);
+    });
+    CHECK(*region.output == 8);
+    b.kernel({}, add, cell.data(), cell.data(), 10).after(region.node);
+    run(std::move(b));
+    CHECK(read(cell) == std::vector{11});
+}
+
+TEST_CASE("nodes of a region have the names of steps and marks, the others that of the region", "[capture][region]") {
+    const auto cell = device({0});
+    const Stream stream;
+    GraphBuilder b;
+    b.kernel({}, store, cell.data(), 1).label("before");
+    const unsigned line = __LINE__ + 1;
+    const CapturedNode region = b.capture(stream, [&](StreamCapture& c) {
+        c.step("stepped", adds(cell.data(), 1));
+        launch(c.stream(), {}, add, cell.data(), cell.data(), 2);
+        c.mark("marked");
+        launch(c.stream(), {}, add, cell.data(), cell.data(), 3);
+    });
+    CHECK(region.location().line == line);
+    region.label("mine").label("not mine");
+    const auto nodes = region.nodes();
+    REQUIRE(nodes.size() == 3);
+    CHECK(nodes[0].label() == "stepped");
+    CHECK(nodes[1].label() == "marked");
+    CHECK(nodes[2].label() == "mine");
+    CHECK(nodes[2].location().line == line);
+}
+
+TEST_CASE("captured nodes of a built graph are found and updated", "[capture][region]") {
+    const auto cell = device({0});
+    const Stream stream;
+    GraphBuilder b;
+    const auto before = b.kernel({}, store, cell.data(), 1);
+    b.capture(stream, adds(cell.data(), 10)).after(before);
+    const Graph graph = std::move(b).build();
+    const auto found = graph.find(add);
+    REQUIRE(found.size() == 1);
+    Exec exec = graph.instantiate();
+    exec.update(found[0], cudag::arg<2>(20));
+    run(exec, stream);
+    CHECK(read(cell) == std::vector{21});
+    exec.update(before, cudag::arg<1>(2));
+    run(exec, stream);
+    CHECK(read(cell) == std::vector{22});
+}
+
+TEST_CASE("a graph with a region is cloned, and its region has a counterpart", "[capture][region]") {
+    const auto cell = device({0});
+    const Stream stream;
+    GraphBuilder b;
+    const auto before = b.kernel({}, store, cell.data(), 1);
+    const CapturedNode region = b.capture(stream, adds_twice(cell.data(), 10)).after(before);
+    std::optional<Graph> graph = std::move(b).build();
+    const Graph clone = graph->clone();
+    const CapturedNode copy = clone.counterpart(region);
+    graph.reset();
+    CHECK(copy.nodes() == std::vector<Node>{clone.nodes()[1], clone.nodes()[2]});
+    Exec exec = clone.instantiate();
+    run(exec, stream);
+    CHECK(read(cell) == std::vector{21});
+    refused<cudag::GraphError>([&] { static_cast<void>(region.nodes()); });
+}
+
+TEST_CASE("a graph with a region updates an exec of an equal one as a whole", "[capture][region]") {
+    const auto cell = device({0});
+    const Stream stream;
+    const auto build = [&](int value) {
+        GraphBuilder b;
+        const auto before = b.kernel({}, store, cell.data(), value);
+        b.capture(stream, adds_twice(cell.data(), 10 * value)).after(before);
+        return std::move(b).build();
+    };
+    Exec exec = build(1).instantiate();
+    CHECK(exec.update(build(2)).updated());
+    run(exec, stream);
+    CHECK(read(cell) == std::vector{42});
+}
+
+TEST_CASE("what a region retains lives as long as the graph", "[capture][region]") {
+    const Stream stream;
+    auto owner = std::make_shared<int>(1);
+    const std::weak_ptr<int> watch = owner;
+    GraphBuilder b;
+    b.capture(stream, [&](StreamCapture& c) { c.retain(std::exchange(owner, nullptr)); });
+    CHECK_FALSE(watch.expired());
+    const Graph graph = std::move(b).build();
+    CHECK_FALSE(watch.expired());
+}
+
+TEST_CASE("a region in the body of an if runs when the body runs", "[capture][region]") {
+    const auto value = GENERATE(0, 1);
+    const auto cells = device({value, 0, 0});
+    const Stream stream;
+    GraphBuilder b;
+    const cudag::Condition condition = b.condition(0);
+    const auto set = b.kernel({}, set_from, condition, cells.data());
+    const auto node = b.if_(condition, [&](GraphBuilder& body) {
+                           const auto before = body.kernel({}, store, cells.data() + 1, 1);
+                           const auto region = body.capture(stream, adds_twice(cells.data() + 1, 10)).after(before);
+                           body.kernel({}, add, cells.data() + 2, cells.data() + 1, 100).after(region);
+                       }).after(set);
+    CHECK(node.body().node_count() == 4);
+    run(std::move(b));
+    CHECK(read(cells) == (value != 0 ? std::vector{1, 21, 121} : std::vector{0, 0, 0}));
+}
+
+TEST_CASE("a region in the body of a while is repeated, and may set the condition", "[capture][region]") {
+    const auto cells = device({3, 0});
+    const Stream stream;
+    GraphBuilder b;
+    const cudag::Condition condition = b.condition(1);
+    b.while_(condition, [&](GraphBuilder& body) {
+        const auto work = body.capture(stream, adds(cells.data() + 1, 10));
+        body.capture(stream, [&](cudaStream_t s) { launch(s, {}, count_down, cells.data(), condition); }).after(work);
+    });
+    run(std::move(b));
+    CHECK(read(cells) == std::vector{0, 30});
+}
+
+TEST_CASE("a region and a conditional stand in one graph", "[capture][region]") {
+    const auto cells = device({0, 0});
+    const Stream stream;
+    GraphBuilder b;
+    const cudag::Condition condition = b.condition(0);
+    const auto set = b.capture(stream, [&](cudaStream_t s) { launch(s, {}, set_condition, condition, 1U); });
+    const auto node = b.if_(condition, [&](GraphBuilder& body) { body.kernel({}, store, cells.data(), 1); }).after(set);
+    b.capture(stream, adds(cells.data(), 10)).after(node);
+    run(std::move(b));
+    CHECK(read(cells) == std::vector{11, 0});
+}
