@@ -24,8 +24,9 @@ const char* hint(cudaError_t status) noexcept {
         return "CUDA must not be called from a host node or a stream callback";
     case cudaErrorStreamCaptureUnsupported:
         return "a stream that is being captured runs nothing, so it cannot be waited for, and calls that are not "
-               "recorded, such as cudaMalloc, are forbidden meanwhile: move the call out of the capture, or allow it "
-               "with CaptureMode::relaxed or ThreadCaptureMode where it is safe";
+               "recorded, such as cudaMalloc, are forbidden meanwhile: move the call out of the capture, take memory "
+               "from "
+               "a CapturePool, or allow the call with ThreadCaptureMode or CaptureMode::relaxed where it is safe";
     case cudaErrorStreamCaptureInvalidated:
         return "an earlier call broke this capture: record it in steps (StreamCapture::step) to learn which";
     case cudaErrorStreamCaptureMerge:

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""The README's program is examples/readme.cpp between its two `README` comments, and its commands are those of CI."""
+"""The README's programs are those of examples/ between their two `README` comments, and its commands are those of CI."""
 import re
 import sys
 import textwrap
@@ -14,10 +14,12 @@ def blocks(readme, language):
 
 def main():
     readme = (ROOT / "README.md").read_text()
-    program = (ROOT / "examples" / "readme.cpp").read_text()
-    region = re.search(r"^ *// README begins\n(.*?)^ *// README ends\n", program, re.MULTILINE | re.DOTALL)
-    if not region or textwrap.dedent(region[1]) not in blocks(readme, "cpp"):
-        sys.exit("README.md has no code block that is examples/readme.cpp between `// README begins` and `// README ends`")
+    for name in "readme.cpp", "captured.cpp":
+        program = (ROOT / "examples" / name).read_text()
+        region = re.search(r"^ *// README begins\n(.*?)^ *// README ends\n", program, re.MULTILINE | re.DOTALL)
+        if not region or textwrap.dedent(region[1]) not in blocks(readme, "cpp"):
+            sys.exit(f"README.md has no code block that is examples/{name} between `// README begins` and "
+                     "`// README ends`")
     commands = (ROOT / ".ci" / "run").read_text()
     for command in blocks(readme, "sh")[0].splitlines():
         command = command.split("#")[0].strip()
