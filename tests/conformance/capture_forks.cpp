@@ -142,6 +142,7 @@ TEST_CASE("a fork that is not joined makes the end fail, and every stream is fre
     Stream fork;
     DeviceInts data(1);
     Call set(store, data.data(), 0, 1);
+    Call plus(add, data.data(), 0, 10);
     const auto mode = GENERATE(values(all_modes));
     Capture capture(origin, mode);
     set.launch(origin);
@@ -157,9 +158,10 @@ TEST_CASE("a fork that is not joined makes the end fail, and every stream is fre
     REQUIRE_CUDA(cudaDeviceSynchronize());
     REQUIRE(data.read() == std::vector{poison});
     set.launch(fork);
-    set.launch(origin);
-    REQUIRE_CUDA(cudaDeviceSynchronize());
-    REQUIRE(data.read() == std::vector{1});
+    fork.synchronize();
+    plus.launch(origin);
+    origin.synchronize();
+    REQUIRE(data.read() == std::vector{11});
 }
 
 TEST_CASE("a fork without work of its own need not be joined", "[capture]") {
