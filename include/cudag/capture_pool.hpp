@@ -24,11 +24,13 @@ inline constexpr std::size_t pool_alignment = 256;
 /// mode, and no node arises: the graph uses the address, and the memory is there before the graph runs.
 ///
 /// Memory goes back to the pool when the last owner of its buffer lets go, for later allocations to use again, and to
-/// CUDA only with the pool itself. The pool lives on, when this object is gone, in buffers and in what retains it: a
-/// graph that retains a *buffer* has that memory for itself, one that retains the *pool* keeps all of it valid. So
-/// graphs captured one after the other, each allocating, retaining the pool and letting its buffers go, share scratch
-/// memory. cudag does not order its users: such graphs must not run at the same time, and what gets memory again must
-/// run after what had it before, in streams as within a graph.
+/// CUDA only with the pool itself. The pool lives on, when this object is gone, in buffers and in what retains it:
+///   - a graph that keeps a *buffer* (retained, or given as an owner to a node or to a captured launch) has that memory
+///     for itself;
+///   - a graph that retains the *pool* and borrows from buffers (by span or pointer) keeps their memory valid, and
+///     shares it, once they are let go, with what is captured later.
+/// cudag does not order those who share: such graphs must not run at the same time, and what gets memory again must run
+/// after what had it before, in streams as within a graph.
 ///
 /// Move-only; a moved-from pool may only be assigned to or destroyed. Thread-safe.
 class CUDAG_EXPORT CapturePool {

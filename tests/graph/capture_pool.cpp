@@ -444,6 +444,22 @@ TEST_CASE("a captured graph that retains a pool's buffer has its memory for itse
     CHECK(read(result) == std::vector{8});
 }
 
+TEST_CASE("a captured launch that is given a pool's buffer keeps it, one that borrows does not", "[capture][pool]") {
+    CapturePool pool;
+    const Stream stream;
+    const Graph keeps = capture(stream, [&](cudaStream_t s) {
+        cudag::launch(s, {}, store, pool.allocate<int>(1), 7);
+        cudag::memset_async(s, pool.allocate<int>(1), 7);
+    });
+    CHECK(pool.count() == 2);
+    const Graph borrows = capture(stream, [&](StreamCapture& c) {
+        const auto buffer = pool.allocate<int>(1);
+        c.retain(pool);
+        cudag::launch(stream, {}, store, buffer.span(), 7);
+    });
+    CHECK(pool.count() == 2);
+}
+
 TEST_CASE("a clone of a captured graph keeps the pool", "[capture][pool]") {
     const Stream stream;
     const auto result = device({0});
