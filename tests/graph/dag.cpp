@@ -70,11 +70,11 @@ Order order_of(const Dag& dag) {
     return order;
 }
 
-std::vector<std::size_t> lanes_of(const Dag& dag) {
+std::vector<std::size_t> lanes_of(const Dag& dag, const Part& part) {
     const Order order = order_of(dag);
     std::vector<std::size_t> lanes(dag.steps.size());
     std::vector<std::size_t> last; // of each lane
-    for (std::size_t i = 0; i < lanes.size(); ++i) {
+    for (std::size_t i = part.first; i < part.end; ++i) {
         if (dag.steps[i].action == Action::join) continue;
         const auto lane =
             std::find_if(last.begin(), last.end(), [&](std::size_t earlier) -> bool { return order[i][earlier]; });
@@ -87,10 +87,26 @@ std::vector<std::size_t> lanes_of(const Dag& dag) {
     return lanes;
 }
 
+bool is_recordable(const Step& step) {
+    return step.action != Action::hash_in_child && step.action != Action::hash_in_branch;
+}
+
 bool is_recordable(const Dag& dag) {
-    return std::none_of(dag.steps.begin(), dag.steps.end(), [](const Step& step) {
-        return step.action == Action::hash_in_child || step.action == Action::hash_in_branch;
-    });
+    return std::all_of(dag.steps.begin(), dag.steps.end(), [](const Step& step) { return is_recordable(step); });
+}
+
+std::vector<Part> parts_of(const Dag& dag, std::size_t limit) {
+    std::vector<Part> parts;
+    bool open = false;
+    for (std::size_t i = 0; i < dag.steps.size(); ++i) {
+        const bool recordable = is_recordable(dag.steps[i]);
+        if (recordable && open && i - parts.back().first < limit)
+            parts.back().end = i + 1;
+        else
+            parts.push_back({i, i + 1});
+        open = recordable;
+    }
+    return parts;
 }
 
 Dag diamond() {

@@ -51,13 +51,26 @@ std::vector<std::uint32_t> expected(const Dag& dag, const Version& version);
 using Order = std::vector<std::vector<bool>>;
 Order order_of(const Dag& dag);
 
-/// For each step the number of the stream to enqueue it in, so that no stream orders steps that the DAG does not: the
-/// last step before it in the stream comes before it in the DAG, too. Means nothing for joins.
-std::vector<std::size_t> lanes_of(const Dag& dag);
+/// Some steps in a row: [first, end).
+struct Part {
+    std::size_t first;
+    std::size_t end;
+};
+inline Part whole(const Dag& dag) {
+    return {0, dag.steps.size()};
+}
 
-/// Whether all steps can be enqueued in streams that are captured: CUDA captures no graph launches, hence no children,
-/// and no stream call makes a conditional.
+/// For each step of a part the number of the stream to enqueue it in, so that no stream orders steps that the DAG does
+/// not: the last step before it in the stream comes before it in the DAG, too. Means nothing for joins and others.
+std::vector<std::size_t> lanes_of(const Dag& dag, const Part& part);
+
+/// Whether steps can be enqueued in streams that are captured: CUDA captures no graph launches, hence no children, and
+/// no stream call makes a conditional.
+bool is_recordable(const Step& step);
 bool is_recordable(const Dag& dag);
+
+/// The DAG cut into parts of `limit` steps at most; a step that is not recordable is a part of its own.
+std::vector<Part> parts_of(const Dag& dag, std::size_t limit);
 
 Dag diamond();
 Dag line(std::size_t length);

@@ -16,6 +16,8 @@
 enum class Way {
     built,    ///< node by node, with a GraphBuilder
     captured, ///< out of streams; only recordable DAGs
+    region,   ///< captured into a builder, but for steps that are not recordable: nodes between such regions
+    regions,  ///< the same in more regions than that takes
 };
 
 /// The memory that one DAG works in, and the DAG as graphs over it.
@@ -26,12 +28,21 @@ class Scenario {
     /// The graph of the DAG, with the parameters of `version`.
     [[nodiscard]] cudag::Graph make(const Version& version) const {
         if (way_ == Way::captured)
-            return cudag::capture(stream_, [&](cudag::StreamCapture& capture) { record(capture, version); });
+            return cudag::capture(stream_, [&](cudag::StreamCapture& c) { record(c, version, whole(dag_)); });
         cudag::GraphBuilder b;
         StepNodes nodes(dag_, b);
-        enqueue(nodes, version);
+        for (const Part& part : parts()) {
+            if (is_captured(part))
+                nodes.region(part, b.capture(stream_, [&](cudag::StreamCapture& c) { record(c, version, part); }));
+            else
+                enqueue(nodes, version, part);
+        }
         return std::move(b).build();
     }
+
+    /// Whether a graph has the order of its DAG, and not a stricter one: a region comes after all that any of its steps
+    /// comes after.
+    [[nodiscard]] bool is_exact() const { return way_ == Way::built || parts().size() == 1; }
 
     /// Which steps come after which others in `graph`, by its edges.
     [[nodiscard]] Order order(const cudag::Graph& graph) const {
@@ -104,11 +115,27 @@ class Scenario {
     }
 
   private:
+    /// What becomes a region each, or else nodes.
+    [[nodiscard]] std::vector<Part> parts() const {
+        if (way_ == Way::built || way_ == Way::captured) return {whole(dag_)};
+        return parts_of(dag_, way_ == Way::region ? dag_.steps.size() : 8);
+    }
+    /// A region without work would be a node all the same.
+    [[nodiscard]] bool is_captured(const Part& part) const {
+        bool has_work = false;
+        for (std::size_t i = part.first; i < part.end; ++i) {
+            if (!is_recordable(dag_.steps[i])) return false;
+            has_work = has_work || is_work(i);
+        }
+        return way_ != Way::built && has_work;
+    }
+
     /// The step of each node of a graph, in order: streams wait for each other without nodes.
     [[nodiscard]] std::vector<std::size_t> steps() const {
         std::vector<std::size_t> steps;
-        for (std::size_t i = 0; i < dag_.steps.size(); ++i)
-            if (way_ == Way::built || is_work(i)) steps.push_back(i);
+        for (const Part& part : parts())
+            for (std::size_t i = part.first; i < part.end; ++i)
+                if (!is_captured(part) || is_work(i)) steps.push_back(i);
         return steps;
     }
 
@@ -143,10 +170,10 @@ class Scenario {
         return [cells = cells_.data(), read = step.inputs, i, salt] { cells[i] = hash_of(cells, read, salt); };
     }
 
-    /// The one source: all steps, to `to`, which is StepNodes or StepStreams.
+    /// The one source: the steps of a part, to `to`, which is StepNodes or StepStreams.
     template <class To>
-    void enqueue(To& to, const Version& version) const {
-        for (std::size_t i = 0; i < dag_.steps.size(); ++i) {
+    void enqueue(To& to, const Version& version, const Part& part) const {
+        for (std::size_t i = part.first; i < part.end; ++i) {
             const Step& step = dag_.steps[i];
             const std::uint32_t salt = salt_of(version, i);
             switch (step.action) {
@@ -175,9 +202,9 @@ class Scenario {
         }
     }
 
-    void record(cudag::StreamCapture& capture, const Version& version) const {
-        StepStreams streams(dag_, capture, sides_);
-        enqueue(streams, version);
+    void record(cudag::StreamCapture& capture, const Version& version, const Part& part) const {
+        StepStreams streams(dag_, part, capture, sides_);
+        enqueue(streams, version, part);
         streams.finish();
     }
 

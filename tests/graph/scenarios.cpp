@@ -8,15 +8,23 @@ namespace {
 constexpr Version draft{1, true};
 constexpr Version final_version{2, false};
 
+bool contains(const Order& order, const Order& part) {
+    for (std::size_t i = 0; i < order.size(); ++i)
+        for (std::size_t earlier = 0; earlier < i; ++earlier)
+            if (part[i][earlier] && !order[i][earlier]) return false;
+    return true;
+}
+
 /// Calls `check(dag, scenario)` for every DAG, in every way in which it can be made.
 template <class Check>
 void for_each(const std::vector<Dag>& dags, Check& check) {
     for (const Dag& dag : dags) {
         INFO(dag.name);
-        check(dag, Scenario(dag, Way::built));
-        if (!is_recordable(dag)) continue;
-        INFO("captured");
-        check(dag, Scenario(dag, Way::captured));
+        for (const Way way : {Way::built, Way::captured, Way::region, Way::regions}) {
+            if (way == Way::captured && !is_recordable(dag)) continue;
+            INFO("way " << static_cast<int>(way));
+            check(dag, Scenario(dag, way));
+        }
     }
 }
 
@@ -45,7 +53,9 @@ void for_each_dag(Check&& check) {
 TEST_CASE("a graph has the order and the names of its DAG, however it is made", "[scenario]") {
     for_each_dag([](const Dag& dag, const Scenario& scenario) {
         const cudag::Graph graph = scenario.make(final_version);
-        CHECK(scenario.order(graph) == order_of(dag));
+        const Order order = scenario.order(graph);
+        if (scenario.is_exact()) CHECK(order == order_of(dag));
+        CHECK(contains(order, order_of(dag)));
         for (std::size_t i = 0; i < dag.steps.size(); ++i)
             if (dag.steps[i].action != Action::join) CHECK(graph.find(step_label(i)).size() == 1);
     });

@@ -18,7 +18,7 @@ class OneAtATime {
 
 /// Checks a DAG, made in one way, in 20 orders.
 void check_orders(const Dag& dag, Way way) {
-    INFO(dag.name << (way == Way::captured ? ", captured" : ""));
+    INFO(dag.name << ", way " << static_cast<int>(way));
     const Scenario scenario(dag, way);
     const std::vector<std::uint32_t> oracle = expected(dag, version);
     const cudag::Graph graph = scenario.make(version);
@@ -34,8 +34,8 @@ void check_orders(const Dag& dag, Way way) {
 }
 
 void check_orders(const Dag& dag) {
-    check_orders(dag, Way::built);
-    check_orders(dag, Way::captured);
+    for (const Way way : {Way::built, Way::captured, Way::region, Way::regions})
+        check_orders(dag, way);
 }
 
 } // namespace

@@ -39,17 +39,39 @@ class StepNodes {
         nodes_.push_back(builder_.join(before.front(), before).label(step_label(nodes_.size())));
     }
 
+    /// Takes the steps of the next part, which are the nodes of `region`: none for joins.
+    void region(const Part& part, const cudag::CapturedNode& region) {
+        const std::vector<cudag::Node> before = nodes_before(part);
+        if (!before.empty()) region.after(before);
+        const std::vector<cudag::Node> captured = region.nodes();
+        auto next = captured.begin();
+        for (std::size_t i = part.first; i < part.end; ++i)
+            nodes_.push_back(dag_.steps[i].action == Action::join ? cudag::Node() : *next++);
+        CHECK(next == captured.end());
+    }
+
   private:
     template <class N>
     void add(const N& node) {
         nodes_.push_back(node.after(nodes_before()).label(step_label(nodes_.size())));
     }
 
-    [[nodiscard]] std::vector<cudag::Node> nodes_before() const {
+    /// What the steps of a part come after outside of it, seen through joins that have no node.
+    [[nodiscard]] std::vector<cudag::Node> nodes_before(const Part& part) const {
         std::vector<cudag::Node> before;
-        for (const std::size_t earlier : dag_.steps[nodes_.size()].after)
-            before.push_back(nodes_[earlier]);
+        for (std::size_t i = part.first; i < part.end; ++i)
+            for (const std::size_t earlier : dag_.steps[i].after) {
+                if (earlier >= part.first) continue;
+                if (nodes_[earlier] != cudag::Node())
+                    before.push_back(nodes_[earlier]);
+                else
+                    for (const std::size_t input : dag_.steps[earlier].inputs)
+                        before.push_back(nodes_[input]);
+            }
         return before;
+    }
+    [[nodiscard]] std::vector<cudag::Node> nodes_before() const {
+        return nodes_before({nodes_.size(), nodes_.size() + 1});
     }
 
     const Dag& dag_;

@@ -13,14 +13,16 @@
 #include "step_nodes.hpp"
 #include "test.hpp"
 
-/// Takes the steps of a DAG in their order, one call each, as StepNodes does; then `finish()`. The order of the steps
-/// is that of the DAG, no more and no less: each goes to the stream that `lanes_of` says, after what it comes after in
-/// other streams, through forks, joins and events. Recorded nodes are labelled as those of StepNodes; joins make none.
+/// Takes the steps of a part of a DAG in their order, one call each, as StepNodes does; then `finish()`. The order of
+/// the steps is that of the DAG, no more and no less: each goes to the stream that `lanes_of` says, after what it comes
+/// after in other streams, through forks, joins and events; what it comes after outside of the part is not seen.
+/// Recorded nodes are labelled as those of StepNodes; joins make none.
 class StepStreams {
   public:
-    /// The streams in `sides` are used and added to; the first one of the DAG is the captured stream itself.
-    StepStreams(const Dag& dag, cudag::StreamCapture& capture, std::vector<cudag::Stream>& sides)
-        : dag_(dag), lanes_(lanes_of(dag)), capture_(capture), sides_(sides), start_({.timing = false}) {
+    /// The streams in `sides` are used and added to; the first one of the part is the captured stream itself.
+    StepStreams(const Dag& dag, const Part& part, cudag::StreamCapture& capture, std::vector<cudag::Stream>& sides)
+        : dag_(dag), first_(part.first), lanes_(lanes_of(dag, part)), capture_(capture), sides_(sides),
+          start_({.timing = false}) {
         start_.record(capture.stream());
     }
 
@@ -57,7 +59,7 @@ class StepStreams {
 
     template <class Work>
     void record(Work&& work) {
-        const std::size_t step = done_.size();
+        const std::size_t step = first_ + done_.size();
         const std::size_t lane = lanes_[step];
         if (lane == last_.size()) last_.push_back(none);
         order(step);
@@ -71,8 +73,10 @@ class StepStreams {
     void order(std::size_t step) {
         const std::size_t lane = lanes_[step];
         const Step& what = dag_.steps[step];
-        if (what.inputs.empty() && lane != 0) wait(stream(lane), start_);
+        bool is_root = true;
         for (const std::size_t input : what.inputs) {
+            if (input < first_) continue;
+            is_root = false;
             const std::size_t from = lanes_[input];
             if (from == lane) continue;
             const bool is_last = last_[from] == input;
@@ -81,8 +85,9 @@ class StepStreams {
             else if (is_last && from == 0)
                 capture_.fork(stream(lane));
             else
-                wait(stream(lane), done_[input]);
+                wait(stream(lane), done_[input - first_]);
         }
+        if (is_root && lane != 0) wait(stream(lane), start_);
     }
     static void wait(cudaStream_t stream, const cudag::Event& event) {
         cudag::check(cudaStreamWaitEvent(stream, event.get(), cudaEventWaitDefault));
@@ -98,10 +103,11 @@ class StepStreams {
     static constexpr auto none = std::numeric_limits<std::size_t>::max();
 
     const Dag& dag_;
+    std::size_t first_;
     std::vector<std::size_t> lanes_;
     cudag::StreamCapture& capture_;
     std::vector<cudag::Stream>& sides_;
     cudag::Event start_;
-    std::vector<cudag::Event> done_; ///< of each step
+    std::vector<cudag::Event> done_; ///< of each step, from the first on
     std::vector<std::size_t> last_;  ///< the last step of each lane
 };
