@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -47,7 +48,7 @@ class StepNodes {
         auto next = captured.begin();
         for (std::size_t i = part.first; i < part.end; ++i)
             nodes_.push_back(dag_.steps[i].action == Action::join ? cudag::Node() : *next++);
-        CHECK(next == captured.end());
+        if (next != captured.end()) throw std::logic_error("a step makes one node at most");
     }
 
   private:

@@ -65,13 +65,13 @@ TEST_CASE("an adopted graph may be a fresh thread's first CUDA call", "[graph][t
     in_fresh_thread([&] { CHECK(Graph::adopt(copy).find(store).size() == 1); });
 }
 
-TEST_CASE("threads build, update and run graphs of their own at the same time", "[exec][threads]") {
+TEST_CASE("threads build, capture, update and run graphs of their own at the same time", "[exec][threads]") {
     static constexpr Version draft{1, true};
     static constexpr Version final_version{2, false};
     // Assertions of Catch2 belong to one thread: the others only say what they saw.
     const auto is_right = [](const Dag& dag) {
-        const Scenario scenario(dag);
-        for (int round = 0; round < 5; ++round) {
+        for (const Way way : {Way::built, Way::captured, Way::region, Way::captured, Way::built}) {
+            const Scenario scenario(dag, way);
             const Graph graph = scenario.make(draft).clone();
             Exec exec = graph.instantiate();
             if (scenario.run(exec) != expected(dag, draft)) return false;
