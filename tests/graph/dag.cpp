@@ -77,7 +77,9 @@ std::vector<std::size_t> lanes_of(const Dag& dag, const Part& part) {
     for (std::size_t i = part.first; i < part.end; ++i) {
         if (dag.steps[i].action == Action::join) continue;
         const auto lane =
-            std::find_if(last.begin(), last.end(), [&](std::size_t earlier) -> bool { return order[i][earlier]; });
+            last.size() < 3 ? last.end() : std::find_if(last.begin(), last.end(), [&](std::size_t earlier) -> bool {
+                return order[i][earlier];
+            });
         lanes[i] = static_cast<std::size_t>(lane - last.begin());
         if (lane == last.end())
             last.push_back(i);

@@ -60,8 +60,9 @@ inline Part whole(const Dag& dag) {
     return {0, dag.steps.size()};
 }
 
-/// For each step of a part the number of the stream to enqueue it in, so that no stream orders steps that the DAG does
-/// not: the last step before it in the stream comes before it in the DAG, too. Means nothing for joins and others.
+/// For each step of a part the number of the stream to enqueue it in: three at least, and as many as it takes for no
+/// stream to order steps that the DAG does not: the last step before it in the stream comes before it in the DAG, too.
+/// Means nothing for joins and others.
 std::vector<std::size_t> lanes_of(const Dag& dag, const Part& part);
 
 /// Whether steps can be enqueued in streams that are captured: CUDA captures no graph launches, hence no children, and
