@@ -23,6 +23,7 @@
 #include <cudag/external_semaphore.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/graph_memory.hpp>
+#include <cudag/graphed_function.hpp>
 #include <cudag/launch.hpp>
 #include <cudag/kernel_info.hpp>
 #include <cudag/launch_config.hpp>

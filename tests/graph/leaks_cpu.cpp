@@ -148,3 +148,27 @@ TEST_CASE("a body that throws leaves nothing behind", "[owners]") {
     }
     CHECK(all_gone(before));
 }
+
+TEST_CASE("graphed functions leave nothing behind: evicted, failed, in flight", "[owners]") {
+    const cudart_cpu::LiveCounts before = cudart_cpu::live();
+    {
+        const std::vector one{1};
+        const std::vector two{1, 2};
+        const Stream stream;
+        int calls = 0;
+        cudag::GraphedFunction f([&](cudaStream_t s, cudag::DeviceSpan<const int> in) {
+            const cudag::ThreadCaptureMode allow_allocation(cudag::CaptureMode::relaxed);
+            DeviceBuffer<int> output(1);
+            cudag::launch(s, {}, sum, output, in);
+            if (++calls == 3 || calls == 5) throw calls;
+            return output;
+        });
+        f.forward(stream, one);
+        CHECK_THROWS_AS(f.forward(stream, two), int); // in the warm-up
+        CHECK_THROWS_AS(f.forward(stream, two), int); // in the capture
+        f.forward(stream, two);                       // evicts the first shape
+        f.forward(stream, two);
+        CHECK(calls == 7);
+    }
+    CHECK(all_gone(before));
+}

@@ -1,0 +1,178 @@
+// What a GraphedFunction is without its types.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/detail/operand.hpp>
+#include <cudag/source_location.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <span>
+#include <type_traits>
+#include <utility>
+
+namespace cudag {
+struct GraphedFunctionOptions;
+}
+
+namespace cudag::detail {
+
+template <class>
+inline constexpr bool no_signature = false;
+struct NoSignature;
+
+/// `R(A...)` of a function, or of an object with one call operator; NoSignature of others.
+template <class F>
+struct SignatureOfFunction {
+    using type = NoSignature;
+};
+template <class F>
+requires requires {
+    &F::operator();
+}
+struct SignatureOfFunction<F> : SignatureOfFunction<decltype(&F::operator())> {};
+template <class R, class... A>
+struct SignatureOfFunction<R(A...)> {
+    using type = R(A...);
+};
+template <class R, class... A>
+struct SignatureOfFunction<R(A...) noexcept> {
+    using type = R(A...);
+};
+template <class R, class... A>
+struct SignatureOfFunction<R (*)(A...)> {
+    using type = R(A...);
+};
+template <class R, class... A>
+struct SignatureOfFunction<R (*)(A...) noexcept> {
+    using type = R(A...);
+};
+template <class R, class C, class... A>
+struct SignatureOfFunction<R (C::*)(A...)> {
+    using type = R(A...);
+};
+template <class R, class C, class... A>
+struct SignatureOfFunction<R (C::*)(A...) noexcept> {
+    using type = R(A...);
+};
+template <class R, class C, class... A>
+struct SignatureOfFunction<R (C::*)(A...) const> {
+    using type = R(A...);
+};
+template <class R, class C, class... A>
+struct SignatureOfFunction<R (C::*)(A...) const noexcept> {
+    using type = R(A...);
+};
+template <class F>
+using FunctionSignature = typename SignatureOfFunction<F>::type;
+
+template <class Output>
+using GraphedOutput =
+    std::conditional_t<std::is_void_v<Output>, void, std::add_lvalue_reference_t<std::add_const_t<Output>>>;
+
+/// An input of one shape, in device memory that belongs to it.
+struct StaticInput {
+    void* data;
+    std::size_t size; ///< in elements
+};
+
+/// The function: `run(callable.get(), stream, inputs)` calls it, and returns its output; null for none.
+struct GraphedTask {
+    std::shared_ptr<void> callable;
+    std::shared_ptr<const void> (*run)(void* callable, cudaStream_t stream, const StaticInput* inputs);
+};
+
+template <class Output, class... Input, class F, std::size_t... I>
+std::shared_ptr<const void> run_graphed(F& function, cudaStream_t stream, [[maybe_unused]] const StaticInput* inputs,
+                                        std::index_sequence<I...>) {
+    const auto call = [&]() -> Output {
+        return static_cast<Output>(std::invoke(
+            function, stream, Input(static_cast<typename Input::element_type*>(inputs[I].data), inputs[I].size)...));
+    };
+    if constexpr (std::is_void_v<Output>) {
+        call();
+        return nullptr;
+    } else {
+        return std::make_shared<Output>(call());
+    }
+}
+
+template <class Output, class... Input, class F>
+GraphedTask graphed_task(F&& function) {
+    using Function = std::decay_t<F>;
+    static_assert(std::is_invocable_r_v<Output, Function&, cudaStream_t, Input...>,
+                  "cudag: the function cannot be called with a cudaStream_t and the DeviceSpans of the signature, or "
+                  "returns something else than its output");
+    return {std::make_shared<Function>(std::forward<F>(function)),
+            [](void* callable, cudaStream_t stream, const StaticInput* inputs) {
+                return run_graphed<Output, Input...>(*static_cast<Function*>(callable), stream, inputs,
+                                                     std::index_sequence_for<Input...>());
+            }};
+}
+
+/// A range that `forward` was given.
+struct GraphedInput {
+    const void* data;
+    std::size_t size; ///< in elements
+    std::size_t element_bytes;
+    Side side;
+};
+
+template <class R>
+GraphedInput graphed_input(R& range) {
+    using Range = std::remove_cv_t<R>;
+    if constexpr (is_shared_ptr<Range>) {
+        if (!range) refuse_null_operand();
+        return graphed_input(*range);
+    } else if constexpr (is_device_span<Range> || is_device_buffer<Range>) {
+        return {range.data(), range.size(), sizeof(typename Range::element_type), Side::device};
+    } else {
+        return {std::data(range), std::size(range), sizeof(*std::data(range)), Side::host};
+    }
+}
+
+/// Whether A, as `forward` deduces it, is an input for the parameter Input.
+template <class Input, class A>
+constexpr bool require_input() {
+    if constexpr (require_operand<A>()) {
+        using T = typename Input::value_type;
+        using U = typename decltype(to_operand(std::declval<A&>(), 0, std::declval<Owners&>()))::element_type;
+        static_assert(std::is_same_v<T, std::remove_cv_t<U>>,
+                      "cudag: an input of forward() needs the element type of the function's DeviceSpan");
+        static_assert(std::is_trivially_copyable_v<T>,
+                      "cudag: the inputs of forward() need trivially copyable elements");
+        return std::is_same_v<T, std::remove_cv_t<U>> && std::is_trivially_copyable_v<T>;
+    } else {
+        return false;
+    }
+}
+
+/// The shapes of a GraphedFunction, the most recently used one first.
+class CUDAG_EXPORT GraphedCache {
+  public:
+    GraphedCache(GraphedTask&& task, const GraphedFunctionOptions& options, const SourceLocation& location);
+    GraphedCache(GraphedCache&&) noexcept;
+    GraphedCache& operator=(GraphedCache&&) noexcept;
+    ~GraphedCache();
+
+    /// The output of the shape of `inputs`, replayed in `stream`.
+    const void* forward(cudaStream_t stream, std::span<const GraphedInput> inputs);
+    void reset();
+
+    [[nodiscard]] std::size_t size() const;
+    [[nodiscard]] std::uint64_t captures() const;
+    [[nodiscard]] std::uint64_t replays() const;
+
+  private:
+    class State;
+    [[nodiscard]] State& state() const;
+
+    std::unique_ptr<State> state_;
+};
+
+} // namespace cudag::detail
