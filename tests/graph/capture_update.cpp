@@ -316,3 +316,50 @@ TEST_CASE("a captured graph updates an exec of a built one, and the other way ro
     CHECK(differences.front().old_value == "5");
     CHECK(differences.front().new_value == "6");
 }
+
+namespace {
+
+/// A graph that stores `value` in memory of its own and reads it from there.
+Graph stored_in_own_memory(const DeviceBuffer<int>& result, int value) {
+    return capture(Stream(), [&](cudaStream_t s) {
+        void* memory = nullptr;
+        cudag::check(cudaMallocAsync(&memory, sizeof(int), s));
+        cudag::launch(s, {}, store, static_cast<int*>(memory), value);
+        cudag::launch(s, {}, add, result, static_cast<int*>(memory), 0);
+        cudag::check(cudaFreeAsync(memory, s));
+    });
+}
+
+} // namespace
+
+TEST_CASE("captures with memory of their own follow each other in one exec", "[capture][update][memory]") {
+    const auto result = device({0});
+    const Stream stream;
+    Exec exec = stored_in_own_memory(result, 1).instantiate();
+    for (int turn = 2; turn < 5; ++turn) {
+        const UpdateReport report = exec.update(stored_in_own_memory(result, turn));
+        INFO(report.to_string());
+        REQUIRE(report.updated());
+        run(exec, stream);
+        CHECK(read(result) == std::vector{turn});
+    }
+}
+
+TEST_CASE("a captured graph with memory nodes has one exec at a time, and updates no other one",
+          "[capture][update][memory]") {
+    const auto result = device({0});
+    const Stream stream;
+    const Graph graph = stored_in_own_memory(result, 1);
+    Exec own = graph.instantiate();
+    const auto error = refused<cudag::InstantiateError>([&] { static_cast<void>(graph.instantiate()); });
+    CHECK_THAT(error.what(), ContainsSubstring("alloc") && ContainsSubstring("one Exec at a time"));
+    Exec other = stored_in_own_memory(result, 2).instantiate();
+    const UpdateReport report = other.update(graph);
+    CHECK(report.verdict() == UpdateVerdict::not_supported);
+    CHECK_FALSE(report.needs_instantiate());
+    CHECK_THAT(report.to_string(), ContainsSubstring("destroy that Exec first"));
+    run(other, stream);
+    CHECK(read(result) == std::vector{2});
+    run(own, stream);
+    CHECK(read(result) == std::vector{1});
+}
