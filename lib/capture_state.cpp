@@ -171,10 +171,13 @@ std::vector<cudaGraphNode_t> CaptureState::front() const {
 }
 
 std::string CaptureState::unjoined_forks() const {
-    std::string text;
+    std::string places;
     for (const Fork& fork : forks_)
-        if (!fork.joined) text += fmt::format("{}{}", text.empty() ? "" : ", ", fork.location);
-    return text;
+        if (!fork.joined) places += fmt::format("{}{}", places.empty() ? "" : ", ", fork.location);
+    if (!places.empty()) return fmt::format("what was forked at {} is not joined", places);
+    return forks_.empty()
+               ? "a stream that an event forked is not joined"
+               : "a stream has recorded more since it was joined, or was forked by an event and is not joined";
 }
 
 cudaGraph_t CaptureState::end() {
@@ -201,8 +204,7 @@ cudaGraph_t CaptureState::end() {
         throw *cause;
     }
     Subject what = subject(call);
-    if (const std::string forks = unjoined_forks(); status == cudaErrorStreamCaptureUnjoined && !forks.empty())
-        what.text += fmt::format(": what was forked at {} is not joined", forks);
+    if (status == cudaErrorStreamCaptureUnjoined) what.text += ": " + unjoined_forks();
     raise_call<CaptureError>(status, "cudaStreamEndCapture", std::move(what));
 }
 

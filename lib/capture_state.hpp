@@ -89,7 +89,7 @@ class CaptureState {
     [[nodiscard]] CaptureError broken(const CaptureCall& call) const;
     /// What `after` records from now on comes after what `before` has recorded.
     void order(cudaStream_t before, cudaStream_t after, const CaptureCall& call) const;
-    /// Where they were forked.
+    /// What is not joined, and where it was forked. Asks CUDA nothing: the streams may be gone.
     [[nodiscard]] std::string unjoined_forks() const;
 
     cudaStream_t stream_;

@@ -173,6 +173,22 @@ TEST_CASE("904: forks that are not joined are named by where they were forked", 
     CHECK(is_usable(side.get()));
 }
 
+TEST_CASE("904: a fork that records more after its join is told", "[capture][errors]") {
+    const Stream stream;
+    const Stream side;
+    const auto cell = device({0});
+    const auto error = refused<CaptureError>([&] {
+        static_cast<void>(capture(stream, [&](StreamCapture& c) {
+            c.fork(side);
+            c.join(side);
+            launch(side, {}, store, cell.data(), 1);
+        }));
+    });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnjoined));
+    CHECK_THAT(error.what(), ContainsSubstring("a stream has recorded more since it was joined"));
+    CHECK(is_usable(side.get()));
+}
+
 TEST_CASE("905: waiting for work outside the capture", "[capture][errors]") {
     const Stream stream;
     const Stream outside;
