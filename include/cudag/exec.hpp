@@ -48,8 +48,8 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     Exec& operator=(Exec&&) noexcept;
     ~Exec();
 
-    /// Enqueues one run in `stream`. Asynchronous. Throws Error if CUDA refuses. Uploads first what the device must
-    /// have as it is: a graph with device-updatable nodes.
+    /// Enqueues one run in `stream`. Asynchronous. Throws Error if CUDA refuses. Uploads first what kernels may change:
+    /// a graph with device-updatable nodes, where captured ones count from their first `on_device()` on.
     void launch(StreamRef stream);
 
     /// Prepares the next launch on the device, ordered in `stream`, so that it starts sooner. Runs no node.
