@@ -57,6 +57,10 @@ OwnerVersions version_of(Owners&& owners) {
 std::shared_ptr<LaunchMarker> InFlight::marker(cudaStream_t stream) const {
     const bool reusable = last_launch_ && last_launch_.use_count() == 1;
     if (reusable) return last_launch_;
+    auto capture = cudaStreamCaptureStatusNone;
+    checked(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
+    // A captured stream has no device to ask for; the launch fails, and says why.
+    if (capture != cudaStreamCaptureStatusNone) return std::make_shared<LaunchMarker>();
     const DeviceGuard device(stream); // an event records only in streams of its own device
     return std::make_shared<LaunchMarker>();
 }
