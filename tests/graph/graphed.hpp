@@ -1,10 +1,13 @@
 // What the tests of graphed functions share.
 #pragma once
 
+#include <memory>
 #include <numeric>
+#include <utility>
 #include <vector>
 
 #include "gate.hpp"
+#include "watched.hpp"
 
 /// Sums its input into a cell of its own, and counts how often it was called.
 struct Total {
@@ -14,7 +17,7 @@ struct Total {
     auto function() {
         return [this](cudaStream_t stream, cudag::DeviceSpan<const int> in) {
             ++calls;
-            cudag::launch(stream, {}, sum, cell, in);
+            cudag::launch(stream, {}, sum, cell.data(), in);
             return cell.span();
         };
     }
@@ -46,6 +49,22 @@ inline bool is_usable(cudaStream_t stream) {
     cudag::launch(stream, {}, store, cell.data(), 5);
     cudag::check(cudaStreamSynchronize(stream));
     return read(cell) == std::vector{5};
+}
+
+/// Frees what the graphs of earlier tests have kept, which CUDA hands over in order, a little later: freed while a gate
+/// is closed, device memory would wait for it.
+inline void free_what_was_kept() {
+    cudag::check(cudaDeviceSynchronize());
+    const cudag::Stream stream;
+    auto last = std::make_shared<int>();
+    const std::weak_ptr<int> watch = last;
+    {
+        const cudag::Graph graph = cudag::capture(
+            stream, [&](cudag::StreamCapture& capture) { capture.retain(std::exchange(last, nullptr)); });
+        cudag::Exec exec = graph.instantiate();
+        run(exec, stream);
+    }
+    REQUIRE(released(watch, stream));
 }
 
 /// Holds up what comes after it in `stream`, until the gate opens.

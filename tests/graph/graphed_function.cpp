@@ -188,7 +188,11 @@ TEST_CASE("a graphed function may return memory that it allocates", "[capture][g
     const std::vector input{1, 2, 3};
     CHECK(read(stream, f.forward(stream, input).span()) == std::vector{6});
     const std::vector other{4, 5, 6};
-    CHECK(read(stream, f.forward(stream, other).span()) == std::vector{15});
+    const DeviceBuffer<int>& output = f.forward(stream, other);
+    CHECK(read(stream, output.span()) == std::vector{15});
+    const std::weak_ptr<void> memory = output.owner();
+    f.reset();
+    CHECK(released(memory, stream));
 }
 
 TEST_CASE("the signature of a graphed function is deduced", "[capture][graphed]") {
