@@ -104,8 +104,8 @@ bool is_capturing(Stream& stream);
 /// What the node for an operation is made of; `before` is what it comes after.
 using MakeNode = std::function<NodeContent(const Graph& target, const std::vector<Node*>& before)>;
 
-/// The seam of every operation given to a stream. If the stream captures, adds a node and is true: then nothing must be
-/// enqueued. Takes the lock.
+/// The seam of every operation given to a stream, but of launches, which have a say in their edges. If the stream
+/// captures, adds a node and is true: then nothing must be enqueued. Takes the lock.
 bool captured(Stream& stream, const MakeNode& make);
 
 /// An event's record in `stream`, and a wait for it. Is true if it belongs to a capture. Take the lock.
