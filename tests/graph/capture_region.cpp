@@ -24,7 +24,7 @@ auto adds(int* cell, int value) {
     return [=](cudaStream_t s) { launch(s, {}, add, cell, cell, value); };
 }
 
-/// Stream code that doubles *cell in two nodes: *other = *cell, *cell += *other.
+/// Stream code that adds `value` twice.
 auto adds_twice(int* cell, int value) {
     return [=](cudaStream_t s) {
         launch(s, {}, add, cell, cell, value);
@@ -248,4 +248,76 @@ TEST_CASE("a region and a conditional stand in one graph", "[capture][region]") 
     b.capture(stream, adds(cells.data(), 10)).after(node);
     run(std::move(b));
     CHECK(read(cells) == std::vector{11, 0});
+}
+
+TEST_CASE("a region may allocate, use and free graph memory", "[capture][region]") {
+    const auto cells = device({1, 0});
+    const Stream stream;
+    GraphBuilder b;
+    const auto before = b.kernel({}, store, cells.data(), 2);
+    const CapturedNode region = b.capture(stream, [&](cudaStream_t s) {
+                                     void* memory = nullptr;
+                                     cudag::check(cudaMallocAsync(&memory, sizeof(int), s));
+                                     launch(s, {}, add, static_cast<int*>(memory), cells.data(), 10);
+                                     launch(s, {}, add, cells.data() + 1, static_cast<int*>(memory), 100);
+                                     cudag::check(cudaFreeAsync(memory, s));
+                                 }).after(before);
+    b.kernel({}, add, cells.data() + 1, cells.data() + 1, 1000).after(region);
+    CHECK(region.nodes().front().kind() == NodeKind::alloc);
+    CHECK(region.nodes().back().kind() == NodeKind::free);
+    run(std::move(b));
+    CHECK(read(cells) == std::vector{2, 1112});
+}
+
+TEST_CASE("a changed node of a region is applied to an exec, and shown by a diff", "[capture][region]") {
+    const auto cell = device({0});
+    const Stream stream;
+    GraphBuilder b;
+    b.capture(stream, [&](cudaStream_t s) { launch(s, {}, store, cell.data(), 1); }).label("stored");
+    Graph graph = std::move(b).build();
+    const Graph before = graph.clone();
+    Exec exec = graph.instantiate();
+    graph.update(graph.find(store).at(0), cudag::arg<1>(7));
+    CHECK(exec.apply(graph) == 1);
+    run(exec, stream);
+    CHECK(read(cell) == std::vector{7});
+    CHECK(diff(before, graph).size() == 1);
+    CHECK_THAT(graph.dot(), ContainsSubstring("stored"));
+}
+
+TEST_CASE("a graph with a region becomes a child, where the region's nodes are the same", "[capture][region]") {
+    const auto cell = device({0});
+    const Stream stream;
+    GraphBuilder inner;
+    const auto first = inner.kernel({}, store, cell.data(), 1);
+    inner.capture(stream, adds(cell.data(), 10)).after(first);
+    GraphBuilder b;
+    const auto child = b.child(std::move(inner).build());
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    exec.update(child.graph().find(add).at(0), cudag::arg<2>(20));
+    run(exec, stream);
+    CHECK(read(cell) == std::vector{21});
+}
+
+TEST_CASE("a region of a view is captured while the view's device is current", "[capture][region][device]") {
+    int count = 0;
+    cudag::check(cudaGetDeviceCount(&count));
+    const int last = count - 1;
+    GraphBuilder b;
+    cudag::check(cudaSetDevice(last));
+    const auto cell = device({0});
+    std::optional<Stream> stream(std::in_place);
+    cudag::check(cudaSetDevice(0));
+    b.on(last).capture(*stream, [&](cudaStream_t s) {
+        int current = -1;
+        cudag::check(cudaGetDevice(&current));
+        CHECK(current == last);
+        launch(s, {}, store, cell.data(), 3);
+    });
+    int current = -1;
+    cudag::check(cudaGetDevice(&current));
+    CHECK(current == 0);
+    run(std::move(b));
+    CHECK(read(cell) == std::vector{3});
 }

@@ -240,6 +240,30 @@ TEST_CASE("a body takes no captured node that CUDA forbids there, and stays as i
     CHECK(read(cell) == std::vector{101});
 }
 
+TEST_CASE("a body that captured an allocation is not kept, though CUDA removes none", "[capture][region]") {
+    const auto cell = device({0});
+    const Stream stream;
+    GraphBuilder b;
+    const auto before = b.kernel({}, store, cell.data(), 1);
+    const cudag::Condition condition = b.condition(1);
+    const auto capture_allocation = [&](GraphBuilder& body) {
+        body.capture(stream, [](cudaStream_t s) {
+            void* memory = nullptr;
+            check(cudaMallocAsync(&memory, 4, s));
+        });
+    };
+    const auto error = refused<GraphError>([&] { b.if_(condition, capture_allocation); });
+    CHECK_THAT(error.what(), ContainsSubstring("CUDA allows no alloc node in the body of if "));
+    const auto kept = refused<GraphError>(
+        [&] { b.if_(condition, [&](GraphBuilder& body) { refused<GraphError>([&] { capture_allocation(body); }); }); });
+    CHECK_THAT(kept.what(), ContainsSubstring("a node could not be removed after a capture threw"));
+    b.if_(condition, [&](GraphBuilder& body) {
+         body.capture(stream, [&](cudaStream_t s) { launch(s, {}, add, cell.data(), cell.data(), 10); });
+     }).after(before);
+    run(std::move(b));
+    CHECK(read(cell) == std::vector{11});
+}
+
 TEST_CASE("a body takes no captured copy of pageable memory", "[capture][region]") {
     const auto cell = device({0});
     const int value = 1;

@@ -1,0 +1,106 @@
+// Every runtime call that fails while a region is captured into a builder's graph.
+#include "faults.hpp"
+#include "pipeline.hpp"
+
+#include <cudag/cudag.hpp>
+
+#include <catch.hpp>
+
+#include <optional>
+
+using cudag::GraphBuilder;
+using cudag::GraphError;
+using cudag::Stream;
+
+namespace {
+
+/// A builder with one node, and a stream to capture.
+class Target {
+  public:
+    void renew() {
+        stream_.emplace();
+        builder_.emplace();
+        builder_->kernel({}, multiply_add, x_, x_, 1, 1).label("before");
+        regions_ = 0;
+    }
+
+    void capture(bool breaks) {
+        builder_->capture(*stream_, [&](cudaStream_t s) {
+            cudag::launch(s, {}, multiply_add, x_, x_, 1, 1);
+            if (breaks) cudag::check(cudaDeviceSynchronize());
+        });
+        regions_ = 1;
+    }
+
+    /// Whether the builder has lost its graph, as it says by name. Else it builds a graph that runs, with a region if
+    /// one was captured.
+    [[nodiscard]] bool is_lost() {
+        cudaStreamCaptureStatus status{};
+        REQUIRE(cudaStreamIsCapturing(stream_->get(), &status) == cudaSuccess);
+        if (status != cudaStreamCaptureStatusNone) { // its end was the call that failed
+            cudaGraph_t graph = nullptr;
+            static_cast<void>(cudaStreamEndCapture(stream_->get(), &graph));
+            static_cast<void>(cudaGetLastError());
+        }
+        try {
+            builder_->check();
+        } catch (const GraphError& error) {
+            CHECK_THAT(error.what(), ContainsSubstring("the graph under construction was lost when the capture at "));
+            CHECK_THROWS_AS(builder_->kernel({}, multiply_add, x_, x_, 1, 1), GraphError);
+            return true;
+        }
+        const cudag::Graph graph = std::move(*builder_).build();
+        CHECK(graph.node_count() == 1 + regions_);
+        CHECK(graph.nodes()[0].label() == "before");
+        std::size_t count = 0;
+        REQUIRE(cudaGraphGetNodes(graph.native(), nullptr, &count) == cudaSuccess);
+        CHECK(count == 1 + regions_);
+        cudag::Exec exec = graph.instantiate();
+        exec.launch(*stream_);
+        stream_->synchronize();
+        return false;
+    }
+
+  private:
+    cudag::DeviceBuffer<int> x_{1};
+    std::optional<Stream> stream_;
+    std::optional<GraphBuilder> builder_;
+    std::size_t regions_ = 0;
+};
+
+} // namespace
+
+TEST_CASE("a region whose call fails is not in the graph, and only the end of its capture loses that",
+          "[unit][faults]") {
+    Target target;
+    target.renew();
+    target.capture(false); // the calls that a process makes once
+    CHECK_FALSE(target.is_lost());
+    unsigned lost = 0;
+    const Faults faults = for_every_call_failing([&] { target.capture(false); },
+                                                 [&] { lost += target.is_lost() ? 1U : 0U; }, [&] { target.renew(); });
+    CHECK(faults.thrown > 5);
+    CHECK(lost == 1);
+}
+
+TEST_CASE("a broken capture loses no graph unnamed, whichever call of the way back fails", "[unit][faults]") {
+    Target target;
+    std::uint64_t calls = 0;
+    unsigned lost = 0;
+    for (std::uint64_t call = 1; call == 1 || call <= calls + 1; ++call) {
+        CAPTURE(call);
+        target.renew();
+        const std::uint64_t before = cudart_cpu::call_count();
+        cudart_cpu::fail_call(call, cudaErrorMemoryAllocation);
+        CHECK_THROWS_AS(target.capture(true), cudag::Error);
+        calls = cudart_cpu::call_count() - before;
+        cudart_cpu::fail_call(0, cudaSuccess);
+        CHECK(cudaGetLastError() == cudaSuccess);
+        const bool undisturbed = calls < call;
+        if (target.is_lost()) {
+            CHECK_FALSE(undisturbed);
+            ++lost;
+        }
+    }
+    CHECK(lost > 3); // the clone, the nodes in it
+}
