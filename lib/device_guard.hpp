@@ -7,18 +7,24 @@
 
 namespace cudag::detail {
 
+/// The device of a stream, which must not be captured. Throws Error if CUDA does not know the stream.
+inline int device_of(cudaStream_t stream) {
+    int device = 0;
+#if CUDART_VERSION >= 12080
+    checked(cudaStreamGetDevice(stream, &device), "cudaStreamGetDevice");
+#else // only streams of the current device are supported here
+    static_cast<void>(stream);
+    checked(cudaGetDevice(&device), "cudaGetDevice");
+#endif
+    return device;
+}
+
 class DeviceGuard {
   public:
     /// Throws Error if CUDA does not know the stream.
     explicit DeviceGuard(cudaStream_t stream) {
-        int device = 0;
-        checked(cudaGetDevice(&device), "cudaGetDevice");
-        previous_ = device;
-#if CUDART_VERSION >= 12080 // before, only streams of the current device are supported here
-        checked(cudaStreamGetDevice(stream, &device), "cudaStreamGetDevice");
-#else
-        static_cast<void>(stream);
-#endif
+        checked(cudaGetDevice(&previous_), "cudaGetDevice");
+        const int device = device_of(stream);
         if (device == previous_) return;
         checked(cudaSetDevice(device), "cudaSetDevice");
         changed_ = true;

@@ -3,6 +3,7 @@
 
 #include "body_copies.hpp"
 #include "describe.hpp"
+#include "device_guard.hpp"
 #include "failure.hpp"
 #include "new_node.hpp"
 
@@ -23,9 +24,14 @@ Subject subject_of(const SourceLocation& where) {
     return {fmt::format("capture at {}", where), {}, where};
 }
 
-std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
+std::size_t node_count(cudaGraph_t graph) {
     std::size_t count = 0;
     checked<GraphError>(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes");
+    return count;
+}
+
+std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
+    std::size_t count = node_count(graph);
     std::vector<cudaGraphNode_t> nodes(count);
     if (count != 0) checked<GraphError>(cudaGraphGetNodes(graph, nodes.data(), &count), "cudaGraphGetNodes");
     return nodes;
@@ -40,6 +46,19 @@ bool destroy_nodes(std::span<const cudaGraphNode_t> nodes) noexcept {
         all = all && status == cudaSuccess;
     }
     return all;
+}
+
+/// Throws GraphError if `stream` is of another device than the body `graph`. Those that cannot be captured are refused
+/// later.
+void require_device(const GraphState& graph, cudaStream_t stream, const SourceLocation& where) {
+    if (graph.place() != Place::body || stream == nullptr || stream == cudaStreamLegacy) return;
+    cudaStreamCaptureStatus status{};
+    checked<GraphError>(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+    if (status != cudaStreamCaptureStatusNone) return; // asking for its device would break the capture
+    if (const int device = device_of(stream); device != graph.device())
+        refuse(fmt::format("the stream is of device {}, and {} is on device {}; all its nodes belong there", device,
+                           describe_place(graph), graph.device()),
+               subject_of(where));
 }
 
 std::span<const std::uint32_t> store(GraphState& graph, const std::vector<std::uint32_t>& list) {
@@ -66,8 +85,9 @@ struct NewRegion::Clone {
 NewRegion::NewRegion(GraphState& graph, cudaStream_t stream, CaptureMode mode, const SourceLocation& where)
     : graph_(graph), location_(where) {
     require_open(graph, subject_of(where));
+    require_device(graph, stream, where);
     first_ = static_cast<std::uint32_t>(graph.nodes().size());
-    first_native_ = static_cast<std::uint32_t>(nodes_of(graph.native()).size());
+    first_native_ = static_cast<std::uint32_t>(node_count(graph.native()));
     auto state = std::make_unique<CaptureState>(stream, mode, where, graph.native());
     state_ = state.get();
     capture_.reset(new StreamCapture(std::move(state)));

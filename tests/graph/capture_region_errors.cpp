@@ -264,6 +264,28 @@ TEST_CASE("a body that captured an allocation is not kept, though CUDA removes n
     CHECK(read(cell) == std::vector{11});
 }
 
+TEST_CASE("a body captures no stream of another device", "[capture][region][device]") {
+    int count = 0;
+    check(cudaGetDeviceCount(&count));
+    if (count < 2) {
+        WARN("skipped: it needs two devices, and there is one");
+        return;
+    }
+    check(cudaSetDevice(1));
+    const Stream other;
+    check(cudaSetDevice(0));
+    const Stream stream;
+    GraphBuilder b;
+    const cudag::Condition condition = b.condition(1);
+    b.if_(condition, [&](GraphBuilder& body) {
+        const auto error = refused<GraphError>([&] { body.capture(other, [](cudaStream_t) {}); });
+        CHECK_THAT(error.what(), ContainsSubstring("the stream is of device 1, and the body of if ") &&
+                                     ContainsSubstring("is on device 0; all its nodes belong there"));
+        body.capture(stream, [](cudaStream_t s) { launch(s, {}, nothing); });
+    });
+    run(std::move(b));
+}
+
 TEST_CASE("a body takes no captured copy of pageable memory", "[capture][region]") {
     const auto cell = device({0});
     const int value = 1;
