@@ -24,8 +24,8 @@
 #include <cudag/graph.hpp>
 #include <cudag/graph_memory.hpp>
 #include <cudag/graphed_function.hpp>
-#include <cudag/launch.hpp>
 #include <cudag/kernel_info.hpp>
+#include <cudag/launch.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
 #include <cudag/nested_node.hpp>

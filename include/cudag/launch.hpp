@@ -27,9 +27,9 @@ CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, Owners&& 
 } // namespace detail
 
 /// Launches `kernel` in `stream` with `arguments`, which follow the rules of GraphBuilder::kernel and are copied now.
-/// Memory is borrowed: it must live until the kernel has run. If the stream is being captured, arguments that own memory
-/// are kept by the captured graph. Asynchronous. Throws Error if CUDA refuses, or if
-/// `config` is `device_updatable`, which only nodes are.
+/// Memory is borrowed: it must live until the kernel has run. If the stream is being captured, arguments that own
+/// memory are kept by the captured graph. Asynchronous. Throws Error if CUDA refuses, or if `config` is
+/// `device_updatable`, which only nodes are.
 template <class... P, class... A>
 void launch(StreamRef stream, const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
     using Given = std::tuple<std::remove_cvref_t<A>...>;
@@ -48,11 +48,10 @@ void launch(StreamRef, const LaunchConfig&, K&&, A&&...) {
     detail::refuse_kernel<K>();
 }
 
-/// Copies all of `source` to `destination` in `stream`; both are borrowed until the copy has run, or kept as in `launch`
-/// if they own memory. A host range that is not page-locked is read by a captured copy at each launch of the graph.
-/// Throws GraphError if
-/// the sizes differ or are 0, Error if CUDA refuses. Asynchronous, as far as CUDA is for the memory given.
-/// Takes what GraphBuilder's memcpy, memcpy2d and memcpy3d take.
+/// Copies all of `source` to `destination` in `stream`; both are borrowed until the copy has run, or kept as in
+/// `launch` if they own memory. A host range that is not page-locked is read by a captured copy at each launch of the
+/// graph. Throws GraphError if the sizes differ or are 0, Error if CUDA refuses. Asynchronous, as far as CUDA is for
+/// the memory given. Takes what GraphBuilder's memcpy, memcpy2d and memcpy3d take.
 template <class D, class S>
 void memcpy_async(StreamRef stream, D&& destination, S&& source, SourceLocation location = SourceLocation::current()) {
     if constexpr (detail::RegionArgument<D> || detail::RegionArgument<S>) {
@@ -65,8 +64,8 @@ void memcpy_async(StreamRef stream, D&& destination, S&& source, SourceLocation 
     }
 }
 
-/// Sets all elements of `destination`, borrowed or kept as in `launch`, to `value` in `stream`. Throws GraphError if it is empty.
-/// Asynchronous. Takes what GraphBuilder's memset and memset2d take.
+/// Sets all elements of `destination`, borrowed or kept as in `launch`, to `value` in `stream`. Throws GraphError if it
+/// is empty. Asynchronous. Takes what GraphBuilder's memset and memset2d take.
 template <class D, class V>
 void memset_async(StreamRef stream, D&& destination, const V& value,
                   SourceLocation location = SourceLocation::current()) {
