@@ -76,11 +76,15 @@ int main() {
     check_throws("DeviceBuffer", "cudaMalloc", [] { const cudag::DeviceBuffer<int> made(4); });
     check_throws("PinnedBuffer", "cudaMallocHost", [] { const cudag::PinnedBuffer<int> made(4); });
     check_throws("GraphBuilder", "cudaGraphCreate", [] { const cudag::GraphBuilder made; });
-    check_throws("Graph::adopt", "cudaGraphGetNodes",
-                 [&] { static_cast<void>(cudag::Graph::adopt(reinterpret_cast<cudaGraph_t>(not_a_graph))); });
-    check_throws("launch", "cudaLaunchKernel", [&] { cudag::launch(stream, cudag::grid_1d(1, 1), touch, span); });
+    check_throws("DeviceScalar", "cudaMalloc", [] { const cudag::DeviceScalar<int> made(4); });
     check_throws("memcpy_async", "cudaMemcpyAsync", [&] { cudag::memcpy_async(stream, to, from); });
+    check_throws("capture", "cudaStreamGetCaptureInfo",
+                 [] { static_cast<void>(cudag::capture(cudaStreamPerThread, [](cudaStream_t) {})); });
     // The driver's entry points where there is no driver, the current device where there is only no device.
+    check_throws("CapturePool", "cudaGet", [] { const cudag::CapturePool made; });
+    check_throws("Graph::adopt", "cudaGet",
+                 [&] { static_cast<void>(cudag::Graph::adopt(reinterpret_cast<cudaGraph_t>(not_a_graph))); });
+    check_throws("launch", "cudaGet", [&] { cudag::launch(stream, cudag::grid_1d(1, 1), touch, span); });
     check_throws("memset_async", "cudaGet", [&] { cudag::memset_async(stream, span, 0); });
 
     std::printf("%d failures\n", failures);
