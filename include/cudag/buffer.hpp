@@ -59,7 +59,8 @@ class OwnedMemory {
 /// `size()` uninitialised elements of device memory of the current device.
 /// Move-only. Given to a node or an update, the memory is kept until the last launch that may use it has ended, also
 /// when the buffer itself is gone. Otherwise freed with the buffer, which waits for the device as `cudaFree` does, or
-/// given back to the CapturePool that it came from, which does not wait.
+/// given back to the CapturePool that it came from, which does not wait. Freed while a capture forbids `cudaFree`, it
+/// breaks that capture: what was recorded may still use the memory.
 template <class T>
 class DeviceBuffer : public detail::OwnedMemory<T> {
   public:

@@ -64,10 +64,11 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     /// have been copied in `stream`, and may be empty. Asynchronous: the outputs are there once `stream` has run it.
     /// The reference, and what the outputs refer to, are good until this shape is evicted, `reset`, or destruction; the
     /// next `forward` of the shape overwrites them, after its last replay, not after what reads them in another stream.
-    /// A new shape evicts the least recently used one if there are `capacity` others; while that one is still in
-    /// flight, the call waits for it. What the function throws passes through. Throws CaptureError if something breaks
-    /// the capture, as StreamCapture does, or if `stream` is being captured itself; Error if CUDA refuses. Then the
-    /// shapes are those of before, and the next `forward` tries again.
+    /// A new shape is not made while this thread captures another stream, unless that allows allocation. It evicts the
+    /// least recently used one if there are `capacity` others; while that one is still in flight, the call waits for
+    /// it. What the function throws passes through. Throws CaptureError if something breaks the capture, as
+    /// StreamCapture does, or if `stream` is being captured itself; Error if CUDA refuses. Then the shapes are those of
+    /// before, and the next `forward` tries again.
     template <class... A>
     detail::GraphedOutput<Output> forward(StreamRef stream, A&&... inputs) {
         static_assert(sizeof...(A) == sizeof...(Input),

@@ -2,15 +2,20 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
+#include <utility>
 
-#include "test.hpp"
+#include "watched.hpp"
 
 /// `builder.host(gate.node())`, before what is to be held up. While it is closed no CUDA call may be made that waits
 /// for the device, such as freeing memory. Declared after the streams, graphs and memory that it holds up, so that a
 /// failing test opens it first.
 class Gate {
   public:
-    Gate() { load_kernels(); }
+    Gate() {
+        load_kernels();
+        free_what_was_kept();
+    }
     ~Gate() {
         open();
         CHECK(cudaDeviceSynchronize() == cudaSuccess); // a host node may still be inside this object
@@ -38,6 +43,21 @@ class Gate {
         cudaFuncAttributes attributes{};
         cudag::check(cudaFuncGetAttributes(&attributes, cudag::detail::kernel_symbol(store)));
         cudag::check(cudaFuncGetAttributes(&attributes, cudag::detail::kernel_symbol(add)));
+    }
+
+    /// What the graphs of earlier tests have kept, CUDA hands over a little later, in order. Freed while the gate is
+    /// closed, it would wait for the device, and for the gate.
+    static void free_what_was_kept() {
+        cudag::check(cudaDeviceSynchronize());
+        const cudag::Stream stream;
+        auto last = std::make_shared<int>();
+        const std::weak_ptr<int> watch = last;
+        {
+            cudag::GraphBuilder b;
+            b.host([kept = std::exchange(last, nullptr)] {});
+            run(std::move(b));
+        }
+        REQUIRE(released(watch, stream));
     }
 
     std::atomic<bool> entered_ = false;

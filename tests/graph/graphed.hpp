@@ -51,22 +51,6 @@ inline bool is_usable(cudaStream_t stream) {
     return read(cell) == std::vector{5};
 }
 
-/// Frees what the graphs of earlier tests have kept, which CUDA hands over in order, a little later: freed while a gate
-/// is closed, device memory would wait for it.
-inline void free_what_was_kept() {
-    cudag::check(cudaDeviceSynchronize());
-    const cudag::Stream stream;
-    auto last = std::make_shared<int>();
-    const std::weak_ptr<int> watch = last;
-    {
-        const cudag::Graph graph = cudag::capture(
-            stream, [&](cudag::StreamCapture& capture) { capture.retain(std::exchange(last, nullptr)); });
-        cudag::Exec exec = graph.instantiate();
-        run(exec, stream);
-    }
-    REQUIRE(released(watch, stream));
-}
-
 /// Holds up what comes after it in `stream`, until the gate opens.
 inline void hold_up(cudaStream_t stream, Gate& gate) {
     cudag::check(cudaLaunchHostFunc(

@@ -91,7 +91,6 @@ TEST_CASE("an output goes with its shape", "[capture][graphed]") {
 }
 
 TEST_CASE("a shape in flight is not evicted before it has finished", "[capture][graphed]") {
-    free_what_was_kept();
     const auto cells = device({0, 0});
     const Stream first;
     const Stream second;
@@ -127,7 +126,6 @@ TEST_CASE("a shape in flight is not evicted before it has finished", "[capture][
 }
 
 TEST_CASE("replays come one after the other, in different streams", "[capture][graphed]") {
-    free_what_was_kept();
     const auto cells = device({0, 0});
     const Stream first;
     const Stream second;
@@ -152,7 +150,6 @@ TEST_CASE("replays come one after the other, in different streams", "[capture][g
 }
 
 TEST_CASE("another stream does not overwrite the inputs of a replay in flight", "[capture][graphed]") {
-    free_what_was_kept();
     const auto seen = device({0});
     const auto kept = device({0});
     const auto values = device({10, 20});
@@ -178,7 +175,6 @@ TEST_CASE("another stream does not overwrite the inputs of a replay in flight", 
 }
 
 TEST_CASE("a reset leaves replays in flight alone", "[capture][graphed]") {
-    free_what_was_kept();
     Watched cell;
     const Stream stream;
     Gate gate;
@@ -203,7 +199,6 @@ TEST_CASE("a reset leaves replays in flight alone", "[capture][graphed]") {
 
 TEST_CASE("a graphed function that is destroyed in flight finishes, with what its function owns",
           "[capture][graphed]") {
-    free_what_was_kept();
     Watched cell;
     const Stream stream;
     Gate gate;
