@@ -1,6 +1,8 @@
 // The driver's entry points that cudag calls, fetched from the runtime: nothing links to libcuda.
 #pragma once
 
+#include "failure.hpp"
+
 #include <cudag/detail/cuda_compat.hpp>
 
 #include <cstddef>
@@ -55,6 +57,13 @@ inline void bind_context() {
 /// The driver's codes are the runtime's, value for value, since CUDA 10.1.
 [[nodiscard]] constexpr cudaError_t to_runtime(CUresult result) noexcept {
     return static_cast<cudaError_t>(result);
+}
+
+/// Throws E if `result`, what the driver's `operation` returned, is not success.
+template <class E>
+void checked_driver(CUresult result, const char* operation) {
+    if (result != CUDA_SUCCESS) [[unlikely]]
+        raise_call<E>(to_runtime(result), operation, {}, Api::driver);
 }
 
 } // namespace cudag::detail
