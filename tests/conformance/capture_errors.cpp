@@ -74,6 +74,10 @@ const Failing fatal[] = {
      [](const On& on) { return cudaGraphLaunch(nullptr, on.stream); }},
     {"cudaMemcpyPeerAsync", cudaErrorStreamCaptureUnsupported,
      [](const On& on) { return cudaMemcpyPeerAsync(on.data, 0, on.data + 4, 0, 4, on.stream); }},
+    {"cudaStreamWaitEvent of null", cudaErrorInvalidResourceHandle,
+     [](const On& on) { return cudaStreamWaitEvent(on.stream, nullptr, 0); }},
+    {"an external wait for null", cudaErrorInvalidResourceHandle,
+     [](const On& on) { return cudaStreamWaitEvent(on.stream, nullptr, cudaEventWaitExternal); }},
 };
 
 const Failing harmless[] = {
@@ -81,6 +85,37 @@ const Failing harmless[] = {
      [](const On& on) {
          void* arguments[] = {nullptr};
          return cudaLaunchKernel(reinterpret_cast<const void*>(&not_a_kernel), 1, 1, arguments, 0, on.stream);
+     }},
+    {"cudaLaunchKernel of null", cudaErrorInvalidDeviceFunction,
+     [](const On& on) { return cudaLaunchKernel(nullptr, 1, 1, nullptr, 0, on.stream); }},
+    {"a launch without the arguments that its kernel takes", cudaErrorInvalidValue,
+     [](const On& on) {
+         const Call call(store, on.data, 0, 1);
+         return cudaLaunchKernel(call.function(), 1, 1, nullptr, 0, on.stream);
+     }},
+    {"a launch with a programmatic event of null", cudaErrorInvalidResourceHandle,
+     [](const On& on) { return launch_with(on, 1, cudaLaunchAttributeProgrammaticEvent, Value{}); }},
+    {"a launch with a programmatic event that takes times", cudaErrorNotSupported,
+     [](const On& on) {
+         const Event event;
+         Value value{};
+         value.programmaticEvent.event = event;
+         return launch_with(on, 1, cudaLaunchAttributeProgrammaticEvent, value);
+     }},
+    {"a launch with a programmatic event that is recorded externally", cudaErrorNotSupported,
+     [](const On& on) {
+         const Event event(cudaEventDisableTiming);
+         Value value{};
+         value.programmaticEvent.event = event;
+         value.programmaticEvent.flags = cudaEventRecordExternal;
+         return launch_with(on, 1, cudaLaunchAttributeProgrammaticEvent, value);
+     }},
+    {"a launch with a completion event that takes times", cudaErrorNotSupported,
+     [](const On& on) {
+         const Event event;
+         Value value{};
+         value.launchCompletionEvent.event = event;
+         return launch_with(on, 1, cudaLaunchAttributeLaunchCompletionEvent, value);
      }},
     {"a launch with an unknown attribute", cudaErrorInvalidValue,
      [](const On& on) { return launch_with(on, 1, unnamed_attribute, Value{}); }},
@@ -103,6 +138,8 @@ const Failing harmless[] = {
      }},
     {"cudaEventRecord of null", cudaErrorInvalidResourceHandle,
      [](const On& on) { return cudaEventRecord(nullptr, on.stream); }},
+    {"an external record of null", cudaErrorInvalidResourceHandle,
+     [](const On& on) { return cudaEventRecordWithFlags(nullptr, on.stream, cudaEventRecordExternal); }},
     {"cudaEventRecordWithFlags with an unknown flag", cudaErrorInvalidValue,
      [](const On& on) {
          const Event event;

@@ -117,3 +117,37 @@ TEST_CASE("the log says what is wrong with a launch that a capture does not surv
             }) == "Grid Dimension X must be nonzero");
     REQUIRE(invalidated(stream));
 }
+
+TEST_CASE("the log says what is wrong with a call that a captured stream refuses for its arguments", "[capture][log]") {
+    Stream stream;
+    Event timed;
+    Event untimed(cudaEventDisableTiming);
+    Call call(nothing);
+    Capture capture(stream);
+    cudaLaunchAttribute attribute{};
+    cudaLaunchConfig_t config{};
+    config.gridDim = 1;
+    config.blockDim = 1;
+    config.stream = stream;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    const auto launch = [&] { return cudaLaunchKernelExC(&config, call.function(), call.arguments()); };
+    attribute.id = cudaLaunchAttributeProgrammaticEvent;
+    REQUIRE(reason(cudaErrorInvalidResourceHandle, launch) == "Event handle is NULL");
+    attribute.val.programmaticEvent.event = timed;
+    REQUIRE(reason(cudaErrorNotSupported, launch) ==
+            "Programmatic Dependent Launch event recording must be simple local events without timing.");
+    attribute.val.programmaticEvent.event = untimed;
+    attribute.val.programmaticEvent.flags = cudaEventRecordExternal;
+    REQUIRE(reason(cudaErrorNotSupported, launch) ==
+            "CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT does not support external capture");
+    attribute = {};
+    attribute.id = cudaLaunchAttributeLaunchCompletionEvent;
+    attribute.val.launchCompletionEvent.event = timed;
+    REQUIRE(reason(cudaErrorNotSupported, launch) ==
+            "Launch Completion event recording must be simple local events without timing.");
+    REQUIRE(captures(stream));
+    REQUIRE(reason(cudaErrorInvalidResourceHandle, [&] { return cudaStreamWaitEvent(stream, nullptr, 0); }) ==
+            "Event handle is NULL");
+    REQUIRE(invalidated(stream));
+}

@@ -238,3 +238,17 @@ TEST_CASE("waiting for a launch-completion event gives an edge from that port", 
     const cudaGraph_t graph = capture.end();
     REQUIRE(same(between(graph, 0, 1), cudaGraphKernelNodePortLaunchCompletion, cudaGraphDependencyTypeDefault));
 }
+
+TEST_CASE("an event that takes times is no programmatic event, whether the launch is captured or not",
+          "[capture][events]") {
+    Stream stream;
+    Event timed;
+    Untimed event;
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, launch_with(stream, recording(timed)));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidResourceHandle, launch_with(stream, recording(nullptr)));
+    Capture capture(stream);
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, launch_with(stream, recording(timed)));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidResourceHandle, launch_with(stream, recording(nullptr)));
+    REQUIRE_CUDA(launch_with(stream, recording(event)));
+    REQUIRE(nodes_of(capture.end()).size() == 1);
+}

@@ -70,6 +70,12 @@ void refuse_implicit_dependency(const Stream& stream) {
     }
 }
 
+void invalidate_capture_of(const Stream& stream) {
+    if (!is_any_capture()) return;
+    const std::lock_guard lock(graph_mutex());
+    if (const auto& capture = stream.capture()) capture->invalidate();
+}
+
 void refuse_capturing(const Stream& stream) {
     refuse_implicit_dependency(stream);
     if (const auto& capture = stream.capture()) {

@@ -24,6 +24,8 @@ void refuse_unsafe_call_under_lock();
 // These take the lock.
 
 void refuse_implicit_dependency_now(const Stream& stream);
+/// If the stream is in one.
+void invalidate_capture_of(const Stream& stream);
 void refuse_capturing_now(const Stream& stream);
 void refuse_unsafe_call();
 

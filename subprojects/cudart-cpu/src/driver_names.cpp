@@ -43,6 +43,7 @@ constexpr Name names[] = {
     {"cudaMalloc", "cuMemAlloc_v2"},
     {"cudaMallocArray", "cuArray3DCreate_v2"},
     {"cudaMallocAsync", "cuMemAllocAsync"},
+    {"cudaMallocFromPoolAsync", "cuMemAllocFromPoolAsync"},
     {"cudaMallocHost", "cuMemHostAlloc"},
     {"cudaMallocManaged", "cuMemAllocManaged"},
     {"cudaMallocPitch", "cuMemAllocPitch_v2"},

@@ -80,6 +80,9 @@ Event& event_of(cudaEvent_t handle) {
 }
 
 std::shared_ptr<Event> shared_event_of(cudaEvent_t handle) {
+    if (handle == nullptr) {
+        fail(cudaErrorInvalidResourceHandle, "Event handle is NULL");
+    }
     const std::shared_ptr<OwnedEvent> found = events().find(handle);
     if (found == nullptr) {
         fail(cudaErrorInvalidResourceHandle, "the event does not exist or was destroyed");

@@ -57,9 +57,6 @@ NodeArguments::NodeArguments(const KernelEntry& kernel, void* const* params, voi
     if (params && extra)
         fail(cudaErrorInvalidValue, text("both kernelParams and extra are given for ", kernel_name(kernel)));
     if (!extra) {
-        if (!params && !kernel.params.empty())
-            fail(cudaErrorInvalidValue, text("CUDA kernel ", kernel_name(kernel), " has ", kernel.params.size(),
-                                             " parameters but none provided at launch"));
         values_ = std::make_unique<KernelArgs>(kernel, params);
         return;
     }

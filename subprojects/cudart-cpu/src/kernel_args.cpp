@@ -18,12 +18,16 @@ std::size_t round_up(std::size_t value, std::size_t unit) {
 
 } // namespace
 
-KernelArgs::KernelArgs(const KernelEntry& kernel, void* const* args) : kernel_(&kernel) {
-    const std::vector<ParamLayout>& params = kernel.params;
-    if (!params.empty() && args == nullptr) {
-        fail(cudaErrorInvalidValue, text("CUDA kernel ", kernel_name(kernel), " has ", params.size(),
+void require_arguments(const KernelEntry& kernel, bool none) {
+    if (none && !kernel.params.empty()) {
+        fail(cudaErrorInvalidValue, text("CUDA kernel ", kernel_name(kernel), " has ", kernel.params.size(),
                                          " parameters but none provided at launch"));
     }
+}
+
+KernelArgs::KernelArgs(const KernelEntry& kernel, void* const* args) : kernel_(&kernel) {
+    const std::vector<ParamLayout>& params = kernel.params;
+    require_arguments(kernel, args == nullptr);
     std::size_t alignment = 1;
     std::size_t size = 0;
     for (const ParamLayout& param : params) {

@@ -9,6 +9,9 @@
 
 namespace cudart_cpu::detail {
 
+/// Throws cudaErrorInvalidValue if the kernel takes parameters but there are `none`.
+void require_arguments(const KernelEntry& kernel, bool none);
+
 /// Copies the arguments that `args` points to, each at its own alignment; pointers() is a `void** args` of the copies.
 class KernelArgs {
   public:

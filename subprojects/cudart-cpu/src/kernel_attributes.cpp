@@ -83,10 +83,22 @@ std::shared_ptr<DeviceNode> device_node(const KernelAttributes& attributes, cons
     return attributes.device_node ? attributes.device_node : make_device_node();
 }
 
-LaunchAttributes::Record checked_record(cudaEvent_t event, int flags, unsigned char port, unsigned char type) {
+/// How the driver's log calls an event that a launch records.
+struct RecordName {
+    const char* attribute;
+    const char* kind;
+};
+
+constexpr RecordName programmatic_event{"CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_EVENT", "Programmatic Dependent Launch"};
+constexpr RecordName completion_event{"CU_LAUNCH_ATTRIBUTE_LAUNCH_COMPLETION_EVENT", "Launch Completion"};
+
+LaunchAttributes::Record checked_record(const RecordName& name, cudaEvent_t event, int flags, unsigned char port,
+                                        unsigned char type) {
+    if (flags == cudaEventRecordExternal)
+        fail(cudaErrorNotSupported, text(name.attribute, " does not support external capture"));
     if (flags != cudaEventRecordDefault) fail(cudaErrorInvalidValue, "Invalid event recording flags");
     if (event_of(event).timed())
-        fail(cudaErrorInvalidValue, "an event that a launch records must be created with cudaEventDisableTiming");
+        fail(cudaErrorNotSupported, text(name.kind, " event recording must be simple local events without timing."));
     cudaGraphEdgeData data{};
     data.from_port = port;
     data.type = type;
@@ -194,15 +206,16 @@ LaunchAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count, 
             launch.overlaps_previous = value.programmaticStreamSerializationAllowed != 0;
             break;
         case cudaLaunchAttributeProgrammaticEvent:
-            launch.record = checked_record(value.programmaticEvent.event, value.programmaticEvent.flags,
-                                           value.programmaticEvent.triggerAtBlockStart != 0
-                                               ? cudaGraphKernelNodePortLaunchCompletion
-                                               : cudaGraphKernelNodePortProgrammatic,
-                                           cudaGraphDependencyTypeProgrammatic);
+            launch.record = checked_record(
+                programmatic_event, value.programmaticEvent.event, value.programmaticEvent.flags,
+                value.programmaticEvent.triggerAtBlockStart != 0 ? cudaGraphKernelNodePortLaunchCompletion
+                                                                 : cudaGraphKernelNodePortProgrammatic,
+                cudaGraphDependencyTypeProgrammatic);
             break;
         case cudaLaunchAttributeLaunchCompletionEvent:
-            launch.record = checked_record(value.launchCompletionEvent.event, value.launchCompletionEvent.flags,
-                                           cudaGraphKernelNodePortLaunchCompletion, cudaGraphDependencyTypeDefault);
+            launch.record =
+                checked_record(completion_event, value.launchCompletionEvent.event, value.launchCompletionEvent.flags,
+                               cudaGraphKernelNodePortLaunchCompletion, cudaGraphDependencyTypeDefault);
             break;
         case cudaLaunchAttributeDeviceUpdatableKernelNode:
             if (!is_capturing)

@@ -35,12 +35,14 @@ void add_launch(const std::shared_ptr<Capture>& capture, Stream& stream, const K
                 CapturedRecord{capture, {{node.handle}, {attributes.record->data}}}));
 }
 
-/// Whether the stream captures. A launch that no device could run breaks the capture, as no other operation does.
+/// Whether the stream captures. A launch that no device could run breaks the capture, as no other operation does; one
+/// without its arguments or with attributes that cannot be does not.
 bool captured_launch(Stream& stream, const KernelParams& params, cudaLaunchAttribute* list, unsigned count) {
     if (!is_any_capture()) return false;
     const std::lock_guard lock(graph_mutex());
     const std::shared_ptr<Capture> capture = active_capture_of(stream);
     if (!capture) return false;
+    require_arguments(params.kernel, !params.params && !params.extra);
     LaunchAttributes attributes = attributes_of(list, count, true);
     try {
         add_launch(capture, stream, params, attributes);

@@ -23,6 +23,16 @@ cudaStream_t create_checked(cudaStream_t* stream, unsigned flags, int priority) 
     return create_stream(flags, std::clamp(priority, greatest_stream_priority, least_stream_priority));
 }
 
+/// As CUDA does: a capture does not survive a wait for no event, but does a record of none.
+const Event& awaited_event(cudaEvent_t handle, const Stream& waiting) {
+    try {
+        return event_of(handle);
+    } catch (const Failure&) {
+        invalidate_capture_of(waiting);
+        throw;
+    }
+}
+
 } // namespace
 
 CUDART_CPU_API cudaError_t cudaStreamCreate(cudaStream_t* stream) {
@@ -97,8 +107,8 @@ CUDART_CPU_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
 
 CUDART_CPU_API cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
     return api("cudaStreamWaitEvent", [&] {
-        const Event& awaited = event_of(event);
         Stream& waiting = stream_of(stream);
+        const Event& awaited = awaited_event(event, waiting);
         if (flags == cudaEventWaitExternal) {
             if (!captured(waiting, [&](auto&&...) { return std::make_shared<EventWaitWork>(event); })) {
                 fail(cudaErrorIllegalState, {});
