@@ -182,6 +182,15 @@ TEST_CASE("dependencies are set with data for their edges", "[capture][capture_i
         REQUIRE(found.from_port == cudaGraphKernelNodePortProgrammatic);
         REQUIRE(found.type == cudaGraphDependencyTypeProgrammatic);
     }
+    SECTION("waiting for the start of its blocks, too, changes nothing") {
+        cudaGraphEdgeData start = data;
+        start.from_port = cudaGraphKernelNodePortLaunchCompletion;
+        REQUIRE_CUDA(update(stream, nodes, adding, &start));
+        REQUIRE(info_of(stream).next == nodes);
+        REQUIRE(info_of(stream).data.at(0).from_port == cudaGraphKernelNodePortProgrammatic);
+        REQUIRE(info_of(stream).data.at(0).type == cudaGraphDependencyTypeProgrammatic);
+        capture.end();
+    }
     SECTION("a full dependency on the same node takes its place") {
         REQUIRE_CUDA(update(stream, nodes, adding));
         REQUIRE(info_of(stream).next == nodes);

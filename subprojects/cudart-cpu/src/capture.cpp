@@ -54,13 +54,22 @@ std::vector<Node*> nodes_of(const CaptureFront& front) {
     return nodes;
 }
 
+/// All blocks have started when the programmatic port triggers; any other pair waits for all of the node.
+cudaGraphEdgeData joined(const cudaGraphEdgeData& a, const cudaGraphEdgeData& b) {
+    const auto is_programmatic = [](const cudaGraphEdgeData& edge) {
+        return edge.type == cudaGraphDependencyTypeProgrammatic;
+    };
+    if (!is_programmatic(a) || !is_programmatic(b)) return {};
+    return a.from_port == cudaGraphKernelNodePortProgrammatic ? a : b;
+}
+
 } // namespace
 
 void CaptureFront::add(cudaGraphNode_t node, const cudaGraphEdgeData& edge) {
     const auto found = std::ranges::find(nodes, node);
     if (found != nodes.end()) {
         cudaGraphEdgeData& known = data[static_cast<std::size_t>(found - nodes.begin())];
-        if (!same(known, edge)) known = {};
+        if (!same(known, edge)) known = joined(known, edge);
         return;
     }
     nodes.push_back(node);

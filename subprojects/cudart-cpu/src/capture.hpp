@@ -20,7 +20,7 @@ struct CaptureFront {
     std::vector<cudaGraphNode_t> nodes;
     std::vector<cudaGraphEdgeData> data; // of the edges from them, at the same places
 
-    /// Two different edges from one node are one over which all of it is awaited.
+    /// Two different edges from one node become one that waits for both.
     void add(cudaGraphNode_t node, const cudaGraphEdgeData& edge);
     void add(const CaptureFront& other);
 };
