@@ -151,3 +151,13 @@ TEST_CASE("the log says what is wrong with a call that a captured stream refuses
             "Event handle is NULL");
     REQUIRE(invalidated(stream));
 }
+
+TEST_CASE("the log says why the memory of a captured memset is refused", "[capture][log]") {
+    Stream stream;
+    Capture capture(stream);
+    REQUIRE_CUDA(cudaMemsetAsync(reinterpret_cast<void*>(0x1234), 0, 4, stream));
+    const cudaGraph_t graph = capture.end();
+    cudaGraphExec_t exec = nullptr;
+    REQUIRE(reason(cudaErrorInvalidValue, [&] { return cudaGraphInstantiate(&exec, graph, 0); }) ==
+            "invalid memset range - no allocation found and cudaDevAttrPageableMemoryAccess is false");
+}

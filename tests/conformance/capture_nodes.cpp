@@ -177,6 +177,29 @@ TEST_CASE("a captured memset becomes a memset node of bytes", "[capture][memset]
     }
 }
 
+TEST_CASE("a captured memset of memory that is not CUDA's, or not all of it, is refused by the instantiation",
+          "[capture][memset]") {
+    Stream stream;
+    DeviceInts data(4);
+    int pageable = poison;
+    Capture capture(stream);
+    SECTION("the host's") {
+        REQUIRE_CUDA(cudaMemsetAsync(&pageable, 0, 4, stream));
+    }
+    SECTION("nobody's") {
+        REQUIRE_CUDA(cudaMemsetAsync(reinterpret_cast<void*>(0x1234), 0, 4, stream));
+    }
+    SECTION("too much") {
+        REQUIRE_CUDA(cudaMemsetAsync(data.data(), 0, 4096, stream));
+    }
+    const cudaGraph_t graph = capture.end();
+    REQUIRE(nodes_of(graph).size() == 1);
+    cudaGraphExec_t exec = nullptr;
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphInstantiate(&exec, graph, 0));
+    REQUIRE(pageable == poison);
+    REQUIRE(data.read() == std::vector<int>(4, poison));
+}
+
 TEST_CASE("a captured memset of slices becomes a node for each, in a line", "[capture][memset]") {
     Stream stream;
     DeviceInts data(256);

@@ -129,6 +129,15 @@ void validate_conditionals(const Graph& graph) {
     validate_bodies(graph);
 }
 
+void validate_operands(const Graph& graph) {
+    for (const auto& node : graph.nodes()) {
+        if (std::string reason = node->work->refuse_exec(); !reason.empty())
+            throw InstantiateFailure{cudaGraphInstantiateError, nullptr, std::move(reason)};
+        for (const auto& body : node->bodies)
+            validate_operands(*body);
+    }
+}
+
 void refuse_second_exec(const Graph& graph) {
     for (const auto& node : graph.nodes()) {
         if (std::string reason = node->work->refuse_second_exec(); !reason.empty())
@@ -159,6 +168,7 @@ std::shared_ptr<Exec> instantiate(const Graph& graph, unsigned long long flags) 
     validate_conditionals(graph);
     if ((flags & cudaGraphInstantiateFlagDeviceLaunch) != 0) validate_for_device(graph);
     if (!graph.exec.expired()) refuse_second_exec(graph);
+    validate_operands(graph);
     auto exec = std::make_shared<Exec>(graph, flags);
     graph.exec = exec->claim;
     if (graph.holds_memory()) fix_allocations(graph);

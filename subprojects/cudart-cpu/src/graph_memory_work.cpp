@@ -183,6 +183,10 @@ void MemsetWork::run() const {
     perform_set(params_);
 }
 
+std::string MemsetWork::refuse_exec() const {
+    return refuse_set_range(params_);
+}
+
 std::string MemsetWork::refuse_operands(const Work* current) const {
     // CUDA looks for the memory when the node is added, not when its parameters are set.
     return !current && is_freed_by_its_graph(params_.dst) ? "Invalid memset range" : "";
@@ -201,7 +205,7 @@ std::optional<Refusal> MemsetWork::refuse_graph_update(const Work& next, bool) c
                             other.params_.elementSize == params_.elementSize;
     if (params_.height > 1 && !same_shape)
         return refuse("only address and value of a 2-dimensional memset can be updated");
-    if (moved_into_freed(params_.dst, other.params_.dst)) return inaccessible();
+    if (moved_into_freed(params_.dst, other.params_.dst) || !other.refuse_exec().empty()) return inaccessible();
     return std::nullopt;
 }
 

@@ -55,7 +55,7 @@ class MemsetWork final : public Work {
 
     /// Validates as the driver does when a node is added or changed.
     explicit MemsetWork(const cudaMemsetParams& params);
-    /// As a capture does: without a look at the memory.
+    /// As a capture does: only an exec looks at the memory.
     static std::shared_ptr<MemsetWork> captured(const cudaMemsetParams& params);
 
     const cudaMemsetParams& params() const noexcept { return params_; }
@@ -65,6 +65,7 @@ class MemsetWork final : public Work {
     std::string details() const override;
     void run() const override;
     bool can_be_disabled() const noexcept override { return true; }
+    std::string refuse_exec() const override;
     std::string refuse_device_launch() const override { return {}; }
     std::string refuse_operands(const Work* current) const override;
     std::optional<Refusal> refuse_node_update(const Work& next) const override;

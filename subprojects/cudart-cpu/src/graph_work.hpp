@@ -74,6 +74,9 @@ class Work {
     /// Why a graph with this node cannot be a child graph; empty if it can.
     virtual std::string refuse_as_child(ChildOwnership) const { return {}; }
 
+    /// Why no graph with this node can be instantiated now; empty if one can.
+    virtual std::string refuse_exec() const { return {}; }
+
     /// Why a graph with this node cannot be instantiated while another executable graph of it lives; empty if it can.
     virtual std::string refuse_second_exec() const { return {}; }
 

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace cudart_cpu::detail {
 
@@ -25,6 +26,8 @@ void validate_copy(const cudaMemcpy3DParms& copy);
 void validate_set(const cudaMemsetParams& set);
 /// Without a look at the memory.
 void validate_set_shape(const cudaMemsetParams& set);
+/// What is wrong with the memory; empty if nothing is. The shape is valid.
+std::string refuse_set_range(const cudaMemsetParams& set);
 
 /// What a valid copy or fill does, on this thread.
 void perform_copy(const cudaMemcpy3DParms& copy);

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 #include <cstring>
+#include <string>
+#include <utility>
 
 namespace cudart_cpu::detail {
 
@@ -26,20 +28,27 @@ void validate_set_shape(const cudaMemsetParams& set) {
     }
 }
 
-void validate_set(const cudaMemsetParams& set) {
-    validate_set_shape(set);
+std::string refuse_set_range(const cudaMemsetParams& set) {
     if (set.width == 0 || set.height == 0) {
-        return;
+        return {};
     }
     const std::optional<Range> range = find_allocation(set.dst);
     if (!range) {
-        fail(cudaErrorInvalidValue, "invalid memset range - no allocation found");
+        return "invalid memset range - no allocation found and cudaDevAttrPageableMemoryAccess is false";
     }
     const auto offset = static_cast<std::size_t>(static_cast<char*>(set.dst) - range->base);
     const std::size_t bytes = (set.height - 1) * set.pitch + set.width * set.elementSize;
     if (bytes > range->bytes - offset) {
-        fail(cudaErrorInvalidValue, text("Memset extends beyond allocation range: bytes ", offset, " to ",
-                                         offset + bytes, " of ", range->bytes));
+        return text("Memset extends beyond allocation range: bytes ", offset, " to ", offset + bytes, " of ",
+                    range->bytes);
+    }
+    return {};
+}
+
+void validate_set(const cudaMemsetParams& set) {
+    validate_set_shape(set);
+    if (std::string reason = refuse_set_range(set); !reason.empty()) {
+        fail(cudaErrorInvalidValue, std::move(reason));
     }
 }
 
