@@ -171,3 +171,44 @@ TEST_CASE("a captured graph with memory nodes follows their rules", "[capture][m
     REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphDestroyNode(nodes_of(graph)[1]));
     exec.run(stream);
 }
+
+TEST_CASE("a whole update moves a copy between memory that both graphs free", "[capture][memory_nodes][exec_update]") {
+    Stream stream;
+    DeviceInts out(1);
+    const auto record = [&](Capture& capture, int value) {
+        int* const data = allocate(stream, 1);
+        Call(store, data, 0, value).launch(stream);
+        REQUIRE_CUDA(cudaMemcpyAsync(out.data(), data, sizeof(int), cudaMemcpyDeviceToDevice, stream));
+        REQUIRE_CUDA(cudaFreeAsync(data, stream));
+        return capture.end();
+    };
+    Capture first(stream);
+    const Exec exec(record(first, 1));
+    if (GENERATE(false, true)) {
+        exec.run(stream);
+        REQUIRE(out.read() == std::vector{1});
+    }
+    Capture second(stream);
+    REQUIRE_CUDA(cudaGraphExecUpdate(exec, record(second, 2), nullptr));
+    exec.run(stream);
+    exec.run(stream);
+    REQUIRE(out.read() == std::vector{2});
+}
+
+TEST_CASE("a whole update does not move a memset between memory that both graphs free",
+          "[capture][memory_nodes][exec_update]") {
+    Stream stream;
+    const auto record = [&](Capture& capture, int value) {
+        int* const data = allocate(stream, 1);
+        REQUIRE_CUDA(cudaMemsetAsync(data, value, sizeof(int), stream));
+        REQUIRE_CUDA(cudaFreeAsync(data, stream));
+        return capture.end();
+    };
+    Capture first(stream);
+    const Exec exec(record(first, 1));
+    Capture second(stream);
+    cudaGraphExecUpdateResultInfo info{};
+    REQUIRE_CUDA_ERROR(cudaErrorGraphExecUpdateFailure, cudaGraphExecUpdate(exec, record(second, 2), &info));
+    REQUIRE(info.result == cudaGraphExecUpdateError);
+    exec.run(stream);
+}

@@ -144,7 +144,9 @@ std::string MemcpyWork::refuse_operands(const Work* current) const {
 }
 
 std::optional<Refusal> MemcpyWork::refuse_node_update(const Work& next) const {
-    return refuse_graph_update(next, false);
+    if (auto refused = refuse_graph_update(next, false)) return refused;
+    // A whole update of a copy looks for no memory, unlike one of a fill.
+    return next.refuse_operands(this).empty() ? std::nullopt : inaccessible();
 }
 
 std::optional<Refusal> MemcpyWork::refuse_graph_update(const Work& next, bool) const {
@@ -155,7 +157,6 @@ std::optional<Refusal> MemcpyWork::refuse_graph_update(const Work& next, bool) c
         return refuse("memcpy src operand memory type cannot be changed during an update");
     const bool linear = is_1d() && other.is_1d();
     if (!linear && !same(params_, other.params_)) return refuse("Multi-dimensional memcpy nodes cannot be updated");
-    if (!other.refuse_operands(this).empty()) return inaccessible();
     return std::nullopt;
 }
 
