@@ -17,6 +17,8 @@ namespace {
 /// A builder with one node, and a stream to capture.
 class Target {
   public:
+    Target() { cudag::check(cudaMemset(x_.data(), 0, x_.size_bytes())); }
+
     void renew() {
         stream_.emplace();
         builder_.emplace();
