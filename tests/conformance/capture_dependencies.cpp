@@ -191,6 +191,15 @@ TEST_CASE("dependencies are set with data for their edges", "[capture][capture_i
         REQUIRE(info_of(stream).data.at(0).type == cudaGraphDependencyTypeProgrammatic);
         capture.end();
     }
+    SECTION("an ordinary wait for the start of its blocks, too, changes nothing") {
+        cudaGraphEdgeData start{};
+        start.from_port = cudaGraphKernelNodePortLaunchCompletion;
+        REQUIRE_CUDA(update(stream, nodes, adding, &start));
+        REQUIRE(info_of(stream).next == nodes);
+        REQUIRE(info_of(stream).data.at(0).from_port == cudaGraphKernelNodePortProgrammatic);
+        REQUIRE(info_of(stream).data.at(0).type == cudaGraphDependencyTypeProgrammatic);
+        capture.end();
+    }
     SECTION("a full dependency on the same node takes its place") {
         REQUIRE_CUDA(update(stream, nodes, adding));
         REQUIRE(info_of(stream).next == nodes);

@@ -54,13 +54,13 @@ std::vector<Node*> nodes_of(const CaptureFront& front) {
     return nodes;
 }
 
-/// All blocks have started when the programmatic port triggers; any other pair waits for all of the node.
+/// One edge that waits for what both wait for: all of the node, or the later of its ports.
 cudaGraphEdgeData joined(const cudaGraphEdgeData& a, const cudaGraphEdgeData& b) {
-    const auto is_programmatic = [](const cudaGraphEdgeData& edge) {
-        return edge.type == cudaGraphDependencyTypeProgrammatic;
-    };
-    if (!is_programmatic(a) || !is_programmatic(b)) return {};
-    return a.from_port == cudaGraphKernelNodePortProgrammatic ? a : b;
+    if (a.from_port == cudaGraphKernelNodePortDefault || b.from_port == cudaGraphKernelNodePortDefault) return {};
+    cudaGraphEdgeData both = a;
+    both.from_port = std::min(a.from_port, b.from_port); // all blocks have started when the programmatic port triggers
+    both.type = std::max(a.type, b.type);
+    return both;
 }
 
 } // namespace
