@@ -126,7 +126,7 @@ void GraphState::append_described(Description&& description) {
     for (Description::Inner& inner : description.nested)
         attach(std::move(inner.graph), inner.node, Place::child); // CUDA shows no bodies of conditionals
     keeps_nodes_ = keeps_nodes_ || memory;
-    described_ = true;
+    if (!described_) described_ = true; // of a captured graph it is: another thread may be looking
 }
 
 void GraphState::read_nodes_now() const {
