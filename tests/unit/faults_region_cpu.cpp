@@ -17,7 +17,10 @@ namespace {
 /// A builder with one node, and a stream to capture.
 class Target {
   public:
-    Target() { cudag::check(cudaMemset(x_.data(), 0, x_.size_bytes())); }
+    Target() {
+        cudag::check(cudaMemset(x_.data(), 0, x_.size_bytes()));
+        cudag::check(cudaDeviceSynchronize()); // before the kernels, in other streams
+    }
 
     void renew() {
         stream_.emplace();
