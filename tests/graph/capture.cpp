@@ -5,6 +5,7 @@
 #include <optional>
 #include <stdexcept>
 
+#include "usable.hpp"
 #include "watched.hpp"
 
 using cudag::capture;
@@ -18,18 +19,6 @@ using cudag::launch;
 using cudag::NodeKind;
 using cudag::Stream;
 using cudag::StreamCapture;
-
-namespace {
-
-/// Whether `stream` runs work as if it had never been captured.
-bool is_usable(cudaStream_t stream) {
-    const auto cell = device({0});
-    launch(stream, {}, store, cell.data(), 5);
-    cudag::check(cudaStreamSynchronize(stream));
-    return read(cell) == std::vector{5};
-}
-
-} // namespace
 
 TEST_CASE("captured work runs at each launch, not at the capture", "[capture]") {
     const auto cells = device({1, 2});

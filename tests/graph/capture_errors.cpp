@@ -28,7 +28,7 @@ struct Blocking {
 };
 
 /// Whether `stream` can be captured, and runs what was captured.
-bool is_usable(cudaStream_t stream) {
+bool can_be_captured(cudaStream_t stream) {
     const auto cell = device({0});
     cudag::Exec exec = capture(stream, [&](cudaStream_t s) { launch(s, {}, store, cell.data(), 5); }).instantiate();
     exec.launch(stream);
@@ -54,7 +54,7 @@ TEST_CASE("900: a forbidden call that nobody checks is named at the end, with CU
                                  ContainsSubstring("finish: the capture was broken by cuMemAlloc_v2") &&
                                  ContainsSubstring("calls that are not recorded, such as cudaMalloc, are forbidden"));
     CHECK_FALSE(error.log().empty());
-    CHECK(is_usable(stream.get()));
+    CHECK(can_be_captured(stream.get()));
 }
 
 TEST_CASE("900: the first step that breaks the capture is named with its location, and its cause",
@@ -75,7 +75,7 @@ TEST_CASE("900: the first step that breaks the capture is named with its locatio
     CHECK(error.location().line == line);
     CHECK_THAT(error.what(),
                ContainsSubstring("step \"hidden allocation\" at ") && ContainsSubstring("broken by cuMemAlloc_v2"));
-    CHECK(is_usable(stream.get()));
+    CHECK(can_be_captured(stream.get()));
 }
 
 TEST_CASE("900: a step that throws CUDA's own error is named too", "[capture][errors]") {
@@ -88,7 +88,7 @@ TEST_CASE("900: a step that throws CUDA's own error is named too", "[capture][er
     CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
     CHECK(error.labels() == Labels{"waits"});
     CHECK_THAT(error.what(), ContainsSubstring("step \"waits\" at ") && ContainsSubstring("cannot be waited for"));
-    CHECK(is_usable(stream.get()));
+    CHECK(can_be_captured(stream.get()));
 }
 
 TEST_CASE("900: the legacy default stream is refused by name", "[capture][errors]") {
@@ -115,7 +115,7 @@ TEST_CASE("901: work after a breaking call fails as invalidated, the report name
     CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
     CHECK_THAT(error.what(), ContainsSubstring("broken by cuMemAlloc_v2"));
     CHECK(capture.status() == CaptureStatus::none);
-    CHECK(is_usable(stream.get()));
+    CHECK(can_be_captured(stream.get()));
 }
 
 TEST_CASE("902: an event that would merge two captures", "[capture][errors]") {
@@ -130,8 +130,8 @@ TEST_CASE("902: an event that would merge two captures", "[capture][errors]") {
         CHECK(error.code() == cuda_code(cudaErrorStreamCaptureMerge));
         CHECK_THAT(error.what(), ContainsSubstring("joined two captures"));
     }
-    CHECK(is_usable(first.get()));
-    CHECK(is_usable(second.get()));
+    CHECK(can_be_captured(first.get()));
+    CHECK(can_be_captured(second.get()));
 }
 
 TEST_CASE("903: a capture that is ended in a stream that forked from it", "[capture][errors]") {
@@ -146,8 +146,8 @@ TEST_CASE("903: a capture that is ended in a stream that forked from it", "[capt
     const auto error = refused<CaptureError>([&] { static_cast<void>(std::move(capture).finish()); });
     CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnmatched));
     CHECK_THAT(error.what(), ContainsSubstring("broken by cuStreamEndCapture"));
-    CHECK(is_usable(stream.get()));
-    CHECK(is_usable(side.get()));
+    CHECK(can_be_captured(stream.get()));
+    CHECK(can_be_captured(side.get()));
 }
 
 TEST_CASE("904: forks that are not joined are named by where they were forked", "[capture][errors]") {
@@ -169,8 +169,8 @@ TEST_CASE("904: forks that are not joined are named by where they were forked", 
     CHECK_THAT(error.what(), ContainsSubstring("what was forked at ") &&
                                  ContainsSubstring("capture_errors.cpp:" + std::to_string(line) + " is not joined"));
     CHECK_FALSE(error.log().empty());
-    CHECK(is_usable(stream.get()));
-    CHECK(is_usable(side.get()));
+    CHECK(can_be_captured(stream.get()));
+    CHECK(can_be_captured(side.get()));
 }
 
 TEST_CASE("904: a fork that records more after its join is told", "[capture][errors]") {
@@ -186,7 +186,7 @@ TEST_CASE("904: a fork that records more after its join is told", "[capture][err
     });
     CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnjoined));
     CHECK_THAT(error.what(), ContainsSubstring("a stream has recorded more since it was joined"));
-    CHECK(is_usable(side.get()));
+    CHECK(can_be_captured(side.get()));
 }
 
 TEST_CASE("905: waiting for work outside the capture", "[capture][errors]") {
@@ -201,7 +201,7 @@ TEST_CASE("905: waiting for work outside the capture", "[capture][errors]") {
     });
     CHECK(error.code() == cuda_code(cudaErrorStreamCaptureIsolation));
     CHECK_THAT(error.what(), ContainsSubstring("work outside the capture"));
-    CHECK(is_usable(stream.get()));
+    CHECK(can_be_captured(stream.get()));
 }
 
 TEST_CASE("906: the legacy default stream while a blocking stream is captured", "[capture][errors]") {
@@ -214,7 +214,7 @@ TEST_CASE("906: the legacy default stream while a blocking stream is captured", 
     });
     CHECK(error.code() == cuda_code(cudaErrorStreamCaptureImplicit));
     CHECK_THAT(error.what(), ContainsSubstring("the legacy default stream waits for every blocking stream"));
-    CHECK(is_usable(blocking.stream));
+    CHECK(can_be_captured(blocking.stream));
 }
 
 TEST_CASE("907: asking an event that was recorded in a capture", "[capture][errors]") {
@@ -227,7 +227,7 @@ TEST_CASE("907: asking an event that was recorded in a capture", "[capture][erro
         CHECK(error.code() == cuda_code(cudaErrorCapturedEvent));
         CHECK_THAT(error.what(), ContainsSubstring("the event was last recorded in a capture"));
     }
-    CHECK(is_usable(stream.get()));
+    CHECK(can_be_captured(stream.get()));
 }
 
 TEST_CASE("908: finish on another thread is refused, and the capture goes on", "[capture][errors]") {
@@ -261,7 +261,7 @@ TEST_CASE("a capture that the captured code ends itself", "[capture][errors]") {
     });
     CHECK(error.code() == cuda_code(cudaErrorIllegalState));
     CHECK_THAT(error.what(), ContainsSubstring("something else than its StreamCapture called cudaStreamEndCapture"));
-    CHECK(is_usable(stream.get()));
+    CHECK(can_be_captured(stream.get()));
 }
 
 TEST_CASE("a stream that is captured already is refused, and its capture goes on", "[capture][errors]") {
@@ -312,7 +312,7 @@ TEST_CASE("what another thread breaks in a global capture is told as another thr
     CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
     CHECK_THAT(error.what(),
                ContainsSubstring("(global)") && ContainsSubstring("broken by cuMemAlloc_v2, called on another thread"));
-    CHECK(is_usable(stream.get()));
+    CHECK(can_be_captured(stream.get()));
 }
 TEST_CASE("908: a capture that another thread ends has ended, with nothing to finish", "[capture][errors]") {
     const Stream stream;
@@ -326,12 +326,12 @@ TEST_CASE("908: a capture that another thread ends has ended, with nothing to fi
     CHECK(capture.status() == CaptureStatus::none);
     const auto error = refused<CaptureError>([&] { static_cast<void>(std::move(capture).finish()); });
     CHECK_THAT(error.what(), ContainsSubstring("something else than its StreamCapture called cudaStreamEndCapture"));
-    CHECK(is_usable(stream.get()));
+    CHECK(can_be_captured(stream.get()));
 }
 
 TEST_CASE("a capture dropped on another thread leaves the stream usable", "[capture][errors]") {
     const Stream stream;
     auto capture = std::make_unique<StreamCapture>(stream);
     std::thread([&] { capture.reset(); }).join();
-    CHECK(is_usable(stream.get()));
+    CHECK(can_be_captured(stream.get()));
 }

@@ -3,7 +3,7 @@
 #include <optional>
 #include <utility>
 
-#include "test.hpp"
+#include "usable.hpp"
 
 using cudag::capture;
 using cudag::CaptureError;
@@ -40,14 +40,6 @@ CaptureStatus status_of(const Stream& stream) {
     cudaStreamCaptureStatus status{};
     check(cudaStreamIsCapturing(stream.get(), &status));
     return static_cast<CaptureStatus>(status);
-}
-
-/// Whether work that is enqueued in `stream` runs.
-bool is_usable(const Stream& stream) {
-    const auto cell = device({0});
-    launch(stream, {}, store, cell.data(), 5);
-    stream.synchronize();
-    return read(cell) == std::vector{5};
 }
 
 /// A stream to capture, two to fork, and kernels for them.

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "gate.hpp"
+#include "usable.hpp"
 #include "watched.hpp"
 
 /// Sums its input into a cell of its own, and counts how often it was called.
@@ -41,14 +42,6 @@ template <class T>
 std::vector<std::remove_const_t<T>> read(const cudag::Stream& stream, cudag::DeviceSpan<T> output) {
     stream.synchronize();
     return read(output);
-}
-
-/// Whether `stream` runs work as if nothing had gone wrong in it.
-inline bool is_usable(cudaStream_t stream) {
-    const auto cell = device({0});
-    cudag::launch(stream, {}, store, cell.data(), 5);
-    cudag::check(cudaStreamSynchronize(stream));
-    return read(cell) == std::vector{5};
 }
 
 /// Holds up what comes after it in `stream`, until the gate opens.

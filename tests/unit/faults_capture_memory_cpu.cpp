@@ -1,4 +1,5 @@
 // Every runtime call that fails in pools and scalars.
+#include "capture_mode.hpp"
 #include "faults.hpp"
 #include "live_counts.hpp"
 
@@ -15,14 +16,6 @@ namespace {
 void check_throws(const Faults& faults) {
     CHECK(faults.thrown > 0);
     CHECK(faults.ignored == 0);
-}
-
-cudaStreamCaptureMode capture_mode() {
-    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-    REQUIRE(cudaThreadExchangeStreamCaptureMode(&mode) == cudaSuccess);
-    cudaStreamCaptureMode back = mode;
-    REQUIRE(cudaThreadExchangeStreamCaptureMode(&back) == cudaSuccess);
-    return mode;
 }
 
 void set_capture_mode(cudaStreamCaptureMode mode) {

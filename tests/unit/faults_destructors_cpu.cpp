@@ -1,4 +1,5 @@
 // Destructors ignore calls that fail, and leave no error behind for the user's own calls.
+#include "capture_mode.hpp"
 #include "faults.hpp"
 #include "kernels.hpp"
 #include "live_counts.hpp"
@@ -30,14 +31,6 @@ cudag::Graph graph_with_owner() {
     const cudag::DeviceBuffer<int> x(4);
     builder.memset(x, 1);
     return std::move(builder).build();
-}
-
-cudaStreamCaptureMode capture_mode() {
-    cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-    REQUIRE(cudaThreadExchangeStreamCaptureMode(&mode) == cudaSuccess);
-    cudaStreamCaptureMode back = mode;
-    REQUIRE(cudaThreadExchangeStreamCaptureMode(&back) == cudaSuccess);
-    return mode;
 }
 
 } // namespace
