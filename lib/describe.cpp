@@ -31,19 +31,6 @@ struct Description {
 
 namespace {
 
-std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
-    std::vector<cudaGraphNode_t> nodes(64); // enough for most: then CUDA is asked once
-    std::size_t count = nodes.size();
-    checked_driver<GraphError>(driver().graph_get_nodes(graph, nodes.data(), &count), "cuGraphGetNodes");
-    if (count == nodes.size()) {
-        checked_driver<GraphError>(driver().graph_get_nodes(graph, nullptr, &count), "cuGraphGetNodes");
-        nodes.resize(count);
-        checked_driver<GraphError>(driver().graph_get_nodes(graph, nodes.data(), &count), "cuGraphGetNodes");
-    }
-    nodes.resize(count);
-    return nodes;
-}
-
 bool has_early(const std::vector<EdgeRecord>& edges) {
     return std::any_of(edges.begin(), edges.end(), [](const EdgeRecord& edge) { return edge.kind != EdgeKind::full; });
 }
@@ -102,6 +89,19 @@ std::recursive_mutex& reading() {
 }
 
 } // namespace
+
+std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
+    std::vector<cudaGraphNode_t> nodes(64); // enough for most: then CUDA is asked once
+    std::size_t count = nodes.size();
+    checked_driver<GraphError>(driver().graph_get_nodes(graph, nodes.data(), &count), "cuGraphGetNodes");
+    if (count == nodes.size()) {
+        checked_driver<GraphError>(driver().graph_get_nodes(graph, nullptr, &count), "cuGraphGetNodes");
+        nodes.resize(count);
+        checked_driver<GraphError>(driver().graph_get_nodes(graph, nodes.data(), &count), "cuGraphGetNodes");
+    }
+    nodes.resize(count);
+    return nodes;
+}
 
 void GraphState::append_described(Description&& description) {
     reserve_more(edges_, description.edges.size());

@@ -8,8 +8,12 @@
 
 #include <cstdint>
 #include <memory>
+#include <vector>
 
 namespace cudag::detail {
+
+/// All nodes of CUDA's graph, in CUDA's order. Throws GraphError.
+[[nodiscard]] std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph);
 
 /// Describes the nodes that a capture has added to CUDA's graph, those from number `first` on in CUDA's order, and
 /// appends them to `graph`, with the edges that lead to them, which count as written; `names` counts as CUDA does.

@@ -30,13 +30,6 @@ std::size_t node_count(cudaGraph_t graph) {
     return count;
 }
 
-std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
-    std::size_t count = node_count(graph);
-    std::vector<cudaGraphNode_t> nodes(count);
-    if (count != 0) checked<GraphError>(cudaGraphGetNodes(graph, nodes.data(), &count), "cudaGraphGetNodes");
-    return nodes;
-}
-
 /// Newest first, as CUDA forgets edges with their nodes. Whether CUDA has removed all.
 bool destroy_nodes(std::span<const cudaGraphNode_t> nodes) noexcept {
     bool all = true;
