@@ -1,10 +1,12 @@
 // Parses the command line, and turns exceptions into exit codes.
 #include "options.hpp"
 
+#include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
 #include <iostream>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -12,8 +14,11 @@ namespace bench {
 
 namespace {
 
-constexpr auto usage = " [--nodes N]... [--repeat N] [--json FILE] [--check]\n"
-                       "--check: exit with 1 if a ratio misses its goal\n";
+constexpr auto usage = " [--nodes N]... [--repeat N] [--json FILE] [--check] [--help]\n"
+                       "  --nodes N    nodes of a graph; more than once where the benchmark compares sizes\n"
+                       "  --repeat N   rounds, of which the medians are shown\n"
+                       "  --json FILE  writes the figures to FILE, too\n"
+                       "  --check      exit with 1 if a ratio misses its goal\n";
 
 int positive(const std::string& option, const char* text) {
     char* end = nullptr;
@@ -31,6 +36,10 @@ Options parse(int argc, char** argv, Options options) {
         const std::string option = argv[i];
         if (option == "--check") {
             options.check = true;
+            continue;
+        }
+        if (option == "--help") {
+            options.help = true;
             continue;
         }
         if (option != "--nodes" && option != "--repeat" && option != "--json")
@@ -53,7 +62,13 @@ int run_benchmark(int argc, char** argv, const Options& defaults, bool (*run)(co
     const std::string program = std::filesystem::path(argv[0]).filename();
     try {
         const Options options = parse(argc, argv, defaults);
-        return run(options) || !options.check ? 0 : 1;
+        bool good = true;
+        if (options.help)
+            std::cout << "usage: " << program << usage << std::flush;
+        else
+            good = run(options) || !options.check;
+        if (!std::cout || std::fflush(stdout) != 0) throw std::runtime_error("stdout cannot be written");
+        return good ? 0 : 1;
     } catch (const UsageError& error) {
         std::cerr << program << ": " << error.what() << "\nusage: " << program << usage;
         return 2;

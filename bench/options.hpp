@@ -12,13 +12,14 @@ struct Options {
     int repeat = 200;
     std::string json = {};
     bool check = false;
+    bool help = false; ///< asks for the usage, and nothing else
 };
 
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What `--nodes N` (once or more), `--repeat N`, `--json FILE` and `--check` change in `defaults`.
+/// What `--nodes N` (once or more), `--repeat N`, `--json FILE`, `--check` and `--help` change in `defaults`.
 /// Throws UsageError for anything else.
 [[nodiscard]] Options parse(int argc, char** argv, Options defaults);
 

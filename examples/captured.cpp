@@ -47,7 +47,7 @@ bool run() {
 
 int main() {
     try {
-        return run() ? 0 : 1;
+        return run() && std::fflush(stdout) == 0 ? 0 : 1;
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s\n", error.what());
         return 1;

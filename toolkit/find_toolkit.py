@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 
 OLDEST = (12, 4)
-SOURCE_ROOT = Path(__file__).resolve().parent.parent
+DATA_HOME = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
 WHEEL_LAYOUT = "lib/python3*/site-packages/nvidia/cu[1-9]*"  # where NVIDIA's PyPI wheels unpack
 
 
@@ -26,7 +26,7 @@ def places():
         yield "nvcc on PATH", Path(nvcc).resolve().parent.parent
     yield "default", Path("/usr/local/cuda")
     yield "default", Path("/opt/cuda")
-    for prefix in (SOURCE_ROOT / ".toolkit", Path(sys.prefix)):
+    for prefix in (DATA_HOME / "cudag" / "toolkit", Path(sys.prefix)):
         for found in sorted(glob.glob(str(prefix / WHEEL_LAYOUT)), reverse=True):
             yield "NVIDIA's wheels", Path(found)
     yield "system", Path("/usr")
@@ -82,8 +82,8 @@ def main():
         print(root / "include", "{}.{}".format(*version), first_file(root, libraries),
               first_file(root, ["bin/nvcc"]), gpu(), sep="\n")
         return
-    sys.exit("no CUDA Toolkit of {}.{} or newer found{}; set CUDA_PATH to one, or run `bash .ci/setup`, which puts "
-             "NVIDIA's own into .toolkit/".format(*OLDEST, f" ({', '.join(seen)})" if seen else ""))
+    sys.exit("no CUDA Toolkit of {}.{} or newer found{}; set CUDA_PATH to one, or run `bash .ci/setup`, which installs "
+             "NVIDIA's own".format(*OLDEST, f" ({', '.join(seen)})" if seen else ""))
 
 
 main()

@@ -73,6 +73,7 @@ void run(const Options& options) {
     std::printf("plain launches on one stream: %8.2f us per token\n", plain_time);
     std::printf("graph of %zu nodes:           %8.2f us per token, %.2f times as fast\n", graph.graph().node_count(),
                 graph_time, plain_time / graph_time);
+    example::print_runtime_note();
     if (options.verify) {
         std::printf("verified: tokens and caches are right both ways\n");
     }
@@ -82,19 +83,12 @@ void run(const Options& options) {
 } // namespace decode
 
 int main(int argc, char** argv) {
-    try {
+    return example::run("decode", [&] {
         const decode::Options options = decode::parse_options({argv + 1, argv + argc});
         if (options.help) {
             std::fputs(decode::usage, stdout);
         } else {
             decode::run(options);
         }
-        return 0;
-    } catch (const decode::BadInput& error) {
-        std::fprintf(stderr, "decode: %s\n", error.what());
-        return 2;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "decode: %s\n", error.what());
-        return 1;
-    }
+    });
 }

@@ -1,11 +1,11 @@
 // The command line.
 #pragma once
 
-#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "model.hpp"
+#include "program/program.hpp"
 
 namespace decode {
 
@@ -17,10 +17,7 @@ struct Options {
     bool help = false;
 };
 
-/// What the user gave is no good; the program prints it and exits with code 2.
-struct BadInput : std::runtime_error {
-    using std::runtime_error::runtime_error;
-};
+using example::BadInput;
 
 /// Throws BadInput for what cannot be understood.
 Options parse_options(const std::vector<std::string>& arguments);

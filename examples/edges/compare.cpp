@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "oracle.hpp"
-#include "progress.hpp"
+#include "program/progress.hpp"
 #include "threshold_rule.hpp"
 
 namespace edges {
@@ -121,7 +121,7 @@ Times compare(StreamPath& stream_path, GraphPath& graph_path, const FrameSource&
 
     Batch batch;
     int threshold = first_threshold;
-    const Progress progress(frames.count());
+    const example::Progress progress("frame", frames.count());
     const auto run = [&](auto& lane, const std::vector<Expected>& expected) {
         lane.run(batch);
         if (options.verify) {

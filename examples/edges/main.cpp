@@ -44,6 +44,7 @@ void print(const FrameSource& frames, const Times& times, const GraphPath& graph
     std::printf("plain launches on one stream: %9.1f frames/s\n", 1 / times.stream.count());
     std::printf("graph of %zu nodes:            %9.1f frames/s, %.2f times as fast\n", graph.graph().node_count(),
                 1 / times.graph.count(), times.stream / times.graph);
+    example::print_runtime_note();
     if (options.verify) {
         std::printf("verified: every frame is right on both ways\n");
     }
@@ -66,19 +67,12 @@ void run(const Options& options) {
 } // namespace edges
 
 int main(int argc, char** argv) {
-    try {
+    return example::run("edges", [&] {
         const edges::Options options = edges::parse_options({argv + 1, argv + argc});
         if (options.help) {
             std::fputs(edges::usage, stdout);
         } else {
             edges::run(options);
         }
-        return 0;
-    } catch (const edges::BadInput& error) {
-        std::fprintf(stderr, "edges: %s\n", error.what());
-        return 2;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "edges: %s\n", error.what());
-        return 1;
-    }
+    });
 }

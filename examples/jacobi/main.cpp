@@ -6,6 +6,7 @@
 #include <string>
 
 #include "options.hpp"
+#include "program/progress.hpp"
 #include "solver.hpp"
 
 namespace jacobi {
@@ -21,10 +22,14 @@ std::string device_name() {
 
 /// The microseconds of a sweep, from the median of `repeat` runs. One run goes before and is not measured.
 template <class Solver>
-double measure(Solver& solver, cudag::Stream& stream, int repeat) {
+double measure(const char* name, Solver& solver, cudag::Stream& stream, int repeat) {
+    const auto runs = static_cast<std::size_t>(repeat) + 1;
+    const example::Progress progress(name, runs);
+    progress.show(1);
     solver.run(stream);
     std::vector<double> times;
-    for (int i = 0; i < repeat; ++i) {
+    while (times.size() + 1 < runs) {
+        progress.show(times.size() + 2);
         const auto begin = std::chrono::steady_clock::now();
         solver.run(stream);
         times.push_back(std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - begin).count());
@@ -48,8 +53,8 @@ void run(const Options& options) {
     cudag::Stream stream;
     HostLoop host(problem);
     DeviceLoop device(problem);
-    const double host_time = measure(host, stream, options.repeat);
-    const double device_time = measure(device, stream, options.repeat);
+    const double host_time = measure("loop on the host, run", host, stream, options.repeat);
+    const double device_time = measure("loop on the device, run", device, stream, options.repeat);
     const Solution solution = device.solution();
     require_equal(host.solution(), solution, "loop on the host");
     if (options.verify) {
@@ -60,6 +65,7 @@ void run(const Options& options) {
                 problem.side, device_name().c_str(), solution.sweeps, static_cast<double>(solution.change));
     std::printf("loop on the host:   %8.2f us per sweep\n", host_time);
     std::printf("loop on the device: %8.2f us per sweep, %.2f times as fast\n", device_time, host_time / device_time);
+    example::print_runtime_note();
     if (options.verify) {
         std::printf("verified: both solutions are right, bit by bit\n");
     }
@@ -69,19 +75,12 @@ void run(const Options& options) {
 } // namespace jacobi
 
 int main(int argc, char** argv) {
-    try {
+    return example::run("jacobi", [&] {
         const jacobi::Options options = jacobi::parse_options({argv + 1, argv + argc});
         if (options.help) {
             std::fputs(jacobi::usage, stdout);
         } else {
             jacobi::run(options);
         }
-        return 0;
-    } catch (const jacobi::BadInput& error) {
-        std::fprintf(stderr, "jacobi: %s\n", error.what());
-        return 2;
-    } catch (const std::exception& error) {
-        std::fprintf(stderr, "jacobi: %s\n", error.what());
-        return 1;
-    }
+    });
 }

@@ -1,5 +1,11 @@
-// Language requirement, symbol visibility, and the annotations that nvcc needs.
+// Version, language requirement, symbol visibility, and the annotations that nvcc needs.
 #pragma once
+
+#define CUDAG_VERSION_MAJOR 0
+#define CUDAG_VERSION_MINOR 1
+#define CUDAG_VERSION_PATCH 0
+/// For `#if CUDAG_VERSION >= ...`: 10000 * major + 100 * minor + patch.
+#define CUDAG_VERSION (CUDAG_VERSION_MAJOR * 10000 + CUDAG_VERSION_MINOR * 100 + CUDAG_VERSION_PATCH)
 
 #if __cplusplus < 202002L
 #error                                                                                                                 \

@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
-"""Builds and runs this folder's project as a user would: cudag as a Meson subproject, then installed, by pkg-config."""
+"""Builds and runs this folder's project as users would: cudag as a Meson subproject, then installed, by pkg-config, by
+Meson and by CMake."""
 import argparse
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -11,6 +13,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
+REFUSAL = "which cannot run kernels that nvcc compiled"
 
 
 def run(*command, **options):
@@ -18,55 +21,126 @@ def run(*command, **options):
     return subprocess.run(list(map(str, command)), check=True, **options)
 
 
-def run_program(program, gpu_missing, **options):
-    """The program checks its own results; without the GPU that it needs there is nothing to run."""
-    if gpu_missing:
-        print("not run, there is no GPU:", program)
-        return
-    done = run(program, stdout=subprocess.PIPE, text=True, **options)
-    print(done.stdout, end="")
-    if done.stdout != "consumer: 1000 of 1000 values right\n":
-        sys.exit("the consumer printed something else")
+class Consumer:
+    """One working folder, in which cudag is built once and used in many ways."""
 
+    def __init__(self, given, work):
+        self.runtime, self.work = given.runtime, work
+        self.gpu_missing = given.runtime == "cuda" and given.gpu == "no"
+        self.meson = shlex.split(os.environ.get("MESONINTROSPECT", "meson introspect"))[:-1]  # the Meson that runs the tests
+        self.compiler = shlex.split(os.environ.get("CXX", "c++"))
+        self.prefix, self.project = work / "prefix", work / "project"
+        self.environment = {**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib" / "pkgconfig")}
+        shutil.copytree(HERE, self.project, ignore=shutil.ignore_patterns("run.py"))
+        for source in ("main.cpp", "kernels.cu", "kernels.hpp"):
+            shutil.copy(HERE / source, self.project / "installed")
 
-def as_subproject(meson, work, runtime, gpu_missing):
-    project, build = work / "project", work / "build"
-    shutil.copytree(HERE, project, ignore=shutil.ignore_patterns("run.py"))
-    (project / "subprojects").mkdir()
-    (project / "subprojects" / "cudag").symlink_to(CHECKOUT)
-    run(*meson, "setup", build, project, "--prefix", work / "prefix", "--libdir", "lib",
-        f"-Dcudag:cuda-runtime={runtime}")
-    run(*meson, "compile", "-C", build)
-    run_program(build / "consumer", gpu_missing)
-    run(*meson, "install", "-C", build, "--quiet")
+    def run_program(self, program, **options):
+        """The program checks its own results; without the GPU that it needs there is nothing to run."""
+        if self.gpu_missing:
+            print("not run, there is no GPU:", program)
+            return
+        done = run(program, stdout=subprocess.PIPE, text=True, **options)
+        print(done.stdout, end="")
+        if done.stdout != "consumer: 1000 of 1000 values right\n":
+            sys.exit("the consumer printed something else")
 
+    def subproject(self, project):
+        """cudag from subprojects/, where the wrap that the README shows finds it."""
+        (project / "subprojects").mkdir()
+        (project / "subprojects" / "cudag").symlink_to(CHECKOUT)
+        (project / "subprojects" / "cudag.wrap").write_text(
+            re.search(r"^```ini\n(.*?)^```$", (CHECKOUT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1])
 
-def by_pkg_config(work, compiler, gpu_missing):
-    prefix, sources = work / "prefix", work / "project"
-    environment = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
+    def as_subproject(self):
+        build = self.work / "build"
+        self.subproject(self.project)
+        run(*self.meson, "setup", build, self.project, "--prefix", self.prefix, "--libdir", "lib",
+            "-Doptimization=0", f"-Dcudag:cuda-runtime={self.runtime}")
+        run(*self.meson, "compile", "-C", build)
+        self.run_program(build / "consumer")
+        run(*self.meson, "install", "-C", build, "--quiet")
 
-    def pkg_config(*arguments):
-        done = run("pkg-config", *arguments, "cudag", env=environment, stdout=subprocess.PIPE, text=True)
-        return shlex.split(done.stdout)
+    def names_nothing_in_the_checkout(self):
+        """What is installed must work when the sources are gone."""
+        texts = [*self.prefix.glob("lib/pkgconfig/*"), *self.prefix.glob("lib/cmake/**/*.cmake"), self.prefix / "bin" / "cudag-kernels"]
+        for text in texts:
+            for folder in (CHECKOUT, self.work / "build", self.project):
+                if str(folder) in text.read_text():
+                    sys.exit(f"{text} names {folder}:\n{text.read_text()}")
+        if len(texts) < 4:
+            sys.exit(f"too little is installed: {texts}")
 
-    cflags, libs = pkg_config("--cflags"), pkg_config("--libs")
-    run(*pkg_config("--variable=kernel_compiler"), *cflags, "-c", sources / "kernels.cu", "-o", work / "kernels.o")
-    run(*compiler, "-std=c++20", *cflags, sources / "main.cpp", work / "kernels.o", *libs, "-o", work / "installed")
-    run_program(work / "installed", gpu_missing, env={**environment, "LD_LIBRARY_PATH": str(prefix / "lib")})
+    def by_pkg_config(self):
+        def pkg_config(*arguments):
+            done = run("pkg-config", *arguments, "cudag", env=self.environment, stdout=subprocess.PIPE, text=True)
+            return shlex.split(done.stdout)
+
+        cflags, libs = pkg_config("--cflags"), pkg_config("--libs")
+        objects, program = self.work / "kernels.o", self.work / "installed"
+        run(*pkg_config("--variable=kernel_compiler"), *cflags, "-c", self.project / "kernels.cu", "-o", objects)
+        run(*self.compiler, "-std=c++20", *cflags, self.project / "main.cpp", objects, *libs,
+            f"-Wl,-rpath,{pkg_config('--variable=libdir')[0]}", "-o", program)
+        self.run_program(program)
+
+    def by_meson(self):
+        build = self.work / "meson"
+        run(*self.meson, "setup", build, self.project / "installed", env=self.environment)
+        run(*self.meson, "compile", "-C", build)
+        self.run_program(build / "consumer", env={**os.environ, "LD_LIBRARY_PATH": str(self.prefix / "lib")})
+
+    def cmake(self, project, *options):
+        """Configures and builds `project`; what the build printed, whether it went well, and the program."""
+        build = self.work / project
+        run("cmake", "-S", self.project / project, "-B", build, f"-DCMAKE_PREFIX_PATH={self.prefix}",
+            f"-DCMAKE_CXX_COMPILER={shutil.which(self.compiler[-1])}", *options)
+        done = subprocess.run(["cmake", "--build", build], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        return done.stdout, done.returncode == 0, build / "consumer"
+
+    def by_cmake(self):
+        output, built, program = self.cmake("cmake")
+        if not built:
+            sys.exit(f"CMake's build failed:\n{output}")
+        self.run_program(program)
+        kernels = self.project / "kernels.cu"
+        kernels.write_text("#error \"the kernels are compiled again\"\n" + kernels.read_text())
+        output, built, _ = self.cmake("cmake")
+        shutil.copy(HERE / "kernels.cu", kernels)
+        if built or "the kernels are compiled again" not in output:
+            sys.exit(f"a changed .cu file is not compiled again:\n{output}")
+
+    def by_cmake_cuda(self, nvcc):
+        """CMake's own CUDA language: right numbers, or a refusal that says what to do."""
+        output, built, program = self.cmake("cmake_cuda", f"-DCMAKE_CUDA_COMPILER={nvcc}")
+        if self.runtime == "cpu":
+            if built or REFUSAL not in output:
+                sys.exit(f"kernels that nvcc compiles for the CPU runtime are not refused:\n{output}")
+            print("refused, as it should be:", next(line for line in output.splitlines() if REFUSAL in line))
+            return
+        if not built:
+            sys.exit(f"CMake's build failed:\n{output}")
+        self.run_program(program)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runtime", choices=["cuda", "cpu"], required=True)
     parser.add_argument("--gpu", choices=["yes", "no"], required=True)
+    parser.add_argument("--nvcc", default="", help="the toolkit's nvcc, if it has one")
     given = parser.parse_args()
-    meson = shlex.split(os.environ.get("MESONINTROSPECT", "meson introspect"))[:-1]  # the Meson that runs the tests
-    compiler = shlex.split(os.environ.get("CXX", "c++"))
-    gpu_missing = given.runtime == "cuda" and given.gpu == "no"
     with tempfile.TemporaryDirectory(prefix="cudag-consumer-") as folder:
         try:
-            as_subproject(meson, Path(folder), given.runtime, gpu_missing)
-            by_pkg_config(Path(folder), compiler, gpu_missing)
+            consumer = Consumer(given, Path(folder))
+            consumer.as_subproject()
+            consumer.names_nothing_in_the_checkout()
+            consumer.by_pkg_config()
+            consumer.by_meson()
+            if shutil.which("cmake"):
+                consumer.by_cmake()
+                if given.nvcc:
+                    consumer.by_cmake_cuda(given.nvcc)
+            else:
+                print("not run: there is no cmake")
         except subprocess.CalledProcessError as error:
             sys.exit(f"failed with {error.returncode}: {shlex.join(map(str, error.cmd))}")
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Runs `decode` as a user does: command_line.py PROGRAM [test]... checks what it prints and refuses."""
+import os
 import subprocess
 import sys
 import unittest
@@ -31,6 +32,13 @@ class Refusals(unittest.TestCase):
         done = decode("--help")
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"^usage: decode ")
+
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, "--help"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, "decode: stdout cannot be written: No space left on device\n"))
+        done = subprocess.run([PROGRAM, "--help"], preexec_fn=lambda: os.close(1), stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, "decode: stdout cannot be written: Bad file descriptor\n"))
 
 
 class Runs(unittest.TestCase):

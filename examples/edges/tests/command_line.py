@@ -100,6 +100,13 @@ class Refusals(CommandLine):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"^usage: edges ")
 
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, "--help"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, "edges: stdout cannot be written: No space left on device\n"))
+        done = subprocess.run([PROGRAM, "--help"], preexec_fn=lambda: os.close(1), stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, "edges: stdout cannot be written: Bad file descriptor\n"))
+
 
 class Runs(CommandLine):
     """Good input, on the device or the CPU runtime."""

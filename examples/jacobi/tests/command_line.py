@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """Runs `jacobi` as a user does: command_line.py PROGRAM [test]... checks what it prints and refuses."""
+import os
+import pty
 import subprocess
 import sys
 import unittest
@@ -34,6 +36,13 @@ class Refusals(unittest.TestCase):
         self.assertEqual((done.returncode, done.stderr), (0, ""))
         self.assertRegex(done.stdout, r"^usage: jacobi ")
 
+    def test_output_that_cannot_be_written(self):
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, "--help"], stdout=full, stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, "jacobi: stdout cannot be written: No space left on device\n"))
+        done = subprocess.run([PROGRAM, "--help"], preexec_fn=lambda: os.close(1), stderr=subprocess.PIPE, text=True)
+        self.assertEqual((done.returncode, done.stderr), (1, "jacobi: stdout cannot be written: Bad file descriptor\n"))
+
 
 class Runs(unittest.TestCase):
     """Good input, on the device or the CPU runtime."""
@@ -45,6 +54,15 @@ class Runs(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^loop on the host: +[0-9.]+ us per sweep$")
         self.assertRegex(done.stdout, r"(?m)^loop on the device: +[0-9.]+ us per sweep, [0-9.]+ times as fast$")
         self.assertRegex(done.stdout, r"(?m)^verified: ")
+
+    def test_progress_on_a_terminal(self):
+        terminal, its_end = pty.openpty()
+        subprocess.run([PROGRAM, "--side", "8", "--repeat", "2"], stderr=its_end, stdout=subprocess.DEVNULL, check=True)
+        os.close(its_end)
+        shown = os.read(terminal, 4096)
+        self.assertIn(b"\rloop on the host, run 3 of 3", shown)
+        self.assertIn(b"\rloop on the device, run 3 of 3", shown)
+        os.close(terminal)
 
 
 class NoDevice(unittest.TestCase):

@@ -5,9 +5,10 @@
 
 #include <unistd.h>
 
-namespace edges {
+namespace example {
 
-Progress::Progress(std::size_t total) : total_(total), terminal_(isatty(STDERR_FILENO) == 1) {}
+Progress::Progress(const char* what, std::size_t total)
+    : what_(what), total_(total), terminal_(isatty(STDERR_FILENO) == 1) {}
 
 Progress::~Progress() {
     if (terminal_) {
@@ -17,9 +18,9 @@ Progress::~Progress() {
 
 void Progress::show(std::size_t done) const {
     if (terminal_) {
-        std::fprintf(stderr, "\rframe %zu of %zu", done, total_);
+        std::fprintf(stderr, "\r%s %zu of %zu", what_, done, total_);
         std::fflush(stderr);
     }
 }
 
-} // namespace edges
+} // namespace example

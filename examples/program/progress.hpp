@@ -3,11 +3,12 @@
 
 #include <cstddef>
 
-namespace edges {
+namespace example {
 
 class Progress {
   public:
-    explicit Progress(std::size_t total);
+    /// Counts `total` of `what`, a singular: "frame". `what` is borrowed.
+    Progress(const char* what, std::size_t total);
     Progress(const Progress&) = delete;
     Progress& operator=(const Progress&) = delete;
     ~Progress(); // takes the line away again
@@ -15,8 +16,9 @@ class Progress {
     void show(std::size_t done) const;
 
   private:
+    const char* what_;
     std::size_t total_;
     bool terminal_;
 };
 
-} // namespace edges
+} // namespace example
