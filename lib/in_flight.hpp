@@ -45,7 +45,8 @@ class InFlight {
 };
 
 [[nodiscard]] bool has_retired_owners() noexcept;
-/// Destroys the retired owners whose last launch has finished.
+/// Destroys the retired owners whose last launch has finished. Asks CUDA about one launch that has not for each stream
+/// that has such launches, however many these are.
 void drop_retired_owners() noexcept;
 
 } // namespace cudag::detail
