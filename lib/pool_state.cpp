@@ -69,7 +69,7 @@ std::shared_ptr<void> PoolState::allocate(std::size_t count, std::size_t size, c
 
     auto block = smallest_free(bytes);
     if (block == blocks_.end()) block = obtain(bytes, subject());
-    split(block, bytes);
+    take(block, bytes);
     block->second.used = count * size;
     ++count_;
     bytes_ += count * size;
@@ -81,18 +81,28 @@ std::shared_ptr<void> PoolState::allocate(std::size_t count, std::size_t size, c
             }};
 }
 
+PoolState::FreeBlocks::node_type PoolState::make_free() {
+    FreeBlocks one;
+    return one.extract(one.emplace(0, nullptr).first);
+}
+
+void PoolState::set_free(Blocks::iterator block) noexcept {
+    block->second.free.value() = {block->second.bytes, block->first};
+    free_.insert(std::move(block->second.free));
+}
+
+void PoolState::set_taken(Blocks::iterator block) noexcept {
+    block->second.free = free_.extract({block->second.bytes, block->first});
+}
+
 PoolState::Blocks::iterator PoolState::smallest_free(std::size_t bytes) {
-    auto best = blocks_.end();
-    for (auto block = blocks_.begin(); block != blocks_.end(); ++block) {
-        const bool fits = block->second.used == 0 && block->second.bytes >= bytes;
-        if (fits && (best == blocks_.end() || block->second.bytes < best->second.bytes)) best = block;
-    }
-    return best;
+    const auto found = free_.lower_bound({bytes, nullptr});
+    return found == free_.end() ? blocks_.end() : blocks_.find(found->second);
 }
 
 PoolState::Blocks::iterator PoolState::obtain(std::size_t bytes, Subject&& subject) {
     Blocks one; // made first: after CUDA has given the memory nothing may fail
-    auto node = one.extract(one.emplace(nullptr, Block{bytes, 0, true}).first);
+    auto node = one.extract(one.emplace(nullptr, Block{bytes, 0, true, make_free()}).first);
 
     const RelaxedCapture allow_allocation;
     const DeviceGuard device(stream_);
@@ -110,29 +120,39 @@ PoolState::Blocks::iterator PoolState::obtain(std::size_t bytes, Subject&& subje
     }
     node.key() = static_cast<std::byte*>(memory);
     reserved_ += bytes;
-    return blocks_.insert(std::move(node)).position;
+    const auto block = blocks_.insert(std::move(node)).position;
+    set_free(block);
+    return block;
 }
 
-void PoolState::split(Blocks::iterator block, std::size_t bytes) {
+void PoolState::take(Blocks::iterator block, std::size_t bytes) {
     const std::size_t rest = block->second.bytes - bytes;
-    if (rest == 0) return;
-    blocks_.emplace_hint(std::next(block), block->first + bytes, Block{rest, 0, false});
+    if (rest == 0) return set_taken(block);
+    const auto next = blocks_.emplace_hint(std::next(block), block->first + bytes, Block{rest, 0, false, make_free()});
+    set_taken(block);
     block->second.bytes = bytes;
+    set_free(next);
 }
 
 void PoolState::release(std::byte* address) noexcept {
     const std::scoped_lock lock(mutex_);
-    const auto block = blocks_.find(address);
+    auto block = blocks_.find(address);
     --count_;
     bytes_ -= std::exchange(block->second.used, 0);
     absorb_next(block);
-    if (!block->second.is_first && std::prev(block)->second.used == 0) absorb_next(std::prev(block));
+    if (!block->second.is_first && std::prev(block)->second.used == 0) {
+        block = std::prev(block);
+        set_taken(block);
+        absorb_next(block);
+    }
+    set_free(block);
 }
 
 void PoolState::absorb_next(Blocks::iterator block) noexcept {
     const auto next = std::next(block);
     if (next == blocks_.end() || next->second.is_first || next->second.used != 0) return;
     block->second.bytes += next->second.bytes;
+    free_.erase({next->second.bytes, next->first}); // no matter if it has not come there
     blocks_.erase(next);
 }
 

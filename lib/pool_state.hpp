@@ -11,8 +11,10 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <string>
 #include <string_view>
+#include <utility>
 
 namespace cudag::detail {
 
@@ -37,20 +39,31 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     [[nodiscard]] std::size_t reserved_bytes() const;
 
   private:
+    /// Sizes and addresses: the smallest of those that are large enough is found in the logarithm of their number.
+    using FreeBlocks = std::set<std::pair<std::size_t, std::byte*>>;
     struct Block {
         std::size_t bytes = 0;
         std::size_t used = 0;  ///< the bytes asked for; 0: free
         bool is_first = false; ///< of the blocks that make up one allocation of CUDA
+        FreeBlocks::node_type
+            free; ///< its element among the free blocks while it is none: release() shall not allocate
     };
     using Blocks = std::map<std::byte*, Block>;
 
     /// For the other constructor, so that the destructor cleans up if that throws.
     PoolState() noexcept = default;
 
+    /// An element among the free blocks, not there yet.
+    [[nodiscard]] static FreeBlocks::node_type make_free();
+    /// All ways into and out of `free_`.
+    void set_free(Blocks::iterator block) noexcept;
+    void set_taken(Blocks::iterator block) noexcept;
+
     [[nodiscard]] Blocks::iterator smallest_free(std::size_t bytes);
     /// A free block of new memory. Throws Error.
     [[nodiscard]] Blocks::iterator obtain(std::size_t bytes, Subject&& subject);
-    void split(Blocks::iterator block, std::size_t bytes);
+    /// Takes a free block, or its first `bytes`.
+    void take(Blocks::iterator block, std::size_t bytes);
     void release(std::byte* address) noexcept;
     void absorb_next(Blocks::iterator block) noexcept;
 
@@ -61,6 +74,7 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
 
     mutable std::mutex mutex_;
     Blocks blocks_;
+    FreeBlocks free_;
     std::size_t count_ = 0;
     std::size_t bytes_ = 0;
     std::size_t reserved_ = 0;
