@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 namespace cudag::detail {
@@ -136,9 +135,17 @@ void CaptureState::fork(cudaStream_t other, const SourceLocation& location) {
     if (now.status != CaptureStatus::none && now.id != id_)
         refuse<CaptureError>("the stream is part of another capture: end that first", subject(call),
                              cudaErrorStreamCaptureMerge);
-    forks_.reserve(forks_.size() + 1);
-    order(stream_, other, call);
-    forks_.push_back({other, location});
+    const std::size_t forks = forks_.size();
+    const auto [last, is_first] = unjoined_.try_emplace(other, no_fork);
+    try {
+        forks_.push_back({location, false, last->second});
+        order(stream_, other, call);
+    } catch (...) {
+        if (forks_.size() > forks) forks_.pop_back();
+        if (is_first) unjoined_.erase(last);
+        throw;
+    }
+    last->second = forks;
 }
 
 void CaptureState::join(cudaStream_t other, const SourceLocation& location) {
@@ -151,12 +158,11 @@ void CaptureState::join(cudaStream_t other, const SourceLocation& location) {
                              "between fork and join",
                              subject(call), cudaErrorStreamCaptureIsolation);
     order(other, stream_, call);
-    for (Fork& fork : forks_)
-        if (fork.stream == other) fork.joined = true;
-}
-
-bool CaptureState::has_unjoined_fork() const noexcept {
-    return std::any_of(forks_.begin(), forks_.end(), [](const Fork& fork) { return !fork.joined; });
+    const auto last = unjoined_.find(other);
+    if (last == unjoined_.end()) return;
+    for (std::size_t fork = last->second; fork != no_fork; fork = forks_[fork].before)
+        forks_[fork].joined = true;
+    unjoined_.erase(last);
 }
 
 std::vector<cudaGraphNode_t> CaptureState::front() const {

@@ -10,12 +10,15 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <thread>
+#include <unordered_map>
 #include <vector>
 
 namespace cudag::detail {
@@ -54,7 +57,7 @@ class CaptureState {
     /// Whether the graph was there before the capture.
     [[nodiscard]] bool is_into_another() const noexcept { return into_another_; }
     /// Whether a stream that `fork` has forked to is still to be joined.
-    [[nodiscard]] bool has_unjoined_fork() const noexcept;
+    [[nodiscard]] bool has_unjoined_fork() const noexcept { return !unjoined_.empty(); }
     /// What the stream's next node will come after. Throws CaptureError unless the capture stands.
     [[nodiscard]] std::vector<cudaGraphNode_t> front() const;
 
@@ -70,10 +73,11 @@ class CaptureState {
 
   private:
     struct Fork {
-        cudaStream_t stream;
         SourceLocation location;
         bool joined = false;
+        std::size_t before; ///< the fork to the same stream before this one, if that is not joined; else `no_fork`
     };
+    static constexpr auto no_fork = std::numeric_limits<std::size_t>::max();
 
     /// What CUDA says about a stream.
     struct Info {
@@ -103,6 +107,7 @@ class CaptureState {
     mutable LogPosition logged_;  ///< when the capture was last seen to stand
     std::optional<CaptureNames> names_;
     std::vector<Fork> forks_;
+    std::unordered_map<cudaStream_t, std::size_t> unjoined_; ///< the last fork to a stream that is still to be joined
     std::vector<std::shared_ptr<const void>> owners_;
 };
 

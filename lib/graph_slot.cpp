@@ -26,7 +26,8 @@ GraphSlot* take_slot(GraphState& state) {
     Pool& all = pool();
     const std::scoped_lock lock(all.mutex);
     if (all.free.empty()) {
-        all.free.reserve(all.slots.size() + 1); // release_slot must not allocate
+        if (all.free.capacity() <= all.slots.size()) // release_slot must not allocate
+            all.free.reserve(2 * all.slots.size() + 1);
         all.free.push_back(&all.slots.emplace_back());
     }
     GraphSlot* slot = all.free.back();
