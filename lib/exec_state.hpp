@@ -67,8 +67,8 @@ class ExecState {
     /// What is in force in a node; made on first use.
     [[nodiscard]] Shadow& shadow(const ExecNode& node);
 
-    /// A copy of `params` for a shadow.
-    [[nodiscard]] NodeParams store(const NodeParams& params) { return shadows_->store(params); }
+    /// Room for `params` in a shadow; see Shadows.
+    void reserve(Shadow& shadow, const NodeParams& params) { shadows_->reserve(shadow, params); }
 
     /// What is in force in a node, without a shadow if there is none yet.
     [[nodiscard]] const NodeParams& params(const ExecNode& node) const;

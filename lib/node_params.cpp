@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory>
 #include <new>
 #include <type_traits>
 
@@ -40,33 +41,63 @@ bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept {
                                                          }));
 }
 
-NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& params) {
-    const auto copy = [&memory](const auto& block) -> NodeParams {
+namespace {
+
+constexpr std::size_t aligned(std::size_t bytes) noexcept {
+    constexpr std::size_t alignment = alignof(std::max_align_t);
+    return (bytes + alignment - 1) / alignment * alignment;
+}
+
+/// What a block points at, which stands behind it in a copy.
+std::size_t trailing_bytes(const KernelParams& kernel) noexcept {
+    return kernel.signature->bytes;
+}
+std::size_t trailing_bytes(const SemaphoreParams& semaphores) noexcept {
+    return semaphores.count * sizeof(SemaphoreOperation);
+}
+template <class Params>
+std::size_t trailing_bytes(const Params&) noexcept {
+    return 0;
+}
+
+} // namespace
+
+std::size_t copy_bytes(const NodeParams& params) noexcept {
+    const auto bytes = [](const auto& block) -> std::size_t {
+        if constexpr (std::is_same_v<std::decay_t<decltype(block)>, std::monostate>)
+            return 0;
+        else
+            return aligned(sizeof *block) + trailing_bytes(*block);
+    };
+    return std::visit(bytes, params);
+}
+
+NodeParams copy_params(std::byte* place, const NodeParams& params) noexcept {
+    const auto copy = [place](const auto& block) -> NodeParams {
         using Block = std::decay_t<decltype(block)>;
         if constexpr (std::is_same_v<Block, std::monostate>) {
             return block;
-        } else if constexpr (std::is_same_v<Block, const KernelParams*>) {
-            const std::size_t bytes = block->signature->bytes;
-            auto* place = static_cast<std::byte*>(memory.allocate(sizeof(KernelParams) + bytes, alignof(KernelParams)));
-            auto* kernel = new (place) KernelParams(*block);
-            kernel->values = place + sizeof(KernelParams);
-            std::memcpy(kernel->values, block->values, bytes);
-            return kernel;
-        } else if constexpr (std::is_same_v<Block, const SemaphoreParams*>) {
-            const std::size_t bytes = block->count * sizeof(SemaphoreOperation);
-            auto* list = static_cast<SemaphoreOperation*>(memory.allocate(bytes, alignof(SemaphoreOperation)));
-            std::copy_n(block->operations, block->count, list);
-            const SemaphoreParams* semaphores = new (memory.allocate(sizeof(SemaphoreParams), alignof(SemaphoreParams)))
-                SemaphoreParams{block->signals, block->count, list};
-            return semaphores;
         } else {
             using Params = std::remove_const_t<std::remove_pointer_t<Block>>;
-            static_assert(std::is_trivially_copyable_v<Params>);
-            const Params* result = new (memory.allocate(sizeof(Params), alignof(Params))) Params(*block);
-            return result;
+            static_assert(std::is_trivially_copyable_v<Params> && alignof(Params) <= alignof(std::max_align_t));
+            auto* params_copy = new (place) Params(*block);
+            std::byte* const behind = place + aligned(sizeof(Params));
+            if constexpr (std::is_same_v<Params, KernelParams>) {
+                params_copy->values = behind;
+                std::memcpy(behind, block->values, trailing_bytes(*block));
+            } else if constexpr (std::is_same_v<Params, SemaphoreParams>) {
+                params_copy->operations = reinterpret_cast<SemaphoreOperation*>(behind);
+                std::uninitialized_copy_n(block->operations, block->count, params_copy->operations);
+            }
+            return static_cast<Block>(params_copy);
         }
     };
     return std::visit(copy, params);
+}
+
+NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& params) {
+    const std::size_t bytes = copy_bytes(params);
+    return copy_params(bytes == 0 ? nullptr : static_cast<std::byte*>(memory.allocate(bytes)), params);
 }
 
 void assign_params(const NodeParams& copy, const NodeParams& params) noexcept {

@@ -19,14 +19,6 @@ namespace detail {
 
 namespace {
 
-/// Whether a block of `a` can become equal to `b`.
-bool same_size(const NodeParams& a, const NodeParams& b) {
-    const auto* kernel = std::get_if<const KernelParams*>(&a);
-    const auto* other = std::get_if<const KernelParams*>(&b);
-    if (kernel == nullptr || other == nullptr) return a.index() == b.index();
-    return (*kernel)->signature->bytes == (*other)->signature->bytes;
-}
-
 /// What the nodes of a graph inside an exec's graph take from another one, made ready before CUDA is asked.
 class PendingUpdate {
   public:
@@ -36,8 +28,8 @@ class PendingUpdate {
             for (std::uint32_t i = 0; i < before.nodes().size(); ++i) {
                 Shadow& shadow = exec_.shadow({before, i});
                 const NodeParams& params = after.nodes()[i].params;
-                nodes_.push_back(
-                    {&shadow, same_size(shadow.params, params) ? shadow.params : exec_.store(params), &params});
+                exec_.reserve(shadow, params);
+                nodes_.push_back({&shadow, &params});
             }
             after.for_each_updated(
                 [&](const UpdatedNode& node) { nodes_[first + node.index].owners = version_of(Owners(node.owners)); });
@@ -46,8 +38,7 @@ class PendingUpdate {
 
     void commit() noexcept {
         for (PendingNode& node : nodes_) {
-            assign_params(node.block, *node.next);
-            node.shadow->params = node.block;
+            Shadows::assign(*node.shadow, *node.next);
             exec_.commit(*node.shadow, std::move(node.owners));
         }
     }
@@ -55,7 +46,6 @@ class PendingUpdate {
   private:
     struct PendingNode {
         Shadow* shadow;
-        NodeParams block;
         const NodeParams* next;
         OwnerVersions owners = {};
     };
