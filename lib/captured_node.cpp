@@ -56,9 +56,9 @@ SourceLocation CapturedNode::location() const {
 
 CapturedNode CapturedNode::label(std::string_view text) const {
     GraphState& graph = GraphState::of(first_);
-    const std::string_view stored = graph.store(text);
+    const detail::Label shared(text);
     for (std::uint32_t i = region_->first; i < region_->first + region_->count; ++i)
-        if (detail::NodeRecord& node = graph.record(i); node.label.empty()) node.label = stored;
+        if (detail::NodeRecord& node = graph.record(i); node.label.empty()) node.label = shared;
     return *this;
 }
 

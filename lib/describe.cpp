@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -45,16 +46,31 @@ std::shared_ptr<GraphState> describe_inside(cudaGraphNode_t child) {
     return inner;
 }
 
-/// Gives the records of nodes, `first` being the number of the first one, their names.
-void name_records(GraphState& graph, std::vector<NodeRecord>& records, std::size_t first, const CaptureNames& names) {
-    for (const NamedNodes& stretch : names.stretches()) {
-        const std::size_t begin = std::max<std::size_t>(stretch.first, first) - first;
-        const std::size_t end = std::min(std::max<std::size_t>(stretch.end, first) - first, records.size());
+/// Gives the records of nodes, `first` being the number of the first one, their names. Each is named once: near-linear
+/// in nodes and names, however deep steps stand inside each other.
+void name_records(std::vector<NodeRecord>& records, std::size_t first, const CaptureNames& names) {
+    if (names.stretches().empty()) return;
+    std::vector<const NamedNodes*> nearest_first;
+    for (const NamedNodes& stretch : names.stretches())
+        nearest_first.push_back(&stretch);
+    std::stable_sort(nearest_first.begin(), nearest_first.end(),
+                     [](const NamedNodes* a, const NamedNodes* b) { return a->depth > b->depth; });
+    std::vector<std::size_t> unnamed(records.size() + 1); // from each place, where to look for a node without a name
+    std::iota(unnamed.begin(), unnamed.end(), std::size_t{0});
+    const auto next_unnamed = [&](std::size_t i) {
+        while (unnamed[i] != i)
+            i = unnamed[i] = unnamed[unnamed[i]];
+        return i;
+    };
+    for (const NamedNodes* stretch : nearest_first) {
+        const std::size_t begin = std::max<std::size_t>(stretch->first, first) - first;
+        const std::size_t end = std::min(std::max<std::size_t>(stretch->end, first) - first, records.size());
         if (begin >= end) continue;
-        const std::string_view label = graph.store(std::string_view(stretch.label));
-        for (std::size_t i = begin; i < end; ++i) {
+        const Label label(stretch->label);
+        for (std::size_t i = next_unnamed(begin); i < end; i = next_unnamed(i)) {
             records[i].label = label;
-            records[i].location = stretch.location;
+            records[i].location = stretch->location;
+            unnamed[i] = i + 1;
         }
     }
 }
@@ -76,9 +92,9 @@ Description describe_nodes(GraphState& graph, std::size_t first, std::size_t kno
         const auto index = static_cast<std::uint32_t>(known + description.records.size());
         const NodeParams params = reader.read(native, type, index);
         if (type == cudaGraphNodeTypeGraph) description.nested.push_back({index, describe_inside(native)});
-        description.records.emplace_back(static_cast<NodeKind>(type), params, std::string_view(), names.location());
+        description.records.emplace_back(static_cast<NodeKind>(type), params, Label(), names.location());
     }
-    name_records(graph, description.records, first, names);
+    name_records(description.records, first, names);
     return description;
 }
 

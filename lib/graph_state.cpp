@@ -128,12 +128,6 @@ Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners
     return handle(index);
 }
 
-std::string_view GraphState::store(std::string_view text) {
-    char* copy = allocate<char>(text.size());
-    std::copy(text.begin(), text.end(), copy);
-    return {copy, text.size()};
-}
-
 GraphState::Natives GraphState::natives_in(cudaGraph_t clone) {
     Natives found{clone, natives_};
     for (cudaGraphNode_t& node : found.nodes)
@@ -324,7 +318,7 @@ namespace {
 std::string name_node(const GraphState& graph, std::uint32_t index) {
     const NodeRecord& record = graph.nodes()[index];
     const std::string_view kind = kind_text(record);
-    if (!record.label.empty()) return fmt::format("{} \"{}\"", kind, record.label);
+    if (!record.label.empty()) return fmt::format("{} \"{}\"", kind, std::string_view(record.label));
     if (const auto* kernel = std::get_if<const KernelParams*>(&record.params))
         return fmt::format("kernel {} (node {})", kernel_name((*kernel)->function), index);
     return fmt::format("{} node {}", kind, index);

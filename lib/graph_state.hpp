@@ -8,6 +8,7 @@
 #include "function_cache.hpp"
 #include "graph_allocation.hpp"
 #include "graph_slot.hpp"
+#include "label.hpp"
 #include "node_params.hpp"
 
 #include <cudag/condition.hpp>
@@ -35,14 +36,13 @@
 namespace cudag::detail {
 
 struct NodeRecord {
-    NodeRecord(NodeKind its_kind, const NodeParams& its_params, std::string_view its_label,
-               const SourceLocation& where) noexcept
-        : kind(its_kind), params(its_params), label(its_label), location(where) {}
+    NodeRecord(NodeKind its_kind, const NodeParams& its_params, Label its_label, const SourceLocation& where) noexcept
+        : kind(its_kind), params(its_params), label(std::move(its_label)), location(where) {}
 
     NodeKind kind;
     std::int32_t device = any_device; ///< as the builder was told; else CUDA alone knows
     NodeParams params;
-    std::string_view label;
+    Label label;
     SourceLocation location;
 };
 
@@ -60,7 +60,7 @@ struct Binding {
     std::uint32_t argument;
 };
 
-/// Memory for parameters and labels, freed as one. A clone refers to the blocks of its origin, whose arena it keeps.
+/// Memory for parameters, freed as one. A clone refers to the blocks of its origin, whose arena it keeps.
 struct Arena {
     std::pmr::monotonic_buffer_resource memory{std::size_t{16} * 1024};
     std::shared_ptr<const Arena> origin = nullptr;
@@ -229,7 +229,7 @@ class GraphState {
     /// What new nodes note as their device; returns what they did before.
     std::int32_t set_builder_device(std::int32_t device) noexcept { return std::exchange(builder_device_, device); }
 
-    /// `count` objects of T in the arena, or a copy of one value, or of a text.
+    /// `count` objects of T in the arena, or a copy of one value.
     template <class T>
     [[nodiscard]] T* allocate(std::size_t count) {
         static_assert(std::is_trivially_destructible_v<T>);
@@ -239,7 +239,6 @@ class GraphState {
     [[nodiscard]] const T* store(const T& value) {
         return new (allocate<T>(1)) T(value);
     }
-    [[nodiscard]] std::string_view store(std::string_view text);
     /// A block for anything.
     [[nodiscard]] std::byte* allocate_bytes(std::size_t bytes) {
         return static_cast<std::byte*>(arena_->memory.allocate(bytes, alignof(std::max_align_t)));

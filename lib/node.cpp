@@ -93,7 +93,7 @@ cudaGraphNode_t Node::native() const {
 
 Node Node::label(std::string_view text) const {
     GraphState& graph = GraphState::of(*this);
-    graph.record(index_).label = graph.store(text);
+    graph.record(index_).label = detail::Label(text);
     return *this;
 }
 

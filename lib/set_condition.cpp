@@ -94,7 +94,7 @@ Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, 
     std::memcpy(arguments[0], &condition, sizeof condition);
     std::memcpy(arguments[1], &value, sizeof value);
     auto* params = new (memory) KernelParams{nullptr, nullptr, &Signature::value, {}, values};
-    const std::string_view stored_label = graph.store(label);
+    Label stored_label(label);
     graph.reserve_node();
 
     cudaKernelNodeParams native{};
@@ -106,7 +106,7 @@ Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, 
     const cudaError_t status = cudaGraphAddKernelNode(&node, graph.native(), nullptr, 0, &native);
     if (status != cudaSuccess) raise_call<GraphError>(status, "cudaGraphAddKernelNode", subject());
     params->function = function_of(node);
-    return graph.append(node, {NodeKind::kernel, params, stored_label, where});
+    return graph.append(node, {NodeKind::kernel, params, std::move(stored_label), where});
 }
 
 } // namespace cudag::detail
