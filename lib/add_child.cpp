@@ -71,6 +71,7 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
         cudaGraph_t native = nullptr;
         checked<GraphError>(cudaGraphChildGraphNodeGetGraph(node, &native), "cudaGraphChildGraphNodeGetGraph");
         const auto inner = std::make_shared<GraphState>(native, source);
+        graph.reserve_nested(*inner);
         graph.attach(inner, GraphState::index_unchecked(handle), Place::child);
         inner->find_natives_in_clone();
     } catch (...) {

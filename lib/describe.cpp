@@ -26,7 +26,8 @@ struct Description {
     std::vector<cudaGraphNode_t> natives;
     std::vector<NodeRecord> records;
     std::vector<EdgeRecord> edges;
-    std::vector<GraphAllocation> allocations; ///< all of the graph
+    bool has_memory = false;                  ///< whether one of the nodes allocates or frees
+    std::vector<GraphAllocation> allocations; ///< all of the graph; none if no node of these has memory
     std::vector<Inner> nested;
 };
 
@@ -75,19 +76,23 @@ void name_records(std::vector<NodeRecord>& records, std::size_t first, const Cap
     }
 }
 
-/// The nodes of CUDA's graph from number `first` on, the first of which has the index `known`. No edges.
-Description describe_nodes(GraphState& graph, std::size_t first, std::size_t known,
-                           const std::vector<GraphAllocation>& allocations, const CaptureNames& names) {
+bool is_memory(CUgraphNodeType type) {
+    return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
+}
+
+/// `natives` are nodes of CUDA's graph, the first of which has the number `first` there, and will have the index
+/// `known`. No edges.
+Description describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& natives, std::size_t first,
+                           std::size_t known, const CaptureNames& names) {
     Description description;
-    std::vector<cudaGraphNode_t>& natives = description.natives;
-    natives = nodes_of(graph.native());
-    natives.erase(natives.begin(), natives.begin() + static_cast<std::ptrdiff_t>(first));
-    description.allocations = allocations;
-    description.records.reserve(natives.size());
+    description.natives = std::move(natives);
+    description.records.reserve(description.natives.size());
     NodeReader reader(graph, description.allocations);
-    for (const cudaGraphNode_t native : natives) {
+    for (const cudaGraphNode_t native : description.natives) {
         CUgraphNodeType driver_type{};
         checked_driver<GraphError>(driver().graph_node_get_type(native, &driver_type), "cuGraphNodeGetType");
+        if (is_memory(driver_type) && !std::exchange(description.has_memory, true) && known != 0)
+            description.allocations = graph.allocations();
         const auto type = static_cast<cudaGraphNodeType>(driver_type); // value for value
         const auto index = static_cast<std::uint32_t>(known + description.records.size());
         const NodeParams params = reader.read(native, type, index);
@@ -120,11 +125,8 @@ std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
 }
 
 void GraphState::append_described(Description&& description) {
-    reserve_more(edges_, description.edges.size());
+    reserve_more(captured_edges_, description.edges.size());
     reserve_more(nested_, description.nested.size());
-    const bool memory = std::any_of(description.records.begin(), description.records.end(), [](const NodeRecord& node) {
-        return node.kind == NodeKind::alloc || node.kind == NodeKind::free;
-    });
     if (nodes_.empty()) {
         nodes_ = std::move(description.records);
         natives_ = std::move(description.natives);
@@ -134,14 +136,12 @@ void GraphState::append_described(Description&& description) {
         nodes_.insert(nodes_.end(), description.records.begin(), description.records.end());
         natives_.insert(natives_.end(), description.natives.begin(), description.natives.end());
     }
-    edges_.insert(edges_.begin() + static_cast<std::ptrdiff_t>(native_edges_), description.edges.begin(),
-                  description.edges.end());
-    native_edges_ += description.edges.size();
+    captured_edges_.insert(captured_edges_.end(), description.edges.begin(), description.edges.end());
     has_early_edges_ = has_early_edges_ || has_early(description.edges);
-    allocations_ = std::move(description.allocations);
+    if (description.has_memory) allocations_ = std::move(description.allocations);
     for (Description::Inner& inner : description.nested)
         attach(std::move(inner.graph), inner.node, Place::child); // CUDA shows no bodies of conditionals
-    keeps_nodes_ = keeps_nodes_ || memory;
+    keeps_nodes_ = keeps_nodes_ || description.has_memory;
     if (!described_) described_ = true; // of a captured graph it is: another thread may be looking
 }
 
@@ -149,7 +149,7 @@ void GraphState::read_nodes_now() const {
     const std::lock_guard lock(reading());
     if (!nodes_unread_.load(std::memory_order_relaxed)) return;
     auto& self = const_cast<GraphState&>(*this); // what it is does not change, only what of it is known
-    self.append_described(describe_nodes(self, 0, 0, {}, *names_));
+    self.append_described(describe_nodes(self, nodes_of(native_), 0, 0, *names_));
     self.names_ = nullptr;
     if (parent_ == nullptr) self.node_total_ = self.number_from(0);
     self.nodes_unread_.store(false, std::memory_order_release);
@@ -159,19 +159,20 @@ void GraphState::read_edges_now() const {
     const std::lock_guard lock(reading());
     if (!edges_unread_.load(std::memory_order_relaxed)) return;
     auto& self = const_cast<GraphState&>(*this);
-    self.edges_ = EdgeReader(natives()).edges_to(0);
+    self.edges_ = EdgeReader(self, natives()).edges(0);
     self.native_edges_ = edges_.size();
     self.has_early_edges_ = has_early(edges_);
     self.edges_unread_.store(false, std::memory_order_release);
 }
 
-void describe_region(GraphState& graph, std::uint32_t first, const CaptureNames& names) {
-    const std::size_t known = graph.nodes().size();
-    Description description = describe_nodes(graph, first, known, graph.allocations(), names);
-    std::vector<cudaGraphNode_t> all = graph.natives();
-    all.insert(all.end(), description.natives.begin(), description.natives.end());
-    description.edges = EdgeReader(all).edges_to(known);
+std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraphNode_t>&& natives, std::uint32_t first,
+                                        const CaptureNames& names) {
+    const auto known = static_cast<std::uint32_t>(graph.nodes().size());
+    Description description = describe_nodes(graph, std::move(natives), first, known, names);
+    description.edges = EdgeReader(graph, description.natives).edges(known);
+    std::vector<EdgeRecord> edges = description.edges;
     graph.append_described(std::move(description));
+    return edges;
 }
 
 std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names) {

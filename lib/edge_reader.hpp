@@ -2,65 +2,38 @@
 #pragma once
 
 #include "graph_state.hpp"
+#include "node_indices.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
 namespace cudag::detail {
 
-/// The indices of nodes by CUDA's handles.
-class NodeIndices {
-  public:
-    explicit NodeIndices(std::span<const cudaGraphNode_t> nodes) : nodes_(nodes) {
-        while (slots_.size() < 2 * nodes.size())
-            slots_.resize(2 * slots_.size(), none);
-        for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-            std::size_t slot = first_slot(nodes[i]);
-            while (slots_[slot] != none)
-                slot = (slot + 1) % slots_.size();
-            slots_[slot] = i;
-        }
-    }
-
-    /// `none` for a node that was not there.
-    [[nodiscard]] std::uint32_t find(cudaGraphNode_t node) const noexcept {
-        std::size_t slot = first_slot(node);
-        while (slots_[slot] != none && nodes_[slots_[slot]] != node)
-            slot = (slot + 1) % slots_.size();
-        return slots_[slot];
-    }
-
-    static constexpr auto none = std::numeric_limits<std::uint32_t>::max();
-
-  private:
-    [[nodiscard]] std::size_t first_slot(cudaGraphNode_t node) const noexcept {
-        // multiplied, so that the places of neighbours are far apart; the size is a power of two
-        return (reinterpret_cast<std::uintptr_t>(node) * std::uint64_t{0x9e3779b97f4a7c15} >> 32U) % slots_.size();
-    }
-
-    std::span<const cudaGraphNode_t> nodes_;
-    std::vector<std::uint32_t> slots_ = std::vector<std::uint32_t>(16, none);
-};
-
 /// Reads the edges of nodes, one node after the other, which costs CUDA a fraction of listing those of a graph.
 class EdgeReader {
   public:
-    /// `nodes` are all that there are records of; others were added through CUDA's handle, and remain unknown.
-    explicit EdgeReader(std::span<const cudaGraphNode_t> nodes) : nodes_(nodes), indices_(nodes) {}
+    /// `nodes` are new ones of `graph`, which knows the ones before. Others were added through CUDA's handle, and
+    /// remain unknown.
+    EdgeReader(GraphState& graph, std::span<const cudaGraphNode_t> nodes) : graph_(graph), nodes_(nodes) {}
 
-    /// The edges to nodes from number `first` on, by node, and from earlier nodes first.
-    [[nodiscard]] std::vector<EdgeRecord> edges_to(std::size_t first);
+    /// The edges to the new nodes, the first of which has the index `first`; by node, and from earlier nodes first.
+    [[nodiscard]] std::vector<EdgeRecord> edges(std::uint32_t first);
+
+    /// If `count` new nodes of `graph` are a line, that is, each depends on the one before and on nothing else, whose
+    /// last one is `last`: these nodes in order. Else none, for other nodes may have been added in any order.
+    [[nodiscard]] static std::vector<cudaGraphNode_t> line_to(GraphState& graph, cudaGraphNode_t last,
+                                                              std::size_t count);
 
   private:
     /// How many nodes `node` depends on, which stand in `from_` then.
     std::size_t read(cudaGraphNode_t node);
 
+    GraphState& graph_;
     std::span<const cudaGraphNode_t> nodes_;
     NodeIndices indices_;
     std::vector<cudaGraphNode_t> from_ = std::vector<cudaGraphNode_t>(8);

@@ -66,6 +66,7 @@ void GraphState::add_edges_from(const Node& to, const Sources& sources) {
 
 std::vector<EdgeRecord> GraphState::find_contradiction() const {
     if (!has_early_edges_) return {};
+    place_captured_edges();
     const EdgeGroups incoming(nodes_.size(), edges_, &EdgeRecord::to);
     std::vector<const EdgeRecord*> last_from(nodes_.size());
     for (const std::uint32_t item : incoming.items) {
@@ -77,6 +78,7 @@ std::vector<EdgeRecord> GraphState::find_contradiction() const {
 }
 
 void GraphState::merge_edges() {
+    place_captured_edges();
     const auto before = [](const EdgeRecord& a, const EdgeRecord& b) {
         return a.to < b.to || (a.to == b.to && a.from < b.from);
     };
@@ -100,6 +102,7 @@ void GraphState::merge_edges() {
 }
 
 std::vector<std::uint32_t> GraphState::find_cycle() const {
+    place_captured_edges();
     if (std::all_of(edges_.begin(), edges_.end(), [](const EdgeRecord& edge) { return edge.from < edge.to; }))
         return {};
 

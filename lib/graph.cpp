@@ -120,7 +120,7 @@ Node Graph::counterpart_of(const Node& original) const {
 
 CapturedNode Graph::counterpart(const CapturedNode& original) const {
     const Node first = counterpart_of(original.first_);
-    return {first, *original.region_}; // in memory of the origin, which a clone keeps
+    return {first, *original.region_}; // in memory that a clone keeps
 }
 
 cudaGraph_t Graph::native() const {

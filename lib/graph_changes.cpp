@@ -8,7 +8,7 @@ namespace cudag::detail {
 UpdatedNode& GraphState::updated(std::uint32_t index) {
     if (const auto found = updated_.find(index); found != updated_.end()) return found->second;
     const NodeParams original = nodes_[index].params;
-    const NodeParams copy = copy_params(arena_->memory, original);
+    const NodeParams copy = copy_params(arena_->memory(), original);
     UpdatedNode& node = updated_.try_emplace(index, UpdatedNode{this, index, 0, original}).first->second;
     nodes_[index].params = copy;
     return node;

@@ -28,19 +28,49 @@ GraphState::GraphState(cudaGraph_t native, CaptureNames&& names)
 
 GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     : native_(native), origin_slot_(origin.slot_), origin_generation_(origin.slot_->generation),
-      arena_(std::make_shared<Arena>()), nodes_(origin.nodes_), natives_(origin.natives_), edges_(origin.edges_),
-      native_edges_(origin.native_edges_), has_early_edges_(origin.has_early_edges_), bindings_(origin.bindings_),
-      built_(true), described_(origin.described_) {
-    arena_->origin = origin.arena_;
+      arena_(std::make_shared<Arena>()), origin_arenas_(origin.origin_arenas_), regions_(origin.regions_),
+      nodes_(origin.nodes_), natives_(origin.natives_), edges_(origin.edges_), native_edges_(origin.native_edges_),
+      has_early_edges_(origin.has_early_edges_), bindings_(origin.bindings_), built_(true),
+      described_(origin.described_) {
     for (const auto& [index, node] : origin.updated_) {
-        nodes_[index].params = copy_params(arena_->memory, node.params());
-        for (const Owner& owner : node.owners)
-            owners_.push_back(owner.object);
+        nodes_[index].params = copy_params(arena_->memory(), node.params());
+        if (node.owners.empty()) continue;
+        // CUDA would keep owners that it has with all clones to come, also when an update has replaced them
+        reserve_change();
+        count_change(updated(index), Owners(node.owners));
     }
+    constexpr std::size_t most_arenas = 8;
+    if (origin.arena_->is_used()) origin_arenas_.push_back(origin.arena_);
+    if (origin_arenas_.size() > most_arenas) copy_blocks();
     nested_.reserve(origin.nested_.size());
-    for (const auto& inner : origin.nested_)
-        attach(std::make_shared<GraphState>(nullptr, *inner), inner->parent_node_, inner->place_);
+    for (const auto& inner : origin.nested_) {
+        auto copy = std::make_shared<GraphState>(nullptr, *inner);
+        reserve_nested(*copy);
+        attach(std::move(copy), inner->parent_node_, inner->place_);
+    }
     slot_ = take_slot(*this);
+}
+
+void GraphState::copy_blocks() {
+    std::unordered_map<const KernelSignature*, const KernelSignature*> signatures; // shared by many nodes
+    const auto copy_signature = [&](const KernelSignature* signature) {
+        const KernelSignature*& copy = signatures[signature];
+        if (copy != nullptr) return copy;
+        auto* parameters = allocate<Parameter>(signature->count);
+        std::copy_n(signature->parameters, signature->count, parameters);
+        return copy = store(KernelSignature{parameters, signature->count, signature->bytes});
+    };
+    const auto copy = [&](const NodeParams& params) {
+        NodeParams own = copy_params(arena_->memory(), params);
+        if (const auto* kernel = std::get_if<const KernelParams*>(&own); kernel != nullptr && !(*kernel)->symbol)
+            const_cast<KernelParams&>(**kernel).signature = copy_signature((*kernel)->signature); // the copy's
+        return own;
+    };
+    for (NodeRecord& node : nodes_)
+        node.params = copy(node.params);
+    for (auto& [index, node] : updated_)
+        node.original = copy(node.original);
+    origin_arenas_.clear();
 }
 
 GraphState::~GraphState() {
@@ -152,6 +182,7 @@ GraphState::Natives GraphState::natives_in(cudaGraph_t clone) {
 void GraphState::replace_natives(Natives&& natives) noexcept {
     native_ = natives.graph;
     natives_.swap(natives.nodes);
+    indices_.clear();
     for (const auto& [index, params] : natives.unread)
         nodes_[index].params = params;
     for (std::size_t i = 0; i < nested_.size(); ++i)
@@ -219,6 +250,7 @@ void GraphState::keep(std::vector<std::shared_ptr<const void>>&& owners) {
 }
 
 void GraphState::forget_from(std::uint32_t first) noexcept {
+    if (first == nodes_.size()) return;
     while (!nested_.empty() && nested_.back()->parent_node_ >= first) {
         nested_.back()->orphan();
         nested_.back()->parent_ = nullptr;
@@ -226,7 +258,9 @@ void GraphState::forget_from(std::uint32_t first) noexcept {
     }
     nodes_.erase(nodes_.begin() + first, nodes_.end());
     natives_.resize(first);
+    if (indices_.count() > first) indices_.clear();
     const auto goes = [first](const EdgeRecord& edge) { return edge.from >= first || edge.to >= first; };
+    std::erase_if(captured_edges_, goes);
     const auto written = edges_.begin() + static_cast<std::ptrdiff_t>(native_edges_);
     native_edges_ -= static_cast<std::size_t>(std::count_if(edges_.begin(), written, goes));
     edges_.erase(std::remove_if(edges_.begin(), edges_.end(), goes), edges_.end());
@@ -251,6 +285,7 @@ void GraphState::remove_last() noexcept {
     }
     natives_.pop_back();
     nodes_.pop_back();
+    if (indices_.count() > nodes_.size()) indices_.clear();
 }
 
 void GraphState::read_all() const {
@@ -277,7 +312,20 @@ void GraphState::complete_native() {
     write_edges();
 }
 
+std::uint32_t GraphState::find_native(cudaGraphNode_t node) {
+    indices_.extend(natives_);
+    return indices_.find(natives_, node);
+}
+
+void GraphState::place_captured_edges_now() {
+    edges_.insert(edges_.begin() + static_cast<std::ptrdiff_t>(native_edges_), captured_edges_.begin(),
+                  captured_edges_.end());
+    native_edges_ += captured_edges_.size();
+    captured_edges_.clear();
+}
+
 void GraphState::write_edges() {
+    place_captured_edges();
     while (native_edges_ < edges_.size())
         write_edges(native_edges_ + equal_edges(native_edges_));
 }

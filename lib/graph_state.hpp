@@ -9,6 +9,7 @@
 #include "graph_allocation.hpp"
 #include "graph_slot.hpp"
 #include "label.hpp"
+#include "node_indices.hpp"
 #include "node_params.hpp"
 
 #include <cudag/condition.hpp>
@@ -60,10 +61,18 @@ struct Binding {
     std::uint32_t argument;
 };
 
-/// Memory for parameters, freed as one. A clone refers to the blocks of its origin, whose arena it keeps.
-struct Arena {
-    std::pmr::monotonic_buffer_resource memory{std::size_t{16} * 1024};
-    std::shared_ptr<const Arena> origin = nullptr;
+/// Memory for parameters, freed as one. A clone refers to the blocks of its origin, whose arenas it keeps.
+class Arena {
+  public:
+    [[nodiscard]] std::pmr::memory_resource& memory() noexcept {
+        is_used_ = true;
+        return memory_;
+    }
+    [[nodiscard]] bool is_used() const noexcept { return is_used_; }
+
+  private:
+    std::pmr::monotonic_buffer_resource memory_{std::size_t{16} * 1024};
+    bool is_used_ = false;
 };
 
 class GraphState;
@@ -89,8 +98,10 @@ class GraphState {
     explicit GraphState(cudaGraph_t native);
     /// A built graph whose nodes cudag did not make. Takes over `native`; reads nothing from it before it must.
     GraphState(cudaGraph_t native, CaptureNames&& names);
-    /// A clone: copies the records of `origin`, which has read all of them, and which refer to blocks in its arena. Its
-    /// children are cloned with it; natives are still those of `origin` until `find_natives_in_clone`.
+    /// A clone: copies the records of `origin`, which has read all of them, and which refer to blocks in its arenas,
+    /// and takes changes that brought in owners for changes of its own. Its children are cloned with it; natives are
+    /// still those of `origin` until `find_natives_in_clone`. A clone of clones refers to few arenas, however many
+    /// graphs came before it: from time to time it has copies of all blocks.
     GraphState(cudaGraph_t native, const GraphState& origin);
     ~GraphState();
     GraphState(const GraphState&) = delete;
@@ -212,8 +223,12 @@ class GraphState {
     }
     [[nodiscard]] const std::vector<EdgeRecord>& edges() const {
         read_edges();
+        place_captured_edges();
         return edges_;
     }
+    /// The index of CUDA's node, if it is one of this graph that is described; else NodeIndices::none. Indexes the
+    /// nodes that have come since the last call.
+    [[nodiscard]] std::uint32_t find_native(cudaGraphNode_t node);
 
     /// Room for one more node with `owners` owners: `append` then cannot fail after CUDA has made the node.
     void reserve_node(std::size_t owners = 0) {
@@ -233,7 +248,7 @@ class GraphState {
     template <class T>
     [[nodiscard]] T* allocate(std::size_t count) {
         static_assert(std::is_trivially_destructible_v<T>);
-        return static_cast<T*>(arena_->memory.allocate(count * sizeof(T), alignof(T)));
+        return static_cast<T*>(arena_->memory().allocate(count * sizeof(T), alignof(T)));
     }
     template <class T>
     [[nodiscard]] const T* store(const T& value) {
@@ -241,7 +256,12 @@ class GraphState {
     }
     /// A block for anything.
     [[nodiscard]] std::byte* allocate_bytes(std::size_t bytes) {
-        return static_cast<std::byte*>(arena_->memory.allocate(bytes, alignof(std::max_align_t)));
+        return static_cast<std::byte*>(arena_->memory().allocate(bytes, alignof(std::max_align_t)));
+    }
+    /// For what handles of regions refer to: those of all clones, too.
+    [[nodiscard]] std::pmr::memory_resource& region_memory() {
+        if (!regions_) regions_ = std::make_shared<Arena>();
+        return regions_->memory();
     }
 
     /// The driver's function for a kernel's symbol: looked up once per kernel and device. This thread then has a
@@ -374,7 +394,7 @@ class GraphState {
     void write_edges();
     /// Adds an edge that CUDA has already; all others must have been written, and there must be room.
     void append_native_edge(std::uint32_t from, std::uint32_t to) noexcept {
-        edges_.push_back({from, to});
+        edges_.push_back({from, to}); // none is captured: they are placed before others are written
         native_edges_ = edges_.size();
     }
     /// Appends nodes that CUDA has already, with edges that go before those that it has not seen yet. Cannot fail but
@@ -400,6 +420,14 @@ class GraphState {
     /// Gives CUDA the edges up to `end`, all of one kind.
     void write_edges(std::size_t end);
     std::uint32_t number_from(std::uint32_t first) noexcept;
+    /// Puts captured edges behind the others that CUDA has. Not done at once, so that a region costs nothing for those
+    /// that CUDA does not have; done before a graph is built.
+    void place_captured_edges() const {
+        if (!captured_edges_.empty()) [[unlikely]]
+            const_cast<GraphState&>(*this).place_captured_edges_now();
+    }
+    void place_captured_edges_now();
+    void copy_blocks();
     void read_nodes_now() const;
     void read_edges_now() const;
 
@@ -423,9 +451,13 @@ class GraphState {
     const GraphSlot* origin_slot_ = nullptr;
     std::uint32_t origin_generation_ = 0;
     std::shared_ptr<Arena> arena_;
+    std::vector<std::shared_ptr<const Arena>> origin_arenas_; ///< of the graphs that this one comes from by clones
+    std::shared_ptr<Arena> regions_;
     std::vector<NodeRecord> nodes_;
     std::vector<cudaGraphNode_t> natives_; ///< CUDA's node of each record; apart, for the loops that need nothing else
+    NodeIndices indices_;                  ///< of the first of `natives_`
     std::vector<EdgeRecord> edges_;
+    std::vector<EdgeRecord> captured_edges_;          ///< CUDA has them: `edges_` is to have them, see above
     std::size_t native_edges_ = 0;                    ///< how many of `edges_` CUDA has
     bool has_early_edges_ = false;                    ///< whether one of `edges_` may be other than full
     std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet

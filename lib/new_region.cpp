@@ -4,6 +4,7 @@
 #include "body_copies.hpp"
 #include "describe.hpp"
 #include "device_guard.hpp"
+#include "edge_reader.hpp"
 #include "failure.hpp"
 #include "new_node.hpp"
 
@@ -14,6 +15,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory_resource>
+#include <new>
 #include <utility>
 
 namespace cudag::detail {
@@ -54,8 +57,8 @@ void require_device(const GraphState& graph, cudaStream_t stream, const SourceLo
                subject_of(where));
 }
 
-std::span<const std::uint32_t> store(GraphState& graph, const std::vector<std::uint32_t>& list) {
-    auto* copy = graph.allocate<std::uint32_t>(list.size());
+std::span<const std::uint32_t> store(std::pmr::memory_resource& memory, const std::vector<std::uint32_t>& list) {
+    auto* copy = static_cast<std::uint32_t*>(memory.allocate(list.size() * sizeof(std::uint32_t)));
     std::copy(list.begin(), list.end(), copy);
     return {copy, list.size()};
 }
@@ -143,11 +146,33 @@ bool NewRegion::will_break() const {
     return state_->has_unjoined_fork() || is_unjoined();
 }
 
+void NewRegion::note_captured() noexcept {
+    // A line, as most regions are, is found from its end. CUDA lists all nodes of the graph, not those from a number
+    // on: a region that forks costs a list of as many handles as the graph has nodes.
+    try {
+        if (state_->status() != CaptureStatus::active) return;
+        const std::vector<cudaGraphNode_t> front = state_->front();
+        const std::size_t count = node_count(graph_.native()) - first_native_;
+        if (front.size() == 1 && count != 0) line_ = EdgeReader::line_to(graph_, front.front(), count);
+    } catch (...) { // then they are listed
+    }
+}
+
+std::vector<cudaGraphNode_t> NewRegion::captured() const {
+    if (!line_.empty()) return line_;
+    if (node_count(graph_.native()) == first_native_) return {};
+    std::vector<cudaGraphNode_t> nodes = nodes_of(graph_.native());
+    nodes.erase(nodes.begin(), nodes.begin() + first_native_);
+    return nodes;
+}
+
 bool NewRegion::is_unjoined() const {
-    const std::vector<cudaGraphNode_t> nodes = nodes_of(graph_.native());
+    if (!line_.empty()) return false;
+    const std::vector<cudaGraphNode_t> nodes = captured();
     const std::vector<cudaGraphNode_t> front = state_->front();
-    return std::any_of(nodes.begin() + first_native_, nodes.end(), [&](cudaGraphNode_t node) {
-        if (std::find(front.begin(), front.end(), node) != front.end()) return false;
+    const NodeIndices joined(front);
+    return std::any_of(nodes.begin(), nodes.end(), [&](cudaGraphNode_t node) {
+        if (joined.find(front, node) != NodeIndices::none) return false;
         std::size_t after = 0;
         checked<GraphError>(compat::graph_node_dependent_count(node, &after), "cudaGraphNodeGetDependentNodes");
         return after == 0;
@@ -155,11 +180,12 @@ bool NewRegion::is_unjoined() const {
 }
 
 void NewRegion::save() noexcept {
-    if (clone_ != nullptr || graph_.parent() != nullptr || graph_.conditions().count() != 0 ||
-        graph_.has_memory_nodes() || graph_.has_device_updatable())
-        return;
+    if (clone_ != nullptr) return;
+    note_captured();
+    if (graph_.parent() != nullptr || graph_.conditions().count() != 0) return;
     try {
-        if (!will_break()) return;
+        if (!will_break()) return; // asked first: what follows looks at all graphs inside this one
+        if (graph_.has_memory_nodes() || graph_.has_device_updatable()) return;
         cudaGraph_t native = nullptr;
         {
             const ThreadCaptureMode relaxed(CaptureMode::relaxed);
@@ -167,11 +193,10 @@ void NewRegion::save() noexcept {
         }
         auto clone = std::make_unique<Clone>(native);
         clone->nodes = graph_.natives_in(native);
-        std::vector<cudaGraphNode_t> captured = nodes_of(graph_.native());
-        captured.erase(captured.begin(), captured.begin() + first_native_);
-        for (cudaGraphNode_t& node : captured)
+        std::vector<cudaGraphNode_t> nodes = captured();
+        for (cudaGraphNode_t& node : nodes)
             checked<GraphError>(cudaGraphNodeFindInClone(&node, node, native), "cudaGraphNodeFindInClone");
-        if (destroy_nodes(captured)) clone_ = std::move(clone);
+        if (destroy_nodes(nodes)) clone_ = std::move(clone);
     } catch (...) { // the graph will be lost, which is told then
     }
 }
@@ -184,8 +209,7 @@ void NewRegion::recover() noexcept {
 
 void NewRegion::remove_captured() noexcept {
     try {
-        const std::vector<cudaGraphNode_t> nodes = nodes_of(graph_.native());
-        if (!destroy_nodes(std::span(nodes).subspan(first_native_))) graph_.set_spoilt();
+        if (!destroy_nodes(captured())) graph_.set_spoilt();
     } catch (...) {
         graph_.set_spoilt();
     }
@@ -210,7 +234,7 @@ void NewRegion::require_fit() const {
 }
 
 CapturedNode NewRegion::describe() {
-    describe_region(graph_, first_native_, state_->names());
+    const std::vector<EdgeRecord> edges = describe_region(graph_, captured(), first_native_, state_->names());
     require_fit();
     if (graph_.nodes().size() == first_) {
         graph_.reserve_node();
@@ -221,8 +245,8 @@ CapturedNode NewRegion::describe() {
     const auto count = static_cast<std::uint32_t>(graph_.nodes().size()) - first_;
     std::vector<bool> has_before(count);
     std::vector<bool> has_after(count);
-    for (const EdgeRecord& edge : graph_.edges()) {
-        if (edge.to - first_ >= count || edge.from - first_ >= count) continue;
+    for (const EdgeRecord& edge : edges) {
+        if (edge.from - first_ >= count) continue; // wraps around for earlier nodes
         has_before[edge.to - first_] = true;
         has_after[edge.from - first_] = true;
     }
@@ -232,8 +256,9 @@ CapturedNode NewRegion::describe() {
         if (!has_before[i]) roots.push_back(first_ + i);
         if (!has_after[i]) tails.push_back(first_ + i);
     }
-    const RegionNodes* nodes =
-        graph_.store(RegionNodes{first_, count, store(graph_, roots), store(graph_, tails), location_});
+    std::pmr::memory_resource& memory = graph_.region_memory();
+    const RegionNodes* nodes = new (memory.allocate(sizeof(RegionNodes)))
+        RegionNodes{first_, count, store(memory, roots), store(memory, tails), location_};
     graph_.keep(std::move(state_->owners()));
     return {graph_.handle(first_), *nodes};
 }

@@ -51,6 +51,10 @@ class NewRegion {
     struct Clone;
 
     void drop() noexcept;
+    /// Notes what was captured, while CUDA tells what the stream comes after.
+    void note_captured() noexcept;
+    /// What was captured, in CUDA's order.
+    [[nodiscard]] std::vector<cudaGraphNode_t> captured() const;
     /// Clones the graph if the end of the capture will destroy it, as far as is known.
     void save() noexcept;
     [[nodiscard]] bool will_break() const;
@@ -68,6 +72,7 @@ class NewRegion {
     SourceLocation location_;
     std::unique_ptr<StreamCapture> capture_;
     CaptureState* state_ = nullptr;
+    std::vector<cudaGraphNode_t> line_; ///< what was captured, if that is a line; else none, or not known yet
     std::unique_ptr<Clone> clone_;
     bool ended_ = false;
 };
