@@ -22,7 +22,7 @@ struct Resource {
         ++self.destroyed;
     }
     bool wait_until_destroyed() const {
-        for (int i = 0; i < 2000 && destroyed == 0; ++i) {
+        for (int i = 0; i < 20000 && destroyed == 0; ++i) {
             std::this_thread::sleep_for(std::chrono::milliseconds(1));
         }
         return destroyed == 1;

@@ -267,7 +267,7 @@ TEST_CASE("a graph that has a pool's buffer has its memory for itself", "[memory
         CHECK(result[0] == 7);
         CHECK(read(other) == std::vector{9});
     }
-    for (int attempt = 0; attempt < 2000 && pool.count() != 0; ++attempt) {
+    for (int attempt = 0; attempt < 20000 && pool.count() != 0; ++attempt) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         stream.synchronize();
     }

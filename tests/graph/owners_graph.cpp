@@ -208,7 +208,7 @@ TEST_CASE("a callable in flight is kept when graph and exec are gone", "[owners]
     gate.open();
     stream.synchronize();
     CHECK(*shared == 9);
-    for (int i = 0; i < 2000 && shared.use_count() != 1; ++i) {
+    for (int i = 0; i < 20000 && shared.use_count() != 1; ++i) {
         std::this_thread::sleep_for(std::chrono::milliseconds(1));
         stream.synchronize();
     }

@@ -19,6 +19,7 @@ class Target {
   public:
     Target() {
         cudag::check(cudaMemset(x_.data(), 0, x_.size_bytes()));
+        cudag::check(cudaMemset(y_.data(), 0, y_.size_bytes()));
         cudag::check(cudaDeviceSynchronize()); // before the kernels, in other streams
     }
 
@@ -31,7 +32,7 @@ class Target {
 
     void capture(bool breaks) {
         builder_->capture(*stream_, [&](cudaStream_t s) {
-            cudag::launch(s, {}, multiply_add, x_, x_, 1, 1);
+            cudag::launch(s, {}, multiply_add, y_, y_, 1, 1);
             if (breaks) cudag::check(cudaDeviceSynchronize());
         });
         regions_ = 1;
@@ -68,6 +69,7 @@ class Target {
 
   private:
     cudag::DeviceBuffer<int> x_{1};
+    cudag::DeviceBuffer<int> y_{1}; ///< of the region, which nothing orders
     std::optional<Stream> stream_;
     std::optional<GraphBuilder> builder_;
     std::size_t regions_ = 0;
