@@ -118,6 +118,98 @@ TEST_CASE("the log says what is wrong with a launch that a capture does not surv
     REQUIRE(invalidated(stream));
 }
 
+TEST_CASE("the log has the numbers of a launch that breaks a capture, and its last error stays", "[capture][log]") {
+    struct Refused {
+        dim3 grid;
+        dim3 block;
+        std::size_t shared;
+        const char* reason;
+    };
+    const auto launch = GENERATE(
+        Refused{1, 2048, 0,
+                "One or more of block dimensions of (2048,1,1) exceeds correspsonding maximum value of "
+                "(1024,1024,64)"},
+        Refused{0, 1, 0, "Grid Dimension X must be nonzero"},
+        Refused{1, 1, std::size_t{1} << 20,
+                "Requested dynamic shared memory size of 1048576 bytes exceeds maximum dynamic shared memory size of "
+                "49152 bytes"});
+    const auto mode = GENERATE(cudaStreamCaptureModeThreadLocal, relaxed);
+    Stream stream(cudaStreamNonBlocking);
+    Call call(nothing);
+    Capture capture(stream, mode);
+    const Listener listener;
+    REQUIRE(cudaLaunchKernel(call.function(), launch.grid, launch.block, call.arguments(), launch.shared, stream) ==
+            cudaErrorInvalidValue);
+    REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
+    REQUIRE(listener.texts() ==
+            std::vector<std::string>{launch.reason, "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuLaunchKernel"});
+    REQUIRE(invalidated(stream));
+    capture.fail(cudaErrorStreamCaptureInvalidated);
+}
+
+TEST_CASE("a captured copy to or from null fails, is logged, and leaves no node", "[capture][log]") {
+    const auto mode = GENERATE(cudaStreamCaptureModeThreadLocal, relaxed);
+    Stream stream(cudaStreamNonBlocking);
+    DeviceInts data(4);
+    Capture capture(stream, mode);
+    const Listener listener;
+    SECTION("to") {
+        REQUIRE(cudaMemcpyAsync(nullptr, data.data(), 4, cudaMemcpyDeviceToDevice, stream) == cudaErrorInvalidValue);
+    }
+    SECTION("from") {
+        REQUIRE(cudaMemcpyAsync(data.data(), nullptr, 4, cudaMemcpyDeviceToDevice, stream) == cudaErrorInvalidValue);
+    }
+    REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
+    REQUIRE(listener.texts() == std::vector<std::string>{
+                                    "Null address specified",
+                                    "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemcpyAsync",
+                                });
+    REQUIRE(captures(stream));
+    REQUIRE(nodes_of(capture.end()).empty());
+}
+
+TEST_CASE("what a capture does not see succeeds at once, with neither node, error nor log", "[capture][log]") {
+    const auto mode = GENERATE(cudaStreamCaptureModeThreadLocal, relaxed);
+    Stream stream(cudaStreamNonBlocking);
+    DeviceInts data(4);
+    const std::vector<int> host{5, 6};
+    Call call(store, data.data(), 2, 7);
+    Capture capture(stream, mode);
+    const Listener listener;
+    REQUIRE_CUDA(cudaMemcpy(data.data(), host.data(), 8, cudaMemcpyHostToDevice));
+    REQUIRE_CUDA(cudaMemcpy(data.data() + 3, data.data(), 4, cudaMemcpyDeviceToDevice));
+    REQUIRE_CUDA(cudaMemcpyAsync(data.data() + 1, data.data(), 4, cudaMemcpyDeviceToDevice, nullptr));
+    call.launch(nullptr);
+    REQUIRE(cudaPeekAtLastError() == cudaSuccess);
+    REQUIRE(listener.lines.empty());
+    REQUIRE(captures(stream));
+    REQUIRE(nodes_of(capture.end()).empty());
+    REQUIRE_CUDA(cudaStreamSynchronize(nullptr));
+    REQUIRE(data.read() == std::vector{5, 5, 7, 5});
+}
+
+TEST_CASE("a captured memset of null is a node", "[capture][log]") {
+    Stream stream;
+    Capture capture(stream);
+    const Listener listener;
+    REQUIRE_CUDA(cudaMemsetAsync(nullptr, 0, 4, stream));
+    REQUIRE(listener.lines.empty());
+    REQUIRE(nodes_of(capture.end()).size() == 1);
+}
+
+TEST_CASE("a cudaMalloc that breaks a capture says so in the log, and its last error stays", "[capture][log]") {
+    Stream stream(cudaStreamNonBlocking);
+    Capture capture(stream, cudaStreamCaptureModeThreadLocal);
+    const Listener listener;
+    void* memory = nullptr;
+    REQUIRE(cudaMalloc(&memory, 16) == cudaErrorStreamCaptureUnsupported);
+    REQUIRE(cudaGetLastError() == cudaErrorStreamCaptureUnsupported);
+    REQUIRE(listener.texts() ==
+            std::vector<std::string>{by_this_thread,
+                                     "Returning 900 (CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED) from cuMemAlloc_v2"});
+    capture.fail(cudaErrorStreamCaptureInvalidated);
+}
+
 TEST_CASE("the log says what is wrong with a call that a captured stream refuses for its arguments", "[capture][log]") {
     Stream stream;
     Event timed;
