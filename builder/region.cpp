@@ -11,7 +11,7 @@ CapturedNode GraphBuilder::add_region(StreamRef stream, CaptureOptions options,
     static_cast<void>(graph());
     const std::shared_ptr<detail::GraphState> owner = state_; // the function may move this builder, or destroy it
     const detail::BuilderGraph current = state();
-    detail::NewRegion region(current, stream.get(), options.mode, location);
+    detail::NewRegion region(current, stream.get(), options, location);
     try {
         function(region.capture());
     } catch (const CaptureError& error) {

@@ -5,6 +5,8 @@
 #include "reclaim.hpp"
 #include "relaxed_capture.hpp"
 
+#include <cudag/format.hpp>
+
 #include <fmt/format.h>
 
 #include <limits>
@@ -13,16 +15,19 @@ namespace cudag::detail {
 
 namespace {
 
-std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const char* what, const char* operation,
-                               cudaError_t (*obtain)(void**, std::size_t), void (*release)(void*)) {
+std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const SourceLocation& where, const char* what,
+                               const char* operation, cudaError_t (*obtain)(void**, std::size_t),
+                               void (*release)(void*)) {
     if (count == 0) return nullptr;
-    const Subject subject{fmt::format("{} of {} elements of {} bytes", what, count, size)};
+    const auto subject = [&] {
+        return Subject{fmt::format("{} of {} elements of {} bytes at {}", what, count, size, where), {}, where};
+    };
     if (count > std::numeric_limits<std::size_t>::max() / size)
-        refuse<Error>("the size overflows; ask for fewer elements", subject, cudaErrorMemoryAllocation);
+        refuse<Error>("the size overflows; ask for fewer elements", subject(), cudaErrorMemoryAllocation);
     reclaim(); // memory that launches have finished with may be what is missing
     void* memory = nullptr;
     const cudaError_t status = obtain(&memory, count * size);
-    if (status != cudaSuccess) raise_call<Error>(status, operation, subject);
+    if (status != cudaSuccess) raise_call<Error>(status, operation, subject());
     return {memory, release};
 }
 
@@ -38,15 +43,15 @@ void free_memory(void* memory) {
 
 } // namespace
 
-std::shared_ptr<void> allocate_device(std::size_t count, std::size_t size) {
+std::shared_ptr<void> allocate_device(std::size_t count, std::size_t size, const SourceLocation& where) {
     return allocate(
-        count, size, "DeviceBuffer", "cudaMalloc",
+        count, size, where, "DeviceBuffer", "cudaMalloc",
         [](void** memory, std::size_t bytes) { return cudaMalloc(memory, bytes); }, free_memory<cudaFree>);
 }
 
-std::shared_ptr<void> allocate_pinned(std::size_t count, std::size_t size) {
+std::shared_ptr<void> allocate_pinned(std::size_t count, std::size_t size, const SourceLocation& where) {
     return allocate(
-        count, size, "PinnedBuffer", "cudaMallocHost",
+        count, size, where, "PinnedBuffer", "cudaMallocHost",
         [](void** memory, std::size_t bytes) { return cudaMallocHost(memory, bytes); }, free_memory<cudaFreeHost>);
 }
 

@@ -83,28 +83,31 @@ std::string take_cuda_log(cudaError_t status) {
 
 LogPosition log_position() noexcept {
     cudaLogIterator next = 0;
-    if (cudaLogsCurrent(&next, 0) != cudaSuccess) return {};
-    return {next};
+    const cudaError_t earlier = cudaPeekAtLastError();
+    if (cudaLogsCurrent(&next, 0) == cudaSuccess) return next;
+    if (earlier == cudaSuccess) static_cast<void>(cudaGetLastError());
+    return std::nullopt;
 }
 
-std::optional<LoggedFailure> first_capture_failure(LogPosition position) {
-    const std::string text = dump_log(position.next);
+std::vector<LoggedFailure> failures_since(LogPosition position) {
+    if (!position) return {};
+    const std::string text = dump_log(*position);
     const std::string own = this_thread();
-    std::map<std::string_view, std::string> causes; // by thread
-    std::optional<LoggedFailure> found;
+    std::map<std::string_view, std::string> causes; // by thread, of the failure that is being read
+    std::vector<LoggedFailure> found;
     for_each_message(text, [&](std::string_view thread, std::string_view message) {
-        if (found) return;
         if (!message.starts_with(returning)) return append(causes[thread], message);
-        const std::string so_far = std::exchange(causes[thread], {});
         int code = 0;
         std::from_chars(message.data() + returning.size(), message.data() + message.size(), code);
-        if (!is_about_capture(static_cast<cudaError_t>(code))) return;
         constexpr std::string_view from = " from ";
         const std::size_t call = message.rfind(from);
-        found = {static_cast<cudaError_t>(code),
-                 std::string(call == std::string_view::npos ? std::string_view() : message.substr(call + from.size())),
-                 so_far, thread == own};
+        found.push_back(
+            {static_cast<cudaError_t>(code),
+             std::string(call == std::string_view::npos ? std::string_view() : message.substr(call + from.size())),
+             std::exchange(causes[thread], {}), thread == own});
     });
+    for (auto& [thread, rest] : causes)
+        if (!rest.empty()) found.push_back({cudaSuccess, {}, std::move(rest), thread == own});
     return found;
 }
 
@@ -122,8 +125,8 @@ LogPosition log_position() noexcept {
     return {};
 }
 
-std::optional<LoggedFailure> first_capture_failure(LogPosition) {
-    return std::nullopt;
+std::vector<LoggedFailure> failures_since(LogPosition) {
+    return {};
 }
 
 } // namespace cudag::detail

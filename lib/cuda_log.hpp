@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -13,26 +14,19 @@ namespace cudag::detail {
 /// CUDA said nothing, or has no log (before 12.9). Leaves the last error as it is.
 [[nodiscard]] std::string take_cuda_log(cudaError_t status);
 
-/// A place in CUDA's log.
-struct LogPosition {
-    std::uint32_t next = 0;
-};
-/// Where the next line will be.
+/// A place in CUDA's log; none if CUDA has no log.
+using LogPosition = std::optional<std::uint32_t>;
+/// Where the next line will be. Leaves the last error as it is.
 [[nodiscard]] LogPosition log_position() noexcept;
 
 /// A failure as CUDA logged it.
 struct LoggedFailure {
-    cudaError_t code;
-    std::string call;   ///< the driver's function, such as "cuMemAlloc_v2"
+    cudaError_t code;   ///< success if it is not known, because the runtime's own end failed
+    std::string call;   ///< the driver's function, such as "cuMemAlloc_v2"; empty if not known
     std::string causes; ///< lines joined by "; "
     bool on_this_thread;
 };
-/// The first failure of any thread since `position` whose code is about stream capture; nothing if there is none.
-[[nodiscard]] std::optional<LoggedFailure> first_capture_failure(LogPosition position);
-
-/// cudaErrorStreamCaptureUnsupported (900) to cudaErrorStreamCaptureWrongThread (908).
-[[nodiscard]] constexpr bool is_about_capture(cudaError_t code) noexcept {
-    return code >= cudaErrorStreamCaptureUnsupported && code <= cudaErrorStreamCaptureWrongThread;
-}
+/// The failures of all threads since `position`, as they happened.
+[[nodiscard]] std::vector<LoggedFailure> failures_since(LogPosition position);
 
 } // namespace cudag::detail

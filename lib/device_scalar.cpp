@@ -55,7 +55,7 @@ void set_elements(cudaStream_t stream, const ScalarPlace& scalar, const std::byt
 } // namespace
 
 std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value, const SourceLocation& where) {
-    auto memory = allocate_device(1, bytes);
+    auto memory = allocate_device(1, bytes, where);
     const Stream stream; // of its own, because those of the user may be captured
     set_scalar(stream.get(), {memory, bytes, where}, value);
     checked(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");

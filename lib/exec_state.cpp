@@ -39,9 +39,7 @@ const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& 
                                     describe_node(*owner, *memory->alloc));
         failure.details.labels.emplace_back(owner->nodes()[*memory->alloc].label);
     }
-    if (status == cudaErrorStreamCaptureUnsupported)
-        failure.text += "; a capture takes no launch of a graph in any mode: make the graph a child node instead";
-    throw Error(status, failure.text, std::move(failure.details));
+    raise<Error>(status, failure.text, std::move(failure.details));
 }
 
 } // namespace

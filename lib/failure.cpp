@@ -7,7 +7,29 @@
 
 namespace cudag::detail {
 
-const char* hint(cudaError_t status) noexcept {
+namespace {
+
+/// What to do instead of a call that captures forbid, by the name that the runtime or the driver has for it.
+const char* instead_of(std::string_view operation) noexcept {
+    const auto is = [&](std::string_view word) { return operation.find(word) != std::string_view::npos; };
+    if (is("Synchronize") || is("Query"))
+        return "a stream that is being captured runs nothing, so it cannot be waited for, nor can others meanwhile: "
+               "wait before the capture, or after the launch of the graph; where a wait for another stream has nothing "
+               "to do with the captured work, allow it with ThreadCaptureMode or CaptureMode::relaxed";
+    if (is("alloc") || is("Alloc"))
+        return "calls that are not recorded, such as cudaMalloc, are forbidden while a stream is being captured: "
+               "allocate before the capture, take memory from a CapturePool, or allow the call with ThreadCaptureMode "
+               "or CaptureMode::relaxed where it is safe";
+    if (is("GraphLaunch"))
+        return "a capture takes no launch of a graph in any mode: make the graph a child node instead";
+    return "a stream that is being captured runs nothing, so it cannot be waited for, and calls that are not recorded, "
+           "such as cudaMalloc, are forbidden meanwhile: move the call out of the capture, take memory from a "
+           "CapturePool, or allow the call with ThreadCaptureMode or CaptureMode::relaxed where it is safe";
+}
+
+} // namespace
+
+const char* hint(cudaError_t status, std::string_view operation) noexcept {
     switch (status) {
     case cudaErrorInsufficientDriver:
         return "no NVIDIA driver is loaded, or it is older than this CUDA runtime: install or update the driver";
@@ -23,10 +45,7 @@ const char* hint(cudaError_t status) noexcept {
     case cudaErrorNotPermitted:
         return "CUDA must not be called from a host node or a stream callback";
     case cudaErrorStreamCaptureUnsupported:
-        return "a stream that is being captured runs nothing, so it cannot be waited for, and calls that are not "
-               "recorded, such as cudaMalloc, are forbidden meanwhile: move the call out of the capture, take memory "
-               "from "
-               "a CapturePool, or allow the call with ThreadCaptureMode or CaptureMode::relaxed where it is safe";
+        return instead_of(operation);
     case cudaErrorStreamCaptureInvalidated:
         return "an earlier call broke this capture: record it in steps (StreamCapture::step) to learn which";
     case cudaErrorStreamCaptureMerge:
@@ -57,7 +76,7 @@ CallFailure describe_failure(cudaError_t status, const char* operation, Subject&
     std::string text = fmt::format("cudag: {}{}{}: {} ({})", subject.text, subject.text.empty() ? "" : ": ", operation,
                                    cudaGetErrorString(status), cudaGetErrorName(status));
     if (!log.empty()) text += fmt::format("; CUDA's log: {}", log);
-    if (const char* advice = hint(status); *advice != '\0') text += fmt::format("; {}", advice);
+    if (const char* advice = hint(status, operation); *advice != '\0') text += fmt::format("; {}", advice);
     return {std::move(text), {operation, std::move(log), std::move(subject.labels), subject.where}};
 }
 

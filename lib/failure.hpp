@@ -6,6 +6,8 @@
 #include <cuda_runtime_api.h>
 
 #include <string>
+#include <string_view>
+#include <type_traits>
 #include <vector>
 
 namespace cudag::detail {
@@ -20,8 +22,13 @@ struct Subject {
 /// Which API a call belongs to: only the runtime's sets the last error.
 enum class Api { runtime, driver };
 
-/// What to do about the codes whose names do not say it; "" for the others.
-[[nodiscard]] const char* hint(cudaError_t status) noexcept;
+/// cudaErrorStreamCaptureUnsupported (900) to cudaErrorStreamCaptureWrongThread (908).
+[[nodiscard]] constexpr bool is_about_capture(cudaError_t code) noexcept {
+    return code >= cudaErrorStreamCaptureUnsupported && code <= cudaErrorStreamCaptureWrongThread;
+}
+
+/// What to do about the codes whose names do not say it, with which `operation` has failed; "" for the others.
+[[nodiscard]] const char* hint(cudaError_t status, std::string_view operation) noexcept;
 
 /// Text and details of a failed CUDA call. Reads CUDA's log, and clears the last error that the call set.
 struct CallFailure {
@@ -30,11 +37,19 @@ struct CallFailure {
 };
 [[nodiscard]] CallFailure describe_failure(cudaError_t status, const char* operation, Subject&& subject, Api api);
 
-/// Throws E for the failed call `operation`.
+/// Throws E, or, where that is Error itself, CaptureError if a capture is the reason.
+template <class E>
+[[noreturn]] void raise(cudaError_t status, const std::string& text, ErrorDetails details) {
+    if constexpr (std::is_same_v<E, Error>)
+        if (is_about_capture(status)) throw CaptureError(status, text, std::move(details));
+    throw E(status, text, std::move(details));
+}
+
+/// Throws E, or CaptureError as `raise` does, for the failed call `operation`.
 template <class E>
 [[noreturn]] void raise_call(cudaError_t status, const char* operation, Subject subject = {}, Api api = Api::runtime) {
     CallFailure failure = describe_failure(status, operation, std::move(subject), api);
-    throw E(status, failure.text, std::move(failure.details));
+    raise<E>(status, failure.text, std::move(failure.details));
 }
 
 /// Throws E if `status`, what the call to `operation` returned, is not success.

@@ -20,7 +20,7 @@ template <class E>
     if (status == cudaErrorInvalidValue || status == cudaErrorInvalidConfiguration)
         if (const std::string reason = broken_limit(config, symbol); !reason.empty())
             failure.text = "cudag: " + subject.text + ": " + reason;
-    throw E(status, failure.text, std::move(failure.details));
+    raise<E>(status, failure.text, std::move(failure.details));
 }
 
 } // namespace cudag::detail

@@ -78,13 +78,13 @@ struct NewRegion::Clone {
     GraphState::Natives nodes;
 };
 
-NewRegion::NewRegion(GraphState& graph, cudaStream_t stream, CaptureMode mode, const SourceLocation& where)
+NewRegion::NewRegion(GraphState& graph, cudaStream_t stream, const CaptureOptions& options, const SourceLocation& where)
     : graph_(graph), location_(where) {
     require_open(graph, subject_of(where));
     require_device(graph, stream, where);
     first_ = static_cast<std::uint32_t>(graph.nodes().size());
     first_native_ = static_cast<std::uint32_t>(node_count(graph.native()));
-    auto state = std::make_unique<CaptureState>(stream, mode, where, graph.native());
+    auto state = std::make_unique<CaptureState>(stream, options, where, graph.native());
     state_ = state.get();
     capture_.reset(new StreamCapture(std::move(state)));
     graph.set_open_region(&location_);
@@ -98,22 +98,33 @@ void NewRegion::drop() noexcept {
     if (std::exchange(ended_, true)) return;
     if (!state_->has_ended()) save();
     graph_.set_open_region(nullptr);
-    if (state_->abandon())
+    if (has_survived())
         remove_captured();
     else
         recover();
 }
 
+bool NewRegion::has_survived() noexcept {
+    const CaptureEnd end = state_->abandon();
+    if (end != CaptureEnd::elsewhere) return end == CaptureEnd::well;
+    std::size_t count = 0;
+    const cudaError_t status = cudaGraphGetNodes(graph_.native(), nullptr, &count); // CUDA knows graphs that are gone
+    ignore(status);
+    return status == cudaSuccess;
+}
+
 void NewRegion::fail(const CaptureError& cause) {
     drop();
     if (!graph_.is_lost()) throw;
-    throw CaptureError(
-        static_cast<cudaError_t>(cause.code().value()),
-        fmt::format("{}; the graph under construction is lost with it, because CUDA destroys a graph into "
-                    "which a capture is broken, and cannot clone this one before: start again with a new "
-                    "GraphBuilder",
-                    cause.what()),
-        {cause.operation(), cause.log(), cause.labels(), cause.location()});
+    const char* reason = state_->abandon() == CaptureEnd::elsewhere
+                             ? "because what ended the capture has destroyed it: leave that to the GraphBuilder, and"
+                             : "because CUDA destroys a graph into which a capture is broken, and cannot clone this "
+                               "one before:";
+    throw CaptureError(static_cast<cudaError_t>(cause.code().value()),
+                       fmt::format("{}; the graph under construction is lost with it, {} start again with a new "
+                                   "GraphBuilder",
+                                   cause.what(), reason),
+                       {cause.operation(), cause.log(), cause.labels(), cause.location()});
 }
 
 CapturedNode NewRegion::finish() {
@@ -236,6 +247,7 @@ void NewRegion::require_fit() const {
 CapturedNode NewRegion::describe() {
     const std::vector<EdgeRecord> edges = describe_region(graph_, captured(), first_native_, state_->names());
     require_fit();
+    state_->require_nodes(graph_.nodes().size() - first_);
     if (graph_.nodes().size() == first_) {
         graph_.reserve_node();
         cudaGraphNode_t join = nullptr;

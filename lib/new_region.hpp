@@ -33,15 +33,15 @@ class NewRegion {
   public:
     /// Begins to capture `stream` into `graph`, which takes no other nodes as long as this lives. Throws GraphError if
     /// the graph takes no nodes now, or CaptureError.
-    NewRegion(GraphState& graph, cudaStream_t stream, CaptureMode mode, const SourceLocation& where);
+    NewRegion(GraphState& graph, cudaStream_t stream, const CaptureOptions& options, const SourceLocation& where);
     /// Ends the capture if it has not ended; its nodes are removed.
     ~NewRegion();
     NewRegion(const NewRegion&) = delete;
     NewRegion& operator=(const NewRegion&) = delete;
 
     [[nodiscard]] StreamCapture& capture() noexcept { return *capture_; }
-    /// Ends the capture; the nodes stay. Throws CaptureError if the capture was broken, and GraphError if the graph
-    /// cannot have one of the nodes; it has none of them then.
+    /// Ends the capture; the nodes stay. Throws CaptureError if the capture was broken, left an error unread or is
+    /// empty without leave, and GraphError if the graph cannot have one of the nodes; it has none of them then.
     [[nodiscard]] CapturedNode finish();
     /// Inside a catch block that has caught `cause`: ends the capture, whose nodes are removed, and throws on, with a
     /// word about the graph if that is lost.
@@ -60,6 +60,8 @@ class NewRegion {
     [[nodiscard]] bool will_break() const;
     /// Whether a node was recorded that the stream does not come after.
     [[nodiscard]] bool is_unjoined() const;
+    /// Whether the graph outlived the end of the capture.
+    [[nodiscard]] bool has_survived() noexcept;
     /// The capture has ended with an error.
     void recover() noexcept;
     void remove_captured() noexcept;

@@ -5,9 +5,21 @@
 #include "host_call.hpp"
 #include "reclaim.hpp"
 
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
 #include <utility>
 
 namespace cudag {
+
+namespace {
+
+detail::Subject subject_of(const char* call, const SourceLocation& where) {
+    return {fmt::format("Stream::{} at {}", call, where), {}, where};
+}
+
+} // namespace
 
 Stream::Stream() {
     detail::checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
@@ -24,16 +36,17 @@ Stream::~Stream() {
     if (stream_ != nullptr) detail::ignore(cudaStreamDestroy(stream_));
 }
 
-void Stream::synchronize() const {
-    detail::checked(cudaStreamSynchronize(stream_), "cudaStreamSynchronize");
+void Stream::synchronize(SourceLocation location) const {
+    if (const cudaError_t status = cudaStreamSynchronize(stream_); status != cudaSuccess)
+        detail::raise_call<Error>(status, "cudaStreamSynchronize", subject_of("synchronize", location));
     detail::reclaim();
     detail::rethrow_host_exception();
 }
 
-bool Stream::query() const {
+bool Stream::query(SourceLocation location) const {
     const cudaError_t status = cudaStreamQuery(stream_);
     if (status == cudaErrorNotReady) return false; // never the last error
-    detail::checked(status, "cudaStreamQuery");
+    if (status != cudaSuccess) detail::raise_call<Error>(status, "cudaStreamQuery", subject_of("query", location));
     return true;
 }
 

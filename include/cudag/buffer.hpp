@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
 
 #include <cstddef>
@@ -17,8 +18,10 @@ class CapturePool;
 namespace detail {
 
 /// `count * size` bytes; throws Error if that overflows or CUDA has no memory. Null for 0 elements.
-[[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> allocate_device(std::size_t count, std::size_t size);
-[[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> allocate_pinned(std::size_t count, std::size_t size);
+[[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> allocate_device(std::size_t count, std::size_t size,
+                                                                 const SourceLocation& where);
+[[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> allocate_pinned(std::size_t count, std::size_t size,
+                                                                 const SourceLocation& where);
 
 /// What both buffers are: shared memory behind a move-only handle. A moved-from buffer is empty.
 template <class T>
@@ -64,9 +67,10 @@ class OwnedMemory {
 template <class T>
 class DeviceBuffer : public detail::OwnedMemory<T> {
   public:
-    /// Throws Error if CUDA cannot allocate. `count` may be 0: then `data()` is null.
-    explicit DeviceBuffer(std::size_t count)
-        : detail::OwnedMemory<T>(detail::allocate_device(count, sizeof(T)), count) {}
+    /// `count` may be 0: then `data()` is null. Throws Error if CUDA cannot allocate, CaptureError if a capture forbids
+    /// it: of this thread unless relaxed, or a global one. That capture is broken then; a CapturePool allocates in it.
+    explicit DeviceBuffer(std::size_t count, SourceLocation location = SourceLocation::current())
+        : detail::OwnedMemory<T>(detail::allocate_device(count, sizeof(T), location), count) {}
 
     /// Borrows: a node that is given the span does not keep the memory.
     [[nodiscard]] DeviceSpan<T> span() const noexcept { return {this->data(), this->size()}; }
@@ -82,9 +86,9 @@ class DeviceBuffer : public detail::OwnedMemory<T> {
 template <class T>
 class PinnedBuffer : public detail::OwnedMemory<T> {
   public:
-    /// Throws Error if CUDA cannot allocate. `count` may be 0: then `data()` is null.
-    explicit PinnedBuffer(std::size_t count)
-        : detail::OwnedMemory<T>(detail::allocate_pinned(count, sizeof(T)), count) {}
+    /// `count` may be 0: then `data()` is null. Throws as DeviceBuffer does.
+    explicit PinnedBuffer(std::size_t count, SourceLocation location = SourceLocation::current())
+        : detail::OwnedMemory<T>(detail::allocate_pinned(count, sizeof(T), location), count) {}
 
     [[nodiscard]] T* begin() const noexcept { return this->data(); }
     [[nodiscard]] T* end() const noexcept { return this->data() + this->size(); }

@@ -249,9 +249,10 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Adds what `function` enqueues into `stream`, which it is called with at once: the stream or, to use its steps,
     /// forks and owners, the StreamCapture&, which this call ends. If it returns a value (not a reference), that comes
-    /// with the handle, as a CapturedRegion. The region comes after nothing: order it with `.after`. The builder takes
-    /// no other nodes meanwhile. Memory is borrowed as StreamCapture says. In the body of a conditional, `stream`
-    /// must be of its device; nodes that CUDA allows in no body are refused by name.
+    /// with the handle, as a CapturedRegion. The region comes after nothing: order it with `.after`. If it may be empty
+    /// (`allow_empty`) and is, it is an empty node. The builder takes no other nodes meanwhile. Memory is borrowed as
+    /// StreamCapture says. In the body of a conditional, `stream` must be of its device; nodes that CUDA allows in no
+    /// body are refused by name.
     /// What `function` throws passes through. Throws CaptureError as `capture` does. In both cases the graph is as it
     /// was before and the stream is usable; but a broken capture destroys CUDA's graph with all that was in it. cudag
     /// brings that back by a clone, which changes the native handles of the nodes. Of a graph that CUDA cannot clone

@@ -38,7 +38,8 @@ decltype(auto) call_captured(F& function, StreamCapture& capture) {
 /// Captures what `function` enqueues into `stream`, and returns the Graph. The function is called once, with the stream
 /// or, to use its steps, forks and owners, with the StreamCapture&. If it returns a value (not a reference), that comes
 /// with the graph, as a Captured. Nothing runs until the graph is launched. Memory is borrowed as StreamCapture says.
-/// What `function` throws passes through, the stream is usable after it. Throws CaptureError as StreamCapture does.
+/// What `function` throws passes through, the stream is usable after it. Throws CaptureError as StreamCapture does, as
+/// if nothing was recorded, unless `options.allow_empty`.
 template <detail::CaptureFunction F>
 [[nodiscard]] auto capture(StreamRef stream, F&& function, CaptureOptions options = {},
                            SourceLocation location = SourceLocation::current()) {

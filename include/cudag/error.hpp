@@ -62,7 +62,7 @@ class CUDAG_EXPORT UpdateError : public Error {
     using Error::Error;
 };
 
-/// A stream capture could not begin or end, or something broke it.
+/// A stream capture could not begin or end, something broke it, or it does not allow the call that failed.
 class CUDAG_EXPORT CaptureError : public Error {
   public:
     using Error::Error;

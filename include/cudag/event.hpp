@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/source_location.hpp>
 #include <cudag/stream.hpp>
 
 namespace cudag {
@@ -22,16 +23,20 @@ class CUDAG_EXPORT Event {
     [[nodiscard]] cudaEvent_t get() const noexcept { return event_; }
 
     /// Marks the point after everything enqueued in `stream` so far; replaces an earlier mark.
-    void record(StreamRef stream);
+    void record(StreamRef stream, SourceLocation location = SourceLocation::current());
 
-    /// Blocks until the marked work has finished (at once if nothing was recorded). Throws like Stream::synchronize.
-    void synchronize() const;
+    /// Blocks until the marked work has finished (at once if nothing was recorded). Throws like Stream::synchronize,
+    /// and CaptureError if the mark is in a capture, which is broken then.
+    void synchronize(SourceLocation location = SourceLocation::current()) const;
 
-    /// True if the marked work has finished, or nothing was recorded. Does not block.
-    [[nodiscard]] bool query() const;
+    /// True if the marked work has finished, or nothing was recorded. Does not block. Throws CaptureError as
+    /// `synchronize` does.
+    [[nodiscard]] bool query(SourceLocation location = SourceLocation::current()) const;
 
-    /// Milliseconds from `start` to this event. Both must be recorded, finished, and made with timing.
-    [[nodiscard]] float milliseconds_since(const Event& start) const;
+    /// Milliseconds from `start` to this event. Both must be recorded, finished, and made with timing. Throws Error if
+    /// they are not, and CaptureError if one is in a capture.
+    [[nodiscard]] float milliseconds_since(const Event& start,
+                                           SourceLocation location = SourceLocation::current()) const;
 
   private:
     cudaEvent_t event_ = nullptr;

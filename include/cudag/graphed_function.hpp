@@ -23,6 +23,7 @@ struct GraphedFunctionOptions {
     /// How often the function runs for real before it is captured, so that libraries load, tune and allocate then.
     unsigned warm_up_runs = 1;
     std::size_t capacity = 1; ///< how many shapes are kept; at least 1
+    /// A function that enqueues nothing needs `allow_empty`, but where all its inputs are empty.
     CaptureOptions capture = {};
     InstantiateOptions instantiate = {};
 };
@@ -61,14 +62,14 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
         : cache_(detail::graphed_task<Output, Input...>(std::forward<F>(function)), options, location) {}
 
     /// The outputs of the function for `inputs`, which are what `memcpy_async` copies from, are borrowed until they
-    /// have been copied in `stream`, and may be empty. Asynchronous: the outputs are there once `stream` has run it.
-    /// The reference, and what the outputs refer to, are good until this shape is evicted, `reset`, or destruction; the
-    /// next `forward` of the shape overwrites them, after its last replay, not after what reads them in another stream.
-    /// A new shape is not made while this thread captures another stream, unless that allows allocation. It evicts the
-    /// least recently used one if there are `capacity` others; while that one is still in flight, the call waits for
-    /// it. What the function throws passes through. Throws CaptureError if something breaks the capture, as
-    /// StreamCapture does, or if `stream` is being captured itself; Error if CUDA refuses. Then the shapes are those of
-    /// before, and the next `forward` tries again.
+    /// have been copied in `stream`, and may be empty; former outputs may be inputs, in any order. Asynchronous: the
+    /// outputs are there once `stream` has run it. The reference, and what the outputs refer to, are good until this
+    /// shape is evicted, `reset`, or destruction; the next `forward` of the shape overwrites them, after its last
+    /// replay, not after what reads them in another stream. A new shape is not made while this thread captures another
+    /// stream, unless that allows allocation. It evicts the least recently used one if there are `capacity` others;
+    /// while that one is still in flight, the call waits for it. What the function throws passes through. Throws
+    /// CaptureError if something breaks the capture, as StreamCapture does, or if `stream` is being captured itself;
+    /// Error if CUDA refuses. Then the shapes are those of before, and the next `forward` tries again.
     template <class... A>
     detail::GraphedOutput<Output> forward(StreamRef stream, A&&... inputs) {
         static_assert(sizeof...(A) == sizeof...(Input),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/source_location.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -22,11 +23,12 @@ class CUDAG_EXPORT Stream {
     [[nodiscard]] cudaStream_t get() const noexcept { return stream_; }
 
     /// Blocks until everything enqueued so far has finished. Throws Error if any of it failed, and rethrows what a host
-    /// node threw since the last synchronisation through cudag, in any stream.
-    void synchronize() const;
+    /// node threw since the last synchronisation through cudag, in any stream. Throws CaptureError if the stream is
+    /// being captured, or a capture forbids this thread to wait; that capture is broken then, as by CUDA's own call.
+    void synchronize(SourceLocation location = SourceLocation::current()) const;
 
-    /// True if everything enqueued so far has finished. Does not block.
-    [[nodiscard]] bool query() const;
+    /// True if everything enqueued so far has finished. Does not block. Throws CaptureError as `synchronize` does.
+    [[nodiscard]] bool query(SourceLocation location = SourceLocation::current()) const;
 
   private:
     cudaStream_t stream_ = nullptr;

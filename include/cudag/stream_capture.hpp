@@ -21,6 +21,9 @@ namespace cudag {
 
 struct CaptureOptions {
     CaptureMode mode = CaptureMode::thread_local_;
+    /// Whether a capture that recorded no node is a graph without nodes, in a GraphBuilder an empty node. By default it
+    /// is an error: the work went into another stream, mostly the legacy default stream, and has run at once.
+    bool allow_empty = false;
 };
 
 namespace detail {
@@ -56,10 +59,11 @@ class CUDAG_EXPORT StreamCapture {
     StreamCapture(const StreamCapture&) = delete;
     StreamCapture& operator=(const StreamCapture&) = delete;
 
-    /// Ends the capture and hands out the graph; with nothing recorded, one without nodes. Streams that forked must
-    /// have been joined: cudag joins none by itself. Throws CaptureError with the cause if the capture was broken,
-    /// which has then ended, or on another thread than the constructor's (unless relaxed), where it goes on. Once only;
-    /// not for a capture that GraphBuilder::capture has begun, which ends it itself.
+    /// Ends the capture and hands out the graph. Streams that forked must have been joined: cudag joins none by itself.
+    /// Throws CaptureError with the cause if the capture was broken, if a call on the constructor's thread failed
+    /// meanwhile and nobody has read CUDA's last error, or if nothing was recorded, unless `allow_empty`; the capture
+    /// has ended then. Throws it too on another thread than the constructor's (unless relaxed), where the capture goes
+    /// on. Once only; not for a capture that GraphBuilder::capture has begun, which ends it itself.
     [[nodiscard]] Graph finish() &&;
 
     /// Of the stream; `none` too after something else than `finish` has ended the capture.
@@ -68,7 +72,9 @@ class CUDAG_EXPORT StreamCapture {
     [[nodiscard]] cudaStream_t stream() const noexcept;
 
     /// Calls `function(stream)` or `function()` and returns what it returns, then makes sure that the capture still
-    /// stands: throws CaptureError, naming the step, the location, the mode and CUDA's own account, if it does not.
+    /// stands: throws CaptureError, naming the step, the location, the mode and CUDA's own account, if it does not, or
+    /// if a call failed and nobody has read CUDA's last error, as after <<<>>>. That is cleared; what an earlier step
+    /// or the code before it has left is told at the beginning. A step may record nothing.
     /// What it throws passes through; an Error of CUDA about the capture becomes a CaptureError that names the step.
     /// The nodes that it records get `label` and `location`, but for those that inner steps or marks have named.
     template <detail::CaptureStep F>
@@ -90,7 +96,8 @@ class CUDAG_EXPORT StreamCapture {
     }
 
     /// Names the nodes recorded since the last mark, or since the start; in a step, since its start. They get `label`
-    /// and `location`, but for those that a step has named. Throws CaptureError if the capture is broken.
+    /// and `location`, but for those that a step has named. Throws CaptureError if the capture is broken, or an error
+    /// is unread, as `step` does.
     void mark(std::string_view label, SourceLocation location = SourceLocation::current());
 
     /// What is enqueued into `other` from now on is captured too, and comes after all that this stream has recorded so
@@ -103,7 +110,7 @@ class CUDAG_EXPORT StreamCapture {
     void join(StreamRef other, SourceLocation location = SourceLocation::current());
 
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs and
-    /// their launches in flight. Dropped with the capture if that fails.
+    /// their launches in flight. Dropped with the capture if that fails. Throws CaptureError after `finish`.
     template <detail::OwnerArgument... O>
     void retain(const O&... owners) {
         static_assert(sizeof...(O) > 0, "cudag: retain() needs at least one owner");

@@ -7,7 +7,6 @@ using cudag::capture;
 using cudag::CaptureError;
 using cudag::CaptureMode;
 using cudag::CaptureStatus;
-using cudag::Error;
 using cudag::Exec;
 using cudag::GraphBuilder;
 using cudag::Stream;
@@ -20,7 +19,7 @@ void launch_while_captured(Exec& exec) {
     const Stream stream;
     const auto mode = GENERATE(CaptureMode::global, CaptureMode::thread_local_, CaptureMode::relaxed);
     StreamCapture capture(stream, {.mode = mode});
-    const auto error = refused<Error>([&] { exec.launch(stream); });
+    const auto error = refused<CaptureError>([&] { exec.launch(stream); });
     CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
     CHECK(error.operation() == "cuGraphLaunch");
     CHECK_THAT(error.what(), ContainsSubstring("make the graph a child node instead"));

@@ -91,3 +91,34 @@ TEST_CASE("a capture that is broken or not joined leaves nothing behind", "[unit
                                    }),
                     cudag::CaptureError);
 }
+
+TEST_CASE("a capture that is refused at its end leaves nothing behind", "[unit][faults]") {
+    const Recorder recorder;
+    const NothingLeft check;
+    CHECK_THROWS_AS(cudag::capture(recorder.stream, [&](StreamCapture& c) { c.retain(recorder.x); }),
+                    cudag::CaptureError); // empty
+    CHECK_THROWS_AS(cudag::capture(recorder.stream,
+                                   [&](StreamCapture& c) {
+                                       c.retain(recorder.x);
+                                       cudag::memset_async(recorder.stream, *recorder.x, 1);
+                                       static_cast<void>(cudaMemcpyAsync(nullptr, recorder.x->data(), 4,
+                                                                         cudaMemcpyDeviceToDevice, c.stream()));
+                                   }),
+                    cudag::CaptureError); // an unread error
+}
+
+TEST_CASE("a region whose capture somebody else has ended leaves nothing behind", "[unit][faults]") {
+    const Recorder recorder;
+    const NothingLeft check;
+    const bool destroys = GENERATE(false, true);
+    cudag::GraphBuilder b;
+    b.kernel({}, multiply_add, recorder.x, recorder.x, 4, 1);
+    CHECK_THROWS_AS(b.capture(recorder.stream,
+                              [&](cudaStream_t s) {
+                                  cudag::launch(s, {}, multiply_add, recorder.x, recorder.x, 4, 1);
+                                  cudaGraph_t graph = nullptr;
+                                  cudag::check(cudaStreamEndCapture(s, &graph));
+                                  if (destroys) cudag::check(cudaGraphDestroy(graph));
+                              }),
+                    cudag::CaptureError);
+}

@@ -38,11 +38,12 @@ TEST_CASE("an owner that CUDA cannot make is not made", "[unit][faults]") {
 TEST_CASE("an allocation that fails says what was wanted", "[unit][faults]") {
     cudart_cpu::fail_call(1, cudaErrorMemoryAllocation);
     CHECK_THROWS_MATCHES(cudag::DeviceBuffer<double>(100), cudag::Error,
-                         MessageMatches(StartsWith("cudag: DeviceBuffer of 100 elements of 8 bytes: cudaMalloc: ")));
+                         MessageMatches(StartsWith("cudag: DeviceBuffer of 100 elements of 8 bytes at ") &&
+                                        ContainsSubstring("faults_stream_cpu.cpp:40: cudaMalloc: ")));
     cudart_cpu::fail_call(1, cudaErrorMemoryAllocation);
-    CHECK_THROWS_MATCHES(
-        cudag::PinnedBuffer<short>(100), cudag::Error,
-        MessageMatches(StartsWith("cudag: PinnedBuffer of 100 elements of 2 bytes: cudaMallocHost: ")));
+    CHECK_THROWS_MATCHES(cudag::PinnedBuffer<short>(100), cudag::Error,
+                         MessageMatches(StartsWith("cudag: PinnedBuffer of 100 elements of 2 bytes at ") &&
+                                        ContainsSubstring("faults_stream_cpu.cpp:44: cudaMallocHost: ")));
 }
 
 TEST_CASE("a call on a stream or an event that fails leaves it usable", "[unit][faults]") {
