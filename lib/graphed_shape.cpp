@@ -11,6 +11,8 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -53,12 +55,67 @@ std::shared_ptr<void> allocate_inputs(const GraphedSetup& setup, cudaStream_t st
     return memory;
 }
 
+std::size_t bytes_of(const GraphedInput& input) {
+    return input.size * input.element_bytes;
+}
+
+/// An output may be an input, in place.
+bool needs_copy(const GraphedInput& given, const StaticInput& input) {
+    return given.size != 0 && given.data != input.data;
+}
+
+bool overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes) {
+    const auto from_a = reinterpret_cast<std::uintptr_t>(a);
+    const auto from_b = reinterpret_cast<std::uintptr_t>(b);
+    return from_a < from_b + b_bytes && from_b < from_a + a_bytes;
+}
+
+/// Whether the copies of the inputs before `i`, or its own, write to what `given[i]` is copied from: an output that
+/// lies in the static inputs, and comes back as another input than the one it lies in.
+bool is_overwritten(std::size_t i, GraphedInputs given, const std::vector<StaticInput>& inputs) {
+    if (given[i].side != Side::device || !needs_copy(given[i], inputs[i])) return false;
+    for (std::size_t k = 0; k <= i; ++k)
+        if (needs_copy(given[k], inputs[k]) &&
+            overlap(inputs[k].data, bytes_of(given[k]), given[i].data, bytes_of(given[i])))
+            return true;
+    return false;
+}
+
+void copy(cudaStream_t stream, void* to, const GraphedInput& from) {
+    checked(cudaMemcpyAsync(to, from.data, bytes_of(from), copy_kind(Side::device, from.side), stream),
+            "cudaMemcpyAsync");
+}
+
+/// Memory between two places of a stream.
+class Scratch {
+  public:
+    Scratch(cudaStream_t stream, std::size_t bytes) : stream_(stream) {
+        checked(cudaMallocAsync(&memory_, bytes, stream), "cudaMallocAsync");
+    }
+    ~Scratch() { ignore(cudaFreeAsync(memory_, stream_)); }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    [[nodiscard]] void* memory() const noexcept { return memory_; }
+
+  private:
+    cudaStream_t stream_;
+    void* memory_ = nullptr;
+};
+
 void copy_inputs(cudaStream_t stream, GraphedInputs given, const std::vector<StaticInput>& inputs) {
+    std::vector<std::unique_ptr<Scratch>> saved; // by input; empty if none needs it
     for (std::size_t i = 0; i < given.size(); ++i) {
-        if (given[i].size == 0 || given[i].data == inputs[i].data) continue; // an output may be an input, in place
-        checked(cudaMemcpyAsync(inputs[i].data, given[i].data, given[i].size * given[i].element_bytes,
-                                copy_kind(Side::device, given[i].side), stream),
-                "cudaMemcpyAsync");
+        if (!is_overwritten(i, given, inputs)) continue;
+        saved.resize(given.size());
+        saved[i] = std::make_unique<Scratch>(stream, bytes_of(given[i]));
+        copy(stream, saved[i]->memory(), given[i]);
+    }
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        if (!needs_copy(given[i], inputs[i])) continue;
+        GraphedInput from = given[i];
+        if (!saved.empty() && saved[i]) from.data = saved[i]->memory();
+        copy(stream, inputs[i].data, from);
     }
 }
 
@@ -115,7 +172,10 @@ GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, Graph
 
 Exec GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given) {
     warm_up(setup, stream, given, inputs_);
-    StreamCapture capture(setup.side, setup.options.capture, setup.location);
+    CaptureOptions options = setup.options.capture;
+    const auto is_empty = [](const GraphedInput& input) { return input.size == 0; };
+    if (!given.empty() && std::all_of(given.begin(), given.end(), is_empty)) options.allow_empty = true;
+    StreamCapture capture(setup.side, options, setup.location);
     output_ = capture.step(
         name_of(inputs_),
         [&](cudaStream_t side) { return setup.task.run(setup.task.callable.get(), side, inputs_.data()); },

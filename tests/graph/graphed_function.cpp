@@ -159,6 +159,65 @@ TEST_CASE("the output of a graphed function may be its next input", "[capture][g
     CHECK(read(stream, output) == std::vector{14});
 }
 
+TEST_CASE("the outputs of a graphed function may be its next inputs in another order", "[capture][graphed]") {
+    const Stream stream;
+    SECTION("exchanged") {
+        GraphedFunction f([](cudaStream_t s, DeviceSpan<int> a, DeviceSpan<int> b) {
+            launch(s, {}, add, a.data(), a.data(), 1);
+            return std::pair{b, a};
+        });
+        const auto a = device({10});
+        const auto b = device({20});
+        const auto once = f.forward(stream, a, b);
+        CHECK(read(stream, once.first) == std::vector{20});
+        CHECK(read(stream, once.second) == std::vector{11});
+        const auto twice = f.forward(stream, once.first, once.second);
+        CHECK(read(stream, twice.first) == std::vector{11});
+        CHECK(read(stream, twice.second) == std::vector{21});
+        const auto thrice = f.forward(stream, twice.first, twice.second);
+        CHECK(read(stream, thrice.first) == std::vector{21});
+        CHECK(read(stream, thrice.second) == std::vector{12});
+        CHECK(f.captures() == 1);
+    }
+    SECTION("in each of six orders, and twice the same") {
+        GraphedFunction f([](cudaStream_t s, DeviceSpan<int> a, DeviceSpan<int> b, DeviceSpan<int> c) {
+            launch(s, {}, add, a.data(), a.data(), 0);
+            return std::array{a, b, c};
+        });
+        const auto order = GENERATE(values<std::array<std::size_t, 3>>(
+            {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}, {1, 1, 0}, {2, 0, 0}}));
+        const auto a = device({1});
+        const auto b = device({2});
+        const auto c = device({3});
+        const auto in = f.forward(stream, a, b, c);
+        const auto out = f.forward(stream, in[order[0]], in[order[1]], in[order[2]]);
+        for (std::size_t i = 0; i < 3; ++i)
+            CHECK(read(stream, out[i]) == std::vector{static_cast<int>(order[i]) + 1});
+    }
+}
+
+TEST_CASE("the next input of a graphed function may overlap its former one in part", "[capture][graphed]") {
+    const Stream stream;
+    DeviceSpan<int> memory; // of a shape of 128 elements: two static inputs side by side
+    GraphedFunction f([&](cudaStream_t s, DeviceSpan<int> a, DeviceSpan<int> b) {
+        memory = DeviceSpan<int>(a.data(), 128);
+        launch(s, {}, add, a.data(), a.data(), 0);
+        return b;
+    });
+    const auto both = numbers(128, 0);
+    const DeviceSpan<int> output = f.forward(stream, std::span(both).subspan(0, 64), std::span(both).subspan(64, 64));
+    REQUIRE(output.data() == memory.data() + 64);
+    stream.synchronize();
+    const auto from = GENERATE(1U, 7U, 63U);
+    write(memory, both);
+    f.forward(stream, memory.subspan(from, 64), memory.subspan(64 - from, 64));
+    stream.synchronize();
+    std::vector<int> expected = numbers(64, static_cast<int>(from));
+    const std::vector<int> second = numbers(64, 64 - static_cast<int>(from));
+    expected.insert(expected.end(), second.begin(), second.end());
+    CHECK(read(memory) == expected);
+}
+
 TEST_CASE("the output of a graphed function is that of the captured call, taken once", "[capture][graphed]") {
     const auto cell = device({0});
     int runs = 0;
