@@ -9,8 +9,8 @@
 #include <cudag/format.hpp>
 #include <cudag/launch.hpp>
 
-#include <algorithm>
 #include <cstring>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -37,26 +37,29 @@ Capture capture_of(cudaStream_t stream, const char* call, const SourceLocation& 
     return capture;
 }
 
-/// `at` and `bytes` are multiples of `element_bytes`, of which neighbours that are equal share one memset.
-void set_elements(cudaStream_t stream, const ScalarPlace& scalar, const std::byte* value, std::size_t element_bytes) {
+/// The value as memsets to `memory`: neighbours that are equal share one.
+std::vector<SetParams> fills_of(const ScalarPlace& scalar, const void* value, std::byte* memory) {
+    const std::size_t element_bytes = scalar.bytes % 4 == 0 ? 4 : scalar.bytes % 2 == 0 ? 2 : 1;
+    const auto* const bytes = static_cast<const std::byte*>(value);
+    std::vector<SetParams> fills;
     for (std::size_t at = 0; at < scalar.bytes;) {
-        const std::byte* const element = value + at;
+        const std::byte* const element = bytes + at;
         std::size_t end = at + element_bytes;
-        while (end < scalar.bytes && std::memcmp(value + end, element, element_bytes) == 0)
+        while (end < scalar.bytes && std::memcmp(bytes + end, element, element_bytes) == 0)
             end += element_bytes;
-        SetParams set{static_cast<std::byte*>(scalar.memory.get()) + at, (end - at) / element_bytes,
-                      static_cast<unsigned>(element_bytes), 0};
+        SetParams& set = fills.emplace_back();
+        set = {memory + at, (end - at) / element_bytes, static_cast<unsigned>(element_bytes), 0};
         std::memcpy(&set.value, element, element_bytes);
-        set_async(stream, set, {}, scalar.where);
         at = end;
     }
+    return fills;
 }
 
 } // namespace
 
 std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value, const SourceLocation& where) {
-    auto memory = allocate_device(1, bytes, where);
-    const Stream stream; // of its own, because those of the user may be captured
+    auto memory = allocate_device(2, bytes, where); // the scalar, and where a value of several fills is put together
+    const Stream stream;                            // of its own, because those of the user may be captured
     set_scalar(stream.get(), {memory, bytes, where}, value);
     checked(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
     return memory;
@@ -66,8 +69,14 @@ void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* valu
     require_scalar(scalar, "set");
     const Capture capture = capture_of(stream, "set", scalar.where);
     if (capture.graph != nullptr) keep_with_graph(capture.graph, {scalar.memory});
-    const std::size_t element_bytes = scalar.bytes % 4 == 0 ? 4 : scalar.bytes % 2 == 0 ? 2 : 1;
-    set_elements(stream, scalar, static_cast<const std::byte*>(value), element_bytes);
+    auto* const memory = static_cast<std::byte*>(scalar.memory.get());
+    const std::vector<SetParams> fills = fills_of(scalar, value, memory);
+    if (fills.size() == 1) return set_async(stream, fills.front(), {}, scalar.where);
+    std::byte* const whole = memory + scalar.bytes; // so that a fill that fails leaves the scalar as it is
+    for (const SetParams& fill : fills_of(scalar, value, whole))
+        set_async(stream, fill, {}, scalar.where);
+    const cudaError_t status = cudaMemcpyAsync(memory, whole, scalar.bytes, cudaMemcpyDeviceToDevice, stream);
+    if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpyAsync", subject_of("set", scalar.where));
 }
 
 void get_scalar(cudaStream_t stream, const ScalarPlace& scalar, void* value) {

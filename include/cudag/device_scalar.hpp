@@ -56,8 +56,8 @@ class DeviceScalar : public detail::OwnedMemory<T> {
         : detail::OwnedMemory<T>(detail::make_scalar(sizeof(T), &value, location), 1) {}
 
     /// Sets the value, which is copied now, after what `stream` was given before and ahead of what it is given later.
-    /// Never waits. While `stream` is captured, it becomes memset nodes: each run of the graph sets this value, and the
-    /// graph keeps the scalar.
+    /// Never waits. While `stream` is captured, it becomes a memset node, or several and a copy: each run of the graph
+    /// sets this value, and the graph keeps the scalar.
     /// What another stream does at the same time must be ordered by other means. Throws Error if CUDA refuses, or
     /// CaptureError if that is because of a capture.
     void set(const T& value, StreamRef stream, SourceLocation location = SourceLocation::current()) {

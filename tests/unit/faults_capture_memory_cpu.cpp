@@ -103,3 +103,22 @@ TEST_CASE("a scalar that CUDA cannot make or set keeps what it has", "[unit][fau
     CHECK(scalar.get(stream) == 4);
     check_throws(for_every_call_failing([&] { return scalar.get(stream); }));
 }
+
+TEST_CASE("a scalar whose value takes several calls has the old one, or the new one, whichever fails",
+          "[unit][faults]") {
+    struct Value {
+        int a, b, c;
+        bool operator==(const Value&) const = default;
+    };
+    const cudag::Stream stream;
+    const Value before{1, 2, 3};
+    cudag::DeviceScalar<Value> scalar(before);
+    const Faults faults = for_every_call_failing(
+        [&] {
+            scalar.set({4, 4, 5}, stream);
+        },
+        [&] { CHECK(scalar.get(stream) == before); });
+    CHECK(faults.thrown == 4); // the question about captures, two fills and a copy
+    CHECK(faults.ignored == 0);
+    CHECK(scalar.get(stream) == Value{4, 4, 5});
+}
