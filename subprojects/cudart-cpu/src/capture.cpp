@@ -66,14 +66,22 @@ cudaGraphEdgeData joined(const cudaGraphEdgeData& a, const cudaGraphEdgeData& b)
 } // namespace
 
 void CaptureFront::add(cudaGraphNode_t node, const cudaGraphEdgeData& edge) {
-    const auto found = std::ranges::find(nodes, node);
-    if (found != nodes.end()) {
-        cudaGraphEdgeData& known = data[static_cast<std::size_t>(found - nodes.begin())];
+    if (const std::size_t place = place_of(node); place != nodes.size()) {
+        cudaGraphEdgeData& known = data[place];
         if (!same(known, edge)) known = joined(known, edge);
         return;
     }
     nodes.push_back(node);
     data.push_back(edge);
+}
+
+std::size_t CaptureFront::place_of(cudaGraphNode_t node) {
+    constexpr std::size_t few = 16;
+    if (nodes.size() <= few) return static_cast<std::size_t>(std::ranges::find(nodes, node) - nodes.begin());
+    for (std::size_t i = places.size(); i < nodes.size(); ++i)
+        places.emplace(nodes[i], i);
+    const auto found = places.find(node);
+    return found == places.end() ? nodes.size() : found->second;
 }
 
 void CaptureFront::add(const CaptureFront& other) {

@@ -18,11 +18,14 @@ class Event;
 /// What comes next depends on these nodes.
 struct CaptureFront {
     std::vector<cudaGraphNode_t> nodes;
-    std::vector<cudaGraphEdgeData> data; // of the edges from them, at the same places
+    std::vector<cudaGraphEdgeData> data;                       // of the edges from them, at the same places
+    std::unordered_map<cudaGraphNode_t, std::size_t> places{}; // of the first of `nodes`, once there are many
 
     /// Two different edges from one node become one that waits for both.
     void add(cudaGraphNode_t node, const cudaGraphEdgeData& edge);
     void add(const CaptureFront& other);
+    /// Their number if it is none of them.
+    std::size_t place_of(cudaGraphNode_t node);
 };
 
 /// One capture sequence, from its begin to its end. Guarded by graph_mutex(), as all functions below that take no lock.

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
 #include <unordered_set>
 
 namespace cudart_cpu::detail {
@@ -36,9 +37,10 @@ void make_room(std::vector<T>& elements) {
     if (elements.size() == elements.capacity()) elements.reserve(2 * elements.size() + 1);
 }
 
-/// Their number if it is none of them.
+/// Their number if it is none of them. Looks at the last ones first: those that are removed are mostly the newest.
 std::ptrdiff_t place_of(const std::vector<Node*>& nodes, const Node& node) noexcept {
-    return std::find(nodes.begin(), nodes.end(), &node) - nodes.begin();
+    const auto found = std::find(nodes.rbegin(), nodes.rend(), &node);
+    return found == nodes.rend() ? std::ssize(nodes) : std::prev(found.base()) - nodes.begin();
 }
 
 /// Also of a node that owns a graph with alloc or free nodes.

@@ -6,14 +6,17 @@
 #include "device_model.hpp"
 #include "graph_text.hpp"
 
+#include "cudart_cpu/control.hpp"
+
 #include <atomic>
 
 using namespace cudart_cpu::detail;
 
 namespace {
 
-/// Whether the first device may use the second's memory.
+/// Whether the first device may use the second's memory, and whether it cannot.
 std::atomic<bool> enabled[max_devices][max_devices];
+std::atomic<bool> impossible[max_devices][max_devices];
 
 std::atomic<bool>& access_of_current_to(int peer) {
     require_device(peer);
@@ -31,12 +34,18 @@ void copy(void* dst, int dst_device, const void* src, int src_device, std::size_
 
 } // namespace
 
+void cudart_cpu::set_peer_access(int device, int peer, bool possible) {
+    require_device(device);
+    require_device(peer);
+    impossible[device][peer] = !possible;
+}
+
 CUDART_CPU_API cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
     return api("cudaDeviceCanAccessPeer", [&] {
         require_pointer(can_access, "canAccessPeer");
         require_device(device);
         require_device(peer);
-        *can_access = device != peer ? 1 : 0;
+        *can_access = device != peer && !impossible[device][peer] ? 1 : 0;
     });
 }
 
@@ -48,6 +57,9 @@ CUDART_CPU_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) 
         }
         if (peer == current_device()) {
             fail(cudaErrorPeerAccessUnsupported, text("device ", peer, " is no peer of its own"));
+        }
+        if (impossible[current_device()][peer]) {
+            fail(cudaErrorPeerAccessUnsupported, text("device ", current_device(), " has no access to device ", peer));
         }
         if (access.exchange(true)) {
             fail(cudaErrorPeerAccessAlreadyEnabled, text("access to device ", peer, " is enabled already"));

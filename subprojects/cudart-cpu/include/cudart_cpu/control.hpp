@@ -24,6 +24,9 @@ void set_workers(unsigned workers);
 /// CUDART_CPU_DEVICES, else 1). Fewer than there were: for when no thread uses those that go.
 void set_devices(unsigned number);
 
+/// Whether `device` can access the memory of `peer`, another device; at first each can.
+void set_peer_access(int device, int peer, bool possible);
+
 /// The node order drawn for the most recent finished graph launch. CUDART_CPU_TRACE=1 prints each to stderr.
 std::vector<std::string> last_order();
 
