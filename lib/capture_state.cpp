@@ -54,7 +54,7 @@ std::string advice(cudaError_t code, std::string_view call, bool in_step) {
 } // namespace
 
 CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, const SourceLocation& location,
-                           cudaGraph_t into)
+                           cudaGraph_t into, std::uint32_t nodes)
     : stream_(stream), options_(options), location_(location), into_another_(into != nullptr), logged_(log_position()),
       stale_(cudaPeekAtLastError()) {
     constexpr CaptureCall call{"begin"};
@@ -78,7 +78,7 @@ CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, c
         const Info begun = info(stream);
         id_ = begun.id;
         graph_ = begun.graph;
-        names_.emplace(into == nullptr ? 0 : node_count(call), location);
+        names_.emplace(nodes, location);
     } catch (...) {
         abandon();
         throw;

@@ -41,9 +41,9 @@ enum class CaptureEnd {
 class CaptureState {
   public:
     /// Begins to capture `stream`: into a graph of its own, or into `into`, behind the nodes that this has.
-    /// Throws CaptureError.
+    /// `nodes` is how many these are. Throws CaptureError.
     CaptureState(cudaStream_t stream, const CaptureOptions& options, const SourceLocation& location,
-                 cudaGraph_t into = nullptr);
+                 cudaGraph_t into = nullptr, std::uint32_t nodes = 0);
     /// Ends the capture if it has not ended; a graph of its own goes with it.
     ~CaptureState();
     CaptureState(const CaptureState&) = delete;

@@ -84,7 +84,7 @@ NewRegion::NewRegion(GraphState& graph, cudaStream_t stream, const CaptureOption
     require_device(graph, stream, where);
     first_ = static_cast<std::uint32_t>(graph.nodes().size());
     first_native_ = static_cast<std::uint32_t>(node_count(graph.native()));
-    auto state = std::make_unique<CaptureState>(stream, options, where, graph.native());
+    auto state = std::make_unique<CaptureState>(stream, options, where, graph.native(), first_native_);
     state_ = state.get();
     capture_.reset(new StreamCapture(std::move(state)));
     graph.set_open_region(&location_);
@@ -164,14 +164,14 @@ void NewRegion::note_captured() noexcept {
         if (state_->status() != CaptureStatus::active) return;
         const std::vector<cudaGraphNode_t> front = state_->front();
         const std::size_t count = node_count(graph_.native()) - first_native_;
-        if (front.size() == 1 && count != 0) line_ = EdgeReader::line_to(graph_, front.front(), count);
+        is_empty_ = count == 0;
+        if (front.size() == 1 && !is_empty_) line_ = EdgeReader::line_to(graph_, front.front(), count);
     } catch (...) { // then they are listed
     }
 }
 
 std::vector<cudaGraphNode_t> NewRegion::captured() const {
-    if (!line_.empty()) return line_;
-    if (node_count(graph_.native()) == first_native_) return {};
+    if (is_empty_ || !line_.empty()) return line_;
     std::vector<cudaGraphNode_t> nodes = nodes_of(graph_.native());
     nodes.erase(nodes.begin(), nodes.begin() + first_native_);
     return nodes;

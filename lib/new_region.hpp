@@ -74,6 +74,7 @@ class NewRegion {
     SourceLocation location_;
     std::unique_ptr<StreamCapture> capture_;
     CaptureState* state_ = nullptr;
+    bool is_empty_ = false;             ///< whether it is known that nothing was captured
     std::vector<cudaGraphNode_t> line_; ///< what was captured, if that is a line; else none, or not known yet
     std::unique_ptr<Clone> clone_;
     bool ended_ = false;
