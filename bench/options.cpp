@@ -42,8 +42,9 @@ Options parse(int argc, char** argv, Options options) {
             options.help = true;
             continue;
         }
-        if (option != "--nodes" && option != "--repeat" && option != "--json")
-            throw UsageError("unknown option " + option);
+        const bool known = option == "--nodes" || option == "--repeat" || option == "--json" ||
+                           (option == "--only" && options.only.has_value());
+        if (!known) throw UsageError("unknown option " + option);
         if (i + 1 == argc) throw UsageError(option + " needs a value");
         const char* value = argv[++i];
         if (option == "--nodes") {
@@ -51,6 +52,8 @@ Options parse(int argc, char** argv, Options options) {
             options.nodes.push_back(positive(option, value));
         } else if (option == "--repeat") {
             options.repeat = positive(option, value);
+        } else if (option == "--only") {
+            options.only = value;
         } else {
             options.json = value;
         }
@@ -64,7 +67,8 @@ int run_benchmark(int argc, char** argv, const Options& defaults, bool (*run)(co
         const Options options = parse(argc, argv, defaults);
         bool good = true;
         if (options.help)
-            std::cout << "usage: " << program << usage << std::flush;
+            std::cout << "usage: " << program << usage
+                      << (options.only ? "  --only TEXT  only rows whose name contains TEXT\n" : "") << std::flush;
         else
             good = run(options) || !options.check;
         if (!std::cout || std::fflush(stdout) != 0) throw std::runtime_error("stdout cannot be written");

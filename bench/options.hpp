@@ -1,6 +1,7 @@
 // The command line that the benchmarks share.
 #pragma once
 
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -12,14 +13,16 @@ struct Options {
     int repeat = 200;
     std::string json = {};
     bool check = false;
-    bool help = false; ///< asks for the usage, and nothing else
+    bool help = false;                              ///< asks for the usage, and nothing else
+    std::optional<std::string> only = std::nullopt; ///< rows whose name contains it; none for a benchmark without rows
 };
 
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What `--nodes N` (once or more), `--repeat N`, `--json FILE`, `--check` and `--help` change in `defaults`.
+/// What `--nodes N` (once or more), `--repeat N`, `--json FILE`, `--check` and `--help` change in `defaults`, and
+/// `--only TEXT` where these have one.
 /// Throws UsageError for anything else.
 [[nodiscard]] Options parse(int argc, char** argv, Options defaults);
 

@@ -66,7 +66,7 @@ class CUDAG_EXPORT Node {
     Node() noexcept = default;
 
     [[nodiscard]] NodeKind kind() const;
-    /// The label given, or "" if none was. Valid as long as the graph.
+    /// The label given, or "" if none was. Valid until the node gets another, or its graph goes.
     [[nodiscard]] std::string_view label() const;
     /// Where the node was made; "nowhere" for an adopted one.
     [[nodiscard]] SourceLocation location() const;
