@@ -136,6 +136,32 @@ TEST_CASE("a mark in a step leaves nodes to the steps inside", "[capture][names]
     CHECK(labels_of(graph) == Labels{"in the outer", "in the inner", "inner", "in the outer", "outer"});
 }
 
+TEST_CASE("steps and marks at any depth name the nodes that are nearest to them", "[capture][names]") {
+    const Graph graph = captured([](StreamCapture& c) {
+        const auto record = [&] { work(c); };
+        c.step("a", [&] {
+            record();
+            c.step("b", [&] {
+                record();
+                c.step("c", [&] {
+                    record();
+                    c.mark("d");
+                    record();
+                });
+                record();
+                c.mark("e");
+                record();
+            });
+            record();
+            c.mark("f");
+            c.step("g", [&] { record(); });
+        });
+        record();
+        c.mark("h");
+    });
+    CHECK(labels_of(graph) == Labels{"f", "e", "d", "c", "e", "b", "f", "g", "h"});
+}
+
 TEST_CASE("a step without nodes names none", "[capture][names]") {
     const Graph graph = captured([](StreamCapture& c) {
         c.step("empty", [] {});

@@ -111,6 +111,74 @@ TEST_CASE("regions follow each other, in any order of capture", "[capture][regio
     CHECK(read(cell) == std::vector{103});
 }
 
+TEST_CASE("a region may come after an earlier node that its stream is told to come after", "[capture][region]") {
+    const auto cells = device({0, 0});
+    int* c = cells.data();
+    const Stream stream;
+    GraphBuilder b;
+    const auto before = b.kernel({}, store, c, 1);
+    b.kernel({}, store, c + 1, 10);
+    const CapturedNode region = b.capture(stream, [&](cudaStream_t s) {
+        cudaGraphNode_t native = before.native();
+        launch(s, {}, nothing);
+#if CUDART_VERSION >= 13000
+        cudag::check(cudaStreamUpdateCaptureDependencies(s, &native, nullptr, 1, cudaStreamAddCaptureDependencies));
+#else
+        cudag::check(cudaStreamUpdateCaptureDependencies(s, &native, 1, cudaStreamAddCaptureDependencies));
+#endif
+        launch(s, {}, add, c + 1, c, 100);
+    });
+    const auto nodes = region.nodes();
+    REQUIRE(nodes.size() == 2);
+    const Graph graph = std::move(b).build();
+    CHECK(graph.edges() == std::vector<Edge>{{before, nodes[1]}, {nodes[0], nodes[1]}});
+}
+
+TEST_CASE("lines, forks and lines again are regions of one graph", "[capture][region]") {
+    const auto cells = device({0, 0, 0});
+    int* c = cells.data();
+    const Stream stream;
+    const Stream side;
+    GraphBuilder b;
+    const auto before = b.kernel({}, store, c, 1).label("before");
+    std::vector<CapturedNode> regions;
+    for (int i = 0; i < 3; ++i) {
+        regions.push_back(b.capture(stream, adds_twice(c, 1)));
+        regions.push_back(b.capture(stream, [&](StreamCapture& capture) {
+            capture.fork(side);
+            launch(side, {}, add, c + 1, c, 10);
+            launch(stream, {}, add, c + 2, c, 20);
+            capture.join(side);
+            launch(stream, {}, add, c, c, 100);
+        }));
+    }
+    regions.front().after(before);
+    for (std::size_t i = 1; i < regions.size(); ++i)
+        regions[i].after(regions[i - 1]);
+    const Graph graph = std::move(b).build();
+    const auto nodes = graph.nodes();
+    REQUIRE(nodes.size() == 16);
+    std::vector<Edge> edges;
+    for (std::size_t i = 0; i < 3; ++i) {
+        const auto line = regions[2 * i].nodes();
+        const auto fork = regions[2 * i + 1].nodes();
+        REQUIRE(line.size() == 2);
+        REQUIRE(fork.size() == 3);
+        CHECK(line[0] == nodes[1 + 5 * i]);
+        CHECK(fork[2] == nodes[5 + 5 * i]);
+        CHECK(regions[2 * i + 1].roots() == std::vector{fork[0], fork[1]});
+        CHECK(regions[2 * i + 1].tails() == std::vector{fork[2]});
+        edges.insert(edges.end(), {{line[0], line[1]}, {fork[0], fork[2]}, {fork[1], fork[2]}});
+    }
+    const std::vector<Edge> all = graph.edges();
+    CHECK(std::vector(all.begin(), all.begin() + 9) == edges); // those that CUDA has stand before the others
+    CHECK(all[9] == Edge{before, nodes[1]});
+    CHECK(all.size() == 9 + 1 + 3 * 2 + 2);
+    Exec exec = graph.instantiate();
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{307, 10 + 207, 20 + 207});
+}
+
 TEST_CASE("what a captured function returns comes with its region", "[capture][region]") {
     const auto cell = device({0});
     const Stream stream;

@@ -142,6 +142,41 @@ TEST_CASE("a label given to the clone is the clone's alone", "[graph][clone]") {
     CHECK(graph.find("renamed").empty());
 }
 
+TEST_CASE("a clone keeps its label when the original gets another one", "[graph][clone]") {
+    GraphBuilder b;
+    const Node node = b.host([] {}).label("first");
+    const Graph graph = std::move(b).build();
+    const Graph clone = graph.clone();
+    node.label("second");
+    CHECK(node.label() == "second");
+    CHECK(clone.nodes().at(0).label() == "first");
+    CHECK(node.label("").label().empty());
+}
+
+TEST_CASE("what updates have set goes along through clones of clones", "[graph][clone]") {
+    const auto cells = device({0, 0, 0});
+    GraphBuilder inner;
+    const auto in_child = inner.kernel({}, store, cells.data() + 2, 1);
+    const Graph child_graph = std::move(inner).build();
+    GraphBuilder b;
+    auto first = b.kernel({}, store, cells.data(), 1);
+    auto second = b.kernel({}, store, cells.data() + 1, 1);
+    auto third = b.child(child_graph).inside(in_child);
+    Graph graph = std::move(b).build();
+    for (int i = 2; i < 40; ++i) {
+        graph.update(i % 2 == 0 ? first : third, cudag::arg<1>(i));
+        Graph next = graph.clone();
+        first = next.counterpart(first);
+        second = next.counterpart(second);
+        third = next.counterpart(third);
+        graph = std::move(next);
+    }
+    cudag::Exec exec = graph.instantiate();
+    run(exec, cudag::Stream());
+    CHECK(read(cells) == std::vector{38, 1, 39});
+    CHECK(second.get<1>() == 1);
+}
+
 TEST_CASE("nodes are found in a clone by kernel", "[graph][clone]") {
     const auto cell = device({0});
     GraphBuilder b;

@@ -66,6 +66,31 @@ TEST_CASE("the device of the memory may be named", "[memory][nodes]") {
     CHECK(alloc_params(b.alloc<int>(1, {.peers = {0}})).accessDescCount == 0); // it has access anyway
 }
 
+TEST_CASE("the size that the pool of graph memory may grow to reaches CUDA", "[memory][nodes]") {
+    constexpr std::size_t most = std::size_t{64} << 20U;
+    GraphBuilder b;
+    CHECK(alloc_params(b.alloc<int>(1, {.max_pool_bytes = most})).poolProps.maxSize == most);
+    CHECK(alloc_params(b.alloc<int>(1)).poolProps.maxSize == 0);
+}
+
+TEST_CASE("the other devices that may access graph memory reach CUDA", "[memory][nodes][device]") {
+    int devices = 0;
+    cudag::check(cudaGetDeviceCount(&devices));
+    int can = 0;
+    if (devices >= 2) cudag::check(cudaDeviceCanAccessPeer(&can, 1, 0));
+    if (can == 0) {
+        WARN("skipped: it needs a second device that can access the memory of the first");
+        return;
+    }
+    GraphBuilder b;
+    const auto alloc = b.alloc<int>(1, {.device = 0, .peers = {0, 1}});
+    const cudaMemAllocNodeParams params = alloc_params(alloc);
+    REQUIRE(params.accessDescCount == 1);
+    CHECK(params.accessDescs[0].location.type == cudaMemLocationTypeDevice);
+    CHECK(params.accessDescs[0].location.id == 1);
+    CHECK(params.accessDescs[0].flags == cudaMemAccessFlagsProtReadWrite);
+}
+
 TEST_CASE("memory nodes are typed again", "[memory][nodes]") {
     GraphBuilder b;
     const auto alloc = b.alloc<float>(3).label("memory");

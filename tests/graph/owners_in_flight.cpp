@@ -1,4 +1,9 @@
 // What updates keep alive while launches are in flight: what those use, until the last one has ended.
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <thread>
+
 #include "owners_sample.hpp"
 
 using cudag::arg;
@@ -19,6 +24,45 @@ TEST_CASE("a replaced argument goes when the launch that used it has ended", "[o
     CHECK(second.alive());
     run(*s.exec, s.stream);
     CHECK(second.value() == 7);
+}
+
+TEST_CASE("a launch in another device's stream than the last one does not wait", "[owners][update][device]") {
+    int devices = 0;
+    cudag::check(cudaGetDeviceCount(&devices));
+    if (devices < 2) {
+        WARN("skipped: it needs two devices, and there is one");
+        return;
+    }
+    const cudag::Stream first;
+    cudag::check(cudaSetDevice(1));
+    const cudag::Stream second;
+    cudag::check(cudaSetDevice(0));
+    std::atomic<bool> closed = false;
+    std::vector<int> from{1};
+    std::vector<int> to{0};
+    cudag::GraphBuilder b;
+    const auto wait = b.host([&] { closed.wait(true); });
+    const auto copy = b.memcpy(to, from).after(wait);
+    cudag::Exec exec = std::move(b).build().instantiate();
+    exec.update(copy, to, std::make_shared<std::vector<int>>(1, 2)); // launches are tracked from now on
+    run(exec, second);
+
+    closed = true;
+    std::atomic<bool> returned = false;
+    bool in_time = false;
+    std::thread opens([&] {
+        for (int i = 0; i < 2000 && !returned; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        in_time = returned;
+        closed = false;
+        closed.notify_all();
+    });
+    exec.launch(first);
+    returned = true;
+    opens.join();
+    first.synchronize();
+    CHECK(in_time);
+    CHECK(to == std::vector{2});
 }
 
 TEST_CASE("arguments replaced twice in flight both go when the launch has ended", "[owners][update]") {

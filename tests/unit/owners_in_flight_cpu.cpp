@@ -81,6 +81,44 @@ TEST_CASE("an owner outlives an Exec that is destroyed in flight", "[unit][owner
     CHECK(used.expired());
 }
 
+TEST_CASE("an owner goes with the launches of its own stream, whatever others wait for", "[unit][owners]") {
+    const NothingLeft check;
+    HeldCopies held;
+    HeldCopies other;
+    const auto used = give(*held.exec, held.first, held.to_first, 10);
+    held.exec->launch(held.stream);
+    const auto next = give(*held.exec, held.first, held.to_first, 20);
+    const auto used_by_other = give(*other.exec, other.first, other.to_first, 30);
+    other.exec->launch(other.stream);
+    const auto next_of_other = give(*other.exec, other.first, other.to_first, 40);
+    CHECK_FALSE(used_by_other.expired());
+    other.finish();
+    CHECK(used_by_other.expired());
+    CHECK_FALSE(used.expired());
+    held.finish();
+    CHECK(used.expired());
+}
+
+TEST_CASE("an Exec that changes streams keeps what each of its launches uses", "[unit][owners]") {
+    const NothingLeft check;
+    HeldCopies held;
+    const cudag::Stream second;
+    std::vector<std::weak_ptr<std::vector<int>>> used;
+    const cudag::Stream& first = held.stream;
+    for (const auto* stream : {&first, &second, &first, &second}) {
+        used.push_back(give(*held.exec, held.first, held.to_first, 10));
+        held.exec->launch(*stream);
+    }
+    used.push_back(give(*held.exec, held.first, held.to_first, 20));
+    for (const auto& each : used)
+        CHECK_FALSE(each.expired());
+    held.finish();
+    second.synchronize();
+    for (std::size_t i = 0; i < 4; ++i)
+        CHECK(used[i].expired());
+    CHECK_FALSE(used[4].expired());
+}
+
 TEST_CASE("a launch that fails does not let go of what an earlier one uses", "[unit][owners][faults]") {
     HeldCopies held;
     const auto first = give(*held.exec, held.first, held.to_first, 10);

@@ -1,0 +1,34 @@
+// An operator new that counts, for the whole program and its libraries.
+#include "allocated_bytes.hpp"
+
+#include <malloc.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+namespace {
+
+std::atomic<std::size_t> held = 0;
+
+} // namespace
+
+std::size_t allocated_bytes() noexcept {
+    return held;
+}
+
+void* operator new(std::size_t size) {
+    void* const memory = std::malloc(size == 0 ? 1 : size);
+    if (memory == nullptr) throw std::bad_alloc();
+    held += malloc_usable_size(memory);
+    return memory;
+}
+
+void operator delete(void* memory) noexcept {
+    held -= malloc_usable_size(memory);
+    std::free(memory);
+}
+
+void operator delete(void* memory, std::size_t) noexcept {
+    operator delete(memory);
+}
