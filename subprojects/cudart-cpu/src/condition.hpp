@@ -13,6 +13,7 @@ namespace cudart_cpu::detail {
 struct Condition {
     unsigned initial = 0;
     bool is_assigned = false; // the initial value, by each launch
+    bool has_node = false;
 };
 
 /// The values of an exec's handles, which stay from launch to launch.

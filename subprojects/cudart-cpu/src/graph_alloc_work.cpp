@@ -68,6 +68,8 @@ bool is_of(const GraphAllocation& allocation, const Graph& graph) {
 
 /// Memory that the graph has freed before whatever comes after `before`, and that none of its allocations uses since.
 GraphMemoryPointer find_freed(const Graph& graph, const std::vector<Node*>& before, int device, std::size_t bytes) {
+    const auto smallest = graph.freed_memory.lower_bound({device, bytes});
+    if (smallest == graph.freed_memory.end() || smallest->first.first != device) return nullptr;
     GraphMemoryPointer best;
     std::vector<const Node*> open(before.begin(), before.end());
     std::unordered_set<const Node*> seen(open.begin(), open.end());
@@ -83,15 +85,14 @@ GraphMemoryPointer find_freed(const Graph& graph, const std::vector<Node*>& befo
         if (fits && is_of(*freed, graph) && find_graph_allocation(memory->address()) == freed &&
             (!best || memory->bytes() < best->bytes()))
             best = memory;
+        if (best && best->bytes() == smallest->first.second) break; // none is better
     }
     return best;
 }
 
-bool frees(const Graph& graph, const GraphAllocationPointer& allocation) {
-    return std::ranges::any_of(graph.nodes(), [&](const auto& node) {
-        return node->work->type() == cudaGraphNodeTypeMemFree &&
-               static_cast<const FreeWork&>(*node->work).allocation() == allocation;
-    });
+/// Memory that another graph allocates.
+bool frees(const Graph& graph, const GraphAllocation& allocation) {
+    return std::ranges::any_of(allocation.freed_by, [&](const auto& other) { return other.lock() == graph.life(); });
 }
 
 } // namespace
@@ -139,10 +140,14 @@ void AllocWork::run() const {
 }
 
 void FreeWork::added_to(const Graph& graph) const {
-    if (is_of(*allocation(), graph))
+    if (is_of(*allocation(), graph)) {
+        const GraphMemory& memory = *allocation()->memory;
+        ++graph.freed_memory[{memory.device(), memory.bytes()}];
         allocation()->is_freed_by_graph = true;
-    else
+    } else {
+        allocation()->freed_by.push_back(graph.life());
         allocation()->may_be_freed_by_graph = false;
+    }
 }
 
 std::string FreeWork::details() const {
@@ -159,12 +164,18 @@ std::shared_ptr<AllocWork> make_alloc_work(const cudaMemAllocNodeParams& params,
     refuse_in_child(target, by_capture);
     const int device = params.poolProps.location.id;
     GraphMemoryPointer memory = find_freed(target, before, device, params.bytesize);
-    if (!memory) memory = std::make_shared<GraphMemory>(device, params.bytesize);
+    const bool reused = memory != nullptr;
+    if (!reused) memory = std::make_shared<GraphMemory>(device, params.bytesize);
     const auto allocation = std::make_shared<GraphAllocation>();
     allocation->memory = std::move(memory);
     allocation->graph = target.life();
+    auto work = std::make_shared<AllocWork>(params, allocation);
     register_allocation(allocation);
-    return std::make_shared<AllocWork>(params, allocation);
+    if (reused) {
+        const auto freed = target.freed_memory.find({device, allocation->memory->bytes()});
+        if (--freed->second == 0) target.freed_memory.erase(freed);
+    }
+    return work;
 }
 
 std::shared_ptr<FreeWork> make_free_work(const void* address, const Graph& target, bool by_capture) {
@@ -173,7 +184,7 @@ std::shared_ptr<FreeWork> make_free_work(const void* address, const Graph& targe
     const bool active = allocation && !allocation->is_freed_by_graph &&
                         (!allocation->graph.expired() || allocation->memory->is_allocated());
     require(active, text("Virtual address ", address, " does not refer to an active allocation"));
-    require(!frees(target, allocation), text("Address ", address, " is already freed in this graph"));
+    require(!frees(target, *allocation), text("Address ", address, " is already freed in this graph"));
     require(!is_of(*allocation, target) || allocation->may_be_freed_by_graph,
             text("Address ", address,
                  " is either already freed in a separate graph or the allocation node was previously instantiated "

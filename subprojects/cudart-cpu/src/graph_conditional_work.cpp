@@ -9,27 +9,12 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// The graph that the user made.
-const Graph& root_of(const Graph& graph) noexcept {
+/// The graph that the user made, which has the conditions.
+Graph& root_of(const Graph& graph) noexcept {
     const Graph* root = &graph;
     while (const Node* owner = root->owner())
         root = &owner->graph;
-    return *root;
-}
-
-template <class Visit>
-void for_each_conditional(const Graph& graph, Visit&& visit) {
-    for (const auto& node : graph.nodes()) {
-        if (node->work->type() == ConditionalWork::node_type) visit(static_cast<const ConditionalWork&>(*node->work));
-        for (const auto& body : node->bodies)
-            for_each_conditional(*body, visit);
-    }
-}
-
-std::vector<bool> used_conditions(const Graph& root) {
-    std::vector<bool> used(root.conditions.size());
-    for_each_conditional(root, [&](const ConditionalWork& work) { used[work.handle() - 1] = true; });
-    return used;
+    return const_cast<Graph&>(*root);
 }
 
 void require_size(int kind, unsigned size) {
@@ -75,10 +60,18 @@ std::optional<Refusal> ConditionalWork::refuse_graph_update(const Work& next, bo
                    text("The conditional node parameters cannot be updated. Parameters changed: ", changed)};
 }
 
+void ConditionalWork::added_to(const Graph& graph) const {
+    root_of(graph).conditions[handle_ - 1].has_node = true;
+}
+
+void ConditionalWork::removed_from(const Graph& graph) const noexcept {
+    root_of(graph).conditions[handle_ - 1].has_node = false;
+}
+
 cudaGraphConditionalHandle make_condition(Graph& graph, unsigned initial, unsigned flags) {
     if ((flags & ~static_cast<unsigned>(cudaGraphCondAssignDefault)) != 0)
         fail(cudaErrorInvalidValue, text("Invalid flags ", flags));
-    auto& root = const_cast<Graph&>(root_of(graph));
+    Graph& root = root_of(graph);
     root.conditions.push_back({initial, flags == cudaGraphCondAssignDefault});
     return root.conditions.size();
 }
@@ -88,7 +81,7 @@ NodeContent conditional_content(const cudaConditionalNodeParams& params, const G
     if (root.conditions.empty()) fail(cudaErrorInvalidValue, "No conditional handles exist for the provided context");
     if (params.handle == 0 || params.handle > root.conditions.size())
         fail(cudaErrorInvalidValue, "Invalid conditional handle value");
-    if (used_conditions(root)[params.handle - 1])
+    if (root.conditions[params.handle - 1].has_node)
         fail(cudaErrorInvalidValue, text("Conditional handle ", params.handle, " has a node already"));
     require_size(number_in(params.type), params.size);
     Bodies bodies;
@@ -103,10 +96,10 @@ bool is_in_body(const Graph& graph) noexcept {
     return false;
 }
 
-cudaGraphConditionalHandle find_unused_condition(const Graph& graph) {
-    const std::vector<bool> used = used_conditions(graph);
-    const auto unused = std::find(used.begin(), used.end(), false);
-    return unused == used.end() ? 0 : static_cast<cudaGraphConditionalHandle>(unused - used.begin()) + 1;
+cudaGraphConditionalHandle find_unused_condition(const Graph& graph) noexcept {
+    const auto& all = graph.conditions;
+    const auto unused = std::ranges::find_if(all, [](const Condition& condition) { return !condition.has_node; });
+    return unused == all.end() ? 0 : static_cast<cudaGraphConditionalHandle>(unused - all.begin()) + 1;
 }
 
 } // namespace cudart_cpu::detail

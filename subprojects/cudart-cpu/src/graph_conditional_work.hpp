@@ -34,6 +34,8 @@ class ConditionalWork final : public Work {
     std::string refuse_device_launch() const override { return "Device graphs do not support conditional nodes"; }
     std::optional<BodyRefusal> refuse_in_body() const override { return std::nullopt; }
     std::optional<Refusal> refuse_graph_update(const Work& next, bool fixed_priority) const override;
+    void added_to(const Graph& graph) const override;
+    void removed_from(const Graph& graph) const noexcept override;
 
   private:
     cudaGraphConditionalHandle handle_;
@@ -50,6 +52,6 @@ NodeContent conditional_content(const cudaConditionalNodeParams& params, const G
 bool is_in_body(const Graph& graph) noexcept;
 
 /// A condition that no node uses, of those of `graph`; 0 if there is none.
-cudaGraphConditionalHandle find_unused_condition(const Graph& graph);
+cudaGraphConditionalHandle find_unused_condition(const Graph& graph) noexcept;
 
 } // namespace cudart_cpu::detail

@@ -44,6 +44,7 @@ struct GraphAllocation {
     std::weak_ptr<const void> graph; // to which the alloc node belongs
     bool is_freed_by_graph = false;  // a node of that graph frees it: nobody else can
     bool may_be_freed_by_graph = true;
+    std::vector<std::weak_ptr<const void>> freed_by; // other graphs
 };
 
 using GraphAllocationPointer = std::shared_ptr<GraphAllocation>;

@@ -96,7 +96,15 @@ Node& Graph::add(NodeContent content, const std::vector<Node*>& dependencies, co
     return node;
 }
 
+void Graph::tell_removed(const Node& node) noexcept {
+    node.work->removed_from(node.graph);
+    for (const auto& body : node.bodies)
+        for (const auto& inner : body->nodes())
+            tell_removed(*inner);
+}
+
 void Graph::remove(Node& node) noexcept {
+    tell_removed(node);
     while (!node.dependencies.empty())
         remove_edge(*node.dependencies.back(), node);
     while (!node.dependents.empty())

@@ -7,7 +7,9 @@
 #include "live_counts.hpp"
 #include "user_object.hpp"
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -102,10 +104,14 @@ class Graph {
     std::unordered_map<cudaUserObject_t, HeldObject> user_objects;
     /// Handle n is at n - 1. A graph that a conditional node owns has none: they belong to the user's graph.
     std::vector<Condition> conditions;
+    /// How much memory of each device and size it has freed and not allocated again.
+    mutable std::map<std::pair<int, std::size_t>, std::size_t> freed_memory;
 
   private:
     void require_clonable() const;
     void make_root(Node& node) noexcept { node.rooted_at = ++roots_made_; }
+    /// Tells the work of the node, and of all that it owns.
+    static void tell_removed(const Node& node) noexcept;
     /// Takes the handles of the node and of what it owns from the user.
     static void retire(Node& node) noexcept;
     friend cudaGraph_t register_graph(std::shared_ptr<Graph> graph);

@@ -56,6 +56,8 @@ class Work {
 
     /// What the graph knows from now on: a node with this work is one of its nodes.
     virtual void added_to(const Graph&) const {}
+    /// The node goes; also of one that could not be added.
+    virtual void removed_from(const Graph&) const noexcept {}
 
     /// An exec is made of it, or gets it in an update, or `enabled` changes.
     virtual void attach(const void* /*exec*/, bool /*enabled*/) const {}
