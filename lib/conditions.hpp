@@ -1,13 +1,18 @@
 // The conditions of a root graph, and which nodes look at them.
 #pragma once
 
+#include <cudag/condition.hpp>
+#include <cudag/detail/kernel_call.hpp>
 #include <cudag/source_location.hpp>
 
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
+#include <typeinfo>
+#include <utility>
 #include <vector>
 
 namespace cudag::detail {
@@ -24,26 +29,42 @@ struct ConditionRecord {
     bool left_over = false; ///< by a body that threw: CUDA cannot take a condition back
 };
 
-/// In the order in which they were made.
+/// Whether kernels have a Condition there, or its handle, with which a Condition begins.
+[[nodiscard]] inline bool is_condition(const Parameter& parameter) noexcept {
+    return parameter.cpp_type != nullptr && *parameter.cpp_type == typeid(Condition);
+}
+
+/// CUDA takes no condition back: those that a body made which then threw are left over, and are given to who next asks
+/// for one that is made alike. The others stand in the order in which they were asked for, so that a body's are the
+/// last ones when it throws.
 class Conditions {
   public:
-    [[nodiscard]] ConditionRecord* find(cudaGraphConditionalHandle handle) noexcept;
-    /// Null if no node looks at `handle`.
-    [[nodiscard]] const ConditionRecord* find_of_node(const GraphState& graph, std::uint32_t node) const noexcept;
+    /// All that CUDA has, those left over, too, by handle: as a rule in the order in which they were made.
     [[nodiscard]] const std::vector<ConditionRecord>& all() const noexcept { return all_; }
-    [[nodiscard]] ConditionRecord& at(std::size_t i) noexcept { return all_[i]; }
-    [[nodiscard]] std::size_t count() const noexcept { return all_.size(); }
+    [[nodiscard]] ConditionRecord* find(cudaGraphConditionalHandle handle) noexcept;
+    [[nodiscard]] const ConditionRecord* find(cudaGraphConditionalHandle handle) const noexcept {
+        return const_cast<Conditions*>(this)->find(handle);
+    }
+    /// How many are not left over.
+    [[nodiscard]] std::size_t count() const noexcept { return asked_for_.size(); }
 
-    void reserve() { all_.reserve(all_.size() + 1); }
-    void add(const ConditionRecord& condition) noexcept { all_.push_back(condition); }
-    /// Takes out a condition that was left over, and that would be made alike.
-    [[nodiscard]] std::optional<ConditionRecord> take_left_over(std::optional<unsigned> initial, int device) noexcept;
-    /// Node `node` of `graph` is about to go, with all inside it: conditions made since there were `count` are left
-    /// over, those that it used are free again.
-    void roll_back(std::size_t count, const GraphState& graph, std::uint32_t node) noexcept;
+    /// Room for one that is made so; `add`, `leave_over_from` and `take_left_over` then cannot fail.
+    void reserve(std::optional<unsigned> initial, int device);
+    void add(const ConditionRecord& condition) noexcept;
+    /// One that was left over, made so, and is no longer; null if there is none.
+    ConditionRecord* take_left_over(std::optional<unsigned> initial, int device) noexcept;
+    /// Leaves over all but the first `count`; no node looks at one of them any more.
+    void leave_over_from(std::size_t count) noexcept;
 
   private:
+    struct Alike {
+        std::size_t count = 0;
+        std::vector<cudaGraphConditionalHandle> left_over = {}; ///< with room for all of them
+    };
+
     std::vector<ConditionRecord> all_;
+    std::vector<cudaGraphConditionalHandle> asked_for_; ///< with room for all
+    std::map<std::pair<std::optional<unsigned>, int>, Alike> alike_;
 };
 
 } // namespace cudag::detail

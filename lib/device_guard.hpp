@@ -1,4 +1,4 @@
-// Makes a stream's device current for a while.
+// Makes a device, or that of a stream, current for a while.
 #pragma once
 
 #include "failure.hpp"
@@ -22,9 +22,9 @@ inline int device_of(cudaStream_t stream) {
 class DeviceGuard {
   public:
     /// Throws Error if CUDA does not know the stream.
-    explicit DeviceGuard(cudaStream_t stream) {
+    explicit DeviceGuard(cudaStream_t stream) : DeviceGuard(device_of(stream)) {}
+    explicit DeviceGuard(int device) {
         checked(cudaGetDevice(&previous_), "cudaGetDevice");
-        const int device = device_of(stream);
         if (device == previous_) return;
         checked(cudaSetDevice(device), "cudaSetDevice");
         changed_ = true;

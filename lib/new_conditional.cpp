@@ -1,6 +1,7 @@
 // Adds conditional nodes, and finishes their bodies.
 #include "new_conditional.hpp"
 
+#include "device_guard.hpp"
 #include "failure.hpp"
 #include "new_node.hpp"
 #include "set_condition.hpp"
@@ -9,6 +10,7 @@
 #include <cudag/detail/cuda_compat.hpp>
 #include <cudag/format.hpp>
 
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -54,24 +56,48 @@ std::vector<std::uint32_t> roots_of(const GraphState& graph) {
     return roots;
 }
 
+/// The kernel that gives the condition of node `index`, a conditional of `body`, its initial value; none if it has
+/// none.
+std::optional<Node> add_reset(GraphState& body, std::uint32_t index) {
+    const NodeRecord node = body.nodes()[index]; // a copy: the list is about to grow
+    const auto* params = std::get_if<const ConditionalParams*>(&node.params);
+    const ConditionRecord* condition =
+        params == nullptr ? nullptr : body.root().conditions().find((*params)->condition);
+    if (condition == nullptr || !condition->initial) return std::nullopt;
+    const std::string name =
+        node.label.empty() ? fmt::format("{} node {}", kind_text(node), index) : std::string(node.label);
+    return add_set_condition(body, condition->handle, *condition->initial, "reset of " + name, node.location);
+}
+
 /// CUDA assigns initial values once a launch. Where a body is repeated, kernels assign them, before everything else in
 /// the body that has the conditional: what kernels of that body set afterwards holds.
 void reset_conditions(GraphState& body) {
     if (!body.is_repeated()) return;
+    const DeviceGuard device(body.device()); // the function that wrote the body may have left another one
     const std::vector<std::uint32_t> roots = roots_of(body);
     const auto count = static_cast<std::uint32_t>(body.nodes().size());
-    for (std::uint32_t i = 0; i < count; ++i) {
-        if (body.nodes()[i].kind != NodeKind::conditional) continue;
-        const ConditionRecord* condition = body.root().conditions().find_of_node(body, i);
-        if (condition == nullptr || !condition->initial) continue;
-        const std::string_view label = body.nodes()[i].label;
-        const std::string name =
-            label.empty() ? fmt::format("{} node {}", kind_text(body.nodes()[i]), i) : std::string(label);
-        const Node reset = add_set_condition(body, condition->handle, *condition->initial, "reset of " + name,
-                                             body.nodes()[i].location);
-        for (const std::uint32_t root : roots)
-            body.add_edges(body.handle(root), &reset, 1);
+    std::vector<Node> resets;
+    for (std::uint32_t i = 0; i < count; ++i)
+        if (body.nodes()[i].kind == NodeKind::conditional)
+            if (const auto reset = add_reset(body, i)) resets.push_back(*reset);
+    constexpr std::size_t few = 64; // edges: above it, all meet in the last reset
+    if (resets.size() > 1 && resets.size() * roots.size() > few) {
+        body.add_edges(resets.back(), resets.data(), resets.size() - 1);
+        resets.erase(resets.begin(), resets.end() - 1);
     }
+    if (resets.empty()) return;
+    for (const std::uint32_t root : roots)
+        body.add_edges(body.handle(root), resets.data(), resets.size());
+}
+
+/// Node `index` of `graph` is about to go, with all inside it: the conditions that nodes look at there are free again.
+void free_conditions(GraphState& graph, std::uint32_t index, Conditions& conditions) noexcept {
+    if (const auto* params = std::get_if<const ConditionalParams*>(&graph.record(index).params))
+        if (ConditionRecord* condition = conditions.find((*params)->condition); condition != nullptr)
+            condition->user = nullptr;
+    for (const auto& inner : graph.nested_in(index))
+        for (std::uint32_t i = 0; i < inner->nodes().size(); ++i)
+            free_conditions(*inner, i, conditions);
 }
 
 } // namespace
@@ -126,12 +152,16 @@ NewConditional::~NewConditional() {
 
 void NewConditional::remove() noexcept {
     graph_.set_open_body(nullptr);
-    graph_.root().conditions().roll_back(conditions_before_, graph_, index_);
+    if (!graph_.is_lost()) { // else the root, with its conditions, is out of use, and no longer above this graph
+        Conditions& conditions = graph_.root().conditions();
+        free_conditions(graph_, index_, conditions);
+        conditions.leave_over_from(conditions_before_);
+    }
     graph_.remove_last();
 }
 
 std::shared_ptr<GraphState> NewConditional::open_body(std::size_t number) {
-    body_ = *graph_.find_nested(index_, number);
+    body_ = graph_.nested_in(index_)[number];
     graph_.set_open_body(body_.get());
     return body_;
 }
@@ -142,7 +172,7 @@ void NewConditional::close_body() {
         refuse("a node could not be removed after a capture threw, because CUDA removes none from a graph with memory "
                "nodes; let the exception leave the body",
                {describe_place(*body_)}, cudaErrorNotSupported);
-    body_->check_edges(describe_place(*body_).c_str());
+    body_->check_edges([this] { return describe_place(*body_); });
     body_->merge_edges();
     reset_conditions(*body_);
     body_->set_built();

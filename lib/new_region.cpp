@@ -193,7 +193,7 @@ bool NewRegion::is_unjoined() const {
 void NewRegion::save() noexcept {
     if (clone_ != nullptr) return;
     note_captured();
-    if (graph_.parent() != nullptr || graph_.conditions().count() != 0) return;
+    if (graph_.parent() != nullptr || !graph_.conditions().all().empty()) return;
     try {
         if (!will_break()) return; // asked first: what follows looks at all graphs inside this one
         if (graph_.has_memory_nodes() || graph_.has_device_updatable()) return;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
+#include <typeinfo>
 
 #ifdef CUDART_CPU
 #include <cudart_cpu/kernel.hpp>
@@ -48,6 +49,7 @@ struct Parameter {
     std::uint32_t offset;
     std::uint32_t size;
     ParameterType type = ParameterType::object;
+    const std::type_info* cpp_type = nullptr; ///< null where it is unknown: CUDA does not tell
 };
 
 /// The parameters of a kernel; `bytes` is the size of a block that holds them all.
@@ -67,12 +69,14 @@ template <class... P>
 constexpr SignatureLayout<sizeof...(P)> lay_out() noexcept {
     SignatureLayout<sizeof...(P)> result;
     [[maybe_unused]] std::size_t i = 0;
-    [[maybe_unused]] const auto place = [&](std::size_t size, std::size_t align, ParameterType type) {
+    [[maybe_unused]] const auto place = [&](std::size_t size, std::size_t align, ParameterType type,
+                                            const std::type_info& cpp_type) {
         const std::size_t offset = (result.bytes + align - 1) / align * align;
-        result.parameters[i++] = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size), type};
+        result.parameters[i++] = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size), type,
+                                  &cpp_type};
         result.bytes = static_cast<std::uint32_t>(offset + size);
     };
-    (place(sizeof(P), alignof(P), parameter_type<P>()), ...);
+    (place(sizeof(P), alignof(P), parameter_type<P>(), typeid(P)), ...);
     return result;
 }
 
