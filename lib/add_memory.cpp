@@ -79,8 +79,10 @@ std::vector<std::uint32_t> ancestors(const GraphState& graph, const std::vector<
 
 /// The memory that node `alloc` of `owner` allocates.
 GraphAllocation& find_allocation(GraphState& owner, std::uint32_t alloc) {
-    return *std::find_if(owner.allocations().begin(), owner.allocations().end(),
-                         [&](const GraphAllocation& memory) { return memory.alloc == alloc; });
+    const auto precedes = [](const GraphAllocation& memory, std::uint32_t node) {
+        return (memory.alloc ? *memory.alloc : *memory.free) < node; // the node that brought it in
+    };
+    return *std::lower_bound(owner.allocations().begin(), owner.allocations().end(), alloc, precedes);
 }
 
 /// The free node of another graph, if it still exists, that frees `memory`.
@@ -104,9 +106,8 @@ Node append_free(GraphState& graph, void* address, const SourceLocation& where) 
 Node free_foreign(GraphState& graph, GraphState& owner, std::uint32_t alloc, const SourceLocation& where) {
     GraphAllocation& memory = find_allocation(owner, alloc);
     if (memory.free) refuse_second_free(graph, owner, alloc, owner, *memory.free, where);
-    for (const GraphAllocation& known : graph.allocations())
-        if (!known.alloc && known.address == memory.address)
-            refuse_second_free(graph, owner, alloc, graph, *known.free, where);
+    if (const GraphAllocation* known = graph.find_foreign_memory(memory.address); known != nullptr)
+        refuse_second_free(graph, owner, alloc, graph, *known->free, where);
     graph.reserve_allocation();
     const Node node = append_free(graph, reinterpret_cast<void*>(memory.address), where);
     graph.allocations().push_back({memory.address, memory.bytes, std::nullopt, GraphState::index_unchecked(node)});
@@ -129,13 +130,8 @@ Node free_own(GraphState& graph, GraphAllocation& memory, const SourceLocation& 
 void require_unfreed(const GraphState& graph, const void* address, std::string_view role, NodeKind kind,
                      const SourceLocation& where) {
     if (graph.parent() != nullptr) require_unfreed(*graph.parent(), address, role, kind, where);
-    const GraphAllocation* freed = nullptr;
-    for (const GraphAllocation& memory : graph.allocations()) {
-        if (!memory.alloc || !memory.contains(reinterpret_cast<std::uintptr_t>(address))) continue;
-        if (!memory.free) return; // it has been reused
-        freed = &memory;
-    }
-    if (freed == nullptr) return;
+    const GraphAllocation* freed = graph.find_memory(reinterpret_cast<std::uintptr_t>(address));
+    if (freed == nullptr || !freed->free) return;
     Subject subject = new_node_subject(kind, where);
     subject.labels = {std::string(graph.nodes()[*freed->alloc].label), std::string(graph.nodes()[*freed->free].label)};
     refuse(fmt::format("the {} is memory of {}, which CUDA no longer gives to copies and fills once {} is made; call "
@@ -161,8 +157,7 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
     const MemoryPlace place = place_of(options, subject);
     const std::vector<std::uint32_t> from = ancestors(graph, options.after);
     if (!from.empty()) {
-        graph.check_edges("alloc");
-        graph.merge_edges();
+        graph.settle_edges("alloc");
         graph.write_edges(); // CUDA looks for memory to reuse along them
     }
     graph.reserve_node();
@@ -211,9 +206,7 @@ Node add_free(GraphState& graph, const Allocation& range, const SourceLocation& 
     const auto subject = [&] { return new_node_subject(NodeKind::free, where); };
     if (range.bytes == 0) refuse("a span of 0 elements; free what alloc() returned", subject());
     const auto begin = reinterpret_cast<std::uintptr_t>(range.address);
-    GraphAllocation* found = nullptr;
-    for (GraphAllocation& memory : graph.allocations()) // the last one, or the one that is not freed yet
-        if (memory.alloc && memory.contains(begin) && (found == nullptr || found->free)) found = &memory;
+    GraphAllocation* found = graph.find_memory(begin);
     if (found == nullptr)
         refuse(fmt::format("no alloc node of this graph has memory at {}; free what alloc() returned, by its handle if "
                            "it is another graph's",

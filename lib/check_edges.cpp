@@ -10,7 +10,8 @@ namespace cudag::detail {
 
 namespace {
 
-[[noreturn]] void refuse_cycle(const GraphState& graph, const std::vector<std::uint32_t>& cycle, const char* action) {
+[[noreturn]] void refuse_cycle(const GraphState& graph, const std::vector<std::uint32_t>& cycle,
+                               const std::string& action) {
     Subject subject{action, {}, graph.nodes()[cycle.front()].location};
     std::string path;
     for (const std::uint32_t node : cycle) {
@@ -22,11 +23,11 @@ namespace {
 }
 
 [[noreturn]] void refuse_contradiction(const GraphState& graph, const std::vector<EdgeRecord>& edges,
-                                       const char* action) {
+                                       const std::string& action) {
     const EdgeRecord& first = edges.front();
     const NodeRecord& to = graph.nodes()[first.to];
     Subject subject{
-        std::string(action) + ": " + describe_node(graph, first.to),
+        action + ": " + describe_node(graph, first.to),
         {std::string(graph.nodes()[first.from].label), std::string(to.label)},
         to.location,
     };
@@ -39,8 +40,12 @@ namespace {
 } // namespace
 
 void GraphState::check_edges(const char* action) const {
-    if (const auto cycle = find_cycle(); !cycle.empty()) refuse_cycle(*this, cycle, action);
-    if (const auto edges = find_contradiction(); !edges.empty()) refuse_contradiction(*this, edges, action);
+    check_edges([action] { return std::string(action); });
+}
+
+void GraphState::check_edges(const std::function<std::string()>& action) const {
+    if (const auto cycle = find_cycle(); !cycle.empty()) refuse_cycle(*this, cycle, action());
+    if (const auto edges = find_contradiction(); !edges.empty()) refuse_contradiction(*this, edges, action());
 }
 
 } // namespace cudag::detail

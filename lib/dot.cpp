@@ -88,6 +88,8 @@ class DotWriter {
     [[nodiscard]] std::string&& text() && noexcept { return std::move(text_); }
 
   private:
+    static constexpr std::size_t deepest = 128; ///< spaces: the text stays as long as there are nodes
+
     void write(const detail::GraphState& graph, const std::string& indent) {
         const std::size_t first = next_;
         next_ += graph.nodes().size();
@@ -106,15 +108,18 @@ class DotWriter {
         const std::string label = node.label.empty() ? "" : escaped(node.label) + "\\n";
         const std::string line =
             fmt::format("n{} [shape={}, label=\"{}{}\"];\n", id, shape(node.kind), label, escaped(action(node)));
-        if (graph.find_nested(index, 0) == nullptr) {
+        const auto inside = graph.nested_in(index);
+        if (inside.empty()) {
             text_ += indent + line;
             return;
         }
-        text_ += fmt::format("{0}subgraph cluster_n{1} {{\n{0}    {2}", indent, id, line);
-        for (std::size_t number = 0; const auto* inner = graph.find_nested(index, number); ++number) {
+        // without a label of its own, a cluster has that of the one around it
+        text_ += fmt::format("{0}subgraph cluster_n{1} {{\n{0}    label=\"\";\n{0}    {2}", indent, id, line);
+        const std::string deeper = indent.size() < deepest ? indent + "        " : indent;
+        for (std::size_t number = 0; number < inside.size(); ++number) {
             text_ += fmt::format("{0}    subgraph cluster_n{1}_{2} {{\n{0}        label=\"{3}\";\n", indent, id, number,
                                  role(node, number));
-            write(**inner, indent + "        ");
+            write(*inside[number], deeper);
             text_ += indent + "    }\n";
         }
         text_ += indent + "}\n";

@@ -26,6 +26,10 @@ EdgeKind kind_of(const Dependency& source) {
     return source.kind;
 }
 
+bool are_forward(std::span<const EdgeRecord> edges) {
+    return std::all_of(edges.begin(), edges.end(), [](const EdgeRecord& edge) { return edge.from < edge.to; });
+}
+
 } // namespace
 
 void add_edges(const Node& to, const Node* from, std::size_t count) {
@@ -101,10 +105,37 @@ void GraphState::merge_edges() {
     edges_.resize(kept);
 }
 
+void GraphState::settle_edges(const char* action) {
+    place_captured_edges();
+    if (!adds_to_settled()) {
+        check_edges(action);
+        merge_edges();
+        settled_forward_ = are_forward(edges_);
+        settled_edges_ = 0;
+        highest_settled_ = 0;
+    }
+    for (; settled_edges_ < edges_.size(); ++settled_edges_)
+        highest_settled_ = std::max(highest_settled_, edges_[settled_edges_].to);
+}
+
+bool GraphState::adds_to_settled() const {
+    const std::span added = std::span(edges_).subspan(settled_edges_);
+    const bool apart = settled_forward_ && are_forward(added) &&
+                       (settled_edges_ == 0 || std::all_of(added.begin(), added.end(), [this](const EdgeRecord& edge) {
+                            return edge.to > highest_settled_;
+                        }));
+    if (!apart) return false;
+    std::vector<std::pair<std::uint32_t, std::uint32_t>> ends;
+    ends.reserve(added.size());
+    for (const EdgeRecord& edge : added)
+        ends.emplace_back(edge.to, edge.from);
+    std::sort(ends.begin(), ends.end());
+    return std::adjacent_find(ends.begin(), ends.end()) == ends.end();
+}
+
 std::vector<std::uint32_t> GraphState::find_cycle() const {
     place_captured_edges();
-    if (std::all_of(edges_.begin(), edges_.end(), [](const EdgeRecord& edge) { return edge.from < edge.to; }))
-        return {};
+    if (are_forward(edges_)) return {};
 
     const EdgeGroups outgoing(nodes_.size(), edges_, &EdgeRecord::from);
     enum class Mark : char { unseen, on_path, done };

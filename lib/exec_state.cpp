@@ -100,9 +100,7 @@ ExecNode ExecState::node_of(const Node& node) const {
 
 const GraphState& ExecState::in_basis(const GraphState& graph) const {
     if (graph.parent() == nullptr) return *basis_;
-    const auto& siblings = graph.parent()->nested();
-    const auto place = std::find_if(siblings.begin(), siblings.end(), [&](const auto& g) { return g.get() == &graph; });
-    return *in_basis(*graph.parent()).nested()[static_cast<std::size_t>(place - siblings.begin())];
+    return *in_basis(*graph.parent()).nested()[graph.position()];
 }
 
 Shadow& ExecState::shadow(const ExecNode& node) {

@@ -25,14 +25,6 @@ void find_nodes(const GraphState& graph, std::vector<Node>& found, const Predica
         find_nodes(*inner, found, is);
 }
 
-/// The handle in `graph`, or in a graph inside it, of a node of the graph that it was cloned from; else an empty one.
-Node find_counterpart(const GraphState& graph, const Node& original) {
-    if (graph.is_of_origin(original)) return graph.handle(GraphState::index_unchecked(original));
-    for (const auto& inner : graph.nested())
-        if (const Node found = find_counterpart(*inner, original); found != Node()) return found;
-    return {};
-}
-
 } // namespace
 
 Graph::Graph(std::shared_ptr<GraphState> state) noexcept : state_(std::move(state)) {}
@@ -112,7 +104,7 @@ Graph Graph::clone() const {
 
 Node Graph::counterpart_of(const Node& original) const {
     const GraphState& graph = state();
-    const Node found = graph.is_clone() ? find_counterpart(graph, original) : Node();
+    const Node found = graph.is_clone() ? find_counterpart(graph, original, detail::HandlesOf::origin) : Node();
     if (found != Node()) return found;
     detail::refuse("the node is not of the graph that this one was cloned from",
                    node_subject(GraphState::of(original), GraphState::index_unchecked(original), "counterpart: "));

@@ -193,6 +193,9 @@ void GraphState::attach(std::shared_ptr<GraphState> inner, std::uint32_t index, 
     inner->owns_native_ = false;
     inner->parent_ = this;
     inner->parent_node_ = index;
+    const bool follows = !nested_.empty() && nested_.back()->parent_node_ == index;
+    inner->number_ = follows ? nested_.back()->number_ + 1 : 0;
+    inner->position_ = static_cast<std::uint32_t>(nested_.size());
     inner->place_ = place;
     GraphState& root_graph = root();
     for (const Change& change : std::exchange(inner->changes_, {})) {
@@ -211,10 +214,18 @@ void GraphState::require_root(std::string_view action) const {
            {{}, {std::string(parent_->nodes_[parent_node_].label)}, parent_->nodes_[parent_node_].location});
 }
 
+std::span<const std::shared_ptr<GraphState>> GraphState::nested_in(std::uint32_t index) const {
+    const auto first =
+        std::lower_bound(nested().begin(), nested().end(), index,
+                         [](const auto& inner, std::uint32_t node) { return inner->parent_node_ < node; });
+    const auto last = std::upper_bound(
+        first, nested().end(), index, [](std::uint32_t node, const auto& inner) { return node < inner->parent_node_; });
+    return {first, last};
+}
+
 const std::shared_ptr<GraphState>* GraphState::find_nested(std::uint32_t index, std::size_t number) const {
-    for (const auto& inner : nested())
-        if (inner->parent_node_ == index && number-- == 0) return &inner;
-    return nullptr;
+    const auto inside = nested_in(index);
+    return number < inside.size() ? &inside[number] : nullptr;
 }
 
 void GraphState::orphan() noexcept {
@@ -243,6 +254,16 @@ void GraphState::require_not_lost() const {
         {{}, {}, *lost_at_});
 }
 
+const GraphAllocation* GraphState::find_memory(std::uintptr_t place) const {
+    const auto found = memory_index_.latest(allocations(), place);
+    return found ? &allocations_[*found] : nullptr;
+}
+
+const GraphAllocation* GraphState::find_foreign_memory(std::uintptr_t address) const {
+    const auto found = memory_index_.foreign(allocations(), address);
+    return found ? &allocations_[*found] : nullptr;
+}
+
 void GraphState::keep(std::vector<std::shared_ptr<const void>>&& owners) {
     reserve_more(owners_, owners.size());
     for (auto& owner : owners)
@@ -264,6 +285,8 @@ void GraphState::forget_from(std::uint32_t first) noexcept {
     const auto written = edges_.begin() + static_cast<std::ptrdiff_t>(native_edges_);
     native_edges_ -= static_cast<std::size_t>(std::count_if(edges_.begin(), written, goes));
     edges_.erase(std::remove_if(edges_.begin(), edges_.end(), goes), edges_.end());
+    settled_edges_ = 0;
+    memory_index_.clear();
     for (GraphAllocation& memory : allocations_)
         if (memory.free && *memory.free >= first) memory.free.reset();
     std::erase_if(allocations_, [first](const GraphAllocation& memory) {
@@ -320,6 +343,7 @@ std::uint32_t GraphState::find_native(cudaGraphNode_t node) {
 void GraphState::place_captured_edges_now() {
     edges_.insert(edges_.begin() + static_cast<std::ptrdiff_t>(native_edges_), captured_edges_.begin(),
                   captured_edges_.end());
+    if (settled_edges_ > native_edges_) settled_edges_ = 0;
     native_edges_ += captured_edges_.size();
     captured_edges_.clear();
 }
@@ -387,14 +411,8 @@ std::string describe_place(const GraphState& graph) {
     if (graph.parent() == nullptr) return "the graph itself";
     std::string text;
     if (graph.place() == Place::body) {
-        std::size_t bodies = 0;
-        std::size_t number = 0;
-        for (const auto& inner : graph.parent()->nested()) {
-            if (inner->parent_node() != graph.parent_node()) continue;
-            if (inner.get() == &graph) number = bodies;
-            ++bodies;
-        }
-        text = bodies == 1 ? "the body of " : fmt::format("body {} of ", number);
+        const std::size_t bodies = graph.parent()->nested_in(graph.parent_node()).size();
+        text = bodies == 1 ? "the body of " : fmt::format("body {} of ", graph.number());
     }
     return text + describe_node(*graph.parent(), graph.parent_node());
 }

@@ -1,6 +1,7 @@
 // The state behind GraphBuilder and Graph: node records, logical edges, owners, and CUDA's graph.
 #pragma once
 
+#include "allocation_index.hpp"
 #include "capture_names.hpp"
 #include "conditions.hpp"
 #include "driver.hpp"
@@ -24,10 +25,12 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <memory_resource>
 #include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 #include <type_traits>
 #include <unordered_map>
@@ -160,6 +163,9 @@ class GraphState {
     /// The graph whose node `parent_node()` this one is inside of; null for a root.
     [[nodiscard]] const GraphState* parent() const noexcept { return parent_; }
     [[nodiscard]] std::uint32_t parent_node() const noexcept { return parent_node_; }
+    /// Which of the graphs inside that node this one is, and which of all `nested()` of the graph around it.
+    [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+    [[nodiscard]] std::uint32_t position() const noexcept { return position_; }
     [[nodiscard]] const GraphState& root() const noexcept { return parent_ == nullptr ? *this : parent_->root(); }
     [[nodiscard]] GraphState& root() noexcept { return parent_ == nullptr ? *this : parent_->root(); }
     /// Throws GraphError, saying `action`, if this graph is inside a node.
@@ -178,7 +184,9 @@ class GraphState {
     }
     /// Graph `number` inside node `index`; null if there is none.
     [[nodiscard]] const std::shared_ptr<GraphState>* find_nested(std::uint32_t index, std::size_t number) const;
-    /// The graphs inside nodes of this one.
+    /// The graphs inside node `index`.
+    [[nodiscard]] std::span<const std::shared_ptr<GraphState>> nested_in(std::uint32_t index) const;
+    /// The graphs inside nodes of this one, in order of the nodes.
     [[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& nested() const {
         read_nodes();
         return nested_;
@@ -293,12 +301,17 @@ class GraphState {
     void reserve_edges(std::size_t more) { reserve_more(edges_, more); }
     /// Merges repeated edges, keeping the first of each.
     void merge_edges();
+    /// `check_edges` and `merge_edges`. Looks at the edges that have come since the last time only, if they lead to
+    /// nodes to which none led before.
+    void settle_edges(const char* action);
     /// Two edges between the same nodes that differ in kind, or nothing.
     [[nodiscard]] std::vector<EdgeRecord> find_contradiction() const;
     /// The nodes of a cycle in order, or nothing.
     [[nodiscard]] std::vector<std::uint32_t> find_cycle() const;
     /// Throws GraphError, saying `action`, if the edges close a cycle, or two of different kinds join the same nodes.
     void check_edges(const char* action) const;
+    /// The same; `action` is called for the error only.
+    void check_edges(const std::function<std::string()>& action) const;
 
     /// The arguments in this graph that follow a DynamicParam.
     [[nodiscard]] const std::vector<Binding>& bindings(std::uint64_t dynamic) const noexcept;
@@ -313,6 +326,13 @@ class GraphState {
         return allocations_;
     }
     void reserve_allocation() { reserve_more(allocations_, 1); }
+    /// The last allocation of this graph with memory at `place`, or what of another graph it frees at `address`; null
+    /// if there is none.
+    [[nodiscard]] const GraphAllocation* find_memory(std::uintptr_t place) const;
+    [[nodiscard]] GraphAllocation* find_memory(std::uintptr_t place) {
+        return const_cast<GraphAllocation*>(std::as_const(*this).find_memory(place));
+    }
+    [[nodiscard]] const GraphAllocation* find_foreign_memory(std::uintptr_t address) const;
 
     /// The node's place for changes; made on first use, which changes nothing yet.
     [[nodiscard]] UpdatedNode& updated(std::uint32_t index);
@@ -394,6 +414,10 @@ class GraphState {
     void write_edges();
     /// Adds an edge that CUDA has already; all others must have been written, and there must be room.
     void append_native_edge(std::uint32_t from, std::uint32_t to) noexcept {
+        if (settled_edges_ == edges_.size()) {
+            ++settled_edges_;
+            highest_settled_ = std::max(highest_settled_, to);
+        }
         edges_.push_back({from, to}); // none is captured: they are placed before others are written
         native_edges_ = edges_.size();
     }
@@ -419,6 +443,7 @@ class GraphState {
     [[nodiscard]] std::size_t equal_edges(std::size_t first) const noexcept;
     /// Gives CUDA the edges up to `end`, all of one kind.
     void write_edges(std::size_t end);
+    [[nodiscard]] bool adds_to_settled() const;
     std::uint32_t number_from(std::uint32_t first) noexcept;
     /// Puts captured edges behind the others that CUDA has. Not done at once, so that a region costs nothing for those
     /// that CUDA does not have; done before a graph is built.
@@ -436,6 +461,8 @@ class GraphState {
     Place place_ = Place::root;
     int device_ = 0;
     std::uint32_t parent_node_ = 0;
+    std::uint32_t number_ = 0;
+    std::uint32_t position_ = 0;
     std::uint32_t first_number_ = 0;
     std::uint32_t node_total_ = 0;
     std::atomic<bool> nodes_unread_ = false;
@@ -460,8 +487,12 @@ class GraphState {
     std::vector<EdgeRecord> captured_edges_;          ///< CUDA has them: `edges_` is to have them, see above
     std::size_t native_edges_ = 0;                    ///< how many of `edges_` CUDA has
     bool has_early_edges_ = false;                    ///< whether one of `edges_` may be other than full
+    std::size_t settled_edges_ = 0;                   ///< how many of `edges_` are known to be right, each there once
+    bool settled_forward_ = true;                     ///< whether they all lead to nodes that were made later
+    std::uint32_t highest_settled_ = 0;               ///< the latest node that one of them leads to
     std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet
     std::vector<GraphAllocation> allocations_;
+    mutable AllocationIndex memory_index_;
     FunctionCache<16> functions_;
     std::unordered_map<std::uint64_t, std::vector<Binding>> bindings_; ///< by the parameter's id
     std::unordered_map<std::uint32_t, UpdatedNode> updated_;           ///< by node index

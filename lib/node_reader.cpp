@@ -180,10 +180,11 @@ NodeParams NodeReader::free(cudaGraphNode_t node, std::uint32_t index) {
     checked<GraphError>(cudaGraphMemFreeNodeGetParams(node, &address), "cudaGraphMemFreeNodeGetParams");
     const auto place = reinterpret_cast<std::uintptr_t>(address);
     auto& known = allocations_;
-    const auto memory = std::find_if(known.begin(), known.end(),
-                                     [&](const GraphAllocation& each) { return each.address == place && !each.free; });
-    if (memory != known.end())
-        memory->free = index;
+    for (; indexed_ < known.size(); ++indexed_)
+        latest_[known[indexed_].address] = indexed_; // the one before it there has been freed
+    const auto memory = latest_.find(place);
+    if (memory != latest_.end() && !known[memory->second].free)
+        known[memory->second].free = index;
     else
         known.push_back({place, 1, std::nullopt, index});
     return graph_.store(FreeParams{address});

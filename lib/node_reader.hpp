@@ -37,6 +37,8 @@ class NodeReader {
 
     GraphState& graph_;
     std::vector<GraphAllocation>& allocations_;
+    std::size_t indexed_ = 0;                                ///< how many of them are in `latest_`
+    std::unordered_map<std::uintptr_t, std::size_t> latest_; ///< by address
     CUfunction last_function_ = nullptr;
     const KernelSignature* last_signature_ = nullptr;
     std::unordered_map<CUfunction, const KernelSignature*> signatures_;

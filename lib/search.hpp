@@ -4,6 +4,7 @@
 #include "graph_state.hpp"
 
 #include <cstdint>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -22,6 +23,34 @@ template <class Predicate>
         if (is(graph, i)) return {&graph, i};
     for (const auto& inner : graph.nested())
         if (const FoundNode found = find_node(*inner, is)) return found;
+    return {};
+}
+
+/// Whose handles are looked for.
+enum class HandlesOf { origin, origin_and_itself };
+
+/// The handle in `graph`, or in a graph inside it, of a node of what they were cloned from, or of themselves; else an
+/// empty one. Takes as long as graphs are nested, where the clone was made of all of them at once.
+[[nodiscard]] inline Node find_counterpart(const GraphState& graph, const Node& original, HandlesOf whose) {
+    const bool itself = whose == HandlesOf::origin_and_itself;
+    const std::uint32_t index = GraphState::index_unchecked(original);
+    if (GraphState::is_alive(original)) {
+        std::vector<std::uint32_t> way; // from an origin of `graph` down to the node's graph
+        for (const GraphState* place = &GraphState::of(original); place != nullptr; place = place->parent()) {
+            if (!(itself && place == &graph) && !graph.is_of_origin(place->handle(0))) {
+                way.push_back(place->position());
+                continue;
+            }
+            const GraphState* found = &graph;
+            for (; found != nullptr && !way.empty(); way.pop_back())
+                found = way.back() < found->nested().size() ? found->nested()[way.back()].get() : nullptr;
+            if (found != nullptr) return found->handle(index);
+            break;
+        }
+    }
+    if ((itself && graph.is_own(original)) || graph.is_of_origin(original)) return graph.handle(index);
+    for (const auto& inner : graph.nested()) // moved there, perhaps, itself or its clone
+        if (const Node found = find_counterpart(*inner, original, whose); found != Node()) return found;
     return {};
 }
 

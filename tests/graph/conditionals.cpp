@@ -181,7 +181,7 @@ TEST_CASE("conditionals are nodes with bodies to look at", "[conditional][nodes]
     const DeviceBuffer<int> cell(1);
     GraphBuilder b;
     const Condition first = b.condition(1);
-    const Condition second = b.condition(1);
+    const Condition second = b.condition(0);
     Node inside;
     const auto branch = b.if_(first, [&](GraphBuilder& body) {
                              inside = body.kernel({}, store, cell, 1).label("then");
@@ -217,6 +217,26 @@ TEST_CASE("DOT text draws the bodies of conditionals as clusters", "[conditional
     for (const char* label : {"\"then\"", "\"else\"", "\"case 0\"", "\"case 1\"", "\"body\"", "label=\"while\"",
                               "label=\"if\"", "label=\"switch\"", "subgraph cluster_n0_1", "n0 -> n1;"})
         CHECK_THAT(dot, ContainsSubstring(label));
+}
+
+TEST_CASE("a cluster in DOT text has a title of its own, or none", "[conditional][dot]") {
+    const DeviceBuffer<int> cell(1);
+    GraphBuilder b;
+    b.if_(b.condition(1), [&](GraphBuilder& then) {
+        then.switch_(then.condition(0), {adds(cell.data(), 1), [&](GraphBuilder& second) {
+                                             GraphBuilder inner;
+                                             inner.kernel({}, store, cell, 1);
+                                             second.child(std::move(inner).build());
+                                         }});
+    });
+    const std::string dot = std::move(b).build().dot();
+    std::size_t clusters = 0;
+    for (std::size_t at = dot.find("subgraph"); at != std::string::npos; at = dot.find("subgraph", at + 1)) {
+        const std::size_t next_line = dot.find('\n', at) + 1;
+        CHECK_THAT(dot.substr(dot.find_first_not_of(' ', next_line), 6), Equals("label="));
+        ++clusters;
+    }
+    CHECK(clusters == 7); // of three nodes, and of the graphs inside: one, two and one
 }
 
 TEST_CASE("an exec updates, disables and enables nodes of bodies", "[conditional][exec]") {

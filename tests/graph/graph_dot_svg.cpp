@@ -46,6 +46,23 @@ TEST_CASE("Graphviz draws a graph with all its labels", "[graph][dot]") {
         CHECK_THAT(svg, ContainsSubstring(text));
 }
 
+TEST_CASE("Graphviz draws the title of each body once", "[graph][dot]") {
+    cudag::GraphBuilder b;
+    b.if_(b.condition(1), [](cudag::GraphBuilder& then) {
+        then.switch_(then.condition(0),
+                     {[](cudag::GraphBuilder& body) { body.if_(body.condition(1), [](cudag::GraphBuilder&) {}); }});
+    });
+    const std::string svg = drawn(std::move(b).build().dot());
+    const auto count = [&](std::string_view text) {
+        std::size_t found = 0;
+        for (std::size_t at = svg.find(text); at != std::string::npos; at = svg.find(text, at + 1))
+            ++found;
+        return found;
+    };
+    CHECK(count(">then<") == 2);
+    CHECK(count(">case 0<") == 1);
+}
+
 TEST_CASE("Graphviz draws an empty graph", "[graph][dot]") {
     CHECK_THAT(drawn(cudag::GraphBuilder().build().dot()), ContainsSubstring("<svg"));
 }
