@@ -4,9 +4,15 @@
 #include "edge_groups.hpp"
 #include "failure.hpp"
 #include "memory_uses.hpp"
+#include "reach.hpp"
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
+#include <map>
+#include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -15,6 +21,75 @@ namespace cudag::detail {
 
 namespace {
 
+/// The nodes in an order that all edges keep.
+std::vector<std::uint32_t> sorted_nodes(const GraphState& graph, const EdgeGroups& outgoing) {
+    std::vector<std::uint32_t> waits_for(graph.nodes().size());
+    for (const EdgeRecord& edge : graph.edges())
+        ++waits_for[edge.to];
+    std::vector<std::uint32_t> order;
+    order.reserve(waits_for.size());
+    for (std::uint32_t node = 0; node < waits_for.size(); ++node)
+        if (waits_for[node] == 0) order.push_back(node);
+    for (std::size_t i = 0; i < order.size(); ++i)
+        for (std::uint32_t item = outgoing.first[order[i]]; item < outgoing.first[order[i] + 1]; ++item)
+            if (const std::uint32_t to = graph.edges()[outgoing.items[item]].to; --waits_for[to] == 0)
+                order.push_back(to);
+    return order;
+}
+
+/// The allocations that there are between two nodes of such an order.
+class LiveMemory {
+  public:
+    explicit LiveMemory(const std::vector<GraphAllocation>& all) : all_(all) {}
+
+    void begin(std::uint32_t allocation) {
+        const GraphAllocation& memory = all_[allocation];
+        bool apart = true;
+        for_each_apart(memory.address, memory.bytes, [&](std::uint32_t) { apart = false; });
+        if (apart)
+            apart_.emplace(memory.address, allocation);
+        else
+            others_.push_back(allocation);
+    }
+    void end(std::uint32_t allocation) {
+        const auto found = apart_.find(all_[allocation].address);
+        if (found != apart_.end() && found->second == allocation)
+            apart_.erase(found);
+        else
+            std::erase(others_, allocation);
+    }
+    template <class Visit>
+    void for_each(std::uintptr_t begin, std::size_t bytes, const Visit& visit) const {
+        for_each_apart(begin, bytes, visit);
+        for (const std::uint32_t allocation : others_)
+            if (all_[allocation].overlaps(begin, bytes)) visit(allocation);
+    }
+
+  private:
+    template <class Visit>
+    void for_each_apart(std::uintptr_t begin, std::size_t bytes, const Visit& visit) const {
+        for (auto after = apart_.lower_bound(begin + bytes); after != apart_.begin();) {
+            --after;
+            if (!all_[after->second].overlaps(begin, bytes)) return;
+            visit(after->second);
+        }
+    }
+
+    const std::vector<GraphAllocation>& all_;
+    std::map<std::uintptr_t, std::uint32_t> apart_; ///< by address, none over another
+    std::vector<std::uint32_t> others_;             ///< none as a rule: CUDA gives out no memory that is in use
+};
+
+/// A use, and memory that it may be a use of: what is alive when the use stands where it does in some order.
+struct Candidate {
+    std::uint32_t allocation;
+    std::uint32_t use;
+};
+
+/// One sweep through the nodes in such an order finds for each use the allocations that are alive there: as a rule one,
+/// however often memory is reused. Then one search from each alloc node, and one back from each free node, must come
+/// by the uses. Takes (nodes + edges + uses) * log(allocations), and what the searches take: see Reach. At worst, where
+/// edges go to and fro everywhere, that is allocations * edges.
 class Check {
   public:
     explicit Check(const GraphState& graph)
@@ -22,41 +97,105 @@ class Check {
           incoming_(graph.nodes().size(), graph.edges(), &EdgeRecord::to), uses_(memory_uses(graph)) {}
 
     void run() const {
+        const std::vector<std::uint32_t> order = sorted_nodes(graph_, outgoing_);
+        std::vector<std::uint32_t> place(order.size());
+        for (std::uint32_t i = 0; i < order.size(); ++i)
+            place[order[i]] = i;
+        Reach forward(graph_.edges(), place, Reach::Along::edges);
+        Reach backward(graph_.edges(), place, Reach::Along::against);
+        const std::vector<Candidate> candidates = sorted_candidates(order);
+
         const auto& memory = graph_.allocations();
         std::vector<bool> placed(uses_.size());
+        auto first = candidates.begin();
         for (std::uint32_t i = 0; i < memory.size(); ++i) {
-            const std::vector<bool> after = reached_from(memory[i].alloc, outgoing_, &EdgeRecord::to);
-            const std::vector<bool> before = reached_from(memory[i].free, incoming_, &EdgeRecord::from);
-            if (memory[i].alloc && memory[i].free && !after[*memory[i].free]) refuse_free(memory[i]);
-            for (std::size_t use = 0; use < uses_.size(); ++use)
-                for (const std::uint32_t candidate : uses_[use].allocations)
-                    if (candidate == i && after[uses_[use].node] && before[uses_[use].node]) placed[use] = true;
+            const auto last =
+                std::find_if(first, candidates.end(), [i](const Candidate& c) { return c.allocation != i; });
+            const std::span mine(first, last);
+            first = last;
+            const std::vector<std::uint32_t> after = reached(forward, memory[i].alloc, mine, memory[i].free);
+            if (memory[i].alloc && memory[i].free && !contains(after, *memory[i].free)) refuse_free(memory[i]);
+            const std::vector<std::uint32_t> before = reached(backward, memory[i].free, mine, std::nullopt);
+            for (const Candidate& candidate : mine) {
+                const std::uint32_t node = uses_[candidate.use].node;
+                if ((!memory[i].alloc || contains(after, node)) && (!memory[i].free || contains(before, node)))
+                    placed[candidate.use] = true;
+            }
         }
         for (std::size_t use = 0; use < uses_.size(); ++use)
             if (!placed[use]) refuse_use(uses_[use]);
     }
 
   private:
-    /// The nodes on paths from `start`; all of them if there is no such node.
-    [[nodiscard]] std::vector<bool> reached_from(std::optional<std::uint32_t> start, const EdgeGroups& edges,
-                                                 std::uint32_t EdgeRecord::*next) const {
-        std::vector<bool> reached(graph_.nodes().size(), !start);
-        if (!start) return reached;
-        std::vector<std::uint32_t> waiting{*start};
+    /// In order of the allocations.
+    [[nodiscard]] std::vector<Candidate> sorted_candidates(const std::vector<std::uint32_t>& order) const {
+        const auto& memory = graph_.allocations();
+        constexpr auto none = std::numeric_limits<std::uint32_t>::max();
+        std::vector<std::uint32_t> begins(order.size(), none);
+        std::vector<std::uint32_t> ends(order.size(), none);
+        LiveMemory live(memory);
+        for (std::uint32_t i = 0; i < memory.size(); ++i) {
+            if (memory[i].alloc)
+                begins[*memory[i].alloc] = i;
+            else
+                live.begin(i);
+            if (memory[i].free) ends[*memory[i].free] = i;
+        }
+        const auto precedes = [](const MemoryUse& use, std::uint32_t node) { return use.node < node; };
+        std::vector<Candidate> found;
+        for (const std::uint32_t node : order) {
+            if (begins[node] != none) live.begin(begins[node]);
+            if (ends[node] != none) live.end(ends[node]);
+            auto use = std::lower_bound(uses_.begin(), uses_.end(), node, precedes);
+            for (; use != uses_.end() && use->node == node; ++use)
+                live.for_each(use->begin, use->bytes, [&](std::uint32_t allocation) {
+                    found.push_back({allocation, static_cast<std::uint32_t>(use - uses_.begin())});
+                });
+        }
+        std::stable_sort(found.begin(), found.end(),
+                         [](const Candidate& a, const Candidate& b) { return a.allocation < b.allocation; });
+        return found;
+    }
+
+    /// The nodes of `candidates`, and `other`, that a search from `start` comes by, sorted; none if there is no start.
+    [[nodiscard]] std::vector<std::uint32_t> reached(Reach& reach, std::optional<std::uint32_t> start,
+                                                     std::span<const Candidate> candidates,
+                                                     std::optional<std::uint32_t> other) const {
+        std::vector<std::uint32_t> nodes;
+        if (!start) return nodes;
+        std::vector<Reach::Target> targets;
+        for (const Candidate& candidate : candidates)
+            targets.push_back({uses_[candidate.use].node});
+        if (other) targets.push_back({*other});
+        reach.search(*start, targets);
+        for (const Reach::Target& target : targets)
+            if (target.reached) nodes.push_back(target.node);
+        std::sort(nodes.begin(), nodes.end());
+        return nodes;
+    }
+    [[nodiscard]] static bool contains(const std::vector<std::uint32_t>& sorted, std::uint32_t node) {
+        return std::binary_search(sorted.begin(), sorted.end(), node);
+    }
+
+    /// All nodes on paths from `start`.
+    [[nodiscard]] std::vector<bool> all_from(std::uint32_t start, const EdgeGroups& edges,
+                                             std::uint32_t EdgeRecord::*next) const {
+        std::vector<bool> found(graph_.nodes().size());
+        std::vector<std::uint32_t> waiting{start};
         while (!waiting.empty()) {
             const std::uint32_t node = waiting.back();
             waiting.pop_back();
             for (std::uint32_t i = edges.first[node]; i < edges.first[node + 1]; ++i) {
                 const std::uint32_t other = graph_.edges()[edges.items[i]].*next;
-                if (reached[other]) continue;
-                reached[other] = true;
+                if (found[other]) continue;
+                found[other] = true;
                 waiting.push_back(other);
             }
         }
-        return reached;
+        return found;
     }
     [[nodiscard]] bool comes_after(std::uint32_t node, std::uint32_t other) const {
-        return reached_from(other, outgoing_, &EdgeRecord::to)[node];
+        return all_from(other, outgoing_, &EdgeRecord::to)[node];
     }
 
     /// What to do so that `later` comes after `earlier`.
@@ -77,11 +216,11 @@ class Check {
 
     [[noreturn]] void refuse_use(const MemoryUse& use) const {
         // where memory is reused, the allocation that comes last before the use is the one that was meant
-        const GraphAllocation* meant = &graph_.allocations()[use.allocations.front()];
-        for (const std::uint32_t i : use.allocations) {
-            const GraphAllocation& candidate = graph_.allocations()[i];
-            if (!candidate.alloc || comes_after(use.node, *candidate.alloc)) meant = &candidate;
-        }
+        const std::vector<bool> before = all_from(use.node, incoming_, &EdgeRecord::from);
+        const GraphAllocation* meant = nullptr;
+        for (const GraphAllocation& memory : graph_.allocations())
+            if (memory.overlaps(use.begin, use.bytes) && (meant == nullptr || !memory.alloc || before[*memory.alloc]))
+                meant = &memory;
         Subject subject = node_subject(*use.graph, use.index, "build: ");
         std::string owner = "memory of another graph";
         if (meant->alloc) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
+#include <iterator>
+#include <unordered_map>
 #include <utility>
 
 namespace cudag::detail {
@@ -13,6 +15,8 @@ namespace {
 struct Range {
     std::uintptr_t begin;
     std::size_t bytes;
+
+    [[nodiscard]] std::uintptr_t end() const noexcept { return begin + bytes; }
 };
 
 Range range_of(const void* address, std::size_t bytes) {
@@ -21,11 +25,8 @@ Range range_of(const void* address, std::size_t bytes) {
 
 class Collector {
   public:
-    explicit Collector(const GraphState& graph) : memory_(graph.allocations()) {
-        for (const GraphAllocation& memory : memory_) {
-            lowest_ = std::min(lowest_, memory.address);
-            highest_ = std::max(highest_, memory.address + memory.bytes);
-        }
+    explicit Collector(const GraphState& graph) {
+        note(graph.allocations());
         for (std::uint32_t node = 0; node < graph.nodes().size(); ++node)
             collect(node, graph, node);
         for (const auto& inner : graph.nested())
@@ -39,6 +40,23 @@ class Collector {
     }
 
   private:
+    void note(const std::vector<GraphAllocation>& allocations) {
+        std::vector<Range> all;
+        all.reserve(allocations.size());
+        for (const GraphAllocation& memory : allocations) {
+            all.push_back({memory.address, memory.bytes});
+            const auto lowest = lowest_to_.try_emplace(memory.address + memory.bytes, memory.address).first;
+            lowest->second = std::min(lowest->second, memory.address);
+        }
+        std::sort(all.begin(), all.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+        for (const Range& range : all) {
+            if (memory_.empty() || memory_.back().end() <= range.begin)
+                memory_.push_back(range);
+            else
+                memory_.back().bytes = std::max(memory_.back().end(), range.end()) - memory_.back().begin;
+        }
+    }
+
     void collect_inside(std::uint32_t node, const GraphState& inner) {
         for (std::uint32_t i = 0; i < inner.nodes().size(); ++i)
             collect(node, inner, i);
@@ -48,13 +66,14 @@ class Collector {
 
     void collect(std::uint32_t node, const GraphState& graph, std::uint32_t index) {
         find_ranges(graph.nodes()[index].params);
-        for (const Range& range : ranges_) {
-            if (range.begin >= highest_ || range.begin + range.bytes <= lowest_) continue;
-            std::vector<std::uint32_t> found;
-            for (std::uint32_t i = 0; i < memory_.size(); ++i)
-                if (memory_[i].overlaps(range.begin, range.bytes)) found.push_back(i);
-            if (!found.empty()) uses_.push_back({node, &graph, index, std::move(found)});
-        }
+        for (const Range& range : ranges_)
+            if (is_graph_memory(range)) uses_.push_back({node, &graph, index, range.begin, range.bytes});
+    }
+
+    [[nodiscard]] bool is_graph_memory(const Range& range) const {
+        const auto after = std::lower_bound(memory_.begin(), memory_.end(), range.end(),
+                                            [](const Range& memory, std::uintptr_t end) { return memory.begin < end; });
+        return after != memory_.begin() && range.begin < std::prev(after)->end();
     }
 
     void find_ranges(const NodeParams& params) {
@@ -82,22 +101,23 @@ class Collector {
             std::memcpy(&address, kernel.values + parameter.offset, sizeof address);
             ranges_.push_back({address, 1});
         }
-        if (ranges_.size() > 1) std::erase_if(ranges_, [this](const Range& range) { return is_end(range.begin); });
+        if (ranges_.size() < 2) return;
+        const std::vector<Range> all = ranges_;
+        std::erase_if(ranges_, [&](const Range& range) { return is_end(range.begin, all); });
     }
 
-    /// Whether the kernel is given memory that ends at `address`, which is then no use of what begins there.
-    [[nodiscard]] bool is_end(std::uintptr_t address) const {
-        return std::any_of(memory_.begin(), memory_.end(), [&](const GraphAllocation& memory) {
-            return memory.address + memory.bytes == address &&
-                   std::any_of(ranges_.begin(), ranges_.end(),
-                               [&](const Range& other) { return memory.contains(other.begin); });
-        });
+    /// Whether a kernel that is given `all` has memory that ends at `address`, which is then no use of what begins
+    /// there.
+    [[nodiscard]] bool is_end(std::uintptr_t address, const std::vector<Range>& all) const {
+        const auto lowest = lowest_to_.find(address);
+        return lowest != lowest_to_.end() && std::any_of(all.begin(), all.end(), [&](const Range& other) {
+                   return other.begin >= lowest->second && other.begin < address;
+               });
     }
 
-    const std::vector<GraphAllocation>& memory_;
-    std::uintptr_t lowest_ = UINTPTR_MAX;
-    std::uintptr_t highest_ = 0;
-    std::vector<Range> ranges_; ///< of the node that is being looked at
+    std::vector<Range> memory_;                                    ///< of all allocations, what overlaps as one
+    std::unordered_map<std::uintptr_t, std::uintptr_t> lowest_to_; ///< where allocations begin that end there
+    std::vector<Range> ranges_;                                    ///< of the node that is being looked at
     std::vector<MemoryUse> uses_;
 };
 

@@ -3,21 +3,24 @@
 
 #include "graph_state.hpp"
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
 namespace cudag::detail {
 
-/// A node that is given an address inside graph memory.
+/// A node that is given an address inside graph memory: of one allocation, or of several if CUDA reuses the memory.
 struct MemoryUse {
     std::uint32_t node;      ///< of the graph that was asked for
     const GraphState* graph; ///< the same graph, or one inside `node`: that of the node which is given it
     std::uint32_t index;     ///< there
-    std::vector<std::uint32_t> allocations; ///< by index; more than one if CUDA reuses memory
+    std::uintptr_t begin;
+    std::size_t bytes;
 };
 
 /// In order of the nodes. Known are the operands of copies and fills, and the pointers and spans among a kernel's
-/// arguments, of which a pointer counts by its first byte.
+/// arguments, of which a pointer counts by its first byte. Takes as long as there are operands, times the logarithm of
+/// the allocations.
 [[nodiscard]] std::vector<MemoryUse> memory_uses(const GraphState& graph);
 
 } // namespace cudag::detail
