@@ -116,14 +116,16 @@ std::vector<Difference> diff_structure(const GraphState& before, const GraphStat
     return found;
 }
 
-std::vector<Difference> diff_nodes(const GraphState& before, const ParamsOf& params_before, const GraphState& after) {
+std::vector<Difference> diff_nodes(const GraphState& before, const ParamsOf& params_before, const GraphState& after,
+                                   bool for_update) {
     std::vector<Difference> found;
+    const ConditionPairs conditions(before, after, for_update);
     for_each_graph_pair(before, after, [&](const GraphState& a, const GraphState& b) {
         const std::size_t common = std::min(a.nodes().size(), b.nodes().size());
         for (std::uint32_t i = 0; i < common; ++i) {
             const NodeParams& old_params = params_before(a, i);
-            if (same_params(old_params, b.nodes()[i].params)) continue;
-            for (FieldDifference& field : diff_params(old_params, b.nodes()[i].params))
+            if (same_params(old_params, b.nodes()[i].params, conditions)) continue;
+            for (FieldDifference& field : diff_params(old_params, b.nodes()[i].params, conditions))
                 found.push_back({field.kind, a.handle(i), b.handle(i), names(a, b, i), std::move(field.field),
                                  std::move(field.before), std::move(field.after), field.needs_instantiate});
         }
@@ -163,7 +165,7 @@ std::vector<Difference> diff(const Graph& a, const Graph& b) {
     const auto own_params = [](const detail::GraphState& graph, std::uint32_t index) -> const detail::NodeParams& {
         return graph.nodes()[index].params;
     };
-    std::vector<Difference> fields = detail::diff_nodes(before, own_params, after);
+    std::vector<Difference> fields = detail::diff_nodes(before, own_params, after, false);
     found.insert(found.end(), std::make_move_iterator(fields.begin()), std::make_move_iterator(fields.end()));
     return found;
 }

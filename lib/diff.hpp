@@ -14,20 +14,23 @@ namespace cudag::detail {
 /// The parameters in force in a node of the first graph: a graph's own, or those that an exec has.
 using ParamsOf = std::function<const NodeParams&(const GraphState& graph, std::uint32_t index)>;
 
-/// Calls `visit(before, after)` for every pair of graphs that stand at the same place in two trees: the roots first.
+/// Calls `visit(before, after)` for every pair of graphs that stand at the same place in two trees: the roots first,
+/// then those inside nodes of the same number, and there of the same number.
 template <class Visit>
 void for_each_graph_pair(const GraphState& before, const GraphState& after, const Visit& visit) {
     visit(before, after);
-    const std::size_t inner = std::min(before.nested().size(), after.nested().size());
-    for (std::size_t i = 0; i < inner; ++i)
-        for_each_graph_pair(*before.nested()[i], *after.nested()[i], visit);
+    for (const auto& inner : before.nested())
+        if (const auto* other = after.find_nested(inner->parent_node(), inner->number());
+            other != nullptr && (*other)->place() == inner->place())
+            for_each_graph_pair(*inner, **other, visit);
 }
 
 /// Nodes, kinds of nodes and edges; without an allocation where they are equal.
 [[nodiscard]] std::vector<Difference> diff_structure(const GraphState& before, const GraphState& after);
 
-/// Parameters of the nodes that both have.
+/// Parameters of the nodes that both have. `for_update`: what keeps CUDA from taking `after` for `before`, even if it
+/// is not the user's.
 [[nodiscard]] std::vector<Difference> diff_nodes(const GraphState& before, const ParamsOf& params_before,
-                                                 const GraphState& after);
+                                                 const GraphState& after, bool for_update);
 
 } // namespace cudag::detail

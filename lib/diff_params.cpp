@@ -134,6 +134,7 @@ RegionSide source_of(const cudaMemcpy3DParms& copy) {
 /// Notes only whether there is a difference.
 class Equality {
   public:
+    explicit Equality(const ConditionPairs& conditions) : conditions_(conditions) {}
     template <class T>
     void field(const char*, const T& before, const T& after, DifferenceKind = {}, bool = {}) {
         equal_ = equal_ && same(before, after);
@@ -141,15 +142,21 @@ class Equality {
     void argument(std::uint32_t, const ArgumentBytes& before, const ArgumentBytes& after) {
         equal_ = equal_ && before == after;
     }
+    void condition(std::uint32_t, cudaGraphConditionalHandle before, cudaGraphConditionalHandle after) {
+        equal_ = equal_ && conditions_.same(before, after);
+    }
+    [[nodiscard]] const ConditionPairs& conditions() const { return conditions_; }
     [[nodiscard]] bool result() const { return equal_; }
 
   private:
+    const ConditionPairs& conditions_;
     bool equal_ = true;
 };
 
 /// Writes down every difference.
 class List {
   public:
+    explicit List(const ConditionPairs& conditions) : conditions_(conditions) {}
     template <class T>
     void field(const char* name, const T& before, const T& after, DifferenceKind kind = DifferenceKind::parameter,
                bool needs_instantiate = false) {
@@ -160,9 +167,16 @@ class List {
         items_.push_back(
             {DifferenceKind::parameter, fmt::format("argument {}", index), text(before), text(after), false});
     }
+    void condition(std::uint32_t index, cudaGraphConditionalHandle before, cudaGraphConditionalHandle after) {
+        if (conditions_.same(before, after)) return;
+        items_.push_back({DifferenceKind::parameter, fmt::format("argument {}", index), conditions_.name_before(before),
+                          conditions_.name_after(after), false});
+    }
+    [[nodiscard]] const ConditionPairs& conditions() const { return conditions_; }
     [[nodiscard]] std::vector<FieldDifference>&& result() { return std::move(items_); }
 
   private:
+    const ConditionPairs& conditions_;
     std::vector<FieldDifference> items_;
 };
 
@@ -188,6 +202,11 @@ void compare(const KernelParams& before, const KernelParams& after, Sink& sink) 
         // an adopted node's signature has no types
         const bool typed = signature.parameters[i].type != ParameterType::object;
         const Parameter& parameter = typed ? signature.parameters[i] : after.signature->parameters[i];
+        if (is_condition(signature.parameters[i]) || is_condition(after.signature->parameters[i])) {
+            sink.condition(i, value_at<cudaGraphConditionalHandle>(before.values + parameter.offset),
+                           value_at<cudaGraphConditionalHandle>(after.values + parameter.offset));
+            continue;
+        }
         sink.argument(i, {before.values + parameter.offset, parameter}, {after.values + parameter.offset, parameter});
     }
 }
@@ -279,7 +298,13 @@ template <class Sink>
 void compare(const ConditionalParams& before, const ConditionalParams& after, Sink& sink) {
     sink.field("conditional", to_string(before.kind), to_string(after.kind), DifferenceKind::node_kind, true);
     sink.field("bodies", before.bodies, after.bodies, DifferenceKind::node_kind, true);
-    sink.field("condition", before.condition, after.condition, DifferenceKind::parameter, true);
+    const ConditionPairs& conditions = sink.conditions();
+    if (conditions.for_update())
+        sink.field("number of its condition, in the order in which they were made", before.condition, after.condition,
+                   DifferenceKind::parameter, true);
+    else
+        sink.field("initial value", conditions.initial_before(before.condition),
+                   conditions.initial_after(after.condition));
 }
 
 template <class Sink>
@@ -299,12 +324,13 @@ auto compare_any(const NodeParams& before, const NodeParams& after, Sink sink) {
 
 } // namespace
 
-std::vector<FieldDifference> diff_params(const NodeParams& before, const NodeParams& after) {
-    return compare_any(before, after, List());
+std::vector<FieldDifference> diff_params(const NodeParams& before, const NodeParams& after,
+                                         const ConditionPairs& conditions) {
+    return compare_any(before, after, List(conditions));
 }
 
-bool same_params(const NodeParams& before, const NodeParams& after) {
-    return before.index() == after.index() && compare_any(before, after, Equality());
+bool same_params(const NodeParams& before, const NodeParams& after, const ConditionPairs& conditions) {
+    return before.index() == after.index() && compare_any(before, after, Equality(conditions));
 }
 
 } // namespace cudag::detail

@@ -1,6 +1,7 @@
 // Compares the parameters of two nodes of one kind, field by field.
 #pragma once
 
+#include "condition_pairs.hpp"
 #include "node_params.hpp"
 
 #include <cudag/diff.hpp>
@@ -20,9 +21,11 @@ struct FieldDifference {
 };
 
 /// Empty if they are equal, or of kinds that cudag does not describe.
-[[nodiscard]] std::vector<FieldDifference> diff_params(const NodeParams& before, const NodeParams& after);
+[[nodiscard]] std::vector<FieldDifference> diff_params(const NodeParams& before, const NodeParams& after,
+                                                       const ConditionPairs& conditions);
 
 /// The same as an empty diff, without the texts.
-[[nodiscard]] bool same_params(const NodeParams& before, const NodeParams& after);
+[[nodiscard]] bool same_params(const NodeParams& before, const NodeParams& after,
+                               const ConditionPairs& conditions = {});
 
 } // namespace cudag::detail

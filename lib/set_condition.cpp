@@ -8,6 +8,7 @@
 
 #include <cstring>
 #include <new>
+#include <typeinfo>
 #include <utility>
 
 namespace cudag::detail {
@@ -70,6 +71,12 @@ void* set_condition_kernel() {
     return kernel;
 }
 
+using Layout = SignatureOf<cudaGraphConditionalHandle, unsigned>;
+const Parameter parameters[] = {
+    {Layout::layout.parameters[0].offset, Layout::layout.parameters[0].size, ParameterType::object, &typeid(Condition)},
+    Layout::layout.parameters[1]};
+const KernelSignature signature{parameters, Layout::count, Layout::layout.bytes};
+
 /// Null if CUDA does not tell.
 CUfunction function_of(cudaGraphNode_t node) {
     CUDA_KERNEL_NODE_PARAMS params{};
@@ -81,19 +88,17 @@ CUfunction function_of(cudaGraphNode_t node) {
 
 Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, unsigned value, std::string_view label,
                        const SourceLocation& where) {
-    using Signature = SignatureOf<cudaGraphConditionalHandle, unsigned>;
     const auto subject = [&] { return new_node_subject(NodeKind::kernel, where, "cudag_set_condition"); };
     require_allowed(graph, NodeKind::kernel, where);
     require_version(12080, "a condition with an initial value in a body that is repeated", subject);
     void* const kernel = set_condition_kernel();
 
-    auto* memory = graph.allocate_bytes(sizeof(KernelParams) + Signature::value.bytes);
+    auto* memory = graph.allocate_bytes(sizeof(KernelParams) + signature.bytes);
     std::byte* values = memory + sizeof(KernelParams);
-    void* arguments[] = {values + Signature::value.parameters[0].offset,
-                         values + Signature::value.parameters[1].offset};
+    void* arguments[] = {values + parameters[0].offset, values + parameters[1].offset};
     std::memcpy(arguments[0], &condition, sizeof condition);
     std::memcpy(arguments[1], &value, sizeof value);
-    auto* params = new (memory) KernelParams{nullptr, nullptr, &Signature::value, {}, values};
+    auto* params = new (memory) KernelParams{nullptr, nullptr, &signature, {}, values};
     Label stored_label(label);
     graph.reserve_node();
 
@@ -107,6 +112,10 @@ Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, 
     if (status != cudaSuccess) raise_call<GraphError>(status, "cudaGraphAddKernelNode", subject());
     params->function = function_of(node);
     return graph.append(node, {NodeKind::kernel, params, std::move(stored_label), where});
+}
+
+bool is_set_condition(const KernelParams& kernel) noexcept {
+    return kernel.signature == &signature;
 }
 
 } // namespace cudag::detail

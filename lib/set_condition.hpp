@@ -12,4 +12,7 @@ namespace cudag::detail {
 Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, unsigned value, std::string_view label,
                        const SourceLocation& where);
 
+/// Whether a kernel node was added by that.
+[[nodiscard]] bool is_set_condition(const KernelParams& kernel) noexcept;
+
 } // namespace cudag::detail

@@ -56,7 +56,7 @@ UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdic
             [&](const GraphState& graph, std::uint32_t index) -> const NodeParams& {
                 return exec.params({graph, index});
             },
-            next);
+            next, true);
     const auto decisive = [&](const Difference& difference) {
         if (culprit != nullptr && difference.after != Node()) return difference.after.native() == culprit;
         return difference.needs_instantiate;
