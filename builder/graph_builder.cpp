@@ -1,8 +1,10 @@
 // GraphBuilder: from the first node to the finished Graph.
 #include <cudag/builder.hpp>
 
+#include "device_guard.hpp"
 #include "failure.hpp"
 #include "graph_state.hpp"
+#include "loop_check.hpp"
 #include "memory_check.hpp"
 #include "new_conditional.hpp"
 
@@ -33,18 +35,21 @@ std::shared_ptr<GraphState> make_state() {
 /// CUDA instantiates no graph with a condition that no node looks at, and takes none back: one that was made in a body
 /// that threw gets a node that does nothing.
 void use_left_over_conditions(GraphState& graph) {
-    for (std::size_t i = 0; i < graph.conditions().count(); ++i) {
-        detail::ConditionRecord& condition = graph.conditions().at(i);
-        if (!condition.left_over) continue;
-        condition.left_over = false;
+    detail::Conditions& conditions = graph.conditions();
+    for (const detail::ConditionRecord& each : conditions.all()) {
+        if (!each.left_over) continue;
+        const std::size_t before = conditions.count();
+        const detail::ConditionRecord& condition = *conditions.take_left_over(each.initial, each.device);
         try {
+            const detail::DeviceGuard device(condition.device);
             detail::NewConditional node(graph, detail::ConditionalKind::if_, graph.condition_value(condition.handle), 1,
                                         condition.location);
             static_cast<void>(node.open_body(0));
             node.close_body();
-            node.keep().label("left over by a body that threw");
+            graph.handle(static_cast<std::uint32_t>(graph.nodes().size() - 1)).label("left over by a body that threw");
+            node.keep();
         } catch (...) {
-            condition.left_over = true;
+            conditions.leave_over_from(before);
             throw;
         }
     }
@@ -105,6 +110,7 @@ void GraphBuilder::check() const {
                             "do not make it",
                             condition.location),
                 {{}, {}, condition.location});
+    check_loops(*state_);
 }
 
 Graph GraphBuilder::build() && {

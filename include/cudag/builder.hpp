@@ -306,7 +306,9 @@ class CUDAG_EXPORT GraphBuilder {
         return {detail::Unchecked(), add_conditional(detail::ConditionalKind::if_, condition, bodies, 2, location)};
     }
 
-    /// Adds a node that runs the nodes that `body` adds as long as `condition` is not 0, also no time at all.
+    /// Adds a node that runs the nodes that `body` adds as long as `condition` is not 0, also no time at all. A kernel
+    /// in the body, or in a graph inside it, must take the condition as an argument, and set it to 0 in the end:
+    /// `build()` throws GraphError if none does, unless the condition is 0 at first and no kernel outside takes it.
     WhileNode while_(const Condition& condition, detail::GraphBody body,
                      SourceLocation location = SourceLocation::current()) {
         detail::know_set_condition();

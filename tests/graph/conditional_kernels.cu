@@ -14,6 +14,16 @@ __global__ void count_down(int* cell, cudag::Condition condition) {
     condition.set(*cell > 0 ? 1 : 0);
 }
 
+__global__ void count_down_raw(int* cell, cudaGraphConditionalHandle condition) {
+    --*cell;
+    cudaGraphSetConditional(condition, *cell > 0 ? 1 : 0);
+}
+
+__global__ void count_down_with(Counter counter) {
+    --*counter.cell;
+    counter.condition.set(*counter.cell > 0 ? 1 : 0);
+}
+
 __global__ void write_condition(unsigned long long* out, cudag::Condition condition) {
     *out = condition.native();
 }

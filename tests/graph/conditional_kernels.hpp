@@ -10,5 +10,13 @@ __global__ void set_condition(cudag::Condition condition, unsigned value);
 __global__ void set_from(cudag::Condition condition, const int* cell);
 /// Takes 1 from *cell; the condition becomes whether there is more.
 __global__ void count_down(int* cell, cudag::Condition condition);
+/// The same with CUDA's handle, and with both in an object.
+__global__ void count_down_raw(int* cell, cudaGraphConditionalHandle condition);
+struct Counter {
+    char name;
+    cudag::Condition condition;
+    int* cell;
+};
+__global__ void count_down_with(Counter counter);
 /// CUDA's number of the condition.
 __global__ void write_condition(unsigned long long* out, cudag::Condition condition);

@@ -65,7 +65,7 @@ TEST_CASE("a condition has one node", "[conditional][rules]") {
 
 TEST_CASE("a loop's condition is not that of a node inside of it", "[conditional][rules]") {
     GraphBuilder b;
-    const Condition condition = b.condition(1);
+    const Condition condition = b.condition(0);
     check_refused("has a node already, while",
                   [&] { b.while_(condition, [&](GraphBuilder& body) { body.if_(condition, empty_body); }); });
     b.while_(condition, empty_body);
@@ -154,7 +154,7 @@ TEST_CASE("nodes of a body do not come after nodes outside of it", "[conditional
 
 TEST_CASE("the outer builder takes no nodes while a body is written", "[conditional][rules]") {
     GraphBuilder b;
-    const Condition condition = b.condition(1);
+    const Condition condition = b.condition(0);
     const Condition other = b.condition(1);
     const auto check = [&](auto&& call) {
         check_refused("use the body's builder", [&] { b.while_(condition, [&](GraphBuilder&) { call(); }); });
@@ -177,7 +177,7 @@ TEST_CASE("a body takes no nodes after it has ended", "[conditional][rules]") {
     GraphBuilder b;
     GraphBuilder kept;
     std::optional<cudag::KernelNode<>> inside;
-    const auto loop = b.while_(b.condition(1), [&](GraphBuilder& body) {
+    const auto loop = b.while_(b.condition(0), [&](GraphBuilder& body) {
                            inside = body.kernel({}, nothing);
                            kept = std::move(body);
                        }).label("loop");

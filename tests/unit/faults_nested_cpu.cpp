@@ -78,7 +78,7 @@ TEST_CASE("a conditional whose call fails is not in the graph", "[unit][faults]"
     const auto prepare = [&] {
         added = false;
         builder.emplace();
-        outer = builder->condition(1);
+        outer = builder->condition(0);
         repeated = builder->condition(1);
     };
     const auto add = [&] {

@@ -1,0 +1,144 @@
+// Whether the loops of a graph can end.
+#include "loop_check.hpp"
+
+#include "failure.hpp"
+#include "kernel_attributes.hpp"
+#include "search.hpp"
+#include "set_condition.hpp"
+
+#include <cudag/condition.hpp>
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
+#include <cstring>
+#include <unordered_map>
+
+namespace cudag::detail {
+
+namespace {
+
+using Handle = cudaGraphConditionalHandle;
+
+struct Loop {
+    const ConditionRecord& condition;
+    bool is_around = false; ///< whether the kernel that is being looked at is in its body
+    bool can_end = false;
+    bool is_set_outside = false;
+};
+
+class LoopCheck {
+  public:
+    explicit LoopCheck(const GraphState& root) : root_(root) {
+        for (const ConditionRecord& condition : root.conditions().all())
+            if (condition.user != nullptr && !condition.left_over && is_loop(*condition.user, condition.node))
+                loops_.emplace(condition.handle, Loop{condition});
+    }
+
+    void run() {
+        if (loops_.empty()) return;
+        visit(root_);
+        for (const ConditionRecord& condition : root_.conditions().all()) // in the order in which they were made
+            if (const auto loop = loops_.find(condition.handle); loop != loops_.end() && is_endless(loop->second))
+                refuse_loop(condition);
+    }
+
+  private:
+    static bool is_loop(const GraphState& graph, std::uint32_t index) {
+        const auto* conditional = std::get_if<const ConditionalParams*>(&graph.nodes()[index].params);
+        return conditional != nullptr && (*conditional)->kind == ConditionalKind::while_;
+    }
+
+    void visit(const GraphState& graph) {
+        for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
+            const NodeRecord& node = graph.nodes()[i];
+            if (const auto* kernel = std::get_if<const KernelParams*>(&node.params)) look_at(**kernel);
+            const auto inside = graph.nested_in(i);
+            if (inside.empty()) continue;
+            const auto* conditional = std::get_if<const ConditionalParams*>(&node.params);
+            const auto loop = conditional == nullptr ? loops_.end() : loops_.find((*conditional)->condition);
+            if (loop != loops_.end()) loop->second.is_around = true;
+            for (const auto& inner : inside)
+                visit(*inner);
+            if (loop != loops_.end()) loop->second.is_around = false;
+        }
+    }
+
+    void look_at(const KernelParams& kernel) {
+        if (is_set_condition(kernel)) return; // sets conditions of conditionals beside it to their initial value
+        for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
+            const Parameter& parameter = kernel.signature->parameters[i];
+            const std::byte* value = kernel.values + parameter.offset;
+            if (is_condition(parameter))
+                takes(handle_at(value), true);
+            else if (parameter.type != ParameterType::pointer && parameter.type != ParameterType::span)
+                look_for_handles(value, parameter.size);
+        }
+    }
+
+    /// Any eight bytes may be a handle; a whole Condition is one for certain.
+    void look_for_handles(const std::byte* bytes, std::uint32_t size) {
+        for (std::uint32_t at = 0; at + sizeof(Handle) <= size;) {
+            const Handle handle = handle_at(bytes + at);
+            const bool whole = at + sizeof(Condition) <= size && is_whole(handle, bytes + at);
+            takes(handle, whole);
+            at += whole ? sizeof(Condition) : 1;
+        }
+    }
+
+    [[nodiscard]] bool is_whole(Handle handle, const std::byte* bytes) const {
+        constexpr std::size_t meaningful = 2 * sizeof(Handle) + sizeof(std::uint32_t); // what follows is padding
+        const Condition condition = root_.condition_value(handle);
+        return std::memcmp(&condition, bytes, meaningful) == 0;
+    }
+
+    static Handle handle_at(const std::byte* bytes) {
+        Handle handle = 0;
+        std::memcpy(&handle, bytes, sizeof handle);
+        return handle;
+    }
+
+    void takes(Handle handle, bool certain) {
+        const auto found = loops_.find(handle);
+        if (found == loops_.end()) return;
+        if (found->second.is_around)
+            found->second.can_end = true;
+        else if (certain)
+            found->second.is_set_outside = true;
+    }
+
+    /// A loop whose condition is 0 at first and never set is not run at all.
+    static bool is_endless(const Loop& loop) {
+        if (loop.can_end || (loop.condition.initial == 0U && !loop.is_set_outside)) return false;
+        const GraphState& graph = *loop.condition.user;
+        for (const auto& body : graph.nested_in(loop.condition.node))
+            if (find_node(*body, is_unknown)) return false;
+        return true;
+    }
+
+    /// Whether cudag does not know what a kernel will be given.
+    static bool is_unknown(const GraphState& graph, std::uint32_t index) {
+        const auto* kernel = std::get_if<const KernelParams*>(&graph.nodes()[index].params);
+        return kernel != nullptr &&
+               (((*kernel)->symbol == nullptr && (*kernel)->signature->count == 0) || is_device_updatable(**kernel));
+    }
+
+    [[noreturn]] static void refuse_loop(const ConditionRecord& condition) {
+        refuse(
+            fmt::format("it never ends: no kernel in its body takes its condition, made at {}; give that to one which "
+                        "sets it to 0 at last, as in body.kernel(config, kernel, condition, ...)",
+                        condition.location),
+            node_subject(*condition.user, condition.node, "build: "));
+    }
+
+    const GraphState& root_;
+    std::unordered_map<Handle, Loop> loops_;
+};
+
+} // namespace
+
+void check_loops(const GraphState& graph) {
+    LoopCheck(graph).run();
+}
+
+} // namespace cudag::detail
