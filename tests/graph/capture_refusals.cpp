@@ -137,7 +137,7 @@ TEST_CASE("the time since an event that was recorded in a capture is refused wit
     CHECK(is_usable(stream));
 }
 
-TEST_CASE("calls that fail for other reasons than a capture are no CaptureErrors", "[errors]") {
+TEST_CASE("calls that fail for other reasons than a capture are no CaptureErrors", "[capture][errors]") {
     const auto error = refused<cudag::Error>([] { DeviceBuffer<char> buffer(std::size_t{1} << 50U); });
     CHECK(error.code() == cuda_code(cudaErrorMemoryAllocation));
     CHECK(error.location().line == __LINE__ - 2);
