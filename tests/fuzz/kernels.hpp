@@ -1,0 +1,20 @@
+// The kernels of fuzzed graphs: the first thread works, and notes how many threads there are.
+#pragma once
+
+#include "work.hpp"
+
+#include <cudag/condition.hpp>
+
+__global__ void fuzz_mix(std::uint32_t* words, unsigned own, Inputs inputs, std::uint32_t salt);
+__global__ void fuzz_add(std::uint32_t* words, unsigned own, unsigned input, std::uint32_t salt);
+__global__ void fuzz_real(float* words, unsigned own, unsigned input, float salt);
+__global__ void fuzz_wide(std::uint32_t* words, unsigned own, Wide wide);
+__global__ void fuzz_set(std::uint32_t* words, unsigned own, Inputs inputs, std::uint32_t salt,
+                         cudag::Condition condition, unsigned limit);
+__global__ void fuzz_count(std::uint32_t* words, unsigned own, std::uint32_t salt, cudag::Condition condition,
+                           unsigned limit);
+/// to[i] = value + i, for i < count
+__global__ void fuzz_write(std::uint32_t* to, unsigned count, std::uint32_t value);
+/// The hash of `salt` and of the first and the last of `count` words of each.
+__global__ void fuzz_read(std::uint32_t* out, const std::uint32_t* from, const std::uint32_t* other, unsigned count,
+                          std::uint32_t salt);
