@@ -71,8 +71,8 @@ const char* hint(cudaError_t status, std::string_view operation) noexcept {
 }
 
 CallFailure describe_failure(cudaError_t status, const char* operation, Subject&& subject, Api api) {
+    if (api == Api::runtime) static_cast<void>(cudaGetLastError()); // first: the rest may run out of memory
     std::string log = take_cuda_log(status);
-    if (api == Api::runtime) static_cast<void>(cudaGetLastError());
     std::string text = fmt::format("cudag: {}{}{}: {} ({})", subject.text, subject.text.empty() ? "" : ": ", operation,
                                    cudaGetErrorString(status), cudaGetErrorName(status));
     if (!log.empty()) text += fmt::format("; CUDA's log: {}", log);

@@ -102,6 +102,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     if (known)
         if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
     next.complete_native();
+    static_cast<void>(exec.source().has_memory_nodes()); // reads it: take_all() asks, and cannot fail
     std::unique_ptr<Shadows> shadows = exec.shadows_from(next);
 
     cudaGraphExecUpdateResultInfo info{};

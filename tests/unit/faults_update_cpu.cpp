@@ -5,6 +5,8 @@
 
 #include <catch.hpp>
 
+#include <optional>
+
 namespace {
 
 constexpr int new_factor = 5;
@@ -55,6 +57,41 @@ TEST_CASE("an update of the whole that fails changes nothing", "[unit][faults]")
     CHECK(faults.thrown >= 3); // edges, owners, the update
     CHECK(faults.ignored == 0);
     CHECK(other.run(exec) == other.expected(new_factor, new_fill));
+}
+
+TEST_CASE("an update of the whole by captured graphs, which are read then, fails and changes nothing",
+          "[unit][faults]") {
+    const cudag::DeviceBuffer<int> one(1);
+    cudag::PinnedBuffer<int> x(1);
+    const cudag::Stream stream;
+    const auto recorded = [&](int factor) {
+        return cudag::capture(
+            stream, [&](cudaStream_t s) { cudag::launch(s, {}, multiply_add, x.data(), one.data(), 1, factor); });
+    };
+    cudag::check(cudaMemset(one.data(), 0, sizeof(int)));
+    cudag::check(cudaDeviceSynchronize());
+    std::optional<cudag::Graph> next;
+    std::optional<cudag::Exec> exec;
+    const auto run = [&] {
+        x[0] = 1;
+        exec->launch(stream);
+        stream.synchronize();
+        return x[0];
+    };
+    bool updated = false;
+    const auto prepare = [&] { // anew each time: a graph is read once
+        updated = false;
+        next = recorded(3);
+        exec = recorded(2).instantiate();
+    };
+    const auto update = [&] {
+        updated = exec->update(*next).updated();
+        return updated;
+    };
+    const Faults faults = for_every_call_failing(
+        update, [&] { CHECK(run() == (updated ? 3 : 2)); }, prepare);
+    CHECK(faults.thrown >= 1);
+    CHECK(run() == 3);
 }
 
 TEST_CASE("a parameter that cannot be set in one exec is set in none", "[unit][faults]") {
