@@ -82,7 +82,7 @@ class LoopCheck {
             const Handle handle = handle_at(bytes + at);
             const bool whole = at + sizeof(Condition) <= size && is_whole(handle, bytes + at);
             takes(handle, whole);
-            at += whole ? sizeof(Condition) : 1;
+            at += whole ? static_cast<std::uint32_t>(sizeof(Condition)) : 1U;
         }
     }
 

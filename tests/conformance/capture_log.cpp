@@ -3,6 +3,7 @@
 #include "listener.hpp"
 
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -153,16 +154,22 @@ TEST_CASE("a captured copy to or from null fails, is logged, and leaves no node"
     DeviceInts data(4);
     Capture capture(stream, mode);
     const Listener listener;
+    using Direction = std::pair<cudaMemcpyKind, std::string>;
+    const auto [kind, function] = GENERATE(Direction{cudaMemcpyDefault, "cuMemcpyAsync"},
+                                           Direction{cudaMemcpyHostToDevice, "cuMemcpyHtoDAsync_v2"},
+                                           Direction{cudaMemcpyDeviceToHost, "cuMemcpyDtoHAsync_v2"},
+                                           Direction{cudaMemcpyDeviceToDevice, "cuMemcpyDtoDAsync_v2"});
+    CAPTURE(function);
     SECTION("to") {
-        REQUIRE(cudaMemcpyAsync(nullptr, data.data(), 4, cudaMemcpyDeviceToDevice, stream) == cudaErrorInvalidValue);
+        REQUIRE(cudaMemcpyAsync(nullptr, data.data(), 4, kind, stream) == cudaErrorInvalidValue);
     }
     SECTION("from") {
-        REQUIRE(cudaMemcpyAsync(data.data(), nullptr, 4, cudaMemcpyDeviceToDevice, stream) == cudaErrorInvalidValue);
+        REQUIRE(cudaMemcpyAsync(data.data(), nullptr, 4, kind, stream) == cudaErrorInvalidValue);
     }
     REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
     REQUIRE(listener.texts() == std::vector<std::string>{
                                     "Null address specified",
-                                    "Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuMemcpyAsync",
+                                    "Returning 1 (CUDA_ERROR_INVALID_VALUE) from " + function,
                                 });
     REQUIRE(captures(stream));
     REQUIRE(nodes_of(capture.end()).empty());

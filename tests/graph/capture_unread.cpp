@@ -70,7 +70,7 @@ E refused_though_unread(Call&& call) {
     return *caught;
 }
 
-constexpr const char* copy_is_unread = "cuMemcpyAsync failed, and nobody has read its error: invalid argument "
+constexpr const char* copy_is_unread = "cuMemcpyDtoDAsync_v2 failed, and nobody has read its error: invalid argument "
                                        "(cudaErrorInvalidValue)";
 
 } // namespace
@@ -157,7 +157,7 @@ TEST_CASE("an error that a step leaves unread is told with the step, and the cap
         });
     });
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
-    CHECK(error.operation() == "cuMemcpyAsync");
+    CHECK(error.operation() == "cuMemcpyDtoDAsync_v2");
     CHECK(error.labels() == Labels{"copies"});
     CHECK(error.location().line == line);
     CHECK_THAT(error.what(), ContainsSubstring("step \"copies\" at ") && ContainsSubstring(copy_is_unread) &&

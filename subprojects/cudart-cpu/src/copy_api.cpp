@@ -17,6 +17,20 @@ cudaMemcpy3DParms checked_2d(void* dst, std::size_t dst_pitch, const void* src, 
     return copy_2d(dst, dst_pitch, src, src_pitch, width, height, kind);
 }
 
+/// The driver has a function for each direction, and its log tells them apart.
+const char* async_copy_name(cudaMemcpyKind kind) {
+    switch (kind) {
+    case cudaMemcpyHostToDevice:
+        return "cuMemcpyHtoDAsync_v2";
+    case cudaMemcpyDeviceToHost:
+        return "cuMemcpyDtoHAsync_v2";
+    case cudaMemcpyDeviceToDevice:
+        return "cuMemcpyDtoDAsync_v2";
+    default:
+        return "cudaMemcpyAsync";
+    }
+}
+
 } // namespace
 
 CUDART_CPU_API cudaError_t cudaMemcpy(void* dst, const void* src, std::size_t count, cudaMemcpyKind kind) {
@@ -26,7 +40,7 @@ CUDART_CPU_API cudaError_t cudaMemcpy(void* dst, const void* src, std::size_t co
 
 CUDART_CPU_API cudaError_t cudaMemcpyAsync(void* dst, const void* src, std::size_t count, cudaMemcpyKind kind,
                                            cudaStream_t stream) {
-    return api("cudaMemcpyAsync", [&] {
+    return api(async_copy_name(kind), [&] {
         submit_copy(copy_1d(dst, src, count, kind), stream_of(stream), CopyCall::asynchronous, CopyForm::line);
     });
 }
