@@ -62,11 +62,8 @@ ExecGraph::ExecGraph(const Graph& graph) : shape(shape_of(graph)) {
 NodeState* ExecGraph::find(cudaGraphNode_t source) {
     const std::vector<cudaGraphNode_t>& sources = shape->sources;
     const auto found = std::lower_bound(sources.begin(), sources.end(), source, std::less<>());
-    if (found != sources.end() && *found == source) return &states[static_cast<std::size_t>(found - sources.begin())];
-    for (NodeState& state : states)
-        for (ExecGraph& body : state.bodies)
-            if (NodeState* inner = body.find(source)) return inner;
-    return nullptr;
+    if (found == sources.end() || *found != source) return nullptr;
+    return &states[static_cast<std::size_t>(found - sources.begin())];
 }
 
 Exec::Exec(const Graph& graph, unsigned long long flags)
@@ -96,9 +93,25 @@ void Exec::detach(const ExecGraph& graph) const noexcept {
     }
 }
 
+NodeState* Exec::find(cudaGraphNode_t source) {
+    if (NodeState* state = graph_.find(source)) return state;
+    if (in_bodies_.empty()) index_bodies(graph_);
+    const auto found = in_bodies_.find(source);
+    return found == in_bodies_.end() ? nullptr : found->second;
+}
+
+void Exec::index_bodies(ExecGraph& graph) {
+    for (NodeState& state : graph.states)
+        for (ExecGraph& body : state.bodies) {
+            for (std::size_t i = 0; i < body.states.size(); ++i)
+                in_bodies_.emplace(body.shape->sources[i], &body.states[i]);
+            index_bodies(body);
+        }
+}
+
 NodeState& Exec::state_of(cudaGraphNode_t source) {
     node_of(source);
-    NodeState* state = graph_.find(source);
+    NodeState* state = find(source);
     if (!state)
         fail(cudaErrorInvalidValue,
              text("node ", source, " is not in the graph from which the executable graph was instantiated"));

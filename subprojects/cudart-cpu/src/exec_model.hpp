@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 namespace cudart_cpu::detail {
@@ -36,7 +37,7 @@ struct NodeState {
 struct ExecGraph {
     explicit ExecGraph(const Graph& graph);
 
-    /// Null for nodes that are neither in this graph nor in its bodies.
+    /// Null for nodes that are not in this graph itself.
     NodeState* find(cudaGraphNode_t source);
 
     std::shared_ptr<const ExecShape> shape;
@@ -101,11 +102,16 @@ class Exec {
     /// Once an exec was launched, the driver destroys what it refers to asynchronously, even if no launch is in flight.
     void release_user_objects() noexcept;
 
+    /// Null for nodes that are neither in the graph nor in one that its nodes own.
+    NodeState* find(cudaGraphNode_t source);
+    void index_bodies(ExecGraph& graph);
+
     void attach(const ExecGraph& graph) const;
     void detach(const ExecGraph& graph) const noexcept;
 
     unsigned long long flags_;
     ExecGraph graph_;
+    std::unordered_map<cudaGraphNode_t, NodeState*> in_bodies_; // empty before one of them is looked for
     bool is_uploaded_ = false;
     std::vector<UserObjectPointer> user_objects_;
     std::vector<Condition> conditions_;
