@@ -1,6 +1,7 @@
 // cudaStream*Capture* and cudaThreadExchangeStreamCaptureMode.
 #include "capture.hpp"
 #include "capture_rules.hpp"
+#include "graph_cuda12.hpp"
 #include "graph_enum.hpp"
 #include "graph_params.hpp"
 
@@ -123,19 +124,6 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamIsCapturing(cudaStream_t stream, 
 }
 
 // Before CUDA 13 the header gives these names to older signatures.
-#if CUDART_VERSION < 13000
-#undef cudaStreamGetCaptureInfo
-#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v3
-#undef cudaStreamUpdateCaptureDependencies
-#define cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_v2
-
-CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCaptureStatus* status,
-                                                                 unsigned long long* id, cudaGraph_t* graph,
-                                                                 const cudaGraphNode_t** dependencies, size_t* count) {
-    return cudaStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, nullptr, count);
-}
-#endif
-
 CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamGetCaptureInfo(cudaStream_t stream, cudaStreamCaptureStatus* status,
                                                               unsigned long long* id, cudaGraph_t* graph,
                                                               const cudaGraphNode_t** dependencies,
@@ -178,15 +166,6 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamUpdateCaptureDependencies(cudaStr
             front = std::move(next);
     });
 }
-
-#if CUDART_VERSION < 13000
-#undef cudaStreamUpdateCaptureDependencies
-CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
-                                                                         cudaGraphNode_t* dependencies,
-                                                                         size_t numDependencies, unsigned int flags) {
-    return cudaStreamUpdateCaptureDependencies_v2(stream, dependencies, nullptr, numDependencies, flags);
-}
-#endif
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
     return api("cudaThreadExchangeStreamCaptureMode", [&] {

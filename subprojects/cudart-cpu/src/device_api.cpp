@@ -3,6 +3,7 @@
 #include "capture_rules.hpp"
 #include "device_model.hpp"
 #include "device_properties.hpp"
+#include "driver_version.hpp"
 #include "graph_text.hpp"
 #include "memory.hpp"
 #include "stream.hpp"
@@ -64,7 +65,7 @@ CUDART_CPU_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr att
 CUDART_CPU_API cudaError_t cudaDriverGetVersion(int* version) {
     return api("cudaDriverGetVersion", [&] {
         require_pointer(version, "driverVersion");
-        *version = CUDART_VERSION;
+        *version = driver_version();
     });
 }
 

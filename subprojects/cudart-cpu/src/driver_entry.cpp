@@ -1,10 +1,12 @@
 // cudaGetDriverEntryPoint and cudaGetDriverEntryPointByVersion.
 #include "call.hpp"
 #include "driver_functions.hpp"
+#include "driver_version.hpp"
 #include "graph_text.hpp"
 
 #include <cudaTypedefs.h>
 
+#include <algorithm>
 #include <string_view>
 
 namespace cudart_cpu::detail {
@@ -58,6 +60,13 @@ const EntryPoint* find_entry_point(std::string_view name) {
         entry<PFN_cuMemsetD2D32Async_v3020>("cuMemsetD2D32Async", 3020, driver::memset_2d_d32_async),
         entry<PFN_cuCtxGetCurrent_v4000>("cuCtxGetCurrent", 4000, driver::ctx_get_current),
         entry<PFN_cuCtxGetId_v12000>("cuCtxGetId", 12000, driver::ctx_get_id),
+        entry<PFN_cuCtxGetDevice_v2000>("cuCtxGetDevice", 2000, driver::ctx_get_device),
+        entry<PFN_cuCtxPushCurrent_v4000>("cuCtxPushCurrent", 4000, driver::ctx_push_current),
+        entry<PFN_cuCtxPopCurrent_v4000>("cuCtxPopCurrent", 4000, driver::ctx_pop_current),
+        entry<PFN_cuStreamGetCtx_v9020>("cuStreamGetCtx", 9020, driver::stream_get_ctx),
+        entry<CUresult(CUDAAPI*)(unsigned*, unsigned)>("cuLogsCurrent", 12090, driver::logs_current),
+        entry<CUresult(CUDAAPI*)(unsigned*, char*, std::size_t*, unsigned)>("cuLogsDumpToMemory", 12090,
+                                                                            driver::logs_dump_to_memory),
         entry<PFN_cuGetErrorName_v6000>("cuGetErrorName", 6000, driver::get_error_name),
         entry<PFN_cuGetErrorString_v6000>("cuGetErrorString", 6000, driver::get_error_string),
     };
@@ -74,9 +83,11 @@ void look_up(const char* symbol, void** address, unsigned version, unsigned long
         fail(cudaErrorInvalidValue, text("flags ", flags,
                                          " are none of cudaEnableDefault (0), cudaEnableLegacyStream "
                                          "(1) and cudaEnablePerThreadDefaultStream (2)"));
-    if (version > CUDA_VERSION)
-        fail(cudaErrorInvalidValue, text("CUDA version ", version, " is later than the driver's ", CUDA_VERSION));
+    const auto here = static_cast<unsigned>(driver_version());
+    if (version > here)
+        fail(cudaErrorInvalidValue, text("CUDA version ", version, " is later than the driver's ", here));
     const EntryPoint* found = find_entry_point(symbol);
+    if (found && found->since > here) found = nullptr;
     const bool old_enough = found && found->since <= version;
     *address = old_enough ? found->address : nullptr;
     if (status)
@@ -94,8 +105,10 @@ using namespace cudart_cpu::detail;
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGetDriverEntryPoint(const char* symbol, void** funcPtr,
                                                              unsigned long long flags,
                                                              enum cudaDriverEntryPointQueryResult* driverStatus) {
-    return api_without_context("cudaGetDriverEntryPoint",
-                               [&] { look_up(symbol, funcPtr, CUDA_VERSION, flags, driverStatus); });
+    return api_without_context("cudaGetDriverEntryPoint", [&] {
+        const int version = std::min(CUDA_VERSION, driver_version());
+        look_up(symbol, funcPtr, static_cast<unsigned>(version), flags, driverStatus);
+    });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI

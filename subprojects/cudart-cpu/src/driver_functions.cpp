@@ -12,6 +12,8 @@
 #include "set_submit.hpp"
 #include "stream.hpp"
 
+#include <vector>
+
 namespace cudart_cpu::detail::driver {
 
 namespace {
@@ -41,6 +43,21 @@ CUresult set_elements(const char* name, CUdeviceptr destination, unsigned value,
         submit_set(set, stream_of(stream));
     });
 }
+
+int contexts[max_devices]; // only their addresses mean something
+
+CUcontext context_of(int device) noexcept {
+    return reinterpret_cast<CUcontext>(&contexts[device]);
+}
+
+int device_of(CUcontext context) {
+    for (int device = 0; device < static_cast<int>(device_count()); ++device)
+        if (context_of(device) == context) return device;
+    fail(cudaErrorDeviceUninitialized, text("context ", context, " is not alive"));
+}
+
+/// This thread's devices below the current one.
+thread_local std::vector<int> pushed_over;
 
 } // namespace
 
@@ -124,8 +141,7 @@ CUresult memset_2d_d32_async(CUdeviceptr destination, std::size_t pitch, unsigne
 }
 
 CUcontext current_context() noexcept {
-    static int contexts[max_devices]; // only their addresses mean something
-    return has_context() ? reinterpret_cast<CUcontext>(&contexts[current_device()]) : nullptr;
+    return has_context() ? context_of(current_device()) : nullptr;
 }
 
 CUresult ctx_get_current(CUcontext* context) {
@@ -141,6 +157,41 @@ CUresult ctx_get_id(CUcontext context, unsigned long long* id) {
         if (context == nullptr) context = current_context();
         if (context == nullptr) fail(cudaErrorDeviceUninitialized, "this thread has no context");
         *id = reinterpret_cast<std::uintptr_t>(context);
+    });
+}
+
+CUresult ctx_get_device(CUdevice* device) {
+    return answer("cuCtxGetDevice", [&] {
+        require_pointer(device, "device");
+        if (!has_context()) fail(cudaErrorDeviceUninitialized, "this thread has no context");
+        *device = current_device();
+    });
+}
+
+// A thread that had no context has one from then on, also when it is popped.
+CUresult ctx_push_current(CUcontext context) {
+    return answer("cuCtxPushCurrent", [&] {
+        require_pointer(context, "ctx");
+        const int device = device_of(context);
+        pushed_over.push_back(current_device());
+        set_current_device(device);
+        bind_context();
+    });
+}
+
+CUresult ctx_pop_current(CUcontext* context) {
+    return answer("cuCtxPopCurrent", [&] {
+        if (pushed_over.empty()) fail(cudaErrorDeviceUninitialized, "no context was pushed");
+        if (context != nullptr) *context = current_context();
+        set_current_device(pushed_over.back());
+        pushed_over.pop_back();
+    });
+}
+
+CUresult stream_get_ctx(CUstream stream, CUcontext* context) {
+    return answer("cuStreamGetCtx", [&] {
+        require_pointer(context, "pctx");
+        *context = context_of(stream_of(stream).device());
     });
 }
 

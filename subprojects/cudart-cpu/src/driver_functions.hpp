@@ -47,10 +47,19 @@ CUresult memset_2d_d16_async(CUdeviceptr destination, std::size_t pitch, unsigne
 CUresult memset_2d_d32_async(CUdeviceptr destination, std::size_t pitch, unsigned value, std::size_t width,
                              std::size_t height, CUstream stream);
 
-/// The one context that there is; null if this thread has none yet.
+/// Of this thread's device; null if this thread has none yet.
 CUcontext current_context() noexcept;
 CUresult ctx_get_current(CUcontext* context);
 CUresult ctx_get_id(CUcontext context, unsigned long long* id);
+CUresult ctx_get_device(CUdevice* device);
+CUresult ctx_push_current(CUcontext context);
+CUresult ctx_pop_current(CUcontext* context);
+CUresult stream_get_ctx(CUstream stream, CUcontext* context);
+
+/// As cudaLogs*: neither counted nor made to fail.
+CUresult logs_current(unsigned* next, unsigned flags);
+CUresult logs_dump_to_memory(unsigned* next, char* buffer, std::size_t* size, unsigned flags);
+
 CUresult get_error_name(CUresult error, const char** name);
 CUresult get_error_string(CUresult error, const char** description);
 

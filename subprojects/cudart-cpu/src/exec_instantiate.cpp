@@ -1,5 +1,7 @@
 // Graphs instantiated.
 #include "capture_rules.hpp"
+#include "cuda_versions.hpp"
+#include "driver_version.hpp"
 #include "exec_model.hpp"
 #include "graph_alloc_work.hpp"
 #include "graph_conditional_work.hpp"
@@ -124,8 +126,9 @@ void validate_bodies(const Graph& graph) {
 
 void validate_conditionals(const Graph& graph) {
     if (const auto unused = find_unused_condition(graph))
-        throw InstantiateFailure{cudaGraphInstantiateConditionalHandleUnused, nullptr,
-                                 text("Conditional handle ", unused, " has no node")};
+        throw InstantiateFailure{driver_version() < 12080 ? cudaGraphInstantiateError
+                                                          : compat::instantiate_conditional_handle_unused,
+                                 nullptr, text("Conditional handle ", unused, " has no node")};
     validate_bodies(graph);
 }
 

@@ -1,6 +1,8 @@
 // Child graph nodes: the node owns the graph, see Node::bodies.
 #include "graph_child_work.hpp"
 
+#include "cuda_versions.hpp"
+#include "driver_version.hpp"
 #include "exec_pairing.hpp"
 #include "graph_enum.hpp"
 
@@ -42,14 +44,14 @@ NodeContent cloned_child(cudaGraph_t handle, const Graph& target) {
 }
 
 NodeContent child_content(const cudaChildGraphNodeParams& params, const Graph& target) {
-#if CUDART_VERSION >= 12090
-    if (number_in(params.ownership) == cudaGraphChildGraphOwnershipMove) {
+    constexpr int move = 1;
+    if (compat::ownership_of(params) == move) {
+        if (driver_version() < 12090) fail(cudaErrorInvalidValue, "reserved bytes of a child graph node are not zero");
         std::shared_ptr<Graph> child = shared_graph_of(params.graph);
         require_free(*child, target);
         require_child(*child, ChildOwnership::move);
         return {std::make_shared<ChildWork>(), {std::move(child)}};
     }
-#endif
     return cloned_child(params.graph, target);
 }
 

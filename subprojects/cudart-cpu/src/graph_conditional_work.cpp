@@ -1,6 +1,8 @@
 // Conditional nodes: the node owns its bodies, see Node::bodies.
 #include "graph_conditional_work.hpp"
 
+#include "cuda_versions.hpp"
+#include "driver_version.hpp"
 #include "graph_enum.hpp"
 
 #include <algorithm>
@@ -20,12 +22,15 @@ Graph& root_of(const Graph& graph) noexcept {
 void require_size(int kind, unsigned size) {
     switch (kind) {
     case cudaGraphCondTypeIf:
+        if (driver_version() < 12080 && size != 1)
+            fail(cudaErrorInvalidValue, "Size must be 1 for IF conditional nodes");
         if (size == 1 || size == 2) return;
         fail(cudaErrorInvalidValue, "Size must be 1 or 2 for IF conditional nodes");
     case cudaGraphCondTypeWhile:
         if (size == 1) return;
         fail(cudaErrorInvalidValue, "Size must be 1 for WHILE conditional nodes");
-    case cudaGraphCondTypeSwitch:
+    case compat::conditional_type_switch:
+        if (driver_version() < 12080) fail(cudaErrorInvalidValue, "Invalid conditional node type");
         if (size >= 1) return;
         fail(cudaErrorInvalidValue, "Size cannot be zero for SWITCH conditional nodes");
     default:
@@ -37,7 +42,7 @@ void require_size(int kind, unsigned size) {
 
 std::optional<std::size_t> ConditionalWork::body_for(unsigned value) const noexcept {
     std::size_t body = value;
-    if (kind_ != cudaGraphCondTypeSwitch) body = value != 0 ? 0 : 1;
+    if (kind_ != compat::conditional_type_switch) body = value != 0 ? 0 : 1;
     return body < size_ ? std::optional(body) : std::nullopt;
 }
 

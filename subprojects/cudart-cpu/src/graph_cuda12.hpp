@@ -10,4 +10,8 @@
 #define cudaGraphNodeGetDependentNodes cudaGraphNodeGetDependentNodes_v2
 #define cudaGraphAddDependencies cudaGraphAddDependencies_v2
 #define cudaGraphRemoveDependencies cudaGraphRemoveDependencies_v2
+#undef cudaStreamGetCaptureInfo
+#define cudaStreamGetCaptureInfo cudaStreamGetCaptureInfo_v3
+#undef cudaStreamUpdateCaptureDependencies
+#define cudaStreamUpdateCaptureDependencies cudaStreamUpdateCaptureDependencies_v2
 #endif

@@ -35,4 +35,16 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t gra
     return cudaGraphRemoveDependencies_v2(graph, from, to, nullptr, numDependencies);
 }
 
+CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamGetCaptureInfo_v2(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                                                 unsigned long long* id, cudaGraph_t* graph,
+                                                                 const cudaGraphNode_t** dependencies, size_t* count) {
+    return cudaStreamGetCaptureInfo_v3(stream, status, id, graph, dependencies, nullptr, count);
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamUpdateCaptureDependencies(cudaStream_t stream,
+                                                                         cudaGraphNode_t* dependencies,
+                                                                         size_t numDependencies, unsigned int flags) {
+    return cudaStreamUpdateCaptureDependencies_v2(stream, dependencies, nullptr, numDependencies, flags);
+}
+
 #endif

@@ -11,6 +11,7 @@
 #include "graph_semaphore_work.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 namespace cudart_cpu::detail {
@@ -31,10 +32,13 @@ void require_unused_zero(const cudaGraphNodeParams& params, std::size_t used) {
              text("unused bytes of the parameters of a ", type_name(params.type), " node are not zero"));
 }
 
-/// The members of the union are newer names of the older structures, with the same layout.
+/// The members of the union are newer names of the older structures, with the same layout; 13.1 and later add to some
+/// of them a context to run in, and more, which must be null here.
 template <class Old, class New>
 Old as_older(const New& params) {
-    static_assert(sizeof(Old) == sizeof(New));
+    static_assert(sizeof(Old) <= sizeof(New));
+    if (!all_zero(reinterpret_cast<const unsigned char*>(&params) + sizeof(Old), sizeof(New) - sizeof(Old)))
+        fail(cudaErrorNotSupported, "cudart-cpu: a node that says more than its kind's older parameters, such as ctx");
     Old older;
     std::memcpy(static_cast<void*>(&older), &params, sizeof older);
     return older;
@@ -59,7 +63,8 @@ WorkPointer make_work(const cudaGraphNodeParams& params) {
         return std::make_shared<KernelWork>(kernel_params(as_older<cudaKernelNodeParams>(params.kernel)));
     case cudaGraphNodeTypeMemcpy:
         require_unused_zero(params, sizeof params.memcpy);
-        if (params.memcpy.flags != 0 || !all_zero(params.memcpy.reserved, sizeof params.memcpy.reserved))
+        // flags, reserved and, from 13.1 on, the context.
+        if (!all_zero(&params.memcpy, offsetof(cudaMemcpyNodeParams, copyParams)))
             fail(cudaErrorInvalidValue, "flags and reserved of a memcpy node must be 0");
         return std::make_shared<MemcpyWork>(params.memcpy.copyParams);
     case cudaGraphNodeTypeMemset:

@@ -1,5 +1,6 @@
 // cudaLibrary*: PTX cannot be compiled here, so a library holds the registered kernels that its text names.
 #include "call.hpp"
+#include "cuda_versions.hpp"
 #include "graph_text.hpp"
 #include "handle_table.hpp"
 #include "kernel_registry.hpp"
@@ -8,8 +9,6 @@
 #include <fstream>
 #include <iterator>
 #include <string_view>
-
-#if CUDART_VERSION >= 12080
 
 namespace cudart_cpu::detail {
 
@@ -145,5 +144,3 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaLibraryEnumerateKernels(cudaKernel_t* k
             kernels[i] = kernel_in(*library, library->names[i]);
     });
 }
-
-#endif

@@ -1,12 +1,13 @@
 // cudaLogs*: neither counted nor made to fail, because callers use them to report failures.
 // As on a GPU, flags other than 0 are ignored.
 #include "call.hpp"
+#include "cuda_versions.hpp"
+#include "driver_functions.hpp"
+#include "driver_version.hpp"
 #include "log.hpp"
 
 #include <cstdio>
 #include <cstring>
-
-#if CUDART_VERSION >= 13000
 
 namespace cudart_cpu::detail {
 
@@ -18,12 +19,13 @@ constexpr const char* truncated_note =
     "The provided buffer is not large enough to hold all messages. Some messages will be missing\n";
 
 template <class Body>
-cudaError_t log_api(const char* name, Body&& body) noexcept {
+cudaError_t log_api(const char* name, Body&& body, LastError last_error = LastError::set) noexcept {
     try {
+        require_driver(12090);
         body();
         return cudaSuccess;
     } catch (...) {
-        return end_thrown_call(name, LastError::set);
+        return end_thrown_call(name, last_error);
     }
 }
 
@@ -61,6 +63,29 @@ std::string fit(const Log::Lines& lines, std::size_t capacity) {
     return text;
 }
 
+void current(unsigned* next) {
+    require_pointer(next, "Iterator");
+    *next = Log::instance().end();
+}
+
+void dump_to_memory(unsigned* iterator, char* buffer, std::size_t* size) {
+    require_pointer(buffer, "buffer");
+    if (size == nullptr) {
+        fail(cudaErrorInvalidValue, "Memory buffer size must be given for log dump");
+    }
+    const Log::Lines lines = read(iterator);
+    const std::string text = fit(lines, *size);
+    *size = text.size();
+    if (lines.text.empty()) {
+        return;
+    }
+    if (text.empty()) {
+        fail(cudaErrorInvalidValue, "Provided buffer is not large enough to write any logs to");
+    }
+    std::memcpy(buffer, text.c_str(), text.size() + 1);
+    advance(iterator, lines);
+}
+
 } // namespace
 
 } // namespace cudart_cpu::detail
@@ -89,10 +114,7 @@ CUDART_CPU_API cudaError_t cudaLogsUnregisterCallback(cudaLogsCallbackHandle cal
 }
 
 CUDART_CPU_API cudaError_t cudaLogsCurrent(cudaLogIterator* iterator_out, unsigned) {
-    return log_api("cudaLogsCurrent", [&] {
-        require_pointer(iterator_out, "Iterator");
-        *iterator_out = Log::instance().end();
-    });
+    return log_api("cudaLogsCurrent", [&] { current(iterator_out); });
 }
 
 CUDART_CPU_API cudaError_t cudaLogsDumpToFile(cudaLogIterator* iterator, const char* path, unsigned) {
@@ -117,23 +139,19 @@ CUDART_CPU_API cudaError_t cudaLogsDumpToFile(cudaLogIterator* iterator, const c
 }
 
 CUDART_CPU_API cudaError_t cudaLogsDumpToMemory(cudaLogIterator* iterator, char* buffer, std::size_t* size, unsigned) {
-    return log_api("cudaLogsDumpToMemory", [&] {
-        require_pointer(buffer, "buffer");
-        if (size == nullptr) {
-            fail(cudaErrorInvalidValue, "Memory buffer size must be given for log dump");
-        }
-        const Log::Lines lines = read(iterator);
-        const std::string text = fit(lines, *size);
-        *size = text.size();
-        if (lines.text.empty()) {
-            return;
-        }
-        if (text.empty()) {
-            fail(cudaErrorInvalidValue, "Provided buffer is not large enough to write any logs to");
-        }
-        std::memcpy(buffer, text.c_str(), text.size() + 1);
-        advance(iterator, lines);
-    });
+    return log_api("cudaLogsDumpToMemory", [&] { dump_to_memory(iterator, buffer, size); });
 }
 
-#endif
+namespace cudart_cpu::detail::driver {
+
+CUresult logs_current(unsigned* next, unsigned) {
+    return static_cast<CUresult>(log_api(
+        "cuLogsCurrent", [&] { current(next); }, LastError::keep));
+}
+
+CUresult logs_dump_to_memory(unsigned* next, char* buffer, std::size_t* size, unsigned) {
+    return static_cast<CUresult>(log_api(
+        "cuLogsDumpToMemory", [&] { dump_to_memory(next, buffer, size); }, LastError::keep));
+}
+
+} // namespace cudart_cpu::detail::driver

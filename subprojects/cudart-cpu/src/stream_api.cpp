@@ -3,6 +3,7 @@
 #include "capture.hpp"
 #include "capture_rules.hpp"
 #include "device_model.hpp"
+#include "driver_version.hpp"
 #include "event.hpp"
 #include "graph_event_work.hpp"
 #include "graph_host_work.hpp"
@@ -78,16 +79,15 @@ CUDART_CPU_API cudaError_t cudaStreamGetId(cudaStream_t stream, unsigned long lo
     });
 }
 
-#if CUDART_VERSION >= 12080
 CUDART_CPU_API cudaError_t cudaStreamGetDevice(cudaStream_t stream, int* device) {
     return api("cudaStreamGetDevice", [&] {
+        require_driver(12080);
         require_pointer(device, "device");
         const Stream& asked = stream_of(stream);
         refuse_capturing_now(asked);
         *device = asked.device();
     });
 }
-#endif
 
 CUDART_CPU_API cudaError_t cudaStreamSynchronize(cudaStream_t stream) {
     return api("cudaStreamSynchronize", [&] {

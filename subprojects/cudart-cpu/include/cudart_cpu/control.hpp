@@ -27,6 +27,12 @@ void set_devices(unsigned number);
 /// Whether `device` can access the memory of `peer`, another device; at first each can.
 void set_peer_access(int device, int peer, bool possible);
 
+/// The CUDA version of the driver, such as 12040: an older driver than the default lacks what came later. Its functions
+/// are not found, calls that need a newer one answer cudaErrorCallRequiresNewerDriver, values that it does not know
+/// cudaErrorInvalidValue. NVIDIA's runtime refuses every call over a driver of an older major version; this one does
+/// not. 0 restores the default (the environment's CUDART_CPU_DRIVER, else that of the toolkit's headers).
+void set_driver_version(int version);
+
 /// The node order drawn for the most recent finished graph launch. CUDART_CPU_TRACE=1 prints each to stderr.
 std::vector<std::string> last_order();
 
