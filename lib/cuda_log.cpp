@@ -1,9 +1,9 @@
 // Reads CUDA's log buffer: lines like "[time][thread][CUDA][E] text", ended by "Returning <code> (<NAME>) from <call>".
 #include "cuda_log.hpp"
 
-#include <cudag/detail/cuda_compat.hpp>
+#include "failure.hpp"
 
-#if CUDAG_HAS_CUDA_LOGS
+#include <cudag/detail/cuda_compat.hpp>
 
 #include <fmt/format.h>
 
@@ -19,17 +19,52 @@ namespace cudag::detail {
 
 namespace {
 
+/// The driver's, because the runtime has them from 13.0 on only.
+struct LogFunctions {
+    CUresult(CUDAAPI* current)(unsigned* next, unsigned flags) = nullptr;
+    CUresult(CUDAAPI* dump_to_memory)(unsigned* next, char* text, std::size_t* size, unsigned flags) = nullptr;
+};
+
+struct Unanswered {};
+
+/// Null if the driver does not have it. Throws Unanswered if CUDA does not tell; leaves the last error as it is.
+template <class F>
+void fetch(F& function, const char* name) {
+    constexpr unsigned since = 12090;
+    const cudaError_t earlier = cudaPeekAtLastError();
+    void* address = nullptr;
+    const cudaError_t status = compat::driver_entry_point(name, since, &address);
+    if (earlier == cudaSuccess) ignore(status);
+    // So an older driver answers who asks for something newer.
+    if (status != cudaSuccess && status != cudaErrorInvalidValue) throw Unanswered();
+    function = status == cudaSuccess ? reinterpret_cast<F>(address) : nullptr;
+}
+
+LogFunctions fetch_log_functions() {
+    LogFunctions found;
+    fetch(found.current, "cuLogsCurrent");
+    fetch(found.dump_to_memory, "cuLogsDumpToMemory");
+    return found;
+}
+
+LogFunctions log_functions() noexcept {
+    try {
+        static const LogFunctions fetched = fetch_log_functions();
+        return fetched;
+    } catch (const Unanswered&) {
+        return {};
+    }
+}
+
 /// The text of the lines from `position` on, which moves behind them; CUDA keeps 100.
-std::string dump_log(cudaLogIterator& position) {
+std::string dump_log(unsigned& position) {
+    const LogFunctions log = log_functions();
+    if (log.dump_to_memory == nullptr) return {};
     constexpr std::size_t limit = 25600; // the most that CUDA hands out
     constexpr std::size_t slack = 256;   // driver 580 writes up to 96 bytes past the size it is given
     std::string text(limit + slack, '\0');
     std::size_t size = limit;
-    const cudaError_t earlier = cudaPeekAtLastError();
-    if (cudaLogsDumpToMemory(&position, text.data(), &size, 0) != cudaSuccess) {
-        size = 0;
-        if (earlier == cudaSuccess) static_cast<void>(cudaGetLastError());
-    }
+    if (log.dump_to_memory(&position, text.data(), &size, 0) != CUDA_SUCCESS) size = 0;
     text.resize(size);
     return text;
 }
@@ -63,7 +98,7 @@ void append(std::string& causes, std::string_view message) {
 } // namespace
 
 std::string take_cuda_log(cudaError_t status) {
-    thread_local cudaLogIterator seen = 0;
+    thread_local unsigned seen = 0;
     const std::string text = dump_log(seen);
     const std::string own = this_thread();
     const std::string this_failure = fmt::format("{}{} ", returning, static_cast<int>(status));
@@ -82,11 +117,10 @@ std::string take_cuda_log(cudaError_t status) {
 }
 
 LogPosition log_position() noexcept {
-    cudaLogIterator next = 0;
-    const cudaError_t earlier = cudaPeekAtLastError();
-    if (cudaLogsCurrent(&next, 0) == cudaSuccess) return next;
-    if (earlier == cudaSuccess) static_cast<void>(cudaGetLastError());
-    return std::nullopt;
+    const LogFunctions log = log_functions();
+    unsigned next = 0;
+    if (log.current == nullptr || log.current(&next, 0) != CUDA_SUCCESS) return std::nullopt;
+    return next;
 }
 
 std::vector<LoggedFailure> failures_since(LogPosition position) {
@@ -112,23 +146,3 @@ std::vector<LoggedFailure> failures_since(LogPosition position) {
 }
 
 } // namespace cudag::detail
-
-#else
-
-namespace cudag::detail {
-
-std::string take_cuda_log(cudaError_t) {
-    return {};
-}
-
-LogPosition log_position() noexcept {
-    return {};
-}
-
-std::vector<LoggedFailure> failures_since(LogPosition) {
-    return {};
-}
-
-} // namespace cudag::detail
-
-#endif

@@ -11,7 +11,7 @@
 namespace cudag::detail {
 
 /// What CUDA logged on this thread about its latest failure, which returned `status`: lines joined by "; ". Empty if
-/// CUDA said nothing, or has no log (before 12.9). Leaves the last error as it is.
+/// CUDA said nothing, or its driver has no log (before 12.9). Leaves the last error as it is.
 [[nodiscard]] std::string take_cuda_log(cudaError_t status);
 
 /// A place in CUDA's log; none if CUDA has no log.

@@ -1,23 +1,12 @@
 // Makes a device, or that of a stream, current for a while.
 #pragma once
 
+#include "driver.hpp"
 #include "failure.hpp"
 
 #include <cuda_runtime_api.h>
 
 namespace cudag::detail {
-
-/// The device of a stream, which must not be captured. Throws Error if CUDA does not know the stream.
-inline int device_of(cudaStream_t stream) {
-    int device = 0;
-#if CUDART_VERSION >= 12080
-    checked(cudaStreamGetDevice(stream, &device), "cudaStreamGetDevice");
-#else // only streams of the current device are supported here
-    static_cast<void>(stream);
-    checked(cudaGetDevice(&device), "cudaGetDevice");
-#endif
-    return device;
-}
 
 class DeviceGuard {
   public:

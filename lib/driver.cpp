@@ -2,6 +2,7 @@
 #include "driver.hpp"
 
 #include "failure.hpp"
+#include "version.hpp"
 
 #include <fmt/format.h>
 
@@ -11,16 +12,26 @@ namespace {
 
 template <class F>
 void fetch(F& function, const char* name) {
-    constexpr unsigned version = 12040; // the oldest CUDA that cudag builds with
     void* address = nullptr;
-    checked(compat::driver_entry_point(name, version, &address), "cudaGetDriverEntryPointByVersion");
+    checked(compat::driver_entry_point(name, oldest_version, &address), "cudaGetDriverEntryPointByVersion");
     if (address == nullptr)
-        refuse<Error>(fmt::format("the CUDA driver has no {}: cudag needs a driver of CUDA 12.4 or later", name), {},
-                      cudaErrorInsufficientDriver);
+        refuse<Error>(fmt::format("the CUDA driver has no {}", name), {}, cudaErrorInsufficientDriver);
     function = reinterpret_cast<F>(address);
 }
 
+/// A driver refuses to look for what is newer than itself with a bare "invalid argument". Where there is none, the
+/// first call says so.
+void require_driver() {
+    int version = 0;
+    checked(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
+    if (version == 0 || version >= oldest_version) return;
+    refuse<Error>(fmt::format("the driver is of CUDA {}; cudag needs a driver of CUDA {} or later",
+                              version_text(version), version_text(oldest_version)),
+                  {}, cudaErrorInsufficientDriver);
+}
+
 Driver load() {
+    require_driver();
     Driver result{};
     fetch(result.ctx_get_current, "cuCtxGetCurrent");
     fetch(result.ctx_get_id, "cuCtxGetId");
@@ -37,6 +48,10 @@ Driver load() {
     fetch(result.graph_exec_kernel_node_set_params, "cuGraphExecKernelNodeSetParams");
     fetch(result.func_get_name, "cuFuncGetName");
     fetch(result.func_get_param_info, "cuFuncGetParamInfo");
+    fetch(result.ctx_push_current, "cuCtxPushCurrent");
+    fetch(result.ctx_pop_current, "cuCtxPopCurrent");
+    fetch(result.ctx_get_device, "cuCtxGetDevice");
+    fetch(result.stream_get_ctx, "cuStreamGetCtx");
     fetch(result.memset_d8_async, "cuMemsetD8Async");
     fetch(result.memset_d16_async, "cuMemsetD16Async");
     fetch(result.memset_d32_async, "cuMemsetD32Async");
@@ -44,6 +59,19 @@ Driver load() {
     fetch(result.memset_2d_d16_async, "cuMemsetD2D16Async");
     fetch(result.memset_2d_d32_async, "cuMemsetD2D32Async");
     return result;
+}
+
+/// What CUDA before 12.8 tells of a stream is its context.
+int device_by_context(cudaStream_t stream) {
+    bind_context();
+    CUcontext context = nullptr;
+    checked_driver<Error>(driver().stream_get_ctx(stream, &context), "cuStreamGetCtx");
+    checked_driver<Error>(driver().ctx_push_current(context), "cuCtxPushCurrent");
+    CUdevice device = 0;
+    const CUresult result = driver().ctx_get_device(&device);
+    static_cast<void>(driver().ctx_pop_current(&context));
+    checked_driver<Error>(result, "cuCtxGetDevice");
+    return device;
 }
 
 } // namespace
@@ -67,6 +95,17 @@ CUcontext current_context() {
     checked(cudaGetDevice(&device), "cudaGetDevice");
     checked(cudaSetDevice(device), "cudaSetDevice"); // since CUDA 12 this makes the device's context current
     return ask();
+}
+
+int device_of(cudaStream_t stream) {
+    int device = 0;
+    const cudaError_t status = compat::stream_get_device(stream, &device);
+    if (status == cudaErrorCallRequiresNewerDriver) [[unlikely]] {
+        ignore(status);
+        return device_by_context(stream);
+    }
+    checked(status, "cudaStreamGetDevice");
+    return device;
 }
 
 } // namespace cudag::detail

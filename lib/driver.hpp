@@ -30,6 +30,10 @@ struct Driver {
     decltype(&::cuGraphExecKernelNodeSetParams) graph_exec_kernel_node_set_params;
     decltype(&::cuFuncGetName) func_get_name;
     decltype(&::cuFuncGetParamInfo) func_get_param_info;
+    decltype(&::cuCtxPushCurrent) ctx_push_current;
+    decltype(&::cuCtxPopCurrent) ctx_pop_current;
+    CUresult(CUDAAPI* ctx_get_device)(CUdevice*);
+    CUresult(CUDAAPI* stream_get_ctx)(CUstream, CUcontext*);
     decltype(&::cuMemsetD8Async) memset_d8_async;
     decltype(&::cuMemsetD16Async) memset_d16_async;
     decltype(&::cuMemsetD32Async) memset_d32_async;
@@ -38,7 +42,7 @@ struct Driver {
     decltype(&::cuMemsetD2D32Async) memset_2d_d32_async;
 };
 
-/// Throws Error if the driver lacks one of them (it is older than CUDA 12.4) or there is no driver.
+/// Throws Error if the driver is older than CUDA 12.4, or there is none.
 [[nodiscard]] const Driver& driver();
 
 /// This thread's CUDA context; makes the current device's the current one if there is none yet, without which the
@@ -53,6 +57,9 @@ inline void bind_context() {
     static_cast<void>(current_context());
     bound = true;
 }
+
+/// The device of a stream, which must not be captured. Throws Error if CUDA does not know the stream.
+[[nodiscard]] int device_of(cudaStream_t stream);
 
 /// The driver's codes are the runtime's, value for value, since CUDA 10.1.
 [[nodiscard]] constexpr cudaError_t to_runtime(CUresult result) noexcept {

@@ -45,25 +45,18 @@ constexpr const char* ptx = R"(.version 8.0
 }
 )";
 
-#if CUDART_VERSION >= 12080
 void* load() {
-    cudaLibrary_t library = nullptr;
-    checked<GraphError>(cudaLibraryLoadData(&library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0),
-                        "cudaLibraryLoadData");
+    compat::Library library = nullptr;
+    checked<GraphError>(compat::library_load_data(&library, ptx), "cudaLibraryLoadData");
     cudaKernel_t kernel = nullptr;
-    const cudaError_t status = cudaLibraryGetKernel(&kernel, library, "cudag_set_condition");
+    const cudaError_t status = compat::library_get_kernel(&kernel, library, "cudag_set_condition");
     if (status != cudaSuccess) {
         CallFailure failure = describe_failure(status, "cudaLibraryGetKernel", {}, Api::runtime);
-        ignore(cudaLibraryUnload(library));
+        ignore(compat::library_unload(library));
         throw GraphError(status, failure.text, std::move(failure.details));
     }
     return kernel;
 }
-#else
-void* load() {
-    return nullptr;
-}
-#endif
 
 /// Loaded for all devices, until the process ends.
 void* set_condition_kernel() {

@@ -8,8 +8,17 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <string>
 
 namespace cudag::detail {
+
+/// The oldest CUDA that cudag builds with and runs on.
+inline constexpr int oldest_version = 12040;
+
+/// "12.4" of 12040.
+[[nodiscard]] inline std::string version_text(int version) {
+    return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
+}
 
 /// The version that counts: of the runtime that this was built for, of the one in this process, and of the driver.
 [[nodiscard]] inline int cuda_version() {
@@ -25,9 +34,9 @@ template <class MakeSubject>
 void require_version(int needed, const char* feature, const MakeSubject& subject) {
     const int version = cuda_version();
     if (version >= needed) return;
-    refuse(fmt::format("{} needs CUDA {}.{}; here are CUDA {}.{} at most", feature, needed / 1000, needed % 1000 / 10,
-                       version / 1000, version % 1000 / 10),
-           subject(), cudaErrorNotSupported);
+    refuse(
+        fmt::format("{} needs CUDA {}; here is CUDA {} at most", feature, version_text(needed), version_text(version)),
+        subject(), cudaErrorNotSupported);
 }
 
 } // namespace cudag::detail

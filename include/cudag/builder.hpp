@@ -239,7 +239,7 @@ class CUDAG_EXPORT GraphBuilder {
     }
 
     /// Adds `graph` itself as one node, without a clone: its handles stay valid, and Execs of the outer graph know
-    /// them. `graph` may still be looked at, but neither instantiated, cloned nor added again. Needs CUDA 13.0.
+    /// them. `graph` may still be looked at, but neither instantiated, cloned nor added again. Needs CUDA 12.9.
     /// Throws GraphError, and leaves `graph` as it is, if it has conditionals, an Exec of it is alive, or it is inside
     /// another graph already.
     ChildNode child(Graph&& graph, SourceLocation location = SourceLocation::current()) {
@@ -278,8 +278,9 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Makes a condition for one conditional node of this graph, or of a body inside it. It is `initial` when a launch
     /// starts, and in a body that a `while_` repeats, each time the body starts again. Such a body gets a node more for
-    /// it, a kernel that runs before all its other nodes; the first one in a process takes some 60 ms to load. Without
-    /// an initial value, the condition is undefined until a kernel sets it, and is never set back.
+    /// it, a kernel that runs before all its other nodes; the first one in a process takes some 60 ms to load, and this
+    /// needs CUDA 12.8. Without an initial value, the condition is undefined until a kernel sets it, and is never set
+    /// back.
     [[nodiscard]] Condition condition(unsigned initial, SourceLocation location = SourceLocation::current()) {
         return detail::make_condition(state(), initial, location);
     }

@@ -41,9 +41,9 @@ inline cudaError_t graph_add_node(cudaGraphNode_t* node, cudaGraph_t graph, cuda
 #endif
 }
 
-/// Adds `inner` itself, not a clone of it: CUDA 13.0.
+/// Adds `inner` itself, not a clone of it: CUDA 12.9.
 inline cudaError_t graph_move_child(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraph_t inner) {
-#if CUDART_VERSION >= 13000
+#if CUDART_VERSION >= 12090
     cudaGraphNodeParams params{};
     params.type = cudaGraphNodeTypeGraph;
     params.graph.graph = inner;
@@ -99,11 +99,46 @@ inline cudaError_t driver_entry_point(const char* name, unsigned version, void**
     return status;
 }
 
-/// Whether this runtime can hand out its error log.
-#if CUDART_VERSION >= 12090
-#define CUDAG_HAS_CUDA_LOGS 1
+/// The device of a stream that is not captured: CUDA 12.8.
+inline cudaError_t stream_get_device(cudaStream_t stream, int* device) {
+#if CUDART_VERSION >= 12080
+    return cudaStreamGetDevice(stream, device);
 #else
-#define CUDAG_HAS_CUDA_LOGS 0
+    static_cast<void>(stream), static_cast<void>(device);
+    return cudaErrorCallRequiresNewerDriver;
 #endif
+}
+
+#if CUDART_VERSION >= 12080
+using Library = cudaLibrary_t;
+#else
+using Library = CUlibrary;
+#endif
+
+/// Loads PTX text for all devices: CUDA 12.8.
+inline cudaError_t library_load_data(Library* library, const char* ptx) {
+#if CUDART_VERSION >= 12080
+    return cudaLibraryLoadData(library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0);
+#else
+    static_cast<void>(library), static_cast<void>(ptx);
+    return cudaErrorCallRequiresNewerDriver;
+#endif
+}
+inline cudaError_t library_get_kernel(cudaKernel_t* kernel, Library library, const char* name) {
+#if CUDART_VERSION >= 12080
+    return cudaLibraryGetKernel(kernel, library, name);
+#else
+    static_cast<void>(kernel), static_cast<void>(library), static_cast<void>(name);
+    return cudaErrorCallRequiresNewerDriver;
+#endif
+}
+inline cudaError_t library_unload(Library library) {
+#if CUDART_VERSION >= 12080
+    return cudaLibraryUnload(library);
+#else
+    static_cast<void>(library);
+    return cudaErrorCallRequiresNewerDriver;
+#endif
+}
 
 } // namespace cudag::detail::compat
