@@ -1,0 +1,201 @@
+// What only newer versions of CUDA can do, over drivers and runtimes of older ones; a program of its own.
+#include "kernels.hpp"
+#include "thrown.hpp"
+
+#include <catch.hpp>
+#include <cudag/cudag.hpp>
+#include <cudart_cpu/control.hpp>
+
+#include <functional>
+#include <string>
+#include <utility>
+
+using cudag::Error;
+using cudag::Graph;
+using cudag::GraphBuilder;
+using cudag::GraphError;
+
+namespace {
+
+int runtime_version = CUDART_VERSION;
+
+/// While it lives, driver and runtime are of these versions.
+struct Versions {
+    explicit Versions(int driver, int runtime = CUDART_VERSION) {
+        cudart_cpu::set_driver_version(driver);
+        runtime_version = runtime;
+    }
+    ~Versions() {
+        cudart_cpu::set_driver_version(0);
+        runtime_version = CUDART_VERSION;
+    }
+    Versions(const Versions&) = delete;
+    Versions& operator=(const Versions&) = delete;
+};
+
+void nothing(GraphBuilder&) {}
+
+Graph one_node(const cudag::DeviceBuffer<int>& cell) {
+    GraphBuilder b;
+    b.memset(cell, 7).label("seven");
+    return std::move(b).build();
+}
+
+/// What needs the version `needed`, and is refused by the text `feature` before.
+struct Gate {
+    int needed;
+    int before; // the version of CUDA before that one
+    std::string feature;
+    std::function<void(GraphBuilder&)> use;
+};
+
+std::string number(int version) {
+    return std::to_string(version / 1000) + "." + std::to_string(version % 1000 / 10);
+}
+
+void check_refused(const Gate& gate, int here) {
+    GraphBuilder b;
+    const auto error = thrown<GraphError>([&] { gate.use(b); });
+    CHECK(error.code().value() == cudaErrorNotSupported);
+    CHECK_THAT(error.what(), ContainsSubstring(gate.feature + " needs CUDA " + number(gate.needed) + "; here is CUDA " +
+                                               number(here) + " at most"));
+    CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+void check_gate(const Gate& gate) {
+    CAPTURE(gate.feature);
+    if (CUDART_VERSION < gate.needed) { // the headers' version counts, too
+        const Versions newer(gate.needed, gate.needed);
+        return check_refused(gate, CUDART_VERSION);
+    }
+    {
+        const Versions old_driver(gate.before);
+        check_refused(gate, gate.before);
+    }
+    {
+        const Versions old_runtime(CUDART_VERSION, gate.before);
+        check_refused(gate, gate.before);
+    }
+    const Versions just_enough(gate.needed, gate.needed);
+    GraphBuilder b;
+    gate.use(b);
+    const Graph graph = std::move(b).build();
+    CHECK(graph.node_count() == 1);
+    cudag::Exec exec = graph.instantiate();
+    const cudag::Stream stream;
+    exec.launch(stream);
+    stream.synchronize();
+}
+
+} // namespace
+
+/// Stands before the CPU runtime's.
+extern "C" cudaError_t CUDARTAPI cudaRuntimeGetVersion(int* version) {
+    *version = runtime_version;
+    return cudaSuccess;
+}
+
+TEST_CASE("a switch needs CUDA 12.8", "[versions]") {
+    check_gate({12080, 12060, "a switch", [](GraphBuilder& b) { b.switch_(b.condition(0), {nothing}); }});
+}
+
+TEST_CASE("an if with an else needs CUDA 12.8, without one it does not", "[versions]") {
+    check_gate({12080, 12060, "an if with an else", [](GraphBuilder& b) { b.if_(b.condition(0), nothing, nothing); }});
+    const Versions old(12060);
+    GraphBuilder b;
+    b.if_(b.condition(0), nothing);
+    CHECK(std::move(b).build().instantiate().replays() == 0);
+}
+
+TEST_CASE("a condition that a repeated body sets back needs CUDA 12.8, without an initial value it does not",
+          "[versions]") {
+    check_gate({12080, 12060, "a condition with an initial value in a body that is repeated", [](GraphBuilder& b) {
+                    const auto turns = b.condition(0);
+                    b.while_(turns, [](GraphBuilder& body) { body.if_(body.condition(0), nothing); });
+                }});
+    const Versions old(12060);
+    GraphBuilder b;
+    const auto turns = b.condition(0);
+    b.while_(turns, [](GraphBuilder& body) { body.if_(body.condition(), nothing); });
+    CHECK(std::move(b).build().instantiate().replays() == 0);
+}
+
+TEST_CASE("a child by move needs CUDA 12.9, a clone does not, and a refused graph stays what it was", "[versions]") {
+    const cudag::DeviceBuffer<int> cell(1);
+    check_gate({12090, 12080, "moving a graph into another one (a clone does not: pass it without std::move)",
+                [&](GraphBuilder& b) { b.child(one_node(cell)).label("child"); }});
+    const Versions old(12080);
+    Graph inner = one_node(cell);
+    GraphBuilder b;
+    CHECK_THROWS_AS(b.child(std::move(inner)), GraphError);
+    CHECK(inner.instantiate().replays() == 0);
+    b.child(inner);
+    CHECK(std::move(b).build().instantiate().replays() == 0);
+}
+
+TEST_CASE("a stream's device is known over drivers that do not tell it, before CUDA 12.8", "[versions]") {
+    cudart_cpu::set_devices(2);
+    const int driver = GENERATE(12040, 12060, CUDART_VERSION);
+    const Versions versions(driver);
+    CAPTURE(driver);
+    cudag::check(cudaSetDevice(1));
+    const cudag::Stream stream;
+    const cudag::DeviceBuffer<int> cell(1);
+    cudag::check(cudaSetDevice(0));
+    GraphBuilder b;
+    const auto capture = [&](GraphBuilder& body) {
+        body.capture(stream, [&](cudaStream_t s) { cudag::memset_async(s, cell, 0); });
+    };
+    const auto error = thrown<GraphError>([&] { b.if_(b.condition(0), capture); });
+    CHECK_THAT(error.what(), ContainsSubstring("the stream is of device 1") && ContainsSubstring("is on device 0"));
+    int device = -1;
+    cudag::check(cudaGetDevice(&device));
+    CHECK(device == 0);
+    CHECK(cudaGetLastError() == cudaSuccess);
+    cudart_cpu::set_devices(0);
+}
+
+// For processes whose driver is of one version from the start, because cudag fetches functions once.
+
+TEST_CASE("cudag runs over a driver of CUDA 12.4", "[.][driver-12.4]") {
+    const cudag::DeviceBuffer<int> cell(1);
+    const Graph graph = one_node(cell);
+    cudag::Exec exec = graph.instantiate();
+    const cudag::Stream stream;
+    exec.launch(stream);
+    stream.synchronize();
+    int value = 0;
+    cudag::check(cudaMemcpy(&value, cell.data(), sizeof value, cudaMemcpyDeviceToHost));
+    CHECK(value == 7);
+}
+
+TEST_CASE("a driver before CUDA 12.4 is refused by its version", "[.][driver-12.3]") {
+    const cudag::DeviceBuffer<int> cell(1);
+    GraphBuilder b;
+    const auto error = thrown<Error>([&] { b.kernel({}, multiply_add, cell, cell, 1, 1); });
+    CHECK(error.code().value() == cudaErrorInsufficientDriver);
+    CHECK_THAT(error.what(),
+               ContainsSubstring("the driver is of CUDA 12.3; cudag needs a driver of CUDA 12.4 or later"));
+    CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+namespace {
+
+Error failing_call() {
+    return thrown<Error>([] { cudag::check(cudaSetDevice(99)); });
+}
+
+} // namespace
+
+TEST_CASE("an error has CUDA's log over a driver of CUDA 12.9", "[.][driver-12.9]") {
+    CHECK_FALSE(failing_call().log().empty());
+}
+
+TEST_CASE("an error over a driver before CUDA 12.9 has no log, and leaves no last error", "[.][driver-12.8]") {
+    for (int i = 0; i < 2; ++i) {
+        const Error error = failing_call();
+        CHECK(error.log().empty());
+        CHECK_THAT(error.what(), ContainsSubstring("invalid device ordinal"));
+        CHECK(cudaGetLastError() == cudaSuccess);
+    }
+}
