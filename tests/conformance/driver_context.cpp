@@ -1,6 +1,8 @@
 // The driver's calls that need a context: which Runtime calls bind one to a thread, launches, instantiation.
 #include "driver.hpp"
 
+#include <cstddef>
+#include <string>
 #include <thread>
 #include <vector>
 
@@ -76,6 +78,66 @@ TEST_CASE("a context has an id, the same on each thread", "[driver][threads]") {
     REQUIRE(again == id);
     REQUIRE(id_of(context, nullptr) == CUDA_ERROR_INVALID_VALUE);
 }
+
+TEST_CASE("a stream's context, made current for a while, tells the stream's device", "[driver]") {
+    const auto current = entry_point<PFN_cuCtxGetCurrent_v4000>("cuCtxGetCurrent", 12000);
+    const auto context_of = entry_point<PFN_cuStreamGetCtx_v9020>("cuStreamGetCtx", 12040);
+    const auto push = entry_point<PFN_cuCtxPushCurrent_v4000>("cuCtxPushCurrent", 12040);
+    const auto pop = entry_point<PFN_cuCtxPopCurrent_v4000>("cuCtxPopCurrent", 12040);
+    const auto device_of = entry_point<PFN_cuCtxGetDevice_v2000>("cuCtxGetDevice", 12040);
+    Stream stream;
+    CUcontext before = nullptr;
+    REQUIRE(current(&before) == CUDA_SUCCESS);
+    for (const cudaStream_t asked : {static_cast<cudaStream_t>(stream), cudaStream_t(), cudaStreamPerThread}) {
+        CUcontext context = nullptr;
+        REQUIRE(context_of(asked, &context) == CUDA_SUCCESS);
+        REQUIRE(push(context) == CUDA_SUCCESS);
+        CUdevice device = -1;
+        REQUIRE(device_of(&device) == CUDA_SUCCESS);
+        REQUIRE(device == 0);
+        CUcontext popped = nullptr;
+        REQUIRE(pop(&popped) == CUDA_SUCCESS);
+        REQUIRE(popped == context);
+        CUcontext after = nullptr;
+        REQUIRE(current(&after) == CUDA_SUCCESS);
+        REQUIRE(after == before);
+    }
+    CUcontext context = nullptr;
+    REQUIRE_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    REQUIRE(context_of(stream, &context) == CUDA_SUCCESS); // which leaves the capture whole
+    REQUIRE(context == before);
+    cudaGraph_t captured = nullptr;
+    REQUIRE_CUDA(cudaStreamEndCapture(stream, &captured));
+    REQUIRE_CUDA(cudaGraphDestroy(captured));
+}
+
+#if CUDA_VERSION >= 12090
+TEST_CASE("the driver's log is the runtime's, and reading it leaves the last error alone", "[driver][log]") {
+    const auto position = entry_point<PFN_cuLogsCurrent_v12090>("cuLogsCurrent", 12090);
+    const auto dump = entry_point<PFN_cuLogsDumpToMemory_v12090>("cuLogsDumpToMemory", 12090);
+    CUlogIterator next = 0;
+    REQUIRE(position(&next, 0) == CUDA_SUCCESS);
+    Graph graph;
+    Call call(nothing);
+    call.block = dim3(2048);
+    const cudaKernelNodeParams params = call.params();
+    cudaGraphNode_t node = nullptr;
+    REQUIRE(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params) == cudaErrorInvalidValue);
+    std::string text(25600 + 256, '\0');
+    std::size_t size = 25600;
+    REQUIRE(dump(&next, text.data(), &size, 0) == CUDA_SUCCESS);
+    text.resize(size);
+    REQUIRE_THAT(text, ContainsSubstring("Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuGraphAddKernelNode_v2"));
+    REQUIRE(cudaGetLastError() == cudaErrorInvalidValue);
+
+    text.resize(25600 + 256);
+    size = 25600;
+    REQUIRE(dump(&next, text.data(), &size, 0) == CUDA_SUCCESS); // of nothing new
+    REQUIRE(size == 0);
+    REQUIRE(dump(&next, nullptr, nullptr, 0) == CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(cudaPeekAtLastError() == cudaSuccess);
+}
+#endif
 
 TEST_CASE("the driver launches an executable graph", "[driver][exec]") {
     Stream stream;

@@ -77,7 +77,7 @@ void a_graph_inside_a_node_does_not_count() {
     CHECK_OK(cudaGraphClone(&clone, graph));
     CHECK(cudart_cpu::live().graphs == before + 2);
     CHECK_OK(cudaGraphDestroy(clone));
-#if CUDART_VERSION >= 12090
+#if CUDART_VERSION >= 13000
     cudaGraph_t parent = new_graph();
     cudaGraphNodeParams params{};
     params.type = cudaGraphNodeTypeGraph;
