@@ -91,6 +91,7 @@ Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where) {
     const cudaError_t status = cudaGraphAddHostNode(&node, graph.native(), nullptr, 0, params);
     if (status != cudaSuccess)
         raise_call<GraphError>(status, "cudaGraphAddHostNode", new_node_subject(NodeKind::host, where));
+    graph.set_host_tasks();
     return graph.append(node, {NodeKind::host, params, {}, where}, std::move(owners));
 }
 

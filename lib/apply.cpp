@@ -21,8 +21,6 @@ struct ChangedNode {
     const UpdatedNode& node;
     Shadow& shadow;
     OwnerVersions owners;
-
-    [[nodiscard]] cudaGraphNode_t native() const { return node.graph->natives()[node.index]; }
 };
 
 /// Everything that can fail before the first node is pushed.
@@ -55,12 +53,14 @@ std::size_t Exec::apply(const Graph& graph) {
     detail::bind_context();
     for (std::size_t i = 0; i < changed.size(); ++i) {
         const detail::NodeParams& params = changed[i].node.params();
-        const detail::NativeResult result = set_native_params(exec.native(), changed[i].native(), params);
+        const detail::NativeResult result =
+            exec.set_params({*changed[i].node.graph, changed[i].node.index}, params, changed[i].owners);
         if (result.status == cudaSuccess) [[likely]]
             continue;
         detail::Subject subject = node_subject(*changed[i].node.graph, changed[i].node.index, "apply: ");
         while (i-- > 0) { // what was in force was accepted once
-            const auto undone = set_native_params(exec.native(), changed[i].native(), changed[i].shadow.params);
+            const auto undone = exec.set_params({*changed[i].node.graph, changed[i].node.index},
+                                                changed[i].shadow.params, changed[i].shadow.owners);
             if (undone.api == detail::Api::runtime) detail::ignore(undone.status);
         }
         raise_update(result, params, std::move(subject));

@@ -93,7 +93,7 @@ void get_scalar(cudaStream_t stream, const ScalarPlace& scalar, void* value) {
     if (const cudaError_t status = cudaStreamSynchronize(stream); status != cudaSuccess)
         raise_call<Error>(status, "cudaStreamSynchronize", subject());
     reclaim();
-    rethrow_host_exception();
+    rethrow_host_failures(stream);
 }
 
 } // namespace cudag::detail

@@ -20,6 +20,14 @@ void require(cudaError_t status, const char* operation, const char* call, const 
         detail::raise_call<Error>(status, operation, {fmt::format("Event::{} at {}", call, where), {}, where});
 }
 
+/// Throws where CUDA would only say that a handle is invalid.
+cudaEvent_t require_event(cudaEvent_t event, const char* call, const SourceLocation& where) {
+    if (event == nullptr) [[unlikely]]
+        detail::refuse<Error>("a moved-from Event was used", {fmt::format("Event::{} at {}", call, where), {}, where},
+                              cudaErrorInvalidResourceHandle);
+    return event;
+}
+
 } // namespace
 
 Event::Event(EventOptions options) {
@@ -27,10 +35,14 @@ Event::Event(EventOptions options) {
                     "cudaEventCreateWithFlags");
 }
 
-Event::Event(Event&& other) noexcept : event_(std::exchange(other.event_, nullptr)) {}
+Event::Event(Event&& other) noexcept
+    : event_(std::exchange(other.event_, nullptr)), mark_(std::exchange(other.mark_, {})) {}
 
 Event& Event::operator=(Event&& other) noexcept {
-    std::swap(event_, other.event_);
+    Event last(std::move(*this)); // ends what it had; itself, if `other` is *this
+    Event& from = &other == this ? last : other;
+    event_ = std::exchange(from.event_, nullptr);
+    mark_ = std::exchange(from.mark_, {});
     return *this;
 }
 
@@ -39,17 +51,20 @@ Event::~Event() {
 }
 
 void Event::record(StreamRef stream, SourceLocation location) {
-    require(cudaEventRecord(event_, stream.get()), "cudaEventRecord", "record", location);
+    require(cudaEventRecord(require_event(event_, "record", location), stream.get()), "cudaEventRecord", "record",
+            location);
+    mark_ = detail::mark_stream(stream.get());
 }
 
 void Event::synchronize(SourceLocation location) const {
-    require(cudaEventSynchronize(event_), "cudaEventSynchronize", "synchronize", location);
+    require(cudaEventSynchronize(require_event(event_, "synchronize", location)), "cudaEventSynchronize", "synchronize",
+            location);
     detail::reclaim();
-    detail::rethrow_host_exception();
+    detail::rethrow_host_failures(mark_);
 }
 
 bool Event::query(SourceLocation location) const {
-    const cudaError_t status = cudaEventQuery(event_);
+    const cudaError_t status = cudaEventQuery(require_event(event_, "query", location));
     if (status == cudaErrorNotReady) return false; // never the last error
     require(status, "cudaEventQuery", "query", location);
     return true;
@@ -57,8 +72,10 @@ bool Event::query(SourceLocation location) const {
 
 float Event::milliseconds_since(const Event& start, SourceLocation location) const {
     float milliseconds = 0;
-    require(cudaEventElapsedTime(&milliseconds, start.event_, event_), "cudaEventElapsedTime", "milliseconds_since",
-            location);
+    const char* const call = "milliseconds_since";
+    require(cudaEventElapsedTime(&milliseconds, require_event(start.event_, call, location),
+                                 require_event(event_, call, location)),
+            "cudaEventElapsedTime", call, location);
     return milliseconds;
 }
 

@@ -43,6 +43,10 @@ void Exec::launch(StreamRef stream) {
     state().launch(stream.get());
 }
 
+void Exec::rethrow() const {
+    state().rethrow();
+}
+
 void Exec::upload(StreamRef stream) {
     state().upload(stream.get());
 }

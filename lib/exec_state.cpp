@@ -44,9 +44,13 @@ const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& 
 
 } // namespace
 
-ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options)
-    : native_(native), source_(std::move(source)), claimed_(source_), basis_(source_), options_(options),
+ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options,
+                     std::shared_ptr<HostLaunches> launches, const std::vector<HostNodeRun>& hosts)
+    : native_(native), source_(std::move(source)), claimed_(source_), basis_(source_),
+      claim_(launches ? launches->claim() : nullptr), host_launches_(std::move(launches)), options_(options),
       seen_(source_->version()), uploaded_(options.upload_stream.has_value()) {
+    for (const HostNodeRun& host : hosts)
+        checked<InstantiateError>(set_host_run(native, host), "cudaGraphExecHostNodeSetParams");
     source_->number_nodes();
     shadows_ = shadows_from(*source_);
     options_.upload_stream.reset();
@@ -61,6 +65,8 @@ ExecState::~ExecState() {
         ignore(cudaGraphExecDestroy(native_));  // launches in flight finish; CUDA keeps the graph's owners for them
     }
     shadows_->retire(in_flight_);
+    in_flight_.retire(std::move(host_owners_));
+    if (claim_) claim_gone(claim_);
     reclaim();
 }
 
@@ -72,6 +78,8 @@ void ExecState::upload(cudaStream_t stream) {
 void ExecState::launch(cudaStream_t stream) {
     if (!uploaded_ && source_->has_device_updatable()) [[unlikely]]
         upload(stream); // what kernels change must be on the device before
+    if (host_launches_) [[unlikely]]
+        host_launches_->prepare();
     if (in_flight_.tracks()) {
         auto marker = in_flight_.marker(stream);
         launch_native(stream);
@@ -79,6 +87,8 @@ void ExecState::launch(cudaStream_t stream) {
     } else {
         launch_native(stream);
     }
+    if (host_launches_) [[unlikely]]
+        host_launches_->launched(stream);
     uploaded_ = true;
     ++replays_;
 }
@@ -115,6 +125,38 @@ const NodeParams& ExecState::params(const ExecNode& node) const {
     return shadow != nullptr ? shadow->params : in_basis(node.graph).original_params(node.index);
 }
 
+const std::shared_ptr<HostLaunches>& ExecState::host_launches() {
+    if (!host_launches_) {
+        if (!claim_) claim_ = std::make_shared<HostClaim>();
+        host_launches_ = std::make_shared<HostLaunches>(claim_);
+    }
+    return host_launches_;
+}
+
+NativeResult ExecState::set_params(const ExecNode& node, const NodeParams& params, OwnerVersions& owners) {
+    const auto* const* host = std::get_if<const cudaHostNodeParams*>(&params);
+    if (host == nullptr || !is_host_task(**host)) return set_native_params(native_, node.native(), params);
+    const HostNodeRun run{node.native(), make_host_run(host_launches(), node.graph, node.index, **host)};
+    if (owners.empty())
+        owners = version_of({{0, run.run}});
+    else
+        owners.front().owners.push_back({0, run.run});
+    in_flight_.begin_tracking();
+    return {set_host_run(native_, run), "cudaGraphExecHostNodeSetParams", Api::runtime};
+}
+
+std::vector<HostNodeRun> ExecState::host_runs(const GraphState& mine, const GraphState& next) {
+    if (!next.has_host_tasks()) return {};
+    return make_host_runs(host_launches(), mine, next);
+}
+
+void ExecState::set_host_runs(const std::vector<HostNodeRun>& runs) noexcept {
+    if (runs.empty()) return;
+    in_flight_.begin_tracking();
+    for (const HostNodeRun& run : runs)
+        ignore(set_host_run(native_, run));
+}
+
 std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const {
     auto shadows = std::make_unique<Shadows>();
     if (basis.version() == 0) return shadows;
@@ -127,8 +169,12 @@ std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const 
     return shadows;
 }
 
-void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows) noexcept {
+void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
+                         const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept {
     uploaded_ = false;
+    set_host_runs(hosts);
+    in_flight_.retire(std::move(host_owners_));
+    host_owners_ = std::move(host_owners);
     shadows_->retire(in_flight_);
     shadows_ = std::move(shadows);
     if (basis->version() != 0) in_flight_.begin_tracking();

@@ -2,7 +2,9 @@
 #pragma once
 
 #include "graph_state.hpp"
+#include "host_nodes.hpp"
 #include "in_flight.hpp"
+#include "native_params.hpp"
 #include "shadows.hpp"
 
 #include <cudag/exec.hpp>
@@ -26,8 +28,9 @@ struct ExecNode {
 
 class ExecState {
   public:
-    /// Takes over `native`.
-    ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options);
+    /// Takes over `native`, once nothing can fail. CUDA keeps `hosts`, the runs of its host nodes, with it.
+    ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options,
+              std::shared_ptr<HostLaunches> launches = nullptr, const std::vector<HostNodeRun>& hosts = {});
     ~ExecState();
     ExecState(const ExecState&) = delete;
     ExecState& operator=(const ExecState&) = delete;
@@ -38,9 +41,17 @@ class ExecState {
     [[nodiscard]] const InstantiateOptions& options() const noexcept { return options_; }
     [[nodiscard]] UpdateCounts& update_counts() noexcept { return update_counts_; }
     /// Counts on from where `former`, which this exec replaces, has stopped.
-    void continue_counts_of(const ExecState& former) noexcept {
+    void continue_counts_of(ExecState& former) noexcept {
         replays_ = former.replays_;
         update_counts_ = former.update_counts_;
+        if (!former.claim_) return;
+        claim_ = std::move(former.claim_); // what the host nodes of both throw is for one Exec to tell
+        if (host_launches_) host_launches_->set_claim(claim_);
+    }
+
+    /// Throws HostError if host nodes threw in its launches, and nobody has seen it.
+    void rethrow() const {
+        if (claim_) rethrow_host_failures(claim_);
     }
 
     void launch(cudaStream_t stream);
@@ -67,6 +78,15 @@ class ExecState {
     /// What is in force in a node; made on first use.
     [[nodiscard]] Shadow& shadow(const ExecNode& node);
 
+    /// Gives a node of CUDA's exec `params`, whose owners are `owners`: what only the exec needs for them joins those.
+    [[nodiscard]] NativeResult set_params(const ExecNode& node, const NodeParams& params, OwnerVersions& owners);
+
+    /// Runs for host nodes of `mine`, a graph of this exec, with the callables of `next`.
+    [[nodiscard]] std::vector<HostNodeRun> host_runs(const GraphState& mine, const GraphState& next);
+    /// Makes CUDA call host nodes that have just taken their parameters from another graph through `runs`. Where it
+    /// refuses, a node runs all the same, and cudag only prints what it throws.
+    void set_host_runs(const std::vector<HostNodeRun>& runs) noexcept;
+
     /// Room for `params` in a shadow; see Shadows.
     void reserve(Shadow& shadow, const NodeParams& params) { shadows_->reserve(shadow, params); }
 
@@ -76,13 +96,16 @@ class ExecState {
     /// since they were made.
     [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis) const;
     /// Notes that all parameters are those of `basis` now, whose `shadows_from` are `shadows`.
-    void take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows) noexcept;
+    void take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
+                  const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept;
 
     /// Puts `next` in force: launches to come use it, those in flight may use the previous version.
     void commit(Shadow& shadow, OwnerVersions&& next) noexcept;
 
   private:
     void launch_native(cudaStream_t stream) const;
+    /// Made with the first host node.
+    [[nodiscard]] const std::shared_ptr<HostLaunches>& host_launches();
     /// The graph of `basis_` at the place where `graph` stands in the source.
     [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const;
 
@@ -92,6 +115,9 @@ class ExecState {
     std::shared_ptr<GraphState> basis_;   ///< what a node without a shadow has is what it was made with there
     std::unique_ptr<Shadows> shadows_;
     InFlight in_flight_;
+    std::shared_ptr<HostClaim> claim_;            ///< null before there is a host node
+    std::shared_ptr<HostLaunches> host_launches_; ///< the same
+    OwnerVersions host_owners_;                   ///< of the runs that the last whole update brought in
     InstantiateOptions options_;
     UpdateCounts update_counts_;
     std::uint64_t replays_ = 0;

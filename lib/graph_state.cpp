@@ -31,7 +31,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
       arena_(std::make_shared<Arena>()), origin_arenas_(origin.origin_arenas_), regions_(origin.regions_),
       nodes_(origin.nodes_), natives_(origin.natives_), edges_(origin.edges_), native_edges_(origin.native_edges_),
       has_early_edges_(origin.has_early_edges_), bindings_(origin.bindings_), built_(true),
-      described_(origin.described_) {
+      described_(origin.described_), host_tasks_(origin.host_tasks_.load(std::memory_order_relaxed)) {
     for (const auto& [index, node] : origin.updated_) {
         nodes_[index].params = copy_params(arena_->memory(), node.params());
         if (node.owners.empty()) continue;

@@ -373,6 +373,15 @@ class GraphState {
                std::any_of(nested_.begin(), nested_.end(), [](const auto& inner) { return inner->has_memory_nodes(); });
     }
 
+    /// A host node with a callable that cudag calls has been added, or noticed.
+    void set_host_tasks() const noexcept { host_tasks_.store(true, std::memory_order_relaxed); }
+    /// Whether one is known in this graph, or in a graph inside it.
+    [[nodiscard]] bool has_host_tasks() const noexcept {
+        return host_tasks_.load(std::memory_order_relaxed) ||
+               (!nodes_unread_.load(std::memory_order_acquire) && // else another thread may be reading them
+                std::any_of(nested_.begin(), nested_.end(), [](const auto& inner) { return inner->has_host_tasks(); }));
+    }
+
     /// A node that kernels may change has been added, or noticed.
     void set_device_updatable() const noexcept { device_updatable_.store(true, std::memory_order_relaxed); }
     /// Whether one is known in this graph, or in a graph inside it. What `find_device_updatable` finds is more: it asks
@@ -506,6 +515,7 @@ class GraphState {
     bool described_ = false;
     bool keeps_nodes_ = false;
     mutable std::atomic<bool> device_updatable_ = false;
+    mutable std::atomic<bool> host_tasks_ = false;
 };
 
 inline const NodeParams& UpdatedNode::params() const noexcept {

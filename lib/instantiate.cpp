@@ -72,6 +72,17 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     graph.complete_native();
     detail::reclaim();
 
+    std::shared_ptr<detail::HostLaunches> launches;
+    std::vector<detail::HostNodeRun> hosts;
+    std::vector<std::shared_ptr<const void>> host_owners;
+    if (graph.has_host_tasks()) {
+        launches = std::make_shared<detail::HostLaunches>(std::make_shared<detail::HostClaim>());
+        hosts = make_host_runs(launches, graph, graph);
+        for (const detail::HostNodeRun& host : hosts)
+            host_owners.push_back(host.run);
+    }
+    const detail::KeptForExecs kept(graph.native(), std::move(host_owners));
+
     CUDA_GRAPH_INSTANTIATE_PARAMS params{};
     if (options.auto_free_on_launch) params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
     if (options.device_launch) params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
@@ -88,7 +99,7 @@ Exec Graph::instantiate(InstantiateOptions options) const {
         raise_instantiate(status, graph, params);
     }
     try {
-        return Exec(std::make_unique<detail::ExecState>(native, state_, options));
+        return Exec(std::make_unique<detail::ExecState>(native, state_, options, std::move(launches), hosts));
     } catch (...) {
         detail::ignore(cudaGraphExecDestroy(native));
         throw;

@@ -3,6 +3,7 @@
 
 #include "driver.hpp"
 #include "failure.hpp"
+#include "host_call.hpp"
 #include "kernel_name.hpp"
 
 #include <algorithm>
@@ -145,6 +146,7 @@ NodeParams NodeReader::memset(cudaGraphNode_t node) {
 NodeParams NodeReader::host(cudaGraphNode_t node) {
     cudaHostNodeParams native{};
     checked<GraphError>(cudaGraphHostNodeGetParams(node, &native), "cudaGraphHostNodeGetParams");
+    if (is_host_task(native)) graph_.set_host_tasks(); // of a clone that CUDA made of a graph of cudag's
     return graph_.store(native);
 }
 

@@ -30,7 +30,9 @@ void CUDART_CB hand_over(void* user_data) {
 
 } // namespace
 
-void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) {
+namespace {
+
+cudaUserObject_t keep_as_object(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) {
     auto bundle = std::make_unique<Bundle>();
     cudaUserObject_t user_object = nullptr;
     checked<GraphError>(cudaUserObjectCreate(&user_object, bundle.get(), hand_over, 1, cudaUserObjectNoDestructorSync),
@@ -43,6 +45,21 @@ void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>
         throw GraphError(status, failure.text, std::move(failure.details));
     }
     kept.objects = std::move(objects);
+    return user_object;
+}
+
+} // namespace
+
+void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) {
+    keep_as_object(graph, std::move(objects));
+}
+
+KeptForExecs::KeptForExecs(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) : graph_(graph) {
+    if (!objects.empty()) object_ = keep_as_object(graph, std::move(objects));
+}
+
+KeptForExecs::~KeptForExecs() {
+    if (object_ != nullptr) ignore(cudaGraphReleaseUserObject(graph_, object_, 1));
 }
 
 void keep_with_capture(cudaStream_t stream, const Owners& owners) {

@@ -28,23 +28,27 @@ Stream::Stream() {
 Stream::Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
 
 Stream& Stream::operator=(Stream&& other) noexcept {
-    std::swap(stream_, other.stream_);
+    Stream last(std::move(*this)); // ends what it had; itself, if `other` is *this
+    stream_ = std::exchange(&other == this ? last.stream_ : other.stream_, nullptr);
     return *this;
 }
 
 Stream::~Stream() {
-    if (stream_ != nullptr) detail::ignore(cudaStreamDestroy(stream_));
+    if (stream_ == nullptr) return;
+    detail::stream_gone(stream_);
+    detail::ignore(cudaStreamDestroy(stream_));
 }
 
 void Stream::synchronize(SourceLocation location) const {
-    if (const cudaError_t status = cudaStreamSynchronize(stream_); status != cudaSuccess)
+    const cudaStream_t stream = StreamRef(*this).get();
+    if (const cudaError_t status = cudaStreamSynchronize(stream); status != cudaSuccess)
         detail::raise_call<Error>(status, "cudaStreamSynchronize", subject_of("synchronize", location));
     detail::reclaim();
-    detail::rethrow_host_exception();
+    detail::rethrow_host_failures(stream);
 }
 
 bool Stream::query(SourceLocation location) const {
-    const cudaError_t status = cudaStreamQuery(stream_);
+    const cudaError_t status = cudaStreamQuery(StreamRef(*this).get());
     if (status == cudaErrorNotReady) return false; // never the last error
     if (status != cudaSuccess) detail::raise_call<Error>(status, "cudaStreamQuery", subject_of("query", location));
     return true;

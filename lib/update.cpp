@@ -60,11 +60,11 @@ class ExecUpdate {
             next_ = version_of(next_owners(shadow_.owners.front().owners, std::move(fresh), values));
     }
     template <class Params>
-    [[nodiscard]] NativeResult set(const Params& params) const {
+    [[nodiscard]] NativeResult set(const Params& params) {
         if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
             return set_native_kernel(exec_.native(), node_.native(), params);
         else
-            return set_native_params(exec_.native(), node_.native(), params);
+            return exec_.set_params(node_, params, next_);
     }
     void commit() noexcept { exec_.commit(shadow_, std::move(next_)); }
 
@@ -96,7 +96,11 @@ class GraphUpdate {
         else
             return set_native_params(native, params);
     }
-    void commit() noexcept { graph_.count_change(node_, std::move(next_)); }
+    void commit() noexcept {
+        graph_.count_change(node_, std::move(next_));
+        const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params());
+        if (host != nullptr && is_host_task(**host)) graph_.set_host_tasks();
+    }
 
   private:
     static GraphState& graph_of(const GraphState& root, const Node& node) {

@@ -78,10 +78,14 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     next.complete_native();
     detail::PendingUpdate pending(exec, mine, next);
     detail::Shadow& shadow = exec.shadow(target);
-    detail::OwnerVersions owners = detail::version_of({{0, graph.state_}}); // with all that its nodes own
+    const std::vector<detail::HostNodeRun> hosts = exec.host_runs(mine, next);
+    detail::Owners kept = owners_of(hosts);
+    kept.push_back({0, graph.state_}); // with all that its nodes own
+    detail::OwnerVersions owners = detail::version_of(std::move(kept));
     const cudaError_t status = cudaGraphExecChildGraphNodeSetParams(exec.native(), target.native(), next.native());
     if (status != cudaSuccess)
         detail::raise_call<UpdateError>(status, "cudaGraphExecChildGraphNodeSetParams", subject());
+    exec.set_host_runs(hosts);
     pending.commit();
     exec.commit(shadow, std::move(owners));
 }

@@ -104,6 +104,8 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     next.complete_native();
     static_cast<void>(exec.source().has_memory_nodes()); // reads it: take_all() asks, and cannot fail
     std::unique_ptr<Shadows> shadows = exec.shadows_from(next);
+    const std::vector<HostNodeRun> hosts = exec.host_runs(exec.source(), next);
+    OwnerVersions host_owners = version_of(owners_of(hosts));
 
     cudaGraphExecUpdateResultInfo info{};
     const cudaError_t status = cudaGraphExecUpdate(exec.native(), next.native(), &info);
@@ -117,7 +119,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
         return refused(exec, next, classified ? static_cast<UpdateVerdict>(info.result) : UpdateVerdict::refused, {},
                        info.errorNode, failure.details.log);
     }
-    exec.take_all(basis, std::move(shadows));
+    exec.take_all(basis, std::move(shadows), hosts, std::move(host_owners));
     return {UpdateVerdict::updated, {}, {}, false};
 }
 

@@ -129,7 +129,8 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Adds a call of `callable()` on the host; it is moved or copied into the graph and lives as long as launches may
     /// use it. It must make no CUDA calls, and may run at the same time as itself if several Execs of one graph run.
-    /// What it throws is rethrown by the next synchronisation through cudag; the nodes after it run all the same.
+    /// What it throws is thrown, nested in a HostError, by the next synchronisation through cudag of the stream that
+    /// the Exec was launched in, or by `Exec::rethrow`; the nodes after it run all the same.
     template <class F>
     HostNode host(F&& callable, SourceLocation location = SourceLocation::current()) {
         return {detail::Unchecked(), detail::add_host(state(), detail::host_task(std::forward<F>(callable)), location)};

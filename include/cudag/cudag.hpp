@@ -24,6 +24,7 @@
 #include <cudag/graph.hpp>
 #include <cudag/graph_memory.hpp>
 #include <cudag/graphed_function.hpp>
+#include <cudag/host_error.hpp>
 #include <cudag/kernel_info.hpp>
 #include <cudag/launch.hpp>
 #include <cudag/launch_config.hpp>

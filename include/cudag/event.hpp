@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/stream_mark.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/stream.hpp>
 
@@ -11,7 +12,8 @@ struct EventOptions {
     bool timing = true; ///< off makes recording cheaper and `milliseconds_since` an error
 };
 
-/// An owned CUDA event of the current device. Move-only.
+/// An owned CUDA event of the current device. Move-only; a moved-from Event may only be assigned to or destroyed: other
+/// calls throw Error.
 class CUDAG_EXPORT Event {
   public:
     /// Throws Error if CUDA cannot make an event.
@@ -25,8 +27,10 @@ class CUDAG_EXPORT Event {
     /// Marks the point after everything enqueued in `stream` so far; replaces an earlier mark.
     void record(StreamRef stream, SourceLocation location = SourceLocation::current());
 
-    /// Blocks until the marked work has finished (at once if nothing was recorded). Throws like Stream::synchronize,
-    /// and CaptureError if the mark is in a capture, which is broken then.
+    /// Blocks until the marked work has finished (at once if nothing was recorded). Throws Error if any of it failed,
+    /// and HostError if host nodes threw in the marked launches: those made in the stream before `record`. Of work that
+    /// CUDA's own calls or a graph's node marked it knows no launches: their stream, or their Exec, tells. Throws
+    /// CaptureError if the mark is in a capture, which is broken then.
     void synchronize(SourceLocation location = SourceLocation::current()) const;
 
     /// True if the marked work has finished, or nothing was recorded. Does not block. Throws CaptureError as
@@ -40,6 +44,7 @@ class CUDAG_EXPORT Event {
 
   private:
     cudaEvent_t event_ = nullptr;
+    detail::StreamMark mark_;
 };
 
 } // namespace cudag

@@ -4,6 +4,7 @@
 #include <cudag/config.hpp>
 #include <cudag/detail/updates.hpp>
 #include <cudag/device_exec.hpp>
+#include <cudag/host_error.hpp>
 #include <cudag/node.hpp>
 #include <cudag/stream.hpp>
 #include <cudag/update_report.hpp>
@@ -51,6 +52,11 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Enqueues one run in `stream`. Asynchronous. Throws Error if CUDA refuses. Uploads first what kernels may change:
     /// a graph with device-updatable nodes, where captured ones count from their first `on_device()` on.
     void launch(StreamRef stream);
+
+    /// Throws HostError if host nodes threw in launches of this Exec, and nobody has seen it yet: for launches in
+    /// streams that cudag does not synchronise. Does not wait: synchronise first. Launches through `native()` count
+    /// too.
+    void rethrow() const;
 
     /// Prepares the next launch on the device, ordered in `stream`, so that it starts sooner. Runs no node.
     void upload(StreamRef stream);

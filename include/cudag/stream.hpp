@@ -11,7 +11,8 @@
 namespace cudag {
 
 /// An owned, non-blocking CUDA stream of the current device. Move-only; a moved-from Stream may only be assigned to or
-/// destroyed. Destroying it does not wait: work in flight finishes. Calls are as thread-safe as CUDA's own.
+/// destroyed: other calls throw Error. Destroying it does not wait: work in flight finishes. Calls are as thread-safe
+/// as CUDA's own.
 class CUDAG_EXPORT Stream {
   public:
     /// Throws Error if CUDA cannot make a stream (no driver, no device, out of memory).
@@ -22,9 +23,9 @@ class CUDAG_EXPORT Stream {
 
     [[nodiscard]] cudaStream_t get() const noexcept { return stream_; }
 
-    /// Blocks until everything enqueued so far has finished. Throws Error if any of it failed, and rethrows what a host
-    /// node threw since the last synchronisation through cudag, in any stream. Throws CaptureError if the stream is
-    /// being captured, or a capture forbids this thread to wait; that capture is broken then, as by CUDA's own call.
+    /// Blocks until everything enqueued so far has finished. Throws Error if any of it failed, and HostError if host
+    /// nodes threw in launches in this stream: see HostError. Throws CaptureError if the stream is being captured, or a
+    /// capture forbids this thread to wait; that capture is broken then, as by CUDA's own call.
     void synchronize(SourceLocation location = SourceLocation::current()) const;
 
     /// True if everything enqueued so far has finished. Does not block. Throws CaptureError as `synchronize` does.

@@ -67,6 +67,69 @@ TEST_CASE("a stream that was moved from is refused, not taken for the default st
     CHECK(second.query());
 }
 
+TEST_CASE("a stream that was moved from answers no question about the default stream", "[stream]") {
+    Stream first;
+    const Stream second = std::move(first);
+    for (const auto& ask : {+[](const Stream& stream) { stream.synchronize(); },
+                            +[](const Stream& stream) { static_cast<void>(stream.query()); }}) {
+        const auto error = refused<Error>([&] { ask(first); });
+        CHECK(error.code() == cuda_code(cudaErrorInvalidResourceHandle));
+        CHECK_THAT(error.what(), ContainsSubstring("a moved-from Stream was used"));
+    }
+}
+
+TEST_CASE("a stream that was moved from by assignment is no other stream", "[stream]") {
+    Stream first;
+    Stream second;
+    cudaStream_t raw = second.get();
+    first = std::move(second);
+    CHECK(first.get() == raw);
+    CHECK(second.get() == nullptr);
+    CHECK_THAT(refused<Error>([&] { cudag::launch(second, {}, nothing); }).what(),
+               ContainsSubstring("moved-from Stream"));
+    Stream& self = first;
+    first = std::move(self);
+    CHECK(first.get() == raw);
+    CHECK(first.query());
+}
+
+TEST_CASE("an event that was moved from is refused", "[event]") {
+    const Stream stream;
+    Event first;
+    Event second = std::move(first);
+    const auto calls = {+[](Event& event, const Stream& s) { event.record(s); },
+                        +[](Event& event, const Stream&) { event.synchronize(); },
+                        +[](Event& event, const Stream&) { static_cast<void>(event.query()); },
+                        +[](Event& event, const Stream& s) {
+                            Event end;
+                            end.record(s);
+                            static_cast<void>(end.milliseconds_since(event));
+                        },
+                        +[](Event& event, const Stream& s) {
+                            Event start;
+                            start.record(s);
+                            static_cast<void>(event.milliseconds_since(start));
+                        }};
+    const auto refuse_all = [&](Event& event) {
+        for (const auto& call : calls) {
+            const auto error = refused<Error>([&] { call(event, stream); });
+            CHECK(error.code() == cuda_code(cudaErrorInvalidResourceHandle));
+            CHECK_THAT(error.what(), ContainsSubstring("a moved-from Event was used"));
+        }
+    };
+    refuse_all(first);
+    cudaEvent_t raw = second.get();
+    Event third;
+    third = std::move(second);
+    CHECK(third.get() == raw);
+    CHECK(second.get() == nullptr);
+    refuse_all(second);
+    Event& self = third;
+    third = std::move(self);
+    CHECK(third.get() == raw);
+    CHECK_NOTHROW(third.record(stream));
+}
+
 TEST_CASE("destroying a stream does not end its work", "[stream]") {
     const cudag::PinnedBuffer<int> cell(1);
     cell[0] = 0;
