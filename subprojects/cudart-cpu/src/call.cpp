@@ -3,9 +3,13 @@
 
 #include "driver_errors.hpp"
 #include "driver_names.hpp"
+#include "environment.hpp"
 #include "graph_text.hpp"
 #include "log.hpp"
 
+#include <pthread.h>
+
+#include <atomic>
 #include <exception>
 #include <new>
 
@@ -13,9 +17,20 @@ namespace cudart_cpu::detail {
 
 namespace {
 
+std::atomic<bool> forked_child{false};
+
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local bool in_host_function = false;
 thread_local bool context_bound = false;
+std::atomic<bool> used{false};
+
+/// In a child of fork() there is only the thread that called it: CUDA answers its calls with errors, if the parent has
+/// used CUDA before.
+void note_child() noexcept {
+    forked_child.store(used.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+[[maybe_unused]] const int child_is_noted = pthread_atfork(nullptr, nullptr, note_child);
 
 /// Codes that only the runtime has come from no function of the driver, and so leave no such line.
 void log_returned(const char* name, cudaError_t code) noexcept {
@@ -43,7 +58,15 @@ void require_pointer(const void* pointer, const char* what) {
 }
 
 void bind_context() noexcept {
+    if (context_bound) {
+        return;
+    }
     context_bound = true;
+    used.store(true, std::memory_order_relaxed);
+}
+
+bool is_forked_child() noexcept {
+    return forked_child.load(std::memory_order_relaxed);
 }
 
 bool has_context() noexcept {
@@ -51,6 +74,9 @@ bool has_context() noexcept {
 }
 
 void refuse_inside_host_function() {
+    if (is_forked_child()) {
+        fail(cudaErrorInitializationError, {});
+    }
     if (in_host_function) {
         fail(cudaErrorNotPermitted, "CUDA driver does not allow certain callbacks to invoke its APIs");
     }
@@ -64,6 +90,9 @@ cudaError_t end_failed_call(const char* name, LastError remember, cudaError_t co
     }
     if (remember == LastError::set) {
         last_error = code;
+    }
+    if (is_forked_child()) {
+        return code; // another thread of the parent may have held the log's lock
     }
     if (!message.empty()) {
         log_error(message);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fault.hpp"
+#include "process_modules.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -42,6 +43,7 @@ template <class Body>
 cudaError_t call(const char* name, LastError last_error, Body&& body) noexcept {
     try {
         count_call();
+        require_only_runtime();
         if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
             std::forward<Body>(body)();
             return cudaSuccess;

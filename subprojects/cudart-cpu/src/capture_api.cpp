@@ -6,7 +6,6 @@
 #include "graph_params.hpp"
 
 #include <algorithm>
-#include <optional>
 
 namespace cudart_cpu::detail {
 
@@ -51,18 +50,18 @@ std::shared_ptr<const Capture> end(Stream& stream) {
         capture->invalidate();
         fail(cudaErrorStreamCaptureUnmatched, "Capture was not initiated on hStream");
     }
-    std::optional<Failure> failure;
-    if (!capture->is_valid())
-        failure = {cudaErrorStreamCaptureInvalidated, "Capture was invalidated by a prior API call"};
-    else if (!capture->is_joined())
-        failure = {cudaErrorStreamCaptureUnjoined,
-                   "Capture sequence contains a fork that was not joined to the primary stream"};
-    else if (capture->mode() != cudaStreamCaptureModeRelaxed && !capture->is_of_this_thread())
-        failure = {cudaErrorStreamCaptureWrongThread,
-                   "CU_STREAM_CAPTURE_MODE_RELAXED is required to begin and end the capture on different threads"};
-    if (failure) {
+    try {
+        if (!capture->is_valid())
+            fail(cudaErrorStreamCaptureInvalidated, "Capture was invalidated by a prior API call");
+        if (!capture->is_joined())
+            fail(cudaErrorStreamCaptureUnjoined,
+                 "Capture sequence contains a fork that was not joined to the primary stream");
+        if (capture->mode() != cudaStreamCaptureModeRelaxed && !capture->is_of_this_thread())
+            fail(cudaErrorStreamCaptureWrongThread,
+                 "CU_STREAM_CAPTURE_MODE_RELAXED is required to begin and end the capture on different threads");
+    } catch (...) { // also for want of memory
         drop_capture(capture);
-        throw *std::move(failure);
+        throw;
     }
     end_capture(capture);
     return capture;

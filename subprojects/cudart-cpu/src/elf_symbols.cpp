@@ -76,4 +76,21 @@ std::optional<std::uint64_t> elf_variable_size(const std::string& path, std::uin
     return found ? std::optional(found->symbol.st_size) : std::nullopt;
 }
 
+bool elf_has_section(const std::string& path, const std::string& name) {
+    std::ifstream file(path, std::ios::binary);
+    Elf64_Ehdr header{};
+    const std::vector<Elf64_Shdr> sections = read_sections(file);
+    if (!read_at(file, 0, &header, 1) || header.e_shstrndx >= sections.size()) {
+        return false;
+    }
+    const Elf64_Shdr& table = sections[header.e_shstrndx];
+    std::string names(table.sh_size, '\0');
+    if (!read_at(file, table.sh_offset, names.data(), names.size())) {
+        return false;
+    }
+    return std::ranges::any_of(sections, [&](const Elf64_Shdr& section) {
+        return section.sh_name < names.size() && name == names.c_str() + section.sh_name;
+    });
+}
+
 } // namespace cudart_cpu::detail

@@ -14,4 +14,7 @@ std::optional<std::string> elf_function_name(const std::string& path, std::uint6
 /// The same for the size of the variable at `address`.
 std::optional<std::uint64_t> elf_variable_size(const std::string& path, std::uint64_t address);
 
+/// Whether the file has a section of this name.
+bool elf_has_section(const std::string& path, const std::string& name);
+
 } // namespace cudart_cpu::detail

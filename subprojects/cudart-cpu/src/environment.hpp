@@ -9,4 +9,8 @@ namespace cudart_cpu::detail {
 /// seed would look like a passed one.
 std::uint64_t number_from_environment(const char* name);
 
+/// Whether this process is a child of fork() whose parent has used CUDA: threads that its objects wait for are not in
+/// it.
+[[nodiscard]] bool is_forked_child() noexcept;
+
 } // namespace cudart_cpu::detail

@@ -31,10 +31,11 @@ std::shared_ptr<Node> make_node(Graph& graph, WorkPointer work) {
     return node;
 }
 
-/// For one element more: what comes after it cannot fail.
+/// For more elements: what comes after it cannot fail.
 template <class T>
-void make_room(std::vector<T>& elements) {
-    if (elements.size() == elements.capacity()) elements.reserve(2 * elements.size() + 1);
+void make_room(std::vector<T>& elements, std::size_t more = 1) {
+    if (elements.capacity() - elements.size() < more)
+        elements.reserve(std::max(2 * elements.size() + 1, elements.size() + more));
 }
 
 /// Their number if it is none of them. Looks at the last ones first: those that are removed are mostly the newest.
@@ -80,6 +81,7 @@ void Graph::retire(Node& node) noexcept {
 }
 
 Node& Graph::add(NodeContent content, const std::vector<Node*>& dependencies, const cudaGraphEdgeData* data) {
+    make_room(nodes_);
     nodes_.push_back(make_node(*this, std::move(content.work)));
     Node& node = *nodes_.back();
     make_root(node);
@@ -162,6 +164,24 @@ void Graph::add_edge(Node& from, Node& to, const cudaGraphEdgeData& data) {
     from.dependent_data.push_back(data);
 }
 
+void Graph::make_room_for_edges(const std::vector<std::pair<Node*, Node*>>& edges) {
+    struct Count {
+        std::size_t dependencies = 0;
+        std::size_t dependents = 0;
+    };
+    std::unordered_map<Node*, Count> counts;
+    for (const auto& [from, to] : edges) {
+        ++counts[from].dependents;
+        ++counts[to].dependencies;
+    }
+    for (const auto& [node, count] : counts) {
+        make_room(node->dependencies, count.dependencies);
+        make_room(node->dependency_data, count.dependencies);
+        make_room(node->dependents, count.dependents);
+        make_room(node->dependent_data, count.dependents);
+    }
+}
+
 void Graph::remove_edge(Node& from, Node& to) noexcept {
     const auto dependency = place_of(to.dependencies, from);
     to.dependencies.erase(to.dependencies.begin() + dependency);
@@ -204,13 +224,31 @@ cudaGraph_t register_graph(std::shared_ptr<Graph> graph) {
 }
 
 void own_bodies(Node& owner, Bodies bodies) {
-    owner.body_handles.clear();
+    std::vector<cudaGraph_t> handles;
+    handles.reserve(bodies.size());
+    std::vector<Graph*> registered;
+    registered.reserve(bodies.size());
+    try {
+        for (const auto& body : bodies) {
+            if (!body->handle_) {
+                body->handle_ = graphs().add(body);
+                registered.push_back(body.get());
+            }
+            handles.push_back(body->handle_);
+        }
+    } catch (...) {
+        for (Graph* body : registered) {
+            graphs().take(body->handle_);
+            body->handle_ = nullptr;
+        }
+        throw;
+    }
+    // Nothing fails from here on.
     for (const auto& body : bodies) {
-        if (!body->handle_) body->handle_ = graphs().add(body);
         body->counted_.reset();
         body->owner_ = &owner;
-        owner.body_handles.push_back(body->handle_);
     }
+    owner.body_handles.swap(handles);
     owner.bodies.swap(bodies);
     for (const auto& replaced : bodies)
         disown(*replaced);

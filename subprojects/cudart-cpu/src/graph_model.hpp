@@ -95,6 +95,8 @@ class Graph {
     /// Both are nodes of this graph; there must be no such edge yet, or there must be one.
     void add_edge(Node& from, Node& to, const cudaGraphEdgeData& data = {});
     void remove_edge(Node& from, Node& to) noexcept;
+    /// Then adding these edges cannot fail.
+    static void make_room_for_edges(const std::vector<std::pair<Node*, Node*>>& edges);
 
     /// Whether it was lost to a failed capture; only of a graph that a node owns.
     bool is_lost = false;

@@ -216,7 +216,13 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddDependencies(cudaGraph_t graph,
     return graph_api("cudaGraphAddDependencies", [&] {
         // As CUDA does: an impossible edge is found before any is added, a duplicate when its turn comes.
         Graph& target = graph_of(graph);
-        for (const Edge& edge : checked_edges(target, from, to, edgeData, numDependencies)) {
+        const std::vector<Edge> edges = checked_edges(target, from, to, edgeData, numDependencies);
+        std::vector<std::pair<Node*, Node*>> ends;
+        ends.reserve(edges.size());
+        for (const Edge& edge : edges)
+            ends.emplace_back(edge.from, edge.to);
+        Graph::make_room_for_edges(ends); // all of them, or none for want of memory
+        for (const Edge& edge : edges) {
             if (find_edge(*edge.from, *edge.to))
                 fail(cudaErrorInvalidValue,
                      text("the edge from node ", edge.from->handle, " to node ", edge.to->handle, " already exists"));

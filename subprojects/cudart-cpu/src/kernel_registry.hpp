@@ -48,6 +48,10 @@ const KernelEntry& kernel_of(const void* function, cudaError_t unknown = cudaErr
 /// Also the CUfunction.
 cudaFunction_t function_of(const KernelEntry& kernel);
 
+/// A kernel that nvcc compiled for NVIDIA's runtime: `name` is mangled. The handle is that of its fat binary.
+void note_nvcc_kernel(void** handle, const void* symbol, const char* name);
+void forget_nvcc_kernels(void** handle) noexcept;
+
 /// The registered kernel that name_kernel or its symbol gives this name; null if there is none.
 const KernelEntry* find_kernel_named(const std::string& name);
 

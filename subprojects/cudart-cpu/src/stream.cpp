@@ -4,6 +4,7 @@
 #include "call.hpp"
 #include "capture.hpp"
 #include "device_model.hpp"
+#include "environment.hpp"
 #include "handle_table.hpp"
 #include "live_counts.hpp"
 
@@ -65,6 +66,9 @@ Stream& per_thread_stream(int device) {
     thread_local Stream* streams[max_devices] = {};
     thread_local const struct Owner {
         ~Owner() {
+            if (is_forked_child()) {
+                return;
+            }
             for (Stream*& stream : streams) {
                 delete std::exchange(stream, nullptr);
             }

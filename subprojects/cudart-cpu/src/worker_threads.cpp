@@ -2,6 +2,7 @@
 #include "worker_threads.hpp"
 
 #include "call.hpp"
+#include "environment.hpp"
 #include "work_queue.hpp"
 
 #include <algorithm>
@@ -113,7 +114,9 @@ struct StopAtExit {
     StopAtExit() = default;
     StopAtExit(const StopAtExit&) = delete;
     StopAtExit& operator=(const StopAtExit&) = delete;
-    ~StopAtExit() { WorkerThreads::instance().stop(); }
+    ~StopAtExit() {
+        if (!is_forked_child()) WorkerThreads::instance().stop();
+    }
 };
 
 const StopAtExit stop_at_exit;

@@ -20,6 +20,16 @@ using CallThunk = void (*)(const void* symbol, void** args);
 __attribute__((visibility("default"))) void register_kernel(const void* symbol, CallThunk call,
                                                             const ParamLayout* params, std::size_t count);
 __attribute__((visibility("default"))) void name_kernel(const void* symbol, const char* name);
+__attribute__((visibility("default"))) void forget_kernels(const void* place_in_module) noexcept;
+
+/// One in each shared object that registers kernels: they go with it when it is unloaded.
+struct KernelsOfModule {
+    constexpr KernelsOfModule() = default;
+    KernelsOfModule(const KernelsOfModule&) = delete;
+    KernelsOfModule& operator=(const KernelsOfModule&) = delete;
+    ~KernelsOfModule() { forget_kernels(this); }
+};
+inline __attribute__((visibility("hidden"))) KernelsOfModule kernels_of_module;
 
 template <class... P>
 struct KernelSignature {
@@ -44,6 +54,7 @@ template <class... P>
 void register_kernel(void (*kernel)(P...)) {
     static_assert((!std::is_reference_v<P> && ...), "cudart-cpu: a kernel parameter cannot be a reference");
     using Signature = detail::KernelSignature<P...>;
+    static_cast<void>(&detail::kernels_of_module); // or it is not there
     detail::register_kernel(reinterpret_cast<const void*>(kernel), &Signature::call, Signature::params,
                             Signature::count);
 }
