@@ -86,7 +86,7 @@ NewRegion::NewRegion(GraphState& graph, cudaStream_t stream, const CaptureOption
     first_native_ = static_cast<std::uint32_t>(node_count(graph.native()));
     auto state = std::make_unique<CaptureState>(stream, options, where, graph.native(), first_native_);
     state_ = state.get();
-    capture_.reset(new StreamCapture(std::move(state)));
+    capture_.reset(new StreamCapture(Unchecked(), std::move(state)));
     graph.set_open_region(&location_);
 }
 

@@ -17,7 +17,8 @@ namespace cudag {
 StreamCapture::StreamCapture(StreamRef stream, CaptureOptions options, SourceLocation location)
     : state_(std::make_unique<detail::CaptureState>(stream.get(), options, location)) {}
 
-StreamCapture::StreamCapture(std::unique_ptr<detail::CaptureState> state) noexcept : state_(std::move(state)) {}
+StreamCapture::StreamCapture(detail::Unchecked, std::unique_ptr<detail::CaptureState> state) noexcept
+    : state_(std::move(state)) {}
 StreamCapture::~StreamCapture() = default;
 
 Graph StreamCapture::finish() && {

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
-"""Tests about compiling, with the project's own compiler and flags: self-contained headers and compile-fail pairs.
+"""Tests about compiling, with the project's own compiler and flags: self-contained headers, compile-fail pairs, and
+mistakes that the compiler must answer with a sentence of cudag's.
 
 The flags are those of a target of the build (--like SOURCE in compile_commands.json).
 """
 import argparse
+import concurrent.futures
 import json
 import os
 import re
@@ -38,6 +40,49 @@ def compiles(command, directory, source, *flags):
     return done.returncode == 0, done.stdout
 
 
+# A user sees the first screen of what the compiler says: the sentence stands there.
+FIRST_LINES = 15
+
+
+def precompile(command, directory, folder):
+    """Precompiles cudag.hpp into folder; returns the flags that use it."""
+    header = Path(folder) / "precompiled.hpp"
+    header.write_text("#include <cudag/cudag.hpp>\n")
+    is_clang = "clang" in Path(command[command[0] == "ccache"]).name
+    output = Path(folder) / ("precompiled.pch" if is_clang else "precompiled.hpp.gch")
+    subprocess.run([*command, "-O0", "-x", "c++-header", str(header), "-o", str(output)], cwd=directory, check=True)
+    return ["-include-pch", str(output)] if is_clang else ["-include", str(header)]
+
+
+def check_mistakes(command, directory, sources):
+    """Each case of a source, `#if CUDAG_MISTAKE == N // expect-error: TEXT`, fails with TEXT; without one it compiles."""
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        command = [*command, *precompile(command, directory, folder)]
+        problems = [problem for source in sources for problem in pool.map(
+            lambda case, source=source: check_mistake(command, directory, Path(source).resolve(), *case), mistakes_of(source))]
+    return not any(problems), "\n".join(problem for problem in problems if problem) + \
+        f"\n{sum(map(bool, problems))} of {len(problems)} mistakes"
+
+
+def mistakes_of(source):
+    cases = re.findall(r"^#(?:el)?if CUDAG_MISTAKE == (\d+) +// expect-error: (.+)$", Path(source).read_text(),
+                       re.MULTILINE)
+    if [int(number) for number, _ in cases] != list(range(1, len(cases) + 1)):
+        sys.exit(f"{source}: the cases are not numbered from 1 on")
+    return [("0", ""), *cases]
+
+
+def check_mistake(command, directory, source, number, expected):
+    if number == "0":
+        ok, output = compiles(command, directory, source, "-Werror", "-DCUDAG_MISTAKE=0")
+        return "" if ok else f"{source}: must compile without a mistake\n{output}"
+    ok, output = compiles(command, directory, source, f"-DCUDAG_MISTAKE={number}")
+    shown = output.splitlines()[:FIRST_LINES]
+    if not ok and expected.startswith("cudag: ") and any(expected in line for line in shown):
+        return ""
+    return f"{source}: mistake {number}: not within {FIRST_LINES} lines: {expected}\n" + "\n".join(shown)
+
+
 def check_header(command, directory, header):
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "alone.cpp"
@@ -56,8 +101,9 @@ def check_compile_fail(command, directory, source):
     ok, output = compiles(command, directory, source, "-DCUDAG_EXPECT_ERROR")
     if ok:
         return False, "must not compile with CUDAG_EXPECT_ERROR"
-    missing = [text for text in expected if text not in output]
-    return not missing, f"the compiler does not say: {missing}\n{output}"
+    shown = output.splitlines()[:FIRST_LINES]
+    missing = [text for text in expected if not any(text in line for line in shown)]
+    return not missing, f"the compiler does not say within {FIRST_LINES} lines: {missing}\n{output}"
 
 
 def check_listed(folder, listed):
@@ -68,7 +114,7 @@ def check_listed(folder, listed):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("check", choices=["header", "compile-fail", "listed"])
+    parser.add_argument("check", choices=["header", "compile-fail", "mistakes", "listed"])
     parser.add_argument("--database")
     parser.add_argument("--like")
     parser.add_argument("subject")
@@ -76,6 +122,9 @@ def main():
     given = parser.parse_args()
     if given.check == "listed":
         ok, problem = check_listed(given.subject, given.listed)
+    elif given.check == "mistakes":
+        sources = [given.subject, *given.listed]
+        ok, problem = check_mistakes(*compile_command(given.database, given.like), sources)
     else:
         check = check_header if given.check == "header" else check_compile_fail
         ok, problem = check(*compile_command(given.database, given.like), given.subject)

@@ -17,6 +17,13 @@ class CapturePool;
 
 namespace detail {
 
+/// Stands for the type of the elements where that was left out.
+struct NoElement {};
+
+/// What is given by mistake instead of a count: a range, a pointer, ...
+template <class C>
+concept NoCount = std::is_class_v<C> || std::is_pointer_v<C> || std::is_array_v<C>;
+
 /// `count * size` bytes; throws Error if that overflows or CUDA has no memory. Null for 0 elements.
 [[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> allocate_device(std::size_t count, std::size_t size,
                                                                  const SourceLocation& where);
@@ -71,9 +78,17 @@ class DeviceBuffer : public detail::OwnedMemory<T> {
     /// it: of this thread unless relaxed, or a global one. That capture is broken then; a CapturePool allocates in it.
     explicit DeviceBuffer(std::size_t count, SourceLocation location = SourceLocation::current())
         : detail::OwnedMemory<T>(detail::allocate_device(count, sizeof(T), location), count) {}
+    template <detail::NoCount C>
+    explicit DeviceBuffer(const C&) = delete; // cudag: a buffer is made with a count, and filled by copies
+    DeviceBuffer(DeviceBuffer&&) noexcept = default;
+    DeviceBuffer& operator=(DeviceBuffer&&) noexcept = default;
+    DeviceBuffer(const DeviceBuffer&) = delete; // cudag: a DeviceBuffer has one owner: std::move(buffer), or its span()
+    DeviceBuffer& operator=(const DeviceBuffer&) = delete; // cudag: a DeviceBuffer has one owner: std::move(buffer)
 
     /// Borrows: a node that is given the span does not keep the memory.
     [[nodiscard]] DeviceSpan<T> span() const noexcept { return {this->data(), this->size()}; }
+
+    T& operator[](std::size_t) const = delete; // cudag: device memory is not readable on the host
 
   private:
     friend class CapturePool;
@@ -89,6 +104,12 @@ class PinnedBuffer : public detail::OwnedMemory<T> {
     /// `count` may be 0: then `data()` is null. Throws as DeviceBuffer does.
     explicit PinnedBuffer(std::size_t count, SourceLocation location = SourceLocation::current())
         : detail::OwnedMemory<T>(detail::allocate_pinned(count, sizeof(T), location), count) {}
+    template <detail::NoCount C>
+    explicit PinnedBuffer(const C&) = delete; // cudag: a buffer is made with a count, and filled by copies
+    PinnedBuffer(PinnedBuffer&&) noexcept = default;
+    PinnedBuffer& operator=(PinnedBuffer&&) noexcept = default;
+    PinnedBuffer(const PinnedBuffer&) = delete; // cudag: a PinnedBuffer has one owner: std::move(buffer), or its span()
+    PinnedBuffer& operator=(const PinnedBuffer&) = delete; // cudag: a PinnedBuffer has one owner: std::move(buffer)
 
     [[nodiscard]] T* begin() const noexcept { return this->data(); }
     [[nodiscard]] T* end() const noexcept { return this->data() + this->size(); }

@@ -41,6 +41,8 @@ class CUDAG_EXPORT GraphBuilder {
   public:
     /// Throws Error if CUDA cannot make a graph (no driver, no device).
     GraphBuilder();
+    GraphBuilder(const GraphBuilder&) = delete;            // cudag: a builder has no copies: pass a GraphBuilder&
+    GraphBuilder& operator=(const GraphBuilder&) = delete; // cudag: a builder has no copies: std::move(builder)
     GraphBuilder(GraphBuilder&&) noexcept;
     GraphBuilder& operator=(GraphBuilder&&) noexcept;
     ~GraphBuilder();
@@ -49,7 +51,9 @@ class CUDAG_EXPORT GraphBuilder {
     /// Numbers must fit their parameters exactly; pointers convert as in C++; see KernelArgument.
     /// Throws GraphError if CUDA refuses the launch (grid, block, shared memory, unknown kernel).
     template <class... P, class... A>
-    KernelNode<P...> kernel(detail::Located<LaunchConfig> config, void (*function)(P...), A&&... arguments) {
+    KernelNode<P...>
+    kernel( // cudag: kernel(config, function, arguments...); of overloads or a template, say which: f<int>
+        detail::Located<LaunchConfig> config, void (*function)(P...), A&&... arguments) {
         return add_kernel(config.value, config.location, function, std::forward<A>(arguments)...);
     }
 
@@ -59,13 +63,18 @@ class CUDAG_EXPORT GraphBuilder {
     }
 
     template <detail::NoKernel K, class... A>
-    void kernel(detail::Located<LaunchConfig>, K&&, A&&...) {
-        detail::refuse_kernel<K>();
+    auto kernel(detail::Located<LaunchConfig>, K&&, A&&...) {
+        return detail::refuse_kernel<K, KernelNode<>>();
     }
 
     template <detail::NoKernel K, class... A>
-    void kernel(const detail::BracedConfig&, K&&, A&&...) {
-        detail::refuse_kernel<K>();
+    auto kernel(const detail::BracedConfig&, K&&, A&&...) {
+        return detail::refuse_kernel<K, KernelNode<>>();
+    }
+
+    template <detail::NoLaunchConfig C, class... A>
+    auto kernel(C&&, A&&...) {
+        return detail::refuse_config<C, KernelNode<>>();
     }
 
     /// Adds a copy of all of `source` to `destination`: device and host ranges of the same element type and size; the
@@ -74,7 +83,9 @@ class CUDAG_EXPORT GraphBuilder {
     /// 580): what earlier nodes of the same launch write there is not copied. Use a PinnedBuffer for that, and for
     /// speed.
     template <class D, class S>
-    MemcpyNode memcpy(D&& destination, S&& source, SourceLocation location = SourceLocation::current()) {
+    MemcpyNode
+    memcpy( // cudag: memcpy(destination, source) copies all of two ranges of one length: x.span().subspan(0, n)
+        D&& destination, S&& source, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_operand<D>() && detail::require_operand<S>()) {
             detail::Owners owners;
             const detail::CopyParams copy = detail::copy_params(destination, source, owners);
@@ -87,7 +98,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// and extents. Throws GraphError if the extents differ or are 0, or a pitch is smaller than its row.
     /// An Exec keeps the copy as it was made: CUDA updates 1D copies only. Graph::update changes it, for Execs to come.
     template <class D, class S>
-    MemcpyNode memcpy2d(const D& destination, const S& source, SourceLocation location = SourceLocation::current()) {
+    MemcpyNode memcpy2d( // cudag: memcpy2d(destination, source) copies all of a DeviceSpan2D, HostSpan2D or ArraySpan
+        const D& destination, const S& source, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_regions<2, D, S>())
             return {detail::Unchecked(),
                     detail::add_region_copy(state(), detail::region_copy(destination, source), location)};
@@ -96,7 +108,8 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// The same in three dimensions: DeviceSpan3D, HostSpan3D or ArraySpan.
     template <class D, class S>
-    MemcpyNode memcpy3d(const D& destination, const S& source, SourceLocation location = SourceLocation::current()) {
+    MemcpyNode memcpy3d( // cudag: memcpy3d(destination, source) copies all of a DeviceSpan3D, HostSpan3D or ArraySpan
+        const D& destination, const S& source, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_regions<3, D, S>())
             return {detail::Unchecked(),
                     detail::add_region_copy(state(), detail::region_copy(destination, source), location)};
@@ -106,7 +119,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// Adds a node that sets all elements (not bytes) of `destination`, of 1, 2 or 4 bytes each, to `value`.
     /// Throws GraphError if `destination` is empty.
     template <class D, class V>
-    MemsetNode memset(D&& destination, const V& value, SourceLocation location = SourceLocation::current()) {
+    MemsetNode memset( // cudag: memset(range, value) sets all elements of a range: x.span().subspan(0, n)
+        D&& destination, const V& value, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_operand<D>()) {
             detail::Owners owners;
             const detail::SetParams set = detail::set_params(destination, value, owners, {nullptr, nullptr, location});
@@ -118,7 +132,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// The same for all elements of a DeviceSpan2D. An Exec's updates keep the height and, if it is more than 1, the
     /// width and the pitch.
     template <class D, class V>
-    MemsetNode memset2d(const D& destination, const V& value, SourceLocation location = SourceLocation::current()) {
+    MemsetNode memset2d( // cudag: memset2d(region, value) sets all elements of a DeviceSpan2D
+        const D& destination, const V& value, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_set_region<D>()) {
             detail::Owners owners;
             const detail::SetParams set = detail::region_set(destination, value, owners, {nullptr, nullptr, location});
@@ -132,7 +147,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// What it throws is thrown, nested in a HostError, by the next synchronisation through cudag of the stream that
     /// the Exec was launched in, or by `Exec::rethrow`; the nodes after it run all the same.
     template <class F>
-    HostNode host(F&& callable, SourceLocation location = SourceLocation::current()) {
+    HostNode host( // cudag: host(function) takes a function without arguments: host([=] { f(x); })
+        F&& callable, SourceLocation location = SourceLocation::current()) {
         return {detail::Unchecked(), detail::add_host(state(), detail::host_task(std::forward<F>(callable)), location)};
     }
 
@@ -140,7 +156,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// which is kept. Each launch marks it anew, and replaces an earlier mark, when the nodes before this one have
     /// finished. Throws GraphError if the event is null or was moved from, and in the body of a conditional.
     template <class E>
-    RecordNode record(E&& event, SourceLocation location = SourceLocation::current()) {
+    RecordNode record( // cudag: record(event) marks an event
+        E&& event, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_event<E, detail::EventUse::record>())
             return RecordNode(detail::Unchecked(), add_event(NodeKind::record_event, event, location));
         return {};
@@ -149,7 +166,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// Adds a wait for the work that `event`, given as to `record`, marks; if it marks none, for nothing. The mark is
     /// to be set before the graph is launched: within one launch, `.after` orders nodes.
     template <class E>
-    requires(!detail::SemaphoreWaits<E>) WaitNode wait(E&& event, SourceLocation location = SourceLocation::current()) {
+    requires(!detail::SemaphoreWaits<E>) WaitNode wait( // cudag: wait(event), or wait({semaphore, value}) in braces
+        E&& event, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_event<E, detail::EventUse::wait>())
             return WaitNode(detail::Unchecked(), add_event(NodeKind::wait_event, event, location));
         return {};
@@ -157,7 +175,8 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Adds a node that signals external semaphores, such as `signal({semaphore, 5})`, or a list of them.
     /// Throws GraphError if the list is empty, a semaphore is null or was moved from, and in the body of a conditional.
-    SignalNode signal(const SemaphoreSignal& signal, SourceLocation location = SourceLocation::current()) {
+    SignalNode signal( // cudag: signal({semaphore, value}), in braces
+        const SemaphoreSignal& signal, SourceLocation location = SourceLocation::current()) {
         return this->signal(std::span(&signal, 1), location);
     }
     SignalNode signal(std::initializer_list<SemaphoreSignal> signals,
@@ -184,9 +203,11 @@ class CUDAG_EXPORT GraphBuilder {
     /// Throws GraphError if `count` is 0 or too large, for an unknown device or a peer that cannot access it, if the
     /// edges so far close a cycle, and in the body of a conditional. A graph with alloc or free nodes cannot be cloned,
     /// and has one Exec at a time.
-    template <class T>
+    template <class T = detail::NoElement>
     AllocNode<T> alloc(std::size_t count, const AllocOptions& options = {},
                        SourceLocation location = SourceLocation::current()) {
+        static_assert(!std::is_same_v<T, detail::NoElement>,
+                      "cudag: alloc needs the type of the elements: alloc<float>(count)");
         constexpr bool plain = std::is_trivially_copyable_v<T> && !std::is_const_v<T>;
         static_assert(plain, "cudag: graph memory holds trivially copyable, non-const elements");
         return {detail::Unchecked(), detail::add_alloc(state(), count, sizeof(T), options, location)};
@@ -197,7 +218,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// that use it must also be made before this call: CUDA refuses the memory afterwards.
     /// Throws GraphError if it is freed already, and in the body of a conditional.
     template <class T>
-    FreeNode free(const AllocNode<T>& alloc, SourceLocation location = SourceLocation::current()) {
+    FreeNode free( // cudag: free(alloc) takes an alloc node or its span()
+        const AllocNode<T>& alloc, SourceLocation location = SourceLocation::current()) {
         return {detail::Unchecked(), detail::add_free(state(), alloc, location)};
     }
 
@@ -212,7 +234,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// Adds a barrier after one node or more, each a handle, a captured region or a range of them: n + m edges instead
     /// of n * m.
     template <class... N>
-    JoinNode join(detail::Located<Node> first, const N&... rest) {
+    JoinNode join( // cudag: join(a, b, ...) takes the nodes one by one, or a range of them
+        detail::Located<Node> first, const N&... rest) {
         return add_join(first.location, first.value, rest...);
     }
     template <class... N>
@@ -235,7 +258,8 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Adds a clone of `graph` as it is now, as one node; `inside` of the handle finds its nodes.
     /// Throws GraphError if `graph` has conditionals or memory nodes, or is inside another graph already.
-    ChildNode child(const Graph& graph, SourceLocation location = SourceLocation::current()) {
+    ChildNode child(const Graph& graph, // cudag: child(graph) takes a Graph
+                    SourceLocation location = SourceLocation::current()) {
         return {detail::Unchecked(), detail::add_child(state(), graph.state(), location)};
     }
 
@@ -260,8 +284,9 @@ class CUDAG_EXPORT GraphBuilder {
     /// (with conditionals or conditions, memory nodes, device-updatable kernels), nothing is left then: the error says
     /// so, and the builder and its handles throw GraphError from then on.
     template <detail::CaptureFunction F>
-    auto capture(StreamRef stream, F&& function, CaptureOptions options = {},
-                 SourceLocation location = SourceLocation::current()) {
+    auto capture( // cudag: capture(stream, function) calls function(cudaStream_t) or (StreamCapture&)
+        StreamRef stream, F&& function, CaptureOptions options = {},
+        SourceLocation location = SourceLocation::current()) {
         using Result = decltype(detail::call_captured(function, std::declval<StreamCapture&>()));
         static_assert(!std::is_reference_v<Result>,
                       "cudag: capture() hands out what the function returns, which must be a value, not a reference");
@@ -296,8 +321,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// CUDA allows kernel, memcpy, memset, join, child and conditional nodes in a body, all of them of one device, and
     /// page-locked host memory only. Edges do not cross the border of a body.
     /// Throws GraphError if `condition` is of another graph, or has a node already.
-    IfNode if_(const Condition& condition, detail::GraphBody then,
-               SourceLocation location = SourceLocation::current()) {
+    IfNode if_( // cudag: if_(condition, then), with a Condition of builder.condition()
+        const Condition& condition, detail::GraphBody then, SourceLocation location = SourceLocation::current()) {
         return {detail::Unchecked(), add_conditional(detail::ConditionalKind::if_, condition, &then, 1, location)};
     }
 
@@ -311,23 +336,26 @@ class CUDAG_EXPORT GraphBuilder {
     /// Adds a node that runs the nodes that `body` adds as long as `condition` is not 0, also no time at all. A kernel
     /// in the body, or in a graph inside it, must take the condition as an argument, and set it to 0 in the end:
     /// `build()` throws GraphError if none does, unless the condition is 0 at first and no kernel outside takes it.
-    WhileNode while_(const Condition& condition, detail::GraphBody body,
-                     SourceLocation location = SourceLocation::current()) {
+    WhileNode
+    while_(const Condition& condition, // cudag: while_(condition, body), with a Condition of builder.condition()
+           detail::GraphBody body, SourceLocation location = SourceLocation::current()) {
         detail::know_set_condition();
         return {detail::Unchecked(), add_conditional(detail::ConditionalKind::while_, condition, &body, 1, location)};
     }
 
     /// Adds a node that runs the body whose number `condition` is when the node starts, and none if there is no such
     /// body. Needs CUDA 12.8.
-    SwitchNode switch_(const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
-                       SourceLocation location = SourceLocation::current()) {
+    SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of builder.condition()
+        const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
+        SourceLocation location = SourceLocation::current()) {
         return {detail::Unchecked(),
                 add_conditional(detail::ConditionalKind::switch_, condition, bodies.begin(), bodies.size(), location)};
     }
 
     /// The same with a range of functions.
     template <std::ranges::forward_range R>
-    SwitchNode switch_(const Condition& condition, R&& bodies, SourceLocation location = SourceLocation::current()) {
+    SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of builder.condition()
+        const Condition& condition, R&& bodies, SourceLocation location = SourceLocation::current()) {
         const std::vector<detail::GraphBody> list(std::ranges::begin(bodies), std::ranges::end(bodies));
         return {detail::Unchecked(),
                 add_conditional(detail::ConditionalKind::switch_, condition, list.data(), list.size(), location)};
@@ -344,7 +372,14 @@ class CUDAG_EXPORT GraphBuilder {
     /// Checks the graph and hands it out; the builder is then empty. Handles stay valid.
     /// Throws GraphError if the edges close a cycle: the message shows the path; or if a condition has no node. The
     /// builder then stays as it was.
-    [[nodiscard]] Graph build() &&;
+    [[nodiscard]] Graph build( // cudag: build() empties the builder: std::move(builder).build()
+        SourceLocation location = SourceLocation::current()) &&;
+
+    template <class... O>
+    Exec instantiate(const O&...) const = delete; // cudag: it takes a Graph: std::move(builder).build()
+    void launch(StreamRef) const = delete;        // cudag: it takes an Exec: std::move(builder).build().instantiate()
+    template <class... A>
+    void update(const Node&, A&&...) const = delete; // cudag: updates are for Graphs: std::move(builder).build()
 
   private:
     /// A view: it adds nodes to a graph that another builder builds.
@@ -399,6 +434,7 @@ class CUDAG_EXPORT GraphBuilder {
     [[nodiscard]] detail::GraphState& graph() const;
 
     std::shared_ptr<detail::GraphState> state_;
+    SourceLocation built_at_ = {}; ///< "nowhere" before
     bool is_view_ = false;
     int device_ = detail::any_device;
 };

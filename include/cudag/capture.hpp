@@ -41,8 +41,8 @@ decltype(auto) call_captured(F& function, StreamCapture& capture) {
 /// What `function` throws passes through, the stream is usable after it. Throws CaptureError as StreamCapture does, as
 /// if nothing was recorded, unless `options.allow_empty`.
 template <detail::CaptureFunction F>
-[[nodiscard]] auto capture(StreamRef stream, F&& function, CaptureOptions options = {},
-                           SourceLocation location = SourceLocation::current()) {
+[[nodiscard]] auto capture( // cudag: capture(stream, function) calls function(cudaStream_t) or (StreamCapture&)
+    StreamRef stream, F&& function, CaptureOptions options = {}, SourceLocation location = SourceLocation::current()) {
     StreamCapture guard(stream, options, location);
     using Result = decltype(detail::call_captured(function, guard));
     static_assert(!std::is_reference_v<Result>,

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <memory>
 #include <string_view>
+#include <type_traits>
 
 namespace cudag {
 
@@ -40,13 +41,17 @@ class CUDAG_EXPORT CapturePool {
     explicit CapturePool(std::string_view label = {}, SourceLocation location = SourceLocation::current());
     CapturePool(CapturePool&&) noexcept = default;
     CapturePool& operator=(CapturePool&&) noexcept = default;
+    CapturePool(const CapturePool&) = delete;            // cudag: a CapturePool has one owner: std::move(pool)
+    CapturePool& operator=(const CapturePool&) = delete; // cudag: a CapturePool has one owner: std::move(pool)
 
     /// `count` uninitialised elements on the pool's device, whichever is current: memory that came back, where a piece
     /// of it is large enough, else new memory of CUDA. Any stream may use it at once, and it is kept by nodes as that
     /// of any DeviceBuffer is. `count` may be 0: then `data()` is null. Throws CaptureError if the pool is sealed,
     /// Error if CUDA has not the memory or the size overflows.
-    template <class T>
+    template <class T = detail::NoElement>
     [[nodiscard]] DeviceBuffer<T> allocate(std::size_t count, SourceLocation location = SourceLocation::current()) {
+        static_assert(!std::is_same_v<T, detail::NoElement>,
+                      "cudag: allocate needs the type of the elements: allocate<float>(count)");
         static_assert(alignof(T) <= detail::pool_alignment,
                       "cudag: a CapturePool's memory is aligned to 256 bytes, the element type asks for more");
         return DeviceBuffer<T>(allocate(count, sizeof(T), location), count);

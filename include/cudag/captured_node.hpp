@@ -39,13 +39,14 @@ class CUDAG_EXPORT CapturedNode {
     [[nodiscard]] SourceLocation location() const;
 
     /// Names the nodes that have no label yet: no step, no mark and no earlier call has given them one.
-    CapturedNode label(std::string_view text) const;
+    CapturedNode label(std::string_view text) const; // cudag: label(text) takes a string
 
     /// The region starts when all of `nodes` (handles, ranges of handles, regions) have finished. A repeated edge
     /// counts once. Throws GraphError, and adds nothing, if a handle is of another graph or of this region, or the
     /// graph is built already.
     template <class... N>
-    CapturedNode after(const N&... nodes) const {
+    CapturedNode
+    after(const N&... nodes) const { // cudag: after(a, b, ...) takes the nodes one by one, or a range of them
         static_assert(sizeof...(N) > 0, "cudag: after() needs at least one node");
         static_assert((detail::NodeSource<N> && ...),
                       "cudag: after() of a region takes node handles, ranges of node handles or other regions");

@@ -26,9 +26,12 @@ class Condition {
     /// Device only: what the conditional node sees when it starts, and a loop after each turn. The kernel must run
     /// before the conditional node or inside it, on its device. Calls that may run at the same time are a race, also
     /// those of two threads of one kernel: let one thread set it.
-    inline __device__ void set(unsigned value) const;
+    inline __device__ void
+    set(unsigned value) const CUDAG_DEVICE_ONLY; // cudag: a Condition is set by kernels that have it
 
     friend bool operator==(const Condition&, const Condition&) = default;
+
+    Condition() = delete; // cudag: a Condition comes from builder.condition()
 
   private:
     friend class detail::GraphState;

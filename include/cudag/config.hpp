@@ -24,3 +24,10 @@
 #if defined(__CUDACC__) || defined(CUDART_CPU_DEVICE_CODE)
 #define CUDAG_DEVICE_CODE
 #endif
+
+/// Ends the declaration of a function that only kernels may call.
+#ifdef CUDAG_DEVICE_CODE
+#define CUDAG_DEVICE_ONLY
+#else
+#define CUDAG_DEVICE_ONLY = delete
+#endif

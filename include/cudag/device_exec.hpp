@@ -25,18 +25,20 @@ class DeviceExec {
 
     /// Device only: the graph that runs the calling kernel, such as to launch it again as its own tail; empty in a
     /// kernel that is in no graph that was instantiated with `.device_launch`.
-    [[nodiscard]] inline __device__ static DeviceExec current();
+    [[nodiscard]] inline __device__ static DeviceExec current() CUDAG_DEVICE_ONLY; // cudag: for kernels only
 
     /// Device only: starts at once, beside the graph that runs, which ends when this one has ended, too. At most 120 in
     /// one run of a graph.
-    inline __device__ cudaError_t launch_fire_and_forget() const;
+    inline __device__ cudaError_t launch_fire_and_forget() const CUDAG_DEVICE_ONLY; // cudag: for kernels only
 
     /// Device only: starts when the graph that runs has ended, with all that it launched. At most 255 may be pending,
     /// once the graph itself.
-    inline __device__ cudaError_t launch_tail() const;
+    inline __device__ cudaError_t
+    launch_tail() const CUDAG_DEVICE_ONLY; // cudag: for kernels; on the host exec.launch(stream)
 
     /// Device only: starts at once, beside the graph that runs and independent of it.
-    inline __device__ cudaError_t launch_sibling() const;
+    inline __device__ cudaError_t
+    launch_sibling() const CUDAG_DEVICE_ONLY; // cudag: for kernels; on the host exec.launch(stream)
 
   private:
     CUDAG_HOST_DEVICE explicit DeviceExec(cudaGraphExec_t exec) noexcept : exec_(exec) {}

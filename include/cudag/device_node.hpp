@@ -42,14 +42,17 @@ class DeviceNode {
     [[nodiscard]] CUDAG_HOST_DEVICE cudaGraphDeviceNode_t native() const noexcept { return handle_; }
 
     /// Device only: how many blocks the node launches. At least one in each dimension: `set_enabled(false)` for none.
-    inline __device__ cudaError_t set_grid(dim3 grid) const;
+    inline __device__ cudaError_t
+    set_grid(dim3 grid) const CUDAG_DEVICE_ONLY; // cudag: for kernels; on the host exec.update(node, config)
 
     /// Device only: the value of parameter I, of the parameter's own type.
     template <std::size_t I, class A>
-    inline __device__ cudaError_t set_argument(const A& value) const;
+    inline __device__ cudaError_t set_argument( // cudag: for kernels; on the host exec.update(node, arg<I>(value))
+        const A& value) const CUDAG_DEVICE_ONLY;
 
     /// Device only: whether the node launches at all. What comes after it runs either way.
-    inline __device__ cudaError_t set_enabled(bool enabled) const;
+    inline __device__ cudaError_t
+    set_enabled(bool enabled) const CUDAG_DEVICE_ONLY; // cudag: for kernels; on the host exec.enable(node)
 
   private:
     cudaGraphDeviceNode_t handle_;

@@ -54,19 +54,26 @@ class DeviceScalar : public detail::OwnedMemory<T> {
     /// this thread captures a stream, unless it is relaxed.
     explicit DeviceScalar(const T& value, SourceLocation location = SourceLocation::current())
         : detail::OwnedMemory<T>(detail::make_scalar(sizeof(T), &value, location), 1) {}
+    DeviceScalar(DeviceScalar&&) noexcept = default;
+    DeviceScalar& operator=(DeviceScalar&&) noexcept = default;
+    DeviceScalar(const DeviceScalar&) = delete;            // cudag: a DeviceScalar has one owner: std::move(scalar)
+    DeviceScalar& operator=(const DeviceScalar&) = delete; // cudag: a DeviceScalar has one owner: std::move(scalar)
+    DeviceScalar& operator=(const T&) = delete; // cudag: a DeviceScalar is set in a stream: set(value, stream)
 
     /// Sets the value, which is copied now, after what `stream` was given before and ahead of what it is given later.
     /// Never waits. While `stream` is captured, it becomes a memset node, or several and a copy: each run of the graph
     /// sets this value, and the graph keeps the scalar.
     /// What another stream does at the same time must be ordered by other means. Throws Error if CUDA refuses, or
     /// CaptureError if that is because of a capture.
-    void set(const T& value, StreamRef stream, SourceLocation location = SourceLocation::current()) {
+    void set(const T& value, StreamRef stream, // cudag: set(value, stream) needs the stream that orders it
+             SourceLocation location = SourceLocation::current()) {
         detail::set_scalar(stream.get(), {this->owner(), sizeof(T), location}, &value);
     }
 
     /// The value after what `stream` was given before; waits for that as Stream::synchronize does, and throws what that
     /// throws. Throws CaptureError if `stream` is captured: it has no values then.
-    [[nodiscard]] T get(StreamRef stream, SourceLocation location = SourceLocation::current()) const {
+    [[nodiscard]] T get(StreamRef stream, // cudag: get(stream) needs the stream that orders it
+                        SourceLocation location = SourceLocation::current()) const {
         std::array<std::byte, sizeof(T)> bytes;
         detail::get_scalar(stream.get(), {this->owner(), sizeof(T), location}, bytes.data());
         return std::bit_cast<T>(bytes);

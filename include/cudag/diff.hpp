@@ -10,6 +10,7 @@
 
 namespace cudag {
 
+class Exec;
 class Graph;
 
 /// What a Difference is about.
@@ -45,5 +46,6 @@ struct Difference {
 /// locations are no difference. Empty if they are equal. Parameters that cudag does not describe, such as those of
 /// adopted nodes of rare kinds, are not compared.
 [[nodiscard]] CUDAG_EXPORT std::vector<Difference> diff(const Graph& a, const Graph& b);
+std::vector<Difference> diff(const Exec&, const Exec&) = delete; // cudag: diff(graph, graph) compares Graphs
 
 } // namespace cudag

@@ -47,8 +47,9 @@ class DynamicParam {
     explicit DynamicParam(const T& initial) noexcept : value_(initial) {}
     DynamicParam(DynamicParam&&) noexcept = default;
     DynamicParam& operator=(DynamicParam&&) noexcept = default;
-    DynamicParam(const DynamicParam&) = delete;
-    DynamicParam& operator=(const DynamicParam&) = delete;
+    DynamicParam(const DynamicParam&) = delete;            // cudag: a DynamicParam has no copies: pass it by reference
+    DynamicParam& operator=(const DynamicParam&) = delete; // cudag: a DynamicParam has no copies: pass it by reference
+    DynamicParam& operator=(const T&) = delete; // cudag: a DynamicParam is set by set(value, execs and graphs...)
 
     /// The value set last: what nodes made from now on start with.
     [[nodiscard]] const T& value() const noexcept { return value_; }
@@ -57,19 +58,28 @@ class DynamicParam {
     /// to come, in a Graph as `Graph::update` does. Costs what `update(node, arg<I>(value))` costs for each of them.
     /// Returns how many arguments that were. Throws UpdateError, and changes nothing anywhere, if one is refused.
     template <class... Targets>
-    std::size_t set(const T& value, Targets&... targets) {
-        static_assert(((std::same_as<Targets, Exec> || std::same_as<Targets, Graph>)&&...),
-                      "cudag: a DynamicParam is set in Execs and Graphs");
-        const std::array<detail::UpdateTarget, sizeof...(Targets) + 1> list{target_of(targets)..., {}};
-        const std::size_t changed = detail::set_dynamic(id_, &value, sizeof(T), list.data(), sizeof...(Targets));
-        value_ = value;
-        return changed;
+    std::size_t set(const T& value, Targets&&... targets) {
+        static_assert(
+            ((std::same_as<Targets, Exec&> || std::same_as<Targets, Graph&>)&&...),
+            "cudag: a DynamicParam is set in Execs and Graphs, which it changes: no const ones, no temporaries");
+        if constexpr (((std::same_as<Targets, Exec&> || std::same_as<Targets, Graph&>)&&...))
+            return set_in(value, targets...);
+        else
+            return 0;
     }
 
     /// What bindings know this parameter by.
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
 
   private:
+    template <class... Targets>
+    std::size_t set_in(const T& value, Targets&... targets) {
+        const std::array<detail::UpdateTarget, sizeof...(Targets) + 1> list{target_of(targets)..., {}};
+        const std::size_t changed = detail::set_dynamic(id_, &value, sizeof(T), list.data(), sizeof...(Targets));
+        value_ = value;
+        return changed;
+    }
+
     template <class Self>
     static detail::UpdateTarget target_of(detail::Updates<Self>& target) {
         return target.target();

@@ -20,12 +20,15 @@ class CUDAG_EXPORT Event {
     explicit Event(EventOptions options = {});
     Event(Event&& other) noexcept;
     Event& operator=(Event&& other) noexcept;
+    Event(const Event&) = delete;            // cudag: an Event has one owner: std::move(event), or pass it by reference
+    Event& operator=(const Event&) = delete; // cudag: an Event has one owner: std::move(event)
     ~Event();
 
     [[nodiscard]] cudaEvent_t get() const noexcept { return event_; }
 
     /// Marks the point after everything enqueued in `stream` so far; replaces an earlier mark.
-    void record(StreamRef stream, SourceLocation location = SourceLocation::current());
+    void record(StreamRef stream, // cudag: record(stream) marks a place in a stream
+                SourceLocation location = SourceLocation::current());
 
     /// Blocks until the marked work has finished (at once if nothing was recorded). Throws Error if any of it failed,
     /// and HostError if host nodes threw in the marked launches: those made in the stream before `record`. Of work that

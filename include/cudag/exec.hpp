@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 
 namespace cudag {
 
@@ -45,13 +46,17 @@ struct UpdateCounts {
 /// Move-only; every call on a moved-from Exec but assignment throws GraphError. Not thread-safe on one Exec.
 class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
   public:
+    Exec() = delete;                       // cudag: an Exec comes from graph.instantiate()
+    Exec(const Exec&) = delete;            // cudag: an Exec has one owner: std::move(exec), or instantiate once more
+    Exec& operator=(const Exec&) = delete; // cudag: an Exec has one owner: std::move(exec), or instantiate once more
+    explicit Exec(const Graph&) = delete;  // cudag: an Exec comes from graph.instantiate()
     Exec(Exec&&) noexcept;
     Exec& operator=(Exec&&) noexcept;
     ~Exec();
 
     /// Enqueues one run in `stream`. Asynchronous. Throws Error if CUDA refuses. Uploads first what kernels may change:
     /// a graph with device-updatable nodes, where captured ones count from their first `on_device()` on.
-    void launch(StreamRef stream);
+    void launch(StreamRef stream); // cudag: launch(stream) runs it in a stream, and counts that: no const Exec
 
     /// Throws HostError if host nodes threw in launches of this Exec, and nobody has seen it yet: for launches in
     /// streams that cudag does not synchronise. Does not wait: synchronise first. Launches through `native()` count
@@ -59,7 +64,7 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     void rethrow() const;
 
     /// Prepares the next launch on the device, ordered in `stream`, so that it starts sooner. Runs no node.
-    void upload(StreamRef stream);
+    void upload(StreamRef stream); // cudag: upload(stream) is ordered in a stream; no const Exec
 
     /// What kernels launch this graph by; of an Exec that was instantiated with `.device_launch`, and uploaded or
     /// launched since its last update. Throws GraphError for others.
@@ -88,12 +93,12 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Gives this Exec what `Graph::update` changed in its graph since it was made, or last applied: exactly those
     /// nodes, each with one call. Returns how many nodes that were. Throws UpdateError, and changes nothing, if `graph`
     /// is not the one that this Exec was made from, or if CUDA refuses one of the nodes.
-    std::size_t apply(const Graph& graph);
+    std::size_t apply(const Graph& graph); // cudag: apply(graph) takes the Graph that the Exec was made from
 
     /// A disabled kernel, memcpy or memset node does nothing in launches to come; what comes after it still waits for
     /// what comes before it. Other kinds throw UpdateError.
-    void enable(const Node& node);
-    void disable(const Node& node);
+    void enable(const Node& node);  // cudag: enable(node) takes a handle, such as graph.find_one(kernel)
+    void disable(const Node& node); // cudag: disable(node) takes a handle, such as graph.find_one(kernel)
     [[nodiscard]] bool is_enabled(const Node& node) const;
 
     /// How often this Exec was launched.
@@ -108,6 +113,7 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
   private:
     friend class Graph;
     friend class detail::Updates<Exec>;
+    friend CUDAG_EXPORT std::string to_string(const Exec& exec);
     explicit Exec(std::unique_ptr<detail::ExecState> state) noexcept;
 
     [[nodiscard]] detail::UpdateTarget update_target() const;
@@ -115,5 +121,9 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
 
     std::unique_ptr<detail::ExecState> state_;
 };
+
+/// "exec of 3 nodes (2 kernel, 1 memcpy), launched 7 times, of the graph made at a.cpp:12"; of a moved-from Exec, that
+/// it is one.
+[[nodiscard]] CUDAG_EXPORT std::string to_string(const Exec& exec);
 
 } // namespace cudag

@@ -49,8 +49,8 @@ class SemaphoreRef {
         : semaphore_(semaphore ? semaphore->get() : nullptr), owner_(std::move(semaphore)) {}
     SemaphoreRef(std::shared_ptr<ExternalSemaphore> semaphore) noexcept
         : SemaphoreRef(std::shared_ptr<const ExternalSemaphore>(std::move(semaphore))) {}
-    SemaphoreRef(ExternalSemaphore&&) = delete; ///< it would be gone when the graph runs
-    SemaphoreRef(std::nullptr_t) = delete;
+    SemaphoreRef(ExternalSemaphore&&) = delete; // cudag: it would be gone when the graph runs: keep it, or a shared_ptr
+    SemaphoreRef(std::nullptr_t) = delete;      // cudag: a semaphore is an ExternalSemaphore, or a shared_ptr to one
 
     [[nodiscard]] cudaExternalSemaphore_t get() const noexcept { return semaphore_; }
     [[nodiscard]] const std::shared_ptr<const ExternalSemaphore>& owner() const noexcept { return owner_; }

@@ -1,22 +1,79 @@
 // fmt formatters of cudag's types; apart from cudag.hpp because nvcc does not compile fmt 9 in C++20.
 #pragma once
 
+#include <cudag/capture_mode.hpp>
+#include <cudag/diff.hpp>
+#include <cudag/edge.hpp>
+#include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
+#include <cudag/launch_config.hpp>
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
+#include <cudag/update_report.hpp>
 
 #include <fmt/format.h>
 
+#include <concepts>
 #include <string>
 #include <string_view>
 
-/// "memcpy"
-template <>
-struct fmt::formatter<cudag::NodeKind> : fmt::formatter<fmt::string_view> {
-    auto format(cudag::NodeKind kind, fmt::format_context& context) const {
-        const std::string_view text = cudag::to_string(kind);
-        return fmt::formatter<fmt::string_view>::format({text.data(), text.size()}, context);
+namespace cudag::detail {
+
+/// Formats what `to_string` says, as a string.
+template <class T>
+struct TextFormatter : fmt::formatter<fmt::string_view> {
+    auto format(const T& value, fmt::format_context& context) const {
+        const auto text = to_string(value);
+        const std::string_view view = text;
+        return fmt::formatter<fmt::string_view>::format({view.data(), view.size()}, context);
     }
 };
+
+} // namespace cudag::detail
+
+/// "memcpy"
+template <>
+struct fmt::formatter<cudag::NodeKind> : cudag::detail::TextFormatter<cudag::NodeKind> {};
+
+/// "programmatic"
+template <>
+struct fmt::formatter<cudag::EdgeKind> : cudag::detail::TextFormatter<cudag::EdgeKind> {};
+
+/// "parameter"
+template <>
+struct fmt::formatter<cudag::DifferenceKind> : cudag::detail::TextFormatter<cudag::DifferenceKind> {};
+
+/// "topology_changed"
+template <>
+struct fmt::formatter<cudag::UpdateVerdict> : cudag::detail::TextFormatter<cudag::UpdateVerdict> {};
+
+/// "thread-local"
+template <>
+struct fmt::formatter<cudag::CaptureMode> : cudag::detail::TextFormatter<cudag::CaptureMode> {};
+
+/// "kernel \"scale\" at a.cpp:12", of handles of all types
+template <std::derived_from<cudag::Node> N>
+struct fmt::formatter<N> : cudag::detail::TextFormatter<cudag::Node> {};
+
+/// "graph of 3 nodes (2 kernel, 1 memcpy) and 2 edges, made at a.cpp:12"
+template <>
+struct fmt::formatter<cudag::Graph> : cudag::detail::TextFormatter<cudag::Graph> {};
+
+/// "exec of 3 nodes (2 kernel, 1 memcpy), launched 7 times, of the graph made at a.cpp:12"
+template <>
+struct fmt::formatter<cudag::Exec> : cudag::detail::TextFormatter<cudag::Exec> {};
+
+/// "kernel \"scale\" at a.cpp:12: argument 1: 2 -> 3"
+template <>
+struct fmt::formatter<cudag::Difference> : cudag::detail::TextFormatter<cudag::Difference> {};
+
+/// "updated", or why not
+template <>
+struct fmt::formatter<cudag::UpdateReport> : cudag::detail::TextFormatter<cudag::UpdateReport> {};
+
+/// "grid 8, block 16 x 16, shared_bytes 1024"
+template <>
+struct fmt::formatter<cudag::LaunchConfig> : cudag::detail::TextFormatter<cudag::LaunchConfig> {};
 
 /// "pipeline.cpp:42"
 template <>

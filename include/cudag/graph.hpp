@@ -12,6 +12,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <concepts>
 #include <cstddef>
 #include <memory>
 #include <string>
@@ -23,7 +24,12 @@ namespace cudag {
 class Graph;
 
 namespace detail {
+
+template <class O>
+concept NoInstantiateOptions = !std::convertible_to<O, InstantiateOptions>;
+
 CUDAG_EXPORT Graph graph_inside(const Node& node, std::size_t number);
+
 } // namespace detail
 
 /// `to` starts when `from` has finished, or as its kind says.
@@ -44,6 +50,12 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// nodes can be found and updated by kernel. Throws GraphError, and takes nothing over, if CUDA cannot describe it.
     [[nodiscard]] static Graph adopt(cudaGraph_t graph);
 
+    Graph() = delete; // cudag: a Graph comes from std::move(builder).build(), capture(stream, function) or adopt()
+    Graph(const Graph&) = delete;            // cudag: a Graph is copied by clone(), and handed on by std::move(graph)
+    Graph& operator=(const Graph&) = delete; // cudag: a Graph is copied by clone(), and handed on by std::move(graph)
+    Graph(const Exec&) = delete;             // cudag: this takes the Graph, not an Exec of it
+    Graph(const GraphBuilder&) = delete;     // cudag: a builder is no Graph yet: std::move(builder).build()
+    explicit Graph(cudaGraph_t) = delete;    // cudag: a graph made with CUDA's functions is taken over by Graph::adopt
     Graph(Graph&&) noexcept;
     Graph& operator=(Graph&&) noexcept;
     ~Graph();
@@ -54,15 +66,25 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] std::vector<Edge> edges() const;
 
     /// All nodes with this label, in order, those of graphs inside nodes last; empty if there is none.
-    [[nodiscard]] std::vector<Node> find(std::string_view label) const;
+    [[nodiscard]] std::vector<Node> find(std::string_view label) const; // cudag: find takes a label or a kernel
 
     /// All nodes that launch `kernel`, in order, those of graphs inside nodes last; empty if there is none.
     template <class... P>
-    [[nodiscard]] std::vector<KernelNode<P...>> find(void (*kernel)(P...)) const {
+    [[nodiscard]] std::vector<KernelNode<P...>> find( // cudag: find takes a label or a kernel; of overloads, say which
+        void (*kernel)(P...)) const {
         std::vector<KernelNode<P...>> found;
         for (const Node& node : find_kernel(detail::kernel_symbol(kernel)))
             found.emplace_back(detail::Unchecked(), node);
         return found;
+    }
+
+    /// The one node with this label, or that launches `kernel`, in this graph or in a graph inside a node. Throws
+    /// GraphError if there is none, which says what there is, or more than one, which says where they were made.
+    [[nodiscard]] Node find_one(std::string_view label) const; // cudag: find_one takes a label or a kernel
+    template <class... P>
+    [[nodiscard]] KernelNode<P...> find_one( // cudag: find_one takes a label or a kernel; of overloads, say which
+        void (*kernel)(P...)) const {
+        return {detail::Unchecked(), find_one_kernel(detail::kernel_symbol(kernel))};
     }
 
     /// Changes a node, as Exec's updates do, for Execs made from now on and for those that `apply` this Graph. Owners
@@ -76,7 +98,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// The handle in this clone of a node of the graph that it was cloned from, or of a graph inside that one. Throws
     /// GraphError for other handles.
     template <detail::AnyNode N>
-    [[nodiscard]] N counterpart(const N& original) const {
+    [[nodiscard]] N counterpart(const N& original) const { // cudag: counterpart(node) takes a handle
         if constexpr (std::same_as<N, Node>)
             return counterpart_of(original);
         else
@@ -95,12 +117,16 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// Exec at a time of a graph with conditionals or memory nodes.
     /// Throws InstantiateError with CUDA's reason and the node's label.
     [[nodiscard]] Exec instantiate(InstantiateOptions options = {}) const;
+    template <detail::NoInstantiateOptions O>
+    Exec instantiate(const O&) const = delete; // cudag: options stand in braces: instantiate({.device_launch = true})
+    void launch(StreamRef) const = delete;     // cudag: a Graph is launched by an Exec of it: graph.instantiate()
 
   private:
     friend class GraphBuilder;
     friend class Exec;
     friend class StreamCapture;
     friend CUDAG_EXPORT std::vector<Difference> diff(const Graph& a, const Graph& b);
+    friend CUDAG_EXPORT std::string to_string(const Graph& graph);
     friend Graph detail::graph_inside(const Node& node, std::size_t number);
     friend class detail::Updates<Graph>;
     explicit Graph(std::shared_ptr<detail::GraphState> state) noexcept;
@@ -108,9 +134,13 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] detail::GraphState& state() const;
     [[nodiscard]] detail::UpdateTarget update_target() const;
     [[nodiscard]] std::vector<Node> find_kernel(const void* symbol) const;
+    [[nodiscard]] Node find_one_kernel(const void* symbol) const;
     [[nodiscard]] Node counterpart_of(const Node& original) const;
 
     std::shared_ptr<detail::GraphState> state_;
 };
+
+/// "graph of 3 nodes (2 kernel, 1 memcpy) and 2 edges, made at a.cpp:12"; of a moved-from Graph, that it is one.
+[[nodiscard]] CUDAG_EXPORT std::string to_string(const Graph& graph);
 
 } // namespace cudag

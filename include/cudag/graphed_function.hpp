@@ -71,7 +71,8 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     /// CaptureError if something breaks the capture, as StreamCapture does, or if `stream` is being captured itself;
     /// Error if CUDA refuses. Then the shapes are those of before, and the next `forward` tries again.
     template <class... A>
-    detail::GraphedOutput<Output> forward(StreamRef stream, A&&... inputs) {
+    detail::GraphedOutput<Output> forward( // cudag: forward(stream, inputs...)
+        StreamRef stream, A&&... inputs) {
         static_assert(sizeof...(A) == sizeof...(Input),
                       "cudag: forward() takes one input for each DeviceSpan of the function");
         if constexpr (sizeof...(A) == sizeof...(Input)) {
@@ -82,6 +83,9 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
             }
         }
     }
+
+    template <class... A>
+    void operator()(A&&...) const = delete; // cudag: a graphed function is called by forward(stream, inputs...)
 
     /// Forgets all shapes, so that the next `forward` warms up and captures again. Replays in flight finish.
     void reset() { cache_.reset(); }

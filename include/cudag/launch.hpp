@@ -31,7 +31,8 @@ CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, Owners&& 
 /// memory are kept by the captured graph. Asynchronous. Throws Error if CUDA refuses, or if `config` is
 /// `device_updatable`, which only nodes are.
 template <class... P, class... A>
-void launch(StreamRef stream, const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
+void launch( // cudag: launch(stream, config, function, arguments...); of overloads or a template, say which: f<int>
+    StreamRef stream, const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
     using Given = std::tuple<std::remove_cvref_t<A>...>;
     if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
         detail::Owners owners;
@@ -45,7 +46,12 @@ void launch(StreamRef stream, const LaunchConfig& config, void (*kernel)(P...), 
 
 template <detail::NoKernel K, class... A>
 void launch(StreamRef, const LaunchConfig&, K&&, A&&...) {
-    detail::refuse_kernel<K>();
+    detail::refuse_kernel<K, int>();
+}
+
+template <detail::NoLaunchConfig C, class... A>
+void launch(StreamRef, C&&, A&&...) {
+    detail::refuse_config<C, int>();
 }
 
 /// Copies all of `source` to `destination` in `stream`; both are borrowed until the copy has run, or kept as in
@@ -53,7 +59,8 @@ void launch(StreamRef, const LaunchConfig&, K&&, A&&...) {
 /// graph. Throws GraphError if the sizes differ or are 0, Error if CUDA refuses. Asynchronous, as far as CUDA is for
 /// the memory given. Takes what GraphBuilder's memcpy, memcpy2d and memcpy3d take.
 template <class D, class S>
-void memcpy_async(StreamRef stream, D&& destination, S&& source, SourceLocation location = SourceLocation::current()) {
+void memcpy_async( // cudag: memcpy_async(stream, destination, source) copies all of two ranges of one length
+    StreamRef stream, D&& destination, S&& source, SourceLocation location = SourceLocation::current()) {
     if constexpr (detail::RegionArgument<D> || detail::RegionArgument<S>) {
         if constexpr (detail::require_like_regions<D, S>())
             detail::copy_region_async(stream.get(), detail::region_copy(destination, source), location);
@@ -67,8 +74,8 @@ void memcpy_async(StreamRef stream, D&& destination, S&& source, SourceLocation 
 /// Sets all elements of `destination`, borrowed or kept as in `launch`, to `value` in `stream`. Throws GraphError if it
 /// is empty. Asynchronous. Takes what GraphBuilder's memset and memset2d take.
 template <class D, class V>
-void memset_async(StreamRef stream, D&& destination, const V& value,
-                  SourceLocation location = SourceLocation::current()) {
+void memset_async( // cudag: memset_async(stream, range, value) sets all elements of a range
+    StreamRef stream, D&& destination, const V& value, SourceLocation location = SourceLocation::current()) {
     if constexpr (detail::RegionArgument<D>) {
         if constexpr (detail::require_set_region<D>()) {
             detail::Owners owners;

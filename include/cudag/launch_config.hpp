@@ -9,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string>
 
 namespace cudag {
 
@@ -37,6 +38,9 @@ struct LaunchConfig {
     std::optional<int> priority = std::nullopt;
     std::optional<AccessPolicy> access_policy = std::nullopt;
 };
+
+/// "grid 8, block 16 x 16, shared_bytes 1024", and what else is not as by default.
+[[nodiscard]] CUDAG_EXPORT std::string to_string(const LaunchConfig& config);
 
 /// As many blocks of `block` threads as cover `n` elements: the last block may be partly idle.
 /// Throws GraphError if `n` or `block` is 0, or if the grid would exceed CUDA's limit of 2^31 - 1 blocks.

@@ -17,6 +17,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <string>
 #include <string_view>
 #include <tuple>
 #include <type_traits>
@@ -43,6 +44,11 @@ enum class NodeKind : unsigned {
 
 /// "kernel", "memcpy", ... as in the enumerators.
 [[nodiscard]] CUDAG_EXPORT std::string_view to_string(NodeKind kind) noexcept;
+
+class Node;
+
+/// "kernel \"scale\" at a.cpp:12", as in errors; of an empty handle, or one whose graph is gone, that it is so.
+[[nodiscard]] CUDAG_EXPORT std::string to_string(const Node& node);
 
 template <class... P>
 class KernelNode;
@@ -76,12 +82,12 @@ class CUDAG_EXPORT Node {
     [[nodiscard]] KernelInfo kernel_info() const;
 
     /// Names the node in errors, reports and DOT. The text is copied; a second call replaces the first.
-    Node label(std::string_view text) const;
+    Node label(std::string_view text) const; // cudag: label(text) takes a string
 
     /// The typed handle of this node, such as `node.as<MemcpyNode>()`. Throws GraphError if the node is another kind.
     template <class N>
     requires requires { N::node_kind; }
-    [[nodiscard]] N as() const {
+    [[nodiscard]] N as() const { // cudag: as<MemcpyNode>(), or as(kernel) for kernels
         require_kind(N::node_kind);
         if constexpr (requires { N::conditional_kind; }) require_conditional(N::conditional_kind);
         return N(detail::Unchecked(), *this);
@@ -90,6 +96,9 @@ class CUDAG_EXPORT Node {
     /// The typed handle of a kernel node. Throws GraphError if the node does not launch `kernel`.
     template <class... P>
     [[nodiscard]] KernelNode<P...> as(void (*kernel)(P...)) const;
+
+    template <class... N>
+    Node after(const N&...) const = delete; // cudag: edges are added by typed handles: those that the builder returned
 
     /// Same node of the same graph.
     friend bool operator==(const Node&, const Node&) = default;
@@ -182,15 +191,21 @@ void append_dependencies(std::vector<Dependency>& list, const N& nodes) {
 CUDAG_EXPORT void add_edges(const Node& to, const Node* from, std::size_t count);
 CUDAG_EXPORT void add_edges(const Node& to, const Dependency* from, std::size_t count);
 
+/// A handle that is not of type Self, given where one is needed.
+template <class N, class Self>
+concept OtherHandle = AnyNode<N> && !std::same_as<N, Self> && !std::derived_from<N, Self>;
+
 /// What makes a handle of one kind: labels and edges that return the handle itself.
 template <class Self>
 class TypedNode : public Node {
   public:
     TypedNode() noexcept = default;
     TypedNode(Unchecked, const Node& node) noexcept : Node(node) {}
+    template <OtherHandle<Self> N>
+    explicit TypedNode(const N&) = delete; // cudag: handles get their type by as<>(), as(kernel) or find_one(kernel)
 
     using Node::label;
-    Self label(std::string_view text) const {
+    Self label(std::string_view text) const { // cudag: label(text) takes a string
         Node::label(text);
         return static_cast<const Self&>(*this);
     }
@@ -199,10 +214,11 @@ class TypedNode : public Node {
     /// also takes `programmatic(kernel)` and `launch_completion(kernel)`, see there. A repeated edge counts once.
     /// Throws GraphError, and adds nothing, if a handle is of another graph or the graph is built already.
     template <class... N>
-    Self after(const N&... nodes) const {
+    Self after(const N&... nodes) const { // cudag: after(a, b, ...) takes the nodes one by one, or a range of them
         static_assert(sizeof...(N) > 0, "cudag: after() needs at least one node");
-        static_assert(((AnyNode<N> || NodeRange<N> || is_captured_node<N> || is_early_edge<N>)&&...),
-                      "cudag: after() takes node handles or ranges of node handles");
+        static_assert(
+            ((AnyNode<N> || NodeRange<N> || is_captured_node<N> || is_early_edge<N>)&&...),
+            "cudag: after() takes node handles or ranges of node handles; graph.find_one(label or kernel) gives one");
         constexpr bool early = (is_early_edge<N> || ...);
         static_assert(!early || (is_kernel_node<Self> && ((!is_early_edge<N> || is_early_edge_of_kernel<N>)&&...)),
                       "cudag: a programmatic edge leads from kernel to kernel");
@@ -235,7 +251,7 @@ class KernelNode : public detail::TypedNode<KernelNode<P...>> {
 
     /// A copy of argument `I` as it is in the Graph: what `Graph::update` gave it last, or what it was made with.
     template <std::size_t I>
-    [[nodiscard]] auto get() const {
+    [[nodiscard]] auto get() const { // cudag: get<I>() reads parameter I, counted from 0
         static_assert(I < sizeof...(P), "cudag: get<I>(): the kernel has no parameter I; they are counted from 0");
         if constexpr (I < sizeof...(P)) return copy_argument<std::tuple_element_t<I, std::tuple<P...>>>(I);
     }

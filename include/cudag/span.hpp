@@ -8,6 +8,9 @@
 
 namespace cudag {
 
+template <class T>
+class DeviceBuffer;
+
 /// `size()` elements of device memory at `data()`. A view: whoever owns the memory must outlive every launch that uses
 /// it. Usable in kernels, also as a kernel's parameter.
 template <class T>
@@ -18,6 +21,8 @@ class DeviceSpan {
 
     constexpr DeviceSpan() noexcept = default;
     CUDAG_HOST_DEVICE constexpr DeviceSpan(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
+    explicit DeviceSpan(T*) = delete; // cudag: a DeviceSpan has a length: DeviceSpan(pointer, count)
+    DeviceSpan(const DeviceBuffer<value_type>&) = delete; // cudag: a DeviceSpan of a buffer is its span()
 
     /// A span of T is a span of const T.
     template <class U>

@@ -6,6 +6,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <concepts>
 #include <cstddef>
 
 namespace cudag {
@@ -19,6 +20,8 @@ class CUDAG_EXPORT Stream {
     Stream();
     Stream(Stream&& other) noexcept;
     Stream& operator=(Stream&& other) noexcept;
+    Stream(const Stream&) = delete;            // cudag: a Stream has one owner: std::move(stream), or pass a StreamRef
+    Stream& operator=(const Stream&) = delete; // cudag: a Stream has one owner: std::move(stream), or pass a StreamRef
     ~Stream();
 
     [[nodiscard]] cudaStream_t get() const noexcept { return stream_; }
@@ -35,8 +38,17 @@ class CUDAG_EXPORT Stream {
     cudaStream_t stream_ = nullptr;
 };
 
+class StreamRef;
+
 namespace detail {
+
 [[noreturn]] CUDAG_EXPORT void refuse_moved_stream();
+
+/// What is given by mistake: the literals 0 and nullptr, pointers to streams, graphs, ...
+template <class S>
+concept NoStream = !std::same_as<S, StreamRef> && !std::derived_from<S, Stream> &&
+                   (!std::convertible_to<const S&, cudaStream_t> || std::same_as<S, std::nullptr_t>);
+
 } // namespace detail
 
 /// A borrowed stream: a Stream or any `cudaStream_t`, which must outlive the call that takes it.
@@ -49,8 +61,8 @@ class StreamRef {
         if (stream_ == nullptr) [[unlikely]]
             detail::refuse_moved_stream();
     }
-    StreamRef(int) = delete;
-    StreamRef(std::nullptr_t) = delete;
+    template <detail::NoStream S>
+    StreamRef(const S&) = delete; // cudag: a stream is a cudag::Stream or a cudaStream_t
 
     [[nodiscard]] cudaStream_t get() const noexcept { return stream_; }
 

@@ -4,6 +4,7 @@
 #include <cudag/capture_mode.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/owner_argument.hpp>
+#include <cudag/detail/unchecked.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/stream.hpp>
@@ -56,15 +57,15 @@ class CUDAG_EXPORT StreamCapture {
     explicit StreamCapture(StreamRef stream, CaptureOptions options = {},
                            SourceLocation location = SourceLocation::current());
     ~StreamCapture();
-    StreamCapture(const StreamCapture&) = delete;
-    StreamCapture& operator=(const StreamCapture&) = delete;
+    StreamCapture(const StreamCapture&) = delete; // cudag: a StreamCapture stays where it is: pass it by reference
+    StreamCapture& operator=(const StreamCapture&) = delete; // cudag: a StreamCapture stays where it is
 
     /// Ends the capture and hands out the graph. Streams that forked must have been joined: cudag joins none by itself.
     /// Throws CaptureError with the cause if the capture was broken, if a call on the constructor's thread failed
     /// meanwhile and nobody has read CUDA's last error, or if nothing was recorded, unless `allow_empty`; the capture
     /// has ended then. Throws it too on another thread than the constructor's (unless relaxed), where the capture goes
     /// on. Once only; not for a capture that GraphBuilder::capture has begun, which ends it itself.
-    [[nodiscard]] Graph finish() &&;
+    [[nodiscard]] Graph finish() &&; // cudag: finish() ends the capture: std::move(capture).finish()
 
     /// Of the stream; `none` too after something else than `finish` has ended the capture.
     [[nodiscard]] CaptureStatus status() const;
@@ -78,7 +79,8 @@ class CUDAG_EXPORT StreamCapture {
     /// What it throws passes through; an Error of CUDA about the capture becomes a CaptureError that names the step.
     /// The nodes that it records get `label` and `location`, but for those that inner steps or marks have named.
     template <detail::CaptureStep F>
-    decltype(auto) step(std::string_view label, F&& function, SourceLocation location = SourceLocation::current()) {
+    decltype(auto) step( // cudag: step(label, function) calls function(cudaStream_t) or function()
+        std::string_view label, F&& function, SourceLocation location = SourceLocation::current()) {
         using Result = decltype(detail::call_step(function, stream()));
         Step under_way(*this, label, location);
         try {
@@ -98,28 +100,31 @@ class CUDAG_EXPORT StreamCapture {
     /// Names the nodes recorded since the last mark, or since the start; in a step, since its start. They get `label`
     /// and `location`, but for those that a step has named. Throws CaptureError if the capture is broken, or an error
     /// is unread, as `step` does.
-    void mark(std::string_view label, SourceLocation location = SourceLocation::current());
+    void mark(std::string_view label, // cudag: mark(label) names nodes
+              SourceLocation location = SourceLocation::current());
 
     /// What is enqueued into `other` from now on is captured too, and comes after all that this stream has recorded so
     /// far. `other` must be joined before `finish`. Throws CaptureError if it is the captured stream itself, the legacy
     /// default stream or part of another capture.
-    void fork(StreamRef other, SourceLocation location = SourceLocation::current());
+    void fork(StreamRef other, // cudag: fork(stream) takes the other stream
+              SourceLocation location = SourceLocation::current());
 
     /// What this stream records from now on comes after all that `other` has recorded. `other` stays captured: join it
     /// again if it records more. Throws CaptureError if `other` is not part of this capture.
-    void join(StreamRef other, SourceLocation location = SourceLocation::current());
+    void join(StreamRef other, // cudag: join(stream) takes the other stream
+              SourceLocation location = SourceLocation::current());
 
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs and
     /// their launches in flight. Dropped with the capture if that fails. Throws CaptureError after `finish`.
     template <detail::OwnerArgument... O>
-    void retain(const O&... owners) {
+    void retain(const O&... owners) { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
         static_assert(sizeof...(O) > 0, "cudag: retain() needs at least one owner");
         (keep(detail::owner_of(owners)), ...);
     }
 
   private:
     friend class detail::NewRegion;
-    explicit StreamCapture(std::unique_ptr<detail::CaptureState> state) noexcept;
+    StreamCapture(detail::Unchecked, std::unique_ptr<detail::CaptureState> state) noexcept;
 
     /// The time of one step.
     class CUDAG_EXPORT Step {

@@ -54,4 +54,8 @@ class CUDAG_EXPORT UpdateReport {
     std::vector<Difference> differences_;
 };
 
+[[nodiscard]] inline std::string to_string(const UpdateReport& report) {
+    return report.to_string();
+}
+
 } // namespace cudag

@@ -1,5 +1,5 @@
 // A builder as a child: it is no graph yet.
-// expect-error: no matching
+// expect-error: cudag: a builder is no Graph yet: std::move(builder).build()
 #include <cudag/builder.hpp>
 
 #include <utility>

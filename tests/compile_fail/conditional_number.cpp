@@ -1,5 +1,5 @@
 // A number where a conditional takes a condition.
-// expect-error: Condition
+// expect-error: cudag: while_(condition, body), with a Condition of builder.condition()
 #include <cudag/builder.hpp>
 
 void call(cudag::GraphBuilder& b, const cudag::Condition& c) {

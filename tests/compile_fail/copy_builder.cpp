@@ -1,6 +1,5 @@
 // A copy of a GraphBuilder.
-// expect-error: deleted
-// expect-error: cudag::GraphBuilder
+// expect-error: cudag: a builder has no copies: pass a GraphBuilder&
 #include <cudag/builder.hpp>
 
 #include <utility>

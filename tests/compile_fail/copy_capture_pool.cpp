@@ -1,6 +1,5 @@
 // A copy of a CapturePool.
-// expect-error: deleted
-// expect-error: cudag::CapturePool
+// expect-error: cudag: a CapturePool has one owner: std::move(pool)
 #include <cudag/capture_pool.hpp>
 
 #include <utility>

@@ -1,6 +1,5 @@
 // A copy of a DeviceBuffer.
-// expect-error: deleted
-// expect-error: cudag::DeviceBuffer
+// expect-error: cudag: a DeviceBuffer has one owner: std::move(buffer), or its span()
 #include <cudag/buffer.hpp>
 
 #include <utility>

@@ -1,6 +1,5 @@
 // A copy of a Exec.
-// expect-error: deleted
-// expect-error: cudag::Exec
+// expect-error: cudag: an Exec has one owner: std::move(exec), or instantiate once more
 #include <cudag/exec.hpp>
 
 #include <utility>

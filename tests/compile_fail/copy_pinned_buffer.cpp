@@ -1,6 +1,5 @@
 // A copy of a PinnedBuffer.
-// expect-error: deleted
-// expect-error: cudag::PinnedBuffer
+// expect-error: cudag: a PinnedBuffer has one owner: std::move(buffer), or its span()
 #include <cudag/buffer.hpp>
 
 #include <utility>

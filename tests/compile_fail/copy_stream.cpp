@@ -1,6 +1,5 @@
 // A copy of a Stream.
-// expect-error: deleted
-// expect-error: cudag::Stream
+// expect-error: cudag: a Stream has one owner: std::move(stream), or pass a StreamRef
 #include <cudag/stream.hpp>
 
 #include <utility>

@@ -1,5 +1,5 @@
 // arg<I>, which is for updates, while building.
-// expect-error: cudag: kernel argument cannot become the kernel's parameter type; see the types below
+// expect-error: cudag: arg<I>(value) is for updates: kernel and launch take all arguments in order
 #include <cudag/builder.hpp>
 
 __global__ void work(int n);

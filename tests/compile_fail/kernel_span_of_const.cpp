@@ -1,5 +1,5 @@
 // A span of const elements where the kernel takes a float*.
-// expect-error: cudag: kernel argument cannot become the kernel's parameter type; see the types below
+// expect-error: cudag: a pointer to const cannot become one to what the kernel may write
 #include <cudag/builder.hpp>
 
 __global__ void work(float* x);

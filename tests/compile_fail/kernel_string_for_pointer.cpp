@@ -1,5 +1,5 @@
 // A std::string where the kernel takes a pointer.
-// expect-error: cudag: kernel argument cannot become the kernel's parameter type; see the types below
+// expect-error: cudag: host memory is not readable on the device: copy it to a DeviceBuffer, or use a PinnedBuffer
 #include <cudag/builder.hpp>
 
 #include <string>

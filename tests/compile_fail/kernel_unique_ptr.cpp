@@ -1,5 +1,5 @@
 // A unique_ptr, which a graph cannot share, as a kernel argument.
-// expect-error: cudag: kernel argument cannot become the kernel's parameter type; see the types below
+// expect-error: cudag: a unique_ptr cannot be kept by a graph: pass get(), or a shared_ptr
 #include <cudag/builder.hpp>
 
 #include <memory>

@@ -1,5 +1,5 @@
 // nullptr as a stream: the default stream by mistake.
-// expect-error: deleted
+// expect-error: cudag: a stream is a cudag::Stream or a cudaStream_t
 #include <cudag/stream.hpp>
 
 void call([[maybe_unused]] cudaStream_t stream) {

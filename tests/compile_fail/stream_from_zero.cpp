@@ -1,5 +1,5 @@
 // 0 as a stream in a launch: the default stream by mistake.
-// expect-error: deleted
+// expect-error: cudag: a stream is a cudag::Stream or a cudaStream_t
 #include <cudag/exec.hpp>
 
 void call(cudag::Exec& exec, [[maybe_unused]] cudaStream_t stream) {

@@ -1,5 +1,5 @@
 // What a node is to signal, given to one that waits.
-// expect-error: no matching
+// expect-error: cudag: update(node, {semaphore, value}): SemaphoreSignals for a SignalNode
 #include <cudag/exec.hpp>
 
 void call(cudag::Exec& exec, const cudag::SemaphoreWaitNode& node, cudag::ExternalSemaphore& semaphore) {

@@ -1,5 +1,5 @@
 // A semaphore that is gone when the graph runs, waited for.
-// expect-error: deleted
+// expect-error: cudag: it would be gone when the graph runs
 #include <cudag/builder.hpp>
 
 void call(cudag::GraphBuilder& b, cudag::ExternalSemaphore& semaphore) {

@@ -131,6 +131,14 @@ TEST_CASE("a shared_ptr is kept under its argument's position", "[unit][argument
     CHECK(value.use_count() == 2);
 }
 
+TEST_CASE("a shared_ptr to volatile memory is kept like any other", "[unit][argument]") {
+    const auto shared = std::make_shared<volatile int>(7);
+    Owners owners;
+    CHECK(cudag::detail::to_parameter<volatile int*>(shared, owners, site) == shared.get());
+    CHECK(owners.size() == 1);
+    CHECK(shared.use_count() == 2);
+}
+
 TEST_CASE("a null shared_ptr is a null pointer", "[unit][argument]") {
     CHECK(converted<float*>(std::shared_ptr<float>()) == nullptr);
     CHECK(converted<float*>(std::shared_ptr<cudag::DeviceBuffer<float>>()) == nullptr);

@@ -18,6 +18,8 @@ namespace cudag {
 class Condition;
 class Node;
 template <class T>
+class AllocNode;
+template <class T>
 class DynamicParam;
 } // namespace cudag
 
@@ -51,6 +53,25 @@ inline constexpr bool is_shared_ptr<std::shared_ptr<T>> = true;
 
 template <class T>
 concept Buffer = std::derived_from<T, OwnedMemory<typename T::element_type>>;
+
+template <class A>
+inline constexpr bool is_unique_ptr = false;
+template <class T, class D>
+inline constexpr bool is_unique_ptr<std::unique_ptr<T, D>> = true;
+
+template <class A>
+inline constexpr bool is_alloc_node = false;
+template <class T>
+inline constexpr bool is_alloc_node<AllocNode<T>> = true;
+
+/// Where kernels take none: handles of nodes, and host memory that knows its size.
+template <class A>
+concept AnyHandle = std::is_class_v<A> && std::is_base_of_v<Node, A>;
+template <class A>
+concept HostMemory = std::is_class_v<A> && !Buffer<A> && requires(const A& range) {
+    { range.data() } -> std::convertible_to<const volatile void*>;
+    range.size();
+};
 
 template <class A>
 inline constexpr bool is_device_span = false;
@@ -159,7 +180,7 @@ P to_parameter(Forwarded&& argument, Owners& owners, const ArgumentSite& site) {
         if constexpr (Buffer<typename A::element_type>) {
             return buffer_to<P>(*argument, argument->owner(), site.position, owners);
         } else {
-            keep(owners, site.position, argument);
+            keep(owners, site.position, any_owner(argument));
             return argument.get();
         }
     } else {

@@ -36,7 +36,8 @@ class GraphBody {
     requires(!std::same_as<std::remove_cvref_t<F>, GraphBody>) GraphBody(F&& function) {
         using Function = std::remove_reference_t<F>;
         static_assert(GraphBodyFunction<Function>,
-                      "cudag: a body is a function that takes a GraphBuilder& and returns nothing");
+                      "cudag: a body is a function that takes a GraphBuilder& and returns nothing: "
+                      "[&](cudag::GraphBuilder& body) { ... }");
         if constexpr (GraphBodyFunction<Function>) {
             if constexpr (std::is_function_v<Function>) {
                 function_ = function;

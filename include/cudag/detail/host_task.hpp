@@ -17,9 +17,15 @@ struct HostTask {
 template <class F>
 HostTask host_task(F&& callable) {
     using Callable = std::decay_t<F>;
-    static_assert(std::invocable<Callable&>, "cudag: a host node calls a function without arguments");
-    return {std::make_shared<Callable>(std::forward<F>(callable)),
-            [](void* object) { static_cast<void>((*static_cast<Callable*>(object))()); }};
+    constexpr bool callable_now = std::invocable<Callable&>;
+    constexpr bool kept = std::constructible_from<Callable, F>;
+    static_assert(callable_now, "cudag: a host node calls a function without arguments: host([=] { f(x); })");
+    static_assert(kept, "cudag: a host node keeps its function, and this one cannot be copied: std::move it");
+    if constexpr (!callable_now || !kept)
+        return {};
+    else
+        return {std::make_shared<Callable>(std::forward<F>(callable)),
+                [](void* object) { static_cast<void>((*static_cast<Callable*>(object))()); }};
 }
 
 } // namespace cudag::detail

@@ -24,7 +24,7 @@ struct IndexedArgument {
 /// Names parameter I of a kernel in an update: `exec.update(node, cudag::arg<1>(3.0f))`. Refers to `value`, so it must
 /// be used within the expression that makes it.
 template <std::size_t I, class T>
-[[nodiscard]] IndexedArgument<I, T> arg(T&& value) noexcept {
+[[nodiscard]] IndexedArgument<I, T> arg(T&& value) noexcept { // cudag: arg<1>(value): the position in angle brackets
     return {std::forward<T>(value)};
 }
 
@@ -39,9 +39,29 @@ inline constexpr bool is_indexed<IndexedArgument<I, T>> = true;
 template <std::size_t Position, class A, class P>
 constexpr void require_argument() {
     static_assert(!std::is_reference_v<P>, "cudag: a kernel parameter cannot be a reference");
-    static_assert(!std::is_array_v<A>, "cudag: a host array is not readable on the device; copy it to a DeviceBuffer");
-    static_assert(KernelArgument<A, P>,
-                  "cudag: kernel argument cannot become the kernel's parameter type; see the types below");
+    if constexpr (!KernelArgument<A, P>) {
+        constexpr bool is_alloc = is_alloc_node<A>;
+        constexpr bool is_array = std::is_array_v<A>;
+        constexpr bool is_host = !is_array && !is_device_span<A> && HostMemory<A> && !std::is_class_v<P>;
+        constexpr bool is_const = std::is_pointer_v<P> && KernelArgument<A, const std::remove_pointer_t<P>*>;
+        constexpr bool loses = Number<A> && Number<P>;
+        constexpr bool other = std::is_reference_v<P> || !(is_alloc || is_array || is_host || is_const || loses ||
+                                                           AnyHandle<A> || is_unique_ptr<A> || is_indexed<A>);
+        static_assert(!is_alloc, "cudag: an AllocNode is no memory itself: pass its span()");
+        static_assert(is_alloc || !AnyHandle<A>, "cudag: a node is no kernel argument; node.on_device() is one for a "
+                                                 "kernel that changes the node");
+        static_assert(!is_array, "cudag: a host array is not readable on the device; copy it to a DeviceBuffer");
+        static_assert(!is_host, "cudag: host memory is not readable on the device: copy it to a DeviceBuffer, or use a "
+                                "PinnedBuffer");
+        static_assert(!is_unique_ptr<A>, "cudag: a unique_ptr cannot be kept by a graph: pass get(), or a shared_ptr");
+        static_assert(!is_indexed<A>,
+                      "cudag: arg<I>(value) is for updates: kernel and launch take all arguments in order");
+        static_assert(!is_const, "cudag: a pointer to const cannot become one to what the kernel may write");
+        static_assert(!loses,
+                      "cudag: a number must not lose by becoming the parameter's type: write it in that type, such "
+                      "as 2.0f for a float");
+        static_assert(!other, "cudag: kernel argument cannot become the kernel's parameter type; see the types below");
+    }
 }
 
 /// The values of all parameters P... of one call, in one block as the signature lays it out.

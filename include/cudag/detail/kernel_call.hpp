@@ -109,9 +109,33 @@ inline constexpr bool is_kernel<void (*)(P...) noexcept> = true;
 template <class K>
 concept NoKernel = !is_kernel<std::decay_t<K>>;
 
-template <class K>
-constexpr void refuse_kernel() {
+/// Returns R{}, so that nothing else is wrong with the call.
+template <class K, class R>
+constexpr R refuse_kernel() {
     static_assert(!NoKernel<K>, "cudag: a kernel is a __global__ function or a pointer to one");
+    return {};
+}
+
+/// What is written by mistake where a launch configuration belongs.
+template <class C>
+concept NoLaunchConfig = !std::is_convertible_v<C, LaunchConfig>;
+
+template <class C, class R>
+constexpr R refuse_config() {
+    using Given = std::decay_t<C>;
+    constexpr bool is_size = std::is_arithmetic_v<Given> || std::is_same_v<Given, dim3>;
+    constexpr bool is_text = std::is_convertible_v<Given, const char*>;
+    constexpr bool is_other = !is_size && !is_text && NoKernel<C>;
+    static_assert(NoKernel<C>,
+                  "cudag: the launch configuration comes first, as {.grid = 8, .block = 256} or grid_1d(n, "
+                  "256), then the kernel and its arguments");
+    static_assert(!is_size, "cudag: grid and block are one argument: {.grid = 4, .block = 256}, or grid_1d(n, 256)");
+    static_assert(!is_text, "cudag: a label is given by .label(text) of the node; the first argument is the launch "
+                            "configuration, as {.grid = 8, .block = 256}");
+    static_assert(!is_other,
+                  "cudag: the launch configuration comes first, as {.grid = 8, .block = 256}; nodes need no stream, "
+                  ".after() orders them");
+    return {};
 }
 
 /// The symbol that the CUDA runtime knows `kernel` by. The CPU runtime learns here how to call it.

@@ -75,7 +75,7 @@ auto to_operand(R& range, std::uint32_t argument, Owners& owners) {
     using Range = std::remove_cv_t<R>;
     if constexpr (is_shared_ptr<Range>) {
         if (!range) refuse_null_operand();
-        if constexpr (!Buffer<typename Range::element_type>) keep(owners, argument, range);
+        if constexpr (!Buffer<typename Range::element_type>) keep(owners, argument, any_owner(range));
         return to_operand(*range, argument, owners);
     } else if constexpr (is_device_span<Range>) {
         return Operand<typename Range::element_type, Side::device>{range.data(), range.size()};
@@ -108,9 +108,12 @@ struct SetParams {
 
 template <class R>
 constexpr bool require_operand() {
-    static_assert(OperandArgument<R>, "cudag: an operand is a DeviceBuffer, DeviceSpan, PinnedBuffer, contiguous host "
-                                      "range, or a shared_ptr to one of them; a raw pointer has no length: make it a "
-                                      "DeviceSpan or std::span");
+    constexpr bool is_alloc = is_alloc_node<std::remove_cvref_t<R>>;
+    static_assert(!is_alloc, "cudag: an AllocNode is no memory itself: pass its span()");
+    static_assert(is_alloc || OperandArgument<R>,
+                  "cudag: an operand is a DeviceBuffer, DeviceSpan, PinnedBuffer, contiguous host "
+                  "range, or a shared_ptr to one of them; a raw pointer has no length: make it a "
+                  "DeviceSpan or std::span");
     static_assert(!OperandArgument<R> || outlives_call<R>,
                   "cudag: a temporary host range is gone when the graph runs; pass an lvalue, a PinnedBuffer or a "
                   "shared_ptr");

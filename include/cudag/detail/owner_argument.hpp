@@ -15,7 +15,7 @@ concept OwnerArgument = is_shared_ptr<T> || requires(const T& owner) {
 template <OwnerArgument T>
 std::shared_ptr<const void> owner_of(const T& owner) {
     if constexpr (is_shared_ptr<T>)
-        return owner;
+        return any_owner(owner);
     else
         return owner.owner();
 }

@@ -18,6 +18,12 @@ struct Owner {
 /// The owners found in the arguments of one call; empty, and without an allocation, where everything is borrowed.
 using Owners = std::vector<Owner>;
 
+/// Whatever `object` points to, volatile things too.
+template <class T>
+std::shared_ptr<const void> any_owner(const std::shared_ptr<T>& object) noexcept {
+    return {object, const_cast<const void*>(static_cast<const volatile void*>(object.get()))};
+}
+
 inline void keep(Owners& owners, std::uint32_t argument, std::shared_ptr<const void> object) {
     if (object) owners.push_back({argument, std::move(object)});
 }

@@ -15,8 +15,11 @@
 #include <cudag/node.hpp>
 
 #include <concepts>
+#include <cstddef>
 #include <initializer_list>
+#include <limits>
 #include <span>
+#include <string_view>
 #include <tuple>
 #include <type_traits>
 #include <utility>
@@ -24,7 +27,10 @@
 namespace cudag {
 template <class T>
 class DynamicParam;
-}
+class Exec;
+class Graph;
+class GraphBuilder;
+} // namespace cudag
 
 namespace cudag::detail {
 
@@ -49,6 +55,85 @@ CUDAG_EXPORT void update_semaphores(const UpdateTarget& target, const Node& node
                                     std::span<const SemaphoreOperation> operations, Owners&& owners);
 CUDAG_EXPORT void update_event(const UpdateTarget& target, const Node& node, cudaEvent_t event, Owners&& owners);
 
+/// What is wrong with those of kernel and memory nodes is said elsewhere.
+inline constexpr std::size_t any_operands = std::numeric_limits<std::size_t>::max();
+
+template <class N>
+inline constexpr std::size_t update_operands = 0; ///< how many an update of such a node takes; none for other things
+template <class N>
+requires is_kernel_node<N> || is_alloc_node<N> || std::same_as<N, FreeNode>
+inline constexpr std::size_t update_operands<N> = any_operands;
+template <>
+inline constexpr std::size_t update_operands<MemcpyNode> = 2;
+template <>
+inline constexpr std::size_t update_operands<MemsetNode> = 2;
+template <>
+inline constexpr std::size_t update_operands<HostNode> = 1;
+template <>
+inline constexpr std::size_t update_operands<RecordNode> = 1;
+template <>
+inline constexpr std::size_t update_operands<WaitNode> = 1;
+
+template <class A>
+concept SemaphoreSignals =
+    std::convertible_to<A, SemaphoreSignal> || std::convertible_to<A, std::span<const SemaphoreSignal>>;
+
+/// That `update(node, operands...)` is something which no kind of node takes.
+template <class N, class... A>
+inline constexpr bool no_update = update_operands<N> != any_operands &&
+                                  (update_operands<N> == 0 || update_operands<N> != sizeof...(A));
+template <class A>
+inline constexpr bool no_update<Node, A> = !std::convertible_to<A, LaunchConfig>;
+template <class A>
+inline constexpr bool no_update<SignalNode, A> = !SemaphoreSignals<A>;
+template <class A>
+inline constexpr bool no_update<SemaphoreWaitNode, A> = !SemaphoreWaits<A> && !std::convertible_to<A, SemaphoreWait>;
+
+/// Whose operands need no conversion, which would make a const overload the better one.
+template <class N>
+concept PlainOperands = !std::same_as<N, SignalNode> && !std::same_as<N, SemaphoreWaitNode>;
+
+/// Says what to write instead.
+template <class Self, class N>
+constexpr void refuse_update() {
+    constexpr bool is_text = std::convertible_to<const N&, std::string_view>;
+    constexpr bool is_function = is_kernel<std::decay_t<const N&>>;
+    constexpr bool is_list = NodeRange<N>;
+    constexpr bool is_copy = std::same_as<N, MemcpyNode>;
+    constexpr bool is_fill = std::same_as<N, MemsetNode>;
+    constexpr bool is_host = std::same_as<N, HostNode>;
+    constexpr bool is_event = std::same_as<N, RecordNode> || std::same_as<N, WaitNode>;
+    constexpr bool is_semaphore = std::same_as<N, SignalNode> || std::same_as<N, SemaphoreWaitNode>;
+    constexpr bool is_plain = std::same_as<N, Node>;
+    constexpr bool is_region = is_captured_node<N>;
+    constexpr bool is_graph = std::same_as<N, Graph>;
+    constexpr bool is_exec = std::same_as<N, Exec>;
+    constexpr bool is_builder = std::same_as<N, GraphBuilder>;
+    constexpr bool is_other_node =
+        AnyNode<N> && !is_copy && !is_fill && !is_host && !is_event && !is_semaphore && !is_plain;
+    static_assert(!is_plain, "cudag: a Node does not know the types of its node: update(node.as(kernel), ...), or "
+                             "node.as<cudag::MemcpyNode>() and the like");
+    static_assert(!is_fill, "cudag: a fill is updated by its range and value: update(node, range, value)");
+    static_assert(!is_copy, "cudag: a copy is updated by both operands: update(node, destination, source)");
+    static_assert(!is_host, "cudag: a host node is updated by a function: update(node, function)");
+    static_assert(!is_event, "cudag: a node with an event is updated by an event: update(node, event)");
+    static_assert(!is_semaphore, "cudag: update(node, {semaphore, value}): SemaphoreSignals for a SignalNode, "
+                                 "SemaphoreWaits for a SemaphoreWaitNode");
+    static_assert(!is_other_node,
+                  "cudag: in a join, child or conditional node itself nothing can be updated; update the "
+                  "nodes inside, or exec.update(child, graph)");
+    static_assert(!is_region, "cudag: a captured region is updated node by node: region.nodes()");
+    static_assert(!is_list, "cudag: an update takes one node, and find() gives a list: graph.find_one(kernel)");
+    static_assert(!is_function, "cudag: an update takes the handle of the node: graph.find_one(kernel) finds it");
+    static_assert(!is_text, "cudag: an update takes the handle of the node: graph.find_one(label) finds it, and "
+                            ".as(kernel) or .as<cudag::MemcpyNode>() gives it its type");
+    static_assert(!is_graph, "cudag: only an Exec takes a whole graph: exec.update(graph)");
+    static_assert(!is_exec, "cudag: an update takes a Graph, not an Exec of it");
+    static_assert(!is_builder, "cudag: an update takes a Graph: std::move(builder).build()");
+    static_assert(AnyNode<N> || is_region || is_list || is_function || is_text || is_graph || is_exec || is_builder,
+                  "cudag: an update takes the handle of a node, and what that node is made with");
+}
+
 /// `Self`, a Graph or an Exec, has a member `update_target()`.
 template <class Self>
 class Updates {
@@ -64,6 +149,14 @@ class Updates {
     template <class... P, class... A>
     void update(const KernelNode<P...>& node, const LaunchConfig& config, A&&... arguments) {
         update_arguments<true>(node, &config, std::forward<A>(arguments)...);
+    }
+
+    template <class... P, class First, class... A>
+    requires(!starts_with_config<First> && (starts_with_config<A> || ...)) void update(const KernelNode<P...>&, First&&,
+                                                                                       A&&...) {
+        static_assert(sizeof...(A) == 0,
+                      "cudag: the launch configuration comes before the arguments: update(node, config, "
+                      "arguments...)");
     }
 
     /// Gives a kernel node whose type is unknown, such as one with a library's kernel, a new launch configuration.
@@ -130,6 +223,12 @@ class Updates {
         update(node, std::span(waits.begin(), waits.size()));
     }
     void update(const SemaphoreWaitNode& node, std::span<const SemaphoreWait> waits) { set_semaphores(node, waits); }
+
+    template <class N, class... A>
+    requires no_update<N, A...>
+    void update(const N&, const A&...) { refuse_update<Self, N>(); }
+    template <PlainOperands N, class... A>
+    void update(const N&, const A&...) const = delete; // cudag: an update changes the object, which is const here
 
     /// What alloc and free nodes do is fixed.
     template <class T, class... A>
