@@ -70,7 +70,12 @@ detail::BuilderGraph GraphBuilder::state() const {
 }
 
 GraphState& GraphBuilder::graph() const {
-    if (!state_) detail::refuse("a GraphBuilder that was moved from or built was used");
+    if (!state_ && built_at_.line != 0)
+        detail::refuse(fmt::format("a GraphBuilder was used after it was built, at {}; nodes are added before build(), "
+                                   "and the next graph needs a new GraphBuilder",
+                                   built_at_),
+                       {{}, {}, built_at_});
+    if (!state_) detail::refuse("a moved-from GraphBuilder was used; use the one that it was moved to");
     state_->require_not_lost();
     return *state_;
 }
@@ -113,13 +118,15 @@ void GraphBuilder::check() const {
     check_loops(*state_);
 }
 
-Graph GraphBuilder::build() && {
+Graph GraphBuilder::build(SourceLocation location) && {
     if (is_view_)
         detail::refuse("build: this builder adds to a graph that another one builds; build() is called on that one");
     check();
     use_left_over_conditions(*state_);
     state_->merge_edges();
     state_->set_built();
+    state_->set_made_at(location);
+    built_at_ = location;
     return Graph(std::move(state_));
 }
 

@@ -31,7 +31,7 @@ bool run() {
         c.step("axpy", [&](cudaStream_t s) { existing_code(s, n, x.data(), y.data()); });
         c.step("download", [&](cudaStream_t s) { cudag::memcpy_async(s, host_y, y); });
     });
-    auto axpy = graph.find(saxpy).at(0); // typed again: KernelNode<int, float, const float*, float*>
+    auto axpy = graph.find_one(saxpy); // typed again: KernelNode<int, float, const float*, float*>
     cudag::Exec exec = graph.instantiate();
     exec.update(axpy, cudag::arg<1>(3.0f));
     exec.launch(stream);

@@ -8,6 +8,8 @@
 #include "native_params.hpp"
 #include "update_rules.hpp"
 
+#include <fmt/format.h>
+
 #include <utility>
 #include <vector>
 
@@ -46,7 +48,9 @@ std::size_t Exec::apply(const Graph& graph) {
     const detail::GraphState& source = graph.state();
     if (!exec.is_of(source))
         detail::refuse<UpdateError>(
-            "apply: the graph is not the one that this Exec was made from; update(graph) takes another one");
+            fmt::format("apply: the graph is not the one that this Exec was made from: that is {}, and this {}; "
+                        "update(graph) takes another one",
+                        detail::describe_graph(exec.source()), detail::describe_graph(source)));
     if (exec.seen() == source.version()) return 0;
 
     std::vector<detail::ChangedNode> changed = detail::changes_of(exec, source);

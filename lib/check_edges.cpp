@@ -2,6 +2,9 @@
 #include "failure.hpp"
 #include "graph_state.hpp"
 
+#include <fmt/format.h>
+
+#include <cstddef>
 #include <string>
 #include <utility>
 #include <vector>
@@ -12,11 +15,16 @@ namespace {
 
 [[noreturn]] void refuse_cycle(const GraphState& graph, const std::vector<std::uint32_t>& cycle,
                                const std::string& action) {
+    constexpr std::size_t shown = 5; // from the begin, and from the end
     Subject subject{action, {}, graph.nodes()[cycle.front()].location};
     std::string path;
-    for (const std::uint32_t node : cycle) {
-        path += describe_node(graph, node) + " -> ";
-        subject.labels.emplace_back(graph.nodes()[node].label);
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
+        if (i == shown && cycle.size() > 2 * shown + 1) {
+            path += fmt::format("{} more nodes -> ", cycle.size() - 2 * shown);
+            i = cycle.size() - shown;
+        }
+        path += describe_node(graph, cycle[i]) + " -> ";
+        subject.labels.emplace_back(graph.nodes()[cycle[i]].label);
     }
     path += describe_node(graph, cycle.front());
     refuse("the edges close a cycle: " + path + "; remove one of these .after edges", std::move(subject));

@@ -96,9 +96,11 @@ void require_condition(const Condition& condition, const ArgumentSite& site) {
     const bool own = &root == &graph->root();
     const ConditionRecord* record = own ? root.conditions().find(condition.native()) : nullptr;
     if (record != nullptr && !record->left_over) return;
-    const std::string reason = fmt::format("argument {}: the condition {}", site.position,
-                                           own ? "was made in a body that has thrown; make another one"
-                                               : "belongs to another graph; a kernel sets those of its own");
+    const std::string reason =
+        fmt::format("argument {}: the condition {}", site.position,
+                    own ? std::string("was made in a body that has thrown; make another one")
+                        : fmt::format("belongs to another graph, to {}; a kernel sets those of its own, {}",
+                                      describe_graph(root), describe_graph(*graph)));
     if (call.node != nullptr)
         refuse<UpdateError>(reason, node_subject(*graph, GraphState::index_unchecked(*call.node), "update of "));
     refuse(reason, {fmt::format("kernel {} at {}", kernel_name(call.symbol), call.location), {}, call.location});

@@ -33,7 +33,7 @@ std::string names(const GraphState& before, const GraphState& after, std::uint32
     const std::string_view old_label = before.nodes()[index].label;
     const std::string_view new_label = after.nodes()[index].label;
     std::string name = describe_node(before, index);
-    if (!new_label.empty() && new_label != old_label) name += fmt::format(" (now \"{}\")", new_label);
+    if (!new_label.empty() && new_label != old_label) name += fmt::format(" (now \"{}\")", without_nul(new_label));
     return name;
 }
 
@@ -134,6 +134,15 @@ std::vector<Difference> diff_nodes(const GraphState& before, const ParamsOf& par
 }
 
 } // namespace detail
+
+std::string detail::list_differences(const std::vector<Difference>& differences) {
+    constexpr std::size_t shown = 10;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(shown, differences.size()); ++i)
+        text += "\n  " + to_string(differences[i]);
+    if (differences.size() > shown) text += fmt::format("\n  and {} more", differences.size() - shown);
+    return text;
+}
 
 std::string_view to_string(DifferenceKind kind) noexcept {
     switch (kind) {

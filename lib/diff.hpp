@@ -25,6 +25,9 @@ void for_each_graph_pair(const GraphState& before, const GraphState& after, cons
             for_each_graph_pair(*inner, **other, visit);
 }
 
+/// The first ten, one a line, and how many more there are.
+[[nodiscard]] std::string list_differences(const std::vector<Difference>& differences);
+
 /// Nodes, kinds of nodes and edges; without an allocation where they are equal.
 [[nodiscard]] std::vector<Difference> diff_structure(const GraphState& before, const GraphState& after);
 

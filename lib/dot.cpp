@@ -24,6 +24,8 @@ std::string escaped(std::string_view text) {
         if (c == '"' || c == '\\') result += '\\';
         if (c == '\n')
             result += "\\n";
+        else if (c == '\0')
+            result += "\\\\0";
         else
             result += c;
     }

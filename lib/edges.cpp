@@ -3,6 +3,8 @@
 #include "failure.hpp"
 #include "graph_state.hpp"
 
+#include <cudag/format.hpp>
+
 #include <algorithm>
 #include <functional>
 #include <limits>
@@ -54,7 +56,9 @@ void GraphState::add_edges_from(const Node& to, const Sources& sources) {
     if (is_built() && place() == Place::body)
         refuse("the body that it is in has ended; edges are added inside it", node_subject(*this, target, "after: "));
     if (is_built())
-        refuse("its Graph is built; edges are added before build()", node_subject(*this, target, "after: "));
+        refuse(made_at_.line == 0 ? "its Graph is built; edges are added before build()"
+                                  : fmt::format("its Graph is built, at {}; edges are added before build()", made_at_),
+               node_subject(*this, target, "after: "));
     const std::size_t before = edges_.size();
     try {
         for (const auto& from : sources) {

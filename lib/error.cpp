@@ -32,7 +32,7 @@ struct Error::Content {
 
 Error::Error(cudaError_t code, const std::string& text, ErrorDetails details)
     : std::system_error(static_cast<int>(code), cuda_category()),
-      content_(std::make_shared<const Content>(Content{text, std::move(details)})) {}
+      content_(std::make_shared<const Content>(Content{detail::without_nul(text), std::move(details)})) {}
 
 const char* Error::what() const noexcept {
     return content_->text.c_str();

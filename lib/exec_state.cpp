@@ -104,7 +104,9 @@ ExecNode ExecState::node_of(const Node& node) const {
     const GraphState& graph = GraphState::of(node);
     const std::uint32_t index = GraphState::index_unchecked(node);
     if (&graph != source_.get() && &graph.root() != source_.get()) [[unlikely]]
-        refuse<UpdateError>("the node does not belong to the graph of this Exec", node_subject(graph, index));
+        refuse<UpdateError>("the node does not belong to the graph of this Exec, but " +
+                                describe_foreign(*source_, node),
+                            node_subject(graph, index));
     return {graph, index};
 }
 

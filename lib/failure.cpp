@@ -70,6 +70,17 @@ const char* hint(cudaError_t status, std::string_view operation) noexcept {
     }
 }
 
+std::string without_nul(std::string_view text) {
+    std::string shown;
+    shown.reserve(text.size());
+    for (const char c : text)
+        if (c == '\0')
+            shown += "\\0";
+        else
+            shown += c;
+    return shown;
+}
+
 CallFailure describe_failure(cudaError_t status, const char* operation, Subject&& subject, Api api) {
     if (api == Api::runtime) static_cast<void>(cudaGetLastError()); // first: the rest may run out of memory
     std::string log = take_cuda_log(status);

@@ -19,6 +19,9 @@ struct Subject {
     SourceLocation where = {};
 };
 
+/// `text`, with \\0 for each NUL: `what()` would end there, and so would DOT.
+[[nodiscard]] std::string without_nul(std::string_view text);
+
 /// Which API a call belongs to: only the runtime's sets the last error.
 enum class Api { runtime, driver };
 

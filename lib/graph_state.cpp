@@ -23,6 +23,7 @@ GraphState::GraphState(cudaGraph_t native, CaptureNames&& names)
     : native_(native), nodes_unread_(true), edges_unread_(true),
       names_(std::make_unique<const CaptureNames>(std::move(names))), arena_(std::make_shared<Arena>()), built_(true),
       described_(true) {
+    made_at_ = names_->location();
     slot_ = take_slot(*this);
 }
 
@@ -48,6 +49,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
         reserve_nested(*copy);
         attach(std::move(copy), inner->parent_node_, inner->place_);
     }
+    made_at_ = origin.made_at_;
     slot_ = take_slot(*this);
 }
 
@@ -110,7 +112,8 @@ std::uint32_t GraphState::index_of(const Node& node, std::string_view action) co
     if (&owner == this) [[likely]]
         return node.index_;
     const Subject subject = node_subject(owner, node.index_, fmt::format("{}: ", action));
-    if (&owner.root() != &root()) refuse("the node belongs to another graph", subject);
+    if (&owner.root() != &root())
+        refuse("the node belongs to another graph: " + describe_foreign(*this, node), subject);
     refuse(fmt::format("the node is in {}, and is used in {}; a graph and what is inside its nodes do not share nodes "
                        "or edges",
                        describe_place(owner), describe_place(*this)),
@@ -390,7 +393,7 @@ namespace {
 std::string name_node(const GraphState& graph, std::uint32_t index) {
     const NodeRecord& record = graph.nodes()[index];
     const std::string_view kind = kind_text(record);
-    if (!record.label.empty()) return fmt::format("{} \"{}\"", kind, std::string_view(record.label));
+    if (!record.label.empty()) return fmt::format("{} \"{}\"", kind, without_nul(record.label));
     if (const auto* kernel = std::get_if<const KernelParams*>(&record.params))
         return fmt::format("kernel {} (node {})", kernel_name((*kernel)->function), index);
     return fmt::format("{} node {}", kind, index);
@@ -415,6 +418,42 @@ std::string describe_place(const GraphState& graph) {
         text = bodies == 1 ? "the body of " : fmt::format("body {} of ", graph.number());
     }
     return text + describe_node(*graph.parent(), graph.parent_node());
+}
+
+std::string describe_graph(const GraphState& graph) {
+    const GraphState& root = graph.root();
+    if (root.made_at().line != 0)
+        return fmt::format("{} made at {}", root.is_clone() ? "the clone of the graph" : "the graph", root.made_at());
+    const char* name = root.is_built() ? "the graph" : "the graph under construction";
+    if (root.nodes().empty()) return fmt::format("{} without nodes", name);
+    return fmt::format("{} that begins with {}", name, describe_node(root, 0));
+}
+
+namespace {
+
+/// The graph in `graph` that is a clone of the one that `node` is of; null if there is none.
+const GraphState* find_clone(const GraphState& graph, const Node& node) {
+    if (graph.is_of_origin(node)) return &graph;
+    for (const auto& inner : graph.nested())
+        if (const GraphState* found = find_clone(*inner, node)) return found;
+    return nullptr;
+}
+
+} // namespace
+
+std::string describe_foreign(const GraphState& here, const Node& node) {
+    const GraphState& owner = GraphState::of(node);
+    if (const GraphState* clone = find_clone(here.root(), node)) {
+        if (here.root().is_clone())
+            return "to the one that this was cloned from; the clone's counterpart(node) is the handle here";
+        while (clone->parent()->is_clone())
+            clone = clone->parent();
+        return fmt::format("to the one of which {} has a clone inside; its inside(node) is the handle here",
+                           describe_node(*clone->parent(), clone->parent_node()));
+    }
+    if (owner.root().is_clone_of(here.root()))
+        return "to a clone of this one; use the handle that the clone's counterpart() was given";
+    return fmt::format("to {}, while this is {}", describe_graph(owner), describe_graph(here));
 }
 
 Subject node_subject(const GraphState& graph, std::uint32_t index, std::string_view action) {

@@ -129,6 +129,11 @@ class GraphState {
         return node.slot_ == slot_ && node.generation_ == slot_->generation.load(std::memory_order_relaxed);
     }
     [[nodiscard]] bool is_clone() const noexcept { return origin_slot_ != nullptr; }
+    /// Whether it was cloned from `graph`, which is alive.
+    [[nodiscard]] bool is_clone_of(const GraphState& graph) const noexcept {
+        return origin_slot_ != nullptr && origin_slot_ == graph.slot_ &&
+               origin_generation_ == graph.slot_->generation.load(std::memory_order_relaxed);
+    }
     /// Whether `node` was a handle of the graph that this one was cloned from.
     [[nodiscard]] bool is_of_origin(const Node& node) const noexcept;
 
@@ -402,6 +407,9 @@ class GraphState {
 
     [[nodiscard]] bool is_built() const noexcept { return built_; }
     void set_built() noexcept { built_ = true; }
+    /// Where it was built or captured; "nowhere" before that, and if CUDA's own functions made it.
+    [[nodiscard]] const SourceLocation& made_at() const noexcept { return made_at_; }
+    void set_made_at(const SourceLocation& where) noexcept { made_at_ = where; }
 
     /// The body, of a node of this graph, that is being written; null if none is.
     [[nodiscard]] const GraphState* open_body() const noexcept { return open_body_; }
@@ -486,6 +494,7 @@ class GraphState {
     GraphSlot* slot_ = nullptr;
     const GraphSlot* origin_slot_ = nullptr;
     std::uint32_t origin_generation_ = 0;
+    SourceLocation made_at_ = {};
     std::shared_ptr<Arena> arena_;
     std::vector<std::shared_ptr<const Arena>> origin_arenas_; ///< of the graphs that this one comes from by clones
     std::shared_ptr<Arena> regions_;
@@ -530,6 +539,12 @@ inline const NodeParams& UpdatedNode::params() const noexcept {
 
 /// Where the nodes of a graph stand: "the graph itself", or "child \"c\" at f.cpp:12", "body 1 of switch \"s\"".
 [[nodiscard]] std::string describe_place(const GraphState& graph);
+
+/// "the graph made at f.cpp:12", of the root of `graph`.
+[[nodiscard]] std::string describe_graph(const GraphState& graph);
+
+/// Of which graph `node` is, which is none of `here`'s root or inside it, and by which handle it would be one.
+[[nodiscard]] std::string describe_foreign(const GraphState& here, const Node& node);
 
 /// A node as the subject of an error: "<action><node>", its label and its location.
 [[nodiscard]] Subject node_subject(const GraphState& graph, std::uint32_t index, std::string_view action = {});

@@ -178,12 +178,12 @@ bool is_device_updatable(const KernelParams& kernel) {
            value.deviceUpdatableKernelNode.deviceUpdatable != 0;
 }
 
-std::string describe_attributes(const LaunchConfig& config) {
+std::string describe_attributes(const LaunchConfig& config, const char* separator) {
     std::string text;
     if (!has_attributes(config)) return text;
     for (const AttributeText& attribute : attributes) {
         if (!attribute.is_given(config)) continue;
-        text += fmt::format(" {}", attribute.name);
+        text += fmt::format("{}{}", separator, attribute.name);
         if (const std::string value = attribute.text(config); value != "yes") text += fmt::format(" {}", value);
     }
     return text;

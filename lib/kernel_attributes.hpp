@@ -84,7 +84,7 @@ void complete_config(KernelParams& kernel);
 /// Whether kernels may change the node; asks CUDA about a node that cudag did not make. Throws GraphError.
 [[nodiscard]] bool is_device_updatable(const KernelParams& kernel);
 
-/// " cluster (2, 1, 1) cooperative": what is given, for people.
-[[nodiscard]] std::string describe_attributes(const LaunchConfig& config);
+/// " cluster (2, 1, 1) cooperative": what is given, for people, each after `separator`.
+[[nodiscard]] std::string describe_attributes(const LaunchConfig& config, const char* separator = " ");
 
 } // namespace cudag::detail

@@ -15,7 +15,8 @@ Node counterpart_inside(const Node& child, const Node& original) {
     if (const auto* inner = outer.find_nested(index, 0))
         if (const Node found = find_counterpart(**inner, original, HandlesOf::origin_and_itself); found != Node())
             return found;
-    refuse(fmt::format("it is not of the graph inside {}", describe_node(outer, index)),
+    refuse(fmt::format("it is not of the graph inside {}, nor of the one that was given to child(), but of {}",
+                       describe_node(outer, index), describe_graph(GraphState::of(original))),
            node_subject(GraphState::of(original), GraphState::index_unchecked(original), "inside: "));
 }
 

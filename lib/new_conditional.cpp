@@ -34,7 +34,11 @@ void require_bodies(ConditionalKind kind, std::size_t bodies, const SourceLocati
 ConditionRecord& require_free(GraphState& graph, ConditionalKind kind, const Condition& condition,
                               const SourceLocation& where) {
     GraphState& root = GraphState::of(condition);
-    if (&root != &graph.root()) refuse("the condition belongs to another graph", subject_of(kind, where));
+    if (&root != &graph.root())
+        refuse(fmt::format("the condition belongs to another graph, to {}, while this is {}; builder.condition() makes "
+                           "one of this graph",
+                           describe_graph(root), describe_graph(graph)),
+               subject_of(kind, where));
     ConditionRecord* record = root.conditions().find(condition.native());
     if (record == nullptr || record->left_over)
         refuse("the condition was made in a body that has thrown; make another one", subject_of(kind, where));

@@ -42,7 +42,9 @@ void require_open(const GraphState& graph, Subject subject) {
             std::move(subject));
     if (graph.is_built() && graph.place() == Place::body)
         refuse(fmt::format("{} has ended; its nodes are added inside it", describe_place(graph)), std::move(subject));
-    if (graph.is_built()) refuse("its Graph is built; nodes are added before build()", std::move(subject));
+    if (graph.is_built())
+        refuse(fmt::format("its Graph is built, at {}; nodes are added before build()", graph.made_at()),
+               std::move(subject));
     if (graph.place() != Place::body) return;
     int device = 0;
     checked(cudaGetDevice(&device), "cudaGetDevice");

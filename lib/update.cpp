@@ -106,7 +106,7 @@ class GraphUpdate {
     static GraphState& graph_of(const GraphState& root, const Node& node) {
         GraphState& graph = GraphState::of(node);
         if (&graph.root() != &root)
-            refuse<UpdateError>("the node does not belong to this Graph",
+            refuse<UpdateError>("the node does not belong to this Graph, but " + describe_foreign(root, node),
                                 node_subject(graph, GraphState::index_unchecked(node)));
         return graph;
     }

@@ -56,8 +56,7 @@ class PendingUpdate {
 
 [[noreturn]] void refuse_differences(const std::vector<Difference>& differences, Subject&& subject) {
     std::string text = "the graph inside it has other nodes or edges than the one given";
-    for (const Difference& difference : differences)
-        text += "\n  " + to_string(difference);
+    text += list_differences(differences);
     refuse<UpdateError>(text, std::move(subject), cudaErrorGraphExecUpdateFailure);
 }
 

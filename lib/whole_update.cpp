@@ -170,10 +170,7 @@ std::string_view to_string(UpdateVerdict verdict) noexcept {
 std::string UpdateReport::to_string() const {
     if (updated()) return "updated";
     std::string text = fmt::format("not updated: {}: {}", cudag::to_string(verdict_), reason_);
-    constexpr std::size_t shown = 10;
-    for (std::size_t i = 0; i < std::min(shown, differences_.size()); ++i)
-        text += "\n  " + cudag::to_string(differences_[i]);
-    if (differences_.size() > shown) text += fmt::format("\n  and {} more", differences_.size() - shown);
+    text += detail::list_differences(differences_);
     if (needs_instantiate_) text += "\n  to have this graph, instantiate it";
     return text;
 }

@@ -114,7 +114,7 @@ TEST_CASE("a view of a built graph takes no nodes", "[builder][device]") {
     CHECK_THAT(error.what(), ContainsSubstring("its Graph is built"));
     CHECK(graph.node_count() == 0);
     CHECK_THAT(refused<GraphError>([&] { static_cast<void>(b.on(0)); }).what(),
-               ContainsSubstring("moved from or built"));
+               ContainsSubstring("used after it was built, at "));
 }
 
 TEST_CASE("a view checks its builder's graph", "[builder][device]") {

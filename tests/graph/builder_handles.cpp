@@ -141,7 +141,8 @@ TEST_CASE("a builder that was moved from is refused", "[builder][handles]") {
     const auto node = point(first, "node");
     const GraphBuilder second = std::move(first);
     // What is left of `first` is what this test is about.
-    CHECK_THAT(refused<GraphError>([&] { first.kernel({}, nothing); }).what(), ContainsSubstring("moved from"));
+    CHECK_THAT(refused<GraphError>([&] { first.kernel({}, nothing); }).what(),
+               ContainsSubstring("a moved-from GraphBuilder was used"));
     static_cast<void>(refused<GraphError>([&] { first.host([] {}); }));
     static_cast<void>(refused<GraphError>([&] { first.join(node); }));
     static_cast<void>(refused<GraphError>([&] { first.check(); }));
