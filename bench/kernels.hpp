@@ -1,7 +1,10 @@
-// The kernel that the benchmarks put into their nodes.
+// The kernels that the benchmarks put into their nodes.
 #pragma once
 
 #include <cuda_runtime.h>
 
 /// Does next to nothing: what is measured is the cost around it.
 __global__ void touch(float* values, int index, float amount, unsigned count);
+
+/// Ends when the host has opened `gate`: it is not 0 any more.
+__global__ void wait_for(const volatile int* gate);

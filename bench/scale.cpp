@@ -276,32 +276,26 @@ double pool(std::size_t n) {
 
 /// Owners that wait for one launch, while another stream is synchronised: that asks which of them may go.
 double retired_owners(std::size_t n) {
-    return with_one_node([&](const cudag::Graph&, const cudag::Node&) {
-        std::vector<float> cell(1);
-        std::vector<float> from(1);
-        cudag::PinnedBuffer<int> gate(1);
-        *const_cast<volatile int*>(gate.data()) = 0;
-        cudag::GraphBuilder builder;
-        const auto waits = builder.host([&] {
-            while (*const_cast<volatile int*>(gate.data()) == 0)
-                continue;
-        });
-        const auto node = builder.memcpy(cell, from).after(waits);
-        cudag::Exec exec = std::move(builder).build().instantiate();
-        exec.update(node, cell, std::make_shared<std::vector<float>>(1, 2.0f)); // launches are tracked from now on
-        const cudag::Stream stream;
-        const cudag::Stream idle;
-        exec.launch(stream);
-        const double taken = microseconds([&] {
-            for (std::size_t i = 0; i < n; ++i) {
-                exec.update(node, cell, std::make_shared<std::vector<float>>(1, 3.0f));
-                idle.synchronize();
-            }
-        });
-        *const_cast<volatile int*>(gate.data()) = 1;
-        stream.synchronize();
-        return taken;
+    cudag::PinnedBuffer<int> gate(1);
+    *const_cast<volatile int*>(gate.data()) = 0;
+    cudag::GraphBuilder builder;
+    const auto waits = builder.kernel({}, wait_for, gate.data());
+    const auto node = builder.kernel({}, touch, static_cast<float*>(nullptr), 0, 1.0f, 0U).after(waits);
+    cudag::Exec exec = std::move(builder).build().instantiate();
+    const auto owner = [] { return std::make_shared<float>(1.0f); }; // of which the kernel touches nothing
+    exec.update(node, owner(), 0, 1.0f, 0U);                         // launches are tracked from now on
+    const cudag::Stream stream;
+    const cudag::Stream idle;
+    exec.launch(stream);
+    const double taken = microseconds([&] {
+        for (std::size_t i = 0; i < n; ++i) {
+            exec.update(node, owner(), 0, 1.0f, 0U);
+            idle.synchronize();
+        }
     });
+    *const_cast<volatile int*>(gate.data()) = 1;
+    stream.synchronize();
+    return taken;
 }
 
 /// A new owner and a launch in turns: as many launches in flight as the device takes.

@@ -11,13 +11,13 @@ namespace {
 constexpr std::size_t bytes = std::size_t{4} << 20U;
 
 /// A graph that allocates memory and frees it, made with CUDA's own functions.
-cudag::Graph allocating() {
+cudag::Graph allocating(std::size_t size = bytes) {
     cudaGraph_t graph = nullptr;
     cudag::check(cudaGraphCreate(&graph, 0));
     cudaMemAllocNodeParams params{};
     params.poolProps.allocType = cudaMemAllocationTypePinned;
     params.poolProps.location.type = cudaMemLocationTypeDevice;
-    params.bytesize = bytes;
+    params.bytesize = size;
     cudaGraphNode_t alloc = nullptr;
     cudag::check(cudaGraphAddMemAllocNode(&alloc, graph, nullptr, 0, &params));
     cudaGraphNode_t free = nullptr;
@@ -48,13 +48,15 @@ TEST_CASE("resetting brings the high marks down to what is there", "[memory][gra
 }
 
 TEST_CASE("trimming gives back what no graph uses", "[memory][graph_memory]") {
-    cudag::Exec exec = allocating().instantiate();
+    // More than the pieces in which memory is reserved: other tests' memory may keep one of them.
+    constexpr std::size_t size = 32 * bytes;
+    cudag::Exec exec = allocating(size).instantiate();
     run(exec, cudag::Stream());
     const GraphMemory before = graph_memory(0);
-    CHECK(before.reserved >= bytes);
+    CHECK(before.reserved >= size);
     cudag::trim_graph_memory(0);
     const GraphMemory now = graph_memory(0);
-    CHECK(now.reserved + bytes <= before.reserved);
+    CHECK(now.reserved + size / 2 <= before.reserved);
     CHECK(now.reserved == now.used);
 }
 
