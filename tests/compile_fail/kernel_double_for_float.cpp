@@ -1,5 +1,5 @@
 // A double where the kernel takes a float.
-// expect-error: cudag: a number must not lose by becoming the parameter's type: write it in that type, such as 2.0f for a float
+// expect-error: cudag: a number must not lose by becoming the parameter's type: write it in that type, such as 2.0f
 #include <cudag/builder.hpp>
 
 __global__ void work(float factor);

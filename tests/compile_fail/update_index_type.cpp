@@ -1,5 +1,5 @@
 // An update by position with a double where the kernel takes an int.
-// expect-error: cudag: a number must not lose by becoming the parameter's type: write it in that type, such as 2.0f for a float
+// expect-error: cudag: a number must not lose by becoming the parameter's type: write it in that type, such as 2.0f
 #include <cudag/exec.hpp>
 
 void call(cudag::Exec& exec, const cudag::KernelNode<float*, int>& node) {
