@@ -49,8 +49,9 @@ TEST_CASE("Graphviz draws a graph with all its labels", "[graph][dot]") {
 TEST_CASE("Graphviz draws the title of each body once", "[graph][dot]") {
     cudag::GraphBuilder b;
     b.if_(b.condition(1), [](cudag::GraphBuilder& then) {
-        then.switch_(then.condition(0),
-                     {[](cudag::GraphBuilder& body) { body.if_(body.condition(1), [](cudag::GraphBuilder&) {}); }});
+        then.switch_(then.condition(0), {[](cudag::GraphBuilder& body) {
+                         body.if_(body.condition(1), [](cudag::GraphBuilder& inner) { inner.kernel({}, nothing); });
+                     }});
     });
     const std::string svg = drawn(std::move(b).build().dot());
     const auto count = [&](std::string_view text) {
