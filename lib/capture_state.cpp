@@ -123,7 +123,8 @@ CaptureState::Info CaptureState::info(cudaStream_t stream) const {
 CaptureStatus CaptureState::status() const {
     if (ended_) return CaptureStatus::none;
     const Info now = info(stream_);
-    return now.status == CaptureStatus::active && now.id != id_ ? CaptureStatus::none : now.status;
+    const bool is_another = id_ != 0 && now.id != id_; // 0: it has begun, and is not known yet
+    return now.status == CaptureStatus::active && is_another ? CaptureStatus::none : now.status;
 }
 
 std::uint32_t CaptureState::node_count(const CaptureCall& call) const {

@@ -43,7 +43,8 @@ class Target {
     [[nodiscard]] bool is_lost() {
         cudaStreamCaptureStatus status{};
         REQUIRE(cudaStreamIsCapturing(stream_->get(), &status) == cudaSuccess);
-        if (status != cudaStreamCaptureStatusNone) { // its end was the call that failed
+        const bool is_open = status != cudaStreamCaptureStatusNone;
+        if (is_open) { // its end was the call that failed
             cudaGraph_t graph = nullptr;
             static_cast<void>(cudaStreamEndCapture(stream_->get(), &graph));
             static_cast<void>(cudaGetLastError());
@@ -55,6 +56,7 @@ class Target {
             CHECK_THROWS_AS(builder_->kernel({}, multiply_add, x_, x_, 1, 1), GraphError);
             return true;
         }
+        CHECK_FALSE(is_open);
         const cudag::Graph graph = std::move(*builder_).build();
         CHECK(graph.node_count() == 1 + regions_);
         CHECK(graph.nodes()[0].label() == "before");
