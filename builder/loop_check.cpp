@@ -118,7 +118,7 @@ class LoopCheck {
 
     /// Whether cudag does not know what a kernel will be given.
     static bool is_unknown(const GraphState& graph, std::uint32_t index) {
-        const auto* kernel = std::get_if<const KernelParams*>(&graph.nodes()[index].params);
+        const auto* kernel = std::get_if<const KernelParams*>(&graph.params(index));
         return kernel != nullptr &&
                (((*kernel)->symbol == nullptr && (*kernel)->signature->count == 0) || is_device_updatable(**kernel));
     }

@@ -35,7 +35,7 @@ void require_child(const GraphState& graph, const GraphState& inner, const Sourc
                                      describe_place(graph)));
     const char* reason = nullptr;
     const auto is_no_body_copy = [&](const GraphState& g, std::uint32_t i) {
-        reason = why_not_in_body(g.nodes()[i].params);
+        reason = why_not_in_body(g.params(i));
         return reason != nullptr;
     };
     if (const FoundNode node = find_node(inner, is_no_body_copy))
@@ -46,6 +46,7 @@ void require_child(const GraphState& graph, const GraphState& inner, const Sourc
 
 Node add_child(GraphState& graph, GraphState& source, const SourceLocation& where) {
     require_allowed(graph, NodeKind::child, where);
+    const auto lock = source.lock();
     require_child(graph, source, where);
     for (const NodeKind kind : {NodeKind::alloc, NodeKind::free})
         if (const FoundNode node = find_kind(source, kind))

@@ -29,11 +29,10 @@ struct ChangedNode {
 std::vector<ChangedNode> changes_of(ExecState& exec, const GraphState& graph) {
     std::vector<ChangedNode> changed;
     graph.for_each_change_since(exec.seen(), [&](const UpdatedNode& node) {
-        const Shadow& current = changed
-                                    .emplace_back(ChangedNode{node, exec.shadow({*node.graph, node.index}),
-                                                              version_of(Owners(node.owners))})
-                                    .shadow;
-        require_exec_takes(current.params, node.params(),
+        Shadow& shadow = exec.shadow({*node.graph, node.index});
+        exec.reserve(shadow, node.params); // the update of a whole graph may have given the node another kernel
+        changed.push_back({node, shadow, version_of(Owners(node.owners))});
+        require_exec_takes(shadow.params, node.params,
                            [&] { return node_subject(*node.graph, node.index, "apply: "); });
     });
     return changed;
@@ -51,12 +50,13 @@ std::size_t Exec::apply(const Graph& graph) {
             fmt::format("apply: the graph is not the one that this Exec was made from: that is {}, and this {}; "
                         "update(graph) takes another one",
                         detail::describe_graph(exec.source()), detail::describe_graph(source)));
+    const auto lock = source.lock();
     if (exec.seen() == source.version()) return 0;
 
     std::vector<detail::ChangedNode> changed = detail::changes_of(exec, source);
     detail::bind_context();
     for (std::size_t i = 0; i < changed.size(); ++i) {
-        const detail::NodeParams& params = changed[i].node.params();
+        const detail::NodeParams& params = changed[i].node.params;
         const detail::NativeResult result =
             exec.set_params({*changed[i].node.graph, changed[i].node.index}, params, changed[i].owners);
         if (result.status == cudaSuccess) [[likely]]
@@ -70,7 +70,7 @@ std::size_t Exec::apply(const Graph& graph) {
         raise_update(result, params, std::move(subject));
     }
     for (detail::ChangedNode& change : changed) {
-        assign_params(change.shadow.params, change.node.params());
+        detail::Shadows::assign(change.shadow, change.node.params);
         exec.commit(change.shadow, std::move(change.owners));
     }
     exec.set_seen(source.version());

@@ -47,7 +47,7 @@ std::optional<int> largest_cluster(const LaunchConfig& config, const void* symbo
     launch.blockDimX = config.block.x;
     launch.blockDimY = config.block.y;
     launch.blockDimZ = config.block.z;
-    launch.sharedMemBytes = static_cast<unsigned>(config.shared_bytes);
+    launch.sharedMemBytes = native_shared_bytes(config);
     int blocks = 0;
     const auto ask = reinterpret_cast<decltype(&::cuOccupancyMaxPotentialClusterSize)>(address);
     return ask(&blocks, function, &launch) == CUDA_SUCCESS && blocks > 0 ? std::optional(blocks) : std::nullopt;

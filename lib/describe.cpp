@@ -151,7 +151,10 @@ void GraphState::read_nodes_now() const {
     auto& self = const_cast<GraphState&>(*this); // what it is does not change, only what of it is known
     self.append_described(describe_nodes(self, nodes_of(native_), 0, 0, *names_));
     self.names_ = nullptr;
-    if (parent_ == nullptr) self.node_total_ = self.number_from(0);
+    if (parent_ == nullptr) {
+        self.node_total_ = self.number_from(0);
+        self.numbered_ = true;
+    }
     self.nodes_unread_.store(false, std::memory_order_release);
 }
 

@@ -124,8 +124,8 @@ std::vector<Difference> diff_nodes(const GraphState& before, const ParamsOf& par
         const std::size_t common = std::min(a.nodes().size(), b.nodes().size());
         for (std::uint32_t i = 0; i < common; ++i) {
             const NodeParams& old_params = params_before(a, i);
-            if (same_params(old_params, b.nodes()[i].params, conditions)) continue;
-            for (FieldDifference& field : diff_params(old_params, b.nodes()[i].params, conditions))
+            if (same_params(old_params, b.params(i), conditions)) continue;
+            for (FieldDifference& field : diff_params(old_params, b.params(i), conditions))
                 found.push_back({field.kind, a.handle(i), b.handle(i), names(a, b, i), std::move(field.field),
                                  std::move(field.before), std::move(field.after), field.needs_instantiate});
         }
@@ -170,9 +170,10 @@ std::string to_string(const Difference& difference) {
 std::vector<Difference> diff(const Graph& a, const Graph& b) {
     const detail::GraphState& before = a.state();
     const detail::GraphState& after = b.state();
+    const detail::GraphLocks locks(before, after);
     std::vector<Difference> found = detail::diff_structure(before, after);
     const auto own_params = [](const detail::GraphState& graph, std::uint32_t index) -> const detail::NodeParams& {
-        return graph.nodes()[index].params;
+        return graph.params(index);
     };
     std::vector<Difference> fields = detail::diff_nodes(before, own_params, after, false);
     found.insert(found.end(), std::make_move_iterator(fields.begin()), std::make_move_iterator(fields.end()));

@@ -46,21 +46,21 @@ const char* shape(NodeKind kind) {
 }
 
 /// What the node does, in one line.
-std::string action(const NodeRecord& node) {
-    if (const auto* kernel = std::get_if<const detail::KernelParams*>(&node.params)) {
+std::string action(const NodeRecord& node, const detail::NodeParams& params) {
+    if (const auto* kernel = std::get_if<const detail::KernelParams*>(&params)) {
         const LaunchConfig config = full_config(**kernel);
         return fmt::format("{} <<<({}, {}, {}), ({}, {}, {})>>>{}", detail::kernel_name((*kernel)->function),
                            config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y, config.block.z,
                            detail::describe_attributes(config));
     }
-    if (const auto* copy = std::get_if<const detail::CopyParams*>(&node.params))
+    if (const auto* copy = std::get_if<const detail::CopyParams*>(&params))
         return fmt::format("memcpy {} bytes", (*copy)->source_size * (*copy)->element_bytes);
-    if (const auto* copy = std::get_if<const cudaMemcpy3DParms*>(&node.params))
+    if (const auto* copy = std::get_if<const cudaMemcpy3DParms*>(&params))
         return "memcpy " + detail::describe_extent(**copy);
-    if (const auto* set = std::get_if<const detail::SetParams*>(&node.params))
+    if (const auto* set = std::get_if<const detail::SetParams*>(&params))
         return fmt::format("memset {}{} x {} bytes", (*set)->size,
                            (*set)->height == 1 ? "" : fmt::format(" x {}", (*set)->height), (*set)->element_bytes);
-    if (const auto* alloc = std::get_if<const detail::AllocParams*>(&node.params))
+    if (const auto* alloc = std::get_if<const detail::AllocParams*>(&params))
         return fmt::format("alloc {} bytes", (*alloc)->bytes);
     return std::string(kind_text(node));
 }
@@ -108,8 +108,8 @@ class DotWriter {
     void write_node(const detail::GraphState& graph, std::uint32_t index, std::size_t id, const std::string& indent) {
         const NodeRecord& node = graph.nodes()[index];
         const std::string label = node.label.empty() ? "" : escaped(node.label) + "\\n";
-        const std::string line =
-            fmt::format("n{} [shape={}, label=\"{}{}\"];\n", id, shape(node.kind), label, escaped(action(node)));
+        const std::string line = fmt::format("n{} [shape={}, label=\"{}{}\"];\n", id, shape(node.kind), label,
+                                             escaped(action(node, graph.params(index))));
         const auto inside = graph.nested_in(index);
         if (inside.empty()) {
             text_ += indent + line;
@@ -134,7 +134,9 @@ class DotWriter {
 } // namespace
 
 std::string Graph::dot() const {
-    return DotWriter(state()).text();
+    const detail::GraphState& graph = state();
+    const auto lock = graph.lock();
+    return DotWriter(graph).text();
 }
 
 } // namespace cudag

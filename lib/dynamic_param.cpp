@@ -4,6 +4,8 @@
 #include "exec_state.hpp"
 #include "failure.hpp"
 #include "graph_state.hpp"
+#include "kernel_name.hpp"
+#include "update_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -26,9 +28,19 @@ struct Change {
 };
 
 const KernelParams& kernel_in(const UpdateTarget& target, const GraphState& graph, std::uint32_t index) {
-    const NodeParams& params =
-        target.exec != nullptr ? target.exec->params({graph, index}) : graph.nodes()[index].params;
+    const NodeParams& params = target.exec != nullptr ? target.exec->params({graph, index}) : graph.params(index);
     return *std::get<const KernelParams*>(params);
+}
+
+/// The update of a whole graph may have given the node another kernel than the one whose argument was bound.
+bool is_bound_parameter(const KernelParams& kernel, const KernelParams& bound, std::uint32_t argument) {
+    const KernelSignature& signature = *kernel.signature;
+    const Parameter& parameter = bound.signature->parameters[argument];
+    if (&signature == bound.signature) return true;
+    if (argument >= signature.count || signature.parameters[argument].size != parameter.size) return false;
+    const std::type_info* const type = signature.parameters[argument].cpp_type;
+    if (type == nullptr || parameter.cpp_type == nullptr) return same_kernel_types(kernel, bound);
+    return *type == *parameter.cpp_type;
 }
 
 /// The arguments bound to `id` in `target`, and their former values.
@@ -36,18 +48,25 @@ void collect(const UpdateTarget& target, const GraphState& graph, std::uint64_t 
              std::vector<Change>& changes, std::vector<std::byte>& former) {
     for (const Binding& binding : graph.bindings(id)) {
         const KernelParams& kernel = kernel_in(target, graph, binding.node);
+        const KernelParams& bound = *std::get<const KernelParams*>(graph.nodes()[binding.node].params);
         const KernelSignature& signature = *kernel.signature;
-        if (binding.argument >= signature.count || signature.parameters[binding.argument].size != bytes)
-            refuse<UpdateError>(fmt::format("argument {} is bound to a DynamicParam of {} bytes, but the node launches "
-                                            "another kernel since the update of the whole graph",
-                                            binding.argument, bytes),
-                                node_subject(graph, binding.node, "update of "));
+        if (!is_bound_parameter(kernel, bound, binding.argument))
+            refuse_other_kernel(
+                fmt::format("argument {} is bound to a DynamicParam of {} bytes, but ", binding.argument, bytes),
+                kernel_name(kernel.function), node_subject(graph, binding.node, "update of "));
         changes.push_back({target, graph.handle(binding.node), binding.argument, &signature, former.size()});
         const std::byte* value = kernel.values + signature.parameters[binding.argument].offset;
         former.insert(former.end(), value, value + bytes);
     }
     for (const auto& inner : graph.nested())
         collect(target, *inner, id, bytes, changes, former);
+}
+
+void collect_all(const UpdateTarget& target, std::uint64_t id, std::size_t bytes, std::vector<Change>& changes,
+                 std::vector<std::byte>& former) {
+    if (target.exec != nullptr) return collect(target, target.exec->source(), id, bytes, changes, former);
+    const auto lock = target.graph->lock();
+    collect(target, *target.graph, id, bytes, changes, former);
 }
 
 void set_argument(const Change& change, const void* value) {
@@ -74,7 +93,7 @@ std::size_t set_dynamic(std::uint64_t id, const void* value, std::size_t bytes, 
     std::vector<Change> changes;
     std::vector<std::byte> former;
     for (const UpdateTarget* target = targets; target != targets + count; ++target)
-        collect(*target, target->exec != nullptr ? target->exec->source() : *target->graph, id, bytes, changes, former);
+        collect_all(*target, id, bytes, changes, former);
     std::size_t done = 0;
     try {
         for (; done < changes.size(); ++done)

@@ -21,9 +21,7 @@ void set_enabled(ExecState& exec, const Node& node, bool enabled) {
     const auto subject = [&] { return target.subject(enabled ? "enable " : "disable "); };
     if (!can_be_disabled(target.record().kind))
         detail::refuse<UpdateError>("CUDA enables and disables kernel, memcpy and memset nodes only", subject());
-    const cudaError_t status = cudaGraphNodeSetEnabled(exec.native(), target.native(), enabled ? 1U : 0U);
-    if (status != cudaSuccess) detail::raise_call<UpdateError>(status, "cudaGraphNodeSetEnabled", subject());
-    exec.set_changed();
+    exec.set_enabled(target, enabled);
 }
 
 } // namespace

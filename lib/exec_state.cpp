@@ -2,6 +2,7 @@
 #include "exec_state.hpp"
 
 #include "diff.hpp"
+#include "disabled_memset.hpp"
 #include "driver.hpp"
 #include "failure.hpp"
 #include "reclaim.hpp"
@@ -42,6 +43,12 @@ const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& 
     raise<Error>(status, failure.text, std::move(failure.details));
 }
 
+void set_native_enabled(cudaGraphExec_t exec, const ExecNode& node, bool enabled) {
+    const cudaError_t status = cudaGraphNodeSetEnabled(exec, node.native(), enabled ? 1U : 0U);
+    if (status != cudaSuccess)
+        raise_call<UpdateError>(status, "cudaGraphNodeSetEnabled", node.subject(enabled ? "enable " : "disable "));
+}
+
 } // namespace
 
 ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options,
@@ -70,12 +77,86 @@ ExecState::~ExecState() {
     reclaim();
 }
 
+void ExecState::set_enabled(const ExecNode& node, bool enabled) {
+    if (node.record().kind == NodeKind::memset) {
+        Shadow& shadow = this->shadow(node);
+        if (enabled != shadow.is_disabled_memset) return;
+        if (enabled)
+            enable_memset(node, shadow);
+        else
+            disable_memset(node, shadow);
+    } else {
+        set_native_enabled(native_, node, enabled);
+    }
+    set_changed();
+}
+
+void ExecState::disable_memset(const ExecNode& node, Shadow& shadow) {
+    std::list<ExecNode> noted{node}; // cannot fail after CUDA has agreed
+    set_native_enabled(native_, node, false);
+    try {
+        if (loses_order(shadow.params))
+            if (const NativeResult result = park(native_, node.native(), shadow.params); result.status != cudaSuccess)
+                raise_call<UpdateError>(result.status, result.operation, node.subject("disable "), result.api);
+    } catch (...) {
+        ignore(cudaGraphNodeSetEnabled(native_, node.native(), 1));
+        throw;
+    }
+    shadow.is_disabled_memset = true;
+    disabled_memsets_.splice(disabled_memsets_.end(), noted);
+}
+
+void ExecState::enable_memset(const ExecNode& node, Shadow& shadow) {
+    if (loses_order(shadow.params))
+        if (const NativeResult result = unpark(native_, node.native(), shadow.params); result.status != cudaSuccess)
+            raise_call<UpdateError>(result.status, result.operation, node.subject("enable "), result.api);
+    try {
+        set_native_enabled(native_, node, true);
+    } catch (...) {
+        park_again(node.native(), shadow.params);
+        throw;
+    }
+    shadow.is_disabled_memset = false;
+    std::erase_if(disabled_memsets_,
+                  [&](const ExecNode& other) { return &other.graph == &node.graph && other.index == node.index; });
+}
+
+void ExecState::park_again(cudaGraphNode_t node, const NodeParams& params) noexcept {
+    if (!loses_order(params)) return;
+    try {
+        const NativeResult result = park(native_, node, params);
+        ignore(result.status);
+        if (result.status != cudaSuccess) must_park_ = true;
+    } catch (const Error&) {
+        must_park_ = true;
+    }
+}
+
+void ExecState::park_inside(const GraphState& graph) noexcept {
+    for (const ExecNode& node : disabled_memsets_)
+        for (const GraphState* place = &node.graph; place != nullptr; place = place->parent())
+            if (place == &graph) park_again(node.native(), params(node));
+}
+
+void ExecState::park_all() {
+    for (const ExecNode& node : disabled_memsets_) {
+        if (!loses_order(params(node))) continue;
+        if (const NativeResult result = park(native_, node.native(), params(node)); result.status != cudaSuccess)
+            raise_call<Error>(result.status, result.operation, node.subject("launch: order of disabled "), result.api);
+    }
+    must_park_ = false;
+}
+
 void ExecState::upload(cudaStream_t stream) {
+    if (must_park_) [[unlikely]]
+        park_all();
     checked(cudaGraphUpload(native_, stream), "cudaGraphUpload");
     uploaded_ = true;
 }
 
 void ExecState::launch(cudaStream_t stream) {
+    if (must_park_) [[unlikely]]
+        park_all();
     if (!uploaded_ && source_->has_device_updatable()) [[unlikely]]
         upload(stream); // what kernels change must be on the device before
     if (host_launches_) [[unlikely]]
@@ -119,12 +200,12 @@ Shadow& ExecState::shadow(const ExecNode& node) {
     const std::uint32_t number = node.graph.first_number() + node.index;
     if (Shadow* const found = shadows_->find(number)) [[likely]]
         return *found;
-    return shadows_->make(number, source_->node_total(), in_basis(node.graph).original_params(node.index));
+    return shadows_->make(number, source_->node_total(), in_basis(node.graph).nodes()[node.index].params);
 }
 
 const NodeParams& ExecState::params(const ExecNode& node) const {
     const Shadow* shadow = shadows_->find(node.graph.first_number() + node.index);
-    return shadow != nullptr ? shadow->params : in_basis(node.graph).original_params(node.index);
+    return shadow != nullptr ? shadow->params : in_basis(node.graph).nodes()[node.index].params;
 }
 
 const std::shared_ptr<HostLaunches>& ExecState::host_launches() {
@@ -137,7 +218,13 @@ const std::shared_ptr<HostLaunches>& ExecState::host_launches() {
 
 NativeResult ExecState::set_params(const ExecNode& node, const NodeParams& params, OwnerVersions& owners) {
     const auto* const* host = std::get_if<const cudaHostNodeParams*>(&params);
-    if (host == nullptr || !is_host_task(**host)) return set_native_params(native_, node.native(), params);
+    if (host == nullptr || !is_host_task(**host)) {
+        const NativeResult result = set_native_params(native_, node.native(), params);
+        if (result.status == cudaSuccess && !disabled_memsets_.empty()) [[unlikely]]
+            if (const Shadow* shadow = shadows_->find(node.graph.first_number() + node.index))
+                if (shadow->is_disabled_memset) park_again(node.native(), params);
+        return result;
+    }
     const HostNodeRun run{node.native(), make_host_run(host_launches(), node.graph, node.index, **host)};
     if (owners.empty())
         owners = version_of({{0, run.run}});
@@ -161,12 +248,20 @@ void ExecState::set_host_runs(const std::vector<HostNodeRun>& runs) noexcept {
 
 std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const {
     auto shadows = std::make_unique<Shadows>();
-    if (basis.version() == 0) return shadows;
+    if (basis.version() == 0 && disabled_memsets_.empty()) return shadows;
     for_each_graph_pair(*source_, basis, [&](const GraphState& mine, const GraphState& theirs) {
         theirs.for_each_updated([&](const UpdatedNode& node) {
-            Shadow& shadow = shadows->make(mine.first_number() + node.index, source_->node_total(), node.params());
+            if (node.index >= mine.nodes().size()) return; // CUDA is going to refuse such a graph
+            Shadow& shadow = shadows->make(mine.first_number() + node.index, source_->node_total(), node.params);
             shadow.owners = version_of(Owners(node.owners));
         });
+        for (const ExecNode& node : disabled_memsets_) { // they stay disabled
+            if (&node.graph != &mine || node.index >= theirs.nodes().size()) continue;
+            const std::uint32_t number = mine.first_number() + node.index;
+            Shadow* shadow = shadows->find(number);
+            if (shadow == nullptr) shadow = &shadows->make(number, source_->node_total(), theirs.params(node.index));
+            shadow->is_disabled_memset = true;
+        }
     });
     return shadows;
 }
@@ -188,6 +283,7 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
         claimed_ = basis;
     }
     basis_ = std::move(basis);
+    park_inside(*source_);
 }
 
 void ExecState::commit(Shadow& shadow, OwnerVersions&& next) noexcept {

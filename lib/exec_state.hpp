@@ -12,6 +12,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <list>
 #include <memory>
 
 namespace cudag::detail {
@@ -90,6 +91,11 @@ class ExecState {
     /// Room for `params` in a shadow; see Shadows.
     void reserve(Shadow& shadow, const NodeParams& params) { shadows_->reserve(shadow, params); }
 
+    /// Enables or disables a node that is of a kind that can be. Throws UpdateError, and changes nothing.
+    void set_enabled(const ExecNode& node, bool enabled);
+    /// To be called where CUDA has given nodes inside `graph` new parameters: disabled memsets need them parked again.
+    void park_inside(const GraphState& graph) noexcept;
+
     /// What is in force in a node, without a shadow if there is none yet.
     [[nodiscard]] const NodeParams& params(const ExecNode& node) const;
     /// The shadows that an exec has which took all its parameters from `basis`: of the nodes that were changed in it
@@ -106,6 +112,12 @@ class ExecState {
     void launch_native(cudaStream_t stream) const;
     /// Made with the first host node.
     [[nodiscard]] const std::shared_ptr<HostLaunches>& host_launches();
+    void enable_memset(const ExecNode& node, Shadow& shadow);
+    void disable_memset(const ExecNode& node, Shadow& shadow);
+    /// Parks a disabled memset that now has `params`, if it needs that; if CUDA fails, before the next launch.
+    void park_again(cudaGraphNode_t node, const NodeParams& params) noexcept;
+    /// Throws Error if CUDA fails once more.
+    void park_all();
     /// The graph of `basis_` at the place where `graph` stands in the source.
     [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const;
 
@@ -120,9 +132,11 @@ class ExecState {
     OwnerVersions host_owners_;                   ///< of the runs that the last whole update brought in
     InstantiateOptions options_;
     UpdateCounts update_counts_;
+    std::list<ExecNode> disabled_memsets_;
     std::uint64_t replays_ = 0;
     std::uint64_t seen_;
     bool uploaded_;
+    bool must_park_ = false; ///< a disabled memset is not parked that should be
 };
 
 } // namespace cudag::detail

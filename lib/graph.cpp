@@ -70,8 +70,8 @@ std::vector<Node> Graph::find(std::string_view label) const {
 }
 
 std::vector<Node> Graph::find_kernel(const void* symbol) const {
-    GraphState& graph = state();
-    detail::KernelMatch launches(graph, symbol, "find ");
+    const GraphState& graph = state();
+    detail::KernelMatch launches(symbol, "find ");
     std::vector<Node> result;
     find_nodes(graph, result, [&](const detail::NodeRecord& node) { return launches(node.params); });
     return result;
@@ -80,6 +80,7 @@ std::vector<Node> Graph::find_kernel(const void* symbol) const {
 Graph Graph::clone() const {
     GraphState& graph = state();
     graph.require_root("clone");
+    const auto lock = graph.lock();
     for (const NodeKind kind : {NodeKind::conditional, NodeKind::alloc, NodeKind::free})
         if (const detail::FoundNode node = find_kind(graph, kind))
             detail::refuse(fmt::format("CUDA cannot clone a graph with {} nodes; write it again", kind),
@@ -118,8 +119,10 @@ CapturedNode Graph::counterpart(const CapturedNode& original) const {
 }
 
 cudaGraph_t Graph::native() const {
-    state().complete_native();
-    return state().native();
+    detail::GraphState& graph = state();
+    const auto lock = graph.lock();
+    graph.complete_native();
+    return graph.native();
 }
 
 } // namespace cudag

@@ -6,12 +6,11 @@
 namespace cudag::detail {
 
 UpdatedNode& GraphState::updated(std::uint32_t index) {
-    if (const auto found = updated_.find(index); found != updated_.end()) return found->second;
-    const NodeParams original = nodes_[index].params;
-    const NodeParams copy = copy_params(arena_->memory(), original);
-    UpdatedNode& node = updated_.try_emplace(index, UpdatedNode{this, index, 0, original}).first->second;
-    nodes_[index].params = copy;
-    return node;
+    if (updated_of_.empty()) updated_of_.resize(nodes().size());
+    if (UpdatedNode* const found = updated_of_[index]) return *found;
+    updated_of_[index] =
+        &updated_.emplace_front(UpdatedNode{this, index, copy_params(arena_->memory(), nodes_[index].params)});
+    return *updated_of_[index];
 }
 
 void GraphState::count_change(UpdatedNode& node, Owners&& owners) noexcept {
@@ -24,12 +23,4 @@ void GraphState::count_change(UpdatedNode& node, Owners&& owners) noexcept {
     const auto outdated = [](const Change& change) { return change.version != change.node->version; };
     changes_.erase(std::remove_if(changes_.begin(), changes_.end(), outdated), changes_.end());
 }
-
-const NodeParams& GraphState::original_params(std::uint32_t index) const {
-    read_nodes();
-    if (updated_.empty()) return nodes_[index].params;
-    const auto found = updated_.find(index);
-    return found == updated_.end() ? nodes_[index].params : found->second.original;
-}
-
 } // namespace cudag::detail

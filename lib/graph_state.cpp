@@ -33,12 +33,12 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
       nodes_(origin.nodes_), natives_(origin.natives_), edges_(origin.edges_), native_edges_(origin.native_edges_),
       has_early_edges_(origin.has_early_edges_), bindings_(origin.bindings_), built_(true),
       described_(origin.described_), host_tasks_(origin.host_tasks_.load(std::memory_order_relaxed)) {
-    for (const auto& [index, node] : origin.updated_) {
-        nodes_[index].params = copy_params(arena_->memory(), node.params());
+    for (const UpdatedNode& node : origin.updated_) {
+        nodes_[node.index].params = copy_params(arena_->memory(), node.params);
         if (node.owners.empty()) continue;
         // CUDA would keep owners that it has with all clones to come, also when an update has replaced them
         reserve_change();
-        count_change(updated(index), Owners(node.owners));
+        count_change(updated(node.index), Owners(node.owners));
     }
     constexpr std::size_t most_arenas = 8;
     if (origin.arena_->is_used()) origin_arenas_.push_back(origin.arena_);
@@ -70,8 +70,8 @@ void GraphState::copy_blocks() {
     };
     for (NodeRecord& node : nodes_)
         node.params = copy(node.params);
-    for (auto& [index, node] : updated_)
-        node.original = copy(node.original);
+    for (UpdatedNode& node : updated_)
+        node.params = copy(node.params);
     origin_arenas_.clear();
 }
 

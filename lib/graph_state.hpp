@@ -10,6 +10,7 @@
 #include "graph_allocation.hpp"
 #include "graph_slot.hpp"
 #include "label.hpp"
+#include "light_mutex.hpp"
 #include "node_indices.hpp"
 #include "node_params.hpp"
 
@@ -25,9 +26,11 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
+#include <forward_list>
 #include <functional>
 #include <memory>
 #include <memory_resource>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
@@ -81,20 +84,23 @@ class Arena {
 class GraphState;
 struct Description;
 
-/// A node whose parameters were changed after it was made. Its record has those in force, in a block of its own.
+/// A node whose parameters were changed after it was made. Its record keeps those that it was made with, which execs
+/// have that were made before the first change.
 struct UpdatedNode {
     GraphState* graph;
     std::uint32_t index;
+    NodeParams params;         ///< in force, in a block of its own
     std::uint64_t version = 0; ///< of the last change; 0 before the first
-    NodeParams original;       ///< what execs have that were made before the first change
     Owners owners = {};        ///< what the last change brought in
-
-    [[nodiscard]] const NodeParams& params() const noexcept;
 };
 
 /// A graph stands by itself, or inside a node of another one: as a child graph, or as a body of a conditional.
 enum class Place : std::uint8_t { root, child, body };
 
+/// Threads: once a graph is built and its nodes are read, its records, edges and natives change no more, and execs read
+/// them on any thread without a lock. What does change, by updates of nodes, is read and written under `lock()`, as are
+/// the calls that give CUDA the graph: the parameters in force, the list of changes, the numbers of nodes, and what
+/// CUDA has not seen yet. Labels are the exception: they are for one thread.
 class GraphState {
   public:
     /// Takes over `native`: destroys it at the end.
@@ -196,10 +202,12 @@ class GraphState {
         read_nodes();
         return nested_;
     }
-    /// Numbers the nodes of this root and all graphs inside it. Node i of a graph has the number `first_number() + i`.
-    /// Nodes that are still to be read are numbered when they are.
+    /// Numbers the nodes of this root and all graphs inside it, once. Node i of a graph has the number
+    /// `first_number() + i`. Nodes that are still to be read are numbered when they are.
     void number_nodes() noexcept {
-        if (!nodes_unread_.load(std::memory_order_acquire)) node_total_ = number_from(0);
+        if (nodes_unread_.load(std::memory_order_acquire) || numbered_) return;
+        node_total_ = number_from(0);
+        numbered_ = true;
     }
     [[nodiscard]] std::uint32_t first_number() const noexcept { return first_number_; }
     /// How many nodes were numbered.
@@ -222,6 +230,11 @@ class GraphState {
     [[nodiscard]] bool is_read() const noexcept {
         return !nodes_unread_.load(std::memory_order_acquire) && !edges_unread_.load(std::memory_order_acquire);
     }
+
+    /// The lock of this root, or of the one that this graph is inside of. Not recursive: functions of this class, but
+    /// for this one, take none.
+    [[nodiscard]] std::unique_lock<LightMutex> lock() const { return std::unique_lock(root().mutex_); }
+    [[nodiscard]] std::unique_lock<LightMutex> deferred_lock() const { return {root().mutex_, std::defer_lock}; }
 
     [[nodiscard]] cudaGraph_t native() const noexcept { return native_; }
     /// Who has the index of a node has its record.
@@ -339,6 +352,12 @@ class GraphState {
     }
     [[nodiscard]] const GraphAllocation* find_foreign_memory(std::uintptr_t address) const;
 
+    /// The parameters of a node as they are in this graph; its record has those that it was made with.
+    [[nodiscard]] const NodeParams& params(std::uint32_t index) const {
+        const std::vector<NodeRecord>& records = nodes();
+        const UpdatedNode* const changed = updated_of_.empty() ? nullptr : updated_of_[index];
+        return changed != nullptr ? changed->params : records[index].params;
+    }
     /// The node's place for changes; made on first use, which changes nothing yet.
     [[nodiscard]] UpdatedNode& updated(std::uint32_t index);
     /// Counts a change of `node` that is in its record already; call `reserve_change` first.
@@ -358,11 +377,9 @@ class GraphState {
     /// The nodes of this graph, not of those inside it, that were changed since they were made.
     template <class Visit>
     void for_each_updated(const Visit& visit) const {
-        for (const auto& [index, node] : updated_)
+        for (const UpdatedNode& node : updated_)
             visit(node);
     }
-    /// The parameters with which the node was made.
-    [[nodiscard]] const NodeParams& original_params(std::uint32_t index) const;
 
     /// How many execs of this graph are alive.
     void exec_made() noexcept { ++live_execs_; }
@@ -482,6 +499,8 @@ class GraphState {
     std::uint32_t position_ = 0;
     std::uint32_t first_number_ = 0;
     std::uint32_t node_total_ = 0;
+    mutable LightMutex mutex_; ///< of a root: see lock()
+    bool numbered_ = false;
     std::atomic<bool> nodes_unread_ = false;
     std::atomic<bool> edges_unread_ = false;
     std::unique_ptr<const CaptureNames> names_; ///< of nodes that are still to be read
@@ -513,8 +532,9 @@ class GraphState {
     mutable AllocationIndex memory_index_;
     FunctionCache<16> functions_;
     std::unordered_map<std::uint64_t, std::vector<Binding>> bindings_; ///< by the parameter's id
-    std::unordered_map<std::uint32_t, UpdatedNode> updated_;           ///< by node index
-    std::uint64_t version_ = 0;                                        ///< of a root, as the next two
+    std::forward_list<UpdatedNode> updated_;
+    std::vector<UpdatedNode*> updated_of_; ///< by node index; empty before the first
+    std::uint64_t version_ = 0;            ///< of a root, as the next two
     std::size_t changed_nodes_ = 0;
     std::vector<Change> changes_; ///< by version; an entry that is not its node's last says nothing
     std::atomic<std::uint32_t> live_execs_ = 0;
@@ -527,9 +547,21 @@ class GraphState {
     mutable std::atomic<bool> host_tasks_ = false;
 };
 
-inline const NodeParams& UpdatedNode::params() const noexcept {
-    return graph->nodes()[index].params;
-}
+/// The locks of two graphs, which may be one.
+class GraphLocks {
+  public:
+    GraphLocks(const GraphState& a, const GraphState& b)
+        : first_(a.deferred_lock()), second_(&a.root() == &b.root() ? decltype(second_)() : b.deferred_lock()) {
+        if (second_.mutex() == nullptr)
+            first_.lock();
+        else
+            std::lock(first_, second_);
+    }
+
+  private:
+    std::unique_lock<LightMutex> first_;
+    std::unique_lock<LightMutex> second_;
+};
 
 /// "kernel", "memcpy", ..., but "if", "while", "switch" for a conditional.
 [[nodiscard]] std::string_view kind_text(const NodeRecord& node) noexcept;

@@ -19,7 +19,7 @@ std::vector<HostNodeRun> make_host_runs(const std::shared_ptr<HostLaunches>& lau
     for_each_graph_pair(mine, next, [&](const GraphState& graph, const GraphState& described) {
         const std::size_t count = std::min(graph.nodes().size(), described.nodes().size());
         for (std::uint32_t i = 0; i < count; ++i) {
-            const auto* const* task = std::get_if<const cudaHostNodeParams*>(&described.nodes()[i].params);
+            const auto* const* task = std::get_if<const cudaHostNodeParams*>(&described.params(i));
             if (task != nullptr && is_host_task(**task) && graph.nodes()[i].kind == NodeKind::host)
                 runs.push_back({graph.natives()[i], make_host_run(launches, described, i, **task)});
         }

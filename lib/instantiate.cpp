@@ -32,12 +32,8 @@ const char* reason_of(CUgraphInstantiateResult result) {
 [[noreturn]] void raise_instantiate(CUresult status, const detail::GraphState& graph,
                                     const CUDA_GRAPH_INSTANTIATE_PARAMS& params) {
     detail::Subject subject{"instantiate"};
-    const auto is_it = [&](const detail::GraphState& g, std::uint32_t i) {
-        return g.natives()[i] == params.hErrNode_out;
-    };
-    const detail::FoundNode node = params.hErrNode_out == nullptr ? detail::FoundNode{} : find_node(graph, is_it);
-    if (node) {
-        subject.text += ": " + describe_node(*node.graph, node.index);
+    if (params.hErrNode_out != nullptr) subject.text += ": " + describe_native(graph, params.hErrNode_out);
+    if (const detail::FoundNode node = find_native(graph, params.hErrNode_out)) {
         subject.labels.emplace_back(node.graph->nodes()[node.index].label);
         subject.where = node.graph->nodes()[node.index].location;
     }
@@ -66,11 +62,12 @@ Exec Graph::instantiate(InstantiateOptions options) const {
         detail::refuse<InstantiateError>(
             "instantiate: auto_free_on_launch and device_launch exclude each other; choose one");
     graph.require_root("instantiate");
+    detail::reclaim(); // before the lock: owners run user code when they go
+    const auto lock = graph.lock();
     // Where there are no records yet, CUDA may refuse first.
     if (graph.has_exec() && graph.is_read()) require_reusable(graph);
     if (options.device_launch) require_device_launchable(graph);
     graph.complete_native();
-    detail::reclaim();
 
     std::shared_ptr<detail::HostLaunches> launches;
     std::vector<detail::HostNodeRun> hosts;

@@ -1,6 +1,7 @@
 // Tells which nodes launch a kernel.
 #pragma once
 
+#include "driver.hpp"
 #include "failure.hpp"
 #include "graph_state.hpp"
 #include "kernel_name.hpp"
@@ -15,8 +16,11 @@ namespace cudag::detail {
 /// `action`, if it knows none.
 class KernelMatch {
   public:
-    KernelMatch(GraphState& graph, const void* symbol, const char* action)
-        : symbol_(symbol), function_(graph.function_of(symbol, [&] { return Subject{action + kernel_name(symbol)}; })) {
+    KernelMatch(const void* symbol, const char* action) : symbol_(symbol) {
+        bind_context();
+        const cudaError_t status = cudaGetFuncBySymbol(&function_, symbol);
+        if (status != cudaSuccess)
+            raise_call<GraphError>(status, "cudaGetFuncBySymbol", {action + kernel_name(symbol)});
     }
 
     [[nodiscard]] bool operator()(const NodeParams& params) {
@@ -30,7 +34,7 @@ class KernelMatch {
 
   private:
     const void* symbol_;
-    CUfunction function_; ///< of the current device
+    cudaFunction_t function_ = nullptr; ///< of the current device
     cudaKernel_t kernel_ = nullptr;
 };
 

@@ -12,36 +12,53 @@ namespace cudag::detail {
 
 namespace {
 
-/// Without return type and parameter list: the name stands in messages beside the parameters' own words.
-std::string readable(const char* mangled) {
+/// A function's name, and its parameters in brackets, which are empty if it does not tell them.
+struct Readable {
+    std::string name;
+    std::string parameters = {};
+};
+
+/// Without the return type: the name stands in messages beside the parameters' own words.
+Readable readable(const char* mangled) {
     int status = 0;
     const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
                                                       std::free);
-    if (!text) return mangled;
+    if (!text) return {mangled};
     std::string name = text.get();
     if (const auto prefix = std::string("void "); name.starts_with(prefix)) name.erase(0, prefix.size());
     int depth = 0; // template arguments may hold parentheses of their own
     for (std::size_t i = 0; i < name.size(); ++i) {
         if (name[i] == '<') ++depth;
         if (name[i] == '>') --depth;
-        if (name[i] == '(' && depth == 0 && !name.substr(i).starts_with("(anonymous")) return name.substr(0, i);
+        if (name[i] == '(' && depth == 0 && !name.substr(i).starts_with("(anonymous"))
+            return {name.substr(0, i), name.substr(i)};
     }
-    return name;
+    return {name};
 }
 
 } // namespace
 
 std::string kernel_name(const void* symbol) {
     const char* name = nullptr;
-    if (cudaFuncGetName(&name, symbol) == cudaSuccess && name != nullptr) return readable(name);
+    if (cudaFuncGetName(&name, symbol) == cudaSuccess && name != nullptr) return readable(name).name;
     static_cast<void>(cudaGetLastError());
     return "kernel";
 }
 
 std::string kernel_name(CUfunction function) {
     const char* name = nullptr;
-    if (driver().func_get_name(&name, function) == CUDA_SUCCESS && name != nullptr) return readable(name);
+    if (driver().func_get_name(&name, function) == CUDA_SUCCESS && name != nullptr) return readable(name).name;
     return "kernel";
+}
+
+bool same_parameters(CUfunction a, CUfunction b) {
+    const auto parameters = [](CUfunction function) -> std::string {
+        const char* name = nullptr;
+        if (driver().func_get_name(&name, function) != CUDA_SUCCESS || name == nullptr) return {};
+        return readable(name).parameters;
+    };
+    const std::string list = parameters(a);
+    return !list.empty() && list == parameters(b);
 }
 
 } // namespace cudag::detail

@@ -11,4 +11,7 @@ namespace cudag::detail {
 [[nodiscard]] std::string kernel_name(const void* symbol);
 [[nodiscard]] std::string kernel_name(CUfunction function);
 
+/// Whether the names of two kernels, which C++ gives the types of their parameters, say the same of these.
+[[nodiscard]] bool same_parameters(CUfunction a, CUfunction b);
+
 } // namespace cudag::detail

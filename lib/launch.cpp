@@ -7,6 +7,7 @@
 #include "kernel_attributes.hpp"
 #include "kernel_name.hpp"
 #include "launch_check.hpp"
+#include "node_params.hpp"
 #include "reclaim.hpp"
 
 namespace cudag::detail {
@@ -38,7 +39,7 @@ void launch_with_attributes(cudaStream_t stream, const KernelCall& call) {
     cudaLaunchConfig_t native{};
     native.gridDim = config.grid;
     native.blockDim = config.block;
-    native.dynamicSmemBytes = config.shared_bytes;
+    native.dynamicSmemBytes = native_shared_bytes(config);
     native.stream = stream;
     native.attrs = const_cast<cudaLaunchAttribute*>(attributes.begin()); // read only, but CUDA's type says otherwise
     native.numAttrs = static_cast<unsigned>(attributes.size());
@@ -55,7 +56,7 @@ void launch_kernel(cudaStream_t stream, const KernelCall& call, Owners&& owners)
     const LaunchConfig& config = *call.config;
     const CUresult result = driver().launch_kernel(
         function_of(call.symbol), config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y,
-        config.block.z, static_cast<unsigned>(config.shared_bytes), stream, const_cast<void**>(call.values), nullptr);
+        config.block.z, native_shared_bytes(config), stream, const_cast<void**>(call.values), nullptr);
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise(to_runtime(result), "cuLaunchKernel", call, Api::driver);
 }

@@ -117,7 +117,8 @@ void Node::require_conditional(detail::ConditionalKind expected) const {
 
 KernelInfo Node::kernel_info() const {
     const GraphState& graph = GraphState::of(*this);
-    const auto* params = std::get_if<const detail::KernelParams*>(&graph.nodes()[index_].params);
+    const auto lock = graph.lock();
+    const auto* params = std::get_if<const detail::KernelParams*>(&graph.params(index_));
     if (params == nullptr) detail::refuse("it is no kernel node", detail::node_subject(graph, index_, "kernel_info: "));
     const detail::KernelParams& kernel = **params;
     KernelInfo info{detail::kernel_name(kernel.function), full_config(kernel), {}};
@@ -131,7 +132,8 @@ KernelInfo Node::kernel_info() const {
 void detail::read_argument(const Node& node, std::uint32_t index, void* to, std::size_t bytes) {
     const GraphState& graph = GraphState::of(node);
     const std::uint32_t place = GraphState::index_unchecked(node);
-    const KernelParams& kernel = *std::get<const KernelParams*>(graph.nodes()[place].params);
+    const auto lock = graph.lock();
+    const KernelParams& kernel = *std::get<const KernelParams*>(graph.params(place));
     const bool fits = index < kernel.signature->count && kernel.signature->parameters[index].size == bytes;
     if (!fits)
         refuse(fmt::format("argument {} does not have {} bytes", index, bytes), node_subject(graph, place, "get: "));
@@ -156,7 +158,7 @@ cudaGraphDeviceNode_t detail::device_node(const Node& node) {
 void detail::require_kernel(const Node& node, const void* symbol) {
     GraphState& graph = GraphState::of(node);
     const std::uint32_t index = GraphState::index_unchecked(node);
-    KernelMatch launches(graph, symbol, "as ");
+    KernelMatch launches(symbol, "as ");
     if (!launches(graph.record(index).params))
         refuse("it does not launch " + kernel_name(symbol), node_subject(graph, index, "as: "));
 }

@@ -1,6 +1,8 @@
 // Copies of a node's parameters: what updates of graphs and execs write to.
 #include "node_params.hpp"
 
+#include "kernel_name.hpp"
+
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -39,6 +41,20 @@ bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept {
                                                          [](const Parameter& p, const Parameter& q) {
                                                              return p.offset == q.offset && p.size == q.size;
                                                          }));
+}
+
+bool same_types(const KernelSignature& a, const KernelSignature& b) noexcept {
+    return &a == &b ||
+           (a.count == b.count &&
+            std::equal(a.parameters, a.parameters + a.count, b.parameters, [](const Parameter& p, const Parameter& q) {
+                return p.cpp_type != nullptr && q.cpp_type != nullptr && *p.cpp_type == *q.cpp_type;
+            }));
+}
+
+bool same_kernel_types(const KernelParams& a, const KernelParams& b) {
+    if (!same_layout(*a.signature, *b.signature)) return false;
+    return a.function == b.function || (a.symbol != nullptr && a.symbol == b.symbol) ||
+           (a.kernel != nullptr && a.kernel == b.kernel) || same_parameters(a.function, b.function);
 }
 
 namespace {

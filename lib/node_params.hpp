@@ -9,8 +9,10 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory_resource>
 #include <span>
 #include <string_view>
@@ -77,6 +79,11 @@ using NodeParams =
 
 /// Whether a block of one holds the arguments of the other.
 [[nodiscard]] bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept;
+/// Whether all types are known, and equal.
+[[nodiscard]] bool same_types(const KernelSignature& a, const KernelSignature& b) noexcept;
+/// Whether both launch one kernel, or such whose names tell the same types of parameters: for nodes that cudag did not
+/// make, of which CUDA knows the sizes only.
+[[nodiscard]] bool same_kernel_types(const KernelParams& a, const KernelParams& b);
 
 /// A copy of `params` in `memory`, to be changed by `assign_params`.
 [[nodiscard]] NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& params);
@@ -86,6 +93,11 @@ using NodeParams =
 
 /// Makes `copy`, made by `copy_params` from parameters of the same node, equal to `params`.
 void assign_params(const NodeParams& copy, const NodeParams& params) noexcept;
+
+/// As the driver takes them: more bytes than it can be told of are as many as it can, which it refuses.
+[[nodiscard]] inline unsigned native_shared_bytes(const LaunchConfig& config) noexcept {
+    return static_cast<unsigned>(std::min<std::size_t>(config.shared_bytes, std::numeric_limits<unsigned>::max()));
+}
 
 [[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS driver_params(CUfunction function, const LaunchConfig& config,
                                                            void* const* values) noexcept {
@@ -97,7 +109,7 @@ void assign_params(const NodeParams& copy, const NodeParams& params) noexcept;
     params.blockDimX = config.block.x;
     params.blockDimY = config.block.y;
     params.blockDimZ = config.block.z;
-    params.sharedMemBytes = static_cast<unsigned>(config.shared_bytes);
+    params.sharedMemBytes = native_shared_bytes(config);
     params.kernelParams = const_cast<void**>(values); // read only, but the driver's type says otherwise
     return params;
 }

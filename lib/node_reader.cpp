@@ -15,18 +15,24 @@ namespace cudag::detail {
 
 namespace {
 
+/// Parameter `index` of `function`; nothing past the last one. Throws GraphError if CUDA does not tell.
+std::optional<Parameter> parameter_of(CUfunction function, std::size_t index) {
+    std::size_t offset = 0;
+    std::size_t size = 0;
+    const CUresult result = driver().func_get_param_info(function, index, &offset, &size);
+    if (result == CUDA_SUCCESS) return Parameter{static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)};
+    // The end of the list and a failure have one code; but only the end is there again.
+    if (result == CUDA_ERROR_INVALID_VALUE &&
+        driver().func_get_param_info(function, index, &offset, &size) == CUDA_ERROR_INVALID_VALUE)
+        return std::nullopt;
+    raise_call<GraphError>(to_runtime(result), "cuFuncGetParamInfo", {kernel_name(function)}, Api::driver);
+}
+
 /// The driver knows a function's parameters, so the arguments can be read without its C++ type.
 const KernelSignature* signature_of(GraphState& graph, CUfunction function) {
     std::vector<Parameter> found;
-    for (;;) {
-        std::size_t offset = 0;
-        std::size_t size = 0;
-        const CUresult result = driver().func_get_param_info(function, found.size(), &offset, &size);
-        if (result == CUDA_ERROR_INVALID_VALUE) break; // past the last one
-        if (result != CUDA_SUCCESS)
-            raise_call<GraphError>(to_runtime(result), "cuFuncGetParamInfo", {kernel_name(function)}, Api::driver);
-        found.push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)});
-    }
+    while (const std::optional<Parameter> parameter = parameter_of(function, found.size()))
+        found.push_back(*parameter);
     auto* parameters = graph.allocate<Parameter>(found.size());
     std::copy(found.begin(), found.end(), parameters);
     const std::uint32_t bytes = found.empty() ? 0 : found.back().offset + found.back().size;

@@ -3,7 +3,10 @@
 
 #include "graph_state.hpp"
 
+#include <cuda_runtime_api.h>
+
 #include <cstdint>
+#include <string>
 #include <vector>
 
 namespace cudag::detail {
@@ -53,6 +56,15 @@ enum class HandlesOf { origin, origin_and_itself };
         if (const Node found = find_counterpart(*inner, original, whose); found != Node()) return found;
     return {};
 }
+
+/// The record of CUDA's node; nothing for null, and for a node that was added through CUDA's handle.
+[[nodiscard]] inline FoundNode find_native(const GraphState& graph, cudaGraphNode_t native) {
+    if (native == nullptr) return {};
+    return find_node(graph, [native](const GraphState& g, std::uint32_t i) { return g.natives()[i] == native; });
+}
+
+/// What a node is called that CUDA names as the culprit; cudag may not know it.
+[[nodiscard]] std::string describe_native(const GraphState& graph, cudaGraphNode_t native);
 
 /// The first node of this kind.
 [[nodiscard]] inline FoundNode find_kind(const GraphState& graph, NodeKind kind) {

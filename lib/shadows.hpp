@@ -16,9 +16,10 @@ namespace cudag::detail {
 /// The parameters in force in one node, and what they own.
 struct Shadow {
     NodeParams params;
-    OwnerVersions owners = {};   ///< none if everything that updates brought in is borrowed
-    std::byte* place = nullptr;  ///< where `params` are
-    std::size_t place_bytes = 0; ///< may be more than they have
+    OwnerVersions owners = {};       ///< none if everything that updates brought in is borrowed
+    std::byte* place = nullptr;      ///< where `params` are
+    std::size_t place_bytes = 0;     ///< may be more than they have
+    bool is_disabled_memset = false; ///< CUDA's node is disabled, and may be parked
 };
 
 /// The shadows of one exec, by the nodes' numbers. Most nodes have none.

@@ -51,6 +51,7 @@ class ExecUpdate {
 
     [[nodiscard]] Subject subject() const { return node_.subject("update of "); }
     [[nodiscard]] const NodeParams& params() const noexcept { return shadow_.params; }
+    [[nodiscard]] const KernelParams& original() const { return *std::get<const KernelParams*>(node_.record().params); }
 
     /// What `commit` will put in force.
     void prepare(Owners&& fresh, void* const* values) {
@@ -79,10 +80,17 @@ class ExecUpdate {
 class GraphUpdate {
   public:
     GraphUpdate(const GraphState& root, const Node& node)
-        : graph_(graph_of(root, node)), node_(graph_.updated(GraphState::index_unchecked(node))) {}
+        : graph_(graph_of(root, node)), lock_(graph_.lock()), node_(graph_.updated(GraphState::index_unchecked(node))) {
+    }
+    ~GraphUpdate() { lock_.unlock(); } // before the former owners go: they run user code
+    GraphUpdate(const GraphUpdate&) = delete;
+    GraphUpdate& operator=(const GraphUpdate&) = delete;
 
     [[nodiscard]] Subject subject() const { return node_subject(graph_, node_.index, "update of "); }
-    [[nodiscard]] const NodeParams& params() const noexcept { return node_.params(); }
+    [[nodiscard]] const NodeParams& params() const noexcept { return node_.params; }
+    [[nodiscard]] const KernelParams& original() const {
+        return *std::get<const KernelParams*>(graph_.nodes()[node_.index].params);
+    }
 
     void prepare(Owners&& fresh, void* const* values) {
         next_ = next_owners(node_.owners, std::move(fresh), values);
@@ -98,7 +106,7 @@ class GraphUpdate {
     }
     void commit() noexcept {
         graph_.count_change(node_, std::move(next_));
-        const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params());
+        const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params);
         if (host != nullptr && is_host_task(**host)) graph_.set_host_tasks();
     }
 
@@ -112,6 +120,7 @@ class GraphUpdate {
     }
 
     GraphState& graph_;
+    std::unique_lock<LightMutex> lock_;
     UpdatedNode& node_;
     Owners next_;
 };
@@ -134,15 +143,17 @@ void set_params(NodeUpdate& update, const NodeParams& next, Owners&& owners) {
     update.commit();
 }
 
-/// The update of a whole graph may have given the node another kernel.
+/// The update of a whole graph may have given the node another kernel: then its parameters must have the types of
+/// `given`.
 template <class NodeUpdate>
 void require_signature(const KernelSignature& given, const KernelParams& current, const NodeUpdate& update) {
-    if (given.count == current.signature->count && given.bytes == current.signature->bytes) [[likely]]
+    if (&given == current.signature) [[likely]]
         return;
-    refuse<UpdateError>(fmt::format("the node launches {} since the update of the whole graph, whose parameters are "
-                                    "others; take a handle of that kernel with as(kernel)",
-                                    kernel_name(current.function)),
-                        update.subject());
+    // a handle is of the kernel that the graph has there
+    if (!same_types(given, *current.signature) &&
+        !(same_layout(given, *current.signature) && same_kernel_types(current, update.original())))
+        refuse_other_kernel("", kernel_name(current.function), update.subject());
+    const_cast<KernelParams&>(current).signature = &given; // so that the next time it is known
 }
 
 /// Makes `config` that of the node; its attributes stay, in CUDA, too.

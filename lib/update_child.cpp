@@ -27,7 +27,7 @@ class PendingUpdate {
             const std::size_t first = nodes_.size();
             for (std::uint32_t i = 0; i < before.nodes().size(); ++i) {
                 Shadow& shadow = exec_.shadow({before, i});
-                const NodeParams& params = after.nodes()[i].params;
+                const NodeParams& params = after.params(i);
                 exec_.reserve(shadow, params);
                 nodes_.push_back({&shadow, &params});
             }
@@ -68,6 +68,7 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     detail::ExecState& exec = state();
     detail::GraphState& next = graph.state();
     next.require_root("update");
+    const auto lock = next.lock();
     const detail::ExecNode target = exec.node_of(node);
     const auto subject = [&] { return target.subject("update of "); };
     const detail::GraphState& mine = **target.graph.find_nested(target.index, 0);
@@ -87,6 +88,7 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     exec.set_host_runs(hosts);
     pending.commit();
     exec.commit(shadow, std::move(owners));
+    exec.park_inside(mine);
 }
 
 } // namespace cudag

@@ -34,6 +34,15 @@ std::string problem_of_set(const SetParams& current, const SetParams& next) {
 
 } // namespace
 
+void refuse_other_kernel(const std::string& what, const std::string& name, Subject&& subject) {
+    refuse<UpdateError>(
+        fmt::format("{}the node launches {} since the update of the whole graph, whose parameters are others; change "
+                    "the node in the graph that the update came from, and update the Exec from that once more, or "
+                    "instantiate it and use its handles",
+                    what, name),
+        std::move(subject));
+}
+
 std::string problem_in_exec(const NodeParams& current, const NodeParams& next) {
     const bool regions = std::holds_alternative<const cudaMemcpy3DParms*>(current) ||
                          std::holds_alternative<const cudaMemcpy3DParms*>(next);

@@ -8,6 +8,10 @@
 
 namespace cudag::detail {
 
+/// Throws UpdateError about a node of an exec that the update of a whole graph has given the kernel of this name, whose
+/// parameters are not, or may not be, those of the handle. `what` goes before.
+[[noreturn]] void refuse_other_kernel(const std::string& what, const std::string& name, Subject&& subject);
+
 /// Why CUDA cannot give `next` to a node that has `current` in an exec; empty if it can, or says itself why not.
 [[nodiscard]] std::string problem_in_exec(const NodeParams& current, const NodeParams& next);
 

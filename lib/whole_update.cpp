@@ -9,6 +9,7 @@
 #include "failure.hpp"
 #include "native_params.hpp"
 #include "reclaim.hpp"
+#include "search.hpp"
 
 #include <fmt/format.h>
 
@@ -63,6 +64,11 @@ UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdic
     };
     std::stable_partition(differences.begin(), differences.end(), decisive);
     std::string reason = words(verdict);
+    const auto is_culprit = [&](const Difference& difference) {
+        return difference.after != Node() && difference.after.native() == culprit;
+    };
+    if (culprit != nullptr && std::none_of(differences.begin(), differences.end(), is_culprit))
+        reason += "; CUDA names " + describe_native(next, culprit);
     if (!log.empty()) reason += fmt::format("; CUDA's log: {}", log);
     return {verdict, std::move(reason), std::move(differences), true};
 }
@@ -96,6 +102,7 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
 
 UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
     GraphState& next = *basis;
+    const auto lock = next.lock();
     // A graph that was captured is not read for an update that CUDA takes: it costs more than all the rest.
     const bool known = (exec.source().is_read() && next.is_read()) || exec.source().has_device_updatable() ||
                        next.has_device_updatable();

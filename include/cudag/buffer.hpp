@@ -67,6 +67,7 @@ class OwnedMemory {
 } // namespace detail
 
 /// `size()` uninitialised elements of device memory of the current device.
+/// Threads: const calls may run at once; a buffer may go on another thread than the one that made it.
 /// Move-only. Given to a node or an update, the memory is kept until the last launch that may use it has ended, also
 /// when the buffer itself is gone. Otherwise freed with the buffer, which waits for the device as `cudaFree` does, or
 /// given back to the CapturePool that it came from, which does not wait. Freed while a capture forbids `cudaFree`, it
@@ -97,7 +98,7 @@ class DeviceBuffer : public detail::OwnedMemory<T> {
 };
 
 /// `size()` uninitialised elements of page-locked host memory, which copies to and from the GPU at full speed and
-/// without blocking. Move-only, and kept by nodes as a DeviceBuffer is.
+/// without blocking. Move-only, kept by nodes and used by threads as a DeviceBuffer is.
 template <class T>
 class PinnedBuffer : public detail::OwnedMemory<T> {
   public:

@@ -36,7 +36,8 @@ namespace cudag {
 /// Arguments that own memory (DeviceBuffer, PinnedBuffer, shared_ptr) are kept by the graph; spans and raw pointers are
 /// borrowed and must outlive every launch. Nodes belong to the device that is current when they are made.
 /// Move-only; a moved-from builder may only be assigned to or destroyed. Host-only; does not synchronise.
-/// Not thread-safe on one builder.
+/// Threads: one at a time on one builder and on handles of its nodes. A Graph that is cloned into a child may be used
+/// by others meanwhile.
 class CUDAG_EXPORT GraphBuilder {
   public:
     /// Throws Error if CUDA cannot make a graph (no driver, no device).

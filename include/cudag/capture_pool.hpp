@@ -33,7 +33,8 @@ inline constexpr std::size_t pool_alignment = 256;
 /// cudag does not order those who share: such graphs must not run at the same time, and what gets memory again must run
 /// after what had it before, in streams as within a graph.
 ///
-/// Move-only; a moved-from pool may only be assigned to or destroyed. Thread-safe.
+/// Move-only; a moved-from pool may only be assigned to or destroyed. Threads: all calls on one pool may run at once,
+/// but for moves and assignment; its buffers may go on any thread.
 class CUDAG_EXPORT CapturePool {
   public:
     /// An empty pool on the current device; `label` and `location` name it in errors. Throws Error if there is no

@@ -24,7 +24,7 @@ concept NodeSource = AnyNode<S> || NodeRange<S> || is_captured_node<S>;
 /// A handle to what `GraphBuilder::capture` has recorded: some nodes, together. `region.after(a)` puts those that come
 /// first, the roots, after `a`; `b.after(region)` puts b after those that come last, the tails. A region in which
 /// nothing was recorded is one empty node, so that it orders what stands before and after it. It owns nothing, and is
-/// refused as a Node is when it is empty or its graph no longer exists. Not thread-safe on one graph.
+/// refused as a Node is when it is empty or its graph no longer exists. Threads: as a Node.
 class CUDAG_EXPORT CapturedNode {
   public:
     CapturedNode() noexcept = default;

@@ -37,6 +37,7 @@ CUDAG_EXPORT void get_scalar(cudaStream_t stream, const ScalarPlace& scalar, voi
 /// One T in device memory, at an address that never changes: a graph that was captured or built with it sees the value
 /// that it has when the graph runs. Kernels take it as a `T*` or `const T*`; memcpy and memset as a range of one T.
 /// It is kept by nodes as a DeviceBuffer is. Move-only; a moved-from scalar may only be assigned to or destroyed.
+/// Threads: `set` and const calls may run at once; their streams order what they do.
 ///
 ///     cudag::DeviceScalar<float> alpha(1.0f);
 ///     ...                               // capture or build with alpha

@@ -35,7 +35,9 @@ CUDAG_EXPORT std::size_t set_dynamic(std::uint64_t id, const void* value, std::s
 ///
 /// A kernel node made with it as an argument is bound to it from then on, in its graph, in clones of that, where it
 /// becomes a child, and in every Exec. The parameter must be of type T, or a pointer that T converts to.
-/// Graphs and parameters may go in any order. Move-only. Not thread-safe on one parameter.
+/// Graphs and parameters may go in any order. Move-only.
+/// Threads: one at a time on one parameter, but for const calls; `set` counts as an update of each Exec that it is
+/// given.
 template <class T>
 class DynamicParam {
     static_assert(std::is_trivially_copyable_v<T> && std::is_same_v<T, std::remove_cvref_t<T>>,

@@ -13,7 +13,7 @@ struct EventOptions {
 };
 
 /// An owned CUDA event of the current device. Move-only; a moved-from Event may only be assigned to or destroyed: other
-/// calls throw Error.
+/// calls throw Error. Threads: all calls but moves and assignment may run at once.
 class CUDAG_EXPORT Event {
   public:
     /// Throws Error if CUDA cannot make an event.

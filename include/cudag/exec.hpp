@@ -43,7 +43,9 @@ struct UpdateCounts {
 /// is. A refused update throws UpdateError and changes nothing. Launches of one Exec never overlap each other.
 /// Keeps its graph's nodes and owners alive; owners given to an update are kept until the last launch that may use them
 /// has ended, also if the Exec is destroyed while one is in flight.
-/// Move-only; every call on a moved-from Exec but assignment throws GraphError. Not thread-safe on one Exec.
+/// Move-only; every call on a moved-from Exec but assignment throws GraphError.
+/// Threads: const calls on one Exec may run at once, any other excludes all of them. Other threads may meanwhile use,
+/// and update, the Graph that it was made from, those that it is given, and their other Execs.
 class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
   public:
     Exec() = delete;                       // cudag: an Exec comes from graph.instantiate()
@@ -96,7 +98,9 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     std::size_t apply(const Graph& graph); // cudag: apply(graph) takes the Graph that the Exec was made from
 
     /// A disabled kernel, memcpy or memset node does nothing in launches to come; what comes after it still waits for
-    /// what comes before it. Other kinds throw UpdateError.
+    /// what comes before it. It may be updated, and stays disabled, in updates of the whole graph, too. Other kinds
+    /// throw UpdateError. CUDA itself lets small memsets that are disabled wait for nothing: cudag gives those other
+    /// parameters until they are enabled, so that `native()` must not be used to enable them.
     void enable(const Node& node);  // cudag: enable(node) takes a handle, such as graph.find_one(kernel)
     void disable(const Node& node); // cudag: disable(node) takes a handle, such as graph.find_one(kernel)
     [[nodiscard]] bool is_enabled(const Node& node) const;

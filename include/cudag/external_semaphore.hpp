@@ -13,7 +13,7 @@
 namespace cudag {
 
 /// An imported semaphore. Move-only; a moved-from one may only be assigned to or destroyed. Must outlive every node and
-/// launch that uses it, unless they have it by a shared_ptr, which is kept.
+/// launch that uses it, unless they have it by a shared_ptr, which is kept. Threads: const calls may run at once.
 class CUDAG_EXPORT ExternalSemaphore {
   public:
     /// Imports a semaphore that holds a growing number (VK_SEMAPHORE_TYPE_TIMELINE), exported as a POSIX file

@@ -42,7 +42,10 @@ struct Edge {
 
 /// A CUDA graph together with what cudag knows about it: labels, locations, parameters and owners of every node.
 /// Nodes and edges stand in the order in which they were made. Move-only; a copy is spelled `clone()`; every call on a
-/// moved-from Graph but assignment throws GraphError. Not thread-safe on one graph.
+/// moved-from Graph but assignment throws GraphError.
+/// Threads: calls on one Graph, on handles of its nodes and on its Execs may run at once; who uses an updated node sees
+/// the update wholly or not at all. Only moves and assignment exclude other calls on the Graph, and `label()` all calls
+/// on it, its handles and its Execs.
 /// `nodes()` and `edges()` do not show the graphs inside child and conditional nodes; the handles of those nodes do.
 class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
   public:

@@ -45,7 +45,8 @@ class GraphedFunction {
 /// the function does to other memory than its inputs, the warm-up runs do as well. An owner that the function holds or
 /// returns lives as long as a replay may use it.
 /// Replays run one after the other, in the order of the calls, in whichever streams. Destroying it waits for none.
-/// Move-only; a moved-from GraphedFunction throws GraphError. Not thread-safe on one object.
+/// Move-only; a moved-from GraphedFunction throws GraphError. Threads: one at a time on one object, but for const
+/// calls.
 template <class Output, class... Input>
 class GraphedFunction<Output(cudaStream_t, Input...)> {
     static_assert((detail::is_device_span<Input> && ...),

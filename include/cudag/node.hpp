@@ -66,7 +66,7 @@ enum class ConditionalKind : unsigned { if_, while_, switch_ };
 
 /// A handle to any node. It owns nothing, and refers to its node through the graph's identity: every use of a handle
 /// that is empty, or whose graph no longer exists, throws GraphError. Handles stay valid when a builder becomes a
-/// Graph. Not thread-safe on one graph.
+/// Graph. Threads: as its Graph says; before that, as its GraphBuilder.
 class CUDAG_EXPORT Node {
   public:
     Node() noexcept = default;

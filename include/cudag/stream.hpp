@@ -12,8 +12,8 @@
 namespace cudag {
 
 /// An owned, non-blocking CUDA stream of the current device. Move-only; a moved-from Stream may only be assigned to or
-/// destroyed: other calls throw Error. Destroying it does not wait: work in flight finishes. Calls are as thread-safe
-/// as CUDA's own.
+/// destroyed: other calls throw Error. Destroying it does not wait: work in flight finishes. Threads: all calls but
+/// moves and assignment may run at once.
 class CUDAG_EXPORT Stream {
   public:
     /// Throws Error if CUDA cannot make a stream (no driver, no device, out of memory).

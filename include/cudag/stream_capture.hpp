@@ -50,7 +50,7 @@ decltype(auto) call_step(F& function, cudaStream_t stream) {
 /// or otherwise, it ends the capture, drops what was recorded, and leaves the stream usable.
 /// While it lives, the stream must not be synchronised, queried or destroyed; memory that the work refers to is
 /// borrowed, except what `retain` keeps and what cudag's own calls in the stream are given as owners.
-/// To be used by the thread that made it, unless the mode is relaxed; not by two threads at once.
+/// Threads: to be used by the one that made it, unless the mode is relaxed; never by two at once.
 class CUDAG_EXPORT StreamCapture {
   public:
     /// Throws CaptureError if `stream` is the legacy default stream, which cannot be captured, or is captured already.

@@ -36,6 +36,11 @@ class Gate {
         open_ = true;
         open_.notify_all();
     }
+    /// For another launch, once the last one has ended.
+    void close() {
+        entered_ = false;
+        open_ = false;
+    }
 
   private:
     /// CUDA loads a kernel when it is first used, which may wait for the device.

@@ -9,7 +9,7 @@ namespace {
 
 class Flattening {
   public:
-    explicit Flattening(LaunchGraph& flat) : flat_(flat) {}
+    Flattening(LaunchGraph& flat, bool is_body) : flat_(flat), is_body_(is_body) {}
 
     /// Null: the graph is no child graph.
     void add(const ExecGraph& graph, const std::uint32_t* child) {
@@ -18,7 +18,7 @@ class Flattening {
         for (std::uint32_t i = 0; i < graph.states.size(); ++i)
             ends.push_back(add(graph.states[i], i, child));
         for (std::size_t i = 0; i < ends.size(); ++i)
-            add_edges(ends, *graph.shape, i);
+            if (is_body_ || !graph.states[i].forgets_order()) add_edges(ends, *graph.shape, i);
         if (!child) return;
         const std::uint32_t end = add_node({nullptr, true, 0, *child});
         add_edge(*child, end);
@@ -44,7 +44,7 @@ class Flattening {
             return {place, static_cast<std::uint32_t>(flat_.nodes.size() - 1)};
         }
         for (const ExecGraph& body : state.bodies)
-            flat_.nodes[place].bodies.push_back(flatten(body));
+            flat_.nodes[place].bodies.push_back(flatten(body, true));
         return {place, place};
     }
 
@@ -80,13 +80,14 @@ class Flattening {
     }
 
     LaunchGraph& flat_;
+    bool is_body_;
 };
 
 } // namespace
 
-std::shared_ptr<const LaunchGraph> flatten(const ExecGraph& graph) {
+std::shared_ptr<const LaunchGraph> flatten(const ExecGraph& graph, bool is_body) {
     auto flat = std::make_shared<LaunchGraph>();
-    Flattening(*flat).add(graph, nullptr);
+    Flattening(*flat, is_body).add(graph, nullptr);
     std::stable_partition(flat->staged.begin(), flat->staged.end(), [&](std::uint32_t node) {
         return flat->nodes[node].work->type() != cudaGraphNodeTypeEventRecord;
     });

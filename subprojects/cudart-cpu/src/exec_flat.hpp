@@ -34,7 +34,8 @@ struct LaunchGraph {
     std::vector<std::uint32_t> staged;
 };
 
-std::shared_ptr<const LaunchGraph> flatten(const ExecGraph& graph);
+/// `is_body`: of a conditional.
+std::shared_ptr<const LaunchGraph> flatten(const ExecGraph& graph, bool is_body = false);
 
 /// "2: kernel scale", in the child graph of node 1 "1/2: kernel scale"; empty for the end of a child graph.
 std::string name_of(const LaunchGraph& graph, std::uint32_t node);

@@ -55,7 +55,7 @@ ExecGraph::ExecGraph(const Graph& graph) : shape(shape_of(graph)) {
         std::vector<ExecGraph> bodies;
         for (const auto& body : node->bodies)
             bodies.emplace_back(*body);
-        states.push_back({node->work, true, std::move(bodies)});
+        states.push_back({node->work, true, std::move(bodies), node->work->forgets_order()});
     }
 }
 

@@ -30,7 +30,11 @@ struct ExecGraph;
 struct NodeState {
     WorkPointer work;
     bool enabled = true;
-    std::vector<ExecGraph> bodies; // of the graphs that the node owns
+    std::vector<ExecGraph> bodies;   // of the graphs that the node owns
+    bool could_forget_order = false; // as it was instantiated
+
+    /// Whether it is disabled in such a way that it orders nothing.
+    bool forgets_order() const { return !enabled && could_forget_order && work->forgets_order(); }
 };
 
 /// One graph, as it was when the exec was made: the one that was instantiated, or one that a node owns.

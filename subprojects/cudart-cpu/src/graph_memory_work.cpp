@@ -184,6 +184,13 @@ void MemsetWork::run() const {
     perform_set(params_);
 }
 
+bool MemsetWork::forgets_order() const {
+    constexpr std::size_t largest = 4096;
+    if (params_.height != 1 || bytes() > largest) return false;
+    const auto range = find_allocation(params_.dst);
+    return !range || range->type != cudaMemoryTypeManaged;
+}
+
 std::string MemsetWork::refuse_exec() const {
     return refuse_set_range(params_);
 }

@@ -65,6 +65,8 @@ class MemsetWork final : public Work {
     std::string details() const override;
     void run() const override;
     bool can_be_disabled() const noexcept override { return true; }
+    /// As the driver does (580, on an H200 and an H100): one row of up to 4096 bytes, but for managed memory.
+    bool forgets_order() const override;
     std::string refuse_exec() const override;
     std::string refuse_device_launch() const override { return {}; }
     std::string refuse_operands(const Work* current) const override;

@@ -62,6 +62,10 @@ class Work {
     /// An exec is made of it, or gets it in an update, or `enabled` changes.
     virtual void attach(const void* /*exec*/, bool /*enabled*/) const {}
     virtual void detach(const void* /*exec*/) const noexcept {}
+    /// Whether a node that was instantiated and is now disabled with such work lets what comes after it start at once,
+    /// instead of after what comes before it.
+    virtual bool forgets_order() const { return false; }
+
     /// Whether the work knows itself whether the node is enabled.
     virtual bool decides_whether_it_runs() const noexcept { return false; }
 

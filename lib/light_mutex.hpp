@@ -1,0 +1,38 @@
+// A lock for what is nearly always free.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace cudag::detail {
+
+/// Costs one atomic exchange where nobody else holds it: less than a std::mutex, which updates of a graph's nodes would
+/// notice. Who has to wait for long, as for an instantiation, sleeps.
+class LightMutex {
+  public:
+    LightMutex() = default;
+    LightMutex(const LightMutex&) = delete;
+    LightMutex& operator=(const LightMutex&) = delete;
+
+    void lock() noexcept {
+        if (!try_lock()) [[unlikely]]
+            wait();
+    }
+    [[nodiscard]] bool try_lock() noexcept { return !locked_.exchange(true, std::memory_order_acquire); }
+    void unlock() noexcept { locked_.store(false, std::memory_order_release); }
+
+  private:
+    void wait() noexcept {
+        constexpr int short_wait = 64;
+        for (int i = 0; !try_lock(); ++i)
+            if (i < short_wait)
+                std::this_thread::yield();
+            else
+                std::this_thread::sleep_for(std::chrono::microseconds(20));
+    }
+
+    std::atomic<bool> locked_ = false;
+};
+
+} // namespace cudag::detail
