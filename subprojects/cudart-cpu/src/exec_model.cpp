@@ -95,17 +95,21 @@ void Exec::detach(const ExecGraph& graph) const noexcept {
 
 NodeState* Exec::find(cudaGraphNode_t source) {
     if (NodeState* state = graph_.find(source)) return state;
-    if (in_bodies_.empty()) index_bodies(graph_);
+    if (in_bodies_.empty()) {
+        std::unordered_map<cudaGraphNode_t, NodeState*> all; // whole, or none of it
+        index_bodies(graph_, all);
+        in_bodies_.swap(all);
+    }
     const auto found = in_bodies_.find(source);
     return found == in_bodies_.end() ? nullptr : found->second;
 }
 
-void Exec::index_bodies(ExecGraph& graph) {
+void Exec::index_bodies(ExecGraph& graph, std::unordered_map<cudaGraphNode_t, NodeState*>& all) {
     for (NodeState& state : graph.states)
         for (ExecGraph& body : state.bodies) {
             for (std::size_t i = 0; i < body.states.size(); ++i)
-                in_bodies_.emplace(body.shape->sources[i], &body.states[i]);
-            index_bodies(body);
+                all.emplace(body.shape->sources[i], &body.states[i]);
+            index_bodies(body, all);
         }
 }
 

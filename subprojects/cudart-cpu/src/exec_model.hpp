@@ -108,7 +108,7 @@ class Exec {
 
     /// Null for nodes that are neither in the graph nor in one that its nodes own.
     NodeState* find(cudaGraphNode_t source);
-    void index_bodies(ExecGraph& graph);
+    static void index_bodies(ExecGraph& graph, std::unordered_map<cudaGraphNode_t, NodeState*>& all);
 
     void attach(const ExecGraph& graph) const;
     void detach(const ExecGraph& graph) const noexcept;
