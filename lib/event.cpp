@@ -51,9 +51,10 @@ Event::~Event() {
 }
 
 void Event::record(StreamRef stream, SourceLocation location) {
-    require(cudaEventRecord(require_event(event_, "record", location), stream.get()), "cudaEventRecord", "record",
-            location);
-    mark_ = detail::mark_stream(stream.get());
+    const cudaEvent_t event = require_event(event_, "record", location);
+    const detail::StreamMark mark = detail::mark_stream(stream.get());
+    require(cudaEventRecord(event, stream.get()), "cudaEventRecord", "record", location);
+    mark_ = mark;
 }
 
 void Event::synchronize(SourceLocation location) const {

@@ -248,16 +248,16 @@ void rethrow_host_failures(const std::shared_ptr<HostClaim>& claim) {
     rethrow_chosen([&](const Waiting& one) { return one.claim == claim; });
 }
 
-StreamMark mark_stream(cudaStream_t stream) noexcept {
+StreamMark mark_stream(cudaStream_t stream) {
     Exceptions& all = exceptions();
     if (!all.any_launched.load(std::memory_order_relaxed)) return {};
     auto capture = cudaStreamCaptureStatusNone;
-    const cudaError_t status = cudaStreamIsCapturing(stream, &capture);
-    ignore(status);
-    if (status != cudaSuccess || capture != cudaStreamCaptureStatusNone) return {}; // marks a place in a graph
-    const StreamKey key = key_of(stream);
+    checked(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
+    if (capture != cudaStreamCaptureStatusNone) return {}; // marks a place in a graph
+    unsigned long long id = 0;
+    checked(cudaStreamGetId(stream, &id), "cudaStreamGetId");
     const std::scoped_lock lock(all.mutex);
-    return {stream, key.id.value_or(0), key.id ? all.last_order : 0};
+    return {stream, id, all.last_order};
 }
 
 void claim_gone(const std::shared_ptr<HostClaim>& claim) noexcept {

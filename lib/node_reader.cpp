@@ -19,12 +19,12 @@ namespace {
 std::optional<Parameter> parameter_of(CUfunction function, std::size_t index) {
     std::size_t offset = 0;
     std::size_t size = 0;
-    const CUresult result = driver().func_get_param_info(function, index, &offset, &size);
+    CUresult result = driver().func_get_param_info(function, index, &offset, &size);
+    if (result == CUDA_ERROR_INVALID_VALUE) { // the end of the list, or a failure; but only the end is there again
+        result = driver().func_get_param_info(function, index, &offset, &size);
+        if (result == CUDA_ERROR_INVALID_VALUE) return std::nullopt;
+    }
     if (result == CUDA_SUCCESS) return Parameter{static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)};
-    // The end of the list and a failure have one code; but only the end is there again.
-    if (result == CUDA_ERROR_INVALID_VALUE &&
-        driver().func_get_param_info(function, index, &offset, &size) == CUDA_ERROR_INVALID_VALUE)
-        return std::nullopt;
     raise_call<GraphError>(to_runtime(result), "cuFuncGetParamInfo", {kernel_name(function)}, Api::driver);
 }
 

@@ -53,8 +53,8 @@ TEST_CASE("a call on a stream or an event that fails leaves it usable", "[unit][
     cudag::Event end;
     check_throws_once(for_every_call_failing([&] { stream.synchronize(); }));
     check_throws_once(for_every_call_failing([&] { return stream.query(); }));
-    check_throws_once(for_every_call_failing([&] { start.record(stream); }));
-    check_throws_once(for_every_call_failing([&] { end.record(stream); }));
+    check_throws_always(for_every_call_failing([&] { start.record(stream); }));
+    check_throws_always(for_every_call_failing([&] { end.record(stream); }));
     check_throws_once(for_every_call_failing([&] { end.synchronize(); }));
     check_throws_once(for_every_call_failing([&] { return end.query(); }));
     check_throws_once(for_every_call_failing([&] { return end.milliseconds_since(start); }));

@@ -16,8 +16,9 @@ struct StreamMark {
     std::uint64_t order = 0; ///< of the last launch of all before it; 0 if there was none
 };
 
-/// The launches made in `stream` so far. Asks CUDA nothing before the first launch with host nodes.
-[[nodiscard]] StreamMark mark_stream(cudaStream_t stream) noexcept;
+/// The launches made in `stream` so far. Asks CUDA nothing before the first launch with host nodes. Throws Error if
+/// CUDA does not tell which stream it is.
+[[nodiscard]] StreamMark mark_stream(cudaStream_t stream);
 
 /// Throws HostError if host nodes of these launches threw what nobody has seen.
 void rethrow_host_failures(const StreamMark& mark);
