@@ -70,8 +70,23 @@ E refused_though_unread(Call&& call) {
     return *caught;
 }
 
-constexpr const char* copy_is_unread = "cuMemcpyDtoDAsync_v2 failed, and nobody has read its error: invalid argument "
-                                       "(cudaErrorInvalidValue)";
+/// A driver before CUDA 12.9 has no log: what failed is told then, but neither which call it was nor why.
+bool has_log() {
+    int driver = 0;
+    check(cudaDriverGetVersion(&driver));
+    return driver >= 12090;
+}
+std::string logged(const std::string& text) {
+    return has_log() ? text : std::string();
+}
+
+std::string copy_is_unread() {
+    return (has_log() ? "cuMemcpyDtoDAsync_v2" : "a call") +
+           std::string(" failed, and nobody has read its error: invalid argument (cudaErrorInvalidValue)");
+}
+std::string broken_by_launch() {
+    return "the capture was broken" + logged(" by cuLaunchKernel") + ": invalid argument";
+}
 
 } // namespace
 
@@ -95,15 +110,15 @@ TEST_CASE("a raw launch that breaks a capture in a step is told with CUDA's reas
                                   {.mode = mode}));
     });
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
-    CHECK(error.operation() == "cuLaunchKernel");
+    CHECK(error.operation() == logged("cuLaunchKernel"));
     CHECK(error.labels() == Labels{"launches"});
     CHECK(error.location().line == line);
-    CHECK_THAT(error.log(), ContainsSubstring(kernel.reason));
-    CHECK_THAT(error.what(), ContainsSubstring("step \"launches\" at ") &&
-                                 ContainsSubstring("the capture was broken by cuLaunchKernel: invalid argument") &&
-                                 ContainsSubstring("CUDA's log: " + kernel.reason) &&
-                                 ContainsSubstring("launch with cudag::launch, which names the kernel") &&
+    CHECK_THAT(error.log(), ContainsSubstring(logged(kernel.reason)));
+    CHECK_THAT(error.what(), ContainsSubstring("step \"launches\" at ") && ContainsSubstring(broken_by_launch()) &&
+                                 ContainsSubstring(logged("CUDA's log: " + kernel.reason)) &&
                                  !ContainsSubstring("record it in steps"));
+    CHECK_THAT(error.what(), ContainsSubstring(has_log() ? "launch with cudag::launch, which names the kernel"
+                                                         : "a call of this step broke it"));
     CHECK(is_usable(stream));
 }
 
@@ -117,9 +132,10 @@ TEST_CASE("a raw launch that breaks a capture without steps is told at the end",
             launch_raw(s, 1, 1, 0, cell.data()); // fails, too, as the capture is broken
         }));
     });
+    if (!has_log()) return; // the last error is that of the second launch
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
-    CHECK_THAT(error.what(), ContainsSubstring("finish: the capture was broken by cuLaunchKernel: invalid argument") &&
-                                 ContainsSubstring("CUDA's log: " + kernel.reason));
+    CHECK_THAT(error.what(), ContainsSubstring("finish: ") && ContainsSubstring(broken_by_launch()) &&
+                                 ContainsSubstring(logged("CUDA's log: " + kernel.reason)));
     CHECK(is_usable(stream));
 }
 
@@ -136,7 +152,8 @@ TEST_CASE("a raw launch that breaks a region leaves the builder as it was", "[ca
         });
     });
     CHECK(error.labels() == Labels{"launches"});
-    CHECK_THAT(error.what(), ContainsSubstring(kernel.reason));
+    CHECK_THAT(error.what(),
+               ContainsSubstring(broken_by_launch()) && ContainsSubstring(logged("CUDA's log: " + kernel.reason)));
     b.kernel({}, add, cell, cell, 4).after(before);
     run(std::move(b));
     CHECK(read(cell) == std::vector{7});
@@ -157,11 +174,11 @@ TEST_CASE("an error that a step leaves unread is told with the step, and the cap
         });
     });
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
-    CHECK(error.operation() == "cuMemcpyDtoDAsync_v2");
+    CHECK(error.operation() == logged("cuMemcpyDtoDAsync_v2"));
     CHECK(error.labels() == Labels{"copies"});
     CHECK(error.location().line == line);
-    CHECK_THAT(error.what(), ContainsSubstring("step \"copies\" at ") && ContainsSubstring(copy_is_unread) &&
-                                 ContainsSubstring("CUDA's log: Null address specified") &&
+    CHECK_THAT(error.what(), ContainsSubstring("step \"copies\" at ") && ContainsSubstring(copy_is_unread()) &&
+                                 ContainsSubstring(logged("CUDA's log: Null address specified")) &&
                                  ContainsSubstring("wrap each call in cudag::check"));
     CHECK(capture.status() == CaptureStatus::active);
     capture.step("fine", [](cudaStream_t s) { launch(s, {}, nothing); });
@@ -198,13 +215,13 @@ TEST_CASE("an error that was left unread outside of steps is told by the next st
     copy_to_null(stream.get(), cell.data());
     const auto step = refused_though_unread<CaptureError>([&] { capture.step("next", [] {}); });
     CHECK_THAT(step.what(), ContainsSubstring("step \"next\" at ") && ContainsSubstring("before this step, ") &&
-                                ContainsSubstring(copy_is_unread));
+                                ContainsSubstring(copy_is_unread()));
     copy_to_null(stream.get(), cell.data());
     const auto mark = refused_though_unread<CaptureError>([&] { capture.mark("here"); });
-    CHECK_THAT(mark.what(), ContainsSubstring("mark \"here\" at ") && ContainsSubstring(copy_is_unread));
+    CHECK_THAT(mark.what(), ContainsSubstring("mark \"here\" at ") && ContainsSubstring(copy_is_unread()));
     copy_to_null(stream.get(), cell.data());
     const auto finish = refused_though_unread<CaptureError>([&] { static_cast<void>(std::move(capture).finish()); });
-    CHECK_THAT(finish.what(), ContainsSubstring("finish: ") && ContainsSubstring(copy_is_unread));
+    CHECK_THAT(finish.what(), ContainsSubstring("finish: ") && ContainsSubstring(copy_is_unread()));
     CHECK(capture.status() == CaptureStatus::none);
     CHECK(is_usable(stream));
 }
@@ -224,7 +241,7 @@ TEST_CASE("an error that was left unread between forks is told by the step aroun
         }));
     });
     CHECK(error.labels() == Labels{"forks"});
-    CHECK_THAT(error.what(), ContainsSubstring("CUDA's log: Null address specified"));
+    CHECK_THAT(error.what(), ContainsSubstring(logged("CUDA's log: Null address specified")));
     CHECK(is_usable(side));
 }
 
@@ -241,7 +258,7 @@ TEST_CASE("an error that a region leaves unread is told, and leaves the builder 
         });
     });
     CHECK_THAT(error.what(),
-               ContainsSubstring("finish: ") && ContainsSubstring(copy_is_unread) && !ContainsSubstring("lost"));
+               ContainsSubstring("finish: ") && ContainsSubstring(copy_is_unread()) && !ContainsSubstring("lost"));
     b.capture(stream, [&](cudaStream_t s) { launch(s, {}, add, cell, cell, 4); }).after(before);
     const Graph graph = std::move(b).build();
     CHECK(graph.node_count() == 2);
@@ -275,6 +292,7 @@ TEST_CASE("an error from before a capture is not told as the capture's", "[captu
         CHECK(cudaGetLastError() == cudaErrorInvalidValue);
     }
     SECTION("but one of the same code in a step is the step's") {
+        if (!has_log()) return; // nothing else tells the two apart
         const auto error = refused_though_unread<CaptureError>(
             [&] { capture.step("copies", [&](cudaStream_t s) { copy_to_null(s, cell.data()); }); });
         CHECK(error.labels() == Labels{"copies"});
@@ -416,6 +434,6 @@ TEST_CASE("a graphed function tells the errors that its function leaves unread",
         },
         {.warm_up_runs = 0});
     const auto error = refused<CaptureError>([&] { f.forward(stream); });
-    CHECK_THAT(error.what(), ContainsSubstring("step \"forward()\" at ") && ContainsSubstring(copy_is_unread));
+    CHECK_THAT(error.what(), ContainsSubstring("step \"forward()\" at ") && ContainsSubstring(copy_is_unread()));
     CHECK(f.size() == 0);
 }
