@@ -159,8 +159,11 @@ void ExecState::launch(cudaStream_t stream) {
         park_all();
     if (!uploaded_ && source_->has_device_updatable()) [[unlikely]]
         upload(stream); // what kernels change must be on the device before
-    if (host_launches_) [[unlikely]]
+    StreamKey target;
+    if (host_launches_) [[unlikely]] {
         host_launches_->prepare();
+        target = launch_target(stream);
+    }
     if (in_flight_.tracks()) {
         auto marker = in_flight_.marker(stream);
         launch_native(stream);
@@ -169,7 +172,7 @@ void ExecState::launch(cudaStream_t stream) {
         launch_native(stream);
     }
     if (host_launches_) [[unlikely]]
-        host_launches_->launched(stream);
+        host_launches_->launched(target);
     uploaded_ = true;
     ++replays_;
 }

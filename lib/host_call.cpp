@@ -204,12 +204,11 @@ void HostLaunches::prepare() {
         launches_.reserve(std::max<std::size_t>(16, 2 * launches_.capacity()));
 }
 
-void HostLaunches::launched(cudaStream_t stream) noexcept {
-    const StreamKey key = key_of(stream);
+void HostLaunches::launched(const StreamKey& stream) noexcept {
     Exceptions& all = exceptions();
     const std::scoped_lock lock(all.mutex);
     all.any_launched.store(true, std::memory_order_relaxed);
-    const Place place{key, ++all.last_order};
+    const Place place{stream, ++all.last_order};
     launches_.push_back({++count_, place});
     if (all.unplaced == 0) return;
     for (Waiting& one : all.waiting) // thrown before this was noted
@@ -248,16 +247,22 @@ void rethrow_host_failures(const std::shared_ptr<HostClaim>& claim) {
     rethrow_chosen([&](const Waiting& one) { return one.claim == claim; });
 }
 
+StreamKey launch_target(cudaStream_t stream) {
+    auto capture = cudaStreamCaptureStatusNone;
+    checked(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
+    if (capture != cudaStreamCaptureStatusNone) return {stream}; // asking for the id would break it
+    unsigned long long id = 0;
+    checked(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+    return {stream, id};
+}
+
 StreamMark mark_stream(cudaStream_t stream) {
     Exceptions& all = exceptions();
     if (!all.any_launched.load(std::memory_order_relaxed)) return {};
-    auto capture = cudaStreamCaptureStatusNone;
-    checked(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
-    if (capture != cudaStreamCaptureStatusNone) return {}; // marks a place in a graph
-    unsigned long long id = 0;
-    checked(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+    const StreamKey key = launch_target(stream);
+    if (!key.id) return {}; // marks a place in a graph
     const std::scoped_lock lock(all.mutex);
-    return {stream, id, all.last_order};
+    return {stream, *key.id, all.last_order};
 }
 
 void claim_gone(const std::shared_ptr<HostClaim>& claim) noexcept {

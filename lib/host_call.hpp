@@ -34,6 +34,10 @@ struct StreamKey {
     }
 };
 
+/// Which stream a launch is about to go to. Throws Error if CUDA does not tell; no stream, if it is being captured,
+/// which the launch refuses by name.
+[[nodiscard]] StreamKey launch_target(cudaStream_t stream);
+
 /// Who may ask for what the host nodes of an Exec threw: the Exec. Guarded by the lock of all exceptions.
 struct HostClaim {
     bool gone = false;
@@ -58,7 +62,7 @@ class HostLaunches {
     [[nodiscard]] std::uint64_t count() noexcept;
     /// Room for one more launch: `launched` then cannot fail after CUDA has taken it.
     void prepare();
-    void launched(cudaStream_t stream) noexcept;
+    void launched(const StreamKey& stream) noexcept;
 
     /// Where launch `number` is; nothing while that is not noted. Call with the lock of all exceptions.
     [[nodiscard]] std::optional<Place> find(std::uint64_t number) const noexcept;

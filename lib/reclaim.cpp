@@ -28,21 +28,20 @@ void CUDART_CB hand_over(void* user_data) {
         ;
 }
 
-} // namespace
-
-namespace {
-
-cudaUserObject_t keep_as_object(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) {
+template <class E>
+cudaUserObject_t keep_as_object(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects,
+                                Subject subject = {}) {
     auto bundle = std::make_unique<Bundle>();
     cudaUserObject_t user_object = nullptr;
-    checked<GraphError>(cudaUserObjectCreate(&user_object, bundle.get(), hand_over, 1, cudaUserObjectNoDestructorSync),
-                        "cudaUserObjectCreate");
+    const cudaError_t created =
+        cudaUserObjectCreate(&user_object, bundle.get(), hand_over, 1, cudaUserObjectNoDestructorSync);
+    if (created != cudaSuccess) raise_call<E>(created, "cudaUserObjectCreate", subject);
     Bundle& kept = *bundle.release(); // the user object's from here on
     const cudaError_t status = cudaGraphRetainUserObject(graph, user_object, 1, cudaGraphUserObjectMove);
     if (status != cudaSuccess) {
-        CallFailure failure = describe_failure(status, "cudaGraphRetainUserObject", {}, Api::runtime);
+        CallFailure failure = describe_failure(status, "cudaGraphRetainUserObject", std::move(subject), Api::runtime);
         ignore(cudaUserObjectRelease(user_object, 1));
-        throw GraphError(status, failure.text, std::move(failure.details));
+        throw E(status, failure.text, std::move(failure.details));
     }
     kept.objects = std::move(objects);
     return user_object;
@@ -51,11 +50,11 @@ cudaUserObject_t keep_as_object(cudaGraph_t graph, std::vector<std::shared_ptr<c
 } // namespace
 
 void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) {
-    keep_as_object(graph, std::move(objects));
+    keep_as_object<GraphError>(graph, std::move(objects));
 }
 
 KeptForExecs::KeptForExecs(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) : graph_(graph) {
-    if (!objects.empty()) object_ = keep_as_object(graph, std::move(objects));
+    if (!objects.empty()) object_ = keep_as_object<InstantiateError>(graph, std::move(objects), {"instantiate"});
 }
 
 KeptForExecs::~KeptForExecs() {

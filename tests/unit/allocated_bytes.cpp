@@ -18,9 +18,14 @@ std::size_t allocated_bytes() noexcept {
 }
 
 void* operator new(std::size_t size) {
-    void* const memory = std::malloc(size == 0 ? 1 : size);
+    void* const memory = operator new(size, std::nothrow);
     if (memory == nullptr) throw std::bad_alloc();
-    held += malloc_usable_size(memory);
+    return memory;
+}
+
+void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    void* const memory = std::malloc(size == 0 ? 1 : size);
+    if (memory != nullptr) held += malloc_usable_size(memory);
     return memory;
 }
 
@@ -30,5 +35,9 @@ void operator delete(void* memory) noexcept {
 }
 
 void operator delete(void* memory, std::size_t) noexcept {
+    operator delete(memory);
+}
+
+void operator delete(void* memory, const std::nothrow_t&) noexcept {
     operator delete(memory);
 }
