@@ -52,7 +52,7 @@ class LoopCheck {
     void visit(const GraphState& graph) {
         for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
             const NodeRecord& node = graph.nodes()[i];
-            if (const auto* kernel = std::get_if<const KernelParams*>(&node.params)) look_at(**kernel);
+            if (const auto* kernel = std::get_if<const KernelParams*>(&graph.params(i))) look_at(**kernel);
             const auto inside = graph.nested_in(i);
             if (inside.empty()) continue;
             const auto* conditional = std::get_if<const ConditionalParams*>(&node.params);

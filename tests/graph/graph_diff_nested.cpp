@@ -1,5 +1,6 @@
 // diff of graphs whose nodes have graphs inside, and of conditions.
 #include "conditional_kernels.hpp"
+#include "cuda_version.hpp"
 #include "native.hpp"
 
 using cudag::Condition;
@@ -16,6 +17,7 @@ Graph branch_and_child(const DeviceBuffer<int>& cell, bool has_else) {
     GraphBuilder inner;
     inner.kernel({}, store, cell, 1).label("in the child");
     inner.memset(cell, 3).label("fill in the child");
+    const Graph child = std::move(inner).build();
     GraphBuilder b;
     const Condition condition = b.condition(1);
     const auto body = [&](GraphBuilder& writes) { writes.kernel({}, store, cell, 2).label("body"); };
@@ -23,7 +25,7 @@ Graph branch_and_child(const DeviceBuffer<int>& cell, bool has_else) {
         b.if_(condition, body, body).label("if");
     else
         b.if_(condition, body).label("if");
-    b.child(std::move(inner).build()).label("child");
+    b.child(child).label("child");
     return std::move(b).build();
 }
 
@@ -45,6 +47,7 @@ Graph two_conditions(const DeviceBuffer<int>& cell, bool reverse, bool swapped_s
 } // namespace
 
 TEST_CASE("graphs inside nodes are compared with those inside the same nodes", "[graph][diff]") {
+    if (older_than(12080)) return;
     const DeviceBuffer<int> cell(1);
     const Graph without = branch_and_child(cell, false);
     const Graph with = branch_and_child(cell, true);
@@ -65,8 +68,9 @@ TEST_CASE("a child in the place of a conditional is not compared with its body",
     const DeviceBuffer<int> cell(1);
     GraphBuilder inner;
     inner.kernel({}, store, cell, 1);
+    const Graph child = std::move(inner).build();
     GraphBuilder b;
-    b.child(std::move(inner).build());
+    b.child(child);
     GraphBuilder c;
     c.if_(c.condition(1), [&](GraphBuilder& body) { body.memset(cell, 1); });
     const auto differences = diff(std::move(b).build(), std::move(c).build());
