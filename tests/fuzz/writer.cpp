@@ -58,6 +58,7 @@ class Writer {
             } catch (const BuilderLost&) {
                 require(is_lost(b), "a builder that was lost works on");
                 note("  the builder is lost");
+                injector_.leave();
                 options_.failing_regions = 0;
             }
         }
@@ -421,10 +422,7 @@ class Writer {
         } catch (const cudag::CaptureError&) {
             require(way != 0 && way != 4, "what a region throws is lost");
             require(cudaGetLastError() == cudaSuccess, "a failed region leaves CUDA's last error");
-            if (in_body) {
-                injector_.leave();
-                throw BuilderLost();
-            }
+            if (in_body) throw BuilderLost();
             if (is_lost(b)) {
                 require(plan_.has_conditions(), "a builder without conditions is lost");
                 throw BuilderLost();
