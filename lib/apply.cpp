@@ -10,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include <cstddef>
 #include <utility>
 #include <vector>
 
@@ -27,7 +28,10 @@ struct ChangedNode {
 
 /// Everything that can fail before the first node is pushed.
 std::vector<ChangedNode> changes_of(ExecState& exec, const GraphState& graph) {
+    std::size_t count = 0;
+    graph.for_each_change_since(exec.seen(), [&](const UpdatedNode&) { ++count; });
     std::vector<ChangedNode> changed;
+    changed.reserve(count);
     graph.for_each_change_since(exec.seen(), [&](const UpdatedNode& node) {
         Shadow& shadow = exec.shadow({*node.graph, node.index});
         exec.reserve(shadow, node.params); // the update of a whole graph may have given the node another kernel

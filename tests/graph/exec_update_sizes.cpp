@@ -79,7 +79,6 @@ TEST_CASE("apply gives a node its kernel back after a whole update to one of few
     c.kernel({}, store, numbers.data() + 1, 6).after(smaller);
     const Graph other = std::move(c).build();
     REQUIRE(exec.update(other).updated());
-    exec.update(second, numbers.data() + 1, 6); // its shadow is the neighbour of the first one's
 
     graph.update(first, cells, 2U, Inputs{}, 2U);
     graph.update(second, numbers.data() + 1, 8);
