@@ -228,11 +228,15 @@ class DagFuzz {
     static bool is_moved(const Step& step, const Params& a, const Params& b) {
         return step.kind == Kind::copy_2d && a.inputs.areas[0] != b.inputs.areas[0];
     }
-    static bool moves_copy(const Running& running, const Source& next) {
-        const std::vector<const Step*>& steps = next.plan->steps;
-        return std::any_of(steps.begin(), steps.end(), [&](const Step* step) {
-            return is_moved(*step, next.values[step->id], running.values[step->id]);
+    static bool moves_copy(const Running& running, const Level& level, const Values& values) {
+        return std::any_of(level.steps.begin(), level.steps.end(), [&](const Step& step) {
+            return is_moved(step, values[step.id], running.values[step.id]) ||
+                   std::any_of(step.bodies.begin(), step.bodies.end(),
+                               [&](const Level& body) { return moves_copy(running, body, values); });
         });
+    }
+    static bool moves_copy(const Running& running, const Source& next) {
+        return moves_copy(running, next.plan->root, next.values);
     }
 
     void update_exec(Running& running) {
@@ -535,11 +539,18 @@ class DagFuzz {
         const Step& step = *children[random_.below(children.size())];
         Values values = random_values(*source.plan, options_.profile, random_);
         Nodes nodes;
-        note("exec {}: update of child {} to a graph", running.number, step.id);
+        const bool refused = moves_copy(running, step.bodies[0], values);
+        note("exec {}: update of child {} to a graph{}", running.number, step.id, refused ? ", which is refused" : "");
         Graph next = write_level(bench_, *source.plan, step.bodies[0], values, nodes, {}, attempts_, injector_);
         const auto child = nodes_of(source)[step.id].as<cudag::ChildNode>();
+        const auto update = [&] { running.exec->update(child, next); };
+        if (refused) {
+            if (!injector_.active())
+                expect_refused<cudag::UpdateError>("an update of a child that moves a copy", update);
+            return;
+        }
         try {
-            attempt("update of a child", [&] { running.exec->update(child, next); });
+            attempt("update of a child", update);
         } catch (const cudag::UpdateError& error) {
             // CUDA counts the nodes ever made in a child, those of calls that were refused among them.
             if (std::string_view(error.what()).find("Number of nodes created") == std::string_view::npos) throw;
