@@ -220,7 +220,7 @@ void kernel_parameter_not_trivial(cudag::GraphBuilder& builder, [[maybe_unused]]
 #if CUDAG_MISTAKE == 39 // expect-error: cudag: kernel parameters must be trivially copyable
     builder.kernel(cudag::LaunchConfig(), takes_object, host);
 #else
-    builder.kernel(cudag::LaunchConfig(), takes_pointer, device);
+    builder.kernel(cudag::LaunchConfig(), takes_text, device);
 #endif
 }
 

@@ -136,7 +136,4 @@ void programmatic_untyped([[maybe_unused]] const cudag::Node& node, [[maybe_unus
 // A handle found inside a child is as typed as the one given.
 void inside_type(const cudag::ChildNode& child, const cudag::KernelNode<int>& kernel) {
     [[maybe_unused]] const cudag::KernelNode<int> found = child.inside(kernel);
-#if CUDAG_MISTAKE == 30 // expect-error: cudag: handles get their type by as<>(), as(kernel) or find_one(kernel)
-    [[maybe_unused]] const cudag::KernelNode<float> other = child.inside(kernel);
-#endif
 }
