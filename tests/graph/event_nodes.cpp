@@ -194,7 +194,7 @@ TEST_CASE("event nodes of an adopted graph get handles", "[event][adopt]") {
     CHECK(mark.query());
 }
 
-TEST_CASE("an event that was moved from is refused", "[event][nodes]") {
+TEST_CASE("a node with an event that was moved from is refused", "[event][nodes]") {
     Event mark;
     const Event taken = std::move(mark);
     const auto record = refused_node([&](GraphBuilder& b) { b.record(mark); });

@@ -93,7 +93,7 @@ TEST_CASE("a stream that was moved from by assignment is no other stream", "[str
     CHECK(first.query());
 }
 
-TEST_CASE("an event that was moved from is refused", "[event]") {
+TEST_CASE("every call of an event that was moved from is refused", "[event]") {
     const Stream stream;
     Event first;
     Event second = std::move(first);
