@@ -21,23 +21,23 @@ constexpr std::size_t scratch_bytes = std::size_t{64} * 1024;
 enum class Kind { device, host };
 
 /// Where the memory of a node is.
-struct Place {
+struct Home {
     int device;
     Kind kind;
 };
 
-Place place_of(const void* memory) {
-    Place place{0, Kind::device};
+Home home_of(const void* memory) {
+    Home home{0, Kind::device};
     cudaPointerAttributes attributes{};
     const cudaError_t status = cudaPointerGetAttributes(&attributes, memory);
     ignore(status);
-    if (status == cudaSuccess && attributes.type == cudaMemoryTypeHost) place.kind = Kind::host;
+    if (status == cudaSuccess && attributes.type == cudaMemoryTypeHost) home.kind = Kind::host;
     const bool known = status == cudaSuccess && attributes.type != cudaMemoryTypeUnregistered;
     if (known && attributes.device >= 0)
-        place.device = attributes.device;
+        home.device = attributes.device;
     else
-        checked<UpdateError>(cudaGetDevice(&place.device), "cudaGetDevice");
-    return place;
+        checked<UpdateError>(cudaGetDevice(&home.device), "cudaGetDevice");
+    return home;
 }
 
 /// Memory that no node ever writes to, since all that have it are disabled. By contexts' ids, which are not used again
@@ -72,10 +72,10 @@ class Scratch {
     std::map<std::pair<unsigned long long, Kind>, void*> memory_;
 };
 
-void* scratch_at(const Place& place) {
+void* scratch_at(const Home& home) {
     static auto* scratch = new Scratch;
-    const DeviceGuard guard(place.device);
-    return scratch->get(place.kind);
+    const DeviceGuard guard(home.device);
+    return scratch->get(home.kind);
 }
 
 /// CUDA wants the context of the node, which is that of the memory or, if another device reaches it, the current one.
@@ -99,13 +99,13 @@ bool loses_order(const NodeParams& params) noexcept {
 
 NativeResult park(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params) {
     const SetParams& set = *std::get<const SetParams*>(params);
-    const Place place = place_of(set.destination);
-    const SetParams parked{scratch_at(place), scratch_bytes / set.element_bytes, set.element_bytes, 0};
-    return set_in_context(exec, node, &parked, place.device);
+    const Home home = home_of(set.destination);
+    const SetParams parked{scratch_at(home), scratch_bytes / set.element_bytes, set.element_bytes, 0};
+    return set_in_context(exec, node, &parked, home.device);
 }
 
 NativeResult unpark(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params) {
-    return set_in_context(exec, node, params, place_of(std::get<const SetParams*>(params)->destination).device);
+    return set_in_context(exec, node, params, home_of(std::get<const SetParams*>(params)->destination).device);
 }
 
 } // namespace cudag::detail

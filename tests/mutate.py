@@ -126,7 +126,9 @@ class Build:
         for entry in json.loads((self.folder / "compile_commands.json").read_text()):
             source = (Path(entry["directory"]) / entry["file"]).resolve()
             if any(source.is_relative_to(ROOT / part) for part in FOLDERS) and f"{self.library}.p/" in entry["output"]:
-                self.commands[str(source.relative_to(ROOT))] = (entry["command"], entry["output"])
+                # The precompiled header has the headers as they are here, not the copies that get the defects.
+                command = re.sub(r" -include lib_pch\.hpp\b", "", entry["command"])
+                self.commands[str(source.relative_to(ROOT))] = (command, entry["output"])
         if not self.commands:
             sys.exit(f"mutate: {folder} is no complete build of this source tree")
         self.users = self.users_of_headers()
