@@ -1,8 +1,8 @@
 // The device of a builder's view: made current for one call.
 #include <cudag/detail/builder_graph.hpp>
 
-#include "failure.hpp"
-#include "graph_state.hpp"
+#include "cuda/failure.hpp"
+#include "graph/graph_state.hpp"
 
 namespace cudag::detail {
 

@@ -1,9 +1,9 @@
 // GraphBuilder: from the first node to the finished Graph.
 #include <cudag/builder.hpp>
 
-#include "device_guard.hpp"
-#include "failure.hpp"
-#include "graph_state.hpp"
+#include "cuda/device_guard.hpp"
+#include "cuda/failure.hpp"
+#include "graph/graph_state.hpp"
 #include "loop_check.hpp"
 #include "memory_check.hpp"
 #include "new_conditional.hpp"

@@ -1,9 +1,9 @@
 // Whether the loops of a graph can end.
 #include "loop_check.hpp"
 
-#include "failure.hpp"
-#include "kernel_attributes.hpp"
-#include "search.hpp"
+#include "cuda/failure.hpp"
+#include "graph/find.hpp"
+#include "node/kernel_attributes.hpp"
 #include "set_condition.hpp"
 
 #include <cudag/condition.hpp>

@@ -1,7 +1,7 @@
 // Whether the loops of a graph can end.
 #pragma once
 
-#include "graph_state.hpp"
+#include "graph/graph_state.hpp"
 
 namespace cudag::detail {
 

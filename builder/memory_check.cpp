@@ -1,9 +1,9 @@
 // Whether every path puts the users of graph memory where it exists.
 #include "memory_check.hpp"
 
-#include "edge_groups.hpp"
-#include "failure.hpp"
+#include "cuda/failure.hpp"
 #include "memory_uses.hpp"
+#include "plan/edge_groups.hpp"
 #include "reach.hpp"
 
 #include <fmt/format.h>

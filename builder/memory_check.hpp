@@ -1,7 +1,7 @@
 // Finds uses of graph memory that are not between its allocation and its end.
 #pragma once
 
-#include "graph_state.hpp"
+#include "graph/graph_state.hpp"
 
 namespace cudag::detail {
 

@@ -1,7 +1,7 @@
 // Which nodes of a graph work on memory that it allocates or frees.
 #pragma once
 
-#include "graph_state.hpp"
+#include "graph/graph_state.hpp"
 
 #include <cstddef>
 #include <cstdint>

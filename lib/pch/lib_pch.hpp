@@ -1,8 +1,8 @@
 // Compiled once for the library: most of the time of each source goes into these headers. Every source still includes
 // what it uses; CI builds without this, too.
-#include "../exec_state.hpp"
-#include "../failure.hpp"
-#include "../graph_state.hpp"
+#include "../cuda/failure.hpp"
+#include "../exec/exec_state.hpp"
+#include "../graph/graph_state.hpp"
 
 #include <cudag/cudag.hpp>
 

@@ -24,7 +24,7 @@ Graph adopted_cycle(int* cell) {
     const std::vector<cudag::Node> nodes = graph.nodes();
     const cudaGraphNode_t from[] = {nodes[0].native(), nodes[1].native()};
     const cudaGraphNode_t to[] = {nodes[1].native(), nodes[0].native()};
-    cudag::check(cudag::detail::compat::graph_add_dependencies(native, from, to, nullptr, 2));
+    cudag::check(add_dependencies(native, from, to, nullptr, 2));
     return graph;
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("an error of instantiate says so if CUDA names a node that cudag does 
     for (cudaGraphNode_t& node : nodes)
         cudag::check(cudaGraphAddEmptyNode(&node, graph.native(), nullptr, 0));
     const cudaGraphNode_t other[2] = {nodes[1], nodes[0]};
-    cudag::check(cudag::detail::compat::graph_add_dependencies(graph.native(), nodes, other, nullptr, 2));
+    cudag::check(add_dependencies(graph.native(), nodes, other, nullptr, 2));
     const auto error = refused<InstantiateError>([&] { static_cast<void>(graph.instantiate()); });
     CHECK(error.labels().empty());
     CHECK_THAT(error.what(), ContainsSubstring("instantiate: a node of kind empty that cudag does not know"));

@@ -28,13 +28,12 @@ struct NativeEdge {
 };
 
 std::vector<NativeEdge> annotated_edges(cudaGraph_t graph) {
-    using cudag::detail::compat::graph_get_edges;
     std::size_t count = 0;
-    cudag::check(graph_get_edges(graph, nullptr, nullptr, nullptr, &count));
+    cudag::check(get_edges(graph, nullptr, nullptr, nullptr, &count));
     std::vector<cudaGraphNode_t> from(count);
     std::vector<cudaGraphNode_t> to(count);
     std::vector<cudaGraphEdgeData> data(count);
-    if (count != 0) cudag::check(graph_get_edges(graph, from.data(), to.data(), data.data(), &count));
+    if (count != 0) cudag::check(get_edges(graph, from.data(), to.data(), data.data(), &count));
     std::vector<NativeEdge> edges;
     for (std::size_t i = 0; i < count; ++i) {
         CHECK(data[i].to_port == 0);

@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include <cudag/detail/cuda_compat.hpp>
-
 #include "test.hpp"
 
 inline cudaKernelNodeParams kernel_params(const cudag::Node& node) {
@@ -38,15 +36,33 @@ inline cudaGraphNodeType native_type(const cudag::Node& node) {
     return type;
 }
 
+/// `data` may be null if no edge carries any. 13.0 folded the edge-data variants into the original names.
+inline cudaError_t get_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, cudaGraphEdgeData* data,
+                             std::size_t* count) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphGetEdges(graph, from, to, data, count);
+#else
+    return cudaGraphGetEdges_v2(graph, from, to, data, count);
+#endif
+}
+
+inline cudaError_t add_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                    const cudaGraphEdgeData* data, std::size_t count) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphAddDependencies(graph, from, to, data, count);
+#else
+    return cudaGraphAddDependencies_v2(graph, from, to, data, count);
+#endif
+}
+
 using NativeEdges = std::vector<std::pair<cudaGraphNode_t, cudaGraphNode_t>>;
 
 inline NativeEdges native_edges(cudaGraph_t graph) {
     std::size_t count = 0;
-    cudag::check(cudag::detail::compat::graph_get_edges(graph, nullptr, nullptr, nullptr, &count));
+    cudag::check(get_edges(graph, nullptr, nullptr, nullptr, &count));
     std::vector<cudaGraphNode_t> from(count);
     std::vector<cudaGraphNode_t> to(count);
-    if (count != 0)
-        cudag::check(cudag::detail::compat::graph_get_edges(graph, from.data(), to.data(), nullptr, &count));
+    if (count != 0) cudag::check(get_edges(graph, from.data(), to.data(), nullptr, &count));
     NativeEdges edges(count);
     for (std::size_t i = 0; i < count; ++i)
         edges[i] = {from[i], to[i]};

@@ -1,0 +1,108 @@
+// Adds child graphs: clones that CUDA makes, or graphs that are moved.
+#include "body_copies.hpp"
+#include "cuda/compat.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/version.hpp"
+#include "graph/device_rules.hpp"
+#include "graph/find.hpp"
+#include "graph/graph_state.hpp"
+#include "new_node.hpp"
+
+#include <cudag/detail/record.hpp>
+#include <cudag/format.hpp>
+
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Throws if CUDA cannot have `inner` inside a node of `graph`.
+void require_child(const GraphState& graph, const GraphState& inner, const SourceLocation& where) {
+    const auto refuse_for = [&](const FoundNode& node, const std::string& reason) {
+        Subject subject = new_node_subject(NodeKind::child, where);
+        subject.labels.emplace_back(node.graph->nodes()[node.index].label);
+        refuse(fmt::format("its graph has {}; {}", describe_node(*node.graph, node.index), reason), std::move(subject),
+               cudaErrorNotSupported);
+    };
+    inner.require_root("child");
+    if (const FoundNode node = find_kind(inner, NodeKind::conditional))
+        refuse_for(node, "CUDA allows no conditionals in a child graph: write them into the outer graph");
+    if (!graph.is_in_body()) return;
+    const auto is_refused = [](const GraphState& g, std::uint32_t i) { return !is_allowed_in_body(g.nodes()[i].kind); };
+    if (const FoundNode node = find_node(inner, is_refused))
+        refuse_for(node, fmt::format("CUDA allows no {} node in {}", node.graph->nodes()[node.index].kind,
+                                     describe_place(graph)));
+    const char* reason = nullptr;
+    const auto is_no_body_copy = [&](const GraphState& g, std::uint32_t i) {
+        reason = why_not_in_body(g.params(i));
+        return reason != nullptr;
+    };
+    if (const FoundNode node = find_node(inner, is_no_body_copy))
+        refuse_for(node, fmt::format("{} takes no such copy: {}", describe_place(graph), reason));
+}
+
+} // namespace
+
+Node add_child(GraphState& graph, GraphState& source, const SourceLocation& where) {
+    require_allowed(graph, NodeKind::child, where);
+    const auto lock = source.lock();
+    require_child(graph, source, where);
+    for (const NodeKind kind : {NodeKind::alloc, NodeKind::free})
+        if (const FoundNode node = find_kind(source, kind))
+            refuse(fmt::format("its graph has {}, which CUDA cannot clone; move the graph: child(std::move(graph))",
+                               describe_node(*node.graph, node.index)),
+                   new_node_subject(NodeKind::child, where), cudaErrorNotSupported);
+    if (const FoundNode node = find_device_updatable(source))
+        refuse(fmt::format("its graph has {}, which kernels of a clone would change instead of their own; move the "
+                           "graph: child(std::move(graph))",
+                           describe_node(*node.graph, node.index)),
+               new_node_subject(NodeKind::child, where), cudaErrorNotSupported);
+    source.complete_native();
+    source.read_all();
+    graph.reserve_node();
+    graph.reserve_nested(1);
+
+    cudaGraphNode_t node = nullptr;
+    const cudaError_t status = cudaGraphAddChildGraphNode(&node, graph.native(), nullptr, 0, source.native());
+    if (status != cudaSuccess)
+        raise_call<GraphError>(status, "cudaGraphAddChildGraphNode", new_node_subject(NodeKind::child, where));
+    const Node handle = graph.append(node, {NodeKind::child, std::monostate(), {}, where});
+    try {
+        cudaGraph_t native = nullptr;
+        checked<GraphError>(cudaGraphChildGraphNodeGetGraph(node, &native), "cudaGraphChildGraphNodeGetGraph");
+        const auto inner = std::make_shared<GraphState>(native, source);
+        graph.reserve_nested(*inner);
+        graph.attach(inner, GraphState::index_unchecked(handle), Place::child);
+        inner->find_natives_in_clone();
+    } catch (...) {
+        graph.remove_last();
+        throw;
+    }
+    return handle;
+}
+
+Node move_child(GraphState& graph, const std::shared_ptr<GraphState>& inner, const SourceLocation& where) {
+    require_allowed(graph, NodeKind::child, where);
+    require_child(graph, *inner, where);
+    if (inner->has_exec())
+        refuse(
+            "an Exec of its graph is alive, and CUDA runs a graph inside another one only; destroy the Exec first, or "
+            "pass the graph without std::move: it is cloned",
+            new_node_subject(NodeKind::child, where));
+    require_version(12090, "moving a graph into another one (a clone does not: pass it without std::move)",
+                    [&] { return new_node_subject(NodeKind::child, where); });
+    inner->complete_native();
+    graph.reserve_node();
+    graph.reserve_nested(*inner);
+
+    cudaGraphNode_t node = nullptr;
+    const cudaError_t status = compat::graph_move_child(&node, graph.native(), inner->native());
+    if (status != cudaSuccess)
+        raise_call<GraphError>(status, "cudaGraphAddNode", new_node_subject(NodeKind::child, where));
+    const Node handle = graph.append(node, {NodeKind::child, std::monostate(), {}, where});
+    graph.attach(inner, GraphState::index_unchecked(handle), Place::child);
+    return handle;
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,225 @@
+// Adds nodes that allocate graph memory and free it.
+#include "graph/graph_state.hpp"
+#include "new_node.hpp"
+
+#include <cudag/detail/record.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+/// The devices that `options` name, checked.
+struct MemoryPlace {
+    int device;
+    std::vector<cudaMemAccessDesc> peers;
+};
+
+template <class MakeSubject>
+MemoryPlace place_of(const AllocOptions& options, const MakeSubject& subject) {
+    MemoryPlace place{};
+    if (options.device)
+        place.device = *options.device;
+    else
+        checked<GraphError>(cudaGetDevice(&place.device), "cudaGetDevice");
+    if (!options.device && options.peers.empty()) return place;
+
+    int count = 0;
+    checked<GraphError>(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    const auto require_device = [&](int device, const char* role) {
+        if (device < 0 || device >= count)
+            refuse(fmt::format("the {} is {}; there are {} devices, counted from 0", role, device, count), subject(),
+                   cudaErrorInvalidDevice);
+    };
+    require_device(place.device, "device");
+    for (const int peer : options.peers) {
+        require_device(peer, "peer device");
+        if (peer == place.device) continue; // it has access anyway
+        int can = 0;
+        checked<GraphError>(cudaDeviceCanAccessPeer(&can, peer, place.device), "cudaDeviceCanAccessPeer");
+        if (can == 0)
+            refuse(fmt::format("device {} cannot access memory of device {}; leave it out of the peers, or allocate "
+                               "on another device",
+                               peer, place.device),
+                   subject(), cudaErrorPeerAccessUnsupported);
+        cudaMemAccessDesc access{};
+        access.location.type = cudaMemLocationTypeDevice;
+        access.location.id = peer;
+        access.flags = cudaMemAccessFlagsProtReadWrite;
+        place.peers.push_back(access);
+    }
+    return place;
+}
+
+/// The nodes of `after`, each once.
+std::vector<std::uint32_t> ancestors(const GraphState& graph, const std::vector<Node>& after) {
+    std::vector<std::uint32_t> indices;
+    for (const Node& node : after) {
+        const std::uint32_t index = graph.index_of(node, "alloc");
+        if (std::find(indices.begin(), indices.end(), index) == indices.end()) indices.push_back(index);
+    }
+    return indices;
+}
+
+/// A second free of the memory of `owner`'s node `alloc`, in `graph`, after node `free` of `freeing`.
+[[noreturn]] void refuse_second_free(const GraphState& graph, const GraphState& owner, std::uint32_t alloc,
+                                     const GraphState& freeing, std::uint32_t free, const SourceLocation& where) {
+    Subject subject = new_node_subject(NodeKind::free, where);
+    subject.labels = {std::string(owner.nodes()[alloc].label), std::string(freeing.nodes()[free].label)};
+    refuse(fmt::format("the memory of {} is freed already by {}{}; free it once", describe_node(owner, alloc),
+                       describe_node(freeing, free), &graph == &freeing ? "" : ", in another graph"),
+           std::move(subject));
+}
+
+/// The memory that node `alloc` of `owner` allocates.
+GraphAllocation& find_allocation(GraphState& owner, std::uint32_t alloc) {
+    const auto precedes = [](const GraphAllocation& memory, std::uint32_t node) {
+        return (memory.alloc ? *memory.alloc : *memory.free) < node; // the node that brought it in
+    };
+    return *std::lower_bound(owner.allocations().begin(), owner.allocations().end(), alloc, precedes);
+}
+
+/// The free node of another graph, if it still exists, that frees `memory`.
+const GraphState* freeing_graph(const GraphAllocation& memory) {
+    return memory.freed_elsewhere == Node() || !GraphState::is_alive(memory.freed_elsewhere)
+               ? nullptr
+               : &GraphState::of(memory.freed_elsewhere);
+}
+
+Node append_free(GraphState& graph, void* address, const SourceLocation& where) {
+    const FreeParams* params = graph.store(FreeParams{address});
+    graph.reserve_node();
+    cudaGraphNode_t node = nullptr;
+    const cudaError_t status = cudaGraphAddMemFreeNode(&node, graph.native(), nullptr, 0, address);
+    if (status != cudaSuccess)
+        raise_call<GraphError>(status, "cudaGraphAddMemFreeNode", new_node_subject(NodeKind::free, where));
+    return graph.append(node, {NodeKind::free, params, {}, where});
+}
+
+/// Frees memory that another graph allocates.
+Node free_foreign(GraphState& graph, GraphState& owner, std::uint32_t alloc, const SourceLocation& where) {
+    GraphAllocation& memory = find_allocation(owner, alloc);
+    if (memory.free) refuse_second_free(graph, owner, alloc, owner, *memory.free, where);
+    if (const GraphAllocation* known = graph.find_foreign_memory(memory.address); known != nullptr)
+        refuse_second_free(graph, owner, alloc, graph, *known->free, where);
+    graph.reserve_allocation();
+    const Node node = append_free(graph, reinterpret_cast<void*>(memory.address), where);
+    graph.allocations().push_back({memory.address, memory.bytes, std::nullopt, GraphState::index_unchecked(node)});
+    memory.freed_elsewhere = node;
+    return node;
+}
+
+Node free_own(GraphState& graph, GraphAllocation& memory, const SourceLocation& where) {
+    if (memory.free) refuse_second_free(graph, graph, *memory.alloc, graph, *memory.free, where);
+    if (const GraphState* other = freeing_graph(memory); other != nullptr)
+        refuse_second_free(graph, graph, *memory.alloc, *other, GraphState::index_unchecked(memory.freed_elsewhere),
+                           where);
+    const Node node = append_free(graph, reinterpret_cast<void*>(memory.address), where);
+    memory.free = GraphState::index_unchecked(node);
+    return node;
+}
+
+} // namespace
+
+void require_unfreed(const GraphState& graph, const void* address, std::string_view role, NodeKind kind,
+                     const SourceLocation& where) {
+    if (graph.parent() != nullptr) require_unfreed(*graph.parent(), address, role, kind, where);
+    const GraphAllocation* freed = graph.find_memory(reinterpret_cast<std::uintptr_t>(address));
+    if (freed == nullptr || !freed->free) return;
+    Subject subject = new_node_subject(kind, where);
+    subject.labels = {std::string(graph.nodes()[*freed->alloc].label), std::string(graph.nodes()[*freed->free].label)};
+    refuse(fmt::format("the {} is memory of {}, which CUDA no longer gives to copies and fills once {} is made; call "
+                       "free() after this",
+                       role, describe_node(graph, *freed->alloc), describe_node(graph, *freed->free)),
+           std::move(subject));
+}
+
+Allocation allocation_of(const Node& alloc) {
+    const GraphState& graph = GraphState::of(alloc);
+    const auto* params = std::get<const AllocParams*>(graph.nodes()[GraphState::index_unchecked(alloc)].params);
+    return {params->address, params->bytes};
+}
+
+Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, const AllocOptions& options,
+               const SourceLocation& where) {
+    require_allowed(graph, NodeKind::alloc, where);
+    const auto subject = [&] { return new_node_subject(NodeKind::alloc, where); };
+    if (count == 0) refuse("an allocation of 0 elements; leave it out", subject());
+    if (count > std::numeric_limits<std::size_t>::max() / element_bytes)
+        refuse(fmt::format("{} elements of {} bytes are more than an address can reach", count, element_bytes),
+               subject());
+    const MemoryPlace place = place_of(options, subject);
+    const std::vector<std::uint32_t> from = ancestors(graph, options.after);
+    if (!from.empty()) {
+        graph.settle_edges("alloc");
+        graph.write_edges(); // CUDA looks for memory to reuse along them
+    }
+    graph.reserve_node();
+    graph.reserve_edges(from.size());
+    graph.reserve_allocation();
+    auto* params = graph.allocate<AllocParams>(1);
+
+    cudaMemAllocNodeParams native{};
+    native.poolProps.allocType = cudaMemAllocationTypePinned;
+    native.poolProps.handleTypes = cudaMemHandleTypeNone;
+    native.poolProps.location.type = cudaMemLocationTypeDevice;
+    native.poolProps.location.id = place.device;
+    native.poolProps.maxSize = options.max_pool_bytes;
+    native.accessDescs = place.peers.empty() ? nullptr : place.peers.data();
+    native.accessDescCount = place.peers.size();
+    native.bytesize = count * element_bytes;
+    std::vector<cudaGraphNode_t> natives;
+    for (const std::uint32_t index : from)
+        natives.push_back(graph.natives()[index]);
+    cudaGraphNode_t node = nullptr;
+    const cudaError_t status = cudaGraphAddMemAllocNode(&node, graph.native(), natives.data(), natives.size(), &native);
+    if (status != cudaSuccess) {
+        Subject failed = subject();
+        failed.text += fmt::format(": {} bytes on device {}", native.bytesize, place.device);
+        raise_call<GraphError>(status, "cudaGraphAddMemAllocNode", std::move(failed));
+    }
+    new (params) AllocParams{native.dptr, native.bytesize, place.device};
+    const Node alloc = graph.append(node, {NodeKind::alloc, params, {}, where});
+    const std::uint32_t index = GraphState::index_unchecked(alloc);
+    for (const std::uint32_t before : from)
+        graph.append_native_edge(before, index);
+    graph.allocations().push_back({reinterpret_cast<std::uintptr_t>(native.dptr), native.bytesize, index});
+    return alloc;
+}
+
+Node add_free(GraphState& graph, const Node& alloc, const SourceLocation& where) {
+    require_allowed(graph, NodeKind::free, where);
+    GraphState& owner = GraphState::of(alloc);
+    const std::uint32_t index = GraphState::index_unchecked(alloc);
+    if (&owner != &graph) return free_foreign(graph, owner, index, where);
+    return free_own(graph, find_allocation(graph, index), where);
+}
+
+Node add_free(GraphState& graph, const Allocation& range, const SourceLocation& where) {
+    require_allowed(graph, NodeKind::free, where);
+    const auto subject = [&] { return new_node_subject(NodeKind::free, where); };
+    if (range.bytes == 0) refuse("a span of 0 elements; free what alloc() returned", subject());
+    const auto begin = reinterpret_cast<std::uintptr_t>(range.address);
+    GraphAllocation* found = graph.find_memory(begin);
+    if (found == nullptr)
+        refuse(fmt::format("no alloc node of this graph has memory at {}; free what alloc() returned, by its handle if "
+                           "it is another graph's",
+                           range.address),
+               subject());
+    if (begin != found->address || range.bytes != found->bytes) {
+        Subject wrong = subject();
+        wrong.labels.emplace_back(graph.nodes()[*found->alloc].label);
+        refuse(fmt::format("the span is {} bytes from byte {} of the {} bytes of {}; memory is freed as a whole",
+                           range.bytes, begin - found->address, found->bytes, describe_node(graph, *found->alloc)),
+               std::move(wrong));
+    }
+    return free_own(graph, *found, where);
+}
+
+} // namespace cudag::detail

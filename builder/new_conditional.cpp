@@ -1,0 +1,191 @@
+// Adds conditional nodes, and finishes their bodies.
+#include "new_conditional.hpp"
+
+#include "cuda/compat.hpp"
+#include "cuda/device_guard.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/version.hpp"
+#include "new_node.hpp"
+#include "set_condition.hpp"
+
+#include <cudag/format.hpp>
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+Subject subject_of(ConditionalKind kind, const SourceLocation& where) {
+    return {fmt::format("{} at {}", to_string(kind), where), {}, where};
+}
+
+void require_bodies(ConditionalKind kind, std::size_t bodies, const SourceLocation& where) {
+    const auto subject = [&] { return subject_of(kind, where); };
+    if (bodies == 0) refuse("it has no body; give it one at least", subject());
+    if (kind == ConditionalKind::switch_) require_version(12080, "a switch", subject);
+    if (kind == ConditionalKind::if_ && bodies == 2) require_version(12080, "an if with an else", subject);
+}
+
+/// The record of `condition`, which a new node of `graph` may look at.
+ConditionRecord& require_free(GraphState& graph, ConditionalKind kind, const Condition& condition,
+                              const SourceLocation& where) {
+    GraphState& root = GraphState::of(condition);
+    if (&root != &graph.root())
+        refuse(fmt::format("the condition belongs to another graph, to {}, while this is {}; builder.condition() makes "
+                           "one of this graph",
+                           describe_graph(root), describe_graph(graph)),
+               subject_of(kind, where));
+    ConditionRecord* record = root.conditions().find(condition.native());
+    if (record == nullptr || record->left_over)
+        refuse("the condition was made in a body that has thrown; make another one", subject_of(kind, where));
+    if (record->user != nullptr)
+        refuse(fmt::format("the condition made at {} has a node already, {}; CUDA allows one", record->location,
+                           describe_node(*record->user, record->node)),
+               subject_of(kind, where));
+    return *record;
+}
+
+/// The nodes that come after no other.
+std::vector<std::uint32_t> roots_of(const GraphState& graph) {
+    std::vector<bool> has_edge(graph.nodes().size());
+    for (const EdgeRecord& edge : graph.edges())
+        has_edge[edge.to] = true;
+    std::vector<std::uint32_t> roots;
+    for (std::uint32_t i = 0; i < has_edge.size(); ++i)
+        if (!has_edge[i]) roots.push_back(i);
+    return roots;
+}
+
+/// The kernel that gives the condition of node `index`, a conditional of `body`, its initial value; none if it has
+/// none.
+std::optional<Node> add_reset(GraphState& body, std::uint32_t index) {
+    const NodeRecord node = body.nodes()[index]; // a copy: the list is about to grow
+    const auto* params = std::get_if<const ConditionalParams*>(&node.params);
+    const ConditionRecord* condition =
+        params == nullptr ? nullptr : body.root().conditions().find((*params)->condition);
+    if (condition == nullptr || !condition->initial) return std::nullopt;
+    const std::string name =
+        node.label.empty() ? fmt::format("{} node {}", kind_text(node), index) : std::string(node.label);
+    return add_set_condition(body, condition->handle, *condition->initial, "reset of " + name, node.location);
+}
+
+/// CUDA assigns initial values once a launch. Where a body is repeated, kernels assign them, before everything else in
+/// the body that has the conditional: what kernels of that body set afterwards holds.
+void reset_conditions(GraphState& body) {
+    if (!body.is_repeated()) return;
+    const DeviceGuard device(body.device()); // the function that wrote the body may have left another one
+    const std::vector<std::uint32_t> roots = roots_of(body);
+    const auto count = static_cast<std::uint32_t>(body.nodes().size());
+    std::vector<Node> resets;
+    for (std::uint32_t i = 0; i < count; ++i)
+        if (body.nodes()[i].kind == NodeKind::conditional)
+            if (const auto reset = add_reset(body, i)) resets.push_back(*reset);
+    constexpr std::size_t few = 64; // edges: above it, all meet in the last reset
+    if (resets.size() > 1 && resets.size() * roots.size() > few) {
+        body.add_edges(resets.back(), resets.data(), resets.size() - 1);
+        resets.erase(resets.begin(), resets.end() - 1);
+    }
+    if (resets.empty()) return;
+    for (const std::uint32_t root : roots)
+        body.add_edges(body.handle(root), resets.data(), resets.size());
+}
+
+/// Node `index` of `graph` is about to go, with all inside it: the conditions that nodes look at there are free again.
+void free_conditions(GraphState& graph, std::uint32_t index, Conditions& conditions) noexcept {
+    if (const auto* params = std::get_if<const ConditionalParams*>(&graph.record(index).params))
+        if (ConditionRecord* condition = conditions.find((*params)->condition); condition != nullptr)
+            condition->user = nullptr;
+    for (const auto& inner : graph.nested_in(index))
+        for (std::uint32_t i = 0; i < inner->nodes().size(); ++i)
+            free_conditions(*inner, i, conditions);
+}
+
+} // namespace
+
+NewConditional::NewConditional(GraphState& graph, ConditionalKind kind, const Condition& condition, std::size_t bodies,
+                               const SourceLocation& where)
+    : graph_(graph), conditions_before_(graph.root().conditions().count()),
+      index_(static_cast<std::uint32_t>(graph.nodes().size())) {
+    require_allowed(graph, NodeKind::conditional, where);
+    require_bodies(kind, bodies, where);
+    ConditionRecord& record = require_free(graph, kind, condition, where);
+    int device = 0;
+    checked(cudaGetDevice(&device), "cudaGetDevice");
+    if (record.device != device)
+        refuse(fmt::format("the current device is {}, the condition was made on device {}; both belong to one device",
+                           device, record.device),
+               subject_of(kind, where));
+    const auto* params = graph.store(ConditionalParams{kind, record.handle, static_cast<std::uint32_t>(bodies)});
+    graph.reserve_node();
+    graph.reserve_nested(bodies);
+
+    cudaGraphNodeParams native{};
+    native.type = cudaGraphNodeTypeConditional;
+    native.conditional.handle = record.handle;
+    native.conditional.type = static_cast<cudaGraphConditionalNodeType>(kind);
+    native.conditional.size = params->bodies;
+    cudaGraphNode_t node = nullptr;
+    const cudaError_t status = compat::graph_add_node(&node, graph.native(), &native);
+    if (status != cudaSuccess) raise_call<GraphError>(status, "cudaGraphAddNode", subject_of(kind, where));
+    graph.append(node, {NodeKind::conditional, params, {}, where});
+    record.user = &graph;
+    record.node = index_;
+    try {
+        add_bodies(native.conditional.phGraph_out, bodies, device);
+    } catch (...) {
+        remove();
+        throw;
+    }
+}
+
+void NewConditional::add_bodies(cudaGraph_t const* natives, std::size_t count, int device) {
+    for (std::size_t i = 0; i < count; ++i) {
+        auto body = std::make_shared<GraphState>(natives[i]);
+        body->set_device(device);
+        graph_.attach(std::move(body), index_, Place::body);
+    }
+}
+
+NewConditional::~NewConditional() {
+    if (!kept_) remove();
+}
+
+void NewConditional::remove() noexcept {
+    graph_.set_open_body(nullptr);
+    if (!graph_.is_lost()) { // else the root, with its conditions, is out of use, and no longer above this graph
+        Conditions& conditions = graph_.root().conditions();
+        free_conditions(graph_, index_, conditions);
+        conditions.leave_over_from(conditions_before_);
+    }
+    graph_.remove_last();
+}
+
+std::shared_ptr<GraphState> NewConditional::open_body(std::size_t number) {
+    body_ = graph_.nested_in(index_)[number];
+    graph_.set_open_body(body_.get());
+    return body_;
+}
+
+void NewConditional::close_body() {
+    body_->require_not_lost();
+    if (body_->is_spoilt())
+        refuse("a node could not be removed after a capture threw, because CUDA removes none from a graph with memory "
+               "nodes; let the exception leave the body",
+               {describe_place(*body_)}, cudaErrorNotSupported);
+    body_->check_edges([this] { return describe_place(*body_); });
+    body_->merge_edges();
+    reset_conditions(*body_);
+    body_->set_built();
+    graph_.set_open_body(nullptr);
+}
+
+Node NewConditional::keep() noexcept {
+    kept_ = true;
+    return graph_.handle(index_);
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,278 @@
+// Captures a region into a builder's graph.
+#include "new_region.hpp"
+
+#include "body_copies.hpp"
+#include "cuda/compat.hpp"
+#include "cuda/device_guard.hpp"
+#include "cuda/failure.hpp"
+#include "new_node.hpp"
+#include "read/edge_reader.hpp"
+#include "read/reader.hpp"
+
+#include <cudag/capture_mode.hpp>
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory_resource>
+#include <new>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+Subject subject_of(const SourceLocation& where) {
+    return {fmt::format("capture at {}", where), {}, where};
+}
+
+std::size_t node_count(cudaGraph_t graph) {
+    std::size_t count = 0;
+    checked<GraphError>(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes");
+    return count;
+}
+
+/// Newest first, as CUDA forgets edges with their nodes. Whether CUDA has removed all.
+bool destroy_nodes(std::span<const cudaGraphNode_t> nodes) noexcept {
+    bool all = true;
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+        const cudaError_t status = cudaGraphDestroyNode(*node);
+        ignore(status);
+        all = all && status == cudaSuccess;
+    }
+    return all;
+}
+
+/// Throws GraphError if `stream` is of another device than the body `graph`. Those that cannot be captured are refused
+/// later.
+void require_device(const GraphState& graph, cudaStream_t stream, const SourceLocation& where) {
+    if (graph.place() != Place::body || stream == nullptr || stream == cudaStreamLegacy) return;
+    cudaStreamCaptureStatus status{};
+    checked<GraphError>(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+    if (status != cudaStreamCaptureStatusNone) return; // asking for its device would break the capture
+    if (const int device = device_of(stream); device != graph.device())
+        refuse(fmt::format("the stream is of device {}, and {} is on device {}; all its nodes belong there", device,
+                           describe_place(graph), graph.device()),
+               subject_of(where));
+}
+
+std::span<const std::uint32_t> store(std::pmr::memory_resource& memory, const std::vector<std::uint32_t>& list) {
+    auto* copy = static_cast<std::uint32_t*>(memory.allocate(list.size() * sizeof(std::uint32_t)));
+    std::copy(list.begin(), list.end(), copy);
+    return {copy, list.size()};
+}
+
+} // namespace
+
+/// The graph as it was before the region.
+struct NewRegion::Clone {
+    explicit Clone(cudaGraph_t graph) noexcept : native(graph) {}
+    ~Clone() {
+        if (native != nullptr) ignore(cudaGraphDestroy(native));
+    }
+    Clone(const Clone&) = delete;
+    Clone& operator=(const Clone&) = delete;
+
+    cudaGraph_t native;
+    GraphState::Natives nodes;
+};
+
+NewRegion::NewRegion(GraphState& graph, cudaStream_t stream, const CaptureOptions& options, const SourceLocation& where)
+    : graph_(graph), location_(where) {
+    require_open(graph, subject_of(where));
+    require_device(graph, stream, where);
+    first_ = static_cast<std::uint32_t>(graph.nodes().size());
+    first_native_ = static_cast<std::uint32_t>(node_count(graph.native()));
+    auto state = std::make_unique<CaptureState>(stream, options, where, graph.native(), first_native_);
+    state_ = state.get();
+    capture_.reset(new StreamCapture(Unchecked(), std::move(state)));
+    graph.set_open_region(&location_);
+}
+
+NewRegion::~NewRegion() {
+    drop();
+}
+
+void NewRegion::drop() noexcept {
+    if (std::exchange(ended_, true)) return;
+    if (!state_->has_ended()) save();
+    graph_.set_open_region(nullptr);
+    if (has_survived())
+        remove_captured();
+    else
+        recover();
+}
+
+bool NewRegion::has_survived() noexcept {
+    const CaptureEnd end = state_->abandon();
+    if (end != CaptureEnd::elsewhere) return end == CaptureEnd::well;
+    std::size_t count = 0;
+    const cudaError_t status = cudaGraphGetNodes(graph_.native(), nullptr, &count); // CUDA knows graphs that are gone
+    ignore(status);
+    return status == cudaSuccess;
+}
+
+void NewRegion::fail(const CaptureError& cause) {
+    drop();
+    if (!graph_.is_lost()) throw;
+    const char* reason = state_->abandon() == CaptureEnd::elsewhere
+                             ? "because what ended the capture has destroyed it: leave that to the GraphBuilder, and"
+                             : "because CUDA destroys a graph into which a capture is broken, and cannot clone this "
+                               "one before:";
+    throw CaptureError(static_cast<cudaError_t>(cause.code().value()),
+                       fmt::format("{}; the graph under construction is lost with it, {} start again with a new "
+                                   "GraphBuilder",
+                                   cause.what(), reason),
+                       {cause.operation(), cause.log(), cause.labels(), cause.location()});
+}
+
+CapturedNode NewRegion::finish() {
+    save();
+    try {
+        static_cast<void>(state_->end());
+    } catch (const CaptureError& error) {
+        fail(error);
+    }
+    ended_ = true;
+    clone_.reset();
+    graph_.set_open_region(nullptr);
+    try {
+        return describe();
+    } catch (...) {
+        remove_captured();
+        throw;
+    }
+}
+
+bool NewRegion::will_break() const {
+    switch (state_->status()) {
+    case CaptureStatus::none: // it was ended elsewhere: whether the graph still exists is unknown
+        return false;
+    case CaptureStatus::invalidated:
+        return true;
+    case CaptureStatus::active:
+        break;
+    }
+    return state_->has_unjoined_fork() || is_unjoined();
+}
+
+void NewRegion::note_captured() noexcept {
+    // A line, as most regions are, is found from its end. CUDA lists all nodes of the graph, not those from a number
+    // on: a region that forks costs a list of as many handles as the graph has nodes.
+    try {
+        if (state_->status() != CaptureStatus::active) return;
+        const std::vector<cudaGraphNode_t> front = state_->front();
+        const std::size_t count = node_count(graph_.native()) - first_native_;
+        is_empty_ = count == 0;
+        if (front.size() == 1 && !is_empty_) line_ = EdgeReader::line_to(graph_, front.front(), count);
+    } catch (...) { // then they are listed
+    }
+}
+
+std::vector<cudaGraphNode_t> NewRegion::captured() const {
+    if (is_empty_ || !line_.empty()) return line_;
+    std::vector<cudaGraphNode_t> nodes = nodes_of(graph_.native());
+    nodes.erase(nodes.begin(), nodes.begin() + first_native_);
+    return nodes;
+}
+
+bool NewRegion::is_unjoined() const {
+    if (!line_.empty()) return false;
+    const std::vector<cudaGraphNode_t> nodes = captured();
+    const std::vector<cudaGraphNode_t> front = state_->front();
+    const NodeIndices joined(front);
+    return std::any_of(nodes.begin(), nodes.end(), [&](cudaGraphNode_t node) {
+        if (joined.find(front, node) != NodeIndices::none) return false;
+        std::size_t after = 0;
+        checked<GraphError>(compat::graph_node_dependent_count(node, &after), "cudaGraphNodeGetDependentNodes");
+        return after == 0;
+    });
+}
+
+void NewRegion::save() noexcept {
+    if (clone_ != nullptr) return;
+    note_captured();
+    if (graph_.parent() != nullptr || !graph_.conditions().all().empty()) return;
+    try {
+        if (!will_break()) return; // asked first: what follows looks at all graphs inside this one
+        if (graph_.has_memory_nodes() || graph_.has_device_updatable()) return;
+        cudaGraph_t native = nullptr;
+        {
+            const ThreadCaptureMode relaxed(CaptureMode::relaxed);
+            checked<GraphError>(cudaGraphClone(&native, graph_.native()), "cudaGraphClone");
+        }
+        auto clone = std::make_unique<Clone>(native);
+        clone->nodes = graph_.natives_in(native);
+        std::vector<cudaGraphNode_t> nodes = captured();
+        for (cudaGraphNode_t& node : nodes)
+            checked<GraphError>(cudaGraphNodeFindInClone(&node, node, native), "cudaGraphNodeFindInClone");
+        if (destroy_nodes(nodes)) clone_ = std::move(clone);
+    } catch (...) { // the graph will be lost, which is told then
+    }
+}
+
+void NewRegion::recover() noexcept {
+    if (clone_ == nullptr) return graph_.root().lose(location_);
+    graph_.replace_natives(std::move(clone_->nodes));
+    clone_->native = nullptr;
+}
+
+void NewRegion::remove_captured() noexcept {
+    try {
+        if (!destroy_nodes(captured())) graph_.set_spoilt();
+    } catch (...) {
+        graph_.set_spoilt();
+    }
+    graph_.forget_from(first_);
+}
+
+void NewRegion::require_fit() const {
+    if (graph_.place() != Place::body) return;
+    const GraphState& outer = *graph_.parent();
+    for (auto i = first_; i < graph_.nodes().size(); ++i) {
+        const NodeRecord& node = graph_.nodes()[i];
+        Subject subject = node_subject(graph_, i, fmt::format("capture at {}: ", location_));
+        if (!is_allowed_in_body(node.kind)) {
+            subject.labels.emplace_back(outer.nodes()[graph_.parent_node()].label);
+            refuse(fmt::format("CUDA allows no {} node in the body of {}; enqueue it before or after that node",
+                               node.kind, describe_node(outer, graph_.parent_node())),
+                   std::move(subject));
+        }
+        if (const char* reason = why_not_in_body(node.params); reason != nullptr)
+            refuse(fmt::format("{} takes no such copy: {}", describe_place(graph_), reason), std::move(subject));
+    }
+}
+
+CapturedNode NewRegion::describe() {
+    const std::vector<EdgeRecord> edges = describe_region(graph_, captured(), first_native_, state_->names());
+    require_fit();
+    state_->require_nodes(graph_.nodes().size() - first_);
+    if (graph_.nodes().size() == first_) {
+        graph_.reserve_node();
+        cudaGraphNode_t join = nullptr;
+        checked<GraphError>(cudaGraphAddEmptyNode(&join, graph_.native(), nullptr, 0), "cudaGraphAddEmptyNode");
+        graph_.append(join, {NodeKind::empty, std::monostate(), {}, location_});
+    }
+    const auto count = static_cast<std::uint32_t>(graph_.nodes().size()) - first_;
+    std::vector<bool> has_before(count);
+    std::vector<bool> has_after(count);
+    for (const EdgeRecord& edge : edges) {
+        if (edge.from - first_ >= count) continue; // wraps around for earlier nodes
+        has_before[edge.to - first_] = true;
+        has_after[edge.from - first_] = true;
+    }
+    std::vector<std::uint32_t> roots;
+    std::vector<std::uint32_t> tails;
+    for (std::uint32_t i = 0; i < count; ++i) {
+        if (!has_before[i]) roots.push_back(first_ + i);
+        if (!has_after[i]) tails.push_back(first_ + i);
+    }
+    std::pmr::memory_resource& memory = graph_.region_memory();
+    const RegionNodes* nodes = new (memory.allocate(sizeof(RegionNodes)))
+        RegionNodes{first_, count, store(memory, roots), store(memory, tails), location_};
+    graph_.keep(std::move(state_->owners()));
+    return {graph_.handle(first_), *nodes};
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,338 @@
+// How a capture begins, is looked at, and ends.
+#include "capture_state.hpp"
+
+#include "cuda/compat.hpp"
+#include "cuda/cuda_log.hpp"
+
+#include <cudag/event.hpp>
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Of the failures of other calls than these CUDA's code tells whether they have broken a capture.
+bool is_launch_or_wait(std::string_view call) {
+    return (call.starts_with("cuLaunch") && call != "cuLaunchHostFunc") || call.starts_with("cuStreamWaitEvent");
+}
+
+/// The failure that broke a capture, as far as can be told; null if none is known.
+const LoggedFailure* breaking(const std::vector<LoggedFailure>& failures) {
+    const auto first = [&](auto&& is_it) -> const LoggedFailure* {
+        const auto found = std::find_if(failures.begin(), failures.end(), is_it);
+        return found == failures.end() ? nullptr : &*found;
+    };
+    const auto breaks = [](const LoggedFailure& f) {
+        return is_about_capture(f.code) && f.code != cudaErrorStreamCaptureInvalidated;
+    };
+    const auto* found =
+        first([&](const LoggedFailure& f) { return breaks(f) || (f.on_this_thread && is_launch_or_wait(f.call)); });
+    if (found == nullptr) found = first([](const LoggedFailure& f) { return is_launch_or_wait(f.call); });
+    if (found == nullptr) found = first([](const LoggedFailure& f) { return is_about_capture(f.code); });
+    return found;
+}
+
+std::string describe_code(cudaError_t code) {
+    return fmt::format("{} ({})", cudaGetErrorString(code), cudaGetErrorName(code));
+}
+
+/// What to do about a call that has failed with `code` and broken the capture. `call` is empty if that is not known.
+std::string advice(cudaError_t code, std::string_view call, bool in_step) {
+    if (is_launch_or_wait(call) && !is_about_capture(code))
+        return call.starts_with("cuLaunch")
+                   ? "launch with cudag::launch, which names the kernel and what is wrong with it"
+                   : "wait for an event that was recorded";
+    if (call.empty() && in_step)
+        return "a call of this step broke it: wrap each in cudag::check, which throws where it fails";
+    return hint(code, call);
+}
+
+} // namespace
+
+CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, const SourceLocation& location,
+                           cudaGraph_t into, std::uint32_t nodes)
+    : stream_(stream), options_(options), location_(location), into_another_(into != nullptr), logged_(log_position()),
+      stale_(cudaPeekAtLastError()) {
+    constexpr CaptureCall call{"begin"};
+    if (stream == nullptr || stream == cudaStreamLegacy)
+        refuse<CaptureError>(
+            "the legacy default stream cannot be captured: use a cudag::Stream, or cudaStreamPerThread", subject(call),
+            cudaErrorStreamCaptureUnsupported);
+    if (info(stream).status != CaptureStatus::none)
+        refuse<CaptureError>("the stream is being captured already: end that capture first, or fork from it",
+                             subject(call), cudaErrorIllegalState);
+    const auto native_mode = static_cast<cudaStreamCaptureMode>(options.mode);
+    if (into == nullptr) {
+        const cudaError_t status = cudaStreamBeginCapture(stream, native_mode);
+        if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaStreamBeginCapture", subject(call));
+    } else {
+        const cudaError_t status = cudaStreamBeginCaptureToGraph(stream, into, nullptr, nullptr, 0, native_mode);
+        if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaStreamBeginCaptureToGraph", subject(call));
+    }
+    ended_.reset();
+    try {
+        const Info begun = info(stream);
+        id_ = begun.id;
+        graph_ = begun.graph;
+        names_.emplace(nodes, location);
+    } catch (...) {
+        abandon();
+        throw;
+    }
+}
+
+CaptureState::~CaptureState() {
+    abandon();
+}
+
+CaptureEnd CaptureState::abandon() noexcept {
+    if (ended_) return *ended_;
+    ended_ = is_gone() ? CaptureEnd::elsewhere : CaptureEnd::badly;
+    if (ended_ == CaptureEnd::badly) {
+        cudaGraph_t graph = nullptr;
+        if (cudaStreamEndCapture(stream_, &graph) == cudaSuccess) {
+            ended_ = CaptureEnd::well;
+            if (!into_another_) ignore(cudaGraphDestroy(graph));
+        }
+    }
+    static_cast<void>(cudaGetLastError());
+    return *ended_;
+}
+
+bool CaptureState::is_gone() const noexcept {
+    try {
+        return status() == CaptureStatus::none;
+    } catch (const Error&) { // its end will tell
+        return false;
+    }
+}
+
+CaptureState::Info CaptureState::info(cudaStream_t stream) const {
+    cudaStreamCaptureStatus status{};
+    Info found;
+    const cudaError_t result = compat::stream_get_capture_info(stream, &status, &found.id, &found.graph);
+    if (result != cudaSuccess) raise_call<CaptureError>(result, "cudaStreamGetCaptureInfo", subject({"status"}));
+    found.status = static_cast<CaptureStatus>(status);
+    return found;
+}
+
+CaptureStatus CaptureState::status() const {
+    if (ended_) return CaptureStatus::none;
+    const Info now = info(stream_);
+    const bool is_another = id_ != 0 && now.id != id_; // 0: it has begun, and is not known yet
+    return now.status == CaptureStatus::active && is_another ? CaptureStatus::none : now.status;
+}
+
+std::uint32_t CaptureState::node_count(const CaptureCall& call) const {
+    require_active(call);
+    std::size_t count = 0;
+    const cudaError_t status = cudaGraphGetNodes(graph_, nullptr, &count);
+    if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaGraphGetNodes", subject(call));
+    return static_cast<std::uint32_t>(count);
+}
+
+Subject CaptureState::subject(const CaptureCall& call) const {
+    std::string text = fmt::format("capture at {} ({}): {}", location_, to_string(options_.mode), call.name);
+    if (!call.label.empty()) text += fmt::format(" \"{}\"", call.label);
+    if (call.location.line == 0) return {std::move(text), {}, location_};
+    text += fmt::format(" at {}", call.location);
+    return {std::move(text), {std::string(call.label)}, call.location};
+}
+
+void CaptureState::require_active(const CaptureCall& call) const {
+    require_unfinished(call);
+    switch (status()) {
+    case CaptureStatus::active:
+        if (cudaPeekAtLastError() == cudaSuccess) {
+            logged_ = log_position();
+            stale_ = cudaSuccess;
+        }
+        return;
+    case CaptureStatus::none:
+        refuse<CaptureError>("the capture has ended: something else than its StreamCapture called cudaStreamEndCapture",
+                             subject(call), cudaErrorIllegalState);
+    case CaptureStatus::invalidated:
+        throw broken(call);
+    }
+}
+
+CaptureError CaptureState::broken(const CaptureCall& call) const {
+    Subject what = subject(call);
+    const std::vector<LoggedFailure> failures = failures_since(logged_);
+    const LoggedFailure* cause = breaking(failures);
+    const LoggedFailure known = cause != nullptr ? *cause : LoggedFailure{cudaSuccess, {}, {}, true};
+    const cudaError_t last = cudaGetLastError();
+    const bool is_last = last != cudaSuccess && (last != stale_ || is_about_capture(last));
+    const cudaError_t code = cause != nullptr ? known.code : is_last ? last : cudaErrorStreamCaptureInvalidated;
+    std::string text = fmt::format("cudag: {}: the capture was broken", what.text);
+    if (cause != nullptr)
+        text += fmt::format(" by {}{}", known.call, known.on_this_thread ? "" : ", called on another thread");
+    text += ": " + describe_code(code);
+    if (!known.causes.empty()) text += fmt::format("; CUDA's log: {}", known.causes);
+    if (const std::string remedy = advice(code, known.call, call.name == "step"); !remedy.empty())
+        text += "; " + remedy;
+    return CaptureError(code, text, {known.call, known.causes, std::move(what.labels), what.where});
+}
+
+void CaptureState::require_unfinished(const CaptureCall& call) const {
+    if (ended_ && ended_ != CaptureEnd::elsewhere)
+        refuse<CaptureError>("the capture has ended with its finish(), and records no more: begin another one",
+                             subject(call), cudaErrorIllegalState);
+}
+
+void CaptureState::require_errors_read(const CaptureCall& call, const char* when) const {
+    if (std::this_thread::get_id() != thread_) return; // that has another last error
+    const cudaError_t last = cudaPeekAtLastError();
+    if (last == cudaSuccess) return;
+    const std::vector<LoggedFailure> failures = failures_since(logged_);
+    const auto find = [&](cudaError_t code) {
+        return std::find_if(failures.rbegin(), failures.rend(),
+                            [&](const LoggedFailure& f) { return f.on_this_thread && f.code == code; });
+    };
+    auto found = find(last);
+    if (found == failures.rend() && last == stale_) return;
+    if (found == failures.rend()) found = find(cudaSuccess); // the runtime's own end may have said why
+    const LoggedFailure failure = found != failures.rend() ? *found : LoggedFailure{last, {}, {}, true};
+    static_cast<void>(cudaGetLastError());
+    logged_ = log_position();
+    stale_ = cudaSuccess;
+    Subject what = subject(call);
+    std::string text = fmt::format("cudag: {}: {}{} failed, and nobody has read its error: {}", what.text, when,
+                                   failure.call.empty() ? "a call" : failure.call, describe_code(last));
+    if (!failure.causes.empty()) text += fmt::format("; CUDA's log: {}", failure.causes);
+    text += "; wrap each call in cudag::check, and check(cudaGetLastError()) after <<<>>>";
+    throw CaptureError(last, text, {failure.call, failure.causes, std::move(what.labels), what.where});
+}
+
+void CaptureState::require_nodes(std::size_t count) const {
+    if (count != 0 || options_.allow_empty) return;
+    constexpr std::size_t most = 10;
+    const std::vector<NamedNodes>& steps = names_->stretches();
+    std::string ran;
+    for (std::size_t i = 0; i < std::min(steps.size(), most); ++i)
+        ran += fmt::format("{}\"{}\" at {}", i == 0 ? "" : ", ", steps[i].label, steps[i].location);
+    if (steps.size() > most) ran += fmt::format(", and {} more", steps.size() - most);
+    if (!ran.empty()) ran = fmt::format(" by the steps {}", ran);
+    refuse<CaptureError>(
+        fmt::format("nothing was recorded{}: only what is enqueued in the captured stream, or in one that forked from "
+                    "it, becomes nodes; what is given no stream, such as f<<<1, 1>>>() and cudaMemcpy(), goes into the "
+                    "legacy default stream and runs at once. Give each call the stream, or ask for an empty graph with "
+                    "CaptureOptions{{.allow_empty = true}}",
+                    ran),
+        subject({"finish"}));
+}
+
+void CaptureState::order(cudaStream_t before, cudaStream_t after, const CaptureCall& call) const {
+    const auto require = [&](cudaError_t status, const char* operation) {
+        if (status != cudaSuccess) raise_call<CaptureError>(status, operation, subject(call));
+    };
+    const Event event({.timing = false});
+    require(cudaEventRecord(event.get(), before), "cudaEventRecord");
+    require(cudaStreamWaitEvent(after, event.get(), cudaEventWaitDefault), "cudaStreamWaitEvent");
+}
+
+void CaptureState::fork(cudaStream_t other, const SourceLocation& location) {
+    const CaptureCall call{"fork", {}, location};
+    require_active(call);
+    if (other == stream_) refuse<CaptureError>("a stream cannot fork from itself", subject(call));
+    if (other == nullptr || other == cudaStreamLegacy)
+        refuse<CaptureError>("the legacy default stream cannot be captured: fork to a cudag::Stream", subject(call),
+                             cudaErrorStreamCaptureUnsupported);
+    const Info now = info(other);
+    if (now.status != CaptureStatus::none && now.id != id_)
+        refuse<CaptureError>("the stream is part of another capture: end that first", subject(call),
+                             cudaErrorStreamCaptureMerge);
+    const std::size_t forks = forks_.size();
+    const auto [last, is_first] = unjoined_.try_emplace(other, no_fork);
+    try {
+        forks_.push_back({location, false, last->second});
+        order(stream_, other, call);
+    } catch (...) {
+        if (forks_.size() > forks) forks_.pop_back();
+        if (is_first) unjoined_.erase(last);
+        throw;
+    }
+    last->second = forks;
+}
+
+void CaptureState::join(cudaStream_t other, const SourceLocation& location) {
+    const CaptureCall call{"join", {}, location};
+    require_active(call);
+    if (other == stream_) refuse<CaptureError>("a stream cannot join itself", subject(call));
+    const Info now = other == nullptr || other == cudaStreamLegacy ? Info() : info(other);
+    if (now.status == CaptureStatus::none || now.id != id_)
+        refuse<CaptureError>("the stream is not part of this capture: fork it first, and record all that it is to do "
+                             "between fork and join",
+                             subject(call), cudaErrorStreamCaptureIsolation);
+    order(other, stream_, call);
+    const auto last = unjoined_.find(other);
+    if (last == unjoined_.end()) return;
+    for (std::size_t fork = last->second; fork != no_fork; fork = forks_[fork].before)
+        forks_[fork].joined = true;
+    unjoined_.erase(last);
+}
+
+std::vector<cudaGraphNode_t> CaptureState::front() const {
+    cudaStreamCaptureStatus status{};
+    const cudaGraphNode_t* nodes = nullptr;
+    const cudaGraphEdgeData* data = nullptr;
+    std::size_t count = 0;
+    const cudaError_t result = compat::stream_get_capture_front(stream_, &status, &nodes, &data, &count);
+    if (result != cudaSuccess) raise_call<CaptureError>(result, "cudaStreamGetCaptureInfo", subject({"status"}));
+    if (status != cudaStreamCaptureStatusActive) throw broken({"status"});
+    return {nodes, nodes + count};
+}
+
+std::string CaptureState::unjoined_forks() const {
+    std::string places;
+    for (const Fork& fork : forks_)
+        if (!fork.joined) places += fmt::format("{}{}", places.empty() ? "" : ", ", fork.location);
+    if (!places.empty()) return fmt::format("what was forked at {} is not joined", places);
+    return forks_.empty()
+               ? "a stream that an event forked is not joined"
+               : "a stream has recorded more since it was joined, or was forked by an event and is not joined";
+}
+
+cudaGraph_t CaptureState::end() {
+    constexpr CaptureCall call{"finish"};
+    if (ended_)
+        refuse<CaptureError>("the capture has ended already: finish() is called once", subject(call),
+                             cudaErrorIllegalState);
+    if (status() == CaptureStatus::none) {
+        ended_ = CaptureEnd::elsewhere;
+        require_active(call);
+    }
+    if (options_.mode != CaptureMode::relaxed &&
+        std::this_thread::get_id() != thread_) // CUDA would drop what was recorded
+        refuse<CaptureError>("another thread than the one that began it cannot end a capture: call finish() there, or "
+                             "capture with CaptureMode::relaxed",
+                             subject(call), cudaErrorStreamCaptureWrongThread);
+    std::optional<CaptureError> cause; // known before the end, which fails in turn
+    if (status() == CaptureStatus::invalidated) {
+        cause = broken(call);
+    } else {
+        try {
+            require_errors_read(call);
+        } catch (...) {
+            abandon();
+            throw;
+        }
+    }
+    cudaGraph_t graph = nullptr;
+    const cudaError_t status = cudaStreamEndCapture(stream_, &graph);
+    ended_ = status == cudaSuccess ? CaptureEnd::well : CaptureEnd::badly;
+    if (status == cudaSuccess) return graph;
+    if (cause) {
+        static_cast<void>(cudaGetLastError());
+        throw *cause;
+    }
+    Subject what = subject(call);
+    if (status == cudaErrorStreamCaptureUnjoined) what.text += ": " + unjoined_forks();
+    raise_call<CaptureError>(status, "cudaStreamEndCapture", std::move(what));
+}
+
+} // namespace cudag::detail

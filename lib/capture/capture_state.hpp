@@ -1,0 +1,133 @@
+// The state behind StreamCapture: a capture under way, and its way back at any point.
+#pragma once
+
+#include "cuda/cuda_log.hpp"
+#include "cuda/failure.hpp"
+#include "read/capture_names.hpp"
+
+#include <cudag/capture_mode.hpp>
+#include <cudag/source_location.hpp>
+#include <cudag/stream_capture.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <unordered_map>
+#include <vector>
+
+namespace cudag::detail {
+
+/// What is being done with a capture, for the error text.
+struct CaptureCall {
+    std::string_view name; ///< "step"
+    std::string_view label = {};
+    SourceLocation location = {};
+};
+
+/// How a capture ended.
+enum class CaptureEnd {
+    well,
+    badly,     ///< CUDA has destroyed what was captured into
+    elsewhere, ///< by somebody else's call, whether well or badly
+};
+
+class CaptureState {
+  public:
+    /// Begins to capture `stream`: into a graph of its own, or into `into`, behind the nodes that this has.
+    /// `nodes` is how many these are. Throws CaptureError.
+    CaptureState(cudaStream_t stream, const CaptureOptions& options, const SourceLocation& location,
+                 cudaGraph_t into = nullptr, std::uint32_t nodes = 0);
+    /// Ends the capture if it has not ended; a graph of its own goes with it.
+    ~CaptureState();
+    CaptureState(const CaptureState&) = delete;
+    CaptureState& operator=(const CaptureState&) = delete;
+
+    [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
+    [[nodiscard]] const SourceLocation& location() const noexcept { return location_; }
+    [[nodiscard]] CaptureNames& names() noexcept { return *names_; }
+    [[nodiscard]] std::vector<std::shared_ptr<const void>>& owners() noexcept { return owners_; }
+
+    [[nodiscard]] CaptureStatus status() const;
+    /// How many nodes the graph has. Throws CaptureError, about `call`, unless the capture stands.
+    [[nodiscard]] std::uint32_t node_count(const CaptureCall& call) const;
+
+    /// Throws CaptureError, about `call`, if a call on the thread that captures has failed since the last time, and
+    /// nobody has read its error. `when` is "before this step, " or empty.
+    void require_errors_read(const CaptureCall& call, const char* when = "") const;
+    /// Throws CaptureError for a capture that has ended well with `count` nodes, if it may not be empty.
+    void require_nodes(std::size_t count) const;
+    /// Throws CaptureError unless the capture is yet to be ended by its owner.
+    void require_unfinished(const CaptureCall& call) const;
+
+    void fork(cudaStream_t other, const SourceLocation& location);
+    void join(cudaStream_t other, const SourceLocation& location);
+
+    /// Whether it is known to have ended.
+    [[nodiscard]] bool has_ended() const noexcept { return ended_.has_value(); }
+    /// Whether the graph was there before the capture.
+    [[nodiscard]] bool is_into_another() const noexcept { return into_another_; }
+    /// Whether a stream that `fork` has forked to is still to be joined.
+    [[nodiscard]] bool has_unjoined_fork() const noexcept { return !unjoined_.empty(); }
+    /// What the stream's next node will come after. Throws CaptureError unless the capture stands.
+    [[nodiscard]] std::vector<cudaGraphNode_t> front() const;
+
+    /// Ends the capture if it has not ended, and drops a graph of its own.
+    CaptureEnd abandon() noexcept;
+    /// Ends the capture and returns its graph: the caller's, if it is not the one captured into. Throws CaptureError if
+    /// the capture was broken or an error is unread, and has ended it then, or if it is not this thread's.
+    [[nodiscard]] cudaGraph_t end();
+
+    /// "capture at f.cpp:12 (thread-local): step "gemm" at f.cpp:14"
+    [[nodiscard]] Subject subject(const CaptureCall& call) const;
+
+  private:
+    struct Fork {
+        SourceLocation location;
+        bool joined = false;
+        std::size_t before; ///< the fork to the same stream before this one, if that is not joined; else `no_fork`
+    };
+    static constexpr auto no_fork = std::numeric_limits<std::size_t>::max();
+
+    /// What CUDA says about a stream.
+    struct Info {
+        CaptureStatus status = CaptureStatus::none;
+        unsigned long long id = 0;
+        cudaGraph_t graph = nullptr;
+    };
+    [[nodiscard]] Info info(cudaStream_t stream) const;
+
+    /// Whether somebody else has ended the capture, as far as can be told.
+    [[nodiscard]] bool is_gone() const noexcept;
+    /// Throws CaptureError, about `call`, unless the capture stands.
+    void require_active(const CaptureCall& call) const;
+    /// What broke the capture. Takes the last error.
+    [[nodiscard]] CaptureError broken(const CaptureCall& call) const;
+    /// What `after` records from now on comes after what `before` has recorded.
+    void order(cudaStream_t before, cudaStream_t after, const CaptureCall& call) const;
+    /// What is not joined, and where it was forked. Asks CUDA nothing: the streams may be gone.
+    [[nodiscard]] std::string unjoined_forks() const;
+
+    cudaStream_t stream_;
+    CaptureOptions options_;
+    SourceLocation location_;
+    std::thread::id thread_ = std::this_thread::get_id();
+    bool into_another_;
+    std::optional<CaptureEnd> ended_ = CaptureEnd::well; ///< for want of a beginning
+    unsigned long long id_ = 0;
+    cudaGraph_t graph_ = nullptr; ///< CUDA's until the capture has ended
+    mutable LogPosition logged_;  ///< when the capture was last seen to stand, and no error was unread
+    mutable cudaError_t stale_;   ///< the last error that nobody had read before the capture
+    std::optional<CaptureNames> names_;
+    std::vector<Fork> forks_;
+    std::unordered_map<cudaStream_t, std::size_t> unjoined_; ///< the last fork to a stream that is still to be joined
+    std::vector<std::shared_ptr<const void>> owners_;
+};
+
+} // namespace cudag::detail

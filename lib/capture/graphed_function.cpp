@@ -1,0 +1,145 @@
+// The shapes of a GraphedFunction: which is replayed, which is made, which goes.
+#include <cudag/graphed_function.hpp>
+
+#include "cuda/device_guard.hpp"
+#include "cuda/failure.hpp"
+#include "graphed_shape.hpp"
+
+#include <cudag/error.hpp>
+#include <cudag/event.hpp>
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+#include <memory>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Unique among all streams that ever were: the handle of a destroyed stream may come back as another's.
+unsigned long long id_of(cudaStream_t stream) {
+    unsigned long long id = 0;
+    checked(cudaStreamGetId(stream, &id), "cudaStreamGetId");
+    return id;
+}
+
+} // namespace
+
+class GraphedCache::State {
+  public:
+    State(GraphedTask&& task, const GraphedFunctionOptions& options, const SourceLocation& location)
+        : setup_{std::move(task), options, location} {}
+
+    const void* forward(cudaStream_t stream, GraphedInputs given);
+    void reset() noexcept { shapes_.clear(); }
+
+    [[nodiscard]] std::size_t size() const noexcept { return shapes_.size(); }
+    [[nodiscard]] std::uint64_t captures() const noexcept { return captures_; }
+    [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
+
+  private:
+    void require_not_captured(cudaStream_t stream) const;
+    void require_memory(GraphedInputs given) const;
+    void evict() noexcept;
+
+    GraphedSetup setup_;
+    std::list<GraphedShape> shapes_;
+    std::shared_ptr<Event> last_; ///< after the last replay, of whichever shape
+    unsigned long long last_stream_ = 0;
+    std::uint64_t captures_ = 0;
+    std::uint64_t replays_ = 0;
+};
+
+void GraphedCache::State::require_not_captured(cudaStream_t stream) const {
+    cudaStreamCaptureStatus status{};
+    checked(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+    if (status != cudaStreamCaptureStatusNone) [[unlikely]]
+        refuse<CaptureError>("the stream is being captured, and CUDA cannot launch a graph into a capture: call the "
+                             "function itself there",
+                             setup_.subject(), cudaErrorStreamCaptureUnsupported);
+}
+
+void GraphedCache::State::require_memory(GraphedInputs given) const {
+    for (std::size_t i = 0; i < given.size(); ++i)
+        if (given[i].data == nullptr && given[i].size != 0) [[unlikely]]
+            refuse<Error>(fmt::format("input {} of {} elements is null", i, given[i].size), setup_.subject());
+}
+
+/// Each replay comes after the one before it: if a shape has finished, so have all that were used less recently.
+void GraphedCache::State::evict() noexcept {
+    while (shapes_.size() > setup_.options.capacity) {
+        ignore(cudaEventSynchronize(shapes_.back().replayed()->get()));
+        shapes_.pop_back();
+    }
+}
+
+const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs given) {
+    require_not_captured(stream);
+    require_memory(given);
+    const unsigned long long id = id_of(stream);
+    if (last_ && id != last_stream_)
+        checked(cudaStreamWaitEvent(stream, last_->get(), cudaEventWaitDefault), "cudaStreamWaitEvent");
+
+    const auto known =
+        std::find_if(shapes_.begin(), shapes_.end(), [&](const GraphedShape& shape) { return shape.is_of(given); });
+    if (known != shapes_.end()) [[likely]] {
+        known->replay(stream, given);
+        shapes_.splice(shapes_.begin(), shapes_, known);
+    } else {
+        std::list<GraphedShape> made;
+        try {
+            const DeviceGuard device(setup_.side.get());
+            made.emplace_back(setup_, stream, given);
+            made.front().replay(stream, given);
+        } catch (...) {
+            ignore(cudaStreamSynchronize(setup_.side.get())); // the next forward does not wait for these warm-up runs
+            throw;
+        }
+        shapes_.splice(shapes_.begin(), made);
+        ++captures_;
+    }
+    last_ = shapes_.front().replayed();
+    last_stream_ = id;
+    ++replays_;
+    evict();
+    return shapes_.front().output();
+}
+
+GraphedCache::GraphedCache(GraphedTask&& task, const GraphedFunctionOptions& options, const SourceLocation& location) {
+    if (options.capacity == 0)
+        refuse<Error>("the capacity is 0; at least 1 shape must be kept",
+                      {fmt::format("GraphedFunction at {}", location), {}, location});
+    state_ = std::make_unique<State>(std::move(task), options, location);
+}
+
+GraphedCache::GraphedCache(GraphedCache&&) noexcept = default;
+GraphedCache& GraphedCache::operator=(GraphedCache&&) noexcept = default;
+GraphedCache::~GraphedCache() = default;
+
+GraphedCache::State& GraphedCache::state() const {
+    if (!state_) [[unlikely]]
+        refuse("a moved-from GraphedFunction was used");
+    return *state_;
+}
+
+const void* GraphedCache::forward(cudaStream_t stream, std::span<const GraphedInput> inputs) {
+    return state().forward(stream, inputs);
+}
+void GraphedCache::reset() {
+    state().reset();
+}
+std::size_t GraphedCache::size() const {
+    return state().size();
+}
+std::uint64_t GraphedCache::captures() const {
+    return state().captures();
+}
+std::uint64_t GraphedCache::replays() const {
+    return state().replays();
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,206 @@
+// How a shape of a GraphedFunction comes to be, and replays.
+#include "graphed_shape.hpp"
+
+#include "cuda/device_guard.hpp"
+#include "owners/reclaim.hpp"
+
+#include <cudag/format.hpp>
+#include <cudag/graph.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// What is enqueued in `after` from now on comes after what is in `before`.
+void order(cudaStream_t before, cudaStream_t after) {
+    Event event({.timing = false});
+    event.record(before);
+    checked(cudaStreamWaitEvent(after, event.get(), cudaEventWaitDefault), "cudaStreamWaitEvent");
+}
+
+/// The static inputs for `given`, in one allocation; null if all are empty. `stream` may use it.
+std::shared_ptr<void> allocate_inputs(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given,
+                                      std::vector<StaticInput>& inputs) {
+    constexpr std::size_t alignment = 256; // of cudaMalloc
+    std::vector<std::size_t> offsets;
+    std::size_t total = 0;
+    for (const GraphedInput& input : given) {
+        offsets.push_back(total);
+        total += (input.size * input.element_bytes + alignment - 1) / alignment * alignment;
+        inputs.push_back({nullptr, input.size});
+    }
+    if (total == 0) return nullptr;
+    reclaim(); // what former shapes have left may be what is missing
+    void* block = nullptr;
+    const cudaError_t status = cudaMallocAsync(&block, total, setup.memory->get());
+    if (status != cudaSuccess) {
+        Subject subject = setup.subject();
+        subject.text += fmt::format(": {} bytes of static inputs", total);
+        raise_call<Error>(status, "cudaMallocAsync", std::move(subject));
+    }
+    std::shared_ptr<void> memory(
+        block, [stream = setup.memory](void* unused) { ignore(cudaFreeAsync(unused, stream->get())); });
+    order(setup.memory->get(), stream);
+    for (std::size_t i = 0; i < given.size(); ++i)
+        if (given[i].size != 0) inputs[i].data = static_cast<std::byte*>(block) + offsets[i];
+    return memory;
+}
+
+std::size_t bytes_of(const GraphedInput& input) {
+    return input.size * input.element_bytes;
+}
+
+/// An output may be an input, in place.
+bool needs_copy(const GraphedInput& given, const StaticInput& input) {
+    return given.size != 0 && given.data != input.data;
+}
+
+bool overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes) {
+    const auto from_a = reinterpret_cast<std::uintptr_t>(a);
+    const auto from_b = reinterpret_cast<std::uintptr_t>(b);
+    return from_a < from_b + b_bytes && from_b < from_a + a_bytes;
+}
+
+/// Whether the copies of the inputs before `i`, or its own, write to what `given[i]` is copied from: an output that
+/// lies in the static inputs, and comes back as another input than the one it lies in.
+bool is_overwritten(std::size_t i, GraphedInputs given, const std::vector<StaticInput>& inputs) {
+    if (given[i].side != Side::device || !needs_copy(given[i], inputs[i])) return false;
+    for (std::size_t k = 0; k <= i; ++k)
+        if (needs_copy(given[k], inputs[k]) &&
+            overlap(inputs[k].data, bytes_of(given[k]), given[i].data, bytes_of(given[i])))
+            return true;
+    return false;
+}
+
+void copy(cudaStream_t stream, void* to, const GraphedInput& from) {
+    checked(cudaMemcpyAsync(to, from.data, bytes_of(from), copy_kind(Side::device, from.side), stream),
+            "cudaMemcpyAsync");
+}
+
+/// Memory between two places of a stream.
+class Scratch {
+  public:
+    Scratch(cudaStream_t stream, std::size_t bytes) : stream_(stream) {
+        checked(cudaMallocAsync(&memory_, bytes, stream), "cudaMallocAsync");
+    }
+    ~Scratch() { ignore(cudaFreeAsync(memory_, stream_)); }
+    Scratch(const Scratch&) = delete;
+    Scratch& operator=(const Scratch&) = delete;
+
+    [[nodiscard]] void* memory() const noexcept { return memory_; }
+
+  private:
+    cudaStream_t stream_;
+    void* memory_ = nullptr;
+};
+
+void copy_inputs(cudaStream_t stream, GraphedInputs given, const std::vector<StaticInput>& inputs) {
+    std::vector<std::unique_ptr<Scratch>> saved; // by input; empty if none needs it
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        if (!is_overwritten(i, given, inputs)) continue;
+        saved.resize(given.size());
+        saved[i] = std::make_unique<Scratch>(stream, bytes_of(given[i]));
+        copy(stream, saved[i]->memory(), given[i]);
+    }
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        if (!needs_copy(given[i], inputs[i])) continue;
+        GraphedInput from = given[i];
+        if (!saved.empty() && saved[i]) from.data = saved[i]->memory();
+        copy(stream, inputs[i].data, from);
+    }
+}
+
+/// The time in which work runs in the side stream: after what is in the caller's stream, before what comes there and in
+/// the memory stream.
+class SideWork {
+  public:
+    SideWork(const GraphedSetup& setup, cudaStream_t stream) : setup_(setup), stream_(stream) {
+        order(stream, setup.side.get());
+    }
+    ~SideWork() {
+        const cudaStream_t side = setup_.side.get();
+        const auto wait = [&](cudaStream_t waiting) {
+            return cudaStreamWaitEvent(waiting, end_.get(), cudaEventWaitDefault) == cudaSuccess;
+        };
+        if (cudaEventRecord(end_.get(), side) == cudaSuccess && wait(stream_) && wait(setup_.memory->get())) return;
+        static_cast<void>(cudaGetLastError());
+        ignore(cudaStreamSynchronize(side));
+    }
+    SideWork(const SideWork&) = delete;
+    SideWork& operator=(const SideWork&) = delete;
+
+  private:
+    const GraphedSetup& setup_;
+    cudaStream_t stream_;
+    Event end_{{.timing = false}};
+};
+
+void warm_up(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given,
+             const std::vector<StaticInput>& inputs) {
+    if (setup.options.warm_up_runs == 0) return;
+    const SideWork work(setup, stream);
+    for (unsigned i = 0; i < setup.options.warm_up_runs; ++i) {
+        copy_inputs(setup.side.get(), given, inputs); // each time: the function may write to them
+        setup.task.run(setup.task.callable.get(), setup.side.get(), inputs.data());
+    }
+}
+
+std::string name_of(const std::vector<StaticInput>& inputs) {
+    std::string sizes;
+    for (const StaticInput& input : inputs)
+        sizes += fmt::format("{}{}", sizes.empty() ? "" : ", ", input.size);
+    return fmt::format("forward({})", sizes);
+}
+
+} // namespace
+
+Subject GraphedSetup::subject() const {
+    return {fmt::format("GraphedFunction at {}: forward", location), {}, location};
+}
+
+GraphedShape::GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given)
+    : memory_(allocate_inputs(setup, stream, given, inputs_)), exec_(prepare(setup, stream, given)) {}
+
+Exec GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given) {
+    warm_up(setup, stream, given, inputs_);
+    CaptureOptions options = setup.options.capture;
+    const auto is_empty = [](const GraphedInput& input) { return input.size == 0; };
+    if (!given.empty() && std::all_of(given.begin(), given.end(), is_empty)) options.allow_empty = true;
+    StreamCapture capture(setup.side, options, setup.location);
+    output_ = capture.step(
+        name_of(inputs_),
+        [&](cudaStream_t side) { return setup.task.run(setup.task.callable.get(), side, inputs_.data()); },
+        setup.location);
+    capture.retain(memory_, setup.task.callable, output_); // replays in flight outlive the shape
+    return std::move(capture).finish().instantiate(setup.options.instantiate);
+}
+
+bool GraphedShape::is_of(GraphedInputs given) const noexcept {
+    return std::equal(given.begin(), given.end(), inputs_.begin(), inputs_.end(),
+                      [](const GraphedInput& a, const StaticInput& b) { return a.size == b.size; });
+}
+
+void GraphedShape::replay(cudaStream_t stream, GraphedInputs given) {
+    try {
+        copy_inputs(stream, given, inputs_);
+        exec_.launch(stream);
+    } catch (...) {
+        ignore(cudaStreamSynchronize(stream)); // no event tells when the copies that were made have ended
+        throw;
+    }
+    if (const cudaError_t status = cudaEventRecord(replayed_->get(), stream); status != cudaSuccess) {
+        ignore(status);
+        ignore(cudaStreamSynchronize(stream)); // the mark of an earlier replay, or none, is then as good
+    }
+}
+
+} // namespace cudag::detail

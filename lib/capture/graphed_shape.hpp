@@ -1,0 +1,59 @@
+// One shape of a GraphedFunction: its static inputs, its executable graph and its output.
+#pragma once
+
+#include "cuda/failure.hpp"
+
+#include <cudag/detail/graphed_task.hpp>
+#include <cudag/event.hpp>
+#include <cudag/exec.hpp>
+#include <cudag/graphed_function.hpp>
+#include <cudag/stream.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace cudag::detail {
+
+using GraphedInputs = std::span<const GraphedInput>;
+
+/// What all shapes of a GraphedFunction have in common.
+struct GraphedSetup {
+    GraphedTask task;
+    GraphedFunctionOptions options;
+    SourceLocation location;
+    Stream side = Stream(); ///< for warm-up runs and captures
+    /// Where static inputs are allocated and freed, without waiting for the device as cudaFree would; nothing else
+    /// happens in it, as it must never be captured.
+    std::shared_ptr<Stream> memory = std::make_shared<Stream>();
+
+    /// "GraphedFunction at f.cpp:12: forward"
+    [[nodiscard]] Subject subject() const;
+};
+
+class GraphedShape {
+  public:
+    /// Warms up and captures, in order with `stream`. Throws what the function throws, CaptureError, InstantiateError.
+    GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given);
+
+    [[nodiscard]] bool is_of(GraphedInputs given) const noexcept;
+    [[nodiscard]] const void* output() const noexcept { return output_.get(); }
+
+    /// Copies `given` into the static inputs, and launches. Throws Error.
+    void replay(cudaStream_t stream, GraphedInputs given);
+    /// An event after the last replay.
+    [[nodiscard]] const std::shared_ptr<Event>& replayed() const noexcept { return replayed_; }
+
+  private:
+    [[nodiscard]] Exec prepare(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given);
+
+    std::vector<StaticInput> inputs_;
+    std::shared_ptr<void> memory_;
+    std::shared_ptr<Event> replayed_ = std::make_shared<Event>(EventOptions{.timing = false});
+    std::shared_ptr<const void> output_;
+    Exec exec_;
+};
+
+} // namespace cudag::detail

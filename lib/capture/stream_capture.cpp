@@ -1,0 +1,104 @@
+// StreamCapture: the user's side of a capture.
+#include <cudag/stream_capture.hpp>
+
+#include "capture_state.hpp"
+#include "cuda/cuda_log.hpp"
+#include "owners/reclaim.hpp"
+#include "read/reader.hpp"
+
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace cudag {
+
+StreamCapture::StreamCapture(StreamRef stream, CaptureOptions options, SourceLocation location)
+    : state_(std::make_unique<detail::CaptureState>(stream.get(), options, location)) {}
+
+StreamCapture::StreamCapture(detail::Unchecked, std::unique_ptr<detail::CaptureState> state) noexcept
+    : state_(std::move(state)) {}
+StreamCapture::~StreamCapture() = default;
+
+Graph StreamCapture::finish() && {
+    if (state_->is_into_another())
+        detail::refuse<CaptureError>("the GraphBuilder ends this capture: return from the captured function instead",
+                                     state_->subject({"finish"}), cudaErrorIllegalState);
+    const cudaGraph_t native = state_->end();
+    try {
+        std::size_t count = 0;
+        detail::checked<CaptureError>(cudaGraphGetNodes(native, nullptr, &count), "cudaGraphGetNodes");
+        state_->require_nodes(count);
+        if (!state_->owners().empty()) detail::keep_with_graph(native, std::move(state_->owners()));
+        return Graph(detail::captured_graph(native, std::move(state_->names())));
+    } catch (...) {
+        detail::ignore(cudaGraphDestroy(native));
+        throw;
+    }
+}
+
+CaptureStatus StreamCapture::status() const {
+    return state_->status();
+}
+
+cudaStream_t StreamCapture::stream() const noexcept {
+    return state_->stream();
+}
+
+void StreamCapture::mark(std::string_view label, SourceLocation location) {
+    const detail::CaptureCall call{"mark", label, location};
+    const std::uint32_t end = state_->node_count(call);
+    state_->require_errors_read(call);
+    state_->names().mark(label, location, end);
+}
+
+void StreamCapture::fork(StreamRef other, SourceLocation location) {
+    state_->fork(other.get(), location);
+}
+
+void StreamCapture::join(StreamRef other, SourceLocation location) {
+    state_->join(other.get(), location);
+}
+
+void StreamCapture::keep(std::shared_ptr<const void> owner) {
+    state_->require_unfinished({"retain"});
+    if (owner) state_->owners().push_back(std::move(owner));
+}
+
+StreamCapture::Step::Step(StreamCapture& capture, std::string_view label, const SourceLocation& location)
+    : state_(*capture.state_), label_(label), location_(location) {
+    const detail::CaptureCall call{"step", label, location};
+    const std::uint32_t first = state_.node_count(call);
+    state_.require_errors_read(call, "before this step, ");
+    state_.names().begin_step(label, location, first);
+}
+
+StreamCapture::Step::~Step() {
+    if (!finished_) state_.names().drop_step();
+}
+
+void StreamCapture::Step::finish() {
+    const detail::CaptureCall call{"step", label_, location_};
+    const std::uint32_t end = state_.node_count(call);
+    state_.require_errors_read(call);
+    state_.names().end_step(end);
+    finished_ = true;
+}
+
+void StreamCapture::Step::rethrow() const {
+    try {
+        throw;
+    } catch (const Error& error) {
+        std::string_view what = error.what();
+        if (constexpr std::string_view prefix = "cudag: "; what.starts_with(prefix)) what.remove_prefix(prefix.size());
+        if (what.starts_with(state_.subject({}).text)) throw; // of an inner step, or of this one
+        const auto code = static_cast<cudaError_t>(error.code().value());
+        if (dynamic_cast<const CaptureError*>(&error) == nullptr && !detail::is_about_capture(code)) throw;
+        detail::Subject step = state_.subject({"step", label_, location_});
+        throw CaptureError(code, fmt::format("cudag: {}: {}", step.text, what),
+                           {error.operation(), error.log(), std::move(step.labels), location_});
+    }
+}
+
+} // namespace cudag

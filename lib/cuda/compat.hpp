@@ -1,0 +1,134 @@
+// Where the versions of CUDA (12.4 to 13.x) differ: the one place that says so.
+#pragma once
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#if CUDART_VERSION < 12040
+#error "cudag needs CUDA 12.4 or later"
+#endif
+
+namespace cudag::detail::compat {
+
+/// `data` may be null if no edge carries any. 13.0 folded the edge-data variants into the original names.
+inline cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                          const cudaGraphEdgeData* data, std::size_t count) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphAddDependencies(graph, from, to, data, count);
+#else
+    return cudaGraphAddDependencies_v2(graph, from, to, data, count);
+#endif
+}
+
+/// Adds a node by the parameters of its kind, without edges. CUDA may write to `params`.
+inline cudaError_t graph_add_node(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNodeParams* params) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphAddNode(node, graph, nullptr, nullptr, 0, params);
+#else
+    return cudaGraphAddNode(node, graph, nullptr, 0, params);
+#endif
+}
+
+/// Adds `inner` itself, not a clone of it: CUDA 12.9.
+inline cudaError_t graph_move_child(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraph_t inner) {
+#if CUDART_VERSION >= 12090
+    cudaGraphNodeParams params{};
+    params.type = cudaGraphNodeTypeGraph;
+    params.graph.graph = inner;
+    params.graph.ownership = cudaGraphChildGraphOwnershipMove;
+    return graph_add_node(node, graph, &params);
+#else
+    static_cast<void>(node), static_cast<void>(graph), static_cast<void>(inner);
+    return cudaErrorNotSupported;
+#endif
+}
+
+/// Only what is recorded, not where the next node goes. `id` and `graph` are written where `status` is active.
+inline cudaError_t stream_get_capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
+                                           cudaGraph_t* graph) {
+#if CUDART_VERSION >= 13000
+    return cudaStreamGetCaptureInfo(stream, status, id, graph, nullptr, nullptr, nullptr);
+#else
+    return cudaStreamGetCaptureInfo_v2(stream, status, id, graph, nullptr, nullptr);
+#endif
+}
+
+/// How many edges lead from a node.
+inline cudaError_t graph_node_dependent_count(cudaGraphNode_t node, std::size_t* count) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphNodeGetDependentNodes(node, nullptr, nullptr, count);
+#else
+    return cudaGraphNodeGetDependentNodes(node, nullptr, count);
+#endif
+}
+
+/// Where the stream's next node goes: what it comes after, and by which edges. Written where `status` is active, and
+/// valid until the next call that concerns the capture.
+inline cudaError_t stream_get_capture_front(cudaStream_t stream, cudaStreamCaptureStatus* status,
+                                            const cudaGraphNode_t** nodes, const cudaGraphEdgeData** data,
+                                            std::size_t* count) {
+#if CUDART_VERSION >= 13000
+    return cudaStreamGetCaptureInfo(stream, status, nullptr, nullptr, nodes, data, count);
+#else
+    return cudaStreamGetCaptureInfo_v3(stream, status, nullptr, nullptr, nodes, data, count);
+#endif
+}
+
+/// The driver function `name` as of driver interface `version`, or null if the driver has none.
+inline cudaError_t driver_entry_point(const char* name, unsigned version, void** function) {
+    cudaDriverEntryPointQueryResult found{};
+#if CUDART_VERSION >= 12050
+    const cudaError_t status = cudaGetDriverEntryPointByVersion(name, function, version, cudaEnableDefault, &found);
+#else
+    static_cast<void>(version);
+    const cudaError_t status = cudaGetDriverEntryPoint(name, function, cudaEnableDefault, &found);
+#endif
+    if (status == cudaSuccess && found != cudaDriverEntryPointSuccess) *function = nullptr;
+    return status;
+}
+
+/// The device of a stream that is not captured: CUDA 12.8.
+inline cudaError_t stream_get_device(cudaStream_t stream, int* device) {
+#if CUDART_VERSION >= 12080
+    return cudaStreamGetDevice(stream, device);
+#else
+    static_cast<void>(stream), static_cast<void>(device);
+    return cudaErrorCallRequiresNewerDriver;
+#endif
+}
+
+#if CUDART_VERSION >= 12080
+using Library = cudaLibrary_t;
+#else
+using Library = CUlibrary;
+#endif
+
+/// Loads PTX text for all devices: CUDA 12.8.
+inline cudaError_t library_load_data(Library* library, const char* ptx) {
+#if CUDART_VERSION >= 12080
+    return cudaLibraryLoadData(library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0);
+#else
+    static_cast<void>(library), static_cast<void>(ptx);
+    return cudaErrorCallRequiresNewerDriver;
+#endif
+}
+inline cudaError_t library_get_kernel(cudaKernel_t* kernel, Library library, const char* name) {
+#if CUDART_VERSION >= 12080
+    return cudaLibraryGetKernel(kernel, library, name);
+#else
+    static_cast<void>(kernel), static_cast<void>(library), static_cast<void>(name);
+    return cudaErrorCallRequiresNewerDriver;
+#endif
+}
+inline cudaError_t library_unload(Library library) {
+#if CUDART_VERSION >= 12080
+    return cudaLibraryUnload(library);
+#else
+    static_cast<void>(library);
+    return cudaErrorCallRequiresNewerDriver;
+#endif
+}
+
+} // namespace cudag::detail::compat

@@ -1,0 +1,147 @@
+// Reads CUDA's log buffer: lines like "[time][thread][CUDA][E] text", ended by "Returning <code> (<NAME>) from <call>".
+#include "cuda_log.hpp"
+
+#include "compat.hpp"
+#include "failure.hpp"
+
+#include <fmt/format.h>
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <string_view>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// The driver's, because the runtime has them from 13.0 on only.
+struct LogFunctions {
+    CUresult(CUDAAPI* current)(unsigned* next, unsigned flags) = nullptr;
+    CUresult(CUDAAPI* dump_to_memory)(unsigned* next, char* text, std::size_t* size, unsigned flags) = nullptr;
+};
+
+struct Unanswered {};
+
+/// Null if the driver does not have it. Throws Unanswered if CUDA does not tell; leaves the last error as it is.
+template <class F>
+void fetch(F& function, const char* name) {
+    constexpr unsigned since = 12090;
+    const cudaError_t earlier = cudaPeekAtLastError();
+    void* address = nullptr;
+    const cudaError_t status = compat::driver_entry_point(name, since, &address);
+    if (earlier == cudaSuccess) ignore(status);
+    // So an older driver answers who asks for something newer.
+    if (status != cudaSuccess && status != cudaErrorInvalidValue) throw Unanswered();
+    function = status == cudaSuccess ? reinterpret_cast<F>(address) : nullptr;
+}
+
+LogFunctions fetch_log_functions() {
+    LogFunctions found;
+    fetch(found.current, "cuLogsCurrent");
+    fetch(found.dump_to_memory, "cuLogsDumpToMemory");
+    return found;
+}
+
+LogFunctions log_functions() noexcept {
+    try {
+        static const LogFunctions fetched = fetch_log_functions();
+        return fetched;
+    } catch (const Unanswered&) {
+        return {};
+    }
+}
+
+/// The text of the lines from `position` on, which moves behind them; CUDA keeps 100.
+std::string dump_log(unsigned& position) {
+    const LogFunctions log = log_functions();
+    if (log.dump_to_memory == nullptr) return {};
+    constexpr std::size_t limit = 25600; // the most that CUDA hands out
+    constexpr std::size_t slack = 256;   // driver 580 writes up to 96 bytes past the size it is given
+    std::string text(limit + slack, '\0');
+    std::size_t size = limit;
+    if (log.dump_to_memory(&position, text.data(), &size, 0) != CUDA_SUCCESS) size = 0;
+    text.resize(size);
+    return text;
+}
+
+/// The id of a thread as the log writes it.
+std::string this_thread() {
+    return fmt::format("{}", pthread_self());
+}
+
+constexpr std::string_view returning = "Returning ";
+
+/// Calls `read(thread, message)` for each error in `text`.
+template <class Read>
+void for_each_message(std::string_view text, const Read& read) {
+    constexpr std::string_view end_of_prefix = "][CUDA][E] ";
+    while (!text.empty()) {
+        const std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        const std::size_t end = line.find(end_of_prefix);
+        if (end == std::string_view::npos) continue;
+        const std::size_t thread = line.rfind('[', end) + 1;
+        read(line.substr(thread, end - thread), line.substr(end + end_of_prefix.size()));
+    }
+}
+
+void append(std::string& causes, std::string_view message) {
+    if (!causes.empty()) causes += "; ";
+    causes += message;
+}
+
+} // namespace
+
+std::string take_cuda_log(cudaError_t status) {
+    thread_local unsigned seen = 0;
+    const std::string text = dump_log(seen);
+    const std::string own = this_thread();
+    const std::string this_failure = fmt::format("{}{} ", returning, static_cast<int>(status));
+    std::string causes; // of the failure that is being read
+    std::string latest; // of the latest failure that returned `status`, and whatever came after it
+    for_each_message(text, [&](std::string_view thread, std::string_view message) {
+        if (thread != own) return;
+        if (message.starts_with(returning)) {
+            latest = message.starts_with(this_failure) ? causes : std::string();
+            causes.clear();
+        } else {
+            append(causes, message);
+        }
+    });
+    return causes.empty() ? latest : causes; // errors of the runtime's own end without a "Returning" line
+}
+
+LogPosition log_position() noexcept {
+    const LogFunctions log = log_functions();
+    unsigned next = 0;
+    if (log.current == nullptr || log.current(&next, 0) != CUDA_SUCCESS) return std::nullopt;
+    return next;
+}
+
+std::vector<LoggedFailure> failures_since(LogPosition position) {
+    if (!position) return {};
+    const std::string text = dump_log(*position);
+    const std::string own = this_thread();
+    std::map<std::string_view, std::string> causes; // by thread, of the failure that is being read
+    std::vector<LoggedFailure> found;
+    for_each_message(text, [&](std::string_view thread, std::string_view message) {
+        if (!message.starts_with(returning)) return append(causes[thread], message);
+        int code = 0;
+        std::from_chars(message.data() + returning.size(), message.data() + message.size(), code);
+        constexpr std::string_view from = " from ";
+        const std::size_t call = message.rfind(from);
+        found.push_back(
+            {static_cast<cudaError_t>(code),
+             std::string(call == std::string_view::npos ? std::string_view() : message.substr(call + from.size())),
+             std::exchange(causes[thread], {}), thread == own});
+    });
+    for (auto& [thread, rest] : causes)
+        if (!rest.empty()) found.push_back({cudaSuccess, {}, std::move(rest), thread == own});
+    return found;
+}
+
+} // namespace cudag::detail

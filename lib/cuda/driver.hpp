@@ -1,0 +1,75 @@
+// The driver's entry points that cudag calls, fetched from the runtime: nothing links to libcuda.
+#pragma once
+
+#include "compat.hpp"
+#include "failure.hpp"
+
+#include <cstddef>
+
+namespace cudag::detail {
+
+/// What is called most often goes through these, because the runtime's twins cost more: on an H200 (driver 580), adding
+/// a kernel node 1.8 times and capturing a launch 1.4 times as much, since they look the function up each time;
+/// launching a graph 8 %, instantiating 4 %; reading a node's kind 4 times, its dependencies 4 times, a kernel's
+/// parameters 3 times.
+struct Driver {
+    decltype(&::cuCtxGetCurrent) ctx_get_current;
+    decltype(&::cuCtxGetId) ctx_get_id;
+    decltype(&::cuLaunchKernel) launch_kernel;
+    decltype(&::cuGraphAddKernelNode) graph_add_kernel_node;
+    decltype(&::cuGraphGetNodes) graph_get_nodes;
+    decltype(&::cuGraphNodeGetType) graph_node_get_type;
+    /// CUDA 13.0 folded this variant into the original name.
+    CUresult(CUDAAPI* graph_node_get_dependencies)(CUgraphNode, CUgraphNode*, CUgraphEdgeData*, std::size_t*);
+    decltype(&::cuGraphKernelNodeGetParams) graph_kernel_node_get_params;
+    decltype(&::cuGraphKernelNodeGetAttribute) graph_kernel_node_get_attribute;
+    decltype(&::cuGraphKernelNodeSetParams) graph_kernel_node_set_params;
+    decltype(&::cuGraphInstantiateWithParams) graph_instantiate_with_params;
+    decltype(&::cuGraphLaunch) graph_launch;
+    decltype(&::cuGraphExecKernelNodeSetParams) graph_exec_kernel_node_set_params;
+    decltype(&::cuFuncGetName) func_get_name;
+    decltype(&::cuFuncGetParamInfo) func_get_param_info;
+    decltype(&::cuCtxPushCurrent) ctx_push_current;
+    decltype(&::cuCtxPopCurrent) ctx_pop_current;
+    CUresult(CUDAAPI* ctx_get_device)(CUdevice*);
+    CUresult(CUDAAPI* stream_get_ctx)(CUstream, CUcontext*);
+    decltype(&::cuMemsetD8Async) memset_d8_async;
+    decltype(&::cuMemsetD16Async) memset_d16_async;
+    decltype(&::cuMemsetD32Async) memset_d32_async;
+    decltype(&::cuMemsetD2D8Async) memset_2d_d8_async;
+    decltype(&::cuMemsetD2D16Async) memset_2d_d16_async;
+    decltype(&::cuMemsetD2D32Async) memset_2d_d32_async;
+};
+
+/// Throws Error if the driver is older than CUDA 12.4, or there is none.
+[[nodiscard]] const Driver& driver();
+
+/// This thread's CUDA context; makes the current device's the current one if there is none yet, without which the
+/// driver's graph functions crash (seen on driver 580). Throws Error if there is no device.
+CUcontext current_context();
+
+/// Only makes sure that this thread has one; asks CUDA once per thread.
+inline void bind_context() {
+    thread_local bool bound = false;
+    if (bound) [[likely]]
+        return;
+    static_cast<void>(current_context());
+    bound = true;
+}
+
+/// The device of a stream, which must not be captured. Throws Error if CUDA does not know the stream.
+[[nodiscard]] int device_of(cudaStream_t stream);
+
+/// The driver's codes are the runtime's, value for value, since CUDA 10.1.
+[[nodiscard]] constexpr cudaError_t to_runtime(CUresult result) noexcept {
+    return static_cast<cudaError_t>(result);
+}
+
+/// Throws E if `result`, what the driver's `operation` returned, is not success.
+template <class E>
+void checked_driver(CUresult result, const char* operation) {
+    if (result != CUDA_SUCCESS) [[unlikely]]
+        raise_call<E>(to_runtime(result), operation, {}, Api::driver);
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,84 @@
+// Exec::apply: pushes what changed in the exec's graph, node by node, all or nothing.
+#include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
+
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+#include "exec_state.hpp"
+#include "node/native_params.hpp"
+#include "update_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <utility>
+#include <vector>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+struct ChangedNode {
+    const UpdatedNode& node;
+    Shadow& shadow;
+    OwnerVersions owners;
+};
+
+/// Everything that can fail before the first node is pushed.
+std::vector<ChangedNode> changes_of(ExecState& exec, const GraphState& graph) {
+    std::size_t count = 0;
+    graph.for_each_change_since(exec.seen(), [&](const UpdatedNode&) { ++count; });
+    std::vector<ChangedNode> changed;
+    changed.reserve(count);
+    graph.for_each_change_since(exec.seen(), [&](const UpdatedNode& node) {
+        Shadow& shadow = exec.shadow({*node.graph, node.index});
+        exec.reserve(shadow, node.params); // the update of a whole graph may have given the node another kernel
+        changed.push_back({node, shadow, version_of(Owners(node.owners))});
+        require_exec_takes(shadow.params, node.params,
+                           [&] { return node_subject(*node.graph, node.index, "apply: "); });
+    });
+    return changed;
+}
+
+} // namespace
+
+} // namespace detail
+
+std::size_t Exec::apply(const Graph& graph) {
+    detail::ExecState& exec = state();
+    const detail::GraphState& source = graph.state();
+    if (!exec.is_of(source))
+        detail::refuse<UpdateError>(
+            fmt::format("apply: the graph is not the one that this Exec was made from: that is {}, and this {}; "
+                        "update(graph) takes another one",
+                        detail::describe_graph(exec.source()), detail::describe_graph(source)));
+    const auto lock = source.lock();
+    if (exec.seen() == source.version()) return 0;
+
+    std::vector<detail::ChangedNode> changed = detail::changes_of(exec, source);
+    detail::bind_context();
+    for (std::size_t i = 0; i < changed.size(); ++i) {
+        const detail::NodeParams& params = changed[i].node.params;
+        const detail::NativeResult result =
+            exec.set_params({*changed[i].node.graph, changed[i].node.index}, params, changed[i].owners);
+        if (result.status == cudaSuccess) [[likely]]
+            continue;
+        detail::Subject subject = node_subject(*changed[i].node.graph, changed[i].node.index, "apply: ");
+        while (i-- > 0) { // what was in force was accepted once
+            const auto undone = exec.set_params({*changed[i].node.graph, changed[i].node.index},
+                                                changed[i].shadow.params, changed[i].shadow.owners);
+            if (undone.api == detail::Api::runtime) detail::ignore(undone.status);
+        }
+        raise_update(result, params, std::move(subject));
+    }
+    for (detail::ChangedNode& change : changed) {
+        detail::Shadows::assign(change.shadow, change.node.params);
+        exec.commit(change.shadow, std::move(change.owners));
+    }
+    exec.set_seen(source.version());
+    return changed.size();
+}
+
+} // namespace cudag

@@ -1,0 +1,103 @@
+// Exec: launching, enabling, and what it tells.
+#include <cudag/exec.hpp>
+
+#include "cuda/failure.hpp"
+#include "exec_state.hpp"
+#include "graph/text.hpp"
+
+#include <cudag/format.hpp>
+
+#include <string>
+#include <utility>
+
+namespace cudag {
+
+using detail::ExecState;
+
+namespace {
+
+bool can_be_disabled(NodeKind kind) {
+    return kind == NodeKind::kernel || kind == NodeKind::memcpy || kind == NodeKind::memset;
+}
+
+void set_enabled(ExecState& exec, const Node& node, bool enabled) {
+    const detail::ExecNode target = exec.node_of(node);
+    const auto subject = [&] { return target.subject(enabled ? "enable " : "disable "); };
+    if (!can_be_disabled(target.record().kind))
+        detail::refuse<UpdateError>("CUDA enables and disables kernel, memcpy and memset nodes only", subject());
+    exec.set_enabled(target, enabled);
+}
+
+} // namespace
+
+Exec::Exec(std::unique_ptr<ExecState> state) noexcept : state_(std::move(state)) {}
+Exec::Exec(Exec&&) noexcept = default;
+Exec& Exec::operator=(Exec&&) noexcept = default;
+Exec::~Exec() = default;
+
+ExecState& Exec::state() const {
+    if (!state_) [[unlikely]]
+        detail::refuse("a moved-from Exec was used");
+    return *state_;
+}
+
+void Exec::launch(StreamRef stream) {
+    state().launch(stream.get());
+}
+
+void Exec::rethrow() const {
+    state().rethrow();
+}
+
+void Exec::upload(StreamRef stream) {
+    state().upload(stream.get());
+}
+
+DeviceExec Exec::on_device() const {
+    if (!state().device_launch())
+        detail::refuse("on_device: this Exec is for launches by the host; instantiate it with {.device_launch = true}");
+    if (!state().uploaded())
+        detail::refuse("on_device: the device does not have this Exec as it is; upload() it first, and again after "
+                       "each update");
+    return {detail::Unchecked(), state().native()};
+}
+
+void Exec::enable(const Node& node) {
+    set_enabled(state(), node, true);
+}
+void Exec::disable(const Node& node) {
+    set_enabled(state(), node, false);
+}
+
+bool Exec::is_enabled(const Node& node) const {
+    const detail::ExecNode target = state().node_of(node);
+    if (!can_be_disabled(target.record().kind)) return true;
+    unsigned enabled = 0;
+    detail::checked<UpdateError>(cudaGraphNodeGetEnabled(state().native(), target.native(), &enabled),
+                                 "cudaGraphNodeGetEnabled");
+    return enabled != 0;
+}
+
+std::uint64_t Exec::replays() const {
+    return state().replays();
+}
+UpdateCounts Exec::update_counts() const {
+    return state().update_counts();
+}
+InstantiateOptions Exec::flags() const {
+    return state().options();
+}
+cudaGraphExec_t Exec::native() const {
+    return state().native();
+}
+
+std::string to_string(const Exec& exec) {
+    if (!exec.state_) return "moved-from Exec";
+    const detail::GraphState& graph = exec.state_->source();
+    const SourceLocation& where = graph.made_at();
+    const std::uint64_t launches = exec.state_->replays();
+    return fmt::format("exec of {}, launched {} time{}{}", count_nodes(graph), launches, launches == 1 ? "" : "s",
+                       where.line == 0 ? "" : fmt::format(", of the graph made at {}", where));
+}
+
+} // namespace cudag

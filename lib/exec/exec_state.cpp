@@ -1,0 +1,299 @@
+// Launches, shadows and owners of one Exec.
+#include "exec_state.hpp"
+
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/relaxed_capture.hpp"
+#include "graph/diff.hpp"
+#include "node/disabled_memset.hpp"
+#include "owners/reclaim.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// An allocation that its own graph does not free; null if there is none.
+const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& owner) {
+    for (const GraphAllocation& memory : graph.allocations()) {
+        if (!memory.alloc || memory.free) continue;
+        owner = &graph;
+        return &memory;
+    }
+    for (const auto& inner : graph.nested())
+        if (const GraphAllocation* found = find_unfreed(*inner, owner)) return found;
+    return nullptr;
+}
+
+/// CUDA's answer to a second launch without a free between is a bare "invalid argument".
+[[noreturn]] void raise_launch_failure(cudaError_t status, const GraphState& source, bool must_be_freed) {
+    CallFailure failure = describe_failure(status, "cuGraphLaunch", {}, Api::driver);
+    const GraphState* owner = nullptr;
+    const GraphAllocation* memory = find_unfreed(source, owner);
+    if (status == cudaErrorInvalidValue && must_be_freed && memory != nullptr) {
+        failure.text += fmt::format("; {} is not freed in this graph: free its memory before the next launch, by "
+                                    "cudaFreeAsync or another graph, or instantiate with auto_free_on_launch",
+                                    describe_node(*owner, *memory->alloc));
+        failure.details.labels.emplace_back(owner->nodes()[*memory->alloc].label);
+    }
+    raise<Error>(status, failure.text, std::move(failure.details));
+}
+
+void set_native_enabled(cudaGraphExec_t exec, const ExecNode& node, bool enabled) {
+    const cudaError_t status = cudaGraphNodeSetEnabled(exec, node.native(), enabled ? 1U : 0U);
+    if (status != cudaSuccess)
+        raise_call<UpdateError>(status, "cudaGraphNodeSetEnabled", node.subject(enabled ? "enable " : "disable "));
+}
+
+} // namespace
+
+ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options,
+                     std::shared_ptr<HostLaunches> launches, const std::vector<HostNodeRun>& hosts)
+    : native_(native), source_(std::move(source)), claimed_(source_), basis_(source_),
+      claim_(launches ? launches->claim() : nullptr), host_launches_(std::move(launches)), options_(options),
+      seen_(source_->version()), uploaded_(options.upload_stream.has_value()) {
+    for (const HostNodeRun& host : hosts)
+        checked<InstantiateError>(set_host_run(native, host), "cudaGraphExecHostNodeSetParams");
+    source_->number_nodes();
+    shadows_ = shadows_from(*source_);
+    options_.upload_stream.reset();
+    if (source_->version() != 0) in_flight_.begin_tracking();
+    source_->exec_made();
+}
+
+ExecState::~ExecState() {
+    claimed_->exec_gone();
+    {
+        const RelaxedCapture allow_destruction; // no capture needs this Exec
+        ignore(cudaGraphExecDestroy(native_));  // launches in flight finish; CUDA keeps the graph's owners for them
+    }
+    shadows_->retire(in_flight_);
+    in_flight_.retire(std::move(host_owners_));
+    if (claim_) claim_gone(claim_);
+    reclaim();
+}
+
+void ExecState::set_enabled(const ExecNode& node, bool enabled) {
+    if (node.record().kind == NodeKind::memset) {
+        Shadow& shadow = this->shadow(node);
+        if (enabled != shadow.is_disabled_memset) return;
+        if (enabled)
+            enable_memset(node, shadow);
+        else
+            disable_memset(node, shadow);
+    } else {
+        set_native_enabled(native_, node, enabled);
+    }
+    set_changed();
+}
+
+void ExecState::disable_memset(const ExecNode& node, Shadow& shadow) {
+    std::list<ExecNode> noted{node}; // cannot fail after CUDA has agreed
+    set_native_enabled(native_, node, false);
+    try {
+        if (loses_order(shadow.params))
+            if (const NativeResult result = park(native_, node.native(), shadow.params); result.status != cudaSuccess)
+                raise_call<UpdateError>(result.status, result.operation, node.subject("disable "), result.api);
+    } catch (...) {
+        ignore(cudaGraphNodeSetEnabled(native_, node.native(), 1));
+        throw;
+    }
+    shadow.is_disabled_memset = true;
+    disabled_memsets_.splice(disabled_memsets_.end(), noted);
+}
+
+void ExecState::enable_memset(const ExecNode& node, Shadow& shadow) {
+    if (loses_order(shadow.params))
+        if (const NativeResult result = unpark(native_, node.native(), shadow.params); result.status != cudaSuccess)
+            raise_call<UpdateError>(result.status, result.operation, node.subject("enable "), result.api);
+    try {
+        set_native_enabled(native_, node, true);
+    } catch (...) {
+        park_again(node.native(), shadow.params);
+        throw;
+    }
+    shadow.is_disabled_memset = false;
+    std::erase_if(disabled_memsets_,
+                  [&](const ExecNode& other) { return &other.graph == &node.graph && other.index == node.index; });
+}
+
+void ExecState::park_again(cudaGraphNode_t node, const NodeParams& params) noexcept {
+    if (!loses_order(params)) return;
+    try {
+        const NativeResult result = park(native_, node, params);
+        ignore(result.status);
+        if (result.status != cudaSuccess) must_park_ = true;
+    } catch (const Error&) {
+        must_park_ = true;
+    }
+}
+
+void ExecState::park_inside(const GraphState& graph) noexcept {
+    for (const ExecNode& node : disabled_memsets_)
+        for (const GraphState* place = &node.graph; place != nullptr; place = place->parent())
+            if (place == &graph) park_again(node.native(), params(node));
+}
+
+void ExecState::park_all() {
+    for (const ExecNode& node : disabled_memsets_) {
+        if (!loses_order(params(node))) continue;
+        if (const NativeResult result = park(native_, node.native(), params(node)); result.status != cudaSuccess)
+            raise_call<Error>(result.status, result.operation, node.subject("launch: order of disabled "), result.api);
+    }
+    must_park_ = false;
+}
+
+void ExecState::upload(cudaStream_t stream) {
+    if (must_park_) [[unlikely]]
+        park_all();
+    checked(cudaGraphUpload(native_, stream), "cudaGraphUpload");
+    uploaded_ = true;
+}
+
+void ExecState::launch(cudaStream_t stream) {
+    if (must_park_) [[unlikely]]
+        park_all();
+    if (!uploaded_ && source_->has_device_updatable()) [[unlikely]]
+        upload(stream); // what kernels change must be on the device before
+    StreamKey target;
+    if (host_launches_) [[unlikely]] {
+        host_launches_->prepare();
+        target = launch_target(stream);
+    }
+    if (in_flight_.tracks()) {
+        auto marker = in_flight_.marker(stream);
+        launch_native(stream);
+        in_flight_.launched(std::move(marker), stream);
+    } else {
+        launch_native(stream);
+    }
+    if (host_launches_) [[unlikely]]
+        host_launches_->launched(target);
+    uploaded_ = true;
+    ++replays_;
+}
+
+void ExecState::launch_native(cudaStream_t stream) const {
+    bind_context();
+    const CUresult result = driver().graph_launch(native_, stream);
+    if (result != CUDA_SUCCESS) [[unlikely]]
+        raise_launch_failure(to_runtime(result), *claimed_, replays_ != 0 && !options_.auto_free_on_launch);
+}
+
+ExecNode ExecState::node_of(const Node& node) const {
+    const GraphState& graph = GraphState::of(node);
+    const std::uint32_t index = GraphState::index_unchecked(node);
+    if (&graph != source_.get() && &graph.root() != source_.get()) [[unlikely]]
+        refuse<UpdateError>("the node does not belong to the graph of this Exec, but " +
+                                describe_foreign(*source_, node),
+                            node_subject(graph, index));
+    return {graph, index};
+}
+
+const GraphState& ExecState::in_basis(const GraphState& graph) const {
+    if (graph.parent() == nullptr) return *basis_;
+    return *in_basis(*graph.parent()).nested()[graph.position()];
+}
+
+Shadow& ExecState::shadow(const ExecNode& node) {
+    const std::uint32_t number = node.graph.first_number() + node.index;
+    if (Shadow* const found = shadows_->find(number)) [[likely]]
+        return *found;
+    return shadows_->make(number, source_->node_total(), in_basis(node.graph).nodes()[node.index].params);
+}
+
+const NodeParams& ExecState::params(const ExecNode& node) const {
+    const Shadow* shadow = shadows_->find(node.graph.first_number() + node.index);
+    return shadow != nullptr ? shadow->params : in_basis(node.graph).nodes()[node.index].params;
+}
+
+const std::shared_ptr<HostLaunches>& ExecState::host_launches() {
+    if (!host_launches_) {
+        if (!claim_) claim_ = std::make_shared<HostClaim>();
+        host_launches_ = std::make_shared<HostLaunches>(claim_);
+    }
+    return host_launches_;
+}
+
+NativeResult ExecState::set_params(const ExecNode& node, const NodeParams& params, OwnerVersions& owners) {
+    const auto* const* host = std::get_if<const cudaHostNodeParams*>(&params);
+    if (host == nullptr || !is_host_task(**host)) {
+        const NativeResult result = set_native_params(native_, node.native(), params);
+        if (result.status == cudaSuccess && !disabled_memsets_.empty()) [[unlikely]]
+            if (const Shadow* shadow = shadows_->find(node.graph.first_number() + node.index))
+                if (shadow->is_disabled_memset) park_again(node.native(), params);
+        return result;
+    }
+    const HostNodeRun run{node.native(), make_host_run(host_launches(), node.graph, node.index, **host)};
+    if (owners.empty())
+        owners = version_of({{0, run.run}});
+    else
+        owners.front().owners.push_back({0, run.run});
+    in_flight_.begin_tracking();
+    return {set_host_run(native_, run), "cudaGraphExecHostNodeSetParams", Api::runtime};
+}
+
+std::vector<HostNodeRun> ExecState::host_runs(const GraphState& mine, const GraphState& next) {
+    if (!next.has_host_tasks()) return {};
+    return make_host_runs(host_launches(), mine, next);
+}
+
+void ExecState::set_host_runs(const std::vector<HostNodeRun>& runs) noexcept {
+    if (runs.empty()) return;
+    in_flight_.begin_tracking();
+    for (const HostNodeRun& run : runs)
+        ignore(set_host_run(native_, run));
+}
+
+std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const {
+    auto shadows = std::make_unique<Shadows>();
+    if (basis.version() == 0 && disabled_memsets_.empty()) return shadows;
+    for_each_graph_pair(*source_, basis, [&](const GraphState& mine, const GraphState& theirs) {
+        theirs.for_each_updated([&](const UpdatedNode& node) {
+            if (node.index >= mine.nodes().size()) return; // CUDA is going to refuse such a graph
+            Shadow& shadow = shadows->make(mine.first_number() + node.index, source_->node_total(), node.params);
+            shadow.owners = version_of(Owners(node.owners));
+        });
+        for (const ExecNode& node : disabled_memsets_) { // they stay disabled
+            if (&node.graph != &mine || node.index >= theirs.nodes().size()) continue;
+            const std::uint32_t number = mine.first_number() + node.index;
+            Shadow* shadow = shadows->find(number);
+            if (shadow == nullptr) shadow = &shadows->make(number, source_->node_total(), theirs.params(node.index));
+            shadow->is_disabled_memset = true;
+        }
+    });
+    return shadows;
+}
+
+void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
+                         const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept {
+    uploaded_ = false;
+    set_host_runs(hosts);
+    in_flight_.retire(std::move(host_owners_));
+    host_owners_ = std::move(host_owners);
+    shadows_->retire(in_flight_);
+    shadows_ = std::move(shadows);
+    if (basis->version() != 0) in_flight_.begin_tracking();
+    if (basis == source_) seen_ = basis->version();
+    if (source_->has_memory_nodes()) { // so has the basis: CUDA counts this exec as one of the graph that it was
+                                       // updated from
+        claimed_->exec_gone();
+        basis->exec_made();
+        claimed_ = basis;
+    }
+    basis_ = std::move(basis);
+    park_inside(*source_);
+}
+
+void ExecState::commit(Shadow& shadow, OwnerVersions&& next) noexcept {
+    uploaded_ = false;
+    in_flight_.retire(std::move(shadow.owners));
+    if (!next.empty()) in_flight_.begin_tracking();
+    shadow.owners = std::move(next);
+}
+
+} // namespace cudag::detail

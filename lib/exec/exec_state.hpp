@@ -1,0 +1,142 @@
+// The state behind Exec: CUDA's exec, its source graph, and what updates have set since.
+#pragma once
+
+#include "graph/graph_state.hpp"
+#include "graph/host_nodes.hpp"
+#include "node/native_params.hpp"
+#include "owners/in_flight.hpp"
+#include "shadows.hpp"
+
+#include <cudag/exec.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <list>
+#include <memory>
+
+namespace cudag::detail {
+
+/// A node of the graph that an exec was made from, or of a graph inside it.
+struct ExecNode {
+    const GraphState& graph;
+    std::uint32_t index;
+
+    [[nodiscard]] const NodeRecord& record() const noexcept { return graph.nodes()[index]; }
+    [[nodiscard]] cudaGraphNode_t native() const noexcept { return graph.natives()[index]; }
+    [[nodiscard]] Subject subject(std::string_view action) const { return node_subject(graph, index, action); }
+};
+
+class ExecState {
+  public:
+    /// Takes over `native`, once nothing can fail. CUDA keeps `hosts`, the runs of its host nodes, with it.
+    ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options,
+              std::shared_ptr<HostLaunches> launches = nullptr, const std::vector<HostNodeRun>& hosts = {});
+    ~ExecState();
+    ExecState(const ExecState&) = delete;
+    ExecState& operator=(const ExecState&) = delete;
+
+    [[nodiscard]] cudaGraphExec_t native() const noexcept { return native_; }
+    [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
+
+    [[nodiscard]] const InstantiateOptions& options() const noexcept { return options_; }
+    [[nodiscard]] UpdateCounts& update_counts() noexcept { return update_counts_; }
+    /// Counts on from where `former`, which this exec replaces, has stopped.
+    void continue_counts_of(ExecState& former) noexcept {
+        replays_ = former.replays_;
+        update_counts_ = former.update_counts_;
+        if (!former.claim_) return;
+        claim_ = std::move(former.claim_); // what the host nodes of both throw is for one Exec to tell
+        if (host_launches_) host_launches_->set_claim(claim_);
+    }
+
+    /// Throws HostError if host nodes threw in its launches, and nobody has seen it.
+    void rethrow() const {
+        if (claim_) rethrow_host_failures(claim_);
+    }
+
+    void launch(cudaStream_t stream);
+    void upload(cudaStream_t stream);
+
+    /// Whether kernels may launch it.
+    [[nodiscard]] bool device_launch() const noexcept { return options_.device_launch; }
+    /// Whether the device has it as it is.
+    [[nodiscard]] bool uploaded() const noexcept { return uploaded_; }
+    void set_changed() noexcept { uploaded_ = false; }
+
+    /// The node of this exec's graph that a handle names. Throws UpdateError for other handles.
+    [[nodiscard]] ExecNode node_of(const Node& node) const;
+
+    /// The graph that this exec was made from.
+    [[nodiscard]] const GraphState& claimed() const noexcept { return *claimed_; }
+    [[nodiscard]] const GraphState& source() const noexcept { return *source_; }
+    /// Whether this exec was made from `graph`.
+    [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
+    /// The version of its graph that this exec has.
+    [[nodiscard]] std::uint64_t seen() const noexcept { return seen_; }
+    void set_seen(std::uint64_t version) noexcept { seen_ = version; }
+
+    /// What is in force in a node; made on first use.
+    [[nodiscard]] Shadow& shadow(const ExecNode& node);
+
+    /// Gives a node of CUDA's exec `params`, whose owners are `owners`: what only the exec needs for them joins those.
+    [[nodiscard]] NativeResult set_params(const ExecNode& node, const NodeParams& params, OwnerVersions& owners);
+
+    /// Runs for host nodes of `mine`, a graph of this exec, with the callables of `next`.
+    [[nodiscard]] std::vector<HostNodeRun> host_runs(const GraphState& mine, const GraphState& next);
+    /// Makes CUDA call host nodes that have just taken their parameters from another graph through `runs`. Where it
+    /// refuses, a node runs all the same, and cudag only prints what it throws.
+    void set_host_runs(const std::vector<HostNodeRun>& runs) noexcept;
+
+    /// Room for `params` in a shadow; see Shadows.
+    void reserve(Shadow& shadow, const NodeParams& params) { shadows_->reserve(shadow, params); }
+
+    /// Enables or disables a node that is of a kind that can be. Throws UpdateError, and changes nothing.
+    void set_enabled(const ExecNode& node, bool enabled);
+    /// To be called where CUDA has given nodes inside `graph` new parameters: disabled memsets need them parked again.
+    void park_inside(const GraphState& graph) noexcept;
+
+    /// What is in force in a node, without a shadow if there is none yet.
+    [[nodiscard]] const NodeParams& params(const ExecNode& node) const;
+    /// The shadows that an exec has which took all its parameters from `basis`: of the nodes that were changed in it
+    /// since they were made.
+    [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis) const;
+    /// Notes that all parameters are those of `basis` now, whose `shadows_from` are `shadows`.
+    void take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
+                  const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept;
+
+    /// Puts `next` in force: launches to come use it, those in flight may use the previous version.
+    void commit(Shadow& shadow, OwnerVersions&& next) noexcept;
+
+  private:
+    void launch_native(cudaStream_t stream) const;
+    /// Made with the first host node.
+    [[nodiscard]] const std::shared_ptr<HostLaunches>& host_launches();
+    void enable_memset(const ExecNode& node, Shadow& shadow);
+    void disable_memset(const ExecNode& node, Shadow& shadow);
+    /// Parks a disabled memset that now has `params`, if it needs that; if CUDA fails, before the next launch.
+    void park_again(cudaGraphNode_t node, const NodeParams& params) noexcept;
+    /// Throws Error if CUDA fails once more.
+    void park_all();
+    /// The graph of `basis_` at the place where `graph` stands in the source.
+    [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const;
+
+    cudaGraphExec_t native_;
+    std::shared_ptr<GraphState> source_;
+    std::shared_ptr<GraphState> claimed_; ///< whose exec it is, where a graph can have only one
+    std::shared_ptr<GraphState> basis_;   ///< what a node without a shadow has is what it was made with there
+    std::unique_ptr<Shadows> shadows_;
+    InFlight in_flight_;
+    std::shared_ptr<HostClaim> claim_;            ///< null before there is a host node
+    std::shared_ptr<HostLaunches> host_launches_; ///< the same
+    OwnerVersions host_owners_;                   ///< of the runs that the last whole update brought in
+    InstantiateOptions options_;
+    UpdateCounts update_counts_;
+    std::list<ExecNode> disabled_memsets_;
+    std::uint64_t replays_ = 0;
+    std::uint64_t seen_;
+    bool uploaded_;
+    bool must_park_ = false; ///< a disabled memset is not parked that should be
+};
+
+} // namespace cudag::detail

@@ -1,0 +1,106 @@
+// Graph::instantiate: CUDA's reason and node in the error.
+#include <cudag/graph.hpp>
+
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+#include "exec_state.hpp"
+#include "graph/device_rules.hpp"
+#include "graph/find.hpp"
+#include "owners/reclaim.hpp"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace cudag {
+
+namespace {
+
+const char* reason_of(CUgraphInstantiateResult result) {
+    switch (result) {
+    case CUDA_GRAPH_INSTANTIATE_INVALID_STRUCTURE:
+        return "the structure of the graph is invalid, such as by a cycle";
+    case CUDA_GRAPH_INSTANTIATE_NODE_OPERATION_NOT_SUPPORTED:
+        return "a device-launched graph does not support this node";
+    case CUDA_GRAPH_INSTANTIATE_MULTIPLE_CTXS_NOT_SUPPORTED:
+        return "a device-launched graph runs on one device only";
+    default:
+        return "";
+    }
+}
+
+[[noreturn]] void raise_instantiate(CUresult status, const detail::GraphState& graph,
+                                    const CUDA_GRAPH_INSTANTIATE_PARAMS& params) {
+    detail::Subject subject{"instantiate"};
+    if (params.hErrNode_out != nullptr) subject.text += ": " + describe_native(graph, params.hErrNode_out);
+    if (const detail::FoundNode node = find_native(graph, params.hErrNode_out)) {
+        subject.labels.emplace_back(node.graph->nodes()[node.index].label);
+        subject.where = node.graph->nodes()[node.index].location;
+    }
+    if (const char* reason = reason_of(params.result_out); *reason != '\0') subject.text += fmt::format(": {}", reason);
+    detail::raise_call<InstantiateError>(detail::to_runtime(status), "cuGraphInstantiateWithParams", std::move(subject),
+                                         detail::Api::driver);
+}
+
+/// Throws if `graph` can have one exec only, which it has.
+void require_reusable(const detail::GraphState& graph) {
+    const auto refuse_for = [](const detail::FoundNode& node) {
+        detail::refuse<InstantiateError>("CUDA allows one Exec at a time of a graph with such a node, and one is "
+                                         "alive; destroy it first",
+                                         node_subject(*node.graph, node.index, "instantiate: "), cudaErrorNotSupported);
+    };
+    for (const NodeKind kind : {NodeKind::conditional, NodeKind::alloc, NodeKind::free})
+        if (const detail::FoundNode node = find_kind(graph, kind)) refuse_for(node);
+    if (const detail::FoundNode node = find_device_updatable(graph)) refuse_for(node);
+}
+
+} // namespace
+
+Exec Graph::instantiate(InstantiateOptions options) const {
+    detail::GraphState& graph = state();
+    if (options.auto_free_on_launch && options.device_launch)
+        detail::refuse<InstantiateError>(
+            "instantiate: auto_free_on_launch and device_launch exclude each other; choose one");
+    graph.require_root("instantiate");
+    detail::reclaim(); // before the lock: owners run user code when they go
+    const auto lock = graph.lock();
+    // Where there are no records yet, CUDA may refuse first.
+    if (graph.has_exec() && graph.is_read()) require_reusable(graph);
+    if (options.device_launch) require_device_launchable(graph);
+    graph.complete_native();
+
+    std::shared_ptr<detail::HostLaunches> launches;
+    std::vector<detail::HostNodeRun> hosts;
+    std::vector<std::shared_ptr<const void>> host_owners;
+    if (graph.has_host_tasks()) {
+        launches = std::make_shared<detail::HostLaunches>(std::make_shared<detail::HostClaim>());
+        hosts = make_host_runs(launches, graph, graph);
+        for (const detail::HostNodeRun& host : hosts)
+            host_owners.push_back(host.run);
+    }
+    const detail::KeptForExecs kept(graph.native(), std::move(host_owners));
+
+    CUDA_GRAPH_INSTANTIATE_PARAMS params{};
+    if (options.auto_free_on_launch) params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
+    if (options.device_launch) params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_DEVICE_LAUNCH;
+    if (options.use_node_priority) params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_USE_NODE_PRIORITY;
+    if (options.upload_stream) {
+        params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_UPLOAD;
+        params.hUploadStream = options.upload_stream->get();
+    }
+    cudaGraphExec_t native = nullptr;
+    detail::bind_context();
+    const CUresult status = detail::driver().graph_instantiate_with_params(&native, graph.native(), &params);
+    if (status != CUDA_SUCCESS) {
+        if (graph.has_exec()) require_reusable(graph);
+        raise_instantiate(status, graph, params);
+    }
+    try {
+        return Exec(std::make_unique<detail::ExecState>(native, state_, options, std::move(launches), hosts));
+    } catch (...) {
+        detail::ignore(cudaGraphExecDestroy(native));
+        throw;
+    }
+}
+
+} // namespace cudag

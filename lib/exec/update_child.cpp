@@ -1,0 +1,94 @@
+// Exec::update of a child node by a graph.
+#include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
+#include <cudag/nested_node.hpp>
+
+#include "cuda/failure.hpp"
+#include "exec_state.hpp"
+#include "graph/diff.hpp"
+
+#include <fmt/format.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+/// What the nodes of a graph inside an exec's graph take from another one, made ready before CUDA is asked.
+class PendingUpdate {
+  public:
+    PendingUpdate(ExecState& exec, const GraphState& mine, const GraphState& next) : exec_(exec) {
+        for_each_graph_pair(mine, next, [this](const GraphState& before, const GraphState& after) {
+            const std::size_t first = nodes_.size();
+            for (std::uint32_t i = 0; i < before.nodes().size(); ++i) {
+                Shadow& shadow = exec_.shadow({before, i});
+                const NodeParams& params = after.params(i);
+                exec_.reserve(shadow, params);
+                nodes_.push_back({&shadow, &params});
+            }
+            after.for_each_updated(
+                [&](const UpdatedNode& node) { nodes_[first + node.index].owners = version_of(Owners(node.owners)); });
+        });
+    }
+
+    void commit() noexcept {
+        for (PendingNode& node : nodes_) {
+            Shadows::assign(*node.shadow, *node.next);
+            exec_.commit(*node.shadow, std::move(node.owners));
+        }
+    }
+
+  private:
+    struct PendingNode {
+        Shadow* shadow;
+        const NodeParams* next;
+        OwnerVersions owners = {};
+    };
+
+    ExecState& exec_;
+    std::vector<PendingNode> nodes_;
+};
+
+[[noreturn]] void refuse_differences(const std::vector<Difference>& differences, Subject&& subject) {
+    std::string text = "the graph inside it has other nodes or edges than the one given";
+    text += list_differences(differences);
+    refuse<UpdateError>(text, std::move(subject), cudaErrorGraphExecUpdateFailure);
+}
+
+} // namespace
+
+} // namespace detail
+
+void Exec::update(const ChildNode& node, const Graph& graph) {
+    detail::ExecState& exec = state();
+    detail::GraphState& next = graph.state();
+    next.require_root("update");
+    const auto lock = next.lock();
+    const detail::ExecNode target = exec.node_of(node);
+    const auto subject = [&] { return target.subject("update of "); };
+    const detail::GraphState& mine = **target.graph.find_nested(target.index, 0);
+    if (const auto differences = detail::diff_structure(mine, next); !differences.empty())
+        detail::refuse_differences(differences, subject());
+
+    next.complete_native();
+    detail::PendingUpdate pending(exec, mine, next);
+    detail::Shadow& shadow = exec.shadow(target);
+    const std::vector<detail::HostNodeRun> hosts = exec.host_runs(mine, next);
+    detail::Owners kept = owners_of(hosts);
+    kept.push_back({0, graph.state_}); // with all that its nodes own
+    detail::OwnerVersions owners = detail::version_of(std::move(kept));
+    const cudaError_t status = cudaGraphExecChildGraphNodeSetParams(exec.native(), target.native(), next.native());
+    if (status != cudaSuccess)
+        detail::raise_call<UpdateError>(status, "cudaGraphExecChildGraphNodeSetParams", subject());
+    exec.set_host_runs(hosts);
+    pending.commit();
+    exec.commit(shadow, std::move(owners));
+    exec.park_inside(mine);
+}
+
+} // namespace cudag

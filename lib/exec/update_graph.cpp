@@ -1,0 +1,185 @@
+// Updates of whole graphs: compared first, so that a refusal has a name.
+#include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
+#include <cudag/update_report.hpp>
+
+#include "cuda/failure.hpp"
+#include "exec_state.hpp"
+#include "graph/device_rules.hpp"
+#include "graph/diff.hpp"
+#include "graph/find.hpp"
+#include "node/native_params.hpp"
+#include "owners/reclaim.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <optional>
+#include <utility>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+/// CUDA's verdict has no words of its own.
+const char* words(UpdateVerdict verdict) {
+    switch (verdict) {
+    case UpdateVerdict::updated:
+        return "";
+    case UpdateVerdict::refused:
+        return "CUDA refused the update for a reason that it does not classify";
+    case UpdateVerdict::topology_changed:
+        return "the nodes or edges differ from those of the exec";
+    case UpdateVerdict::node_kind_changed:
+        return "a node is of another kind";
+    case UpdateVerdict::function_changed:
+    case UpdateVerdict::unsupported_function_change:
+        return "a kernel changed in a way that CUDA does not support";
+    case UpdateVerdict::parameters_changed:
+        return "parameters changed that CUDA fixes at instantiation";
+    case UpdateVerdict::not_supported:
+        return "CUDA does not support updating this node";
+    case UpdateVerdict::attributes_changed:
+        return "attributes of a kernel changed, which CUDA fixes at instantiation";
+    }
+    return "";
+}
+
+UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdict verdict,
+                     std::vector<Difference>&& structure, cudaGraphNode_t culprit, const std::string& log) {
+    std::vector<Difference> differences = std::move(structure);
+    if (differences.empty())
+        differences = diff_nodes(
+            exec.source(),
+            [&](const GraphState& graph, std::uint32_t index) -> const NodeParams& {
+                return exec.params({graph, index});
+            },
+            next, true);
+    const auto decisive = [&](const Difference& difference) {
+        if (culprit != nullptr && difference.after != Node()) return difference.after.native() == culprit;
+        return difference.needs_instantiate;
+    };
+    std::stable_partition(differences.begin(), differences.end(), decisive);
+    std::string reason = words(verdict);
+    const auto is_culprit = [&](const Difference& difference) {
+        return difference.after != Node() && difference.after.native() == culprit;
+    };
+    if (culprit != nullptr && std::none_of(differences.begin(), differences.end(), is_culprit))
+        reason += "; CUDA names " + describe_native(next, culprit);
+    if (!log.empty()) reason += fmt::format("; CUDA's log: {}", log);
+    return {verdict, std::move(reason), std::move(differences), true};
+}
+
+/// Why the exec cannot have the parameters of `next`, as far as cudag knows; nothing if it knows no reason.
+std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphState& next) {
+    for (const GraphState* graph : {&exec.source(), static_cast<const GraphState*>(&next)}) {
+        const FoundNode node = find_device_updatable(*graph);
+        if (!node) continue;
+        return UpdateReport{UpdateVerdict::not_supported,
+                            describe_node(*node.graph, node.index) + " is device-updatable; CUDA updates no graph "
+                                                                     "with such a node as a whole: update its nodes",
+                            {},
+                            true};
+    }
+    if (&next != &exec.claimed() && next.has_exec())
+        if (const FoundNode node = find_memory_node(next))
+            return UpdateReport{UpdateVerdict::not_supported,
+                                "an Exec of the graph is alive, and CUDA allows one of a graph with " +
+                                    describe_node(*node.graph, node.index) + ": destroy that Exec first",
+                                {},
+                                false};
+    std::vector<Difference> structure = diff_structure(exec.source(), next);
+    if (structure.empty()) return std::nullopt;
+    const bool kinds = structure.front().kind == DifferenceKind::node_kind;
+    return refused(exec, next, kinds ? UpdateVerdict::node_kind_changed : UpdateVerdict::topology_changed,
+                   std::move(structure), nullptr, {});
+}
+
+} // namespace
+
+UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
+    GraphState& next = *basis;
+    const auto lock = next.lock();
+    // A graph that was captured is not read for an update that CUDA takes: it costs more than all the rest.
+    const bool known = (exec.source().is_read() && next.is_read()) || exec.source().has_device_updatable() ||
+                       next.has_device_updatable();
+    if (known)
+        if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
+    next.complete_native();
+    static_cast<void>(exec.source().has_memory_nodes()); // reads it: take_all() asks, and cannot fail
+    std::unique_ptr<Shadows> shadows = exec.shadows_from(next);
+    const std::vector<HostNodeRun> hosts = exec.host_runs(exec.source(), next);
+    OwnerVersions host_owners = version_of(owners_of(hosts));
+
+    cudaGraphExecUpdateResultInfo info{};
+    const cudaError_t status = cudaGraphExecUpdate(exec.native(), next.native(), &info);
+    if (status != cudaSuccess) {
+        const CallFailure failure = describe_failure(status, "cudaGraphExecUpdate", {}, Api::runtime);
+        const bool classified = status == cudaErrorGraphExecUpdateFailure;
+        const bool about_the_graph = status == cudaErrorInvalidValue || status == cudaErrorNotSupported;
+        if (!classified && !about_the_graph) throw UpdateError(status, failure.text, failure.details);
+        if (!known)
+            if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
+        return refused(exec, next, classified ? static_cast<UpdateVerdict>(info.result) : UpdateVerdict::refused, {},
+                       info.errorNode, failure.details.log);
+    }
+    exec.take_all(basis, std::move(shadows), hosts, std::move(host_owners));
+    return {UpdateVerdict::updated, {}, {}, false};
+}
+
+} // namespace detail
+
+UpdateReport Exec::update(const Graph& graph) {
+    graph.state().require_root("update");
+    return detail::update_whole(state(), graph.state_);
+}
+
+UpdateReport Exec::update_or_instantiate(const Graph& graph) {
+    UpdateReport report = update(graph);
+    if (report.updated()) {
+        ++state_->update_counts().updated;
+    } else if (report.needs_instantiate()) {
+        Exec next = graph.instantiate(state_->options());
+        next.state_->continue_counts_of(*state_);
+        state_ = std::move(next.state_);
+        ++state_->update_counts().instantiated;
+    }
+    return report;
+}
+
+std::string_view to_string(UpdateVerdict verdict) noexcept {
+    switch (verdict) {
+    case UpdateVerdict::updated:
+        return "updated";
+    case UpdateVerdict::refused:
+        return "refused";
+    case UpdateVerdict::topology_changed:
+        return "topology_changed";
+    case UpdateVerdict::node_kind_changed:
+        return "node_kind_changed";
+    case UpdateVerdict::function_changed:
+        return "function_changed";
+    case UpdateVerdict::parameters_changed:
+        return "parameters_changed";
+    case UpdateVerdict::not_supported:
+        return "not_supported";
+    case UpdateVerdict::unsupported_function_change:
+        return "unsupported_function_change";
+    case UpdateVerdict::attributes_changed:
+        return "attributes_changed";
+    }
+    return "unknown";
+}
+
+std::string UpdateReport::to_string() const {
+    if (updated()) return "updated";
+    std::string text = fmt::format("not updated: {}: {}", cudag::to_string(verdict_), reason_);
+    text += detail::list_differences(differences_);
+    if (needs_instantiate_) text += "\n  to have this graph, instantiate it";
+    return text;
+}
+
+} // namespace cudag

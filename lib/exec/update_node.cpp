@@ -1,0 +1,308 @@
+// Updates of single nodes, of a graph or of an exec: CUDA first, the record after it has agreed.
+#include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
+
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/kernel_name.hpp"
+#include "exec_state.hpp"
+#include "graph/graph_state.hpp"
+#include "node/kernel_attributes.hpp"
+#include "node/native_params.hpp"
+#include "node/operands.hpp"
+#include "node/region_params.hpp"
+#include "node/semaphore_params.hpp"
+#include "owners/host_call.hpp"
+#include "update_rules.hpp"
+
+#include <cstring>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudag {
+
+detail::UpdateTarget Exec::update_target() const {
+    return {&state(), nullptr};
+}
+detail::UpdateTarget Graph::update_target() const {
+    state().require_root("update");
+    return {nullptr, &state()};
+}
+
+namespace detail {
+
+namespace {
+
+/// The owners of a node's next version: `fresh`, and those of `current` whose argument stays as it is, which is where
+/// `values` is null (all are replaced if `values` itself is null).
+Owners next_owners(const Owners& current, Owners&& fresh, void* const* values) {
+    if (values != nullptr)
+        for (const Owner& owner : current)
+            if (values[owner.argument] == nullptr) fresh.push_back(owner);
+    return std::move(fresh);
+}
+
+/// One update of an exec's node.
+class ExecUpdate {
+  public:
+    ExecUpdate(ExecState& exec, const Node& node)
+        : exec_(exec), node_(exec.node_of(node)), shadow_(exec.shadow(node_)) {}
+
+    [[nodiscard]] Subject subject() const { return node_.subject("update of "); }
+    [[nodiscard]] const NodeParams& params() const noexcept { return shadow_.params; }
+    [[nodiscard]] const KernelParams& original() const { return *std::get<const KernelParams*>(node_.record().params); }
+
+    /// What `commit` will put in force.
+    void prepare(Owners&& fresh, void* const* values) {
+        if (shadow_.owners.empty())
+            next_ = version_of(std::move(fresh));
+        else
+            next_ = version_of(next_owners(shadow_.owners.front().owners, std::move(fresh), values));
+    }
+    template <class Params>
+    [[nodiscard]] NativeResult set(const Params& params) {
+        if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
+            return set_native_kernel(exec_.native(), node_.native(), params);
+        else
+            return exec_.set_params(node_, params, next_);
+    }
+    void commit() noexcept { exec_.commit(shadow_, std::move(next_)); }
+
+  private:
+    ExecState& exec_;
+    ExecNode node_;
+    Shadow& shadow_;
+    OwnerVersions next_;
+};
+
+/// One update of a graph's node.
+class GraphUpdate {
+  public:
+    GraphUpdate(const GraphState& root, const Node& node)
+        : graph_(graph_of(root, node)), lock_(graph_.lock()), node_(graph_.updated(GraphState::index_unchecked(node))) {
+    }
+    ~GraphUpdate() { lock_.unlock(); } // before the former owners go: they run user code
+    GraphUpdate(const GraphUpdate&) = delete;
+    GraphUpdate& operator=(const GraphUpdate&) = delete;
+
+    [[nodiscard]] Subject subject() const { return node_subject(graph_, node_.index, "update of "); }
+    [[nodiscard]] const NodeParams& params() const noexcept { return node_.params; }
+    [[nodiscard]] const KernelParams& original() const {
+        return *std::get<const KernelParams*>(graph_.nodes()[node_.index].params);
+    }
+
+    void prepare(Owners&& fresh, void* const* values) {
+        next_ = next_owners(node_.owners, std::move(fresh), values);
+        graph_.reserve_change();
+    }
+    template <class Params>
+    [[nodiscard]] NativeResult set(const Params& params) const {
+        const cudaGraphNode_t native = graph_.natives()[node_.index];
+        if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
+            return set_native_kernel(native, params);
+        else
+            return set_native_params(native, params);
+    }
+    void commit() noexcept {
+        graph_.count_change(node_, std::move(next_));
+        const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params);
+        if (host != nullptr && is_host_task(**host)) graph_.set_host_tasks();
+    }
+
+  private:
+    static GraphState& graph_of(const GraphState& root, const Node& node) {
+        GraphState& graph = GraphState::of(node);
+        if (&graph.root() != &root)
+            refuse<UpdateError>("the node does not belong to this Graph, but " + describe_foreign(root, node),
+                                node_subject(graph, GraphState::index_unchecked(node)));
+        return graph;
+    }
+
+    GraphState& graph_;
+    std::unique_lock<LightMutex> lock_;
+    UpdatedNode& node_;
+    Owners next_;
+};
+
+/// Calls `update(node)` with the node as an ExecUpdate or a GraphUpdate.
+template <class Update>
+void update_in(const UpdateTarget& target, const Node& node, const Update& update) {
+    if (target.exec != nullptr)
+        update(ExecUpdate(*target.exec, node));
+    else
+        update(GraphUpdate(*target.graph, node));
+}
+
+template <class NodeUpdate>
+void set_params(NodeUpdate& update, const NodeParams& next, Owners&& owners) {
+    update.prepare(std::move(owners), nullptr);
+    if (const NativeResult result = update.set(next); result.status != cudaSuccess)
+        raise_update(result, next, update.subject());
+    assign_params(update.params(), next);
+    update.commit();
+}
+
+/// The update of a whole graph may have given the node another kernel: then its parameters must have the types of
+/// `given`.
+template <class NodeUpdate>
+void require_signature(const KernelSignature& given, const KernelParams& current, const NodeUpdate& update) {
+    if (&given == current.signature) [[likely]]
+        return;
+    // a handle is of the kernel that the graph has there
+    if (!same_types(given, *current.signature) &&
+        !(same_layout(given, *current.signature) && same_kernel_types(current, update.original())))
+        refuse_other_kernel("", kernel_name(current.function), update.subject());
+    const_cast<KernelParams&>(current).signature = &given; // so that the next time it is known
+}
+
+/// Makes `config` that of the node; its attributes stay, in CUDA, too.
+void assign_shape(LaunchConfig& node, const LaunchConfig& config) noexcept {
+    node.grid = config.grid;
+    node.block = config.block;
+    node.shared_bytes = config.shared_bytes;
+}
+
+/// Notes what CUDA has accepted.
+void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
+    if (call.config != nullptr) assign_shape(kernel.config, *call.config);
+    if (call.block != nullptr) {
+        std::memcpy(kernel.values, call.block, call.signature->bytes);
+        return;
+    }
+    for (std::uint32_t i = 0; i < call.signature->count; ++i)
+        if (call.values[i] != nullptr)
+            std::memcpy(kernel.values + call.signature->parameters[i].offset, call.values[i],
+                        call.signature->parameters[i].size);
+}
+
+/// Attributes are fixed, and a new grid must suit them.
+template <class MakeSubject>
+void require_suitable(const LaunchConfig& config, const KernelParams& current, const MakeSubject& subject) {
+    if (!has_attributes(config) && !has_attributes(current.config)) [[likely]]
+        return;
+    if (const std::string difference = differing_attribute(current.config, config); !difference.empty())
+        refuse<UpdateError>(difference + "; attributes are fixed when the node is made: repeat them or leave them out",
+                            subject());
+    LaunchConfig next = current.config;
+    assign_shape(next, config);
+    require_attributes<UpdateError>(next, current.symbol, subject);
+}
+
+/// Gives a kernel node what `call` gives; `current` are its parameters.
+template <class NodeUpdate>
+void set_call(NodeUpdate& update, const KernelCall& call, const KernelParams& current, Owners&& owners) {
+    const LaunchConfig& config = call.config != nullptr ? *call.config : current.config;
+    if (call.config != nullptr) {
+        complete_config(const_cast<KernelParams&>(current)); // the copy that updates write to
+        require_suitable(config, current, [&] { return update.subject(); });
+    }
+    const ArgumentPointers arguments(call, current);
+    update.prepare(std::move(owners), call.values);
+    bind_context();
+    const NativeResult result = update.set(driver_params(current.function, config, arguments.get()));
+    if (result.status != cudaSuccess) [[unlikely]] {
+        KernelParams refused = current;
+        complete_config(refused);
+        if (call.config != nullptr) refused.config = config;
+        raise_update(result, &refused, update.subject());
+    }
+    store_call(call, const_cast<KernelParams&>(current));
+    update.commit();
+}
+
+/// CUDA fixes that it finds out the direction by itself, as it does for copies captured with cudaMemcpyDefault.
+CopyParams keep_default_direction(const CopyParams& copy, const NodeParams& current) noexcept {
+    CopyParams next = copy;
+    const auto* known = std::get_if<const CopyParams*>(&current);
+    if (known != nullptr && (*known)->kind == cudaMemcpyDefault) next.kind = cudaMemcpyDefault;
+    return next;
+}
+
+} // namespace
+
+void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners) {
+    // An update passes a DynamicParam's value only: arguments are bound where nodes are made.
+    std::erase_if(owners, [](const Owner& owner) { return owner.dynamic != 0; });
+    update_in(target, node, [&](auto update) {
+        const KernelParams& current = *std::get<const KernelParams*>(update.params());
+        require_signature(*call.signature, current, update);
+        set_call(update, call, current, std::move(owners));
+    });
+}
+
+void update_launch(const UpdateTarget& target, const Node& node, const LaunchConfig& config) {
+    update_in(target, node, [&](auto update) {
+        const auto* current = std::get_if<const KernelParams*>(&update.params());
+        if (current == nullptr)
+            refuse<UpdateError>("it is no kernel node, and has no launch configuration", update.subject());
+        const std::vector<void*> unchanged((*current)->signature->count + 1);
+        set_call(update, {nullptr, (*current)->signature, &config, unchanged.data(), nullptr}, **current, {});
+    });
+}
+
+void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners) {
+    update_in(target, node, [&](auto update) {
+        const auto subject = [&] { return update.subject(); };
+        require_copy<UpdateError>(copy, subject);
+        const CopyParams next = keep_default_direction(copy, update.params());
+        if (target.exec != nullptr) require_exec_takes(update.params(), &next, subject);
+        require_same_copy(update.params(), &next, subject);
+        set_params(update, &next, std::move(owners));
+    });
+}
+
+void update_region_copy(const UpdateTarget& target, const Node& node, const RegionCopy& copy) {
+    update_in(target, node, [&](auto update) {
+        const auto subject = [&] { return update.subject(); };
+        require_region_copy<UpdateError>(copy, subject);
+        const cudaMemcpy3DParms native = runtime_params(copy);
+        if (target.exec != nullptr) require_exec_takes(update.params(), &native, subject);
+        require_same_copy(update.params(), &native, subject);
+        set_params(update, &native, {});
+    });
+}
+
+void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners) {
+    update_in(target, node, [&](auto update) {
+        const auto subject = [&] { return update.subject(); };
+        require_set<UpdateError>(set, subject);
+        if (target.exec != nullptr) require_exec_takes(update.params(), &set, subject);
+        set_params(update, &set, std::move(owners));
+    });
+}
+
+void update_host(const UpdateTarget& target, const Node& node, HostTask&& task) {
+    update_in(target, node, [&](auto update) {
+        const auto owned = std::make_shared<HostTask>(std::move(task));
+        const cudaHostNodeParams native{run_host_task, owned.get()};
+        set_params(update, &native, Owners{{0, owned}});
+    });
+}
+
+void update_semaphores(const UpdateTarget& target, const Node& node, std::span<const SemaphoreOperation> operations,
+                       Owners&& owners) {
+    update_in(target, node, [&](auto update) {
+        const SemaphoreParams& current = *std::get<const SemaphoreParams*>(update.params());
+        require_semaphores<UpdateError>(operations, [&] { return update.subject(); });
+        if (operations.size() != current.count)
+            refuse<UpdateError>(fmt::format("the node has {} semaphores, the update {}; CUDA fixes the number",
+                                            current.count, operations.size()),
+                                update.subject());
+        std::vector<SemaphoreOperation> list(operations.begin(), operations.end());
+        const SemaphoreParams next{current.signals, current.count, list.data()};
+        set_params(update, &next, std::move(owners));
+    });
+}
+
+void update_event(const UpdateTarget& target, const Node& node, cudaEvent_t event, Owners&& owners) {
+    update_in(target, node, [&](auto update) {
+        require_event<UpdateError>(event, [&] { return update.subject(); });
+        const EventParams next{event, std::get<const EventParams*>(update.params())->records};
+        set_params(update, &next, std::move(owners));
+    });
+}
+
+} // namespace detail
+
+} // namespace cudag

@@ -1,0 +1,36 @@
+// What an exec's node cannot become, and why: CUDA itself says "invalid argument" only.
+#pragma once
+
+#include "cuda/failure.hpp"
+#include "node/node_params.hpp"
+
+#include <string>
+
+namespace cudag::detail {
+
+/// Throws UpdateError about a node of an exec that the update of a whole graph has given the kernel of this name, whose
+/// parameters are not, or may not be, those of the handle. `what` goes before.
+[[noreturn]] void refuse_other_kernel(const std::string& what, const std::string& name, Subject&& subject);
+
+/// Why CUDA cannot give `next` to a node that has `current` in an exec; empty if it can, or says itself why not.
+[[nodiscard]] std::string problem_in_exec(const NodeParams& current, const NodeParams& next);
+
+/// Throws UpdateError if there is such a reason. `subject` is called only then.
+template <class MakeSubject>
+void require_exec_takes(const NodeParams& current, const NodeParams& next, const MakeSubject& subject) {
+    if (const std::string problem = problem_in_exec(current, next); !problem.empty())
+        refuse<UpdateError>(problem, subject());
+}
+
+/// Throws UpdateError if a copy between ranges would become one between regions, or the reverse.
+template <class MakeSubject>
+void require_same_copy(const NodeParams& current, const NodeParams& next, const MakeSubject& subject) {
+    if (current.index() == next.index()) return;
+    const bool ranges = std::holds_alternative<const CopyParams*>(current);
+    refuse<UpdateError>(ranges ? "the node copies a range, the update gives regions; make the node with memcpy2d or "
+                                 "memcpy3d"
+                               : "the node copies regions, the update gives ranges; make the node with memcpy",
+                        subject());
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,80 @@
+// What handles of captured regions answer.
+#include <cudag/captured_node.hpp>
+
+#include "captured_node.hpp"
+#include "cuda/failure.hpp"
+#include "graph_state.hpp"
+
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace cudag {
+
+using detail::GraphState;
+
+namespace {
+
+std::vector<Node> handles(const GraphState& graph, std::span<const std::uint32_t> indices) {
+    std::vector<Node> nodes;
+    nodes.reserve(indices.size());
+    for (const std::uint32_t index : indices)
+        nodes.push_back(graph.handle(index));
+    return nodes;
+}
+
+} // namespace
+
+void detail::append_tails(std::vector<Node>& list, const CapturedNode& region) {
+    const std::vector<Node> tails = region.tails();
+    list.insert(list.end(), tails.begin(), tails.end());
+}
+
+std::vector<Node> CapturedNode::nodes() const {
+    const GraphState& graph = GraphState::of(first_);
+    std::vector<Node> nodes;
+    nodes.reserve(region_->count);
+    for (std::uint32_t i = 0; i < region_->count; ++i)
+        nodes.push_back(graph.handle(region_->first + i));
+    return nodes;
+}
+
+std::vector<Node> CapturedNode::roots() const {
+    return handles(GraphState::of(first_), region_->roots);
+}
+
+std::vector<Node> CapturedNode::tails() const {
+    return handles(GraphState::of(first_), region_->tails);
+}
+
+SourceLocation CapturedNode::location() const {
+    static_cast<void>(GraphState::of(first_));
+    return region_->location;
+}
+
+CapturedNode CapturedNode::label(std::string_view text) const {
+    GraphState& graph = GraphState::of(first_);
+    const detail::Label shared(text);
+    for (std::uint32_t i = region_->first; i < region_->first + region_->count; ++i)
+        if (detail::NodeRecord& node = graph.record(i); node.label.empty()) node.label = shared;
+    return *this;
+}
+
+void CapturedNode::add_edges(const Node* from, std::size_t count) const {
+    GraphState& graph = GraphState::of(first_);
+    for (std::size_t i = 0; i < count; ++i) {
+        if (!graph.is_own(from[i])) continue; // refused below
+        const std::uint32_t index = GraphState::index_unchecked(from[i]);
+        if (index - region_->first < region_->count)
+            detail::refuse(
+                fmt::format("it is in the region captured at {}, which cannot come after itself", region_->location),
+                node_subject(graph, index, "after: "));
+    }
+    graph.reserve_edges(region_->roots.size() * count); // only the first root can fail
+    for (const std::uint32_t root : region_->roots)
+        graph.add_edges(graph.handle(root), from, count);
+}
+
+} // namespace cudag

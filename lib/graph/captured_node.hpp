@@ -1,0 +1,20 @@
+// What handles of captured regions refer to.
+#pragma once
+
+#include <cudag/source_location.hpp>
+
+#include <cstdint>
+#include <span>
+
+namespace cudag::detail {
+
+/// What a CapturedNode refers to: nodes in a row, by number.
+struct RegionNodes {
+    std::uint32_t first;
+    std::uint32_t count;
+    std::span<const std::uint32_t> roots;
+    std::span<const std::uint32_t> tails;
+    SourceLocation location;
+};
+
+} // namespace cudag::detail

@@ -1,0 +1,59 @@
+// Refuses edges that CUDA cannot take, by the names of their nodes.
+#include "cuda/failure.hpp"
+#include "graph_state.hpp"
+
+#include <fmt/format.h>
+
+#include <cstddef>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+[[noreturn]] void refuse_cycle(const GraphState& graph, const std::vector<std::uint32_t>& cycle,
+                               const std::string& action) {
+    constexpr std::size_t shown = 5; // from the begin, and from the end
+    Subject subject{action, {}, graph.nodes()[cycle.front()].location};
+    std::string path;
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
+        if (i == shown && cycle.size() > 2 * shown + 1) {
+            path += fmt::format("{} more nodes -> ", cycle.size() - 2 * shown);
+            i = cycle.size() - shown;
+        }
+        path += describe_node(graph, cycle[i]) + " -> ";
+        subject.labels.emplace_back(graph.nodes()[cycle[i]].label);
+    }
+    path += describe_node(graph, cycle.front());
+    refuse("the edges close a cycle: " + path + "; remove one of these .after edges", std::move(subject));
+}
+
+[[noreturn]] void refuse_contradiction(const GraphState& graph, const std::vector<EdgeRecord>& edges,
+                                       const std::string& action) {
+    const EdgeRecord& first = edges.front();
+    const NodeRecord& to = graph.nodes()[first.to];
+    Subject subject{
+        action + ": " + describe_node(graph, first.to),
+        {std::string(graph.nodes()[first.from].label), std::string(to.label)},
+        to.location,
+    };
+    refuse("it comes after " + describe_node(graph, first.from) + " by a " + std::string(to_string(first.kind)) +
+               " and by a " + std::string(to_string(edges.back().kind)) +
+               " edge; CUDA allows one edge between two nodes: keep one of these .after",
+           std::move(subject));
+}
+
+} // namespace
+
+void GraphState::check_edges(const char* action) const {
+    check_edges([action] { return std::string(action); });
+}
+
+void GraphState::check_edges(const std::function<std::string()>& action) const {
+    if (const auto cycle = find_cycle(); !cycle.empty()) refuse_cycle(*this, cycle, action());
+    if (const auto edges = find_contradiction(); !edges.empty()) refuse_contradiction(*this, edges, action());
+}
+
+} // namespace cudag::detail

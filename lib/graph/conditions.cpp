@@ -1,0 +1,109 @@
+// Conditions: made, checked where they are used, and left over when a body throws.
+#include "conditions.hpp"
+
+#include "cuda/failure.hpp"
+#include "cuda/kernel_name.hpp"
+#include "graph_state.hpp"
+
+#include <cudag/detail/argument.hpp>
+#include <cudag/detail/graph_body.hpp>
+#include <cudag/format.hpp>
+
+#include <algorithm>
+
+namespace cudag::detail {
+
+namespace {
+
+template <class T>
+void reserve_for(std::vector<T>& list, std::size_t size) {
+    if (list.capacity() < size) list.reserve(std::max(2 * list.capacity(), size));
+}
+
+bool precedes(const ConditionRecord& condition, cudaGraphConditionalHandle handle) noexcept {
+    return condition.handle < handle;
+}
+
+} // namespace
+
+ConditionRecord* Conditions::find(cudaGraphConditionalHandle handle) noexcept {
+    const auto found = std::lower_bound(all_.begin(), all_.end(), handle, precedes);
+    return found == all_.end() || found->handle != handle ? nullptr : &*found;
+}
+
+void Conditions::reserve(std::optional<unsigned> initial, int device) {
+    reserve_for(all_, all_.size() + 1);
+    reserve_for(asked_for_, all_.size() + 1);
+    Alike& alike = alike_[{initial, device}];
+    reserve_for(alike.left_over, alike.count + 1);
+}
+
+void Conditions::add(const ConditionRecord& condition) noexcept {
+    // at the end, as CUDA counts; wherever it counts in another way
+    all_.insert(std::lower_bound(all_.begin(), all_.end(), condition.handle, precedes), condition);
+    asked_for_.push_back(condition.handle);
+    ++alike_.find({condition.initial, condition.device})->second.count;
+}
+
+ConditionRecord* Conditions::take_left_over(std::optional<unsigned> initial, int device) noexcept {
+    const auto alike = alike_.find({initial, device});
+    if (alike == alike_.end() || alike->second.left_over.empty()) return nullptr;
+    ConditionRecord* condition = find(alike->second.left_over.back());
+    alike->second.left_over.pop_back();
+    condition->left_over = false;
+    asked_for_.push_back(condition->handle);
+    return condition;
+}
+
+void Conditions::leave_over_from(std::size_t count) noexcept {
+    for (; asked_for_.size() > count; asked_for_.pop_back()) {
+        ConditionRecord& condition = *find(asked_for_.back());
+        condition.user = nullptr;
+        condition.left_over = true;
+        alike_.find({condition.initial, condition.device})->second.left_over.push_back(condition.handle);
+    }
+}
+
+Condition make_condition(GraphState& graph, std::optional<unsigned> initial, const SourceLocation& where) {
+    if (graph.is_built() || graph.is_orphan())
+        refuse(fmt::format("condition at {}: the graph, or the body, is finished; make the condition before", where),
+               {{}, {}, where});
+    GraphState& root = graph.root();
+    Conditions& conditions = root.conditions();
+    int device = 0;
+    checked(cudaGetDevice(&device), "cudaGetDevice");
+    bind_context(); // CUDA makes no condition on a thread without one
+    conditions.reserve(initial, device);
+    if (ConditionRecord* left_over = conditions.take_left_over(initial, device); left_over != nullptr) {
+        left_over->location = where;
+        return root.condition_value(left_over->handle);
+    }
+    ConditionRecord made{0, initial, device, where};
+    const cudaError_t status = cudaGraphConditionalHandleCreate(&made.handle, root.native(), initial.value_or(0),
+                                                                initial ? cudaGraphCondAssignDefault : 0);
+    if (status != cudaSuccess)
+        raise_call<GraphError>(status, "cudaGraphConditionalHandleCreate",
+                               {fmt::format("condition at {}", where), {}, where});
+    conditions.add(made);
+    return root.condition_value(made.handle);
+}
+
+void require_condition(const Condition& condition, const ArgumentSite& site) {
+    const CallSite& call = site.call;
+    const GraphState* graph = call.node != nullptr ? &GraphState::of(*call.node) : call.graph;
+    if (graph == nullptr) return;
+    const GraphState& root = GraphState::of(condition);
+    const bool own = &root == &graph->root();
+    const ConditionRecord* record = own ? root.conditions().find(condition.native()) : nullptr;
+    if (record != nullptr && !record->left_over) return;
+    const std::string reason =
+        fmt::format("argument {}: the condition {}", site.position,
+                    own ? std::string("was made in a body that has thrown; make another one")
+                        : fmt::format("belongs to another graph, to {}; a kernel sets those of its own, {}",
+                                      describe_graph(root), describe_graph(*graph)));
+    if (call.node != nullptr)
+        refuse<UpdateError>(reason, node_subject(*graph, GraphState::index_unchecked(*call.node), "update of "));
+    refuse(reason, {fmt::format("kernel {} at {}", kernel_name(call.symbol), call.location), {}, call.location});
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,84 @@
+// What CUDA forbids to graphs that kernels launch or change, refused with the node's name.
+#include "device_rules.hpp"
+
+#include "cuda/failure.hpp"
+#include "node/kernel_attributes.hpp"
+
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
+namespace cudag::detail {
+
+namespace {
+
+Subject subject_of(const GraphState& graph, std::uint32_t index) {
+    return node_subject(graph, index, "instantiate with device_launch: ");
+}
+
+bool is_pageable(const void* memory) {
+    if (memory == nullptr) return false;
+    cudaPointerAttributes attributes{};
+    const cudaError_t status = cudaPointerGetAttributes(&attributes, memory);
+    ignore(status);
+    return status == cudaSuccess && attributes.type == cudaMemoryTypeUnregistered;
+}
+
+void require_plain_copy(const GraphState& graph, std::uint32_t index) {
+    cudaMemcpy3DParms copy{};
+    checked<InstantiateError>(cudaGraphMemcpyNodeGetParams(graph.natives()[index], &copy),
+                              "cudaGraphMemcpyNodeGetParams");
+    if (copy.srcArray != nullptr || copy.dstArray != nullptr)
+        refuse<InstantiateError>("a device-launched graph copies no arrays; copy linear memory",
+                                 subject_of(graph, index));
+    if (is_pageable(copy.srcPtr.ptr) || is_pageable(copy.dstPtr.ptr))
+        refuse<InstantiateError>(
+            "a device-launched graph copies no host memory that is not page-locked; use a PinnedBuffer",
+            subject_of(graph, index));
+}
+
+/// Whether there is work in `graph`: a kernel, a copy or a fill. Throws if there is what cannot be there.
+bool check_nodes(const GraphState& graph) {
+    bool works = false;
+    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
+        const NodeKind kind = graph.nodes()[i].kind;
+        switch (kind) {
+        case NodeKind::memcpy:
+            require_plain_copy(graph, i);
+            [[fallthrough]];
+        case NodeKind::kernel:
+        case NodeKind::memset:
+            works = true;
+            break;
+        case NodeKind::child:
+            break;
+        default:
+            refuse<InstantiateError>(
+                fmt::format("a device-launched graph has kernel, memcpy, memset and child nodes, no {} node", kind),
+                subject_of(graph, i));
+        }
+    }
+    for (const auto& inner : graph.nested())
+        works = check_nodes(*inner) || works;
+    return works;
+}
+
+} // namespace
+
+void require_device_launchable(const GraphState& graph) {
+    if (!check_nodes(graph))
+        refuse<InstantiateError>("a device-launched graph needs at least one kernel, memcpy or memset node",
+                                 {"instantiate with device_launch"});
+}
+
+FoundNode find_device_updatable(const GraphState& graph) {
+    if (!graph.may_have_device_updatable()) return {};
+    const FoundNode node = find_node(graph, [](const GraphState& g, std::uint32_t i) {
+        const auto* kernel = std::get_if<const KernelParams*>(&g.nodes()[i].params);
+        return kernel != nullptr && is_device_updatable(**kernel);
+    });
+    if (node) node.graph->set_device_updatable(); // now it is known
+    return node;
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,58 @@
+// Allocation behind DeviceBuffer and PinnedBuffer.
+#include <cudag/buffer.hpp>
+
+#include "cuda/failure.hpp"
+#include "cuda/relaxed_capture.hpp"
+#include "owners/reclaim.hpp"
+
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
+#include <limits>
+
+namespace cudag::detail {
+
+namespace {
+
+std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const SourceLocation& where, const char* what,
+                               const char* operation, cudaError_t (*obtain)(void**, std::size_t),
+                               void (*release)(void*)) {
+    if (count == 0) return nullptr;
+    const auto subject = [&] {
+        return Subject{fmt::format("{} of {} elements of {} bytes at {}", what, count, size, where), {}, where};
+    };
+    if (count > std::numeric_limits<std::size_t>::max() / size)
+        refuse<Error>("the size overflows; ask for fewer elements", subject(), cudaErrorMemoryAllocation);
+    reclaim(); // memory that launches have finished with may be what is missing
+    void* memory = nullptr;
+    const cudaError_t status = obtain(&memory, count * size);
+    if (status != cudaSuccess) raise_call<Error>(status, operation, subject());
+    return {memory, release};
+}
+
+/// While a stream is captured, this breaks the capture, which may use the memory, as CUDA wants it; but it frees.
+template <cudaError_t (*release)(void*)>
+void free_memory(void* memory) {
+    const cudaError_t status = release(memory);
+    ignore(status);
+    if (status != cudaErrorStreamCaptureUnsupported) return;
+    const RelaxedCapture allow_free;
+    ignore(release(memory));
+}
+
+} // namespace
+
+std::shared_ptr<void> allocate_device(std::size_t count, std::size_t size, const SourceLocation& where) {
+    return allocate(
+        count, size, where, "DeviceBuffer", "cudaMalloc",
+        [](void** memory, std::size_t bytes) { return cudaMalloc(memory, bytes); }, free_memory<cudaFree>);
+}
+
+std::shared_ptr<void> allocate_pinned(std::size_t count, std::size_t size, const SourceLocation& where) {
+    return allocate(
+        count, size, where, "PinnedBuffer", "cudaMallocHost",
+        [](void** memory, std::size_t bytes) { return cudaMallocHost(memory, bytes); }, free_memory<cudaFreeHost>);
+}
+
+} // namespace cudag::detail

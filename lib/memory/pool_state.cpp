@@ -1,0 +1,184 @@
+// Blocks of a CapturePool: best fit, split and merged within one allocation of CUDA.
+#include "pool_state.hpp"
+
+#include "cuda/device_guard.hpp"
+#include "cuda/relaxed_capture.hpp"
+#include "owners/reclaim.hpp"
+
+#include <cudag/capture_pool.hpp>
+#include <cudag/format.hpp>
+
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+std::string name_of(std::string_view label, const SourceLocation& location) {
+    return label.empty() ? fmt::format("CapturePool made at {}", location)
+                         : fmt::format("CapturePool \"{}\" made at {}", label, location);
+}
+
+cudaMemPool_t make_pool(Subject&& subject) {
+    cudaMemPoolProps properties{};
+    properties.allocType = cudaMemAllocationTypePinned;
+    properties.location.type = cudaMemLocationTypeDevice;
+    checked(cudaGetDevice(&properties.location.id), "cudaGetDevice");
+    cudaMemPool_t pool = nullptr;
+    const cudaError_t status = cudaMemPoolCreate(&pool, &properties);
+    if (status != cudaSuccess) raise_call<Error>(status, "cudaMemPoolCreate", std::move(subject));
+    return pool;
+}
+
+} // namespace
+
+PoolState::PoolState(std::string_view label, const SourceLocation& location) : PoolState() {
+    name_ = name_of(label, location);
+    const RelaxedCapture allow_allocation;
+    pool_ = make_pool({name_, {}, location});
+    checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    checked(cudaMalloc(&waits_, 1), "cudaMalloc");
+}
+
+PoolState::~PoolState() {
+    const RelaxedCapture allow_free;
+    if (waits_ != nullptr) ignore(cudaFree(waits_));
+    for (const auto& [address, block] : blocks_)
+        if (block.is_first) ignore(cudaFreeAsync(address, stream_));
+    if (pool_ != nullptr) ignore(cudaMemPoolDestroy(pool_)); // takes effect when all of it is free
+    if (stream_ != nullptr) ignore(cudaStreamDestroy(stream_));
+}
+
+std::shared_ptr<void> PoolState::allocate(std::size_t count, std::size_t size, const SourceLocation& location) {
+    const auto subject = [&] {
+        return Subject{
+            fmt::format("{}: allocation of {} elements of {} bytes at {}", name_, count, size, location), {}, location};
+    };
+    reclaim(); // before the lock: what it destroys may be blocks of this pool
+    std::unique_lock lock(mutex_);
+    if (sealed_)
+        refuse<CaptureError>("the pool is sealed; allocate before seal(), or call unseal()", subject(),
+                             cudaErrorNotPermitted);
+    if (count == 0) return nullptr;
+    if (count > (std::numeric_limits<std::size_t>::max() - pool_alignment) / size)
+        refuse<Error>("the size overflows; ask for fewer elements", subject(), cudaErrorMemoryAllocation);
+    const std::size_t bytes = (count * size + pool_alignment - 1) / pool_alignment * pool_alignment;
+
+    auto block = smallest_free(bytes);
+    if (block == blocks_.end()) block = obtain(bytes, subject());
+    take(block, bytes);
+    block->second.used = count * size;
+    ++count_;
+    bytes_ += count * size;
+    std::byte* const address = block->first;
+    lock.unlock(); // what follows releases the block if it fails
+    return {address, [pool = shared_from_this()](void* memory) mutable {
+                const auto last = std::move(pool); // a weak_ptr to the block shall not keep the pool
+                last->release(static_cast<std::byte*>(memory));
+            }};
+}
+
+PoolState::FreeBlocks::node_type PoolState::make_free() {
+    FreeBlocks one;
+    return one.extract(one.emplace(0, nullptr).first);
+}
+
+void PoolState::set_free(Blocks::iterator block) noexcept {
+    block->second.free.value() = {block->second.bytes, block->first};
+    free_.insert(std::move(block->second.free));
+}
+
+void PoolState::set_taken(Blocks::iterator block) noexcept {
+    block->second.free = free_.extract({block->second.bytes, block->first});
+}
+
+PoolState::Blocks::iterator PoolState::smallest_free(std::size_t bytes) {
+    const auto found = free_.lower_bound({bytes, nullptr});
+    return found == free_.end() ? blocks_.end() : blocks_.find(found->second);
+}
+
+PoolState::Blocks::iterator PoolState::obtain(std::size_t bytes, Subject&& subject) {
+    Blocks one; // made first: after CUDA has given the memory nothing may fail
+    auto node = one.extract(one.emplace(nullptr, Block{bytes, 0, true, make_free()}).first);
+
+    const RelaxedCapture allow_allocation;
+    const DeviceGuard device(stream_);
+    void* memory = nullptr;
+    const auto raise = [&](cudaError_t status, const char* operation) {
+        subject.text += fmt::format(" (the pool holds {} bytes)", reserved_);
+        raise_call<Error>(status, operation, std::move(subject));
+    };
+    if (const cudaError_t status = cudaMallocFromPoolAsync(&memory, bytes, pool_, stream_); status != cudaSuccess)
+        raise(status, "cudaMallocFromPoolAsync");
+    // the memory is now the stream's, and after this any stream's
+    if (const cudaError_t status = cudaStreamSynchronize(stream_); status != cudaSuccess) {
+        ignore(cudaFreeAsync(memory, stream_));
+        raise(status, "cudaStreamSynchronize");
+    }
+    node.key() = static_cast<std::byte*>(memory);
+    reserved_ += bytes;
+    const auto block = blocks_.insert(std::move(node)).position;
+    set_free(block);
+    return block;
+}
+
+void PoolState::take(Blocks::iterator block, std::size_t bytes) {
+    const std::size_t rest = block->second.bytes - bytes;
+    if (rest == 0) return set_taken(block);
+    const auto next = blocks_.emplace_hint(std::next(block), block->first + bytes, Block{rest, 0, false, make_free()});
+    set_taken(block);
+    block->second.bytes = bytes;
+    set_free(next);
+}
+
+void PoolState::release(std::byte* address) noexcept {
+    const std::scoped_lock lock(mutex_);
+    auto block = blocks_.find(address);
+    --count_;
+    bytes_ -= std::exchange(block->second.used, 0);
+    absorb_next(block);
+    if (!block->second.is_first && std::prev(block)->second.used == 0) {
+        block = std::prev(block);
+        set_taken(block);
+        absorb_next(block);
+    }
+    set_free(block);
+}
+
+void PoolState::absorb_next(Blocks::iterator block) noexcept {
+    const auto next = std::next(block);
+    if (next == blocks_.end() || next->second.is_first || next->second.used != 0) return;
+    block->second.bytes += next->second.bytes;
+    free_.erase({next->second.bytes, next->first}); // no matter if it has not come there
+    blocks_.erase(next);
+}
+
+void PoolState::set_sealed(bool sealed) {
+    const std::scoped_lock lock(mutex_);
+    sealed_ = sealed;
+}
+
+bool PoolState::is_sealed() const {
+    const std::scoped_lock lock(mutex_);
+    return sealed_;
+}
+
+std::size_t PoolState::count() const {
+    const std::scoped_lock lock(mutex_);
+    return count_;
+}
+
+std::size_t PoolState::bytes() const {
+    const std::scoped_lock lock(mutex_);
+    return bytes_;
+}
+
+std::size_t PoolState::reserved_bytes() const {
+    const std::scoped_lock lock(mutex_);
+    return reserved_;
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,84 @@
+// The state behind CapturePool: blocks of memory that CUDA has given, in use or not.
+#pragma once
+
+#include "cuda/failure.hpp"
+
+#include <cudag/source_location.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace cudag::detail {
+
+/// Blocks stay allocated until the state dies, because a graph may use them again at any launch. That is why freeing
+/// them in the stream order would not do: CUDA takes the unused memory of a pool back when memory is short elsewhere,
+/// whatever the pool's release threshold (seen on driver 580).
+class PoolState : public std::enable_shared_from_this<PoolState> {
+  public:
+    PoolState(std::string_view label, const SourceLocation& location);
+    /// Waits for the device, whose work in flight may use the memory.
+    ~PoolState();
+    PoolState(const PoolState&) = delete;
+    PoolState& operator=(const PoolState&) = delete;
+
+    /// A block of `count * size` bytes, which comes back when its last owner lets go.
+    [[nodiscard]] std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const SourceLocation& location);
+
+    void set_sealed(bool sealed);
+    [[nodiscard]] bool is_sealed() const;
+    [[nodiscard]] std::size_t count() const;
+    [[nodiscard]] std::size_t bytes() const;
+    [[nodiscard]] std::size_t reserved_bytes() const;
+
+  private:
+    /// Sizes and addresses: the smallest of those that are large enough is found in the logarithm of their number.
+    using FreeBlocks = std::set<std::pair<std::size_t, std::byte*>>;
+    struct Block {
+        std::size_t bytes = 0;
+        std::size_t used = 0;  ///< the bytes asked for; 0: free
+        bool is_first = false; ///< of the blocks that make up one allocation of CUDA
+        FreeBlocks::node_type
+            free; ///< its element among the free blocks while it is none: release() shall not allocate
+    };
+    using Blocks = std::map<std::byte*, Block>;
+
+    /// For the other constructor, so that the destructor cleans up if that throws.
+    PoolState() noexcept = default;
+
+    /// An element among the free blocks, not there yet.
+    [[nodiscard]] static FreeBlocks::node_type make_free();
+    /// All ways into and out of `free_`.
+    void set_free(Blocks::iterator block) noexcept;
+    void set_taken(Blocks::iterator block) noexcept;
+
+    [[nodiscard]] Blocks::iterator smallest_free(std::size_t bytes);
+    /// A free block of new memory. Throws Error.
+    [[nodiscard]] Blocks::iterator obtain(std::size_t bytes, Subject&& subject);
+    /// Takes a free block, or its first `bytes`.
+    void take(Blocks::iterator block, std::size_t bytes);
+    void release(std::byte* address) noexcept;
+    void absorb_next(Blocks::iterator block) noexcept;
+
+    std::string name_;
+    cudaMemPool_t pool_ = nullptr;
+    cudaStream_t stream_ = nullptr; ///< only for the allocator: never captured, always idle
+    void* waits_ = nullptr;         ///< a byte of cudaMalloc, because freeing that waits for the device
+
+    mutable std::mutex mutex_;
+    Blocks blocks_;
+    FreeBlocks free_;
+    std::size_t count_ = 0;
+    std::size_t bytes_ = 0;
+    std::size_t reserved_ = 0;
+    bool sealed_ = false;
+};
+
+} // namespace cudag::detail

@@ -1,0 +1,150 @@
+// Compares a launch's attributes with what device and kernel allow, because CUDA only says "invalid argument".
+#include "cuda/compat.hpp"
+#include "kernel_attributes.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Nothing if CUDA does not tell.
+std::optional<int> device_attribute(cudaDeviceAttr name) {
+    int device = 0;
+    int value = 0;
+    cudaError_t status = cudaGetDevice(&device);
+    if (status == cudaSuccess) status = cudaDeviceGetAttribute(&value, name, device);
+    ignore(status);
+    return status == cudaSuccess ? std::optional(value) : std::nullopt;
+}
+
+std::optional<cudaFuncAttributes> function_attributes(const void* symbol) {
+    if (symbol == nullptr) return std::nullopt;
+    cudaFuncAttributes attributes{};
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, symbol);
+    ignore(status);
+    return status == cudaSuccess ? std::optional(attributes) : std::nullopt;
+}
+
+/// The most blocks that this device runs in a cluster of the kernel. CUDA lets a node have more, and fails later.
+std::optional<int> largest_cluster(const LaunchConfig& config, const void* symbol) {
+    void* address = nullptr;
+    const cudaError_t fetched = compat::driver_entry_point("cuOccupancyMaxPotentialClusterSize", 12040, &address);
+    cudaFunction_t function = nullptr;
+    const cudaError_t found = cudaGetFuncBySymbol(&function, symbol);
+    ignore(fetched);
+    ignore(found);
+    if (fetched != cudaSuccess || address == nullptr || found != cudaSuccess) return std::nullopt;
+    CUlaunchConfig launch{};
+    launch.gridDimX = config.grid.x;
+    launch.gridDimY = config.grid.y;
+    launch.gridDimZ = config.grid.z;
+    launch.blockDimX = config.block.x;
+    launch.blockDimY = config.block.y;
+    launch.blockDimZ = config.block.z;
+    launch.sharedMemBytes = native_shared_bytes(config);
+    int blocks = 0;
+    const auto ask = reinterpret_cast<decltype(&::cuOccupancyMaxPotentialClusterSize)>(address);
+    return ask(&blocks, function, &launch) == CUDA_SUCCESS && blocks > 0 ? std::optional(blocks) : std::nullopt;
+}
+
+std::string broken_cluster(const LaunchConfig& config, const void* symbol) {
+    constexpr std::uint64_t portable_blocks = 8; // CUDA Programming Guide, thread block clusters
+    const dim3& cluster = config.cluster;
+    if (cluster.x == 1 && cluster.y == 1 && cluster.z == 1) return {};
+    if (device_attribute(cudaDevAttrClusterLaunch) == 0)
+        return "cluster: this device has no thread block clusters (compute capability 9.0 or later); leave it out";
+    struct Axis {
+        char name;
+        unsigned cluster;
+        unsigned grid;
+    };
+    for (const Axis& axis : {Axis{'x', cluster.x, config.grid.x}, Axis{'y', cluster.y, config.grid.y},
+                             Axis{'z', cluster.z, config.grid.z}}) {
+        if (axis.cluster == 0)
+            return fmt::format("cluster.{} is 0; every cluster dimension must be at least 1, (1, 1, 1) is none",
+                               axis.name);
+        if (axis.grid % axis.cluster != 0)
+            return fmt::format("grid.{} is {}, no multiple of cluster.{}, which is {}; add blocks to the grid and let "
+                               "them idle, or make the cluster smaller",
+                               axis.name, axis.grid, axis.name, axis.cluster);
+    }
+    const std::uint64_t blocks = std::uint64_t{cluster.x} * cluster.y * cluster.z;
+    if (blocks <= portable_blocks) return {};
+    const auto function = function_attributes(symbol);
+    if (!function) return {};
+    if (function->nonPortableClusterSizeAllowed != 0) {
+        const auto limit = largest_cluster(config, symbol);
+        if (!limit || blocks <= static_cast<std::uint64_t>(*limit)) return {};
+        return fmt::format("a cluster of {} x {} x {} has {} blocks; this device runs up to {} of this kernel together",
+                           cluster.x, cluster.y, cluster.z, blocks, *limit);
+    }
+    return fmt::format("a cluster of {} x {} x {} has {} blocks; this kernel allows {}: raise its limit with "
+                       "cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
+                       cluster.x, cluster.y, cluster.z, blocks, portable_blocks);
+}
+
+std::string broken_cooperation(const LaunchConfig& config, const void* symbol) {
+    if (!config.cooperative) return {};
+    if (device_attribute(cudaDevAttrCooperativeLaunch) == 0)
+        return "cooperative: this device does not support cooperative launches; leave it out";
+    const auto multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
+    const std::uint64_t threads = std::uint64_t{config.block.x} * config.block.y * config.block.z;
+    if (symbol == nullptr || !multiprocessors) return {};
+    int blocks_each = 0;
+    const cudaError_t status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(
+        &blocks_each, symbol, static_cast<int>(threads), config.shared_bytes);
+    ignore(status);
+    if (status != cudaSuccess || blocks_each == 0) return {}; // such a block is refused without cooperation, too
+    const std::uint64_t blocks = std::uint64_t{config.grid.x} * config.grid.y * config.grid.z;
+    const std::uint64_t resident =
+        static_cast<std::uint64_t>(blocks_each) * static_cast<std::uint64_t>(*multiprocessors);
+    if (blocks <= resident) return {};
+    return fmt::format("a cooperative grid of {} blocks; all must run at once, and this device runs {} of this kernel: "
+                       "{} on each of {} multiprocessors; use fewer blocks and a grid-stride loop",
+                       blocks, resident, blocks_each, *multiprocessors);
+}
+
+std::string broken_priority(const LaunchConfig& config) {
+    if (!config.priority) return {};
+    int least = 0;
+    int greatest = 0;
+    const cudaError_t status = cudaDeviceGetStreamPriorityRange(&least, &greatest);
+    ignore(status);
+    if (status != cudaSuccess || (*config.priority >= greatest && *config.priority <= least)) return {};
+    return fmt::format("priority is {}; this device allows {}, which goes first, to {}", *config.priority, greatest,
+                       least);
+}
+
+std::string broken_policy(const LaunchConfig& config) {
+    if (!config.access_policy) return {};
+    const AccessPolicy& policy = *config.access_policy;
+    if (policy.memory.empty() || policy.memory.data() == nullptr)
+        return "access_policy: the memory is empty; leave the policy out, or give as_bytes(span)";
+    if (!(policy.hit_ratio >= 0.0F && policy.hit_ratio <= 1.0F))
+        return fmt::format("access_policy: hit_ratio is {:g}; it must be from 0 to 1", policy.hit_ratio);
+    if (policy.miss == AccessProperty::persisting)
+        return "access_policy: miss is persisting; CUDA allows normal and streaming there";
+    const auto limit = device_attribute(cudaDevAttrMaxAccessPolicyWindowSize);
+    if (limit && policy.memory.size() > static_cast<std::size_t>(*limit))
+        return fmt::format("access_policy: the memory has {} bytes; this device allows {}", policy.memory.size(),
+                           *limit);
+    return {};
+}
+
+} // namespace
+
+BrokenAttribute broken_attribute(const LaunchConfig& config, const void* symbol) {
+    if (std::string reason = broken_cluster(config, symbol); !reason.empty())
+        return {std::move(reason), cudaErrorInvalidClusterSize};
+    if (std::string reason = broken_cooperation(config, symbol); !reason.empty())
+        return {std::move(reason), cudaErrorCooperativeLaunchTooLarge};
+    if (std::string reason = broken_priority(config); !reason.empty()) return {std::move(reason)};
+    return {broken_policy(config)};
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,166 @@
+// Launch markers, and the owners that wait for them.
+#include "in_flight.hpp"
+
+#include "cuda/device_guard.hpp"
+#include "cuda/failure.hpp"
+
+#include <atomic>
+#include <cstddef>
+#include <iterator>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Retired owners that were last used in one stream, where launches end in order. What has a stream's handle after it
+/// stands behind it: that may be dropped late, never early, as each marker is asked.
+struct RetiredOwners {
+    OwnerVersions versions;
+};
+
+/// Never destroyed: at the end of the process there is no CUDA to free into.
+struct AllRetiredOwners {
+    std::mutex mutex;
+    std::unordered_map<cudaStream_t, std::shared_ptr<RetiredOwners>> of_stream;
+    std::atomic<std::size_t> count = 0; ///< of versions
+};
+
+AllRetiredOwners& retired_owners() {
+    static auto* all = new AllRetiredOwners;
+    return *all;
+}
+
+std::shared_ptr<RetiredOwners> retired_owners_of(cudaStream_t stream) {
+    AllRetiredOwners& all = retired_owners();
+    const std::scoped_lock lock(all.mutex);
+    std::shared_ptr<RetiredOwners>& queue = all.of_stream[stream];
+    if (!queue) queue = std::make_shared<RetiredOwners>();
+    return queue;
+}
+
+} // namespace
+
+class LaunchMarker {
+  public:
+    /// For a launch in `stream`, whose device is current.
+    explicit LaunchMarker(cudaStream_t stream) : stream_(stream), retired_(retired_owners_of(stream)) {
+        checked(cudaGetDevice(&device_), "cudaGetDevice");
+        checked(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    }
+    ~LaunchMarker() { ignore(cudaEventDestroy(event_)); }
+    LaunchMarker(const LaunchMarker&) = delete;
+    LaunchMarker& operator=(const LaunchMarker&) = delete;
+
+    [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
+    [[nodiscard]] int device() const noexcept { return device_; }
+    [[nodiscard]] RetiredOwners& retired() const noexcept { return *retired_; }
+    /// For a launch in another stream of its device.
+    void move_to(cudaStream_t stream) {
+        retired_ = retired_owners_of(stream);
+        stream_ = stream;
+    }
+
+    [[nodiscard]] cudaError_t record() noexcept { return cudaEventRecord(event_, stream_); }
+
+    /// True also after an error that ended the context: nothing runs any more.
+    [[nodiscard]] bool finished() const noexcept {
+        const cudaError_t status = cudaEventQuery(event_);
+        if (status == cudaErrorNotReady) return false;
+        ignore(status);
+        return true;
+    }
+
+  private:
+    cudaStream_t stream_;
+    std::shared_ptr<RetiredOwners> retired_;
+    int device_ = 0;
+    cudaEvent_t event_ = nullptr;
+};
+
+namespace {
+
+std::shared_ptr<LaunchMarker> new_marker(cudaStream_t stream) {
+    const DeviceGuard device(stream); // an event records only in streams of its own device
+    return std::make_shared<LaunchMarker>(stream);
+}
+
+} // namespace
+
+OwnerVersions version_of(Owners&& owners) {
+    OwnerVersions version;
+    if (!owners.empty()) version.push_back({std::move(owners), nullptr});
+    return version;
+}
+
+std::shared_ptr<LaunchMarker> InFlight::marker(cudaStream_t stream) const {
+    const bool reusable = last_launch_ && last_launch_.use_count() == 1;
+    if (reusable && last_launch_->stream() == stream) return last_launch_;
+    auto capture = cudaStreamCaptureStatusNone;
+    checked(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
+    // A captured stream has no device to ask for; the launch fails, and says why.
+    if (capture != cudaStreamCaptureStatusNone) return std::make_shared<LaunchMarker>(stream);
+    if (reusable && device_of(stream) == last_launch_->device()) {
+        last_launch_->move_to(stream);
+        return last_launch_;
+    }
+    return new_marker(stream);
+}
+
+void InFlight::launched(std::shared_ptr<LaunchMarker>&& marker, cudaStream_t stream) noexcept {
+    cudaError_t status = marker->record();
+    if (status != cudaSuccess) { // another device's stream may have got the handle of the one before
+        ignore(status);
+        try {
+            marker = new_marker(stream);
+            status = marker->record();
+        } catch (...) {
+        }
+    }
+    last_launch_ = std::move(marker);
+    if (status == cudaSuccess) return;
+    ignore(status);
+    ignore(cudaStreamSynchronize(stream)); // without a mark the launch must have ended before owners may go
+    last_launch_ = nullptr;
+}
+
+void InFlight::retire(OwnerVersions&& version) const noexcept {
+    if (version.empty()) return;
+    if (!last_launch_) {
+        version.clear(); // no launch can use them
+        return;
+    }
+    version.front().last_use = last_launch_;
+    AllRetiredOwners& all = retired_owners();
+    const std::scoped_lock lock(all.mutex);
+    OwnerVersions& versions = last_launch_->retired().versions;
+    versions.splice(versions.end(), version);
+    ++all.count;
+}
+
+bool has_retired_owners() noexcept {
+    return retired_owners().count.load(std::memory_order_relaxed) != 0;
+}
+
+void drop_retired_owners() noexcept {
+    OwnerVersions finished;
+    AllRetiredOwners& all = retired_owners();
+    const std::scoped_lock lock(all.mutex); // released before `finished` dies: owners run user code
+    for (auto stream = all.of_stream.begin(); stream != all.of_stream.end();) {
+        OwnerVersions& versions = stream->second->versions;
+        const LaunchMarker* last = nullptr;
+        while (!versions.empty()) {
+            const LaunchMarker* marker = versions.front().last_use.get();
+            if (marker != last && !marker->finished()) break;
+            last = marker;
+            finished.splice(finished.end(), versions, versions.begin());
+            --all.count;
+        }
+        const bool is_used = !versions.empty() || stream->second.use_count() != 1;
+        stream = is_used ? std::next(stream) : all.of_stream.erase(stream);
+    }
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,87 @@
+// User objects whose destructors only hand over; the objects die in reclaim().
+#include "reclaim.hpp"
+
+#include "cuda/compat.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/relaxed_capture.hpp"
+#include "in_flight.hpp"
+
+#include <atomic>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+struct Bundle {
+    std::vector<std::shared_ptr<const void>> objects;
+    Bundle* next = nullptr;
+};
+
+std::atomic<Bundle*> released = nullptr;
+
+void CUDART_CB hand_over(void* user_data) {
+    auto* bundle = static_cast<Bundle*>(user_data);
+    bundle->next = released.load(std::memory_order_relaxed);
+    while (!released.compare_exchange_weak(bundle->next, bundle, std::memory_order_release, std::memory_order_relaxed))
+        ;
+}
+
+template <class E>
+cudaUserObject_t keep_as_object(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects,
+                                Subject subject = {}) {
+    auto bundle = std::make_unique<Bundle>();
+    cudaUserObject_t user_object = nullptr;
+    const cudaError_t created =
+        cudaUserObjectCreate(&user_object, bundle.get(), hand_over, 1, cudaUserObjectNoDestructorSync);
+    if (created != cudaSuccess) raise_call<E>(created, "cudaUserObjectCreate", subject);
+    Bundle& kept = *bundle.release(); // the user object's from here on
+    const cudaError_t status = cudaGraphRetainUserObject(graph, user_object, 1, cudaGraphUserObjectMove);
+    if (status != cudaSuccess) {
+        CallFailure failure = describe_failure(status, "cudaGraphRetainUserObject", std::move(subject), Api::runtime);
+        ignore(cudaUserObjectRelease(user_object, 1));
+        throw E(status, failure.text, std::move(failure.details));
+    }
+    kept.objects = std::move(objects);
+    return user_object;
+}
+
+} // namespace
+
+void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) {
+    keep_as_object<GraphError>(graph, std::move(objects));
+}
+
+KeptForExecs::KeptForExecs(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) : graph_(graph) {
+    if (!objects.empty()) object_ = keep_as_object<InstantiateError>(graph, std::move(objects), {"instantiate"});
+}
+
+KeptForExecs::~KeptForExecs() {
+    if (object_ != nullptr) ignore(cudaGraphReleaseUserObject(graph_, object_, 1));
+}
+
+void keep_with_capture(cudaStream_t stream, const Owners& owners) {
+    cudaStreamCaptureStatus capture{};
+    cudaGraph_t graph = nullptr;
+    checked<CaptureError>(compat::stream_get_capture_info(stream, &capture, nullptr, &graph),
+                          "cudaStreamGetCaptureInfo");
+    if (capture != cudaStreamCaptureStatusActive) return;
+    std::vector<std::shared_ptr<const void>> objects;
+    for (const Owner& owner : owners)
+        if (owner.object) objects.push_back(owner.object);
+    if (!objects.empty()) keep_with_graph(graph, std::move(objects));
+}
+
+void reclaim() noexcept {
+    const bool some_released = released.load(std::memory_order_relaxed) != nullptr;
+    if (!some_released && !has_retired_owners()) return;
+    const RelaxedCapture allow_free;
+    Bundle* bundle = released.exchange(nullptr, std::memory_order_acquire);
+    while (bundle != nullptr) {
+        const std::unique_ptr<Bundle> last(bundle);
+        bundle = bundle->next;
+    }
+    drop_retired_owners();
+}
+
+} // namespace cudag::detail

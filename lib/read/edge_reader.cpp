@@ -1,0 +1,62 @@
+// Reads the edges of graphs that were made without cudag.
+#include "edge_reader.hpp"
+
+#include "cuda/driver.hpp"
+#include "cuda/edge_data.hpp"
+#include "cuda/failure.hpp"
+
+#include <algorithm>
+
+namespace cudag::detail {
+
+std::vector<EdgeRecord> EdgeReader::edges(std::uint32_t first) {
+    std::vector<EdgeRecord> edges;
+    edges.reserve(nodes_.size());
+    const auto index_of = [&](cudaGraphNode_t node, std::uint32_t to) {
+        // most nodes of a captured graph depend on the one before
+        if (to > 0 && node == nodes_[to - 1]) return first + to - 1;
+        indices_.extend(nodes_);
+        const std::uint32_t place = indices_.find(nodes_, node);
+        if (place != NodeIndices::none) return first + place;
+        return first == 0 ? NodeIndices::none : graph_.find_native(node);
+    };
+    for (std::uint32_t to = 0; to < nodes_.size(); ++to) {
+        const std::size_t begin = edges.size();
+        for (std::size_t i = 0, count = read(nodes_[to]); i < count; ++i) {
+            const std::uint32_t from = index_of(from_[i], to);
+            if (from != NodeIndices::none) edges.push_back({from, first + to, edge_kind(data_[i])});
+        }
+        std::sort(edges.begin() + static_cast<std::ptrdiff_t>(begin), edges.end(),
+                  [](const EdgeRecord& a, const EdgeRecord& b) { return a.from < b.from; });
+    }
+    return edges;
+}
+
+std::vector<cudaGraphNode_t> EdgeReader::line_to(GraphState& graph, cudaGraphNode_t last, std::size_t count) {
+    EdgeReader reader(graph, {});
+    std::vector<cudaGraphNode_t> line(count);
+    cudaGraphNode_t node = last;
+    for (std::size_t i = count; i-- > 0; node = reader.from_.front()) {
+        line[i] = node;
+        const std::size_t before = reader.read(node);
+        if (before != (i == 0 ? 0 : 1) || graph.find_native(node) != NodeIndices::none) return {};
+    }
+    return line;
+}
+
+std::size_t EdgeReader::read(cudaGraphNode_t node) {
+    const auto ask = [&](std::size_t room) {
+        checked_driver<GraphError>(driver().graph_node_get_dependencies(node, room == 0 ? nullptr : from_.data(),
+                                                                        room == 0 ? nullptr : data_.data(), &room),
+                                   "cuGraphNodeGetDependencies");
+        return room;
+    };
+    const std::size_t count = ask(from_.size());
+    if (count < from_.size()) return count;
+    const std::size_t all = ask(0);
+    from_.resize(all + 1);
+    data_.resize(all + 1);
+    return ask(all + 1);
+}
+
+} // namespace cudag::detail

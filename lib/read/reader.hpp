@@ -1,0 +1,33 @@
+// Records of nodes that cudag did not make: those of adopted graphs, and those that captures add.
+#pragma once
+
+#include "capture_names.hpp"
+#include "graph/graph_state.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace cudag::detail {
+
+/// All nodes of CUDA's graph, in CUDA's order. Throws GraphError.
+[[nodiscard]] std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph);
+
+/// Describes the nodes that a capture has added to CUDA's graph, `natives` in CUDA's order, of which the first one is
+/// number `first` there, and appends them to `graph`, with the edges that lead to them, which count as written; returns
+/// these edges. `names` counts as CUDA does. Throws GraphError if CUDA cannot describe a node, and then changes nothing
+/// in `graph`: what becomes of CUDA's nodes is up to the caller. Takes no time for what the graph has already, unless
+/// there is memory among the new nodes.
+[[nodiscard]] std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraphNode_t>&& natives,
+                                                      std::uint32_t first, const CaptureNames& names);
+
+/// A built graph that owns `native`, a graph that was captured; its nodes are described when something needs them.
+[[nodiscard]] std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names);
+
+/// The same for a graph that was made in any other way, described at once. Throws GraphError, and leaves `native` to
+/// the caller, if CUDA cannot describe it.
+[[nodiscard]] std::shared_ptr<GraphState> adopted_graph(cudaGraph_t native);
+
+} // namespace cudag::detail

@@ -1,0 +1,77 @@
+// Copies and fills in streams.
+#include <cudag/format.hpp>
+#include <cudag/launch.hpp>
+
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+#include "node/operands.hpp"
+#include "node/region_params.hpp"
+#include "owners/reclaim.hpp"
+
+namespace cudag::detail {
+
+namespace {
+
+Subject subject_of(const char* what, const SourceLocation& where) {
+    return {fmt::format("{} at {}", what, where), {}, where};
+}
+
+struct DriverResult {
+    CUresult result;
+    const char* operation;
+};
+
+DriverResult set_row(const SetParams& set, CUdeviceptr destination, cudaStream_t stream) {
+    const auto byte = static_cast<unsigned char>(set.value);
+    const auto half = static_cast<unsigned short>(set.value);
+    if (set.element_bytes == 1)
+        return {driver().memset_d8_async(destination, byte, set.size, stream), "cuMemsetD8Async"};
+    if (set.element_bytes == 2)
+        return {driver().memset_d16_async(destination, half, set.size, stream), "cuMemsetD16Async"};
+    return {driver().memset_d32_async(destination, set.value, set.size, stream), "cuMemsetD32Async"};
+}
+
+DriverResult set_rows(const SetParams& set, CUdeviceptr destination, cudaStream_t stream) {
+    const auto byte = static_cast<unsigned char>(set.value);
+    const auto half = static_cast<unsigned short>(set.value);
+    if (set.element_bytes == 1)
+        return {driver().memset_2d_d8_async(destination, set.pitch, byte, set.size, set.height, stream),
+                "cuMemsetD2D8Async"};
+    if (set.element_bytes == 2)
+        return {driver().memset_2d_d16_async(destination, set.pitch, half, set.size, set.height, stream),
+                "cuMemsetD2D16Async"};
+    return {driver().memset_2d_d32_async(destination, set.pitch, set.value, set.size, set.height, stream),
+            "cuMemsetD2D32Async"};
+}
+
+} // namespace
+
+void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, const SourceLocation& where) {
+    const auto subject = [&] { return subject_of("memcpy_async", where); };
+    require_copy(copy, subject);
+    if (!owners.empty()) keep_with_capture(stream, owners);
+    const cudaError_t status =
+        cudaMemcpyAsync(copy.destination, copy.source, copy.source_size * copy.element_bytes, copy.kind, stream);
+    if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpyAsync", subject());
+}
+
+void copy_region_async(cudaStream_t stream, const RegionCopy& copy, const SourceLocation& where) {
+    const auto subject = [&] { return subject_of("memcpy_async", where); };
+    require_region_copy(copy, subject);
+    const cudaMemcpy3DParms params = runtime_params(copy);
+    const cudaError_t status = cudaMemcpy3DAsync(&params, stream);
+    if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpy3DAsync", subject());
+}
+
+void set_async(cudaStream_t stream, const SetParams& set, Owners&& owners, const SourceLocation& where) {
+    const auto subject = [&] { return subject_of("memset_async", where); };
+    require_set(set, subject);
+    if (!owners.empty()) keep_with_capture(stream, owners);
+    bind_context();
+    const auto destination = reinterpret_cast<CUdeviceptr>(set.destination);
+    const auto [result, operation] =
+        set.height == 1 ? set_row(set, destination, stream) : set_rows(set, destination, stream);
+    if (result != CUDA_SUCCESS) raise_call<Error>(to_runtime(result), operation, subject(), Api::driver);
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,99 @@
+// DeviceScalar: set by memsets, which carry the value itself, in a stream as in a graph.
+#include <cudag/device_scalar.hpp>
+
+#include "cuda/compat.hpp"
+#include "cuda/failure.hpp"
+#include "owners/host_call.hpp"
+#include "owners/reclaim.hpp"
+
+#include <cudag/format.hpp>
+#include <cudag/launch.hpp>
+
+#include <cstring>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+Subject subject_of(const char* call, const SourceLocation& where) {
+    return {fmt::format("DeviceScalar::{} at {}", call, where), {}, where};
+}
+
+void require_scalar(const ScalarPlace& scalar, const char* call) {
+    if (scalar.memory == nullptr) refuse<Error>("the scalar was moved from", subject_of(call, scalar.where));
+}
+
+struct Capture {
+    cudaStreamCaptureStatus status;
+    cudaGraph_t graph; ///< null unless the capture is active
+};
+
+Capture capture_of(cudaStream_t stream, const char* call, const SourceLocation& where) {
+    Capture capture{};
+    const cudaError_t status = compat::stream_get_capture_info(stream, &capture.status, nullptr, &capture.graph);
+    if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaStreamGetCaptureInfo", subject_of(call, where));
+    if (capture.status != cudaStreamCaptureStatusActive) capture.graph = nullptr;
+    return capture;
+}
+
+/// The value as memsets to `memory`: neighbours that are equal share one.
+std::vector<SetParams> fills_of(const ScalarPlace& scalar, const void* value, std::byte* memory) {
+    const std::size_t element_bytes = scalar.bytes % 4 == 0 ? 4 : scalar.bytes % 2 == 0 ? 2 : 1;
+    const auto* const bytes = static_cast<const std::byte*>(value);
+    std::vector<SetParams> fills;
+    for (std::size_t at = 0; at < scalar.bytes;) {
+        const std::byte* const element = bytes + at;
+        std::size_t end = at + element_bytes;
+        while (end < scalar.bytes && std::memcmp(bytes + end, element, element_bytes) == 0)
+            end += element_bytes;
+        SetParams& set = fills.emplace_back();
+        set = {memory + at, (end - at) / element_bytes, static_cast<unsigned>(element_bytes), 0};
+        std::memcpy(&set.value, element, element_bytes);
+        at = end;
+    }
+    return fills;
+}
+
+} // namespace
+
+std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value, const SourceLocation& where) {
+    auto memory = allocate_device(2, bytes, where); // the scalar, and where a value of several fills is put together
+    const Stream stream;                            // of its own, because those of the user may be captured
+    set_scalar(stream.get(), {memory, bytes, where}, value);
+    checked(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
+    return memory;
+}
+
+void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* value) {
+    require_scalar(scalar, "set");
+    const Capture capture = capture_of(stream, "set", scalar.where);
+    if (capture.graph != nullptr) keep_with_graph(capture.graph, {scalar.memory});
+    auto* const memory = static_cast<std::byte*>(scalar.memory.get());
+    const std::vector<SetParams> fills = fills_of(scalar, value, memory);
+    if (fills.size() == 1) return set_async(stream, fills.front(), {}, scalar.where);
+    std::byte* const whole = memory + scalar.bytes; // so that a fill that fails leaves the scalar as it is
+    for (const SetParams& fill : fills_of(scalar, value, whole))
+        set_async(stream, fill, {}, scalar.where);
+    const cudaError_t status = cudaMemcpyAsync(memory, whole, scalar.bytes, cudaMemcpyDeviceToDevice, stream);
+    if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpyAsync", subject_of("set", scalar.where));
+}
+
+void get_scalar(cudaStream_t stream, const ScalarPlace& scalar, void* value) {
+    const auto subject = [&] { return subject_of("get", scalar.where); };
+    require_scalar(scalar, "get");
+    if (capture_of(stream, "get", scalar.where).status != cudaStreamCaptureStatusNone)
+        refuse<CaptureError>("the stream is captured, its work has not run; call get() after the graph's launch, or "
+                             "capture a memcpy to a PinnedBuffer",
+                             subject(), cudaErrorStreamCaptureUnsupported);
+    if (const cudaError_t status =
+            cudaMemcpyAsync(value, scalar.memory.get(), scalar.bytes, cudaMemcpyDeviceToHost, stream);
+        status != cudaSuccess)
+        raise_call<Error>(status, "cudaMemcpyAsync", subject());
+    if (const cudaError_t status = cudaStreamSynchronize(stream); status != cudaSuccess)
+        raise_call<Error>(status, "cudaStreamSynchronize", subject());
+    reclaim();
+    rethrow_host_failures(stream);
+}
+
+} // namespace cudag::detail

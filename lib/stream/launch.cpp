@@ -1,0 +1,64 @@
+// Kernel launches in streams.
+#include <cudag/launch.hpp>
+
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/function_cache.hpp"
+#include "cuda/kernel_name.hpp"
+#include "node/kernel_attributes.hpp"
+#include "node/launch_check.hpp"
+#include "node/node_params.hpp"
+#include "owners/reclaim.hpp"
+
+namespace cudag::detail {
+
+namespace {
+
+/// Throws what the launch of `call` failed with.
+[[noreturn]] void raise(cudaError_t status, const char* operation, const KernelCall& call, Api api) {
+    raise_launch<Error>(status, operation, {"launch of " + kernel_name(call.symbol)}, api, *call.config, call.symbol);
+}
+
+/// For this thread's launches. The context's id tells it from one that had its address before a cudaDeviceReset.
+CUfunction function_of(const void* symbol) {
+    thread_local FunctionCache<64> functions;
+    unsigned long long context = 0;
+    const CUresult result = driver().ctx_get_id(current_context(), &context);
+    if (result != CUDA_SUCCESS) [[unlikely]]
+        raise_call<Error>(to_runtime(result), "cuCtxGetId", {}, Api::driver);
+    return functions.find<Error>(symbol, context, [&] { return Subject{"launch of " + kernel_name(symbol)}; });
+}
+
+void launch_with_attributes(cudaStream_t stream, const KernelCall& call) {
+    const LaunchConfig& config = *call.config;
+    const auto subject = [&] { return Subject{"launch of " + kernel_name(call.symbol)}; };
+    if (config.device_updatable)
+        refuse<Error>("device_updatable: only a node of a graph can be updated; leave it out", subject());
+    require_attributes<Error>(config, call.symbol, subject);
+    const LaunchAttributes attributes(config);
+    cudaLaunchConfig_t native{};
+    native.gridDim = config.grid;
+    native.blockDim = config.block;
+    native.dynamicSmemBytes = native_shared_bytes(config);
+    native.stream = stream;
+    native.attrs = const_cast<cudaLaunchAttribute*>(attributes.begin()); // read only, but CUDA's type says otherwise
+    native.numAttrs = static_cast<unsigned>(attributes.size());
+    const cudaError_t status = cudaLaunchKernelExC(&native, call.symbol, const_cast<void**>(call.values));
+    if (status != cudaSuccess) raise(status, "cudaLaunchKernelExC", call, Api::runtime);
+}
+
+} // namespace
+
+void launch_kernel(cudaStream_t stream, const KernelCall& call, Owners&& owners) {
+    if (!owners.empty()) keep_with_capture(stream, owners);
+    if (has_attributes(*call.config)) [[unlikely]]
+        return launch_with_attributes(stream, call);
+    const LaunchConfig& config = *call.config;
+    const CUresult result = driver().launch_kernel(
+        function_of(call.symbol), config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y,
+        config.block.z, native_shared_bytes(config), stream, const_cast<void**>(call.values), nullptr);
+    if (result != CUDA_SUCCESS) [[unlikely]]
+        raise(to_runtime(result), "cuLaunchKernel", call, Api::driver);
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,61 @@
+// Stream: ownership and synchronisation.
+#include <cudag/stream.hpp>
+
+#include "cuda/failure.hpp"
+#include "owners/host_call.hpp"
+#include "owners/reclaim.hpp"
+
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace cudag {
+
+namespace {
+
+detail::Subject subject_of(const char* call, const SourceLocation& where) {
+    return {fmt::format("Stream::{} at {}", call, where), {}, where};
+}
+
+} // namespace
+
+Stream::Stream() {
+    detail::checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+}
+
+Stream::Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
+
+Stream& Stream::operator=(Stream&& other) noexcept {
+    Stream last(std::move(*this)); // ends what it had; itself, if `other` is *this
+    stream_ = std::exchange(&other == this ? last.stream_ : other.stream_, nullptr);
+    return *this;
+}
+
+Stream::~Stream() {
+    if (stream_ == nullptr) return;
+    detail::stream_gone(stream_);
+    detail::ignore(cudaStreamDestroy(stream_));
+}
+
+void Stream::synchronize(SourceLocation location) const {
+    const cudaStream_t stream = StreamRef(*this).get();
+    if (const cudaError_t status = cudaStreamSynchronize(stream); status != cudaSuccess)
+        detail::raise_call<Error>(status, "cudaStreamSynchronize", subject_of("synchronize", location));
+    detail::reclaim();
+    detail::rethrow_host_failures(stream);
+}
+
+bool Stream::query(SourceLocation location) const {
+    const cudaError_t status = cudaStreamQuery(StreamRef(*this).get());
+    if (status == cudaErrorNotReady) return false; // never the last error
+    if (status != cudaSuccess) detail::raise_call<Error>(status, "cudaStreamQuery", subject_of("query", location));
+    return true;
+}
+
+void detail::refuse_moved_stream() {
+    refuse<Error>("a moved-from Stream was used", {}, cudaErrorInvalidResourceHandle);
+}
+
+} // namespace cudag

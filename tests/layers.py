@@ -1,0 +1,69 @@
+#!/usr/bin/env python3
+"""Checks which folder of lib/ includes from which, and where CUDA's versions and the CPU runtime are named."""
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+
+# Each folder, and those that it may include from, beside itself and the public headers.
+MAY_INCLUDE = {
+    "cuda": [],
+    "owners": ["cuda"],
+    "memory": ["cuda", "owners"],
+    "node": ["cuda"],
+    "plan": [],
+    "stream": ["cuda", "owners", "node"],
+    "graph": ["cuda", "owners", "node", "plan"],
+    "read": ["cuda", "owners", "node", "plan", "graph"],
+    "exec": ["cuda", "owners", "node", "plan", "graph"],
+    "capture": ["cuda", "owners", "node", "plan", "stream", "graph", "read"],
+    "builder": ["cuda", "owners", "memory", "node", "plan", "stream", "graph", "read", "exec", "capture"],
+}
+# A pattern, where it may stand, and why nowhere else.
+ONLY_IN = [
+    (r"CUDART_VERSION", ["lib/cuda"], "versions of CUDA differ in lib/cuda only"),
+    (r"#include <cuda(?!g)", ["lib", "builder", "include", "!lib/plan"], "plan is about edges, not about CUDA"),
+    (r"\bGraphState\b", ["lib", "builder", "include", "!lib/plan", "!lib/node", "!lib/cuda"], "it knows no graph"),
+]
+
+
+def folder_of(path):
+    parts = path.relative_to(ROOT).parts
+    return "builder" if parts[0] == "builder" else parts[1]
+
+
+def wrong_includes(path, home):
+    folder = folder_of(path)
+    if folder not in MAY_INCLUDE:
+        yield f"{path.relative_to(ROOT)}: stands in no folder that tests/layers.py knows"
+        return
+    for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE):
+        target = name.split("/")[0] if "/" in name else folder
+        if not (home / name if "/" in name else path.parent / name).is_file() and not (ROOT / name).is_file():
+            yield f"{path.relative_to(ROOT)}: {name} is not there"
+        elif target != folder and target not in MAY_INCLUDE[folder]:
+            yield f"{path.relative_to(ROOT)}: {folder} must not include from {target}: {name}"
+
+
+def wrong_names(path):
+    name = str(path.relative_to(ROOT))
+    for pattern, places, reason in ONLY_IN:
+        refused = any(name.startswith(place[1:]) for place in places if place.startswith("!"))
+        allowed = any(name.startswith(place) for place in places if not place.startswith("!"))
+        if (refused or not allowed) and (found := re.search(pattern, path.read_text())):
+            yield f"{name}: names {found[0]}: {reason}"
+
+
+def main():
+    problems = []
+    for top in ("lib", "builder", "include"):
+        for path in sorted((ROOT / top).rglob("*.?pp")):
+            problems += wrong_names(path)
+            if top != "include" and path.parent.name != "pch":
+                problems += wrong_includes(path, ROOT / "lib")
+    if problems:
+        sys.exit("\n".join(problems))
+
+
+main()
