@@ -6,7 +6,6 @@
 #include "report.hpp"
 
 #include <cudag/cudag.hpp>
-#include <cudag/detail/cuda_compat.hpp>
 
 #include <pthread.h>
 
@@ -232,12 +231,12 @@ double nested_steps(std::size_t n) {
 double steps_of_cuda(std::size_t n) {
     const cudag::Stream stream;
     return microseconds([&] {
-        cudag::check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeThreadLocal));
-        cudaStreamCaptureStatus status{};
         cudaGraph_t graph = nullptr;
+        cudag::check(cudaGraphCreate(&graph, 0));
+        cudag::check(
+            cudaStreamBeginCaptureToGraph(stream.get(), graph, nullptr, nullptr, 0, cudaStreamCaptureModeThreadLocal));
         const auto count = [&] {
             std::size_t nodes = 0;
-            cudag::check(cudag::detail::compat::stream_get_capture_info(stream.get(), &status, nullptr, &graph));
             cudag::check(cudaGraphGetNodes(graph, nullptr, &nodes));
         };
         for (std::size_t i = 0; i < n; ++i) {
