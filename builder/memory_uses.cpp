@@ -96,7 +96,7 @@ class Collector {
     void find_arguments(const KernelParams& kernel) {
         for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
             const Parameter& parameter = kernel.signature->parameters[i];
-            if (parameter.type != ParameterType::pointer && parameter.type != ParameterType::span) continue;
+            if (!may_be_address(parameter)) continue;
             std::uintptr_t address = 0;
             std::memcpy(&address, kernel.values + parameter.offset, sizeof address);
             ranges_.push_back({address, 1});
@@ -104,6 +104,12 @@ class Collector {
         if (ranges_.size() < 2) return;
         const std::vector<Range> all = ranges_;
         std::erase_if(ranges_, [&](const Range& range) { return is_end(range.begin, all); });
+    }
+
+    /// Of a recorded kernel CUDA tells the sizes only. What stands inside larger objects may be left over from before.
+    static bool may_be_address(const Parameter& parameter) noexcept {
+        if (parameter.cpp_type == nullptr) return parameter.size == sizeof(std::uintptr_t);
+        return parameter.type == ParameterType::pointer || parameter.type == ParameterType::span;
     }
 
     /// Whether a kernel that is given `all` has memory that ends at `address`, which is then no use of what begins

@@ -19,8 +19,8 @@ struct MemoryUse {
 };
 
 /// In order of the nodes. Known are the operands of copies and fills, and the pointers and spans among a kernel's
-/// arguments, of which a pointer counts by its first byte. Takes as long as there are operands, times the logarithm of
-/// the allocations.
+/// arguments, of which a pointer counts by its first byte; of a recorded kernel, what has a pointer's size. Takes as
+/// long as there are operands, times the logarithm of the allocations.
 [[nodiscard]] std::vector<MemoryUse> memory_uses(const GraphState& graph);
 
 } // namespace cudag::detail

@@ -10,6 +10,7 @@ using cudag::FreeNode;
 using cudag::Graph;
 using cudag::GraphBuilder;
 using cudag::GraphError;
+using cudag::Stream;
 
 namespace {
 
@@ -154,6 +155,18 @@ TEST_CASE("numbers that a kernel gets are no uses", "[memory][order]") {
     s.b.kernel({}, write_numbers, out, schar{1}, uchar{1}, short{1}, static_cast<unsigned short>(1), 1, 1U, 1LL,
                address, 1.0F, 1.0);
     CHECK(std::move(s.b).build().node_count() == 2);
+}
+
+TEST_CASE("what a recorded kernel gets is a use if it is an address in graph memory", "[memory][order]") {
+    Sample s;
+    const Stream stream;
+    const auto region =
+        s.b.capture(stream, [&](cudaStream_t in) { cudag::launch(in, {}, store, s.alloc.span().data(), 1); })
+            .label("region");
+    s.end().after(region);
+    CHECK(s.refusal().labels() == Labels{"region", "memory"});
+    region.after(s.alloc);
+    CHECK(std::move(s.b).build().node_count() == 3);
 }
 
 TEST_CASE("memory beside an allocation is no use of it", "[memory][order]") {
