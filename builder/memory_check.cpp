@@ -4,7 +4,7 @@
 #include "cuda/failure.hpp"
 #include "memory_uses.hpp"
 #include "plan/edge_groups.hpp"
-#include "reach.hpp"
+#include "plan/reach.hpp"
 
 #include <fmt/format.h>
 

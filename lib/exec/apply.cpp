@@ -24,6 +24,11 @@ struct ChangedNode {
     const UpdatedNode& node;
     Shadow& shadow;
     OwnerVersions owners;
+    HostRun* run = nullptr;  ///< of a host task
+    HostRun* undo = nullptr; ///< of the one in force
+    OwnerVersions undo_owners = {};
+
+    [[nodiscard]] ExecNode place() const noexcept { return {*node.graph, node.index}; }
 };
 
 /// Everything that can fail before the first node is pushed.
@@ -35,7 +40,10 @@ std::vector<ChangedNode> changes_of(ExecState& exec, const GraphState& graph) {
     graph.for_each_change_since(exec.seen(), [&](const UpdatedNode& node) {
         Shadow& shadow = exec.shadow({*node.graph, node.index});
         exec.reserve(shadow, node.params); // the update of a whole graph may have given the node another kernel
-        changed.push_back({node, shadow, version_of(Owners(node.owners))});
+        ChangedNode& change = changed.emplace_back(ChangedNode{node, shadow, version_of(Owners(node.owners))});
+        change.run = exec.host_run(change.place(), node.params, change.owners);
+        if (change.run != nullptr && count > 1)
+            change.undo = exec.host_run(change.place(), shadow.params, change.undo_owners);
         require_exec_takes(shadow.params, node.params,
                            [&] { return node_subject(*node.graph, node.index, "apply: "); });
     });
@@ -61,15 +69,15 @@ std::size_t Exec::apply(const Graph& graph) {
     detail::bind_context();
     for (std::size_t i = 0; i < changed.size(); ++i) {
         const detail::NodeParams& params = changed[i].node.params;
-        const detail::NativeResult result =
-            exec.set_params({*changed[i].node.graph, changed[i].node.index}, params, changed[i].owners);
+        const detail::NativeResult result = exec.set_params(changed[i].place(), params, changed[i].run);
         if (result.status == cudaSuccess) [[likely]]
             continue;
         detail::Subject subject = node_subject(*changed[i].node.graph, changed[i].node.index, "apply: ");
         while (i-- > 0) { // what was in force was accepted once
-            const auto undone = exec.set_params({*changed[i].node.graph, changed[i].node.index},
-                                                changed[i].shadow.params, changed[i].shadow.owners);
+            detail::ChangedNode& change = changed[i];
+            const auto undone = exec.set_params(change.place(), change.shadow.params, change.undo);
             if (undone.api == detail::Api::runtime) detail::ignore(undone.status);
+            change.shadow.owners.splice(change.shadow.owners.end(), change.undo_owners);
         }
         raise_update(result, params, std::move(subject));
     }

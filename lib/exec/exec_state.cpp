@@ -57,7 +57,7 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
       claim_(launches ? launches->claim() : nullptr), host_launches_(std::move(launches)), options_(options),
       seen_(source_->version()), uploaded_(options.upload_stream.has_value()) {
     for (const HostNodeRun& host : hosts)
-        checked<InstantiateError>(set_host_run(native, host), "cudaGraphExecHostNodeSetParams");
+        checked<InstantiateError>(set_host_run(native, host.node, *host.run), "cudaGraphExecHostNodeSetParams");
     source_->number_nodes();
     shadows_ = shadows_from(*source_);
     options_.upload_stream.reset();
@@ -219,22 +219,27 @@ const std::shared_ptr<HostLaunches>& ExecState::host_launches() {
     return host_launches_;
 }
 
-NativeResult ExecState::set_params(const ExecNode& node, const NodeParams& params, OwnerVersions& owners) {
+HostRun* ExecState::host_run(const ExecNode& node, const NodeParams& params, OwnerVersions& owners) {
     const auto* const* host = std::get_if<const cudaHostNodeParams*>(&params);
-    if (host == nullptr || !is_host_task(**host)) {
+    if (host == nullptr || !is_host_task(**host)) return nullptr;
+    const std::shared_ptr<HostRun> run = make_host_run(host_launches(), node.graph, node.index, **host);
+    if (owners.empty())
+        owners = version_of({{0, run}});
+    else
+        owners.front().owners.push_back({0, run});
+    return run.get();
+}
+
+NativeResult ExecState::set_params(const ExecNode& node, const NodeParams& params, HostRun* run) {
+    if (run == nullptr) {
         const NativeResult result = set_native_params(native_, node.native(), params);
         if (result.status == cudaSuccess && !disabled_memsets_.empty()) [[unlikely]]
             if (const Shadow* shadow = shadows_->find(node.graph.first_number() + node.index))
                 if (shadow->is_disabled_memset) park_again(node.native(), params);
         return result;
     }
-    const HostNodeRun run{node.native(), make_host_run(host_launches(), node.graph, node.index, **host)};
-    if (owners.empty())
-        owners = version_of({{0, run.run}});
-    else
-        owners.front().owners.push_back({0, run.run});
     in_flight_.begin_tracking();
-    return {set_host_run(native_, run), "cudaGraphExecHostNodeSetParams", Api::runtime};
+    return {set_host_run(native_, node.native(), *run), "cudaGraphExecHostNodeSetParams", Api::runtime};
 }
 
 std::vector<HostNodeRun> ExecState::host_runs(const GraphState& mine, const GraphState& next) {
@@ -246,7 +251,7 @@ void ExecState::set_host_runs(const std::vector<HostNodeRun>& runs) noexcept {
     if (runs.empty()) return;
     in_flight_.begin_tracking();
     for (const HostNodeRun& run : runs)
-        ignore(set_host_run(native_, run));
+        ignore(set_host_run(native_, run.node, *run.run));
 }
 
 std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const {

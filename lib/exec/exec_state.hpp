@@ -79,8 +79,14 @@ class ExecState {
     /// What is in force in a node; made on first use.
     [[nodiscard]] Shadow& shadow(const ExecNode& node);
 
-    /// Gives a node of CUDA's exec `params`, whose owners are `owners`: what only the exec needs for them joins those.
-    [[nodiscard]] NativeResult set_params(const ExecNode& node, const NodeParams& params, OwnerVersions& owners);
+    /// What CUDA is to call if `params` are a host task: made, and kept by `owners`. Null for all other parameters.
+    [[nodiscard]] HostRun* host_run(const ExecNode& node, const NodeParams& params, OwnerVersions& owners);
+    /// Gives a node of CUDA's exec `params`, and `run` if they are a host task.
+    [[nodiscard]] NativeResult set_params(const ExecNode& node, const NodeParams& params, HostRun* run);
+    /// Both.
+    [[nodiscard]] NativeResult set_params(const ExecNode& node, const NodeParams& params, OwnerVersions& owners) {
+        return set_params(node, params, host_run(node, params, owners));
+    }
 
     /// Runs for host nodes of `mine`, a graph of this exec, with the callables of `next`.
     [[nodiscard]] std::vector<HostNodeRun> host_runs(const GraphState& mine, const GraphState& next);

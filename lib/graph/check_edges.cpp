@@ -52,8 +52,10 @@ void GraphState::check_edges(const char* action) const {
 }
 
 void GraphState::check_edges(const std::function<std::string()>& action) const {
-    if (const auto cycle = find_cycle(); !cycle.empty()) refuse_cycle(*this, cycle, action());
-    if (const auto edges = find_contradiction(); !edges.empty()) refuse_contradiction(*this, edges, action());
+    place_captured_edges();
+    if (const auto cycle = edges_.find_cycle(nodes_.size()); !cycle.empty()) refuse_cycle(*this, cycle, action());
+    if (const auto edges = edges_.find_contradiction(nodes_.size()); !edges.empty())
+        refuse_contradiction(*this, edges, action());
 }
 
 } // namespace cudag::detail

@@ -30,8 +30,8 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     : native_(native), origin_slot_(origin.slot_), origin_generation_(origin.slot_->generation),
       arena_(std::make_shared<Arena>()), origin_arenas_(origin.origin_arenas_), regions_(origin.regions_),
       nodes_(origin.nodes_), natives_(origin.natives_), edges_(origin.edges_), native_edges_(origin.native_edges_),
-      has_early_edges_(origin.has_early_edges_), bindings_(origin.bindings_), built_(true),
-      described_(origin.described_), host_tasks_(origin.host_tasks_.load(std::memory_order_relaxed)) {
+      bindings_(origin.bindings_), built_(true), described_(origin.described_),
+      host_tasks_(origin.host_tasks_.load(std::memory_order_relaxed)) {
     for (const UpdatedNode& node : origin.updated_) {
         nodes_[node.index].params = copy_params(arena_->memory(), node.params);
         if (node.owners.empty()) continue;
@@ -284,10 +284,9 @@ void GraphState::forget_from(std::uint32_t first) noexcept {
     if (indices_.count() > first) indices_.clear();
     const auto goes = [first](const EdgeRecord& edge) { return edge.from >= first || edge.to >= first; };
     std::erase_if(captured_edges_, goes);
-    const auto written = edges_.begin() + static_cast<std::ptrdiff_t>(native_edges_);
-    native_edges_ -= static_cast<std::size_t>(std::count_if(edges_.begin(), written, goes));
-    edges_.erase(std::remove_if(edges_.begin(), edges_.end(), goes), edges_.end());
-    settled_edges_ = 0;
+    const auto written = std::span(edges_.list()).first(native_edges_);
+    native_edges_ -= static_cast<std::size_t>(std::count_if(written.begin(), written.end(), goes));
+    edges_.forget_nodes(first);
     memory_index_.clear();
     for (GraphAllocation& memory : allocations_)
         if (memory.free && *memory.free >= first) memory.free.reset();
@@ -343,9 +342,7 @@ std::uint32_t GraphState::find_native(cudaGraphNode_t node) {
 }
 
 void GraphState::place_captured_edges_now() {
-    edges_.insert(edges_.begin() + static_cast<std::ptrdiff_t>(native_edges_), captured_edges_.begin(),
-                  captured_edges_.end());
-    if (settled_edges_ > native_edges_) settled_edges_ = 0;
+    edges_.insert(native_edges_, captured_edges_);
     native_edges_ += captured_edges_.size();
     captured_edges_.clear();
 }
@@ -357,21 +354,22 @@ void GraphState::write_edges() {
 }
 
 std::size_t GraphState::equal_edges(std::size_t first) const noexcept {
-    if (!has_early_edges_) return edges_.size() - first;
-    const auto begin = edges_.begin() + static_cast<std::ptrdiff_t>(first);
-    return static_cast<std::size_t>(
-        std::find_if(begin, edges_.end(), [&](const EdgeRecord& edge) { return edge.kind != begin->kind; }) - begin);
+    if (!edges_.has_early()) return edges_.size() - first;
+    const auto rest = std::span(edges_.list()).subspan(first);
+    const auto other = [kind = rest.front().kind](const EdgeRecord& edge) { return edge.kind != kind; };
+    return static_cast<std::size_t>(std::find_if(rest.begin(), rest.end(), other) - rest.begin());
 }
 
 void GraphState::write_edges(std::size_t end) {
     const std::size_t count = end - native_edges_;
     const auto from = std::make_unique_for_overwrite<cudaGraphNode_t[]>(count);
     const auto to = std::make_unique_for_overwrite<cudaGraphNode_t[]>(count);
+    const auto given = std::span(edges_.list()).subspan(native_edges_, count);
     for (std::size_t i = 0; i < count; ++i) {
-        from[i] = natives_[edges_[native_edges_ + i].from];
-        to[i] = natives_[edges_[native_edges_ + i].to];
+        from[i] = natives_[given[i].from];
+        to[i] = natives_[given[i].to];
     }
-    const EdgeKind kind = edges_[native_edges_].kind;
+    const EdgeKind kind = given.front().kind;
     std::vector<cudaGraphEdgeData> data;
     if (kind != EdgeKind::full) data.assign(count, native_data(kind));
     checked<GraphError>(

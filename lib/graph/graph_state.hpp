@@ -13,6 +13,7 @@
 #include "node/node_params.hpp"
 #include "node_indices.hpp"
 #include "plan/edge_record.hpp"
+#include "plan/edges.hpp"
 
 #include <cudag/condition.hpp>
 #include <cudag/detail/builder_graph.hpp>
@@ -243,7 +244,7 @@ class GraphState {
     [[nodiscard]] const std::vector<EdgeRecord>& edges() const {
         read_edges();
         place_captured_edges();
-        return edges_;
+        return edges_.list();
     }
     /// The index of CUDA's node, if it is one of this graph that is described; else NodeIndices::none. Indexes the
     /// nodes that have come since the last call.
@@ -309,16 +310,12 @@ class GraphState {
     void add_edges(const Node& to, const Node* from, std::size_t count);
     void add_edges(const Node& to, const Dependency* from, std::size_t count);
     /// Room for `more` edges.
-    void reserve_edges(std::size_t more) { reserve_more(edges_, more); }
+    void reserve_edges(std::size_t more) { edges_.reserve(more); }
     /// Merges repeated edges, keeping the first of each.
     void merge_edges();
     /// `check_edges` and `merge_edges`. Looks at the edges that have come since the last time only, if they lead to
     /// nodes to which none led before.
     void settle_edges(const char* action);
-    /// Two edges between the same nodes that differ in kind, or nothing.
-    [[nodiscard]] std::vector<EdgeRecord> find_contradiction() const;
-    /// The nodes of a cycle in order, or nothing.
-    [[nodiscard]] std::vector<std::uint32_t> find_cycle() const;
     /// Throws GraphError, saying `action`, if the edges close a cycle, or two of different kinds join the same nodes.
     void check_edges(const char* action) const;
     /// The same; `action` is called for the error only.
@@ -441,11 +438,7 @@ class GraphState {
     void write_edges();
     /// Adds an edge that CUDA has already; all others must have been written, and there must be room.
     void append_native_edge(std::uint32_t from, std::uint32_t to) noexcept {
-        if (settled_edges_ == edges_.size()) {
-            ++settled_edges_;
-            highest_settled_ = std::max(highest_settled_, to);
-        }
-        edges_.push_back({from, to}); // none is captured: they are placed before others are written
+        edges_.add_settled(from, to); // none is captured: they are placed before others are written
         native_edges_ = edges_.size();
     }
     /// Appends nodes that CUDA has already, with edges that go before those that it has not seen yet. Cannot fail but
@@ -470,7 +463,6 @@ class GraphState {
     [[nodiscard]] std::size_t equal_edges(std::size_t first) const noexcept;
     /// Gives CUDA the edges up to `end`, all of one kind.
     void write_edges(std::size_t end);
-    [[nodiscard]] bool adds_to_settled() const;
     std::uint32_t number_from(std::uint32_t first) noexcept;
     /// Puts captured edges behind the others that CUDA has. Not done at once, so that a region costs nothing for those
     /// that CUDA does not have; done before a graph is built.
@@ -513,13 +505,9 @@ class GraphState {
     std::vector<NodeRecord> nodes_;
     std::vector<cudaGraphNode_t> natives_; ///< CUDA's node of each record; apart, for the loops that need nothing else
     NodeIndices indices_;                  ///< of the first of `natives_`
-    std::vector<EdgeRecord> edges_;
+    Edges edges_;
     std::vector<EdgeRecord> captured_edges_;          ///< CUDA has them: `edges_` is to have them, see above
     std::size_t native_edges_ = 0;                    ///< how many of `edges_` CUDA has
-    bool has_early_edges_ = false;                    ///< whether one of `edges_` may be other than full
-    std::size_t settled_edges_ = 0;                   ///< how many of `edges_` are known to be right, each there once
-    bool settled_forward_ = true;                     ///< whether they all lead to nodes that were made later
-    std::uint32_t highest_settled_ = 0;               ///< the latest node that one of them leads to
     std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet
     std::vector<GraphAllocation> allocations_;
     mutable AllocationIndex memory_index_;

@@ -35,9 +35,9 @@ Owners owners_of(const std::vector<HostNodeRun>& runs) {
     return owners;
 }
 
-cudaError_t set_host_run(cudaGraphExec_t exec, const HostNodeRun& one) noexcept {
-    const cudaHostNodeParams params = one.run->params();
-    return cudaGraphExecHostNodeSetParams(exec, one.node, &params);
+cudaError_t set_host_run(cudaGraphExec_t exec, cudaGraphNode_t node, HostRun& run) noexcept {
+    const cudaHostNodeParams params = run.params();
+    return cudaGraphExecHostNodeSetParams(exec, node, &params);
 }
 
 } // namespace cudag::detail

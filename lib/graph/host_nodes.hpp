@@ -31,6 +31,6 @@ struct HostNodeRun {
 [[nodiscard]] Owners owners_of(const std::vector<HostNodeRun>& runs);
 
 /// Makes CUDA call a node of `exec` through `run`.
-[[nodiscard]] cudaError_t set_host_run(cudaGraphExec_t exec, const HostNodeRun& run) noexcept;
+[[nodiscard]] cudaError_t set_host_run(cudaGraphExec_t exec, cudaGraphNode_t node, HostRun& run) noexcept;
 
 } // namespace cudag::detail

@@ -33,10 +33,6 @@ struct Description {
 
 namespace {
 
-bool has_early(const std::vector<EdgeRecord>& edges) {
-    return std::any_of(edges.begin(), edges.end(), [](const EdgeRecord& edge) { return edge.kind != EdgeKind::full; });
-}
-
 /// The graph inside a child node, which owns it.
 std::shared_ptr<GraphState> describe_inside(cudaGraphNode_t child) {
     cudaGraph_t native = nullptr;
@@ -137,7 +133,6 @@ void GraphState::append_described(Description&& description) {
         natives_.insert(natives_.end(), description.natives.begin(), description.natives.end());
     }
     captured_edges_.insert(captured_edges_.end(), description.edges.begin(), description.edges.end());
-    has_early_edges_ = has_early_edges_ || has_early(description.edges);
     if (description.has_memory) allocations_ = std::move(description.allocations);
     for (Description::Inner& inner : description.nested)
         attach(std::move(inner.graph), inner.node, Place::child); // CUDA shows no bodies of conditionals
@@ -162,9 +157,8 @@ void GraphState::read_edges_now() const {
     const std::lock_guard lock(reading());
     if (!edges_unread_.load(std::memory_order_relaxed)) return;
     auto& self = const_cast<GraphState&>(*this);
-    self.edges_ = EdgeReader(self, natives()).edges(0);
+    self.edges_ = Edges(EdgeReader(self, natives()).edges(0));
     self.native_edges_ = edges_.size();
-    self.has_early_edges_ = has_early(edges_);
     self.edges_unread_.store(false, std::memory_order_release);
 }
 

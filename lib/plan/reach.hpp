@@ -1,7 +1,7 @@
 // Which nodes of a graph come after which others.
 #pragma once
 
-#include "plan/edge_groups.hpp"
+#include "edge_groups.hpp"
 
 #include <cstdint>
 #include <map>
