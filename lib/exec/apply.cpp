@@ -29,6 +29,17 @@ struct ChangedNode {
     OwnerVersions undo_owners = {};
 
     [[nodiscard]] ExecNode place() const noexcept { return {*node.graph, node.index}; }
+    void prepare_undo(ExecState& exec) {
+        undo = exec.host_run(place(), shadow.params, undo_owners);
+        if (!shadow.owners.empty()) shadow.owners.front().owners.reserve(shadow.owners.front().owners.size() + 1);
+    }
+    /// The node has its former parameters again, and calls `undo`.
+    void keep_undo() noexcept {
+        if (shadow.owners.empty())
+            shadow.owners = std::move(undo_owners);
+        else if (!undo_owners.empty())
+            shadow.owners.front().owners.push_back(std::move(undo_owners.front().owners.front()));
+    }
 };
 
 /// Everything that can fail before the first node is pushed.
@@ -42,8 +53,7 @@ std::vector<ChangedNode> changes_of(ExecState& exec, const GraphState& graph) {
         exec.reserve(shadow, node.params); // the update of a whole graph may have given the node another kernel
         ChangedNode& change = changed.emplace_back(ChangedNode{node, shadow, version_of(Owners(node.owners))});
         change.run = exec.host_run(change.place(), node.params, change.owners);
-        if (change.run != nullptr && count > 1)
-            change.undo = exec.host_run(change.place(), shadow.params, change.undo_owners);
+        if (change.run != nullptr && count > 1) change.prepare_undo(exec);
         require_exec_takes(shadow.params, node.params,
                            [&] { return node_subject(*node.graph, node.index, "apply: "); });
     });
@@ -77,7 +87,7 @@ std::size_t Exec::apply(const Graph& graph) {
             detail::ChangedNode& change = changed[i];
             const auto undone = exec.set_params(change.place(), change.shadow.params, change.undo);
             if (undone.api == detail::Api::runtime) detail::ignore(undone.status);
-            change.shadow.owners.splice(change.shadow.owners.end(), change.undo_owners);
+            change.keep_undo();
         }
         raise_update(result, params, std::move(subject));
     }
