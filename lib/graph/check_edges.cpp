@@ -52,7 +52,6 @@ void GraphState::check_edges(const char* action) const {
 }
 
 void GraphState::check_edges(const std::function<std::string()>& action) const {
-    place_captured_edges();
     if (const auto cycle = edges_.find_cycle(nodes_.size()); !cycle.empty()) refuse_cycle(*this, cycle, action());
     if (const auto edges = edges_.find_contradiction(nodes_.size()); !edges.empty())
         refuse_contradiction(*this, edges, action());

@@ -64,12 +64,12 @@ void GraphState::add_edges_from(const Node& to, const Sources& sources) {
 }
 
 void GraphState::merge_edges() {
-    place_captured_edges();
+    const std::size_t before = edges_.size();
     edges_.merge(nodes_.size());
+    if (edges_.size() != before) written_edges_ = 0;
 }
 
 void GraphState::settle_edges(const char* action) {
-    place_captured_edges();
     if (!edges_.only_extend()) {
         check_edges(action);
         merge_edges();

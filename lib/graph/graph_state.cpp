@@ -30,7 +30,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     : native_(native), origin_slot_(origin.slot_), origin_generation_(origin.slot_->generation),
       arena_(std::make_shared<Arena>()), origin_arenas_(origin.origin_arenas_), regions_(origin.regions_),
       nodes_(origin.nodes_), natives_(origin.natives_), edges_(origin.edges_), native_edges_(origin.native_edges_),
-      bindings_(origin.bindings_), built_(true), described_(origin.described_),
+      written_edges_(origin.written_edges_), bindings_(origin.bindings_), built_(true), described_(origin.described_),
       host_tasks_(origin.host_tasks_.load(std::memory_order_relaxed)) {
     for (const UpdatedNode& node : origin.updated_) {
         nodes_[node.index].params = copy_params(arena_->memory(), node.params);
@@ -282,11 +282,9 @@ void GraphState::forget_from(std::uint32_t first) noexcept {
     nodes_.erase(nodes_.begin() + first, nodes_.end());
     natives_.resize(first);
     if (indices_.count() > first) indices_.clear();
-    const auto goes = [first](const EdgeRecord& edge) { return edge.from >= first || edge.to >= first; };
-    std::erase_if(captured_edges_, goes);
-    const auto written = std::span(edges_.list()).first(native_edges_);
-    native_edges_ -= static_cast<std::size_t>(std::count_if(written.begin(), written.end(), goes));
     edges_.forget_nodes(first);
+    native_edges_.forget_nodes(first);
+    written_edges_ = 0;
     memory_index_.clear();
     for (GraphAllocation& memory : allocations_)
         if (memory.free && *memory.free >= first) memory.free.reset();
@@ -341,41 +339,9 @@ std::uint32_t GraphState::find_native(cudaGraphNode_t node) {
     return indices_.find(natives_, node);
 }
 
-void GraphState::place_captured_edges_now() {
-    edges_.insert(native_edges_, captured_edges_);
-    native_edges_ += captured_edges_.size();
-    captured_edges_.clear();
-}
-
 void GraphState::write_edges() {
-    place_captured_edges();
-    while (native_edges_ < edges_.size())
-        write_edges(native_edges_ + equal_edges(native_edges_));
-}
-
-std::size_t GraphState::equal_edges(std::size_t first) const noexcept {
-    if (!edges_.has_early()) return edges_.size() - first;
-    const auto rest = std::span(edges_.list()).subspan(first);
-    const auto other = [kind = rest.front().kind](const EdgeRecord& edge) { return edge.kind != kind; };
-    return static_cast<std::size_t>(std::find_if(rest.begin(), rest.end(), other) - rest.begin());
-}
-
-void GraphState::write_edges(std::size_t end) {
-    const std::size_t count = end - native_edges_;
-    const auto from = std::make_unique_for_overwrite<cudaGraphNode_t[]>(count);
-    const auto to = std::make_unique_for_overwrite<cudaGraphNode_t[]>(count);
-    const auto given = std::span(edges_.list()).subspan(native_edges_, count);
-    for (std::size_t i = 0; i < count; ++i) {
-        from[i] = natives_[given[i].from];
-        to[i] = natives_[given[i].to];
-    }
-    const EdgeKind kind = given.front().kind;
-    std::vector<cudaGraphEdgeData> data;
-    if (kind != EdgeKind::full) data.assign(count, native_data(kind));
-    checked<GraphError>(
-        compat::graph_add_dependencies(native_, from.get(), to.get(), data.empty() ? nullptr : data.data(), count),
-        "cudaGraphAddDependencies");
-    native_edges_ = end;
+    native_edges_.add_missing(edges_.list(), written_edges_, native_, natives_);
+    written_edges_ = edges_.size();
 }
 
 std::string_view kind_text(const NodeRecord& node) noexcept {

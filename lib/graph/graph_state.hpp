@@ -10,6 +10,7 @@
 #include "graph_allocation.hpp"
 #include "graph_slot.hpp"
 #include "label.hpp"
+#include "native_edges.hpp"
 #include "node/node_params.hpp"
 #include "node_indices.hpp"
 #include "plan/edge_record.hpp"
@@ -243,7 +244,6 @@ class GraphState {
     }
     [[nodiscard]] const std::vector<EdgeRecord>& edges() const {
         read_edges();
-        place_captured_edges();
         return edges_.list();
     }
     /// The index of CUDA's node, if it is one of this graph that is described; else NodeIndices::none. Indexes the
@@ -310,7 +310,10 @@ class GraphState {
     void add_edges(const Node& to, const Node* from, std::size_t count);
     void add_edges(const Node& to, const Dependency* from, std::size_t count);
     /// Room for `more` edges.
-    void reserve_edges(std::size_t more) { edges_.reserve(more); }
+    void reserve_edges(std::size_t more) {
+        edges_.reserve(more);
+        native_edges_.reserve(more);
+    }
     /// Merges repeated edges, keeping the first of each.
     void merge_edges();
     /// `check_edges` and `merge_edges`. Looks at the edges that have come since the last time only, if they lead to
@@ -438,8 +441,9 @@ class GraphState {
     void write_edges();
     /// Adds an edge that CUDA has already; all others must have been written, and there must be room.
     void append_native_edge(std::uint32_t from, std::uint32_t to) noexcept {
-        edges_.add_settled(from, to); // none is captured: they are placed before others are written
-        native_edges_ = edges_.size();
+        native_edges_.note({from, to});
+        edges_.add_settled(from, to);
+        ++written_edges_;
     }
     /// Appends nodes that CUDA has already, with edges that go before those that it has not seen yet. Cannot fail but
     /// for want of memory, and then changes nothing.
@@ -459,18 +463,7 @@ class GraphState {
         UpdatedNode* node;
     };
 
-    /// How many edges from `first` on are of one kind: CUDA 13.0 gives all edges of one call the data of the first.
-    [[nodiscard]] std::size_t equal_edges(std::size_t first) const noexcept;
-    /// Gives CUDA the edges up to `end`, all of one kind.
-    void write_edges(std::size_t end);
     std::uint32_t number_from(std::uint32_t first) noexcept;
-    /// Puts captured edges behind the others that CUDA has. Not done at once, so that a region costs nothing for those
-    /// that CUDA does not have; done before a graph is built.
-    void place_captured_edges() const {
-        if (!captured_edges_.empty()) [[unlikely]]
-            const_cast<GraphState&>(*this).place_captured_edges_now();
-    }
-    void place_captured_edges_now();
     void copy_blocks();
     void read_nodes_now() const;
     void read_edges_now() const;
@@ -506,8 +499,8 @@ class GraphState {
     std::vector<cudaGraphNode_t> natives_; ///< CUDA's node of each record; apart, for the loops that need nothing else
     NodeIndices indices_;                  ///< of the first of `natives_`
     Edges edges_;
-    std::vector<EdgeRecord> captured_edges_;          ///< CUDA has them: `edges_` is to have them, see above
-    std::size_t native_edges_ = 0;                    ///< how many of `edges_` CUDA has
+    NativeEdges native_edges_;
+    std::size_t written_edges_ = 0; ///< how many of the first of `edges_` are the first of `native_edges_`
     std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet
     std::vector<GraphAllocation> allocations_;
     mutable AllocationIndex memory_index_;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <functional>
 #include <limits>
+#include <span>
 #include <utility>
 
 namespace cudag::detail {
@@ -31,13 +32,6 @@ void Edges::add_settled(std::uint32_t from, std::uint32_t to) {
     const bool all = settled_ == list_.size();
     list_.push_back({from, to});
     if (all) settle();
-}
-
-void Edges::insert(std::size_t place, std::span<const EdgeRecord> edges) {
-    list_.insert(list_.begin() + static_cast<std::ptrdiff_t>(place), edges.begin(), edges.end());
-    has_early_ = has_early_ || std::any_of(edges.begin(), edges.end(),
-                                           [](const EdgeRecord& edge) { return edge.kind != EdgeKind::full; });
-    if (settled_ > place) unsettle();
 }
 
 void Edges::forget_nodes(std::uint32_t first) {

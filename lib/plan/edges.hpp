@@ -5,7 +5,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace cudag::detail {
@@ -31,8 +30,6 @@ class Edges {
     void add_settled(std::uint32_t from, std::uint32_t to);
     /// Takes back all but the first `count`.
     void take_back(std::size_t count) { list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(count), list_.end()); }
-    /// Puts edges before the one at `place`.
-    void insert(std::size_t place, std::span<const EdgeRecord> edges);
     /// Removes those of nodes from `first` on.
     void forget_nodes(std::uint32_t first);
     /// Merges repeated edges, keeping the first of each.

@@ -121,7 +121,7 @@ std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
 }
 
 void GraphState::append_described(Description&& description) {
-    reserve_more(captured_edges_, description.edges.size());
+    reserve_edges(description.edges.size());
     reserve_more(nested_, description.nested.size());
     if (nodes_.empty()) {
         nodes_ = std::move(description.records);
@@ -132,7 +132,12 @@ void GraphState::append_described(Description&& description) {
         nodes_.insert(nodes_.end(), description.records.begin(), description.records.end());
         natives_.insert(natives_.end(), description.natives.begin(), description.natives.end());
     }
-    captured_edges_.insert(captured_edges_.end(), description.edges.begin(), description.edges.end());
+    const bool all_written = written_edges_ == edges_.size();
+    for (const EdgeRecord& edge : description.edges) {
+        edges_.add(edge);
+        native_edges_.note(edge);
+    }
+    if (all_written) written_edges_ = edges_.size();
     if (description.has_memory) allocations_ = std::move(description.allocations);
     for (Description::Inner& inner : description.nested)
         attach(std::move(inner.graph), inner.node, Place::child); // CUDA shows no bodies of conditionals
@@ -158,7 +163,8 @@ void GraphState::read_edges_now() const {
     if (!edges_unread_.load(std::memory_order_relaxed)) return;
     auto& self = const_cast<GraphState&>(*this);
     self.edges_ = Edges(EdgeReader(self, natives()).edges(0));
-    self.native_edges_ = edges_.size();
+    self.native_edges_ = NativeEdges(edges_.list());
+    self.written_edges_ = edges_.size();
     self.edges_unread_.store(false, std::memory_order_release);
 }
 

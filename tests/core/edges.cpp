@@ -51,9 +51,6 @@ TEST_CASE("whether an edge may be early is known from the first one that is") {
     CHECK_FALSE(edges.has_early());
     edges.add({1, 2, EdgeKind::programmatic});
     CHECK(edges.has_early());
-    Edges inserted;
-    inserted.insert(0, List{{0, 1, EdgeKind::programmatic}});
-    CHECK(inserted.has_early());
 }
 
 TEST_CASE("edges only extend settled ones if they lead forward to nodes that no settled one leads to, each once") {
@@ -91,17 +88,6 @@ TEST_CASE("an edge that is known to be right settles with the ones before it, if
     open.add_settled(1, 2);
     open.add({0, 2});
     CHECK(open.only_extend());
-}
-
-TEST_CASE("edges put before settled ones are looked at again, those put behind are not settled yet") {
-    Edges edges(List{{0, 1}, {1, 2}});
-    edges.settle();
-    Edges behind = edges;
-    behind.insert(2, List{{0, 2}});
-    CHECK_FALSE(behind.only_extend());
-    edges.insert(1, List{{0, 2}});
-    CHECK(edges.list() == List{{0, 1}, {0, 2}, {1, 2}});
-    CHECK(edges.only_extend()); // all of them, from the start
 }
 
 TEST_CASE("the edges of forgotten nodes go, at whichever end these stand") {

@@ -1,0 +1,43 @@
+// The edges that CUDA has in a graph.
+#pragma once
+
+#include "plan/edge_record.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cudag::detail {
+
+/// What CUDA has may be less than what a graph is written with, and in another order: it gets edges late, and has those
+/// that it recorded itself from the start.
+class NativeEdges {
+  public:
+    NativeEdges() = default;
+    explicit NativeEdges(std::vector<EdgeRecord> list) : list_(std::move(list)) {}
+
+    [[nodiscard]] const std::vector<EdgeRecord>& list() const noexcept { return list_; }
+
+    /// Room for `more`: `note` then cannot fail.
+    void reserve(std::size_t more);
+    /// CUDA has this one, and had it not before.
+    void note(const EdgeRecord& edge) { list_.push_back(edge); }
+    /// CUDA has removed nodes from `first` on.
+    void forget_nodes(std::uint32_t first);
+
+    /// Gives CUDA those of `wanted`, each once, that it lacks, in their order. The first `same` are known to be the
+    /// first that it has. `nodes` are CUDA's nodes of `graph`, by number. Throws GraphError, and can then be called
+    /// again.
+    void add_missing(std::span<const EdgeRecord> wanted, std::size_t same, cudaGraph_t graph,
+                     std::span<const cudaGraphNode_t> nodes);
+
+  private:
+    void add(std::span<const EdgeRecord> edges, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes);
+
+    std::vector<EdgeRecord> list_;
+};
+
+} // namespace cudag::detail
