@@ -162,8 +162,9 @@ void GraphState::read_edges_now() const {
     const std::lock_guard lock(reading());
     if (!edges_unread_.load(std::memory_order_relaxed)) return;
     auto& self = const_cast<GraphState&>(*this);
-    self.edges_ = Edges(EdgeReader(self, natives()).edges(0));
-    self.native_edges_ = NativeEdges(edges_.list());
+    Edges edges(EdgeReader(self, natives()).edges(0));
+    self.native_edges_ = NativeEdges(edges.list());
+    self.edges_ = std::move(edges);
     self.written_edges_ = edges_.size();
     self.edges_unread_.store(false, std::memory_order_release);
 }
