@@ -161,7 +161,7 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
         graph.write_edges(); // CUDA looks for memory to reuse along them
     }
     graph.reserve_node();
-    graph.reserve_edges(from.size());
+    graph.reserve_native_edges(from.size());
     graph.reserve_allocation();
     auto* params = graph.allocate<AllocParams>(1);
 

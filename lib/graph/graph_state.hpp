@@ -310,7 +310,9 @@ class GraphState {
     void add_edges(const Node& to, const Node* from, std::size_t count);
     void add_edges(const Node& to, const Dependency* from, std::size_t count);
     /// Room for `more` edges.
-    void reserve_edges(std::size_t more) {
+    void reserve_edges(std::size_t more) { edges_.reserve(more); }
+    /// The same for edges that CUDA has already.
+    void reserve_native_edges(std::size_t more) {
         edges_.reserve(more);
         native_edges_.reserve(more);
     }
@@ -445,8 +447,8 @@ class GraphState {
         edges_.add_settled(from, to);
         ++written_edges_;
     }
-    /// Appends nodes that CUDA has already, with edges that go before those that it has not seen yet. Cannot fail but
-    /// for want of memory, and then changes nothing.
+    /// Appends nodes that CUDA has already, with their edges. Cannot fail but for want of memory, and then changes
+    /// nothing.
     void append_described(Description&& description);
 
   private:

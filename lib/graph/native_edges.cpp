@@ -25,14 +25,6 @@ std::size_t count_of_one_kind(std::span<const EdgeRecord> edges) {
 
 } // namespace
 
-void NativeEdges::reserve(std::size_t more) {
-    if (list_.capacity() - list_.size() < more) list_.reserve(std::max(2 * list_.size(), list_.size() + more));
-}
-
-void NativeEdges::forget_nodes(std::uint32_t first) {
-    std::erase_if(list_, [first](const EdgeRecord& edge) { return edge.from >= first || edge.to >= first; });
-}
-
 void NativeEdges::add_missing(std::span<const EdgeRecord> wanted, std::size_t same, cudaGraph_t graph,
                               std::span<const cudaGraphNode_t> nodes) {
     while (same < list_.size() && same < wanted.size() && list_[same] == wanted[same])

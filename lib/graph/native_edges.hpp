@@ -1,6 +1,7 @@
 // The edges that CUDA has in a graph.
 #pragma once
 
+#include "plan/edge_list.hpp"
 #include "plan/edge_record.hpp"
 
 #include <cuda_runtime_api.h>
@@ -8,6 +9,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace cudag::detail {
@@ -22,11 +24,11 @@ class NativeEdges {
     [[nodiscard]] const std::vector<EdgeRecord>& list() const noexcept { return list_; }
 
     /// Room for `more`: `note` then cannot fail.
-    void reserve(std::size_t more);
+    void reserve(std::size_t more) { reserve_more(list_, more); }
     /// CUDA has this one, and had it not before.
     void note(const EdgeRecord& edge) { list_.push_back(edge); }
     /// CUDA has removed nodes from `first` on.
-    void forget_nodes(std::uint32_t first);
+    void forget_nodes(std::uint32_t first) { detail::forget_nodes(list_, first); }
 
     /// Gives CUDA those of `wanted`, each once, that it lacks, in their order. The first `same` are known to be the
     /// first that it has. `nodes` are CUDA's nodes of `graph`, by number. Throws GraphError, and can then be called

@@ -24,10 +24,6 @@ Edges::Edges(std::vector<EdgeRecord> list)
           return edge.kind != EdgeKind::full;
       })) {}
 
-void Edges::reserve(std::size_t more) {
-    if (list_.capacity() - list_.size() < more) list_.reserve(std::max(2 * list_.size(), list_.size() + more));
-}
-
 void Edges::add_settled(std::uint32_t from, std::uint32_t to) {
     const bool all = settled_ == list_.size();
     list_.push_back({from, to});
@@ -35,7 +31,7 @@ void Edges::add_settled(std::uint32_t from, std::uint32_t to) {
 }
 
 void Edges::forget_nodes(std::uint32_t first) {
-    std::erase_if(list_, [first](const EdgeRecord& edge) { return edge.from >= first || edge.to >= first; });
+    detail::forget_nodes(list_, first);
     unsettle();
 }
 

@@ -1,6 +1,7 @@
 // The edges of a graph as a value: added, merged, and searched for cycles and contradictions.
 #pragma once
 
+#include "edge_list.hpp"
 #include "edge_record.hpp"
 
 #include <cstddef>
@@ -21,7 +22,7 @@ class Edges {
     [[nodiscard]] bool has_early() const noexcept { return has_early_; }
 
     /// Room for `more`.
-    void reserve(std::size_t more);
+    void reserve(std::size_t more) { reserve_more(list_, more); }
     void add(const EdgeRecord& edge) {
         list_.push_back(edge);
         has_early_ = has_early_ || edge.kind != EdgeKind::full;

@@ -121,7 +121,7 @@ std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
 }
 
 void GraphState::append_described(Description&& description) {
-    reserve_edges(description.edges.size());
+    reserve_native_edges(description.edges.size());
     reserve_more(nested_, description.nested.size());
     if (nodes_.empty()) {
         nodes_ = std::move(description.records);

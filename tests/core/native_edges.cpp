@@ -2,6 +2,7 @@
 #include "graph/native_edges.hpp"
 
 #include "catch.hpp"
+#include "cuda_edges.hpp"
 
 #include <cudag/error.hpp>
 
@@ -29,27 +30,15 @@ struct Native {
 
     /// An edge that CUDA makes by itself, as in a capture.
     void record(std::uint32_t from, std::uint32_t to, NativeEdges& edges) {
-#if CUDART_VERSION >= 13000
-        REQUIRE(cudaGraphAddDependencies(graph, &nodes[from], &nodes[to], nullptr, 1) == cudaSuccess);
-#else
-        REQUIRE(cudaGraphAddDependencies(graph, &nodes[from], &nodes[to], 1) == cudaSuccess);
-#endif
+        REQUIRE(add_dependencies(graph, &nodes[from], &nodes[to], nullptr, 1) == cudaSuccess);
         edges.note({from, to});
     }
     [[nodiscard]] List edges() const {
         std::size_t count = 0;
-#if CUDART_VERSION >= 13000
-        REQUIRE(cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, &count) == cudaSuccess);
-#else
-        REQUIRE(cudaGraphGetEdges(graph, nullptr, nullptr, &count) == cudaSuccess);
-#endif
+        REQUIRE(get_edges(graph, nullptr, nullptr, nullptr, &count) == cudaSuccess);
         std::vector<cudaGraphNode_t> from(count);
         std::vector<cudaGraphNode_t> to(count);
-#if CUDART_VERSION >= 13000
-        REQUIRE(cudaGraphGetEdges(graph, from.data(), to.data(), nullptr, &count) == cudaSuccess);
-#else
-        REQUIRE(cudaGraphGetEdges(graph, from.data(), to.data(), &count) == cudaSuccess);
-#endif
+        REQUIRE(get_edges(graph, from.data(), to.data(), nullptr, &count) == cudaSuccess);
         List list;
         for (std::size_t i = 0; i < count; ++i)
             list.push_back({number(from[i]), number(to[i])});

@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda_edges.hpp"
 #include "test.hpp"
 
 inline cudaKernelNodeParams kernel_params(const cudag::Node& node) {
@@ -34,25 +35,6 @@ inline cudaGraphNodeType native_type(const cudag::Node& node) {
     cudaGraphNodeType type{};
     cudag::check(cudaGraphNodeGetType(node.native(), &type));
     return type;
-}
-
-/// `data` may be null if no edge carries any. 13.0 folded the edge-data variants into the original names.
-inline cudaError_t get_edges(cudaGraph_t graph, cudaGraphNode_t* from, cudaGraphNode_t* to, cudaGraphEdgeData* data,
-                             std::size_t* count) {
-#if CUDART_VERSION >= 13000
-    return cudaGraphGetEdges(graph, from, to, data, count);
-#else
-    return cudaGraphGetEdges_v2(graph, from, to, data, count);
-#endif
-}
-
-inline cudaError_t add_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
-                                    const cudaGraphEdgeData* data, std::size_t count) {
-#if CUDART_VERSION >= 13000
-    return cudaGraphAddDependencies(graph, from, to, data, count);
-#else
-    return cudaGraphAddDependencies_v2(graph, from, to, data, count);
-#endif
 }
 
 using NativeEdges = std::vector<std::pair<cudaGraphNode_t, cudaGraphNode_t>>;

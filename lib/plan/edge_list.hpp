@@ -1,0 +1,23 @@
+// What lists of edges share.
+#pragma once
+
+#include "edge_record.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace cudag::detail {
+
+/// Room for `more`, so that edges that come one by one are moved seldom.
+inline void reserve_more(std::vector<EdgeRecord>& list, std::size_t more) {
+    if (list.capacity() - list.size() < more) list.reserve(std::max(2 * list.size(), list.size() + more));
+}
+
+/// Removes the edges of nodes from `first` on.
+inline void forget_nodes(std::vector<EdgeRecord>& list, std::uint32_t first) {
+    std::erase_if(list, [first](const EdgeRecord& edge) { return edge.from >= first || edge.to >= first; });
+}
+
+} // namespace cudag::detail
