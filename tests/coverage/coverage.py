@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Checks tests/coverage/functions.txt against CUDA's header, cudag and its tests; docs/coverage.md is made from it.
+"""Checks tests/coverage/functions.txt against CUDA's header, cudag and its tests; coverage.md is made from it.
 
 What must be in the mapping: the host functions of the header's group CUDART_GRAPH, those of its group CUDART_STREAM whose
 names speak of capture, the enumerators of cudaGraphNodeType, and the functions of cuda_device_runtime_api.h about graphs and
@@ -193,7 +193,7 @@ def versions(row):
 
 
 def markdown(rows):
-    """Returns docs/coverage.md."""
+    """Returns coverage.md."""
     lines = ["# Coverage", "",
              "<!-- Made by tests/coverage/coverage.py --write from tests/coverage/functions.txt: edit that file. -->", "",
              "Every host function of the graph section of `cuda_runtime_api.h`, every function about stream capture, every kind",
@@ -220,19 +220,18 @@ def markdown(rows):
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--toolkit-include", type=Path, required=True, help="the folder of cuda_runtime_api.h")
-    parser.add_argument("--write", action="store_true", help="write docs/coverage.md instead of comparing it")
+    parser.add_argument("--write", action="store_true", help="write coverage.md instead of comparing it")
     given = parser.parse_args()
     try:
         rows = read_mapping((Path(__file__).parent / "functions.txt").read_text())
         found = problems(rows, read_header(given.toolkit_include), Library(ROOT))
     except Malformed as error:
         sys.exit(str(error))
-    page = ROOT / "docs" / "coverage.md"
+    page = Path(__file__).parent / "coverage.md"
     if not found and given.write:
-        page.parent.mkdir(exist_ok=True)
         page.write_text(markdown(rows))
     elif not found and (not page.exists() or page.read_text() != markdown(rows)):
-        found = ["docs/coverage.md is not up to date; run tests/coverage/coverage.py with --write"]
+        found = ["tests/coverage/coverage.md is not up to date; run tests/coverage/coverage.py with --write"]
     if found:
         sys.exit("\n".join(found))
 
