@@ -2,11 +2,13 @@
 """Plants one-line defects in lib/ and builder/ at random, and tells which ones the tests do not notice.
 
     tests/mutate.py --build BUILD [--count 200] [--seed 1] [--jobs 2]
+    tests/mutate.py --build BUILD --again FILE
 
 BUILD is a complete build for the CPU runtime; `meson setup BUILD -Dcuda-runtime=cpu -Doptimization=0` makes one that
 compiles quickly. It is not written to: a defect goes into a copy of the sources, of which only what it touches is
-compiled, and the tests run with the library that comes out. Prints a score, and each defect that passed; exits with 1 if
-one passed that tests/mutants.txt does not explain.
+compiled (the precompiled header, too, if it has the defect), and the tests run with the library that comes out. Prints
+each defect that passed and, in the end or when it is interrupted, a score; exits with 1 if one passed that
+tests/mutants.txt does not explain. With --again it judges those anew that an earlier output, FILE, says survived.
 """
 import argparse
 import concurrent.futures
@@ -17,20 +19,34 @@ import random
 import re
 import shlex
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("lib", "builder")
 EXCUSES = ROOT / "tests" / "mutants.txt"
+UNCACHED = {**os.environ, "CCACHE_DISABLE": "1"}  # nothing is compiled twice
+CORE = "tests/core/core_tests"  # consists of the library's objects: it is linked anew for each defect
 # What can notice, the quickest first: executable, arguments, environment.
 SUITES = (
+    (CORE, ["--abort"], {}),
+    ("tests/unit/version_tests", ["--abort"], {}),
+    *(("tests/unit/version_tests", ["--abort", f"[driver-{number // 1000}.{number // 10 % 100}]"],
+       {"CUDART_CPU_DRIVER": str(number)}) for number in (12030, 12040, 12080, 12090)),
+    ("tests/graph/graph_tests", ["--abort", "[device]"], {"CUDART_CPU_DEVICES": "2"}),
+    ("tests/fuzz/fuzz", ["--only", "memory", "--seeds", "100"], {}),
+    ("tests/fuzz/fuzz", ["--only", "whole", "--seeds", "60"], {}),
+    ("tests/fuzz/fuzz", ["--only", "dag", "--seeds", "100"], {}),
+    ("tests/fuzz/fuzz", ["--only", "conditional", "--seeds", "50"], {}),
     ("tests/unit/unit_tests", ["--abort"], {}),
     ("tests/graph/graph_tests", ["--abort"], {}),
-    ("tests/graph/graph_tests", ["--abort", "[device]"], {"CUDART_CPU_DEVICES": "2"}),
+    ("tests/fuzz/fuzz", ["--only", "calls", "--seeds", "100"], {}),
+    ("tests/fuzz/fuzz", ["--only", "new", "--seeds", "200"], {}),
 )
 
 
@@ -48,6 +64,8 @@ class Mutant:
 
 # Each kind of defect: its name, what it looks for in a line of code, and what it makes of a match.
 def swap_arguments(match):
+    if match["call"] in ("min", "max", "swap"):
+        return match[0]  # the same either way
     return f"{match['call']}({match['second']}, {match['first']})"
 
 
@@ -76,10 +94,17 @@ def is_code(line):
         and "namespace" not in text
 
 
+def is_written_first(line, next_lines):
+    """Whether a line defines a variable that a call writes through its address before anything reads it."""
+    name = re.match(r" +[\w:]+ (\w+) = \w+;", line)
+    return name is not None and re.search(rf"&{name[1]}\b", " ".join(next_lines)) is not None
+
+
 def mutants_of(file):
     """Every defect that can be planted in a file of the library."""
-    for number, line in enumerate((ROOT / file).read_text().splitlines()):
-        if not is_code(line):
+    lines = (ROOT / file).read_text().splitlines()
+    for number, line in enumerate(lines):
+        if not is_code(line) or is_written_first(line, lines[number + 1:number + 4]):
             continue
         code = line.split(" // ")[0].rstrip()
         for kind, pattern, make in KINDS:
@@ -108,6 +133,17 @@ def draw(seed):
             del by_kind[kind]
 
 
+def survivors_of(output):
+    """The defects that an earlier output says survived, as far as their lines are still there."""
+    for file, before, after in re.findall(r"^survived: (.+?):\d+: .*\n    - (.*)\n    \+ (.*)$", output, re.MULTILINE):
+        same = [mutant for mutant in mutants_of(file) if (mutant.before.strip(), mutant.after.strip()) == (before, after)] \
+            if (ROOT / file).exists() else []
+        if same:
+            yield same[0]
+        else:
+            print(f"no longer: {file}\n    - {before}\n    + {after}", flush=True)
+
+
 def excuses():
     """{(file, before, after): reason}: the entries of mutants.txt are blocks of four lines, the reason last."""
     blocks = [[line for line in block.splitlines() if not line.startswith("#")] for block in EXCUSES.read_text().split("\n\n")] \
@@ -115,39 +151,55 @@ def excuses():
     return {(file, before[2:], after[2:]): reason for file, before, after, reason in (block for block in blocks if block)}
 
 
+def name_of(suite):
+    program, arguments, environment = suite
+    return " ".join([*(f"{name}={value}" for name, value in environment.items()), Path(program).name, *arguments])
+
+
 class Build:
     """A complete build, of which a worker compiles the part that a defect touches."""
 
     def __init__(self, folder):
         self.folder = folder.resolve()
-        self.library = next(path.name for path in self.folder.glob("libcudag.so.*") if path.is_file() and not path.is_symlink()
-                            and path.suffix != ".symbols")
+        self.library = next((path.name for path in self.folder.glob("libcudag.so.*") if path.is_file() and not path.is_symlink()
+                             and path.suffix != ".symbols"), None)
+        missing = [program for program, _, _ in SUITES if not (self.folder / program).is_file()]
+        if self.library is None or missing:
+            sys.exit(f"mutate: {folder} is no complete build for the CPU runtime: it lacks {missing[0] if missing else 'libcudag.so'}")
+        self.runtime = self.folder / "subprojects" / "cudart-cpu"
         self.commands = {}
         for entry in json.loads((self.folder / "compile_commands.json").read_text()):
             source = (Path(entry["directory"]) / entry["file"]).resolve()
-            if any(source.is_relative_to(ROOT / part) for part in FOLDERS) and f"{self.library}.p/" in entry["output"]:
-                # The precompiled header has the headers as they are here, not the copies that get the defects.
-                command = re.sub(r" -include lib_pch\.hpp\b", "", entry["command"])
-                self.commands[str(source.relative_to(ROOT))] = (command, entry["output"])
+            if entry["output"].startswith((f"{self.library}.p/", f"{CORE}.p/")) and source.is_relative_to(ROOT):
+                self.commands[str(source.relative_to(ROOT))] = (entry["command"], entry["output"])
         if not self.commands:
-            sys.exit(f"mutate: {folder} is no complete build of this source tree")
-        self.users = self.users_of_headers()
-        self.link = self.ninja("commands", "-s", self.library).splitlines()[-1].split(" && ")[0]
+            sys.exit(f"mutate: {folder} is no build of this source tree")
+        self.links = {target: shlex.split(self.command_of(target).split(" && ")[0]) for target in (self.library, CORE)}
+        self.users = {}
+        for source in self.commands:
+            for header in headers_of(ROOT / source):
+                self.users.setdefault(str(header.relative_to(ROOT)), []).append(source)
+        precompiled = f"{self.library}.p/lib_pch.hpp.gch"
+        self.precompile = self.command_of(precompiled) if (self.folder / precompiled).is_file() else None
+        self.precompiled = {str(header.relative_to(ROOT)) for header in headers_of(ROOT / "lib/pch/lib_pch.hpp")} \
+            if self.precompile else set()
 
-    def ninja(self, *query):
-        return subprocess.run(["ninja", "-C", self.folder, "-t", *query], check=True, stdout=subprocess.PIPE, text=True).stdout
+    def command_of(self, target):
+        return subprocess.run(["ninja", "-C", self.folder, "-t", "commands", "-s", target], check=True, stdout=subprocess.PIPE,
+                              text=True).stdout.splitlines()[-1]
 
-    def users_of_headers(self):
-        """{header: sources of the library that include it}, from what the compiler told Ninja."""
-        users, by_output = {}, {output: source for source, (_, output) in self.commands.items()}
-        for block in self.ninja("deps").split("\n\n"):
-            target, *needs = block.strip().splitlines() or [""]
-            source = by_output.get(target.split(":")[0])
-            for need in needs if source else []:
-                path = (self.folder / need.strip()).resolve()
-                if path.is_relative_to(ROOT):
-                    users.setdefault(str(path.relative_to(ROOT)), []).append(source)
-        return users
+
+def headers_of(source):
+    """The headers of the library that a source includes, directly or not. Ninja does not know those that are precompiled."""
+    found, waiting = set(), [source]
+    while waiting:
+        path = waiting.pop()
+        for name in re.findall(r'^#include "([^"]+)"', path.read_text(), re.MULTILINE):
+            header = next((file for file in (path.parent / name, ROOT / "lib" / name, ROOT / name) if file.is_file()), None)
+            if header is not None and header.resolve() not in found:
+                found.add(header.resolve())
+                waiting.append(header.resolve())
+    return found
 
 
 class Worker:
@@ -156,62 +208,94 @@ class Worker:
     def __init__(self, build):
         self.build = build
         self.root = Path(tempfile.mkdtemp(prefix="mutate-"))
-        for part in (*FOLDERS, "include", "subprojects"):
+        for part in (*FOLDERS, "include", "subprojects", "tests/core"):
             shutil.copytree(ROOT / part, self.root / part, symlinks=True)
+        for header in (ROOT / "tests").glob("*.hpp"):
+            shutil.copy(header, self.root / "tests")
         relative = build.folder.relative_to(ROOT) if build.folder.is_relative_to(ROOT) else Path("build")
         self.folder = self.root / relative
-        (self.folder / f"{build.library}.p").mkdir(parents=True)
+        for target in build.links:
+            (self.folder / f"{target}.p").mkdir(parents=True)
         for generated in build.folder.glob("include/**/*.hpp"):
             copy = self.folder / generated.relative_to(build.folder)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(generated, copy)
-        self.libraries = self.root / "libraries"
-        self.libraries.mkdir()
+        self.results = self.root / "results"
+        self.results.mkdir()
+        self.linked = {build.library: self.results / "libcudag.so.0", CORE: self.results / Path(CORE).name}
+        self.lock = threading.Lock()
+        self.process, self.stopped = None, False
+        self.has_precompiled = build.precompile is None
 
-    def run(self, command, **more):
-        return subprocess.run(command, cwd=self.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, errors="replace", **more)
+    def run(self, command, folder, limit=None, **more):
+        """The exit status of a command, or None if it was stopped after `limit` seconds or by stop()."""
+        with self.lock:
+            if self.stopped:
+                return None
+            self.process = subprocess.Popen(command, cwd=folder, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.DEVNULL, start_new_session=True, **more)
+        try:
+            return self.process.wait(limit)
+        except subprocess.TimeoutExpired:
+            self.kill()
+            return None
+        finally:
+            with self.lock:
+                self.process = None
+
+    def kill(self):
+        os.killpg(self.process.pid, signal.SIGKILL)  # with the processes that it started
+        self.process.wait()
+
+    def stop(self):
+        with self.lock:
+            self.stopped = True
+            if self.process is not None and self.process.returncode is None:
+                os.killpg(self.process.pid, signal.SIGKILL)
 
     def compile(self, file):
         """Compiles what the defect touches and links it with the rest; False if it is no C++."""
         outputs = {}
+        if not self.has_precompiled or file in self.build.precompiled:
+            self.has_precompiled = file not in self.build.precompiled  # else it is of no use to the next defect
+            if self.run(self.build.precompile, self.folder, shell=True, env=UNCACHED) != 0:
+                return False
         for source in [file] if file in self.build.commands else self.build.users.get(file, []):
             command, output = self.build.commands[source]
-            if self.run(f"{command} -w", shell=True).returncode != 0:
+            if self.run(f"{command} -w", self.folder, shell=True, env=UNCACHED) != 0:
                 return False
-            outputs[output] = self.folder / output
-        words = []
-        for word in shlex.split(self.build.link):
-            if word in outputs:
-                word = str(outputs[word])
-            elif word == self.build.library:
-                word = str(self.libraries / "libcudag.so.0")
-            words.append(word)
-        linked = subprocess.run(words, cwd=self.build.folder, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
-        return linked.returncode == 0
+            outputs[output] = str(self.folder / output)
+        for target, command in self.build.links.items():
+            replaced = {**outputs, target: str(self.linked[target])}
+            if self.run([replaced.get(word, word) for word in command], self.build.folder) != 0:
+                return False
+        return True
 
-    def noticed_by(self, limit):
-        """The suite that fails, or takes longer than `limit` seconds, or None."""
-        for program, arguments, environment in SUITES:
-            test = self.build.folder / program
-            try:
-                done = subprocess.run([test, *arguments], cwd=test.parent, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
-                                      stderr=subprocess.DEVNULL, timeout=limit,
-                                      env={**os.environ, **environment, "LD_LIBRARY_PATH": str(self.libraries)})
-            except subprocess.TimeoutExpired:
-                return f"{program} (hangs)"
-            if done.returncode != 0:
-                return program
+    def run_suite(self, suite, limit):
+        """The exit status of a suite, or None if it takes longer."""
+        program, arguments, environment = suite
+        test = self.linked.get(program, self.build.folder / program)
+        return self.run([test, *arguments], (self.build.folder / program).parent, limit,
+                        env={**os.environ, **environment, "LD_LIBRARY_PATH": f"{self.results}:{self.build.runtime}"})
+
+    def noticed_by(self, limits):
+        """The suite that fails, or takes longer than its limit of seconds, or None."""
+        for suite, limit in zip(SUITES, limits):
+            status = self.run_suite(suite, limit)
+            if status != 0:
+                return f"{name_of(suite)}{' (hangs)' if status is None else ''}"
         return None
 
-    def judge(self, mutant, limit):
+    def judge(self, mutant, limits):
+        """What notices the defect; "survived", "no C++", or None if it was stopped."""
         path = self.root / mutant.file
         original = path.read_text()
         lines = original.splitlines()
         lines[mutant.line] = mutant.after
         path.write_text("\n".join(lines) + "\n")
         try:
-            return self.noticed_by(limit) or "survived" if self.compile(mutant.file) else "no C++"
+            verdict = self.noticed_by(limits) or "survived" if self.compile(mutant.file) else "no C++"
+            return None if self.stopped else verdict
         finally:
             path.write_text(original)
 
@@ -219,53 +303,92 @@ class Worker:
         shutil.rmtree(self.root)
 
 
+def measured_limits(worker):
+    """The seconds after which each suite hangs. Ends the program if one fails without a defect."""
+    if not worker.compile(None):
+        sys.exit("mutate: what was built does not link")
+    limits = []
+    for suite in SUITES:
+        started = time.monotonic()
+        if worker.run_suite(suite, 600) != 0:
+            sys.exit(f"mutate: {name_of(suite)} fails without a defect")
+        limits.append(20 + 5 * (time.monotonic() - started))
+    return limits
+
+
+class Score:
+    """What came of the defects that compile."""
+
+    def __init__(self):
+        self.explained = excuses()
+        self.noticed, self.survived, self.excused = 0, 0, 0
+
+    def judged(self):
+        return self.noticed + self.survived + self.excused
+
+    def add(self, mutant, verdict):
+        if verdict in ("no C++", None):
+            return
+        if verdict != "survived":
+            self.noticed += 1
+            print(f"noticed: {mutant.file}:{mutant.line + 1}: {mutant.kind}, by {verdict}", flush=True)
+        elif (mutant.file, mutant.before.strip(), mutant.after.strip()) in self.explained:
+            self.excused += 1
+        else:
+            self.survived += 1
+            print(f"survived: {mutant}", flush=True)
+
+    def __str__(self):
+        total = self.noticed + self.survived
+        return f"{self.noticed} of {total} noticed ({100 * self.noticed / max(total, 1):.1f} %), " \
+            f"{self.excused} explained in {EXCUSES.name}"
+
+
+def judge_all(candidates, workers, count, score):
+    limits = measured_limits(workers[0])
+    idle, running = list(workers), {}
+    with concurrent.futures.ThreadPoolExecutor(len(workers)) as pool:
+        try:
+            while True:
+                while idle and len(running) + score.judged() < count and (mutant := next(candidates, None)) is not None:
+                    worker = idle.pop()
+                    running[pool.submit(worker.judge, mutant, limits)] = (worker, mutant)
+                if not running:
+                    return
+                done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
+                for future in done:
+                    worker, mutant = running.pop(future)
+                    idle.append(worker)
+                    score.add(mutant, future.result())
+        finally:
+            for worker in workers:
+                worker.stop()
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--count", type=int, default=200, help="how many defects that compile (200)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--again", type=Path, metavar="FILE", help="judge the survivors of an earlier output")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
 
-    build, explained = Build(options.build), excuses()
-    workers = [Worker(build) for _ in range(options.jobs)]
-    idle, candidates = list(workers), draw(options.seed)
-    noticed, survivors, excused = 0, [], []
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        started = time.monotonic()
-        if workers[0].noticed_by(600):
-            sys.exit("mutate: the tests fail without a defect")
-        limit = 20 + 4 * (time.monotonic() - started)
-        running = {}
-        while running or noticed + len(survivors) + len(excused) < options.count:
-            while idle and len(running) + noticed + len(survivors) + len(excused) < options.count:
-                mutant = next(candidates, None)
-                if mutant is None:
-                    break
-                worker = idle.pop()
-                running[pool.submit(worker.judge, mutant, limit)] = (worker, mutant)
-            if not running:
-                break
-            done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
-            for future in done:
-                worker, mutant = running.pop(future)
-                idle.append(worker)
-                verdict = future.result()
-                if verdict == "no C++":
-                    continue
-                if verdict != "survived":
-                    noticed += 1
-                elif (mutant.file, mutant.before.strip(), mutant.after.strip()) in explained:
-                    excused.append(mutant)
-                else:
-                    survivors.append(mutant)
-                    print(f"survived: {mutant}", flush=True)
+    build, score = Build(options.build), Score()
+    candidates = survivors_of(options.again.read_text()) if options.again else draw(options.seed)
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    workers = []
+    try:
+        for _ in range(options.jobs):
+            workers.append(Worker(build))
+        judge_all(candidates, workers, options.count, score)
+        interrupted = False
+    except KeyboardInterrupt:
+        interrupted = True
     for worker in workers:
         worker.remove()
-    total = noticed + len(survivors)
-    print(f"seed {options.seed}: {noticed} of {total} noticed ({100 * noticed / max(total, 1):.1f} %), {len(excused)} explained in "
-          f"{EXCUSES.name}")
-    return 1 if survivors else 0
+    print(f"{'survivors' if options.again else f'seed {options.seed}'}: {score}{', interrupted' if interrupted else ''}")
+    return 1 if score.survived or interrupted else 0
 
 
 if __name__ == "__main__":

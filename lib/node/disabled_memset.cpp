@@ -63,8 +63,7 @@ class Scratch {
         if (kind == Kind::device)
             checked<UpdateError>(cudaMalloc(&memory, scratch_bytes), "cudaMalloc");
         else
-            checked<UpdateError>(cudaHostAlloc(&memory, scratch_bytes, cudaHostAllocPortable | cudaHostAllocMapped),
-                                 "cudaHostAlloc");
+            checked<UpdateError>(cudaMallocHost(&memory, scratch_bytes), "cudaMallocHost"); // every device reaches it
         return memory;
     }
 
