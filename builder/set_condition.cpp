@@ -95,10 +95,8 @@ Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, 
     Label stored_label(label);
     graph.reserve_node();
 
-    cudaKernelNodeParams native{};
+    cudaKernelNodeParams native{}; // of one thread
     native.func = kernel;
-    native.gridDim = 1;
-    native.blockDim = 1;
     native.kernelParams = arguments;
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = cudaGraphAddKernelNode(&node, graph.native(), nullptr, 0, &native);

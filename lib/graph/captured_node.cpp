@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include <span>
 #include <utility>
 
 namespace cudag {
@@ -64,9 +65,9 @@ CapturedNode CapturedNode::label(std::string_view text) const {
 
 void CapturedNode::add_edges(const Node* from, std::size_t count) const {
     GraphState& graph = GraphState::of(first_);
-    for (std::size_t i = 0; i < count; ++i) {
-        if (!graph.is_own(from[i])) continue; // refused below
-        const std::uint32_t index = GraphState::index_unchecked(from[i]);
+    for (const Node& earlier : std::span(from, count)) {
+        if (!graph.is_own(earlier)) continue; // refused below
+        const std::uint32_t index = GraphState::index_unchecked(earlier);
         if (index - region_->first < region_->count)
             detail::refuse(
                 fmt::format("it is in the region captured at {}, which cannot come after itself", region_->location),

@@ -40,7 +40,6 @@ void release_slot(GraphSlot* slot) noexcept {
     Pool& all = pool();
     const std::scoped_lock lock(all.mutex);
     slot->generation.fetch_add(1, std::memory_order_release);
-    slot->state = nullptr;
     all.free.push_back(slot);
 }
 

@@ -27,8 +27,9 @@ std::size_t count_of_one_kind(std::span<const EdgeRecord> edges) {
 
 void NativeEdges::add_missing(std::span<const EdgeRecord> wanted, std::size_t same, cudaGraph_t graph,
                               std::span<const cudaGraphNode_t> nodes) {
-    while (same < list_.size() && same < wanted.size() && list_[same] == wanted[same])
-        ++same;
+    const auto offset = static_cast<std::ptrdiff_t>(same);
+    const auto differ = std::mismatch(list_.begin() + offset, list_.end(), wanted.begin() + offset, wanted.end());
+    same = static_cast<std::size_t>(differ.first - list_.begin());
     const std::span rest = wanted.subspan(same);
     if (same == list_.size()) return add(rest, graph, nodes); // the usual case: CUDA has the first of them
 

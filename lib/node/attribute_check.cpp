@@ -38,7 +38,7 @@ std::optional<int> largest_cluster(const LaunchConfig& config, const void* symbo
     const cudaError_t found = cudaGetFuncBySymbol(&function, symbol);
     ignore(fetched);
     ignore(found);
-    if (fetched != cudaSuccess || address == nullptr || found != cudaSuccess) return std::nullopt;
+    if (address == nullptr || found != cudaSuccess) return std::nullopt;
     CUlaunchConfig launch{};
     launch.gridDimX = config.grid.x;
     launch.gridDimY = config.grid.y;

@@ -90,6 +90,16 @@ TEST_CASE("an edge that is known to be right settles with the ones before it, if
     CHECK(open.only_extend());
 }
 
+TEST_CASE("after edges were forgotten, new ones to the same nodes only extend the others") {
+    Edges edges(List{{0, 1}, {1, 3}});
+    edges.settle();
+    edges.forget_nodes(2);
+    edges.settle();
+    edges.add({1, 2});
+    edges.add({2, 3});
+    CHECK(edges.only_extend());
+}
+
 TEST_CASE("the edges of forgotten nodes go, at whichever end these stand") {
     Edges edges(List{{0, 1}, {1, 3}, {3, 2}, {0, 2}});
     edges.settle();

@@ -92,6 +92,8 @@ TEST_CASE("a captured kernel tells its name, configuration and arguments without
     CHECK(info.config.shared_bytes == 64);
     CHECK(info.config.cluster.x == 2);
     CHECK_FALSE(info.config.cooperative);
+    CHECK_FALSE(info.config.priority); // that of most streams
+    CHECK_FALSE(info.config.access_policy);
     REQUIRE(info.arguments.size() == 3);
     CHECK(value_of<unsigned*>(info.arguments[0]) == counts.data());
     CHECK(value_of<unsigned*>(info.arguments[1]) == counts.data() + 1);

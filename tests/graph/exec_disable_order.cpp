@@ -216,6 +216,30 @@ TEST_CASE("a memset in the body of a conditional can be disabled, updated and en
     CHECK(read(cells) == std::vector{0, 5, 15, 8});
 }
 
+TEST_CASE("of two disabled memsets one can be enabled, and the other stays disabled in updates of the whole graph",
+          "[exec][enable][memset]") {
+    const auto cells = device({0, 0});
+    MemsetNode first;
+    MemsetNode second;
+    const auto build = [&](int value) {
+        GraphBuilder b;
+        first = b.memset(cells.span().subspan(0, 1), value);
+        second = b.memset(cells.span().subspan(1, 1), value);
+        return std::move(b).build();
+    };
+    const Graph next = build(2);
+    Exec exec = build(1).instantiate();
+    exec.disable(first);
+    exec.disable(second);
+    exec.enable(first);
+    CHECK(exec.update(next).updated());
+    CHECK(exec.is_enabled(first));
+    CHECK_FALSE(exec.is_enabled(second));
+    const Stream stream;
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{2, 0});
+}
+
 TEST_CASE("two Execs of a graph disable their memsets apart, also while a stream is captured",
           "[exec][enable][memset]") {
     HeldLine line;

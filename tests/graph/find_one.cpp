@@ -43,6 +43,17 @@ TEST_CASE("a label that no node has is refused with those that there are, the ne
                                                "\"upload x\", \"scale\", \"download\""));
 }
 
+TEST_CASE("letters that were changed, added or left out count alike for what is near", "[graph][find]") {
+    const auto labels_near = [](const std::vector<std::string>& labels, const std::string& wanted) {
+        return std::string(refused<GraphError>([&] { static_cast<void>(labelled(labels).find_one(wanted)); }).what());
+    };
+    CHECK_THAT(labels_near({"scale", "scale_abz"}, "scale_xyz"), EndsWith("are \"scale_abz\", \"scale\""));
+    CHECK_THAT(labels_near({"scale_xyz", "scope"}, "scale"), EndsWith("are \"scope\", \"scale_xyz\""));
+    const std::string begin(64, 'x'); // of long ones, the begins count
+    CHECK_THAT(labels_near({std::string(60, 'x') + "yyyy", begin + "z"}, begin + std::string(20, 'y')),
+               ContainsSubstring("are \"" + begin + "z\""));
+}
+
 TEST_CASE("ten labels are named, and the others counted", "[graph][find]") {
     std::vector<std::string> labels;
     for (int i = 0; i < 25; ++i)

@@ -72,6 +72,13 @@ TEST_CASE("a changed argument is a difference, with both values and the node's n
                                           ContainsSubstring(": argument 2: 5 -> -6"));
 }
 
+TEST_CASE("a node has a new name in a difference only if it is labelled anew", "[graph][diff]") {
+    const Lines lines;
+    for (const char* label : {"add", ""})
+        CHECK_THAT(to_string(diff(lines.build({}), lines.build({.added = 6, .label = label})).at(0)),
+                   ContainsSubstring("kernel \"add\"") && !ContainsSubstring("now"));
+}
+
 TEST_CASE("every changed field is a difference", "[graph][diff]") {
     const Lines lines;
     CHECK(fields(diff(lines.build({}), lines.build({.grid = 3, .added = 7, .filled = 2}))) ==
@@ -153,6 +160,44 @@ TEST_CASE("another kernel is a difference of the function", "[graph][diff]") {
     CHECK_THAT(to_string(differences.front()), ContainsSubstring("kernel: store -> nothing"));
 }
 
+TEST_CASE("arguments are compared one by one only where kernels take the same bytes", "[graph][diff]") {
+    cudag::DeviceBuffer<int> cells(2);
+    cudag::DeviceBuffer<std::uint64_t> address(1);
+    GraphBuilder b;
+    b.kernel({}, store, cells.data(), 1);
+    const Graph two = std::move(b).build();
+    GraphBuilder c;
+    c.kernel({}, add, cells.data(), cells.data(), 1);
+    CHECK(fields(diff(two, std::move(c).build())) ==
+          Texts{"kernel: store -> add", "number of arguments: 2 -> 3", "bytes of arguments: 12 -> 20"});
+    GraphBuilder d;
+    d.kernel({}, write_address, address.data(), cells.data());
+    CHECK(fields(diff(two, std::move(d).build())) ==
+          Texts{"kernel: store -> write_address", "bytes of arguments: 12 -> 16"});
+}
+
+TEST_CASE("what CUDA fixes in copies and fills needs a new instance", "[graph][diff]") {
+    cudag::DeviceBuffer<int> cells(64);
+    const cudag::PinnedBuffer<int> pinned(4);
+    const auto needs_instance = [](const Graph& before, const Graph& after, const char* field) {
+        for (const Difference& difference : diff(before, after))
+            if (difference.field == field) return difference.needs_instantiate;
+        FAIL("no difference of " << field);
+        return false;
+    };
+    GraphBuilder up;
+    up.memcpy(cells.span().subspan(0, 4), pinned);
+    GraphBuilder down;
+    down.memcpy(pinned, cells.span().subspan(0, 4));
+    CHECK(needs_instance(std::move(up).build(), std::move(down).build(), "direction"));
+    const auto fill = [&](std::size_t width) {
+        GraphBuilder b;
+        b.memset2d(cudag::DeviceSpan2D<int>(cells, width, 2).subspan(0, 0, 4, 2), 1);
+        return std::move(b).build();
+    };
+    CHECK(needs_instance(fill(8), fill(16), "pitch"));
+}
+
 TEST_CASE("arguments read as their types say", "[graph][diff]") {
     cudag::DeviceBuffer<float> x(4);
     const auto build = [&](int n, float a, const float* from) {
@@ -164,6 +209,14 @@ TEST_CASE("arguments read as their types say", "[graph][diff]") {
           Texts{"argument 0: 4 -> -1", "argument 1: 0.5 -> 2.25"});
     CHECK_THAT(fields(diff(build(4, 0.5F, nullptr), build(4, 0.5F, x.data()))).front(),
                ContainsSubstring("argument 2: 0x0 -> 0x"));
+
+    cudag::DeviceBuffer<unsigned> counts(2);
+    const auto weigh = [&](unsigned weight) {
+        GraphBuilder b;
+        b.kernel({}, count_threads, counts.data(), counts.data() + 1, weight);
+        return std::move(b).build();
+    };
+    CHECK(fields(diff(weigh(3), weigh(4'000'000'000))) == Texts{"argument 2: 3 -> 4000000000"});
 }
 
 TEST_CASE("what Graph::update changed is a difference", "[graph][diff][update]") {

@@ -191,6 +191,19 @@ TEST_CASE("an error has CUDA's log over a driver of CUDA 12.9", "[.][driver-12.9
     CHECK_FALSE(failing_call().log().empty());
 }
 
+TEST_CASE("a broken capture has the code of its last call over a driver without a log", "[.][driver-12.8]") {
+    const cudag::Stream stream;
+    for (int i = 0; i < 2; ++i) { // CUDA's last error was clear before, and is so again
+        cudag::StreamCapture capture(stream, {.mode = cudag::CaptureMode::global});
+        void* memory = nullptr;
+        CHECK(cudaMalloc(&memory, 4) == cudaErrorStreamCaptureUnsupported);
+        const auto error = thrown<cudag::CaptureError>([&] { static_cast<void>(std::move(capture).finish()); });
+        CHECK(error.code().value() == cudaErrorStreamCaptureUnsupported);
+        CHECK_THAT(error.what(), ContainsSubstring("the capture was broken: ") && !ContainsSubstring("another thread"));
+        CHECK(cudaGetLastError() == cudaSuccess);
+    }
+}
+
 TEST_CASE("an error over a driver before CUDA 12.9 has no log, and leaves no last error", "[.][driver-12.8]") {
     for (int i = 0; i < 2; ++i) {
         const Error error = failing_call();

@@ -1,0 +1,188 @@
+// What is known of graph memory, wherever CUDA puts it: side by side, or over memory that is free again.
+#include "builder/memory_check.hpp"
+#include "builder/memory_uses.hpp"
+#include "graph/allocation_index.hpp"
+
+#include "catch.hpp"
+
+#include <cudag/error.hpp>
+
+#include <cstring>
+#include <initializer_list>
+#include <new>
+#include <optional>
+#include <typeinfo>
+#include <vector>
+
+using cudag::Node;
+using cudag::NodeKind;
+using cudag::detail::AllocationIndex;
+using cudag::detail::check_graph_memory;
+using cudag::detail::GraphAllocation;
+using cudag::detail::GraphState;
+using cudag::detail::KernelParams;
+using cudag::detail::KernelSignature;
+using cudag::detail::NodeParams;
+using cudag::detail::Parameter;
+using cudag::detail::ParameterType;
+
+namespace {
+
+cudaGraph_t new_graph() {
+    cudaGraph_t graph = nullptr;
+    REQUIRE(cudaGraphCreate(&graph, 0) == cudaSuccess);
+    return graph;
+}
+
+/// A graph whose alloc nodes allocate where they are told to. CUDA has empty nodes in their place.
+class Placed {
+  public:
+    Node alloc(std::uintptr_t address, std::size_t bytes) {
+        const Node node = append(NodeKind::alloc);
+        graph_.allocations().push_back({address, bytes, GraphState::index_unchecked(node)});
+        return node;
+    }
+    Node free(const Node& alloc) {
+        const Node node = append(NodeKind::free);
+        for (GraphAllocation& memory : graph_.allocations())
+            if (memory.alloc == GraphState::index_unchecked(alloc)) memory.free = GraphState::index_unchecked(node);
+        return node;
+    }
+    /// A kernel that is given these pointers, after `nodes`.
+    Node kernel(std::initializer_list<std::uintptr_t> pointers, std::initializer_list<Node> nodes = {}) {
+        const auto count = static_cast<std::uint32_t>(pointers.size());
+        auto* parameters = graph_.allocate<Parameter>(count);
+        std::byte* values = graph_.allocate_bytes(count * sizeof(std::uintptr_t));
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const auto offset = static_cast<std::uint32_t>(i * sizeof(std::uintptr_t));
+            new (parameters + i) Parameter{offset, sizeof(std::uintptr_t), ParameterType::pointer, &typeid(int*)};
+            std::memcpy(values + offset, pointers.begin() + i, sizeof(std::uintptr_t));
+        }
+        const auto* signature = graph_.store(
+            KernelSignature{parameters, count, static_cast<std::uint32_t>(count * sizeof(std::uintptr_t))});
+        const auto* params = graph_.store(KernelParams{nullptr, nullptr, signature, {}, values});
+        const Node node = append(NodeKind::kernel, params);
+        order(nodes, node);
+        return node;
+    }
+    void order(std::initializer_list<Node> before, const Node& after) {
+        graph_.add_edges(after, before.begin(), before.size());
+    }
+    [[nodiscard]] bool is_right() const {
+        try {
+            check_graph_memory(graph_);
+            return true;
+        } catch (const cudag::GraphError&) {
+            return false;
+        }
+    }
+    [[nodiscard]] GraphState& graph() noexcept { return graph_; }
+
+  private:
+    Node append(NodeKind kind, const NodeParams& params = {}) {
+        cudaGraphNode_t node = nullptr;
+        REQUIRE(cudaGraphAddEmptyNode(&node, graph_.native(), nullptr, 0) == cudaSuccess);
+        graph_.reserve_node();
+        return graph_.append(node, {kind, params, cudag::detail::Label("node"), {}});
+    }
+
+    GraphState graph_{new_graph()};
+};
+
+} // namespace
+
+TEST_CASE("an address is a use of the allocation that it lies in, of no other") {
+    Placed sample;
+    const Node low = sample.alloc(0x1000, 0x1000);
+    const Node high = sample.alloc(0x3000, 0x1000);
+    const Node use = sample.kernel({0x3fff}, {low});
+    sample.kernel({0x2000, 0x2fff, 0x4000, 0xfff}); // beside them
+    CHECK_FALSE(sample.is_right());
+    sample.order({high}, use);
+    CHECK(sample.is_right());
+}
+
+TEST_CASE("where an allocation ends and the next begins, an address belongs to the one that the kernel works on") {
+    Placed sample;
+    const Node lower = sample.alloc(0x1000, 0x1000);
+    const Node upper = sample.alloc(0x2000, 0x1000);
+    sample.kernel({0x1000, 0x2000}, {lower}); // begin and end of the lower one
+    sample.kernel({0x2000, 0x1800}, {lower}); // from the middle on
+    CHECK(sample.is_right());
+    const Node use = sample.kernel({0x2000, 0x9000}, {lower}); // begin of the upper one
+    CHECK_FALSE(sample.is_right());
+    sample.order({upper}, use);
+    CHECK(sample.is_right());
+    sample.kernel({0x2000, 0xfff});
+    CHECK_FALSE(sample.is_right());
+}
+
+TEST_CASE("of allocations that end at one address, the largest tells what is its end") {
+    for (const bool larger_first : {false, true}) {
+        Placed sample;
+        const Node first = larger_first ? sample.alloc(0x1000, 0x1000) : sample.alloc(0x1800, 0x800);
+        const Node end = sample.free(first);
+        const Node second = larger_first ? sample.alloc(0x1800, 0x800) : sample.alloc(0x1000, 0x1000);
+        sample.alloc(0x2000, 0x1000);
+        sample.order({first}, end);
+        sample.order({end}, second);
+        const Node larger = larger_first ? first : second;
+        const Node use = sample.kernel({0x1000, 0x2000}, {larger});
+        if (larger_first) sample.order({use}, end);
+        CHECK(sample.is_right());
+    }
+}
+
+TEST_CASE("memory that is reused at another place is used between its own alloc and free nodes") {
+    Placed sample;
+    const Node first = sample.alloc(0x1000, 0x1000);
+    const Node end = sample.free(first);
+    const Node second = sample.alloc(0x1400, 0x100);
+    sample.order({first}, end);
+    sample.order({end}, second);
+    const Node use = sample.kernel({0x1480}, {end});
+    CHECK_FALSE(sample.is_right());
+    sample.order({second}, use);
+    CHECK(sample.is_right());
+    sample.kernel({0x1500}, {second}); // of the first one, too late
+    CHECK_FALSE(sample.is_right());
+}
+
+TEST_CASE("an allocation has all addresses from its first byte to its last") {
+    const GraphAllocation memory{0x1000, 0x10};
+    CHECK(memory.contains(0x1000));
+    CHECK(memory.contains(0x100f));
+    CHECK_FALSE(memory.contains(0x1010));
+    CHECK_FALSE(memory.contains(0xfff));
+    CHECK(memory.overlaps(0x100f, 1));
+    CHECK(memory.overlaps(0xff0, 0x11));
+    CHECK_FALSE(memory.overlaps(0x1010, 1));
+    CHECK_FALSE(memory.overlaps(0xff0, 0x10));
+}
+
+TEST_CASE("the last allocation at an address is found, whatever was there before") {
+    std::vector<GraphAllocation> all{{0x1000, 0x1000, 0U}, {0x1400, 0x100, 1U}};
+    AllocationIndex index;
+    using Found = std::optional<std::size_t>;
+    CHECK(index.latest(all, 0x13ff) == Found(0));
+    CHECK(index.latest(all, 0x1400) == Found(1));
+    CHECK(index.latest(all, 0x14ff) == Found(1));
+    CHECK(index.latest(all, 0x1500) == Found(0));
+    CHECK(index.latest(all, 0x1fff) == Found(0));
+    CHECK_FALSE(index.latest(all, 0x2000));
+    CHECK_FALSE(index.latest(all, 0xfff));
+    all.push_back({0x1200, 0x400, 2U}); // the index catches up
+    CHECK(index.latest(all, 0x11ff) == Found(0));
+    CHECK(index.latest(all, 0x1200) == Found(2));
+    CHECK(index.latest(all, 0x1480) == Found(2));
+    CHECK(index.latest(all, 0x15ff) == Found(2));
+    CHECK(index.latest(all, 0x1600) == Found(0));
+    all.push_back({0x8000, 0x100});
+    all.push_back({0x8000, 0x200});
+    CHECK(index.foreign(all, 0x8000) == Found(3));
+    CHECK_FALSE(index.latest(all, 0x8000));
+    all.resize(1);
+    index.clear();
+    CHECK(index.latest(all, 0x1480) == Found(0));
+    CHECK_FALSE(index.foreign(all, 0x8000));
+}
