@@ -72,7 +72,6 @@ const char* hint(cudaError_t status, std::string_view operation) noexcept {
 
 std::string without_nul(std::string_view text) {
     std::string shown;
-    shown.reserve(text.size());
     for (const char c : text)
         if (c == '\0')
             shown += "\\0";

@@ -54,6 +54,18 @@ TEST_CASE("kernels launch graphs of kernels, copies and fills", "[exec][device]"
     CHECK(host.data()[1] == 1);
 }
 
+TEST_CASE("a graph for kernels to launch may have all its work inside a child", "[exec][device]") {
+    const DeviceBuffer<int> cell(1);
+    GraphBuilder inner;
+    inner.kernel({}, store, cell, 5);
+    GraphBuilder b;
+    b.child(std::move(inner).build());
+    Exec exec = std::move(b).build().instantiate({.device_launch = true});
+    const Stream stream;
+    run(exec, stream);
+    CHECK(read(cell) == std::vector{5});
+}
+
 TEST_CASE("a node that CUDA does not launch from kernels is refused by kind and label", "[exec][device]") {
     GraphBuilder host;
     host.kernel({}, nothing);

@@ -1,7 +1,9 @@
 // GraphedFunction: warm-up, capture, replay, and what it takes and returns.
 #include <array>
+#include <chrono>
 #include <memory>
 #include <span>
+#include <thread>
 #include <type_traits>
 
 #include "graphed.hpp"
@@ -144,6 +146,26 @@ TEST_CASE("inputs of a graphed function that it writes to start anew at each rep
     CHECK(read(stream, f.forward(stream, input)) == std::vector{11});
     CHECK(read(stream, f.forward(stream, input)) == std::vector{11});
     CHECK(read(input) == std::vector{10});
+}
+
+TEST_CASE("the warm-up of a graphed function comes after what its stream does, and forward waits for neither",
+          "[capture][graphed]") {
+    const auto cells = device({0, 0});
+    const Stream stream;
+    Gate gate;
+    GraphedFunction f([&](cudaStream_t s, DeviceSpan<const int> in) {
+        launch(s, {}, add, cells.data() + 1, cells.data(), 1); // of the run before
+        launch(s, {}, add, cells.data(), in.data(), 0);
+    });
+    const auto input = device({0});
+    hold_up(stream.get(), gate);
+    launch(stream, {}, store, input.data(), 5);
+    launch(stream, {}, store, cells.data(), 1);
+    f.forward(stream, input);
+    CHECK_FALSE(stream.query());
+    std::this_thread::sleep_for(std::chrono::milliseconds(20)); // time for the warm-up to come too early
+    gate.open();
+    CHECK(read(stream, cells.span()) == std::vector{5, 6});
 }
 
 TEST_CASE("the output of a graphed function may be its next input", "[capture][graphed]") {

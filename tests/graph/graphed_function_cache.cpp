@@ -119,6 +119,7 @@ TEST_CASE("a shape in flight is not evicted before it has finished", "[capture][
     gate.wait_until_entered();
     std::thread opener([&] {
         captured_two.wait(false);
+        std::this_thread::sleep_for(std::chrono::milliseconds(50)); // what does not wait is done by then
         gate.open();
     });
     f.forward(second, numbers_of_two);

@@ -1,8 +1,16 @@
 // Every runtime call that fails while a memset is disabled, updated and enabled: what is promised holds after each.
 #include "faults.hpp"
+#include "gate.hpp"
 #include "pipeline.hpp"
 
 #include <catch.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <thread>
 
 namespace {
 
@@ -16,7 +24,69 @@ void check_consistent(Pipeline& pipeline, cudag::Exec& exec, int fill) {
     CHECK(pipeline.run(exec) == pipeline.expected(Pipeline::factor, addend));
 }
 
+/// A gate > a memset > a host node, and whether the gate holds the last one up.
+struct HeldMemset {
+    HeldMemset() {
+        cudag::GraphBuilder b;
+        const auto held = b.host([this] { gate->waiter()(); });
+        set = b.memset(cells, 7).label("fill").after(held);
+        b.host([this] { passed = true; }).after(set);
+        graph.emplace(std::move(b).build());
+    }
+
+    [[nodiscard]] bool keeps_order(cudag::Exec& exec) {
+        gate = std::make_unique<Gate>();
+        passed = false;
+        exec.launch(stream);
+        std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        const bool kept = !passed;
+        gate->open();
+        stream.synchronize();
+        return kept;
+    }
+
+    cudag::DeviceBuffer<int> cells{4};
+    cudag::Stream stream;
+    std::unique_ptr<Gate> gate;
+    std::atomic<bool> passed = false;
+    cudag::MemsetNode set;
+    std::optional<cudag::Graph> graph;
+};
+
 } // namespace
+
+TEST_CASE("a disabled memset keeps the order whatever fails", "[unit][faults]") {
+    HeldMemset sample;
+    cudag::Exec exec = sample.graph->instantiate();
+    const auto verify = [&] { CHECK(sample.keeps_order(exec)); };
+    const auto disable = [&] { exec.disable(sample.set); };
+    static_cast<void>(for_every_call_failing(disable, verify));
+    static_cast<void>(for_every_call_failing([&] { exec.enable(sample.set); }, verify, disable));
+    disable();
+    int value = 100;
+    const auto update = [&] { exec.update(sample.set, sample.cells, ++value); };
+    static_cast<void>(for_every_call_failing(update, verify));
+    static_cast<void>(for_every_call_failing([&] { static_cast<void>(exec.update(*sample.graph).updated()); }, verify));
+    verify();
+
+    // What went wrong is made good once, by the next launch.
+    const auto calls_of = [&](const auto& call) {
+        const std::uint64_t before = cudart_cpu::call_count();
+        call();
+        return cudart_cpu::call_count() - before;
+    };
+    const auto launch = [&] {
+        exec.launch(sample.stream);
+        sample.stream.synchronize();
+    };
+    sample.gate->open();
+    const std::uint64_t usual = calls_of(launch);
+    cudart_cpu::fail_call(calls_of(update), cudaErrorMemoryAllocation); // the last call of an update, which is not told
+    update();
+    cudart_cpu::fail_call(0, cudaSuccess);
+    CHECK(calls_of(launch) > usual);
+    CHECK(calls_of(launch) == usual);
+}
 
 TEST_CASE("a disable that fails leaves the memset enabled", "[unit][faults]") {
     Pipeline pipeline;

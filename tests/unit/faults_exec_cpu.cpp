@@ -173,3 +173,34 @@ TEST_CASE("the owner of an update that failed is let go", "[unit][faults]") {
     refused.reset();
     CHECK(watch.expired());
 }
+
+TEST_CASE("a launch that fails is laid to memory that is not freed only where that can be", "[unit][faults]") {
+    const auto graph = [] {
+        cudag::GraphBuilder b;
+        static_cast<void>(b.alloc<int>(1).label("kept"));
+        return std::move(b).build();
+    };
+    const cudag::Stream stream;
+    const auto failure = [&](cudag::Exec& exec) {
+        cudart_cpu::fail_call(1, cudaErrorInvalidValue);
+        std::string text;
+        try {
+            exec.launch(stream);
+        } catch (const cudag::Error& error) {
+            text = error.what();
+        }
+        cudart_cpu::fail_call(0, cudaSuccess);
+        stream.synchronize();
+        return text;
+    };
+    {
+        cudag::Exec exec = graph().instantiate({.auto_free_on_launch = true});
+        exec.launch(stream);
+        CHECK_THAT(failure(exec), ContainsSubstring("cuGraphLaunch") && !ContainsSubstring("is not freed"));
+    }
+    cudag::Exec exec = graph().instantiate();
+    CHECK_THAT(failure(exec), ContainsSubstring("cuGraphLaunch") && !ContainsSubstring("is not freed"));
+    exec.launch(stream);
+    CHECK_THAT(failure(exec),
+               ContainsSubstring("alloc \"kept\" at ") && ContainsSubstring("is not freed in this graph"));
+}

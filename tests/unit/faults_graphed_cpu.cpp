@@ -6,6 +6,9 @@
 
 #include <catch.hpp>
 
+#include <chrono>
+#include <thread>
+#include <utility>
 #include <vector>
 
 using cudag::DeviceSpan;
@@ -47,6 +50,19 @@ struct Forward {
     }
 };
 
+/// Holds what comes after it in `stream` up for a while.
+void hold_up(cudaStream_t stream) {
+    const auto wait = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(30)); };
+    cudag::check(cudaLaunchHostFunc(stream, wait, nullptr));
+}
+
+template <class Call>
+std::uint64_t calls_of(const Call& call) {
+    const std::uint64_t before = cudart_cpu::call_count();
+    call();
+    return cudart_cpu::call_count() - before;
+}
+
 } // namespace
 
 TEST_CASE("a graphed function that fails to make a shape has none, and makes it the next time", "[unit][faults]") {
@@ -84,4 +100,45 @@ TEST_CASE("a graphed function that fails to replay a shape keeps it", "[unit][fa
     CHECK(faults.ignored == 1);
     CHECK(forward.function.captures() == 1);
     forward.check_result(second);
+}
+
+TEST_CASE("where a replay cannot be marked, or is not launched, what was enqueued for it has ended", "[unit][faults]") {
+    const Stream stream;
+    cudag::GraphedFunction<void(cudaStream_t, DeviceSpan<const int>)> f(
+        [](cudaStream_t s, DeviceSpan<const int>) { hold_up(s); });
+    const cudag::DeviceBuffer<int> x(size);
+    f.forward(stream, x);
+    const std::uint64_t calls = calls_of([&] { f.forward(stream, x); });
+    stream.synchronize();
+
+    cudart_cpu::fail_call(calls, cudaErrorMemoryAllocation); // the mark
+    f.forward(stream, x);
+    cudart_cpu::fail_call(0, cudaSuccess);
+    CHECK(stream.query());
+
+    hold_up(stream.get()); // the copy of the input comes after it
+    cudart_cpu::fail_call(calls - 1, cudaErrorMemoryAllocation);
+    CHECK_THROWS_AS(f.forward(stream, x), cudag::Error);
+    cudart_cpu::fail_call(0, cudaSuccess);
+    CHECK(stream.query());
+}
+
+TEST_CASE("inputs of a graphed function are saved only where its static inputs overlap them", "[unit][capture]") {
+    const Stream stream;
+    using Cells = DeviceSpan<int>;
+    cudag::GraphedFunction<std::pair<Cells, Cells>(cudaStream_t, Cells, Cells)> f([](cudaStream_t s, Cells a, Cells b) {
+        cudag::launch(s, {}, multiply_add, a, b, 1, 1);
+        return std::pair(a, b);
+    });
+    constexpr std::size_t count = 64; // so that there is nothing between the static inputs
+    const cudag::DeviceBuffer<int> x(count);
+    const cudag::DeviceBuffer<int> y(count);
+    const auto [a, b] = f.forward(stream, x, y);
+    REQUIRE(b.data() == a.data() + count);
+    const std::uint64_t apart = calls_of([&] { f.forward(stream, x, y); });
+    CHECK(calls_of([&] { f.forward(stream, a, y); }) == apart - 1); // in place
+    CHECK(calls_of([&] { f.forward(stream, b, y); }) == apart);     // behind what is written
+    CHECK(calls_of([&] { f.forward(stream, a, a); }) == apart - 1); // before it
+    CHECK(calls_of([&] { f.forward(stream, b, a); }) > apart);
+    stream.synchronize();
 }
