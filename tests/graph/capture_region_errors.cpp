@@ -2,7 +2,7 @@
 #include <stdexcept>
 
 #include "conditional_kernels.hpp"
-#include "test.hpp"
+#include "native.hpp"
 
 using cudag::CapturedNode;
 using cudag::CaptureError;
@@ -238,6 +238,31 @@ TEST_CASE("a body takes no captured node that CUDA forbids there, and stays as i
      }).label("guarded");
     run(std::move(b));
     CHECK(read(cell) == std::vector{101});
+}
+
+TEST_CASE("after a region that a body does not take, CUDA gets all edges of the nodes that come in its place",
+          "[capture][region]") {
+    const auto cell = device({0});
+    const Stream stream;
+    GraphBuilder b;
+    cudag::Node first;
+    cudag::Node second;
+    const auto guarded = b.if_(b.condition(1), [&](GraphBuilder& body) {
+        refused<GraphError>([&] {
+            body.capture(stream, [&](cudaStream_t s) {
+                launch(s, {}, nothing);
+                check(cudaLaunchHostFunc(
+                    s, [](void*) {}, nullptr));
+            });
+        });
+        first = body.kernel({}, store, cell.data(), 1);
+        second = body.kernel({}, add, cell.data(), cell.data(), 10).after(first);
+    });
+    const Graph graph = std::move(b).build();
+    CHECK(native_edges(guarded.body().native()) == NativeEdges{{first.native(), second.native()}});
+    Exec exec = graph.instantiate();
+    run(exec, stream);
+    CHECK(read(cell) == std::vector{11});
 }
 
 TEST_CASE("a body that captured an allocation is not kept, though CUDA removes none", "[capture][region]") {
