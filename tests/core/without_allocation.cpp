@@ -1,0 +1,127 @@
+// What must not allocate: it happens in destructors, or after CUDA has done its part.
+#include "graph/graph_slot.hpp"
+#include "graph/graph_state.hpp"
+
+#include "catch.hpp"
+
+#include <cudag/detail/owners.hpp>
+
+#include <cstdlib>
+#include <memory>
+#include <new>
+#include <utility>
+#include <vector>
+
+namespace {
+
+thread_local std::size_t allocations = 0;
+
+/// How many times `call` allocates memory.
+template <class Call>
+std::size_t allocations_of(const Call& call) {
+    const std::size_t before = allocations;
+    call();
+    return allocations - before;
+}
+
+} // namespace
+
+void* operator new(std::size_t size) {
+    ++allocations;
+    void* const memory = std::malloc(size == 0 ? 1 : size);
+    if (memory == nullptr) throw std::bad_alloc();
+    return memory;
+}
+void operator delete(void* memory) noexcept {
+    std::free(memory);
+}
+void operator delete(void* memory, std::size_t) noexcept {
+    std::free(memory);
+}
+
+using cudag::NodeKind;
+using cudag::detail::GraphSlot;
+using cudag::detail::GraphState;
+using cudag::detail::Owners;
+using cudag::detail::Place;
+using cudag::detail::UpdatedNode;
+
+namespace {
+
+/// A graph of empty nodes that is not CUDA's to destroy.
+struct Nodes {
+    explicit Nodes(std::size_t count) {
+        cudaGraph_t native = nullptr;
+        REQUIRE(cudaGraphCreate(&native, 0) == cudaSuccess);
+        graph = std::make_shared<GraphState>(native);
+        for (std::size_t i = 0; i < count; ++i) {
+            graph->reserve_node();
+            append();
+        }
+    }
+    void append(Owners&& owners = {}) const {
+        graph->append(nullptr, {NodeKind::empty, {}, {}, {}}, std::move(owners));
+    }
+
+    std::shared_ptr<GraphState> graph;
+};
+
+} // namespace
+
+TEST_CASE("what gives a graph's identity back allocates nothing, however many there are") {
+    const Nodes nodes(0);
+    std::vector<GraphSlot*> slots;
+    for (int i = 0; i < 300; ++i)
+        slots.push_back(cudag::detail::take_slot(*nodes.graph));
+    CHECK(allocations_of([&] {
+              for (GraphSlot* slot : slots)
+                  cudag::detail::release_slot(slot);
+          }) == 0);
+    CHECK(cudag::detail::take_slot(*nodes.graph) == slots.back());
+}
+
+TEST_CASE("a node for which there is room is appended without an allocation, with its owners") {
+    const Nodes nodes(0);
+    const auto owner = std::make_shared<int>(0);
+    for (int i = 0; i < 300; ++i) {
+        Owners owners;
+        for (int k = 0; k < i % 5; ++k)
+            cudag::detail::keep(owners, 0, owner);
+        nodes.graph->reserve_node(owners);
+        CHECK(allocations_of([&] { nodes.append(std::move(owners)); }) == 0);
+    }
+    CHECK(nodes.graph->nodes().size() == 300);
+}
+
+TEST_CASE("a graph for which there is room is attached without an allocation, with its changes") {
+    const Nodes outer(1);
+    for (int i = 0; i < 100; ++i) {
+        const Nodes inner(8);
+        for (std::uint32_t node = 0; node < 8; ++node) {
+            inner.graph->reserve_change();
+            UpdatedNode& updated = inner.graph->updated(node);
+            CHECK(allocations_of([&] { inner.graph->count_change(updated, {}); }) == 0);
+        }
+        outer.graph->reserve_nested(*inner.graph);
+        CHECK(allocations_of([&] { outer.graph->attach(inner.graph, 0, Place::child); }) == 0);
+    }
+    CHECK(outer.graph->version() == 800);
+    outer.graph->reserve_nested(100);
+    std::vector<std::shared_ptr<GraphState>> bodies;
+    for (int i = 0; i < 100; ++i)
+        bodies.push_back(Nodes(0).graph);
+    CHECK(allocations_of([&] {
+              for (const auto& body : bodies)
+                  outer.graph->attach(body, 0, Place::body);
+          }) == 0);
+    CHECK(outer.graph->nested().size() == 200);
+}
+
+TEST_CASE("an edge that CUDA has is noted without an allocation if there is room") {
+    const Nodes nodes(301);
+    for (std::uint32_t i = 0; i < 300; ++i) {
+        nodes.graph->reserve_native_edges(1);
+        CHECK(allocations_of([&] { nodes.graph->append_native_edge(i, i + 1); }) == 0);
+    }
+    CHECK(nodes.graph->edges().size() == 300);
+}
