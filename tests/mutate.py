@@ -151,6 +151,14 @@ def excuses():
     return {(file, before[2:], after[2:]): reason for file, before, after, reason in (block for block in blocks if block)}
 
 
+def outdated(explained):
+    """The entries of mutants.txt whose lines are gone."""
+    for file, before, _ in explained:
+        lines = (ROOT / file).read_text().splitlines() if (ROOT / file).exists() else []
+        if not any(line.split(" // ")[0].strip() == before for line in lines):
+            yield f"{file}: {before}"
+
+
 def name_of(suite):
     program, arguments, environment = suite
     return " ".join([*(f"{name}={value}" for name, value in environment.items()), Path(program).name, *arguments])
@@ -375,6 +383,8 @@ def main():
     options = parser.parse_args()
 
     build, score = Build(options.build), Score()
+    for entry in outdated(score.explained):
+        print(f"{EXCUSES.name} explains what is no longer there: {entry}", flush=True)
     candidates = survivors_of(options.again.read_text()) if options.again else draw(options.seed)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     workers = []

@@ -204,3 +204,16 @@ TEST_CASE("a launch that fails is laid to memory that is not freed only where th
     CHECK_THAT(failure(exec),
                ContainsSubstring("alloc \"kept\" at ") && ContainsSubstring("is not freed in this graph"));
 }
+
+TEST_CASE("a launch is one call of CUDA's", "[unit][exec]") {
+    const cudag::DeviceBuffer<int> x(1);
+    cudag::GraphBuilder b;
+    b.kernel({}, multiply_add, x, x, 1, 1);
+    cudag::Exec exec = std::move(b).build().instantiate();
+    const cudag::Stream stream;
+    exec.launch(stream);
+    const std::uint64_t before = cudart_cpu::call_count();
+    exec.launch(stream);
+    CHECK(cudart_cpu::call_count() == before + 1);
+    stream.synchronize();
+}
