@@ -240,6 +240,28 @@ TEST_CASE("of two disabled memsets one can be enabled, and the other stays disab
     CHECK(read(cells) == std::vector{2, 0});
 }
 
+TEST_CASE("a memset is disabled and enabled on its own device, whichever is the current one",
+          "[exec][enable][memset][device]") {
+    int count = 0;
+    cudag::check(cudaGetDeviceCount(&count));
+    if (count < 2) {
+        WARN("skipped: it needs two devices, and there is one");
+        return;
+    }
+    HeldLine line;
+    MemsetNode memset;
+    Exec exec = line.make(small, 7, &memset).instantiate();
+    cudag::check(cudaSetDevice(1));
+    exec.disable(memset);
+    cudag::check(cudaSetDevice(0));
+    CHECK(line.keeps_order(exec));
+    CHECK(line.filled(exec) == -1);
+    cudag::check(cudaSetDevice(1));
+    exec.enable(memset);
+    cudag::check(cudaSetDevice(0));
+    CHECK(line.filled(exec) == 7);
+}
+
 TEST_CASE("two Execs of a graph disable their memsets apart, also while a stream is captured",
           "[exec][enable][memset]") {
     HeldLine line;
