@@ -1,0 +1,104 @@
+// Tables that grow with a graph, or with the updates of its nodes.
+#include "exec/shadows.hpp"
+#include "graph/graph_state.hpp"
+#include "graph/node_indices.hpp"
+
+#include "catch.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+using cudag::NodeKind;
+using cudag::detail::GraphState;
+using cudag::detail::NodeIndices;
+using cudag::detail::SetParams;
+using cudag::detail::Shadow;
+using cudag::detail::Shadows;
+using cudag::detail::UpdatedNode;
+
+namespace {
+
+/// Handles that are not followed.
+cudaGraphNode_t handle(std::uintptr_t number) {
+    return reinterpret_cast<cudaGraphNode_t>(number * 16);
+}
+
+} // namespace
+
+TEST_CASE("nodes are found by their handles, however many came since the last time") {
+    std::vector<cudaGraphNode_t> nodes;
+    NodeIndices indices;
+    CHECK(indices.find(nodes, handle(1)) == NodeIndices::none);
+    for (const std::size_t more : {1U, 1U, 6U, 1U, 20U, 100U, 3U, 500U}) {
+        for (std::size_t i = 0; i < more; ++i)
+            nodes.push_back(handle(1 + nodes.size()));
+        indices.extend(nodes);
+        CHECK(indices.count() == nodes.size());
+        for (std::uint32_t i = 0; i < nodes.size(); ++i)
+            CHECK(indices.find(nodes, nodes[i]) == i);
+        CHECK(indices.find(nodes, handle(1 + nodes.size())) == NodeIndices::none);
+    }
+    indices.clear();
+    CHECK(indices.count() == 0);
+    CHECK(indices.find(nodes, nodes[0]) == NodeIndices::none);
+    nodes.resize(3);
+    indices.extend(nodes);
+    CHECK(indices.find(nodes, nodes[2]) == 2);
+    CHECK(NodeIndices(nodes).find(nodes, nodes[1]) == 1);
+}
+
+TEST_CASE("a shadow keeps its place while the parameters have room there") {
+    const SetParams set{nullptr, 1, 4, 7};
+    Shadows shadows;
+    CHECK(shadows.find(1) == nullptr);
+    Shadow& shadow = shadows.make(1, 3, &set);
+    CHECK(shadows.find(1) == &shadow);
+    CHECK(std::as_const(shadows).find(1) == &shadow);
+    CHECK(shadows.find(0) == nullptr);
+    CHECK_FALSE(shadow.is_disabled_memset);
+    const std::byte* const place = shadow.place;
+    const SetParams other{nullptr, 2, 4, 8};
+    for (int i = 0; i < 3; ++i) {
+        shadows.reserve(shadow, &other);
+        CHECK(std::get<const SetParams*>(shadow.params)->size == 1); // as it was
+    }
+    CHECK(shadow.place == place);
+    Shadows::assign(shadow, &other);
+    CHECK(std::get<const SetParams*>(shadow.params)->size == 2);
+    CHECK(std::get<const SetParams*>(shadow.params) != &other);
+}
+
+TEST_CASE("changes of nodes are told once each, in the order of the last ones") {
+    cudaGraph_t native = nullptr;
+    REQUIRE(cudaGraphCreate(&native, 0) == cudaSuccess);
+    GraphState graph(native);
+    for (int i = 0; i < 4; ++i) {
+        graph.reserve_node();
+        graph.append(nullptr, {NodeKind::empty, {}, {}, {}});
+    }
+    const auto change = [&](std::uint32_t node) {
+        graph.reserve_change();
+        graph.count_change(graph.updated(node), {});
+    };
+    const auto since = [&](std::uint64_t version) {
+        std::vector<std::uint32_t> nodes;
+        graph.for_each_change_since(version, [&](const UpdatedNode& node) { nodes.push_back(node.index); });
+        return nodes;
+    };
+    using Nodes = std::vector<std::uint32_t>;
+    CHECK(since(0).empty());
+    for (const std::uint32_t node : {2U, 0U, 2U, 3U})
+        change(node);
+    CHECK(graph.version() == 4);
+    CHECK(since(0) == Nodes{0, 2, 3});
+    CHECK(since(2) == Nodes{2, 3});
+    CHECK(since(3) == Nodes{3});
+    CHECK(since(4).empty());
+    for (int i = 0; i < 500; ++i) // the list is tidied meanwhile
+        change(1);
+    CHECK(since(0) == Nodes{0, 2, 3, 1});
+    CHECK(since(4) == Nodes{1});
+    CHECK(graph.version() == 504);
+}
