@@ -3,6 +3,7 @@
 #include <memory>
 #include <span>
 
+#include "cuda_version.hpp"
 #include "native.hpp"
 
 using cudag::DeviceBuffer;
@@ -148,6 +149,6 @@ TEST_CASE("pageable memory given as device memory is refused by CUDA", "[builder
     const auto error = refused<cudag::GraphError>([&] { b.memcpy(wrong, memory); });
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
     CHECK(error.operation() == "cudaGraphAddMemcpyNode1D");
-    CHECK_FALSE(error.log().empty());
+    CHECK(error.log().empty() == !has_log());
     CHECK(std::move(b).build().node_count() == 0);
 }

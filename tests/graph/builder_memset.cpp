@@ -2,6 +2,7 @@
 #include <cstring>
 #include <string_view>
 
+#include "cuda_version.hpp"
 #include "native.hpp"
 
 using cudag::DeviceBuffer;
@@ -96,6 +97,6 @@ TEST_CASE("what CUDA refuses names CUDA's function", "[builder]") {
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
     CHECK(error.operation() == "cudaGraphAddMemsetNode");
     CHECK_THAT(error.what(), ContainsSubstring("cudaGraphAddMemsetNode") && ContainsSubstring(__FILE__));
-    CHECK_FALSE(error.log().empty());
+    CHECK(error.log().empty() == !has_log());
     CHECK(std::move(b).build().node_count() == 0);
 }

@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda_version.hpp"
 #include "graphed.hpp"
 
 using cudag::capture;
@@ -70,22 +71,12 @@ E refused_though_unread(Call&& call) {
     return *caught;
 }
 
-/// A driver before CUDA 12.9 has no log: what failed is told then, but neither which call it was nor why.
-bool has_log() {
-    int driver = 0;
-    check(cudaDriverGetVersion(&driver));
-    return driver >= 12090;
-}
-std::string logged(const std::string& text) {
-    return has_log() ? text : std::string();
-}
-
 std::string copy_is_unread() {
     return (has_log() ? "cuMemcpyDtoDAsync_v2" : "a call") +
            std::string(" failed, and nobody has read its error: invalid argument (cudaErrorInvalidValue)");
 }
 std::string broken_by_launch() {
-    return "the capture was broken" + logged(" by cuLaunchKernel") + ": invalid argument";
+    return broken_by("cuLaunchKernel") + logged(": ") + "invalid argument";
 }
 
 } // namespace

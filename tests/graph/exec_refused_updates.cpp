@@ -1,4 +1,5 @@
 // Updates that are refused: UpdateError by label, and the exec launches as it did before.
+#include "cuda_version.hpp"
 #include "test.hpp"
 
 using cudag::arg;
@@ -68,7 +69,7 @@ TEST_CASE("a launch beyond CUDA's limits is refused with the limit", "[exec][upd
     const auto block = s.refusal(s.kernel, [&] { s.exec.update(s.kernel, LaunchConfig{.block = 2048}, s.cells, 1); });
     CHECK(block.operation() == "cuGraphExecKernelNodeSetParams");
     CHECK_THAT(block.what(), ContainsSubstring("block.x is 2048") && ContainsSubstring("1024"));
-    CHECK_FALSE(block.log().empty());
+    CHECK(block.log().empty() == !has_log());
     const auto grid = s.refusal(s.kernel, [&] { s.exec.update(s.kernel, LaunchConfig{.grid = 0}); });
     CHECK_THAT(grid.what(), ContainsSubstring("grid.x is 0"));
     const auto shared = s.refusal(s.kernel, [&] { s.exec.update(s.kernel, LaunchConfig{.shared_bytes = 1 << 20}); });
@@ -130,10 +131,10 @@ TEST_CASE("memory that CUDA does not know is refused by CUDA", "[exec][update]")
     const DeviceSpan<int> wrong(s.host.data(), 2);
     const auto copy = s.refusal(s.memcpy, [&] { s.exec.update(s.memcpy, wrong, s.source); });
     CHECK(copy.operation() == "cudaGraphExecMemcpyNodeSetParams1D");
-    CHECK_FALSE(copy.log().empty());
+    CHECK(copy.log().empty() == !has_log());
     const auto set = s.refusal(s.memset, [&] { s.exec.update(s.memset, wrong, 1); });
     CHECK(set.operation() == "cudaGraphExecMemsetNodeSetParams");
-    CHECK_FALSE(set.log().empty());
+    CHECK(set.log().empty() == !has_log());
 }
 
 TEST_CASE("a node of another graph is refused by its label", "[exec][update]") {

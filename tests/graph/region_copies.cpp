@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 
+#include "cuda_version.hpp"
 #include "native.hpp"
 #include "region_kernels.hpp"
 
@@ -210,7 +211,7 @@ TEST_CASE("a region beyond the end of its memory is refused by CUDA", "[builder]
     const auto error = refused<GraphError>([&] { b.memcpy2d(beyond, DeviceSpan2D<int>(large, 16, 16)); });
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
     CHECK(error.operation() == "cudaGraphAddMemcpyNode");
-    CHECK_FALSE(error.log().empty());
+    CHECK(error.log().empty() == !has_log());
     CHECK(std::move(b).build().node_count() == 0);
 }
 

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "cuda_version.hpp"
 #include "dag.hpp"
 #include "test.hpp"
 
@@ -30,7 +31,7 @@ class StepNodes {
         add(builder_.memcpy(to, from));
     }
     void fill(cudag::DeviceSpan<std::uint32_t> cells, std::uint32_t value) { add(builder_.memset(cells, value)); }
-    void child(cudag::Graph graph) { add(builder_.child(std::move(graph))); }
+    void child(cudag::Graph graph) { add(add_child(builder_, std::move(graph))); }
     template <class Body>
     void branch(Body body) {
         add(builder_.if_(builder_.condition(1), std::move(body)));
