@@ -11,6 +11,8 @@
 
 #include <atomic>
 #include <cstdint>
+#include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <new>
@@ -115,6 +117,26 @@ std::string own_path() {
                                                                                     : "libcudart-cpu.so";
 }
 
+/// Ends the program if another runtime stands before this one: it answers the program's calls, and would tell of no
+/// kernel that is registered here more than that the function is invalid, if it does not fail before. Nobody calls this
+/// one, so there is no error to return.
+void require_first_runtime() {
+    Dl_info first{};
+    void* extra = nullptr;
+    const void* const taken = dlsym(RTLD_DEFAULT, "__cudaRegisterFatBinary");
+    if (taken == nullptr || dladdr1(taken, &first, &extra, RTLD_DL_LINKMAP) == 0 || extra == nullptr) return;
+    Dl_info own{};
+    if (dladdr(reinterpret_cast<const void*>(&require_only_runtime), &own) == 0 || first.dli_fbase == own.dli_fbase)
+        return;
+    const auto& module = *static_cast<const link_map*>(extra);
+    const std::string other = *module.l_name == '\0' ? describe_static(module) : module.l_name;
+    std::fprintf(stderr,
+                 "cudart-cpu: two CUDA runtimes in one process: %s is linked before the CPU runtime, %s, and takes its "
+                 "calls, but does not know its kernels; link only one\n",
+                 other.c_str(), own.dli_fname);
+    std::abort();
+}
+
 } // namespace
 
 void require_only_runtime() {
@@ -139,6 +161,7 @@ void note_kernel_module(const void* symbol) noexcept {
             const std::lock_guard lock(all.mutex);
             if (!all.looked_at.insert(info.dli_fbase).second) return;
         }
+        require_first_runtime();
         const auto& module = *static_cast<const link_map*>(extra);
         if (has_static_runtime(module)) set_other(describe_static(module));
     } catch (const std::bad_alloc&) {
