@@ -1,5 +1,7 @@
 // Captures into a graph that fail: they destroy it.
 #include "capture.hpp"
+#include "conditional.hpp"
+#include "resource.hpp"
 
 #include <vector>
 
@@ -82,4 +84,44 @@ TEST_CASE("what was made of a graph survives a failed capture into it", "[captur
     exec.run(stream);
     REQUIRE(data.read() == std::vector{1, poison});
     REQUIRE(nodes_of(clone).size() == 1);
+}
+
+TEST_CASE("an invalidated capture into a graph destroys its bodies with what they hold",
+          "[capture][to_graph][conditional][user_objects]") {
+    Resource around;
+    Resource inside;
+    Stream stream;
+    cudaGraph_t graph = nullptr;
+    REQUIRE_CUDA(cudaGraphCreate(&graph, 0));
+    const Conditional branch = add_conditional(graph, make_condition(graph, 1), cudaGraphCondTypeIf);
+    give(graph, around);
+    give(branch.bodies[0], inside);
+    REQUIRE_CUDA(begin_into(stream, graph));
+    REQUIRE_CUDA_ERROR(cudaErrorStreamCaptureUnsupported, cudaStreamSynchronize(stream));
+    refuse_end(cudaErrorStreamCaptureInvalidated, stream);
+    REQUIRE(around.destroyed == 1);
+    REQUIRE(inside.destroyed == 1);
+    require_gone(graph);
+}
+
+TEST_CASE("an invalidated capture into a body destroys the body, and not the graph around it",
+          "[capture][to_graph][conditional][user_objects]") {
+    static Resource around; // a GPU's runtime crashes where such a graph is instantiated or destroyed: it stays
+    Resource inside;
+    Stream stream;
+    Call call(nothing);
+    cudaGraph_t graph = nullptr;
+    REQUIRE_CUDA(cudaGraphCreate(&graph, 0));
+    const Conditional branch = add_conditional(graph, make_condition(graph, 1), cudaGraphCondTypeIf);
+    give(graph, around);
+    give(branch.bodies[0], inside);
+    REQUIRE_CUDA(begin_into(stream, branch.bodies[0], {}, cudaStreamCaptureModeThreadLocal));
+    call.launch(stream);
+    REQUIRE_CUDA_ERROR(cudaErrorStreamCaptureUnsupported, cudaStreamSynchronize(stream));
+    refuse_end(cudaErrorStreamCaptureInvalidated, stream);
+    REQUIRE(inside.destroyed == 1);
+    REQUIRE(around.destroyed == 0);
+    std::size_t count = 0;
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphGetNodes(branch.bodies[0], nullptr, &count));
+    REQUIRE(nodes_of(graph) == Nodes{branch.node});
 }

@@ -2,6 +2,8 @@
 #include "child.hpp"
 #include "resource.hpp"
 
+#include <array>
+#include <cstddef>
 #include <vector>
 
 namespace {
@@ -242,4 +244,74 @@ TEST_CASE("the child graph of a node is replaced through the call for all kinds"
     cudaGraphNodeParams params = child_params(f.changed.child);
     REQUIRE_CUDA(cudaGraphNodeSetParams(f.original.node, &params));
     f.require(Exec(f.original.graph), {10, 2, poison});
+}
+
+namespace {
+
+using Counts = std::array<int, 3>;
+
+/// A host node, beside a child with a host node, beside a child with one: each counts its runs.
+struct HostNodes {
+    explicit HostNodes(Counts& counts) {
+        Graph middle;
+        Graph inner;
+        add_host(inner, counting(counts[2]));
+        add_host(middle, counting(counts[1]));
+        add_child(middle, inner);
+        nodes[0] = add_host(graph, counting(counts[0]));
+        child = add_child(graph, middle);
+        const Nodes in_child = nodes_of(graph_inside(child));
+        nodes[1] = in_child.at(0);
+        nodes[2] = nodes_of(graph_inside(in_child.at(1))).at(0);
+    }
+
+    static cudaHostNodeParams counting(int& count) {
+        return {[](void* data) { ++*static_cast<int*>(data); }, &count};
+    }
+    /// Sets the nodes from `first` on in the executable graph.
+    void set(const Exec& exec, Counts& counts, std::size_t first = 0) const {
+        for (std::size_t i = first; i < nodes.size(); ++i) {
+            const cudaHostNodeParams params = counting(counts[i]);
+            REQUIRE_CUDA(cudaGraphExecHostNodeSetParams(exec, nodes[i], &params));
+        }
+    }
+
+    Graph graph;
+    cudaGraphNode_t child = nullptr;
+    std::array<cudaGraphNode_t, 3> nodes{};
+};
+
+} // namespace
+
+TEST_CASE("host nodes in children are set by their own handles, by the child and by the whole, the latest counts",
+          "[child][exec_update][host]") {
+    Stream stream;
+    Counts made{};
+    Counts set{};
+    Counts source{};
+    Counts again{};
+    const HostNodes nodes(made);
+    const HostNodes other(source);
+    const Exec exec(nodes.graph);
+    exec.run(stream);
+    REQUIRE(made == Counts{1, 1, 1});
+    nodes.set(exec, set);
+    exec.run(stream);
+    REQUIRE(set == Counts{1, 1, 1});
+    REQUIRE(update(exec, other.graph).code == cudaSuccess);
+    exec.run(stream);
+    REQUIRE(source == Counts{1, 1, 1});
+    nodes.set(exec, again);
+    exec.run(stream);
+    REQUIRE(again == Counts{1, 1, 1});
+    REQUIRE_CUDA(cudaGraphExecChildGraphNodeSetParams(exec, nodes.child, graph_inside(other.child)));
+    exec.run(stream);
+    REQUIRE(again == Counts{2, 1, 1});
+    REQUIRE(source == Counts{1, 2, 2});
+    nodes.set(exec, again, 1);
+    exec.run(stream);
+    REQUIRE(again == Counts{3, 2, 2});
+    REQUIRE(made == Counts{1, 1, 1});
+    REQUIRE(set == Counts{1, 1, 1});
+    REQUIRE(source == Counts{1, 2, 2});
 }

@@ -122,6 +122,28 @@ TEST_CASE("an executable graph never runs twice at once", "[exec]") {
     REQUIRE(gate.passed() == 2);
 }
 
+TEST_CASE("an update between launches into two streams reaches only the second", "[exec][exec_update]") {
+    Stream first(cudaStreamNonBlocking);
+    Stream second(cudaStreamNonBlocking);
+    Graph graph;
+    int before = 0;
+    int after = 0;
+    const auto count_slowly = [](void* data) {
+        std::this_thread::sleep_for(std::chrono::milliseconds(20));
+        ++*static_cast<int*>(data);
+    };
+    const cudaGraphNode_t node = add_host(graph, {count_slowly, &before});
+    const Exec exec(graph);
+    REQUIRE_CUDA(cudaGraphLaunch(exec, first));
+    const cudaHostNodeParams params{count_slowly, &after};
+    REQUIRE_CUDA(cudaGraphExecHostNodeSetParams(exec, node, &params));
+    REQUIRE_CUDA(cudaGraphLaunch(exec, second));
+    first.synchronize();
+    second.synchronize();
+    REQUIRE(before == 1);
+    REQUIRE(after == 1);
+}
+
 TEST_CASE("an event recorded after a launch waits for the graph", "[exec]") {
     Stream stream(cudaStreamNonBlocking);
     Stream other(cudaStreamNonBlocking);

@@ -2,6 +2,8 @@
 #include "gate.hpp"
 #include "nodes.hpp"
 
+#include <future>
+#include <set>
 #include <vector>
 
 TEST_CASE("work in one stream runs in order", "[streams]") {
@@ -140,6 +142,28 @@ TEST_CASE("streams have identities", "[streams]") {
     REQUIRE_CUDA(cudaStreamGetId(one, &again));
     REQUIRE(first != second);
     REQUIRE(first == again);
+}
+
+TEST_CASE("the null stream is the legacy stream, and each thread has a stream of its own", "[streams]") {
+    const auto id_of = [](cudaStream_t stream) {
+        unsigned long long id = 0;
+        REQUIRE_CUDA(cudaStreamGetId(stream, &id));
+        return id;
+    };
+    REQUIRE(id_of(nullptr) == id_of(cudaStreamLegacy));
+    const unsigned long long here = id_of(cudaStreamPerThread);
+    REQUIRE(here != id_of(nullptr));
+    REQUIRE(std::async(std::launch::async, id_of, cudaStreamPerThread).get() != here);
+}
+
+TEST_CASE("a new stream has a new identity, also where it has an earlier one's handle", "[streams]") {
+    std::set<unsigned long long> ids;
+    for (int i = 0; i < 10; ++i) {
+        Stream stream;
+        unsigned long long id = 0;
+        REQUIRE_CUDA(cudaStreamGetId(stream, &id));
+        REQUIRE(ids.insert(id).second);
+    }
 }
 
 TEST_CASE("a thread captures in global mode until it chooses another", "[streams]") {

@@ -27,6 +27,26 @@ TEST_CASE("a launch in flight keeps user objects after graph and executable grap
     REQUIRE(resource.thread != std::this_thread::get_id());
 }
 
+TEST_CASE("a user object that the graph releases after instantiation stays the executable graph's", "[user_objects]") {
+    Resource resource;
+    Stream stream;
+    Graph graph;
+    Gate gate;
+    add_host(graph, gate.node());
+    const cudaUserObject_t object = give(graph, resource);
+    Exec exec(graph);
+    REQUIRE_CUDA(cudaGraphReleaseUserObject(graph, object, 1));
+    graph.destroy();
+    REQUIRE_CUDA(cudaGraphLaunch(exec, stream));
+    gate.wait_until_entered();
+    exec.destroy();
+    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    REQUIRE(resource.destroyed == 0);
+    gate.open();
+    stream.synchronize();
+    REQUIRE(resource.wait_until_destroyed());
+}
+
 TEST_CASE("an executable graph that ran gives its user objects back soon after it is destroyed", "[user_objects]") {
     Resource resource;
     Stream stream;

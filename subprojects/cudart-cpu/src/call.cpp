@@ -73,10 +73,13 @@ bool has_context() noexcept {
     return context_bound;
 }
 
-void refuse_inside_host_function() {
+void refuse_in_forked_child() {
     if (is_forked_child()) {
         fail(cudaErrorInitializationError, {});
     }
+}
+
+void refuse_inside_host_function() {
     if (in_host_function) {
         fail(cudaErrorNotPermitted, "CUDA driver does not allow certain callbacks to invoke its APIs");
     }

@@ -30,6 +30,8 @@ void require_pointer(const void* pointer, const char* what);
 /// Whose last error a failing call leaves behind: the runtime's functions set it, the driver's do not.
 enum class LastError { set, keep };
 
+/// Throws cudaErrorInitializationError in a child of fork() whose parent has used CUDA.
+void refuse_in_forked_child();
 /// Throws cudaErrorNotPermitted if the thread is inside a host function.
 void refuse_inside_host_function();
 
@@ -64,6 +66,7 @@ void bind_context() noexcept;
 template <class Body>
 cudaError_t api(const char* name, Body&& body) noexcept {
     return call(name, LastError::set, [&] {
+        refuse_in_forked_child();
         refuse_inside_host_function();
         bind_context();
         return std::forward<Body>(body)();
@@ -73,6 +76,17 @@ cudaError_t api(const char* name, Body&& body) noexcept {
 /// The same for the few functions that bind no context.
 template <class Body>
 cudaError_t api_without_context(const char* name, Body&& body) noexcept {
+    return call(name, LastError::set, [&] {
+        refuse_in_forked_child();
+        refuse_inside_host_function();
+        return std::forward<Body>(body)();
+    });
+}
+
+/// The same for a function that a child of fork() may call too. It takes no lock, which a thread of the parent may
+/// hold.
+template <class Body>
+cudaError_t api_in_forked_child(const char* name, Body&& body) noexcept {
     return call(name, LastError::set, [&] {
         refuse_inside_host_function();
         return std::forward<Body>(body)();
@@ -89,6 +103,7 @@ cudaError_t api_anywhere(const char* name, Body&& body) noexcept {
 template <class Body>
 cudaError_t driver_api(const char* name, Body&& body) noexcept {
     return call(name, LastError::keep, [&] {
+        refuse_in_forked_child();
         refuse_inside_host_function();
         return std::forward<Body>(body)();
     });

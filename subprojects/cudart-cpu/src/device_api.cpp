@@ -63,14 +63,16 @@ CUDART_CPU_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr att
 }
 
 CUDART_CPU_API cudaError_t cudaDriverGetVersion(int* version) {
-    return api("cudaDriverGetVersion", [&] {
+    return api_in_forked_child("cudaDriverGetVersion", [&] {
+        bind_context();
         require_pointer(version, "driverVersion");
         *version = driver_version();
     });
 }
 
 CUDART_CPU_API cudaError_t cudaRuntimeGetVersion(int* version) {
-    return api("cudaRuntimeGetVersion", [&] {
+    return api_in_forked_child("cudaRuntimeGetVersion", [&] {
+        bind_context();
         require_pointer(version, "runtimeVersion");
         *version = CUDART_VERSION;
     });

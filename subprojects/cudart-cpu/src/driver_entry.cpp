@@ -105,7 +105,7 @@ using namespace cudart_cpu::detail;
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGetDriverEntryPoint(const char* symbol, void** funcPtr,
                                                              unsigned long long flags,
                                                              enum cudaDriverEntryPointQueryResult* driverStatus) {
-    return api_without_context("cudaGetDriverEntryPoint", [&] {
+    return api_in_forked_child("cudaGetDriverEntryPoint", [&] {
         const int version = std::min(CUDA_VERSION, driver_version());
         look_up(symbol, funcPtr, static_cast<unsigned>(version), flags, driverStatus);
     });
@@ -114,6 +114,6 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGetDriverEntryPoint(const char* symbol,
 CUDART_CPU_API cudaError_t CUDARTAPI
 cudaGetDriverEntryPointByVersion(const char* symbol, void** funcPtr, unsigned int cudaVersion, unsigned long long flags,
                                  enum cudaDriverEntryPointQueryResult* driverStatus) {
-    return api_without_context("cudaGetDriverEntryPointByVersion",
+    return api_in_forked_child("cudaGetDriverEntryPointByVersion",
                                [&] { look_up(symbol, funcPtr, cudaVersion, flags, driverStatus); });
 }

@@ -265,6 +265,7 @@ void destroy_graph(cudaGraph_t handle) {
 
 void lose_graph(Graph& graph) noexcept {
     graph.is_lost = true;
+    graph.user_objects.clear(); // of a body, too, whose node lives on
     graphs().take(graph.handle());
 }
 
