@@ -1,5 +1,5 @@
 // Graphs that kernels launch: what they may consist of, and when there is a handle.
-#include "test.hpp"
+#include "cuda_version.hpp"
 
 using cudag::DeviceBuffer;
 using cudag::Exec;
@@ -59,7 +59,7 @@ TEST_CASE("a graph for kernels to launch may have all its work inside a child", 
     GraphBuilder inner;
     inner.kernel({}, store, cell, 5);
     GraphBuilder b;
-    b.child(std::move(inner).build());
+    add_child(b, std::move(inner).build());
     Exec exec = std::move(b).build().instantiate({.device_launch = true});
     const Stream stream;
     run(exec, stream);
