@@ -70,6 +70,13 @@ TEST_CASE("a shadow keeps its place while the parameters have room there") {
     CHECK(std::get<const SetParams*>(shadow.params) != &other);
 }
 
+TEST_CASE("an arena knows whether anything may be in it, for clones to keep it") {
+    cudag::detail::Arena arena;
+    CHECK_FALSE(arena.is_used());
+    CHECK(arena.memory().allocate(8) != nullptr);
+    CHECK(arena.is_used());
+}
+
 TEST_CASE("changes of nodes are told once each, in the order of the last ones") {
     cudaGraph_t native = nullptr;
     REQUIRE(cudaGraphCreate(&native, 0) == cudaSuccess);
