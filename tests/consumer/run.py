@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
-"""Builds and runs this folder's project as users would: cudag as a Meson subproject, then installed, by pkg-config, by
-Meson and by CMake."""
+"""Builds and runs this folder's project as users would.
+
+`subproject`: with cudag as a Meson subproject, whose libraries are those of a given build, which compiled the same sources
+already. `whole`: the same, compiled anew, without precompiled headers, so that each source includes what it uses, and
+installed from there. `installed`: with what a given build installs, by pkg-config, by Meson and by CMake.
+"""
 import argparse
 import os
 import re
@@ -22,15 +26,14 @@ def run(*command, **options):
 
 
 class Consumer:
-    """One working folder, in which cudag is built once and used in many ways."""
+    """One working folder, in which cudag is used in many ways."""
 
     def __init__(self, given, work):
         self.runtime, self.work = given.runtime, work
         self.gpu_missing = given.runtime == "cuda" and given.gpu == "no"
         self.meson = shlex.split(os.environ.get("MESONINTROSPECT", "meson introspect"))[:-1]  # the Meson that runs the tests
         self.compiler = shlex.split(os.environ.get("CXX", "c++"))
-        self.prefix, self.project = work / "prefix", work / "project"
-        self.environment = {**os.environ, "PKG_CONFIG_PATH": str(self.prefix / "lib" / "pkgconfig")}
+        self.project = work / "project"
         shutil.copytree(HERE, self.project, ignore=shutil.ignore_patterns("run.py"))
         for source in ("main.cpp", "kernels.cu", "kernels.hpp"):
             shutil.copy(HERE / source, self.project / "installed")
@@ -52,20 +55,51 @@ class Consumer:
         (project / "subprojects" / "cudag.wrap").write_text(
             re.search(r"^```ini\n(.*?)^```$", (CHECKOUT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1])
 
-    def as_subproject(self):
+    def set_up(self, *options):
         build = self.work / "build"
         self.subproject(self.project)
-        run(*self.meson, "setup", build, self.project, "--prefix", self.prefix, "--libdir", "lib",
-            "-Doptimization=0", f"-Dcudag:cuda-runtime={self.runtime}")
+        run(*self.meson, "setup", build, self.project, "-Doptimization=0", f"-Dcudag:cuda-runtime={self.runtime}", *options)
+        return build
+
+    def as_subproject(self, built):
+        build = self.set_up()
+        for name in ("libcudag.so.*", "subprojects/cudart-cpu/libcudart-cpu.so.*"):
+            for library in built.glob(name):
+                if library.is_file() and not library.is_symlink():
+                    shutil.copy(library, build / "subprojects" / "cudag" / library.relative_to(built))
+        listed = run("ninja", "-C", build, "-t", "commands", "consumer", stdout=subprocess.PIPE, text=True).stdout
+        own = [command for command in listed.splitlines() if re.search(r"( |^)consumer(\.p/\S+)?( |$)", command)]
+        for command in own:
+            run("sh", "-c", command, cwd=build)
+        self.run_program(build / "consumer")
+
+    def as_whole(self):
+        prefix = self.work / "prefix"
+        strict = ["-Dcudag:werror=true", *(["-Dcudart-cpu:werror=true"] if self.runtime == "cpu" else [])]
+        build = self.set_up("--prefix", prefix, "--libdir", "lib", "-Db_pch=false", *strict)
         run(*self.meson, "compile", "-C", build)
         self.run_program(build / "consumer")
         run(*self.meson, "install", "-C", build, "--quiet")
+        self.take_installed(prefix, "lib", build)
 
-    def names_nothing_in_the_checkout(self):
+    def install(self, build, prefix, libdir):
+        """Installs what `build` has built, as for `prefix`, but below the working folder."""
+        run(*self.meson, "install", "-C", build, "--no-rebuild", "--quiet", "--destdir", self.work / "root")
+        moved = self.work / "root" / prefix.relative_to("/")
+        for file in (moved / libdir / "pkgconfig").iterdir():
+            text = file.read_text()
+            if f"prefix={prefix}\n" not in text:
+                sys.exit(f"{file} does not begin at {prefix}:\n{text}")
+            file.write_text(text.replace(f"prefix={prefix}\n", f"prefix={moved}\n"))
+        self.take_installed(moved, libdir, build)
+
+    def take_installed(self, prefix, libdir, build):
         """What is installed must work when the sources are gone."""
-        texts = [*self.prefix.glob("lib/pkgconfig/*"), *self.prefix.glob("lib/cmake/**/*.cmake"), self.prefix / "bin" / "cudag-kernels"]
+        self.prefix, self.libraries = prefix, prefix / libdir
+        self.environment = {**os.environ, "PKG_CONFIG_PATH": str(self.libraries / "pkgconfig")}
+        texts = [*self.libraries.glob("pkgconfig/*"), *self.libraries.glob("cmake/**/*.cmake"), prefix / "bin" / "cudag-kernels"]
         for text in texts:
-            for folder in (CHECKOUT, self.work / "build", self.project):
+            for folder in (CHECKOUT, build, self.project):
                 if str(folder) in text.read_text():
                     sys.exit(f"{text} names {folder}:\n{text.read_text()}")
         if len(texts) < 4:
@@ -87,7 +121,7 @@ class Consumer:
         build = self.work / "meson"
         run(*self.meson, "setup", build, self.project / "installed", env=self.environment)
         run(*self.meson, "compile", "-C", build)
-        self.run_program(build / "consumer", env={**os.environ, "LD_LIBRARY_PATH": str(self.prefix / "lib")})
+        self.run_program(build / "consumer", env={**os.environ, "LD_LIBRARY_PATH": str(self.libraries)})
 
     def cmake(self, project, *options):
         """Configures and builds `project`; what the build printed, whether it went well, and the program."""
@@ -127,12 +161,24 @@ def main():
     parser.add_argument("--runtime", choices=["cuda", "cpu"], required=True)
     parser.add_argument("--gpu", choices=["yes", "no"], required=True)
     parser.add_argument("--nvcc", default="", help="the toolkit's nvcc, if it has one")
+    ways = parser.add_subparsers(dest="way", required=True)
+    ways.add_parser("whole")
+    ways.add_parser("subproject").add_argument("build", type=Path)
+    installed = ways.add_parser("installed")
+    for name in ("build", "prefix", "libdir"):
+        installed.add_argument(name, type=Path)
     given = parser.parse_args()
     with tempfile.TemporaryDirectory(prefix="cudag-consumer-") as folder:
         try:
             consumer = Consumer(given, Path(folder))
-            consumer.as_subproject()
-            consumer.names_nothing_in_the_checkout()
+            if given.way == "subproject":
+                consumer.as_subproject(given.build)
+                return
+            if given.way == "whole":
+                consumer.as_whole()
+                consumer.by_pkg_config()
+                return
+            consumer.install(given.build, given.prefix, given.libdir)
             consumer.by_pkg_config()
             consumer.by_meson()
             if shutil.which("cmake"):
