@@ -1,6 +1,5 @@
 #!/usr/bin/env python3
-"""Tests about compiling, with the project's own compiler and flags: self-contained headers, and mistakes that the
-compiler must answer with a sentence of cudag's.
+"""Mistakes that the compiler must answer with a sentence of cudag's, with the project's own compiler and flags.
 
 The flags are those of a target of the build (--like SOURCE in compile_commands.json).
 """
@@ -88,35 +87,13 @@ def check_mistake(command, directory, source, number, expected):
     return f"{source}: mistake {number}: not within {FIRST_LINES} lines: {expected}\n" + "\n".join(shown)
 
 
-def check_header(command, directory, header):
-    with tempfile.TemporaryDirectory() as folder:
-        source = Path(folder) / "alone.cpp"
-        source.write_text(f"#include <{header}>\n#include <{header}>\n")
-        ok, output = compiles(command, directory, source, "-Werror")
-    return ok, f"<{header}> does not compile alone\n{output}"
-
-
-def check_listed(folder, listed):
-    there = {str(path.relative_to(folder)) for path in Path(folder).rglob("*.hpp")}
-    return there == set(listed), "include/meson.build lists other headers than there are: " + \
-        ", ".join(sorted(there ^ set(listed)))
-
-
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("check", choices=["header", "mistakes", "listed"])
-    parser.add_argument("--database")
-    parser.add_argument("--like")
-    parser.add_argument("subject")
-    parser.add_argument("listed", nargs="*")
+    parser.add_argument("--database", required=True)
+    parser.add_argument("--like", required=True)
+    parser.add_argument("sources", nargs="+")
     given = parser.parse_args()
-    if given.check == "listed":
-        ok, problem = check_listed(given.subject, given.listed)
-    elif given.check == "mistakes":
-        sources = [given.subject, *given.listed]
-        ok, problem = check_mistakes(*compile_command(given.database, given.like), sources)
-    else:
-        ok, problem = check_header(*compile_command(given.database, given.like), given.subject)
+    ok, problem = check_mistakes(*compile_command(given.database, given.like), given.sources)
     if not ok:
         sys.exit(problem)
 
