@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent.parent
+CONFORMANCE = "subprojects/cudart-cpu/tests/conformance"
 OLDEST = (12, 4)  # the oldest CUDA that cudag builds with
 
 
@@ -128,7 +129,7 @@ class Library:
                 self.called.add("cuda" + function)
         in_headers = "\n".join(without_text(called[path]) for path in headers)
         self.called |= {"device:" + name for name in re.findall(r"\bcuda[A-Z]\w+", in_headers)}
-        self.graph_tests, self.conformance_tests = (self.tests(root / "tests" / name) for name in ("graph", "conformance"))
+        self.graph_tests, self.conformance_tests = self.tests(root / "tests" / "graph"), self.tests(root / CONFORMANCE)
 
     def add_types(self, text, is_detail):
         pattern = r"\b(?:enum class|class|struct)\s+(?:CUDAG_EXPORT\s+)?(\w+)(\s*:[^;{}()]*|\s*)\{"
@@ -176,8 +177,8 @@ def problems(rows, header, library):
             found.append(f"{where} counts as covered, but lib/ and builder/ use neither it nor its twin of the driver")
         if not row.calls and row.name in library.called and not row.name.startswith("cudaGraphNodeType"):
             found.append(f"{where} counts as not covered, but lib/, builder/ or include/ use it: name the cudag call and a test")
-        known, place = (library.graph_tests, "graph") if row.calls else (library.conformance_tests, "conformance")
-        found += [f"{where}: tests/{place} has no test \"{test}\"" for test in row.tests if test not in known]
+        known, place = (library.graph_tests, "tests/graph") if row.calls else (library.conformance_tests, CONFORMANCE)
+        found += [f"{where}: {place} has no test \"{test}\"" for test in row.tests if test not in known]
     found += [f"{name} of CUDA {version} has no row in functions.txt" for name in sorted(header.names - seen)]
     return found
 
@@ -198,7 +199,7 @@ def markdown(rows):
              "<!-- Made by tests/coverage/coverage.py --write from tests/coverage/functions.txt: edit that file. -->", "",
              "Every host function of the graph section of `cuda_runtime_api.h`, every function about stream capture, every kind",
              "of node, and what kernels call for graphs, in CUDA 12.4 to 13.5: the part of cudag that uses it and tests that go",
-             "through it, or why there is none. What cudag does not use may still be tested: in `tests/conformance`.", "",
+             "through it, or why there is none. What cudag does not use may still be tested: in the CPU runtime's conformance suite.", "",
              "| | covered | not yet | not covered |", "|---|---|---|---|"]
     kinds = [row for row in rows if row.name.startswith("cudaGraphNodeType")]
     device = [row for row in rows if row.name.startswith("device:")]

@@ -79,7 +79,7 @@ class Coverage(unittest.TestCase):
                 "include/cudag/detail/inner.hpp": "void inner(int);", "lib/create.cpp": SOURCE, "builder/empty.cpp": "",
                 "tests/graph/graph.cpp": 'TEST_CASE("a graph is made", "[a]") {}\nTEST_CASE("a graph is launched") {}\n'
                                          'TEST_CASE("a long name, "\n          "in two parts", "[a]") {}',
-                "tests/conformance/capture.cpp": 'TEST_CASE("a stream says that it captures", "[a]") {}'}.items():
+                f"{coverage.CONFORMANCE}/capture.cpp": 'TEST_CASE("a stream says that it captures", "[a]") {}'}.items():
             (root / name).parent.mkdir(parents=True, exist_ok=True)
             (root / name).write_text(text)
         self.header = coverage.read_header(root / "toolkit")

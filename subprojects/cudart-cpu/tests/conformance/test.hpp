@@ -1,7 +1,7 @@
 // What every conformance test needs: Catch2, the Runtime API, and requirements that speak of CUDA's error codes.
 #pragma once
 
-#include "../catch.hpp"
+#include "catch.hpp"
 
 #include <cuda_runtime_api.h>
 
