@@ -208,7 +208,7 @@ TEST_CASE("a launch that fails is laid to memory that is not freed only where th
 TEST_CASE("a launch is one call of CUDA's", "[unit][exec]") {
     const cudag::DeviceBuffer<int> x(1);
     cudag::GraphBuilder b;
-    b.kernel({}, multiply_add, x, x, 1, 1);
+    b.kernel({}, multiply_add, x, x, 1, 0);
     cudag::Exec exec = std::move(b).build().instantiate();
     const cudag::Stream stream;
     exec.launch(stream);
