@@ -3,9 +3,11 @@
 #include "cuda/compat.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/version.hpp"
+#include "graph/clone_natives.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/names.hpp"
 #include "new_node.hpp"
 
 #include <cudag/detail/record.hpp>
@@ -74,7 +76,7 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
         const auto inner = std::make_shared<GraphState>(native, source);
         graph.reserve_nested(*inner);
         graph.attach(inner, GraphState::index_unchecked(handle), Place::child);
-        inner->find_natives_in_clone();
+        inner->replace_natives(natives_in(*inner, inner->native()));
     } catch (...) {
         graph.remove_last();
         throw;

@@ -13,7 +13,7 @@ Node add_event(GraphState& graph, NodeKind kind, cudaEvent_t event, Owners&& own
     require_allowed(graph, kind, where);
     require_event(event, [&] { return new_node_subject(kind, where); });
     const bool records = kind == NodeKind::record_event;
-    const EventParams* params = graph.store(EventParams{event, records});
+    const EventParams* params = graph.memory().store(EventParams{event, records});
     graph.reserve_node(owners.size());
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = records ? cudaGraphAddEventRecordNode(&node, graph.native(), nullptr, 0, event)

@@ -1,5 +1,8 @@
 // Adds nodes that allocate graph memory and free it.
-#include "graph/graph_state.hpp"
+#include "add_memory.hpp"
+
+#include "graph/check_edges.hpp"
+#include "graph/names.hpp"
 #include "new_node.hpp"
 
 #include <cudag/detail/record.hpp>
@@ -77,14 +80,6 @@ std::vector<std::uint32_t> ancestors(const GraphState& graph, const std::vector<
            std::move(subject));
 }
 
-/// The memory that node `alloc` of `owner` allocates.
-GraphAllocation& find_allocation(GraphState& owner, std::uint32_t alloc) {
-    const auto precedes = [](const GraphAllocation& memory, std::uint32_t node) {
-        return (memory.alloc ? *memory.alloc : *memory.free) < node; // the node that brought it in
-    };
-    return *std::lower_bound(owner.allocations().begin(), owner.allocations().end(), alloc, precedes);
-}
-
 /// The free node of another graph, if it still exists, that frees `memory`.
 const GraphState* freeing_graph(const GraphAllocation& memory) {
     return memory.freed_elsewhere == Node() || !GraphState::is_alive(memory.freed_elsewhere)
@@ -93,7 +88,7 @@ const GraphState* freeing_graph(const GraphAllocation& memory) {
 }
 
 Node append_free(GraphState& graph, void* address, const SourceLocation& where) {
-    const FreeParams* params = graph.store(FreeParams{address});
+    const FreeParams* params = graph.memory().store(FreeParams{address});
     graph.reserve_node();
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = cudaGraphAddMemFreeNode(&node, graph.native(), nullptr, 0, address);
@@ -104,13 +99,13 @@ Node append_free(GraphState& graph, void* address, const SourceLocation& where) 
 
 /// Frees memory that another graph allocates.
 Node free_foreign(GraphState& graph, GraphState& owner, std::uint32_t alloc, const SourceLocation& where) {
-    GraphAllocation& memory = find_allocation(owner, alloc);
+    GraphAllocation& memory = owner.allocations().of_node(alloc);
     if (memory.free) refuse_second_free(graph, owner, alloc, owner, *memory.free, where);
-    if (const GraphAllocation* known = graph.find_foreign_memory(memory.address); known != nullptr)
+    if (const GraphAllocation* known = graph.allocations().find_foreign(memory.address); known != nullptr)
         refuse_second_free(graph, owner, alloc, graph, *known->free, where);
-    graph.reserve_allocation();
+    graph.allocations().reserve();
     const Node node = append_free(graph, reinterpret_cast<void*>(memory.address), where);
-    graph.allocations().push_back({memory.address, memory.bytes, std::nullopt, GraphState::index_unchecked(node)});
+    graph.allocations().add({memory.address, memory.bytes, std::nullopt, GraphState::index_unchecked(node)});
     memory.freed_elsewhere = node;
     return node;
 }
@@ -130,7 +125,7 @@ Node free_own(GraphState& graph, GraphAllocation& memory, const SourceLocation& 
 void require_unfreed(const GraphState& graph, const void* address, std::string_view role, NodeKind kind,
                      const SourceLocation& where) {
     if (graph.parent() != nullptr) require_unfreed(*graph.parent(), address, role, kind, where);
-    const GraphAllocation* freed = graph.find_memory(reinterpret_cast<std::uintptr_t>(address));
+    const GraphAllocation* freed = graph.allocations().find(reinterpret_cast<std::uintptr_t>(address));
     if (freed == nullptr || !freed->free) return;
     Subject subject = new_node_subject(kind, where);
     subject.labels = {std::string(graph.nodes()[*freed->alloc].label), std::string(graph.nodes()[*freed->free].label)};
@@ -157,13 +152,13 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
     const MemoryPlace place = place_of(options, subject);
     const std::vector<std::uint32_t> from = ancestors(graph, options.after);
     if (!from.empty()) {
-        graph.settle_edges("alloc");
+        settle_edges(graph, "alloc");
         graph.write_edges(); // CUDA looks for memory to reuse along them
     }
     graph.reserve_node();
-    graph.reserve_native_edges(from.size());
-    graph.reserve_allocation();
-    auto* params = graph.allocate<AllocParams>(1);
+    graph.edge_lists().reserve_native(from.size());
+    graph.allocations().reserve();
+    auto* params = graph.memory().allocate<AllocParams>(1);
 
     cudaMemAllocNodeParams native{};
     native.poolProps.allocType = cudaMemAllocationTypePinned;
@@ -188,8 +183,8 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
     const Node alloc = graph.append(node, {NodeKind::alloc, params, {}, where});
     const std::uint32_t index = GraphState::index_unchecked(alloc);
     for (const std::uint32_t before : from)
-        graph.append_native_edge(before, index);
-    graph.allocations().push_back({reinterpret_cast<std::uintptr_t>(native.dptr), native.bytesize, index});
+        graph.edge_lists().add_native(before, index);
+    graph.allocations().add({reinterpret_cast<std::uintptr_t>(native.dptr), native.bytesize, index});
     return alloc;
 }
 
@@ -198,7 +193,7 @@ Node add_free(GraphState& graph, const Node& alloc, const SourceLocation& where)
     GraphState& owner = GraphState::of(alloc);
     const std::uint32_t index = GraphState::index_unchecked(alloc);
     if (&owner != &graph) return free_foreign(graph, owner, index, where);
-    return free_own(graph, find_allocation(graph, index), where);
+    return free_own(graph, graph.allocations().of_node(index), where);
 }
 
 Node add_free(GraphState& graph, const Allocation& range, const SourceLocation& where) {
@@ -206,7 +201,7 @@ Node add_free(GraphState& graph, const Allocation& range, const SourceLocation& 
     const auto subject = [&] { return new_node_subject(NodeKind::free, where); };
     if (range.bytes == 0) refuse("a span of 0 elements; free what alloc() returned", subject());
     const auto begin = reinterpret_cast<std::uintptr_t>(range.address);
-    GraphAllocation* found = graph.find_memory(begin);
+    const GraphAllocation* found = graph.allocations().find(begin);
     if (found == nullptr)
         refuse(fmt::format("no alloc node of this graph has memory at {}; free what alloc() returned, by its handle if "
                            "it is another graph's",
@@ -219,7 +214,7 @@ Node add_free(GraphState& graph, const Allocation& range, const SourceLocation& 
                            range.bytes, begin - found->address, found->bytes, describe_node(graph, *found->alloc)),
                std::move(wrong));
     }
-    return free_own(graph, *found, where);
+    return free_own(graph, graph.allocations().own(*found), where);
 }
 
 } // namespace cudag::detail

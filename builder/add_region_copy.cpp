@@ -1,4 +1,5 @@
 // Adds copies of several dimensions, and of arrays.
+#include "add_memory.hpp"
 #include "body_copies.hpp"
 #include "cuda/failure.hpp"
 #include "graph/graph_state.hpp"
@@ -13,7 +14,7 @@ Node add_region_copy(GraphState& graph, const RegionCopy& copy, const SourceLoca
     require_allowed(graph, NodeKind::memcpy, where);
     const auto subject = [&] { return new_node_subject(NodeKind::memcpy, where); };
     require_region_copy(copy, subject);
-    const cudaMemcpy3DParms* params = graph.store(runtime_params(copy));
+    const cudaMemcpy3DParms* params = graph.memory().store(runtime_params(copy));
     require_body_copy(graph, params, where);
     require_unfreed(graph, params->dstPtr.ptr, "destination", NodeKind::memcpy, where);
     require_unfreed(graph, params->srcPtr.ptr, "source", NodeKind::memcpy, where);

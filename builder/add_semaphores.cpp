@@ -15,11 +15,11 @@ Node add_semaphores(GraphState& graph, NodeKind kind, std::span<const SemaphoreO
     require_allowed(graph, kind, where);
     const auto subject = [&] { return new_node_subject(kind, where); };
     require_semaphores(operations, subject);
-    auto* list = graph.allocate<SemaphoreOperation>(operations.size());
+    auto* list = graph.memory().allocate<SemaphoreOperation>(operations.size());
     std::copy(operations.begin(), operations.end(), list);
     const bool signals = kind == NodeKind::signal_semaphore;
     const SemaphoreParams* params =
-        graph.store(SemaphoreParams{signals, static_cast<std::uint32_t>(operations.size()), list});
+        graph.memory().store(SemaphoreParams{signals, static_cast<std::uint32_t>(operations.size()), list});
     graph.reserve_node(owners.size());
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = signals ? cudaGraphAddExternalSemaphoresSignalNode(&node, graph.native(), nullptr, 0,

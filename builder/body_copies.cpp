@@ -2,6 +2,7 @@
 #include "body_copies.hpp"
 
 #include "cuda/failure.hpp"
+#include "graph/names.hpp"
 #include "new_node.hpp"
 
 #include <fmt/format.h>

@@ -4,6 +4,8 @@
 #include "cuda/failure.hpp"
 #include "graph/graph_state.hpp"
 
+#include <utility>
+
 namespace cudag::detail {
 
 BuilderGraph::BuilderGraph(GraphState& graph, int device) : graph_(graph) {
@@ -11,11 +13,11 @@ BuilderGraph::BuilderGraph(GraphState& graph, int device) : graph_(graph) {
     checked<GraphError>(cudaGetDevice(&current), "cudaGetDevice");
     if (current != device) checked<GraphError>(cudaSetDevice(device), "cudaSetDevice");
     previous_ = current;
-    graph.set_builder_device(device);
+    graph.construction().device = device;
 }
 
 void BuilderGraph::leave_device() noexcept {
-    if (graph_.set_builder_device(any_device) != previous_) ignore(cudaSetDevice(previous_));
+    if (std::exchange(graph_.construction().device, any_device) != previous_) ignore(cudaSetDevice(previous_));
 }
 
 } // namespace cudag::detail

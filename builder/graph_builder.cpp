@@ -3,10 +3,13 @@
 
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
+#include "graph/check_edges.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/names.hpp"
 #include "loop_check.hpp"
 #include "memory_check.hpp"
 #include "new_conditional.hpp"
+#include "new_node.hpp"
 
 #include <cudag/format.hpp>
 
@@ -76,7 +79,7 @@ GraphState& GraphBuilder::graph() const {
                                    built_at_),
                        {{}, {}, built_at_});
     if (!state_) detail::refuse("a moved-from GraphBuilder was used; use the one that it was moved to");
-    state_->require_not_lost();
+    require_not_destroyed(*state_);
     return *state_;
 }
 
@@ -94,16 +97,16 @@ GraphBuilder GraphBuilder::on(int device) {
 }
 
 void GraphBuilder::check() const {
-    if (const GraphState* body = graph().open_body(); body != nullptr)
+    if (const GraphState* body = graph().construction().open_body; body != nullptr)
         detail::refuse("build: " + describe_place(*body) + " is being written; build() when it has ended");
-    if (const SourceLocation* region = state_->open_region(); region != nullptr)
+    if (const SourceLocation* region = state_->construction().open_region; region != nullptr)
         detail::refuse(
             fmt::format("build: a stream is captured into the graph at {}; build() when that has ended", *region),
             {{}, {}, *region});
-    state_->check_edges("build");
-    if (!state_->allocations().empty()) check_graph_memory(*state_);
+    check_edges(*state_, "build");
+    if (!state_->allocations().list().empty()) check_graph_memory(*state_);
     if (is_view_) return;
-    if (state_->is_spoilt())
+    if (state_->construction().has_unwanted_nodes)
         detail::refuse("build: a node could not be removed after a body or a capture threw, because CUDA removes none "
                        "from a graph with "
                        "memory nodes; write the graph again",
@@ -123,9 +126,9 @@ Graph GraphBuilder::build(SourceLocation location) && {
         detail::refuse("build: this builder adds to a graph that another one builds; build() is called on that one");
     check();
     use_left_over_conditions(*state_);
-    state_->merge_edges();
-    state_->set_built();
-    state_->set_made_at(location);
+    state_->edge_lists().merge(state_->nodes().size());
+    state_->construction().is_built = true;
+    state_->construction().made_at = location;
     built_at_ = location;
     return Graph(std::move(state_));
 }

@@ -3,6 +3,7 @@
 
 #include "cuda/failure.hpp"
 #include "graph/find.hpp"
+#include "graph/names.hpp"
 #include "node/kernel_attributes.hpp"
 #include "set_condition.hpp"
 

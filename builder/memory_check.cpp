@@ -2,6 +2,7 @@
 #include "memory_check.hpp"
 
 #include "cuda/failure.hpp"
+#include "graph/names.hpp"
 #include "memory_uses.hpp"
 #include "plan/edge_groups.hpp"
 #include "plan/reach.hpp"
@@ -105,7 +106,7 @@ class Check {
         Reach backward(graph_.edges(), place, Reach::Along::against);
         const std::vector<Candidate> candidates = sorted_candidates(order);
 
-        const auto& memory = graph_.allocations();
+        const auto& memory = graph_.allocations().list();
         std::vector<bool> placed(uses_.size());
         auto first = candidates.begin();
         for (std::uint32_t i = 0; i < memory.size(); ++i) {
@@ -129,7 +130,7 @@ class Check {
   private:
     /// In order of the allocations.
     [[nodiscard]] std::vector<Candidate> sorted_candidates(const std::vector<std::uint32_t>& order) const {
-        const auto& memory = graph_.allocations();
+        const auto& memory = graph_.allocations().list();
         constexpr auto none = std::numeric_limits<std::uint32_t>::max();
         std::vector<std::uint32_t> begins(order.size(), none);
         std::vector<std::uint32_t> ends(order.size(), none);
@@ -218,7 +219,7 @@ class Check {
         // where memory is reused, the allocation that comes last before the use is the one that was meant
         const std::vector<bool> before = all_from(use.node, incoming_, &EdgeRecord::from);
         const GraphAllocation* meant = nullptr;
-        for (const GraphAllocation& memory : graph_.allocations())
+        for (const GraphAllocation& memory : graph_.allocations().list())
             if (memory.overlaps(use.begin, use.bytes) && (meant == nullptr || !memory.alloc || before[*memory.alloc]))
                 meant = &memory;
         Subject subject = node_subject(*use.graph, use.index, "build: ");

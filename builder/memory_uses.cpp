@@ -26,7 +26,7 @@ Range range_of(const void* address, std::size_t bytes) {
 class Collector {
   public:
     explicit Collector(const GraphState& graph) {
-        note(graph.allocations());
+        note(graph.allocations().list());
         for (std::uint32_t node = 0; node < graph.nodes().size(); ++node)
             collect(node, graph, node);
         for (const auto& inner : graph.nested())

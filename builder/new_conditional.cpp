@@ -5,6 +5,8 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/version.hpp"
+#include "graph/check_edges.hpp"
+#include "graph/names.hpp"
 #include "new_node.hpp"
 #include "set_condition.hpp"
 
@@ -73,10 +75,17 @@ std::optional<Node> add_reset(GraphState& body, std::uint32_t index) {
     return add_set_condition(body, condition->handle, *condition->initial, "reset of " + name, node.location);
 }
 
+/// Whether a graph is a body that runs more than once each time the graph around it starts.
+bool is_repeated(const GraphState& graph) {
+    if (graph.parent() == nullptr) return false;
+    const auto* node = std::get_if<const ConditionalParams*>(&graph.parent()->nodes()[graph.parent_node()].params);
+    return (node != nullptr && (*node)->kind == ConditionalKind::while_) || is_repeated(*graph.parent());
+}
+
 /// CUDA assigns initial values once a launch. Where a body is repeated, kernels assign them, before everything else in
 /// the body that has the conditional: what kernels of that body set afterwards holds.
 void reset_conditions(GraphState& body) {
-    if (!body.is_repeated()) return;
+    if (!is_repeated(body)) return;
     const DeviceGuard device(body.device()); // the function that wrote the body may have left another one
     const std::vector<std::uint32_t> roots = roots_of(body);
     const auto count = static_cast<std::uint32_t>(body.nodes().size());
@@ -86,12 +95,12 @@ void reset_conditions(GraphState& body) {
             if (const auto reset = add_reset(body, i)) resets.push_back(*reset);
     constexpr std::size_t few = 64; // edges: above it, all meet in the last reset
     if (resets.size() > 1 && resets.size() * roots.size() > few) {
-        body.add_edges(resets.back(), resets.data(), resets.size() - 1);
+        add_edges(resets.back(), resets.data(), resets.size() - 1);
         resets.erase(resets.begin(), resets.end() - 1);
     }
     if (resets.empty()) return;
     for (const std::uint32_t root : roots)
-        body.add_edges(body.handle(root), resets.data(), resets.size());
+        add_edges(body.handle(root), resets.data(), resets.size());
 }
 
 /// Node `index` of `graph` is about to go, with all inside it: the conditions that nodes look at there are free again.
@@ -119,7 +128,8 @@ NewConditional::NewConditional(GraphState& graph, ConditionalKind kind, const Co
         refuse(fmt::format("the current device is {}, the condition was made on device {}; both belong to one device",
                            device, record.device),
                subject_of(kind, where));
-    const auto* params = graph.store(ConditionalParams{kind, record.handle, static_cast<std::uint32_t>(bodies)});
+    const auto* params =
+        graph.memory().store(ConditionalParams{kind, record.handle, static_cast<std::uint32_t>(bodies)});
     graph.reserve_node();
     graph.reserve_nested(bodies);
 
@@ -155,8 +165,9 @@ NewConditional::~NewConditional() {
 }
 
 void NewConditional::remove() noexcept {
-    graph_.set_open_body(nullptr);
-    if (!graph_.is_lost()) { // else the root, with its conditions, is out of use, and no longer above this graph
+    graph_.construction().open_body = nullptr;
+    if (!graph_.construction()
+             .destroyed_by) { // else the root, with its conditions, is out of use, and no longer above this graph
         Conditions& conditions = graph_.root().conditions();
         free_conditions(graph_, index_, conditions);
         conditions.leave_over_from(conditions_before_);
@@ -166,21 +177,21 @@ void NewConditional::remove() noexcept {
 
 std::shared_ptr<GraphState> NewConditional::open_body(std::size_t number) {
     body_ = graph_.nested_in(index_)[number];
-    graph_.set_open_body(body_.get());
+    graph_.construction().open_body = body_.get();
     return body_;
 }
 
 void NewConditional::close_body() {
-    body_->require_not_lost();
-    if (body_->is_spoilt())
+    require_not_destroyed(*body_);
+    if (body_->construction().has_unwanted_nodes)
         refuse("a node could not be removed after a capture threw, because CUDA removes none from a graph with memory "
                "nodes; let the exception leave the body",
                {describe_place(*body_)}, cudaErrorNotSupported);
-    body_->check_edges([this] { return describe_place(*body_); });
-    body_->merge_edges();
+    check_edges(*body_, [this] { return describe_place(*body_); });
+    body_->edge_lists().merge(body_->nodes().size());
     reset_conditions(*body_);
-    body_->set_built();
-    graph_.set_open_body(nullptr);
+    body_->construction().is_built = true;
+    graph_.construction().open_body = nullptr;
 }
 
 Node NewConditional::keep() noexcept {

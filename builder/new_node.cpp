@@ -1,6 +1,8 @@
 // Names and places of nodes that are about to be added.
 #include "new_node.hpp"
 
+#include "graph/names.hpp"
+
 #include <cudag/format.hpp>
 
 #include <utility>
@@ -25,16 +27,26 @@ bool is_allowed_in_body(NodeKind kind) noexcept {
     }
 }
 
+void require_not_destroyed(const GraphState& graph) {
+    const auto& where = graph.construction().destroyed_by;
+    if (!where) return;
+    refuse(
+        fmt::format("the graph under construction was lost when the capture at {} was broken, which made CUDA destroy "
+                    "it; start again with a new GraphBuilder",
+                    *where),
+        {{}, {}, *where});
+}
+
 void require_open(const GraphState& graph, Subject subject) {
-    graph.require_not_lost();
+    require_not_destroyed(graph);
     if (graph.is_orphan())
         refuse("this builder wrote a body that has thrown, or whose graph no longer exists; it takes no more nodes",
                std::move(subject));
-    if (const GraphState* body = graph.open_body(); body != nullptr)
+    if (const GraphState* body = graph.construction().open_body; body != nullptr)
         refuse(fmt::format("it is added inside {} with the builder outside of it; use the body's builder",
                            describe_place(*body)),
                std::move(subject));
-    if (const SourceLocation* region = graph.open_region(); region != nullptr)
+    if (const SourceLocation* region = graph.construction().open_region; region != nullptr)
         refuse(
             fmt::format("it is added while a stream is captured into the graph at {}; enqueue it into that stream, or "
                         "add it before or after the capture",

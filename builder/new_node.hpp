@@ -17,9 +17,19 @@ namespace cudag::detail {
 /// Whether CUDA allows nodes of this kind in the bodies of conditionals.
 [[nodiscard]] bool is_allowed_in_body(NodeKind kind) noexcept;
 
+/// Throws GraphError if CUDA has destroyed `graph`, because a capture into it was broken.
+void require_not_destroyed(const GraphState& graph);
+
 /// Throws GraphError about `subject` if `graph` takes no nodes now: it is built, gone or lost, or waits for a body or a
 /// captured region to end; or if it is a body of another device than the current one.
 void require_open(const GraphState& graph, Subject subject);
+
+/// Whether nodes of any kind may be added.
+[[nodiscard]] inline bool is_open_root(const GraphState& graph) noexcept {
+    const Construction& construction = graph.construction();
+    return graph.place() == Place::root && !construction.is_built && construction.open_body == nullptr &&
+           construction.open_region == nullptr && !graph.is_orphan();
+}
 
 /// What `require_allowed` asks where `graph` is no open root.
 void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& where);
@@ -27,7 +37,7 @@ void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& w
 /// Throws GraphError if `graph` is built, or waits for a body of one of its nodes to end, or is a body that takes no
 /// nodes of `kind`. Every function that adds a node asks this first.
 inline void require_allowed(const GraphState& graph, NodeKind kind, const SourceLocation& where) {
-    if (graph.is_open_root()) [[likely]]
+    if (is_open_root(graph)) [[likely]]
         return;
     require_fit(graph, kind, where);
 }

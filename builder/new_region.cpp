@@ -5,6 +5,8 @@
 #include "cuda/compat.hpp"
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
+#include "graph/clone_natives.hpp"
+#include "graph/names.hpp"
 #include "new_node.hpp"
 #include "read/edge_reader.hpp"
 #include "read/reader.hpp"
@@ -75,7 +77,7 @@ struct NewRegion::Clone {
     Clone& operator=(const Clone&) = delete;
 
     cudaGraph_t native;
-    GraphState::Natives nodes;
+    CloneNatives nodes;
 };
 
 NewRegion::NewRegion(GraphState& graph, cudaStream_t stream, const CaptureOptions& options, const SourceLocation& where)
@@ -87,7 +89,7 @@ NewRegion::NewRegion(GraphState& graph, cudaStream_t stream, const CaptureOption
     auto state = std::make_unique<CaptureState>(stream, options, where, graph.native(), first_native_);
     state_ = state.get();
     capture_.reset(new StreamCapture(Unchecked(), std::move(state)));
-    graph.set_open_region(&location_);
+    graph.construction().open_region = &location_;
 }
 
 NewRegion::~NewRegion() {
@@ -97,7 +99,7 @@ NewRegion::~NewRegion() {
 void NewRegion::drop() noexcept {
     if (std::exchange(ended_, true)) return;
     if (!state_->has_ended()) save();
-    graph_.set_open_region(nullptr);
+    graph_.construction().open_region = nullptr;
     if (has_survived())
         remove_captured();
     else
@@ -115,7 +117,7 @@ bool NewRegion::has_survived() noexcept {
 
 void NewRegion::fail(const CaptureError& cause) {
     drop();
-    if (!graph_.is_lost()) throw;
+    if (!graph_.construction().destroyed_by) throw;
     const char* reason = state_->abandon() == CaptureEnd::elsewhere
                              ? "because what ended the capture has destroyed it: leave that to the GraphBuilder, and"
                              : "because CUDA destroys a graph into which a capture is broken, and cannot clone this "
@@ -136,7 +138,7 @@ CapturedNode NewRegion::finish() {
     }
     ended_ = true;
     clone_.reset();
-    graph_.set_open_region(nullptr);
+    graph_.construction().open_region = nullptr;
     try {
         return describe();
     } catch (...) {
@@ -196,14 +198,14 @@ void NewRegion::save() noexcept {
     if (graph_.parent() != nullptr || !graph_.conditions().all().empty()) return;
     try {
         if (!will_break()) return; // asked first: what follows looks at all graphs inside this one
-        if (graph_.has_memory_nodes() || graph_.has_device_updatable()) return;
+        if (has_memory_nodes(graph_) || has_device_updatable(graph_)) return;
         cudaGraph_t native = nullptr;
         {
             const ThreadCaptureMode relaxed(CaptureMode::relaxed);
             checked<GraphError>(cudaGraphClone(&native, graph_.native()), "cudaGraphClone");
         }
         auto clone = std::make_unique<Clone>(native);
-        clone->nodes = graph_.natives_in(native);
+        clone->nodes = natives_in(graph_, native);
         std::vector<cudaGraphNode_t> nodes = captured();
         for (cudaGraphNode_t& node : nodes)
             checked<GraphError>(cudaGraphNodeFindInClone(&node, node, native), "cudaGraphNodeFindInClone");
@@ -213,16 +215,16 @@ void NewRegion::save() noexcept {
 }
 
 void NewRegion::recover() noexcept {
-    if (clone_ == nullptr) return graph_.root().lose(location_);
+    if (clone_ == nullptr) return graph_.root().set_destroyed_by(location_);
     graph_.replace_natives(std::move(clone_->nodes));
     clone_->native = nullptr;
 }
 
 void NewRegion::remove_captured() noexcept {
     try {
-        if (!destroy_nodes(captured())) graph_.set_spoilt();
+        if (!destroy_nodes(captured())) graph_.construction().has_unwanted_nodes = true;
     } catch (...) {
-        graph_.set_spoilt();
+        graph_.construction().has_unwanted_nodes = true;
     }
     graph_.forget_from(first_);
 }
@@ -268,7 +270,7 @@ CapturedNode NewRegion::describe() {
         if (!has_before[i]) roots.push_back(first_ + i);
         if (!has_after[i]) tails.push_back(first_ + i);
     }
-    std::pmr::memory_resource& memory = graph_.region_memory();
+    std::pmr::memory_resource& memory = graph_.memory().of_regions();
     const RegionNodes* nodes = new (memory.allocate(sizeof(RegionNodes)))
         RegionNodes{first_, count, store(memory, roots), store(memory, tails), location_};
     graph_.keep(std::move(state_->owners()));

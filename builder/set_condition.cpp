@@ -86,7 +86,7 @@ Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, 
     require_version(12080, "a condition with an initial value in a body that is repeated", subject);
     void* const kernel = set_condition_kernel();
 
-    auto* memory = graph.allocate_bytes(sizeof(KernelParams) + signature.bytes);
+    auto* memory = graph.memory().allocate_bytes(sizeof(KernelParams) + signature.bytes);
     std::byte* values = memory + sizeof(KernelParams);
     void* arguments[] = {values + parameters[0].offset, values + parameters[1].offset};
     std::memcpy(arguments[0], &condition, sizeof condition);

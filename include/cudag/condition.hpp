@@ -11,7 +11,7 @@
 namespace cudag {
 
 namespace detail {
-class GraphState;
+class GraphIdentity;
 struct GraphSlot;
 } // namespace detail
 
@@ -34,7 +34,7 @@ class Condition {
     Condition() = delete; // cudag: a Condition comes from builder.condition()
 
   private:
-    friend class detail::GraphState;
+    friend class detail::GraphIdentity;
     Condition(cudaGraphConditionalHandle handle, detail::GraphSlot* slot, std::uint32_t generation) noexcept
         : handle_(handle), slot_(slot), generation_(generation) {}
 

@@ -56,7 +56,7 @@ class CapturedNode;
 
 namespace detail {
 
-class GraphState;
+class GraphIdentity;
 struct GraphSlot;
 
 /// The values are those of `cudaGraphConditionalNodeType`, of which CUDA 12.4 knows the first two.
@@ -104,7 +104,7 @@ class CUDAG_EXPORT Node {
     friend bool operator==(const Node&, const Node&) = default;
 
   private:
-    friend class detail::GraphState;
+    friend class detail::GraphIdentity;
     void require_kind(NodeKind expected) const;
     void require_conditional(detail::ConditionalKind expected) const;
 

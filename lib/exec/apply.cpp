@@ -5,6 +5,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
+#include "graph/names.hpp"
 #include "node/native_params.hpp"
 #include "update_rules.hpp"
 
@@ -45,10 +46,10 @@ struct ChangedNode {
 /// Everything that can fail before the first node is pushed.
 std::vector<ChangedNode> changes_of(ExecState& exec, const GraphState& graph) {
     std::size_t count = 0;
-    graph.for_each_change_since(exec.seen(), [&](const UpdatedNode&) { ++count; });
+    graph.changes().for_each_since(exec.seen(), [&](const UpdatedNode&) { ++count; });
     std::vector<ChangedNode> changed;
     changed.reserve(count);
-    graph.for_each_change_since(exec.seen(), [&](const UpdatedNode& node) {
+    graph.changes().for_each_since(exec.seen(), [&](const UpdatedNode& node) {
         Shadow& shadow = exec.shadow({*node.graph, node.index});
         exec.reserve(shadow, node.params); // the update of a whole graph may have given the node another kernel
         ChangedNode& change = changed.emplace_back(ChangedNode{node, shadow, version_of(Owners(node.owners))});
@@ -73,7 +74,7 @@ std::size_t Exec::apply(const Graph& graph) {
                         "update(graph) takes another one",
                         detail::describe_graph(exec.source()), detail::describe_graph(source)));
     const auto lock = source.lock();
-    if (exec.seen() == source.version()) return 0;
+    if (exec.seen() == source.changes().version()) return 0;
 
     std::vector<detail::ChangedNode> changed = detail::changes_of(exec, source);
     detail::bind_context();
@@ -95,7 +96,7 @@ std::size_t Exec::apply(const Graph& graph) {
         detail::Shadows::assign(change.shadow, change.node.params);
         exec.commit(change.shadow, std::move(change.owners));
     }
-    exec.set_seen(source.version());
+    exec.set_seen(source.changes().version());
     return changed.size();
 }
 

@@ -5,6 +5,7 @@
 #include "cuda/kernel_name.hpp"
 #include "exec_state.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/names.hpp"
 #include "update_rules.hpp"
 
 #include <fmt/format.h>
@@ -46,7 +47,7 @@ bool is_bound_parameter(const KernelParams& kernel, const KernelParams& bound, s
 /// The arguments bound to `id` in `target`, and their former values.
 void collect(const UpdateTarget& target, const GraphState& graph, std::uint64_t id, std::size_t bytes,
              std::vector<Change>& changes, std::vector<std::byte>& former) {
-    for (const Binding& binding : graph.bindings(id)) {
+    for (const Binding& binding : graph.bindings().of(id)) {
         const KernelParams& kernel = kernel_in(target, graph, binding.node);
         const KernelParams& bound = *std::get<const KernelParams*>(graph.nodes()[binding.node].params);
         const KernelSignature& signature = *kernel.signature;

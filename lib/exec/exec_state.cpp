@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "graph/diff.hpp"
+#include "graph/names.hpp"
 #include "node/disabled_memset.hpp"
 #include "owners/reclaim.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 
 /// An allocation that its own graph does not free; null if there is none.
 const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& owner) {
-    for (const GraphAllocation& memory : graph.allocations()) {
+    for (const GraphAllocation& memory : graph.allocations().list()) {
         if (!memory.alloc || memory.free) continue;
         owner = &graph;
         return &memory;
@@ -55,13 +56,13 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
                      std::shared_ptr<HostLaunches> launches, const std::vector<HostNodeRun>& hosts)
     : native_(native), source_(std::move(source)), claimed_(source_), basis_(source_),
       claim_(launches ? launches->claim() : nullptr), host_launches_(std::move(launches)), options_(options),
-      seen_(source_->version()), uploaded_(options.upload_stream.has_value()) {
+      seen_(source_->changes().version()), uploaded_(options.upload_stream.has_value()) {
     for (const HostNodeRun& host : hosts)
         checked<InstantiateError>(set_host_run(native, host.node, *host.run), "cudaGraphExecHostNodeSetParams");
     source_->number_nodes();
     shadows_ = shadows_from(*source_);
     options_.upload_stream.reset();
-    if (source_->version() != 0) in_flight_.begin_tracking();
+    if (source_->changes().version() != 0) in_flight_.begin_tracking();
     source_->exec_made();
 }
 
@@ -157,7 +158,7 @@ void ExecState::upload(cudaStream_t stream) {
 void ExecState::launch(cudaStream_t stream) {
     if (must_park_) [[unlikely]]
         park_all();
-    if (!uploaded_ && source_->has_device_updatable()) [[unlikely]]
+    if (!uploaded_ && has_device_updatable(*source_)) [[unlikely]]
         upload(stream); // what kernels change must be on the device before
     StreamKey target;
     if (host_launches_) [[unlikely]] {
@@ -243,7 +244,7 @@ NativeResult ExecState::set_params(const ExecNode& node, const NodeParams& param
 }
 
 std::vector<HostNodeRun> ExecState::host_runs(const GraphState& mine, const GraphState& next) {
-    if (!next.has_host_tasks()) return {};
+    if (!has_host_tasks(next)) return {};
     return make_host_runs(host_launches(), mine, next);
 }
 
@@ -256,13 +257,13 @@ void ExecState::set_host_runs(const std::vector<HostNodeRun>& runs) noexcept {
 
 std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const {
     auto shadows = std::make_unique<Shadows>();
-    if (basis.version() == 0 && disabled_memsets_.empty()) return shadows;
+    if (basis.changes().version() == 0 && disabled_memsets_.empty()) return shadows;
     for_each_graph_pair(*source_, basis, [&](const GraphState& mine, const GraphState& theirs) {
-        theirs.for_each_updated([&](const UpdatedNode& node) {
-            if (node.index >= mine.nodes().size()) return; // CUDA is going to refuse such a graph
+        for (const UpdatedNode& node : theirs.updated().all()) {
+            if (node.index >= mine.nodes().size()) continue; // CUDA is going to refuse such a graph
             Shadow& shadow = shadows->make(mine.first_number() + node.index, source_->node_total(), node.params);
             shadow.owners = version_of(Owners(node.owners));
-        });
+        }
         for (const ExecNode& node : disabled_memsets_) { // they stay disabled
             if (&node.graph != &mine || node.index >= theirs.nodes().size()) continue;
             const std::uint32_t number = mine.first_number() + node.index;
@@ -282,10 +283,10 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     host_owners_ = std::move(host_owners);
     shadows_->retire(in_flight_);
     shadows_ = std::move(shadows);
-    if (basis->version() != 0) in_flight_.begin_tracking();
-    if (basis == source_) seen_ = basis->version();
-    if (source_->has_memory_nodes()) { // so has the basis: CUDA counts this exec as one of the graph that it was
-                                       // updated from
+    if (basis->changes().version() != 0) in_flight_.begin_tracking();
+    if (basis == source_) seen_ = basis->changes().version();
+    if (has_memory_nodes(*source_)) { // so has the basis: CUDA counts this exec as one of the graph that it was
+                                      // updated from
         claimed_->exec_gone();
         basis->exec_made();
         claimed_ = basis;

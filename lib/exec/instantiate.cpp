@@ -6,6 +6,7 @@
 #include "exec_state.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
+#include "graph/names.hpp"
 #include "owners/reclaim.hpp"
 
 #include <fmt/format.h>
@@ -72,7 +73,7 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     std::shared_ptr<detail::HostLaunches> launches;
     std::vector<detail::HostNodeRun> hosts;
     std::vector<std::shared_ptr<const void>> host_owners;
-    if (graph.has_host_tasks()) {
+    if (has_host_tasks(graph)) {
         launches = std::make_shared<detail::HostLaunches>(std::make_shared<detail::HostClaim>());
         hosts = make_host_runs(launches, graph, graph);
         for (const detail::HostNodeRun& host : hosts)

@@ -31,8 +31,8 @@ class PendingUpdate {
                 exec_.reserve(shadow, params);
                 nodes_.push_back({&shadow, &params});
             }
-            after.for_each_updated(
-                [&](const UpdatedNode& node) { nodes_[first + node.index].owners = version_of(Owners(node.owners)); });
+            for (const UpdatedNode& node : after.updated().all())
+                nodes_[first + node.index].owners = version_of(Owners(node.owners));
         });
     }
 

@@ -8,6 +8,7 @@
 #include "graph/device_rules.hpp"
 #include "graph/diff.hpp"
 #include "graph/find.hpp"
+#include "graph/names.hpp"
 #include "node/native_params.hpp"
 #include "owners/reclaim.hpp"
 
@@ -104,12 +105,12 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     GraphState& next = *basis;
     const auto lock = next.lock();
     // A graph that was captured is not read for an update that CUDA takes: it costs more than all the rest.
-    const bool known = (exec.source().is_read() && next.is_read()) || exec.source().has_device_updatable() ||
-                       next.has_device_updatable();
+    const bool known = (exec.source().is_read() && next.is_read()) || has_device_updatable(exec.source()) ||
+                       has_device_updatable(next);
     if (known)
         if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
     next.complete_native();
-    static_cast<void>(exec.source().has_memory_nodes()); // reads it: take_all() asks, and cannot fail
+    static_cast<void>(has_memory_nodes(exec.source())); // reads it: take_all() asks, and cannot fail
     std::unique_ptr<Shadows> shadows = exec.shadows_from(next);
     const std::vector<HostNodeRun> hosts = exec.host_runs(exec.source(), next);
     OwnerVersions host_owners = version_of(owners_of(hosts));

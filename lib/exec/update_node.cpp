@@ -7,6 +7,7 @@
 #include "cuda/kernel_name.hpp"
 #include "exec_state.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/names.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node/native_params.hpp"
 #include "node/operands.hpp"
@@ -107,7 +108,7 @@ class GraphUpdate {
     void commit() noexcept {
         graph_.count_change(node_, std::move(next_));
         const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params);
-        if (host != nullptr && is_host_task(**host)) graph_.set_host_tasks();
+        if (host != nullptr && is_host_task(**host)) graph_.special().host_tasks = true;
     }
 
   private:

@@ -6,6 +6,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
 #include "graph_state.hpp"
+#include "names.hpp"
 
 #include <cxxabi.h>
 

@@ -4,6 +4,7 @@
 #include "captured_node.hpp"
 #include "cuda/failure.hpp"
 #include "graph_state.hpp"
+#include "names.hpp"
 
 #include <cudag/format.hpp>
 
@@ -73,9 +74,9 @@ void CapturedNode::add_edges(const Node* from, std::size_t count) const {
                 fmt::format("it is in the region captured at {}, which cannot come after itself", region_->location),
                 node_subject(graph, index, "after: "));
     }
-    graph.reserve_edges(region_->roots.size() * count); // only the first root can fail
+    graph.edge_lists().logical().reserve(region_->roots.size() * count); // only the first root can fail
     for (const std::uint32_t root : region_->roots)
-        graph.add_edges(graph.handle(root), from, count);
+        detail::add_edges(graph.handle(root), from, count);
 }
 
 } // namespace cudag

@@ -1,6 +1,9 @@
 // Refuses edges that CUDA cannot take, by the names of their nodes.
+#include "check_edges.hpp"
+
 #include "cuda/failure.hpp"
 #include "graph_state.hpp"
+#include "names.hpp"
 
 #include <fmt/format.h>
 
@@ -47,14 +50,25 @@ namespace {
 
 } // namespace
 
-void GraphState::check_edges(const char* action) const {
-    check_edges([action] { return std::string(action); });
+void check_edges(const GraphState& graph, const char* action) {
+    check_edges(graph, [action] { return std::string(action); });
 }
 
-void GraphState::check_edges(const std::function<std::string()>& action) const {
-    if (const auto cycle = edges_.find_cycle(nodes_.size()); !cycle.empty()) refuse_cycle(*this, cycle, action());
-    if (const auto edges = edges_.find_contradiction(nodes_.size()); !edges.empty())
-        refuse_contradiction(*this, edges, action());
+void check_edges(const GraphState& graph, const std::function<std::string()>& action) {
+    const Edges& edges = graph.edge_lists().logical();
+    const std::size_t nodes = graph.nodes().size();
+    if (const auto cycle = edges.find_cycle(nodes); !cycle.empty()) refuse_cycle(graph, cycle, action());
+    if (const auto found = edges.find_contradiction(nodes); !found.empty())
+        refuse_contradiction(graph, found, action());
+}
+
+void settle_edges(GraphState& graph, const char* action) {
+    GraphEdges& edges = graph.edge_lists();
+    if (!edges.logical().only_extend()) {
+        check_edges(graph, action);
+        edges.merge(graph.nodes().size());
+    }
+    edges.logical().settle();
 }
 
 } // namespace cudag::detail

@@ -2,6 +2,7 @@
 #include "condition_pairs.hpp"
 
 #include "diff.hpp"
+#include "names.hpp"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,11 @@
 // Conditions: made, checked where they are used, and left over when a body throws.
 #include "conditions.hpp"
 
+#include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
 #include "graph_state.hpp"
+#include "names.hpp"
 
 #include <cudag/detail/argument.hpp>
 #include <cudag/detail/graph_body.hpp>

@@ -2,6 +2,7 @@
 #include "device_rules.hpp"
 
 #include "cuda/failure.hpp"
+#include "names.hpp"
 #include "node/kernel_attributes.hpp"
 
 #include <cudag/format.hpp>
@@ -72,12 +73,12 @@ void require_device_launchable(const GraphState& graph) {
 }
 
 FoundNode find_device_updatable(const GraphState& graph) {
-    if (!graph.may_have_device_updatable()) return {};
+    if (!may_have_device_updatable(graph)) return {};
     const FoundNode node = find_node(graph, [](const GraphState& g, std::uint32_t i) {
         const auto* kernel = std::get_if<const KernelParams*>(&g.nodes()[i].params);
         return kernel != nullptr && is_device_updatable(**kernel);
     });
-    if (node) node.graph->set_device_updatable(); // now it is known
+    if (node) node.graph->special().device_updatable = true; // now it is known
     return node;
 }
 

@@ -2,6 +2,8 @@
 #include "diff.hpp"
 
 #include "diff_params.hpp"
+#include "graph_locks.hpp"
+#include "names.hpp"
 
 #include <cudag/format.hpp>
 #include <cudag/graph.hpp>

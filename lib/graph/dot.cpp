@@ -3,6 +3,7 @@
 
 #include "cuda/kernel_name.hpp"
 #include "graph_state.hpp"
+#include "names.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node/region_params.hpp"
 

@@ -1,6 +1,7 @@
-// Logical edges of a graph: added by handles, and settled before CUDA gets them.
+// Logical edges of a graph: added by handles.
 #include "cuda/failure.hpp"
 #include "graph_state.hpp"
+#include "names.hpp"
 
 #include <cudag/format.hpp>
 
@@ -24,57 +25,39 @@ EdgeKind kind_of(const Dependency& source) {
     return source.kind;
 }
 
-} // namespace
-
-void add_edges(const Node& to, const Node* from, std::size_t count) {
-    GraphState::of(to).add_edges(to, from, count);
-}
-void add_edges(const Node& to, const Dependency* from, std::size_t count) {
-    GraphState::of(to).add_edges(to, from, count);
-}
-
-void GraphState::add_edges(const Node& to, const Node* from, std::size_t count) {
-    add_edges_from(to, std::span(from, count));
-}
-
-void GraphState::add_edges(const Node& to, const Dependency* from, std::size_t count) {
-    add_edges_from(to, std::span(from, count));
-}
-
 template <class Sources>
-void GraphState::add_edges_from(const Node& to, const Sources& sources) {
-    const std::uint32_t target = index_unchecked(to);
-    if (is_built() && place() == Place::body)
-        refuse("the body that it is in has ended; edges are added inside it", node_subject(*this, target, "after: "));
-    if (is_built())
-        refuse(made_at_.line == 0 ? "its Graph is built; edges are added before build()"
-                                  : fmt::format("its Graph is built, at {}; edges are added before build()", made_at_),
-               node_subject(*this, target, "after: "));
-    const std::size_t before = edges_.size();
+void add_edges_from(const Node& to, const Sources& sources) {
+    GraphState& graph = GraphState::of(to);
+    const std::uint32_t target = GraphState::index_unchecked(to);
+    const auto subject = [&] { return node_subject(graph, target, "after: "); };
+    if (graph.is_built() && graph.place() == Place::body)
+        refuse("the body that it is in has ended; edges are added inside it", subject());
+    if (graph.is_built())
+        refuse(graph.made_at().line == 0
+                   ? "its Graph is built; edges are added before build()"
+                   : fmt::format("its Graph is built, at {}; edges are added before build()", graph.made_at()),
+               subject());
+    Edges& edges = graph.edge_lists().logical();
+    const std::size_t before = edges.size();
     try {
         for (const auto& from : sources) {
-            const std::uint32_t source = index_of(node_of(from), "after");
-            if (source == target) refuse("a node cannot come after itself", node_subject(*this, target, "after: "));
-            edges_.add({source, target, kind_of(from)});
+            const std::uint32_t source = graph.index_of(node_of(from), "after");
+            if (source == target) refuse("a node cannot come after itself", subject());
+            edges.add({source, target, kind_of(from)});
         }
     } catch (...) {
-        edges_.take_back(before);
+        edges.take_back(before);
         throw;
     }
 }
 
-void GraphState::merge_edges() {
-    const std::size_t before = edges_.size();
-    edges_.merge(nodes_.size());
-    if (edges_.size() != before) written_edges_ = 0;
-}
+} // namespace
 
-void GraphState::settle_edges(const char* action) {
-    if (!edges_.only_extend()) {
-        check_edges(action);
-        merge_edges();
-    }
-    edges_.settle();
+void add_edges(const Node& to, const Node* from, std::size_t count) {
+    add_edges_from(to, std::span(from, count));
+}
+void add_edges(const Node& to, const Dependency* from, std::size_t count) {
+    add_edges_from(to, std::span(from, count));
 }
 
 } // namespace cudag::detail

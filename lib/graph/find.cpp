@@ -2,6 +2,7 @@
 #include "find.hpp"
 
 #include "cuda/driver.hpp"
+#include "names.hpp"
 
 #include <cudag/format.hpp>
 

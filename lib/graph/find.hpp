@@ -73,7 +73,7 @@ enum class HandlesOf { origin, origin_and_itself };
 
 /// The first node that allocates or frees graph memory.
 [[nodiscard]] inline FoundNode find_memory_node(const GraphState& graph) {
-    if (!graph.has_memory_nodes()) return {};
+    if (!has_memory_nodes(graph)) return {};
     return find_node(graph, [](const GraphState& g, std::uint32_t i) {
         return g.nodes()[i].kind == NodeKind::alloc || g.nodes()[i].kind == NodeKind::free;
     });

@@ -2,11 +2,13 @@
 #include <cudag/format.hpp>
 #include <cudag/graph.hpp>
 
+#include "clone_natives.hpp"
 #include "cuda/failure.hpp"
 #include "device_rules.hpp"
 #include "find.hpp"
 #include "graph_state.hpp"
 #include "kernel_match.hpp"
+#include "names.hpp"
 
 #include <utility>
 
@@ -99,7 +101,7 @@ Graph Graph::clone() const {
         detail::ignore(cudaGraphDestroy(native));
         throw;
     }
-    copy->find_natives_in_clone();
+    copy->replace_natives(natives_in(*copy, native));
     return Graph(std::move(copy));
 }
 

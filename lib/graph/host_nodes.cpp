@@ -2,6 +2,7 @@
 #include "host_nodes.hpp"
 
 #include "diff.hpp"
+#include "names.hpp"
 
 namespace cudag::detail {
 

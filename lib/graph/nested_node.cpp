@@ -4,6 +4,7 @@
 #include "cuda/failure.hpp"
 #include "find.hpp"
 #include "graph_state.hpp"
+#include "names.hpp"
 
 #include <fmt/format.h>
 

@@ -6,6 +6,7 @@
 #include "cuda/kernel_name.hpp"
 #include "graph_state.hpp"
 #include "kernel_match.hpp"
+#include "names.hpp"
 #include "node/kernel_attributes.hpp"
 
 #include <cstring>
@@ -147,7 +148,7 @@ cudaGraphDeviceNode_t detail::device_node(const Node& node) {
     const auto* kernel = std::get_if<const KernelParams*>(&graph.nodes()[index].params);
     if (kernel == nullptr || !is_device_updatable(**kernel))
         refuse("the node is fixed for kernels; make it with .device_updatable = true", subject());
-    graph.set_device_updatable();
+    graph.special().device_updatable = true;
     cudaLaunchAttributeValue value{};
     const cudaError_t status =
         cudaGraphKernelNodeGetAttribute(node.native(), cudaLaunchAttributeDeviceUpdatableKernelNode, &value);

@@ -2,6 +2,7 @@
 #include "text.hpp"
 
 #include "graph_state.hpp"
+#include "names.hpp"
 
 #include <cudag/format.hpp>
 

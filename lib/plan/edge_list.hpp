@@ -10,8 +10,9 @@
 
 namespace cudag::detail {
 
-/// Room for `more`, so that edges that come one by one are moved seldom.
-inline void reserve_more(std::vector<EdgeRecord>& list, std::size_t more) {
+/// Room for `more`, so that what comes one by one is moved seldom.
+template <class T>
+void reserve_more(std::vector<T>& list, std::size_t more) {
     if (list.capacity() - list.size() < more) list.reserve(std::max(2 * list.size(), list.size() + more));
 }
 

@@ -33,10 +33,10 @@ const KernelSignature* signature_of(GraphState& graph, CUfunction function) {
     std::vector<Parameter> found;
     while (const std::optional<Parameter> parameter = parameter_of(function, found.size()))
         found.push_back(*parameter);
-    auto* parameters = graph.allocate<Parameter>(found.size());
+    auto* parameters = graph.memory().allocate<Parameter>(found.size());
     std::copy(found.begin(), found.end(), parameters);
     const std::uint32_t bytes = found.empty() ? 0 : found.back().offset + found.back().size;
-    return graph.store(KernelSignature{parameters, static_cast<std::uint32_t>(found.size()), bytes});
+    return graph.memory().store(KernelSignature{parameters, static_cast<std::uint32_t>(found.size()), bytes});
 }
 
 void copy_values(const KernelSignature& signature, void* const* arguments, std::byte* values) {
@@ -103,7 +103,7 @@ NodeParams NodeReader::kernel(cudaGraphNode_t node) {
     CUDA_KERNEL_NODE_PARAMS native{};
     checked_driver<GraphError>(driver().graph_kernel_node_get_params(node, &native), "cuGraphKernelNodeGetParams");
     const KernelSignature& signature = signature_in_graph(native.func);
-    auto* memory = graph_.allocate_bytes(sizeof(KernelParams) + signature.bytes);
+    auto* memory = graph_.memory().allocate_bytes(sizeof(KernelParams) + signature.bytes);
     std::byte* values = memory + sizeof(KernelParams);
     if (native.kernelParams != nullptr)
         copy_values(signature, native.kernelParams, values);
@@ -136,51 +136,51 @@ NodeParams NodeReader::memcpy(cudaGraphNode_t node) {
     checked<GraphError>(cudaGraphMemcpyNodeGetParams(node, &native), "cudaGraphMemcpyNodeGetParams");
     const bool is_1d = native.srcArray == nullptr && native.dstArray == nullptr && native.extent.height == 1 &&
                        native.extent.depth == 1;
-    if (!is_1d) return graph_.store(native);
-    return graph_.store(CopyParams{static_cast<char*>(native.dstPtr.ptr) + native.dstPos.x,
-                                   static_cast<const char*>(native.srcPtr.ptr) + native.srcPos.x, native.extent.width,
-                                   native.extent.width, 1, native.kind});
+    if (!is_1d) return graph_.memory().store(native);
+    return graph_.memory().store(CopyParams{static_cast<char*>(native.dstPtr.ptr) + native.dstPos.x,
+                                            static_cast<const char*>(native.srcPtr.ptr) + native.srcPos.x,
+                                            native.extent.width, native.extent.width, 1, native.kind});
 }
 
 NodeParams NodeReader::memset(cudaGraphNode_t node) {
     cudaMemsetParams native{};
     checked<GraphError>(cudaGraphMemsetNodeGetParams(node, &native), "cudaGraphMemsetNodeGetParams");
-    return graph_.store(
+    return graph_.memory().store(
         SetParams{native.dst, native.width, native.elementSize, native.value, native.height, native.pitch});
 }
 
 NodeParams NodeReader::host(cudaGraphNode_t node) {
     cudaHostNodeParams native{};
     checked<GraphError>(cudaGraphHostNodeGetParams(node, &native), "cudaGraphHostNodeGetParams");
-    if (is_host_task(native)) graph_.set_host_tasks(); // of a clone that CUDA made of a graph of cudag's
-    return graph_.store(native);
+    if (is_host_task(native)) graph_.special().host_tasks = true; // of a clone that CUDA made of a graph of cudag's
+    return graph_.memory().store(native);
 }
 
 NodeParams NodeReader::recorded_event(cudaGraphNode_t node) {
     cudaEvent_t event = nullptr;
     checked<GraphError>(cudaGraphEventRecordNodeGetEvent(node, &event), "cudaGraphEventRecordNodeGetEvent");
-    return graph_.store(EventParams{event, true});
+    return graph_.memory().store(EventParams{event, true});
 }
 
 NodeParams NodeReader::awaited_event(cudaGraphNode_t node) {
     cudaEvent_t event = nullptr;
     checked<GraphError>(cudaGraphEventWaitNodeGetEvent(node, &event), "cudaGraphEventWaitNodeGetEvent");
-    return graph_.store(EventParams{event, false});
+    return graph_.memory().store(EventParams{event, false});
 }
 
 template <class Native>
 NodeParams NodeReader::semaphores(const Native& native, bool signals) {
-    auto* list = graph_.allocate<SemaphoreOperation>(native.numExtSems);
+    auto* list = graph_.memory().allocate<SemaphoreOperation>(native.numExtSems);
     for (unsigned i = 0; i < native.numExtSems; ++i)
         list[i] = {native.extSemArray[i], native.paramsArray[i].params.fence.value};
-    return graph_.store(SemaphoreParams{signals, native.numExtSems, list});
+    return graph_.memory().store(SemaphoreParams{signals, native.numExtSems, list});
 }
 
 NodeParams NodeReader::alloc(cudaGraphNode_t node, std::uint32_t index) {
     cudaMemAllocNodeParams native{};
     checked<GraphError>(cudaGraphMemAllocNodeGetParams(node, &native), "cudaGraphMemAllocNodeGetParams");
     allocations_.push_back({reinterpret_cast<std::uintptr_t>(native.dptr), native.bytesize, index});
-    return graph_.store(AllocParams{native.dptr, native.bytesize, native.poolProps.location.id});
+    return graph_.memory().store(AllocParams{native.dptr, native.bytesize, native.poolProps.location.id});
 }
 
 NodeParams NodeReader::free(cudaGraphNode_t node, std::uint32_t index) {
@@ -195,7 +195,7 @@ NodeParams NodeReader::free(cudaGraphNode_t node, std::uint32_t index) {
         known[memory->second].free = index;
     else
         known.push_back({place, 1, std::nullopt, index});
-    return graph_.store(FreeParams{address});
+    return graph_.memory().store(FreeParams{address});
 }
 
 } // namespace cudag::detail

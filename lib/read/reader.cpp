@@ -5,31 +5,18 @@
 #include "cuda/failure.hpp"
 #include "edge_reader.hpp"
 #include "graph/device_rules.hpp"
+#include "graph/read_nodes.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node_reader.hpp"
 
 #include <algorithm>
 #include <mutex>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
 namespace cudag::detail {
-
-/// What is known of new nodes, before the graph has it.
-struct Description {
-    struct Inner {
-        std::uint32_t node;
-        std::shared_ptr<GraphState> graph;
-    };
-
-    std::vector<cudaGraphNode_t> natives;
-    std::vector<NodeRecord> records;
-    std::vector<EdgeRecord> edges;
-    bool has_memory = false;                  ///< whether one of the nodes allocates or frees
-    std::vector<GraphAllocation> allocations; ///< all of the graph; none if no node of these has memory
-    std::vector<Inner> nested;
-};
 
 namespace {
 
@@ -78,9 +65,9 @@ bool is_memory(CUgraphNodeType type) {
 
 /// `natives` are nodes of CUDA's graph, the first of which has the number `first` there, and will have the index
 /// `known`. No edges.
-Description describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& natives, std::size_t first,
-                           std::size_t known, const CaptureNames& names) {
-    Description description;
+ReadNodes describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& natives, std::size_t first,
+                         std::size_t known, const CaptureNames& names) {
+    ReadNodes description;
     description.natives = std::move(natives);
     description.records.reserve(description.natives.size());
     NodeReader reader(graph, description.allocations);
@@ -88,7 +75,7 @@ Description describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& nat
         CUgraphNodeType driver_type{};
         checked_driver<GraphError>(driver().graph_node_get_type(native, &driver_type), "cuGraphNodeGetType");
         if (is_memory(driver_type) && !std::exchange(description.has_memory, true) && known != 0)
-            description.allocations = graph.allocations();
+            description.allocations = graph.allocations().list();
         const auto type = static_cast<cudaGraphNodeType>(driver_type); // value for value
         const auto index = static_cast<std::uint32_t>(known + description.records.size());
         const NodeParams params = reader.read(native, type, index);
@@ -105,6 +92,28 @@ std::recursive_mutex& reading() {
     return mutex;
 }
 
+class CapturedRecords : public Unread {
+  public:
+    explicit CapturedRecords(CaptureNames&& names) : names_(std::move(names)) {}
+
+    void read_nodes(GraphState& graph) override {
+        const std::lock_guard lock(reading());
+        if (!nodes()) return;
+        graph.take_all(describe_nodes(graph, nodes_of(graph.native()), 0, 0, *names_));
+        names_.reset();
+        set_nodes_read();
+    }
+    void read_edges(GraphState& graph) override {
+        const std::lock_guard lock(reading());
+        if (!edges()) return;
+        graph.edge_lists().take_native(EdgeReader(graph, graph.natives()).edges(0));
+        set_edges_read();
+    }
+
+  private:
+    std::optional<CaptureNames> names_; ///< of nodes that are still to be read
+};
+
 } // namespace
 
 std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
@@ -120,68 +129,19 @@ std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
     return nodes;
 }
 
-void GraphState::append_described(Description&& description) {
-    reserve_native_edges(description.edges.size());
-    reserve_more(nested_, description.nested.size());
-    if (nodes_.empty()) {
-        nodes_ = std::move(description.records);
-        natives_ = std::move(description.natives);
-    } else {
-        reserve_more(nodes_, description.records.size());
-        reserve_more(natives_, description.natives.size());
-        nodes_.insert(nodes_.end(), description.records.begin(), description.records.end());
-        natives_.insert(natives_.end(), description.natives.begin(), description.natives.end());
-    }
-    const bool all_written = written_edges_ == edges_.size();
-    for (const EdgeRecord& edge : description.edges) {
-        edges_.add(edge);
-        native_edges_.note(edge);
-    }
-    if (all_written) written_edges_ = edges_.size();
-    if (description.has_memory) allocations_ = std::move(description.allocations);
-    for (Description::Inner& inner : description.nested)
-        attach(std::move(inner.graph), inner.node, Place::child); // CUDA shows no bodies of conditionals
-    keeps_nodes_ = keeps_nodes_ || description.has_memory;
-    if (!described_) described_ = true; // of a captured graph it is: another thread may be looking
-}
-
-void GraphState::read_nodes_now() const {
-    const std::lock_guard lock(reading());
-    if (!nodes_unread_.load(std::memory_order_relaxed)) return;
-    auto& self = const_cast<GraphState&>(*this); // what it is does not change, only what of it is known
-    self.append_described(describe_nodes(self, nodes_of(native_), 0, 0, *names_));
-    self.names_ = nullptr;
-    if (parent_ == nullptr) {
-        self.node_total_ = self.number_from(0);
-        self.numbered_ = true;
-    }
-    self.nodes_unread_.store(false, std::memory_order_release);
-}
-
-void GraphState::read_edges_now() const {
-    const std::lock_guard lock(reading());
-    if (!edges_unread_.load(std::memory_order_relaxed)) return;
-    auto& self = const_cast<GraphState&>(*this);
-    Edges edges(EdgeReader(self, natives()).edges(0));
-    self.native_edges_ = NativeEdges(edges.list());
-    self.edges_ = std::move(edges);
-    self.written_edges_ = edges_.size();
-    self.edges_unread_.store(false, std::memory_order_release);
-}
-
 std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraphNode_t>&& natives, std::uint32_t first,
                                         const CaptureNames& names) {
     const auto known = static_cast<std::uint32_t>(graph.nodes().size());
-    Description description = describe_nodes(graph, std::move(natives), first, known, names);
+    ReadNodes description = describe_nodes(graph, std::move(natives), first, known, names);
     description.edges = EdgeReader(graph, description.natives).edges(known);
     std::vector<EdgeRecord> edges = description.edges;
-    graph.append_described(std::move(description));
+    graph.append(std::move(description));
     return edges;
 }
 
 std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names) {
     const SourceLocation made_at = names.location();
-    return std::make_shared<GraphState>(native, std::make_shared<const CaptureNames>(std::move(names)), made_at);
+    return std::make_shared<GraphState>(native, std::make_unique<CapturedRecords>(std::move(names)), made_at);
 }
 
 std::shared_ptr<GraphState> adopted_graph(cudaGraph_t native) {

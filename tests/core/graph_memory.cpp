@@ -1,7 +1,7 @@
 // What is known of graph memory, wherever CUDA puts it: side by side, or over memory that is free again.
 #include "builder/memory_check.hpp"
 #include "builder/memory_uses.hpp"
-#include "graph/allocation_index.hpp"
+#include "graph/allocations.hpp"
 
 #include "catch.hpp"
 
@@ -39,34 +39,33 @@ class Placed {
   public:
     Node alloc(std::uintptr_t address, std::size_t bytes) {
         const Node node = append(NodeKind::alloc);
-        graph_.allocations().push_back({address, bytes, GraphState::index_unchecked(node)});
+        graph_.allocations().add({address, bytes, GraphState::index_unchecked(node)});
         return node;
     }
     Node free(const Node& alloc) {
         const Node node = append(NodeKind::free);
-        for (GraphAllocation& memory : graph_.allocations())
-            if (memory.alloc == GraphState::index_unchecked(alloc)) memory.free = GraphState::index_unchecked(node);
+        graph_.allocations().of_node(GraphState::index_unchecked(alloc)).free = GraphState::index_unchecked(node);
         return node;
     }
     /// A kernel that is given these pointers, after `nodes`.
     Node kernel(std::initializer_list<std::uintptr_t> pointers, std::initializer_list<Node> nodes = {}) {
         const auto count = static_cast<std::uint32_t>(pointers.size());
-        auto* parameters = graph_.allocate<Parameter>(count);
-        std::byte* values = graph_.allocate_bytes(count * sizeof(std::uintptr_t));
+        auto* parameters = graph_.memory().allocate<Parameter>(count);
+        std::byte* values = graph_.memory().allocate_bytes(count * sizeof(std::uintptr_t));
         for (std::uint32_t i = 0; i < count; ++i) {
             const auto offset = static_cast<std::uint32_t>(i * sizeof(std::uintptr_t));
             new (parameters + i) Parameter{offset, sizeof(std::uintptr_t), ParameterType::pointer, &typeid(int*)};
             std::memcpy(values + offset, pointers.begin() + i, sizeof(std::uintptr_t));
         }
-        const auto* signature = graph_.store(
+        const auto* signature = graph_.memory().store(
             KernelSignature{parameters, count, static_cast<std::uint32_t>(count * sizeof(std::uintptr_t))});
-        const auto* params = graph_.store(KernelParams{nullptr, nullptr, signature, {}, values});
+        const auto* params = graph_.memory().store(KernelParams{nullptr, nullptr, signature, {}, values});
         const Node node = append(NodeKind::kernel, params);
         order(nodes, node);
         return node;
     }
     void order(std::initializer_list<Node> before, const Node& after) {
-        graph_.add_edges(after, before.begin(), before.size());
+        cudag::detail::add_edges(after, before.begin(), before.size());
     }
     [[nodiscard]] bool is_right() const {
         try {

@@ -91,14 +91,14 @@ TEST_CASE("changes of nodes are told once each, in the order of the last ones") 
     };
     const auto since = [&](std::uint64_t version) {
         std::vector<std::uint32_t> nodes;
-        graph.for_each_change_since(version, [&](const UpdatedNode& node) { nodes.push_back(node.index); });
+        graph.changes().for_each_since(version, [&](const UpdatedNode& node) { nodes.push_back(node.index); });
         return nodes;
     };
     using Nodes = std::vector<std::uint32_t>;
     CHECK(since(0).empty());
     for (const std::uint32_t node : {2U, 0U, 2U, 3U})
         change(node);
-    CHECK(graph.version() == 4);
+    CHECK(graph.changes().version() == 4);
     CHECK(since(0) == Nodes{0, 2, 3});
     CHECK(since(2) == Nodes{2, 3});
     CHECK(since(3) == Nodes{3});
@@ -107,5 +107,5 @@ TEST_CASE("changes of nodes are told once each, in the order of the last ones") 
         change(1);
     CHECK(since(0) == Nodes{0, 2, 3, 1});
     CHECK(since(4) == Nodes{1});
-    CHECK(graph.version() == 504);
+    CHECK(graph.changes().version() == 504);
 }

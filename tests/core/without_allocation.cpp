@@ -109,7 +109,7 @@ TEST_CASE("a graph for which there is room is attached without an allocation, wi
         outer.graph->reserve_nested(*inner.graph);
         CHECK(allocations_of([&] { outer.graph->attach(inner.graph, 0, Place::child); }) == 0);
     }
-    CHECK(outer.graph->version() == 800);
+    CHECK(outer.graph->changes().version() == 800);
     outer.graph->reserve_nested(100);
     std::vector<std::shared_ptr<GraphState>> bodies;
     for (int i = 0; i < 100; ++i)
@@ -124,8 +124,8 @@ TEST_CASE("a graph for which there is room is attached without an allocation, wi
 TEST_CASE("an edge that CUDA has is noted without an allocation if there is room") {
     const Nodes nodes(301);
     for (std::uint32_t i = 0; i < 300; ++i) {
-        nodes.graph->reserve_native_edges(1);
-        CHECK(allocations_of([&] { nodes.graph->append_native_edge(i, i + 1); }) == 0);
+        nodes.graph->edge_lists().reserve_native(1);
+        CHECK(allocations_of([&] { nodes.graph->edge_lists().add_native(i, i + 1); }) == 0);
     }
     CHECK(nodes.graph->edges().size() == 300);
 }

@@ -24,6 +24,8 @@ class GraphBuilder;
 
 namespace cudag::detail {
 
+class GraphState;
+
 template <class F>
 concept GraphBodyFunction = requires(F& function, GraphBuilder& builder) {
     { function(builder) } -> std::same_as<void>;

@@ -1,0 +1,105 @@
+// Changes of nodes after they were made, counted so that an exec can catch up.
+#pragma once
+
+#include "node/node_params.hpp"
+#include "node_table.hpp"
+
+#include <cudag/detail/owners.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <forward_list>
+#include <memory_resource>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+class GraphState;
+
+/// A node whose parameters were changed after it was made. Its record keeps those that it was made with, which execs
+/// have that were made before the first change.
+struct UpdatedNode {
+    GraphState* graph;
+    std::uint32_t index;
+    NodeParams params;         ///< in force, in a block of its own
+    std::uint64_t version = 0; ///< of the last change; 0 before the first
+    Owners owners = {};        ///< what the last change brought in
+};
+
+/// Those of one graph, not of graphs inside it.
+class UpdatedNodes {
+  public:
+    /// Null for a node that was not changed.
+    [[nodiscard]] const UpdatedNode* find(std::uint32_t index) const noexcept {
+        return by_index_.empty() ? nullptr : by_index_[index];
+    }
+    /// The place of a node of `graph`, which has `table`; made on first use, which changes nothing yet.
+    [[nodiscard]] UpdatedNode& place(GraphState& graph, const NodeTable& table, std::uint32_t index,
+                                     std::pmr::memory_resource& memory) {
+        if (by_index_.empty()) by_index_.resize(table.size());
+        UpdatedNode*& place = by_index_[index];
+        if (place == nullptr)
+            place = &all_.emplace_front(UpdatedNode{&graph, index, copy_params(memory, table.records()[index].params)});
+        return *place;
+    }
+    [[nodiscard]] std::forward_list<UpdatedNode>& all() noexcept { return all_; }
+    [[nodiscard]] const std::forward_list<UpdatedNode>& all() const noexcept { return all_; }
+
+  private:
+    std::forward_list<UpdatedNode> all_;
+    std::vector<UpdatedNode*> by_index_; ///< empty before the first
+};
+
+/// The changes in a root and in all graphs inside it.
+class ChangeLog {
+  public:
+    /// Grows with each change.
+    [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+    /// Room for `more`: counting them then cannot fail.
+    void reserve(std::size_t more) { reserve_more(changes_, more); }
+    [[nodiscard]] std::size_t size() const noexcept { return changes_.size(); }
+
+    /// Counts a change of `node` that is in its record already.
+    void count(UpdatedNode& node) noexcept {
+        if (node.version == 0) ++nodes_;
+        node.version = ++version_;
+        changes_.push_back({version_, &node});
+        if (changes_.size() < 2 * nodes_ + 64) return;
+        std::erase_if(changes_, [](const Change& change) { return change.is_outdated(); });
+    }
+    /// Counts those of a graph that was a root, and is inside this one from now on.
+    void take(ChangeLog& other) noexcept {
+        for (const Change& change : std::exchange(other.changes_, {})) {
+            if (change.is_outdated()) continue;
+            change.node->version = ++version_;
+            changes_.push_back({version_, change.node});
+            ++nodes_;
+        }
+    }
+
+    /// The nodes that were changed after `version`, each once, in order of the last change.
+    template <class Visit>
+    void for_each_since(std::uint64_t version, const Visit& visit) const {
+        auto change = std::upper_bound(changes_.begin(), changes_.end(), version,
+                                       [](std::uint64_t v, const Change& c) { return v < c.version; });
+        for (; change != changes_.end(); ++change)
+            if (!change->is_outdated()) visit(std::as_const(*change->node));
+    }
+
+  private:
+    struct Change {
+        std::uint64_t version;
+        UpdatedNode* node;
+
+        /// Whether it is not its node's last, and says nothing.
+        [[nodiscard]] bool is_outdated() const noexcept { return version != node->version; }
+    };
+
+    std::uint64_t version_ = 0;
+    std::size_t nodes_ = 0;       ///< how many were changed
+    std::vector<Change> changes_; ///< by version
+};
+
+} // namespace cudag::detail

@@ -1,0 +1,89 @@
+// Clones of graphs, and CUDA's nodes in them.
+#include "clone_natives.hpp"
+#include "cuda/failure.hpp"
+#include "graph_state.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+#include <utility>
+#include <variant>
+
+namespace cudag::detail {
+
+GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
+    : native_(native), memory_(origin.memory_.of_clone()), table_(origin.table_), edges_(origin.edges_),
+      bindings_(origin.bindings_), construction_{true, origin.construction_.made_at} {
+    special_.read = origin.special_.read;
+    special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);
+    for (const UpdatedNode& node : origin.updated_.all()) {
+        record(node.index).params = copy_params(memory_.resource(), node.params);
+        if (node.owners.empty()) continue;
+        // CUDA would keep owners that it has with all clones to come, also when an update has replaced them
+        reserve_change();
+        count_change(updated(node.index), Owners(node.owners));
+    }
+    if (memory_.has_many_origins()) copy_blocks();
+    reserve_inner(origin.inner().size());
+    for (const auto& graph : origin.inner()) {
+        auto copy = std::make_shared<GraphState>(nullptr, *graph);
+        reserve_nested(*copy);
+        attach(std::move(copy), graph->parent_node(), graph->place());
+    }
+    begin_clone_of(origin);
+    begin(*this);
+}
+
+void GraphState::copy_blocks() {
+    std::unordered_map<const KernelSignature*, const KernelSignature*> signatures; // shared by many nodes
+    const auto copy_signature = [&](const KernelSignature* signature) {
+        const KernelSignature*& copy = signatures[signature];
+        if (copy != nullptr) return copy;
+        auto* parameters = memory_.allocate<Parameter>(signature->count);
+        std::copy_n(signature->parameters, signature->count, parameters);
+        return copy = memory_.store(KernelSignature{parameters, signature->count, signature->bytes});
+    };
+    const auto copy = [&](const NodeParams& params) {
+        NodeParams own = copy_params(memory_.resource(), params);
+        if (const auto* kernel = std::get_if<const KernelParams*>(&own); kernel != nullptr && !(*kernel)->symbol)
+            const_cast<KernelParams&>(**kernel).signature = copy_signature((*kernel)->signature); // the copy's
+        return own;
+    };
+    for (NodeRecord& node : table_.records())
+        node.params = copy(node.params);
+    for (UpdatedNode& node : updated_.all())
+        node.params = copy(node.params);
+    memory_.forget_origins();
+}
+
+CloneNatives natives_in(GraphState& graph, cudaGraph_t clone) {
+    CloneNatives found{clone, graph.natives()};
+    for (cudaGraphNode_t& node : found.nodes)
+        checked<GraphError>(cudaGraphNodeFindInClone(&node, node, clone), "cudaGraphNodeFindInClone");
+    for (std::uint32_t i = 0; graph.special().read && i < found.nodes.size(); ++i) {
+        const auto* kernel = std::get_if<const KernelParams*>(&graph.nodes()[i].params);
+        if (kernel == nullptr || (*kernel)->unread == nullptr) continue;
+        auto* own = new (graph.memory().allocate<KernelParams>(1)) KernelParams(**kernel);
+        own->unread = found.nodes[i]; // the origin may go first
+        found.unread.push_back({i, own});
+    }
+    found.nested.reserve(graph.nested().size());
+    for (const auto& inner : graph.nested()) {
+        cudaGraph_t native = nullptr;
+        checked<GraphError>(cudaGraphChildGraphNodeGetGraph(found.nodes[inner->parent_node()], &native),
+                            "cudaGraphChildGraphNodeGetGraph");
+        found.nested.push_back(natives_in(*inner, native));
+    }
+    return found;
+}
+
+void GraphState::replace_natives(CloneNatives&& natives) noexcept {
+    native_ = natives.graph;
+    table_.replace_natives(natives.nodes);
+    for (const auto& [index, params] : natives.unread)
+        record(index).params = params;
+    for (std::size_t i = 0; i < inner().size(); ++i)
+        inner()[i]->replace_natives(std::move(natives.nested[i]));
+}
+
+} // namespace cudag::detail

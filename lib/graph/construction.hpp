@@ -1,0 +1,31 @@
+// What a graph needs while it is written.
+#pragma once
+
+#include "cuda/function_cache.hpp"
+
+#include <cudag/detail/builder_graph.hpp>
+#include <cudag/source_location.hpp>
+
+#include <cstdint>
+#include <optional>
+
+namespace cudag::detail {
+
+class GraphState;
+
+/// Of a root, and of each body by itself.
+struct Construction {
+    bool is_built = false;
+    SourceLocation made_at = {};                 ///< where it was built or captured; "nowhere" before that, and if
+                                                 ///< CUDA's own functions made it
+    std::int32_t device = any_device;            ///< what new nodes note as theirs
+    const GraphState* open_body = nullptr;       ///< the body, of a node of this graph, that is being written
+    const SourceLocation* open_region = nullptr; ///< where the region begins that is being captured into this graph
+    /// CUDA has kept a node that was to be removed: it does so where there are memory nodes.
+    bool has_unwanted_nodes = false;
+    /// Where the capture into this graph began that was broken, which made CUDA destroy it.
+    std::optional<SourceLocation> destroyed_by = std::nullopt;
+    FunctionCache<16> functions = {}; ///< of the kernels that were added
+};
+
+} // namespace cudag::detail

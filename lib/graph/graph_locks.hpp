@@ -1,0 +1,26 @@
+// The locks of two graphs.
+#pragma once
+
+#include "graph_state.hpp"
+
+#include <mutex>
+
+namespace cudag::detail {
+
+/// Which may be one.
+class GraphLocks {
+  public:
+    GraphLocks(const GraphState& a, const GraphState& b)
+        : first_(a.deferred_lock()), second_(&a.root() == &b.root() ? decltype(second_)() : b.deferred_lock()) {
+        if (second_.mutex() == nullptr)
+            first_.lock();
+        else
+            std::lock(first_, second_);
+    }
+
+  private:
+    std::unique_lock<LightMutex> first_;
+    std::unique_lock<LightMutex> second_;
+};
+
+} // namespace cudag::detail

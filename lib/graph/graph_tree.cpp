@@ -1,0 +1,53 @@
+// Where a graph stands: by itself, or inside a node of another one.
+#include "graph_tree.hpp"
+
+#include "graph_state.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace cudag::detail {
+
+std::span<const std::shared_ptr<GraphState>> GraphTree::inner_of(std::uint32_t node) const {
+    const auto first = std::lower_bound(
+        nested_.begin(), nested_.end(), node,
+        [](const std::shared_ptr<GraphState>& inner, std::uint32_t index) { return inner->parent_node() < index; });
+    const auto last =
+        std::upper_bound(first, nested_.end(), node, [](std::uint32_t index, const std::shared_ptr<GraphState>& inner) {
+            return index < inner->parent_node();
+        });
+    return {first, last};
+}
+
+void GraphTree::reserve_inner(std::size_t more) {
+    reserve_more(nested_, more);
+}
+
+void GraphTree::add_inner(std::shared_ptr<GraphState>&& graph, std::uint32_t node, Place place) noexcept {
+    GraphTree& inner = *graph;
+    inner.parent_ = this;
+    inner.parent_node_ = node;
+    inner.place_ = place;
+    const bool follows = !nested_.empty() && nested_.back()->parent_node() == node;
+    inner.number_ = follows ? nested_.back()->number() + 1 : 0;
+    inner.position_ = static_cast<std::uint32_t>(nested_.size());
+    nested_.push_back(std::move(graph));
+}
+
+std::shared_ptr<GraphState> GraphTree::take_last_inner(std::uint32_t first) noexcept {
+    if (nested_.empty() || nested_.back()->parent_node() < first) return nullptr;
+    std::shared_ptr<GraphState> last = std::move(nested_.back());
+    nested_.pop_back();
+    static_cast<GraphTree&>(*last).parent_ = nullptr;
+    return last;
+}
+
+std::uint32_t GraphTree::number_from(std::uint32_t first) noexcept {
+    first_number_ = first;
+    std::uint32_t next = first + static_cast<std::uint32_t>(static_cast<GraphState&>(*this).known_nodes());
+    for (const auto& graph : nested_)
+        next = static_cast<GraphTree&>(*graph).number_from(next);
+    return next;
+}
+
+} // namespace cudag::detail

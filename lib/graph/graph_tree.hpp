@@ -1,0 +1,82 @@
+// Where a graph stands: by itself, or inside a node of another one.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace cudag::detail {
+
+class GraphState;
+
+/// As a child graph, or as a body of a conditional.
+enum class Place : std::uint8_t { root, child, body };
+
+/// The graphs inside nodes of a graph, each with its place.
+class GraphTree {
+  public:
+    [[nodiscard]] Place place() const noexcept { return place_; }
+    /// The index of the node that this graph is inside of.
+    [[nodiscard]] std::uint32_t parent_node() const noexcept { return parent_node_; }
+    /// Which of the graphs inside that node this one is, and which of all `nested()` of the graph around it.
+    [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
+    [[nodiscard]] std::uint32_t position() const noexcept { return position_; }
+    /// The device of all nodes of a body.
+    [[nodiscard]] int device() const noexcept { return device_; }
+    void set_device(int device) noexcept { device_ = device; }
+    /// Whether this graph is a body of a conditional, or inside one.
+    [[nodiscard]] bool is_in_body() const noexcept {
+        return place_ == Place::body || (parent_ != nullptr && parent_->is_in_body());
+    }
+
+    /// Node i of a graph has the number `first_number() + i` in its root, which has `node_total()`.
+    [[nodiscard]] std::uint32_t first_number() const noexcept { return first_number_; }
+    [[nodiscard]] std::uint32_t node_total() const noexcept { return node_total_; }
+
+    GraphTree(const GraphTree&) = delete;
+    GraphTree& operator=(const GraphTree&) = delete;
+
+  protected:
+    GraphTree() noexcept = default;
+    ~GraphTree() = default;
+
+    [[nodiscard]] const GraphTree* outer() const noexcept { return parent_; }
+    [[nodiscard]] GraphTree* outer() noexcept { return parent_; }
+    [[nodiscard]] const GraphTree& top() const noexcept { return parent_ == nullptr ? *this : parent_->top(); }
+    [[nodiscard]] GraphTree& top() noexcept { return parent_ == nullptr ? *this : parent_->top(); }
+
+    /// In order of their nodes.
+    [[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& inner() const noexcept { return nested_; }
+    [[nodiscard]] std::span<const std::shared_ptr<GraphState>> inner_of(std::uint32_t node) const;
+    void reserve_inner(std::size_t more);
+    /// There must be room. A node's graphs are added in the order of its bodies.
+    void add_inner(std::shared_ptr<GraphState>&& graph, std::uint32_t node, Place place) noexcept;
+    /// Lets go of the graphs inside nodes from `first` on, the last ones, which stand for themselves then.
+    [[nodiscard]] std::shared_ptr<GraphState> take_last_inner(std::uint32_t first) noexcept;
+    void leave() noexcept { parent_ = nullptr; }
+
+    /// Numbers the nodes of this root, and of all graphs inside it, once.
+    void number_all() noexcept {
+        if (is_numbered_) return;
+        node_total_ = number_from(0);
+        is_numbered_ = true;
+    }
+
+  private:
+    std::uint32_t number_from(std::uint32_t first) noexcept;
+
+    GraphTree* parent_ = nullptr;
+    std::vector<std::shared_ptr<GraphState>> nested_;
+    std::uint32_t parent_node_ = 0;
+    std::uint32_t number_ = 0;
+    std::uint32_t position_ = 0;
+    std::uint32_t first_number_ = 0;
+    std::uint32_t node_total_ = 0;
+    int device_ = 0;
+    Place place_ = Place::root;
+    bool is_numbered_ = false;
+};
+
+} // namespace cudag::detail

@@ -1,0 +1,92 @@
+// How errors and reports name nodes and graphs.
+#include "names.hpp"
+
+#include "cuda/kernel_name.hpp"
+
+#include <cudag/format.hpp>
+
+#include <utility>
+
+namespace cudag::detail {
+
+std::string_view kind_text(const NodeRecord& node) noexcept {
+    if (const auto* conditional = std::get_if<const ConditionalParams*>(&node.params))
+        return to_string((*conditional)->kind);
+    return to_string(node.kind);
+}
+
+namespace {
+
+/// What a node is called where its place in the source does not matter.
+std::string name_node(const GraphState& graph, std::uint32_t index) {
+    const NodeRecord& record = graph.nodes()[index];
+    const std::string_view kind = kind_text(record);
+    if (!record.label.empty()) return fmt::format("{} \"{}\"", kind, without_nul(record.label));
+    if (const auto* kernel = std::get_if<const KernelParams*>(&record.params))
+        return fmt::format("kernel {} (node {})", kernel_name((*kernel)->function), index);
+    return fmt::format("{} node {}", kind, index);
+}
+
+} // namespace
+
+std::string describe_node(const GraphState& graph, std::uint32_t index) {
+    const NodeRecord& record = graph.nodes()[index];
+    std::string name = name_node(graph, index);
+    if (graph.parent() != nullptr) name += " inside " + name_node(*graph.parent(), graph.parent_node());
+    if (record.device != any_device) name += fmt::format(" on device {}", record.device);
+    if (record.location.line != 0) name += fmt::format(" at {}", record.location);
+    return name;
+}
+
+std::string describe_place(const GraphState& graph) {
+    if (graph.parent() == nullptr) return "the graph itself";
+    std::string text;
+    if (graph.place() == Place::body) {
+        const std::size_t bodies = graph.parent()->nested_in(graph.parent_node()).size();
+        text = bodies == 1 ? "the body of " : fmt::format("body {} of ", graph.number());
+    }
+    return text + describe_node(*graph.parent(), graph.parent_node());
+}
+
+std::string describe_graph(const GraphState& graph) {
+    const GraphState& root = graph.root();
+    if (root.made_at().line != 0)
+        return fmt::format("{} made at {}", root.is_clone() ? "the clone of the graph" : "the graph", root.made_at());
+    const char* name = root.is_built() ? "the graph" : "the graph under construction";
+    if (root.nodes().empty()) return fmt::format("{} without nodes", name);
+    return fmt::format("{} that begins with {}", name, describe_node(root, 0));
+}
+
+namespace {
+
+/// The graph in `graph` that is a clone of the one that `node` is of; null if there is none.
+const GraphState* find_clone(const GraphState& graph, const Node& node) {
+    if (graph.is_of_origin(node)) return &graph;
+    for (const auto& inner : graph.nested())
+        if (const GraphState* found = find_clone(*inner, node)) return found;
+    return nullptr;
+}
+
+} // namespace
+
+std::string describe_foreign(const GraphState& here, const Node& node) {
+    const GraphState& owner = GraphState::of(node);
+    if (const GraphState* clone = find_clone(here.root(), node)) {
+        if (here.root().is_clone())
+            return "to the one that this was cloned from; the clone's counterpart(node) is the handle here";
+        while (clone->parent()->is_clone())
+            clone = clone->parent();
+        return fmt::format("to the one of which {} has a clone inside; its inside(node) is the handle here",
+                           describe_node(*clone->parent(), clone->parent_node()));
+    }
+    if (owner.root().is_clone_of(here.root()))
+        return "to a clone of this one; use the handle that the clone's counterpart() was given";
+    return fmt::format("to {}, while this is {}", describe_graph(owner), describe_graph(here));
+}
+
+Subject node_subject(const GraphState& graph, std::uint32_t index, std::string_view action) {
+    const NodeRecord& record = graph.nodes()[index];
+    return {std::string(action) + describe_node(graph, index), {std::string(record.label)}, record.location};
+}
+
+} // namespace cudag::detail

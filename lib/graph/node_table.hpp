@@ -1,0 +1,73 @@
+// The nodes of a graph, by index.
+#pragma once
+
+#include "node_indices.hpp"
+#include "node_record.hpp"
+#include "plan/edge_list.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+/// The record of each node, and CUDA's node apart from it, for the loops that need nothing else.
+class NodeTable {
+  public:
+    NodeTable() = default;
+    explicit NodeTable(std::size_t room) { records_.reserve(room); }
+
+    [[nodiscard]] std::size_t size() const noexcept { return records_.size(); }
+    [[nodiscard]] const std::vector<NodeRecord>& records() const noexcept { return records_; }
+    [[nodiscard]] std::vector<NodeRecord>& records() noexcept { return records_; }
+    [[nodiscard]] const std::vector<cudaGraphNode_t>& natives() const noexcept { return natives_; }
+
+    /// Room for `more`: adding them then cannot fail.
+    void reserve(std::size_t more) {
+        reserve_more(records_, more);
+        reserve_more(natives_, more);
+    }
+    NodeRecord& add(cudaGraphNode_t native, const NodeRecord& record) {
+        natives_.push_back(native);
+        return records_.emplace_back(record);
+    }
+    void add(std::vector<cudaGraphNode_t>&& natives, std::vector<NodeRecord>&& records) {
+        if (records_.empty()) {
+            records_ = std::move(records);
+            natives_ = std::move(natives);
+            return;
+        }
+        records_.insert(records_.end(), std::make_move_iterator(records.begin()),
+                        std::make_move_iterator(records.end()));
+        natives_.insert(natives_.end(), natives.begin(), natives.end());
+    }
+    /// Forgets nodes from `first` on.
+    void forget_from(std::uint32_t first) noexcept {
+        records_.erase(records_.begin() + first, records_.end());
+        natives_.resize(first);
+        if (indices_.count() > first) indices_.clear();
+    }
+    /// The same nodes of a clone of CUDA's graph.
+    void replace_natives(std::vector<cudaGraphNode_t>& natives) noexcept {
+        natives_.swap(natives);
+        indices_.clear();
+    }
+
+    /// The index of CUDA's node; NodeIndices::none if it is none of these. Indexes those that have come since the last
+    /// call.
+    [[nodiscard]] std::uint32_t find(cudaGraphNode_t node) {
+        indices_.extend(natives_);
+        return indices_.find(natives_, node);
+    }
+
+  private:
+    std::vector<NodeRecord> records_;
+    std::vector<cudaGraphNode_t> natives_;
+    NodeIndices indices_; ///< of the first of `natives_`
+};
+
+} // namespace cudag::detail

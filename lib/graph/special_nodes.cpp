@@ -1,0 +1,41 @@
+// Nodes that rules ask for.
+#include "special_nodes.hpp"
+
+#include "graph_state.hpp"
+
+#include <algorithm>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Looks inside only where the nodes are read: another thread may be reading them.
+bool is_inside(const GraphState& graph, bool (*has)(const GraphState&)) noexcept {
+    if (!graph.has_known_nodes()) return false;
+    const auto& inside = graph.nested();
+    return std::any_of(inside.begin(), inside.end(), [&](const auto& inner) { return has(*inner); });
+}
+
+} // namespace
+
+bool has_memory_nodes(const GraphState& graph) {
+    graph.read_nodes();
+    return graph.special().memory || is_inside(graph, [](const GraphState& inner) { return has_memory_nodes(inner); });
+}
+
+bool has_host_tasks(const GraphState& graph) noexcept {
+    return graph.special().host_tasks.load(std::memory_order_relaxed) ||
+           is_inside(graph, [](const GraphState& inner) { return has_host_tasks(inner); });
+}
+
+bool has_device_updatable(const GraphState& graph) noexcept {
+    return graph.special().device_updatable.load(std::memory_order_relaxed) ||
+           is_inside(graph, [](const GraphState& inner) { return has_device_updatable(inner); });
+}
+
+bool may_have_device_updatable(const GraphState& graph) noexcept {
+    return graph.special().read || graph.special().device_updatable.load(std::memory_order_relaxed) ||
+           is_inside(graph, [](const GraphState& inner) { return may_have_device_updatable(inner); });
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,35 @@
+// Records of a captured graph that nobody has asked for yet.
+#pragma once
+
+#include <atomic>
+
+namespace cudag::detail {
+
+class GraphState;
+
+/// What is still to be read from CUDA of a graph whose nodes cudag did not make. Threads may ask, and read, at once.
+class Unread {
+  public:
+    Unread() = default;
+    virtual ~Unread() = default;
+    Unread(const Unread&) = delete;
+    Unread& operator=(const Unread&) = delete;
+
+    [[nodiscard]] bool nodes() const noexcept { return nodes_.load(std::memory_order_acquire); }
+    [[nodiscard]] bool edges() const noexcept { return edges_.load(std::memory_order_acquire); }
+
+    /// Makes the records in `graph`, if that is still to be done. Throws GraphError if CUDA cannot describe them.
+    virtual void read_nodes(GraphState& graph) = 0;
+    /// The same for edges, of which CUDA tells apart.
+    virtual void read_edges(GraphState& graph) = 0;
+
+  protected:
+    void set_nodes_read() noexcept { nodes_.store(false, std::memory_order_release); }
+    void set_edges_read() noexcept { edges_.store(false, std::memory_order_release); }
+
+  private:
+    std::atomic<bool> nodes_ = true;
+    std::atomic<bool> edges_ = true;
+};
+
+} // namespace cudag::detail
