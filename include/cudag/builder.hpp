@@ -337,6 +337,9 @@ class CUDAG_EXPORT GraphBuilder {
     /// Adds a node that runs the nodes that `body` adds as long as `condition` is not 0, also no time at all. A kernel
     /// in the body, or in a graph inside it, must take the condition as an argument, and set it to 0 in the end:
     /// `build()` throws GraphError if none does, unless the condition is 0 at first and no kernel outside takes it.
+    ///
+    /// Let something come after that kernel in the body where loops may run side by side: where nothing did, launches
+    /// ended in cudaErrorLaunchFailure now and then (H200, driver 580.159), as they do without cudag.
     WhileNode
     while_(const Condition& condition, // cudag: while_(condition, body), with a Condition of builder.condition()
            detail::GraphBody body, SourceLocation location = SourceLocation::current()) {
