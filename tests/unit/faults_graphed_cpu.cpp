@@ -133,6 +133,8 @@ TEST_CASE("inputs of a graphed function are saved only where its static inputs o
     constexpr std::size_t count = 64; // so that there is nothing between the static inputs
     const cudag::DeviceBuffer<int> x(count);
     const cudag::DeviceBuffer<int> y(count);
+    for (const cudag::DeviceBuffer<int>* zeros : {&x, &y})
+        cudag::check(cudaMemset(zeros->data(), 0, count * sizeof(int)));
     const std::pair<Cells, Cells> outputs = f.forward(stream, x, y);
     const Cells a = outputs.first, b = outputs.second;
     REQUIRE(b.data() == a.data() + count);
