@@ -43,7 +43,6 @@ class GraphTree {
     ~GraphTree() = default;
 
     [[nodiscard]] const GraphTree* outer() const noexcept { return parent_; }
-    [[nodiscard]] GraphTree* outer() noexcept { return parent_; }
     [[nodiscard]] const GraphTree& top() const noexcept { return parent_ == nullptr ? *this : parent_->top(); }
     [[nodiscard]] GraphTree& top() noexcept { return parent_ == nullptr ? *this : parent_->top(); }
 
@@ -53,7 +52,7 @@ class GraphTree {
     void reserve_inner(std::size_t more);
     /// There must be room. A node's graphs are added in the order of its bodies.
     void add_inner(std::shared_ptr<GraphState>&& graph, std::uint32_t node, Place place) noexcept;
-    /// Lets go of the graphs inside nodes from `first` on, the last ones, which stand for themselves then.
+    /// Takes out the last graph inside a node from `first` on, which stands for itself then; null if there is none.
     [[nodiscard]] std::shared_ptr<GraphState> take_last_inner(std::uint32_t first) noexcept;
     void leave() noexcept { parent_ = nullptr; }
 

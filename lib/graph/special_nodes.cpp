@@ -10,7 +10,7 @@ namespace cudag::detail {
 namespace {
 
 /// Looks inside only where the nodes are read: another thread may be reading them.
-bool is_inside(const GraphState& graph, bool (*has)(const GraphState&)) noexcept {
+bool is_inside(const GraphState& graph, bool (*has)(const GraphState&)) {
     if (!graph.has_known_nodes()) return false;
     const auto& inside = graph.nested();
     return std::any_of(inside.begin(), inside.end(), [&](const auto& inner) { return has(*inner); });

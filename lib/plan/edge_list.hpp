@@ -1,4 +1,4 @@
-// What lists of edges share.
+// What lists of edges share; those of nodes grow in the same way.
 #pragma once
 
 #include "edge_record.hpp"
