@@ -32,8 +32,8 @@ class ArraySpan {
 
     /// A span of T is a span of const T.
     template <class U>
-    requires std::is_same_v<T, const U> ArraySpan(const ArraySpan<U>& other)
-    noexcept : ArraySpan(other.array(), other.position(), other.extent()) {}
+    requires std::is_same_v<T, const U>
+    ArraySpan(const ArraySpan<U>& other) noexcept : ArraySpan(other.array(), other.position(), other.extent()) {}
 
     [[nodiscard]] cudaArray_t array() const noexcept { return array_; }
     [[nodiscard]] const cudaPos& position() const noexcept { return from_; }

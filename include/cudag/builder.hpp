@@ -167,7 +167,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// Adds a wait for the work that `event`, given as to `record`, marks; if it marks none, for nothing. The mark is
     /// to be set before the graph is launched: within one launch, `.after` orders nodes.
     template <class E>
-    requires(!detail::SemaphoreWaits<E>) WaitNode wait( // cudag: wait(event), or wait({semaphore, value}) in braces
+    requires(!detail::SemaphoreWaits<E>)
+    WaitNode wait( // cudag: wait(event), or wait({semaphore, value}) in braces
         E&& event, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_event<E, detail::EventUse::wait>())
             return WaitNode(detail::Unchecked(), add_event(NodeKind::wait_event, event, location));
@@ -252,7 +253,8 @@ class CUDAG_EXPORT GraphBuilder {
     }
 
     template <class... N>
-    requires(sizeof...(N) == 0 || !(detail::NodeSource<N> && ...)) void join(const N&...) {
+    requires(sizeof...(N) == 0 || !(detail::NodeSource<N> && ...))
+    void join(const N&...) {
         static_assert(sizeof...(N) > 0, "cudag: join() needs at least one node");
         static_assert(sizeof...(N) == 0, "cudag: join() takes node handles or ranges of node handles");
     }

@@ -21,8 +21,8 @@ inline constexpr std::size_t parameter_offset = SignatureOf<P...>::layout.parame
 
 /// The same type, or a pointer to the same thing without const.
 template <class A, class P>
-inline constexpr bool is_device_argument = std::is_same_v<A, P> || (std::is_pointer_v<A> && std::is_pointer_v<P> &&
-                                                                    std::is_convertible_v<A, P>);
+inline constexpr bool is_device_argument =
+    std::is_same_v<A, P> || (std::is_pointer_v<A> && std::is_pointer_v<P> && std::is_convertible_v<A, P>);
 
 } // namespace detail
 

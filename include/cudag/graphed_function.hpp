@@ -58,8 +58,9 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     /// Takes over `function`; calls nothing yet. Uses the current device, as the streams of `forward` must.
     /// Throws Error if `options.capacity` is 0 or CUDA has no streams left.
     template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, GraphedFunction>) explicit GraphedFunction(
-        F&& function, GraphedFunctionOptions options = {}, SourceLocation location = SourceLocation::current())
+    requires(!std::same_as<std::remove_cvref_t<F>, GraphedFunction>)
+    explicit GraphedFunction(F&& function, GraphedFunctionOptions options = {},
+                             SourceLocation location = SourceLocation::current())
         : cache_(detail::graphed_task<Output, Input...>(std::forward<F>(function)), options, location) {}
 
     /// The outputs of the function for `inputs`, which are what `memcpy_async` copies from, are borrowed until they

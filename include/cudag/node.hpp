@@ -124,7 +124,7 @@ inline constexpr bool is_captured_node = std::same_as<N, CapturedNode>;
 template <class R>
 concept NodeRange = !AnyNode<R> && requires(const R& range) {
     requires AnyNode<std::remove_cvref_t<decltype(*std::begin(range))>> ||
-        is_captured_node<std::remove_cvref_t<decltype(*std::begin(range))>>;
+                 is_captured_node<std::remove_cvref_t<decltype(*std::begin(range))>>;
     std::end(range);
 };
 

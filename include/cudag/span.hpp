@@ -26,8 +26,8 @@ class DeviceSpan {
 
     /// A span of T is a span of const T.
     template <class U>
-    requires std::is_same_v<T, const U> CUDAG_HOST_DEVICE constexpr DeviceSpan(DeviceSpan<U> other) noexcept
-        : data_(other.data()), size_(other.size()) {}
+    requires std::is_same_v<T, const U>
+    CUDAG_HOST_DEVICE constexpr DeviceSpan(DeviceSpan<U> other) noexcept : data_(other.data()), size_(other.size()) {}
 
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr T* data() const noexcept { return data_; }
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t size() const noexcept { return size_; }

@@ -39,7 +39,8 @@ class Span2D {
 
     /// A span of T is a span of const T.
     template <class U>
-    requires std::is_same_v<T, const U> CUDAG_HOST_DEVICE constexpr Span2D(Span2D<U, S> other) noexcept
+    requires std::is_same_v<T, const U>
+    CUDAG_HOST_DEVICE constexpr Span2D(Span2D<U, S> other) noexcept
         : Span2D(other.data(), other.width(), other.height(), other.pitch()) {}
 
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr T* data() const noexcept { return data_; }

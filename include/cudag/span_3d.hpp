@@ -39,7 +39,8 @@ class Span3D {
 
     /// A span of T is a span of const T.
     template <class U>
-    requires std::is_same_v<T, const U> CUDAG_HOST_DEVICE constexpr Span3D(Span3D<U, S> other) noexcept
+    requires std::is_same_v<T, const U>
+    CUDAG_HOST_DEVICE constexpr Span3D(Span3D<U, S> other) noexcept
         : Span3D(other.data(), other.width(), other.height(), other.depth(), other.pitch(), other.slice_height()) {}
 
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr T* data() const noexcept { return data_; }

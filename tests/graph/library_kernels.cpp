@@ -55,9 +55,7 @@ class Library {
         cudag::check(cudaLibraryLoadData(&library_, text, nullptr, nullptr, 0, nullptr, nullptr, 0));
         cudag::check(cudaLibraryGetKernel(&kernel_, library_, "library_fill"));
     }
-    ~Library() {
-        CHECK(cudaLibraryUnload(library_) == cudaSuccess);
-    }
+    ~Library() { CHECK(cudaLibraryUnload(library_) == cudaSuccess); }
     Library(const Library&) = delete;
     Library& operator=(const Library&) = delete;
 

@@ -13,8 +13,8 @@
 namespace {
 
 template <class E, class Base>
-constexpr bool is_a_plain = std::is_base_of_v<Base, E>&& std::is_convertible_v<E*, Base*>&&
-    std::is_nothrow_copy_constructible_v<E>&& std::is_nothrow_copy_assignable_v<E>;
+constexpr bool is_a_plain = std::is_base_of_v<Base, E> && std::is_convertible_v<E*, Base*> &&
+                            std::is_nothrow_copy_constructible_v<E> && std::is_nothrow_copy_assignable_v<E>;
 
 static_assert(is_a_plain<cudag::Error, std::system_error>);
 static_assert(is_a_plain<cudag::GraphError, cudag::Error>);

@@ -26,7 +26,7 @@ static_assert(is_owner<cudag::Exec>);
 
 template <class T>
 constexpr bool is_reference =
-    std::is_trivially_copyable_v<T>&& std::is_nothrow_copy_constructible_v<T>&& std::is_nothrow_copy_assignable_v<T>;
+    std::is_trivially_copyable_v<T> && std::is_nothrow_copy_constructible_v<T> && std::is_nothrow_copy_assignable_v<T>;
 
 static_assert(is_reference<cudag::StreamRef>);
 static_assert(is_reference<cudag::DeviceSpan<float>>);

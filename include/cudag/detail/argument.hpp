@@ -88,31 +88,30 @@ template <class T>
 concept Number = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
 
 template <class A, class P>
-concept NumberBecomes = Number<A> && Number<P> &&
-    (std::is_integral_v<A> || (std::is_floating_point_v<P> && sizeof(A) <= sizeof(P)));
+concept NumberBecomes =
+    Number<A> && Number<P> && (std::is_integral_v<A> || (std::is_floating_point_v<P> && sizeof(A) <= sizeof(P)));
 
 template <class A, class P>
 concept PointerBecomes = std::is_pointer_v<P> && std::is_pointer_v<A> && std::convertible_to<A, P>;
 
 template <class A, class P>
-concept BufferBecomes = Buffer<A> &&(PointerBecomes<decltype(std::declval<const A&>().data()), P> ||
-                                     std::convertible_to<decltype(std::declval<const A&>().span()), P>);
+concept BufferBecomes = Buffer<A> && (PointerBecomes<decltype(std::declval<const A&>().data()), P> ||
+                                      std::convertible_to<decltype(std::declval<const A&>().span()), P>);
 
 template <class A, class P>
-concept SpanBecomes = is_device_span<A> &&(PointerBecomes<decltype(std::declval<A>().data()), P>);
+concept SpanBecomes = is_device_span<A> && (PointerBecomes<decltype(std::declval<A>().data()), P>);
 
 template <class A, class P>
-concept SharedBecomes = is_shared_ptr<A> &&
-    (PointerBecomes<decltype(std::declval<A>().get()), P> || BufferBecomes<typename A::element_type, P>);
+concept SharedBecomes = is_shared_ptr<A> && (PointerBecomes<decltype(std::declval<A>().get()), P> ||
+                                             BufferBecomes<typename A::element_type, P>);
 
 template <class A, class P>
-concept ObjectBecomes = (std::is_class_v<P> || std::is_union_v<P> || std::is_enum_v<P> ||
-                         std::same_as<P, bool>)&&(std::same_as<A, P> ||
-                                                  (std::is_class_v<A> && std::convertible_to<const A&, P>));
+concept ObjectBecomes = (std::is_class_v<P> || std::is_union_v<P> || std::is_enum_v<P> || std::same_as<P, bool>)&&(
+    std::same_as<A, P> || (std::is_class_v<A> && std::convertible_to<const A&, P>));
 
 template <class A, class P>
-concept DynamicBecomes = is_dynamic_param<A> &&
-    (std::same_as<typename A::value_type, P> || PointerBecomes<typename A::value_type, P>);
+concept DynamicBecomes =
+    is_dynamic_param<A> && (std::same_as<typename A::value_type, P> || PointerBecomes<typename A::value_type, P>);
 
 /// A kernel parameter of type P accepts an argument of type A.
 ///   - a number: the same kind or wider; an integer of any type if its value fits exactly (checked at run time)
@@ -121,8 +120,8 @@ concept DynamicBecomes = is_dynamic_param<A> &&
 ///   - an object, enum or bool: the same type, or a class that converts to it
 template <class A, class P>
 concept KernelArgument = std::same_as<A, P> || NumberBecomes<A, P> || PointerBecomes<A, P> || BufferBecomes<A, P> ||
-    SpanBecomes<A, P> || SharedBecomes<A, P> || ObjectBecomes<A, P> || DynamicBecomes<A, P> ||
-    (std::is_pointer_v<P>&& std::same_as<A, std::nullptr_t>);
+                         SpanBecomes<A, P> || SharedBecomes<A, P> || ObjectBecomes<A, P> || DynamicBecomes<A, P> ||
+                         (std::is_pointer_v<P> && std::same_as<A, std::nullptr_t>);
 
 template <class N>
 constexpr bool is_negative(N value) noexcept {

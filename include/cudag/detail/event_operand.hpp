@@ -15,8 +15,9 @@ enum class EventUse { record, wait };
 
 /// An Event, a shared_ptr to one, or CUDA's handle; as deduced by a forwarding reference.
 template <class E>
-concept EventArgument = std::same_as<std::remove_cvref_t<E>, Event> ||
-    std::same_as<std::remove_cvref_t<E>, cudaEvent_t> || std::same_as<std::remove_cvref_t<E>, std::shared_ptr<Event>> ||
+concept EventArgument =
+    std::same_as<std::remove_cvref_t<E>, Event> || std::same_as<std::remove_cvref_t<E>, cudaEvent_t> ||
+    std::same_as<std::remove_cvref_t<E>, std::shared_ptr<Event>> ||
     std::same_as<std::remove_cvref_t<E>, std::shared_ptr<const Event>>;
 
 template <class E, EventUse Use>

@@ -35,7 +35,8 @@ concept GraphBodyFunction = requires(F& function, GraphBuilder& builder) {
 class GraphBody {
   public:
     template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, GraphBody>) GraphBody(F&& function) {
+    requires(!std::same_as<std::remove_cvref_t<F>, GraphBody>)
+    GraphBody(F&& function) {
         using Function = std::remove_reference_t<F>;
         static_assert(GraphBodyFunction<Function>,
                       "cudag: a body is a function that takes a GraphBuilder& and returns nothing: "

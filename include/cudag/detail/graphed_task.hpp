@@ -32,9 +32,7 @@ struct SignatureOfFunction {
     using type = NoSignature;
 };
 template <class F>
-requires requires {
-    &F::operator();
-}
+requires requires { &F::operator(); }
 struct SignatureOfFunction<F> : SignatureOfFunction<decltype(&F::operator())> {};
 template <class R, class... A>
 struct SignatureOfFunction<R(A...)> {

@@ -139,8 +139,7 @@ constexpr bool require_arguments(std::tuple<P...>*, std::tuple<A...>*) {
     if constexpr (same_count) {
         []<std::size_t... I>(std::index_sequence<I...>) {
             (require_argument<I, A, P>(), ...);
-        }
-        (std::index_sequence_for<P...>());
+        }(std::index_sequence_for<P...>());
         return (KernelArgument<A, P> && ...);
     } else {
         return false;

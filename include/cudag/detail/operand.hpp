@@ -46,18 +46,18 @@ inline constexpr bool is_span<std::span<T, Extent>> = true;
 
 template <class R>
 concept HostRange =
-    !is_device_span<std::remove_cv_t<R>> && !is_device_buffer<std::remove_cv_t<R>> && requires(R & range) {
-    { std::data(range) } -> std::convertible_to<const volatile void*>;
-    { std::size(range) } -> std::convertible_to<std::size_t>;
-};
+    !is_device_span<std::remove_cv_t<R>> && !is_device_buffer<std::remove_cv_t<R>> && requires(R& range) {
+        { std::data(range) } -> std::convertible_to<const volatile void*>;
+        { std::size(range) } -> std::convertible_to<std::size_t>;
+    };
 
 template <class R>
 concept MemoryRange = is_device_span<std::remove_cv_t<R>> || is_device_buffer<std::remove_cv_t<R>> || HostRange<R>;
 
 /// An operand of memcpy or memset, as deduced by a forwarding reference: `R` is an lvalue reference for lvalues.
 template <class R>
-concept OperandArgument = MemoryRange<std::remove_reference_t<R>> ||
-    (is_shared_ptr<std::remove_cvref_t<R>>&& requires(R& range) {
+concept OperandArgument =
+    MemoryRange<std::remove_reference_t<R>> || (is_shared_ptr<std::remove_cvref_t<R>> && requires(R& range) {
         requires MemoryRange<typename std::remove_cvref_t<R>::element_type>;
     });
 

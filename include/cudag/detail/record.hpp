@@ -29,8 +29,8 @@ struct Located {
     SourceLocation location;
 
     template <class U>
-    requires std::convertible_to<U, T> Located(U&& from, SourceLocation at = SourceLocation::current())
-        : value(std::forward<U>(from)), location(at) {}
+    requires std::convertible_to<U, T>
+    Located(U&& from, SourceLocation at = SourceLocation::current()) : value(std::forward<U>(from)), location(at) {}
 };
 
 /// LaunchConfig written in braces at the call, `{.grid = 8, .block = 256}`: only an aggregate takes designators, and it

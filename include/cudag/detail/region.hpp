@@ -14,9 +14,9 @@ namespace cudag::detail {
 
 /// What a region of memory on side S can be made of: a contiguous range that knows its size.
 template <class R, Side S>
-concept RangeOfSide = (S == Side::host && HostRange<std::remove_reference_t<R>>) ||
-                      (S == Side::device &&
-                       (is_device_span<std::remove_cvref_t<R>> || is_device_buffer<std::remove_cvref_t<R>>));
+concept RangeOfSide =
+    (S == Side::host && HostRange<std::remove_reference_t<R>>) ||
+    (S == Side::device && (is_device_span<std::remove_cvref_t<R>> || is_device_buffer<std::remove_cvref_t<R>>));
 
 /// Like `outlives_call`, but a buffer does not: a region borrows it.
 template <class R>

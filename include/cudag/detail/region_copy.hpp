@@ -26,12 +26,11 @@ inline constexpr int dimensions_of<ArraySpan<T>> = any_dimension;
 
 /// As deduced by a forwarding reference.
 template <class R>
-concept RegionArgument = dimensions_of<std::remove_cvref_t<R>>
-!= 0;
+concept RegionArgument = dimensions_of<std::remove_cvref_t<R>> != 0;
 
 template <class R, int Dimensions>
-concept RegionOf = dimensions_of<std::remove_cvref_t<R>>
-== Dimensions || dimensions_of<std::remove_cvref_t<R>> == any_dimension;
+concept RegionOf =
+    dimensions_of<std::remove_cvref_t<R>> == Dimensions || dimensions_of<std::remove_cvref_t<R>> == any_dimension;
 
 template <class R>
 inline constexpr Side side_of = Side::device;

@@ -80,8 +80,8 @@ concept SemaphoreSignals =
 
 /// That `update(node, operands...)` is something which no kind of node takes.
 template <class N, class... A>
-inline constexpr bool no_update = update_operands<N> != any_operands &&
-                                  (update_operands<N> == 0 || update_operands<N> != sizeof...(A));
+inline constexpr bool no_update =
+    update_operands<N> != any_operands && (update_operands<N> == 0 || update_operands<N> != sizeof...(A));
 template <class A>
 inline constexpr bool no_update<Node, A> = !std::convertible_to<A, LaunchConfig>;
 template <class A>
@@ -141,7 +141,8 @@ class Updates {
     /// Gives a kernel node new arguments, converted and checked as GraphBuilder::kernel does: all of them, or some by
     /// position, such as `update(node, cudag::arg<1>(3.0f))`, while the others stay.
     template <class... P, class... A>
-    requires(!starts_with_config<A...>) void update(const KernelNode<P...>& node, A&&... arguments) {
+    requires(!starts_with_config<A...>)
+    void update(const KernelNode<P...>& node, A&&... arguments) {
         update_arguments<false>(node, nullptr, std::forward<A>(arguments)...);
     }
 
@@ -152,8 +153,8 @@ class Updates {
     }
 
     template <class... P, class First, class... A>
-    requires(!starts_with_config<First> && (starts_with_config<A> || ...)) void update(const KernelNode<P...>&, First&&,
-                                                                                       A&&...) {
+    requires(!starts_with_config<First> && (starts_with_config<A> || ...))
+    void update(const KernelNode<P...>&, First&&, A&&...) {
         static_assert(sizeof...(A) == 0,
                       "cudag: the launch configuration comes before the arguments: update(node, config, "
                       "arguments...)");
@@ -226,7 +227,9 @@ class Updates {
 
     template <class N, class... A>
     requires no_update<N, A...>
-    void update(const N&, const A&...) { refuse_update<Self, N>(); }
+    void update(const N&, const A&...) {
+        refuse_update<Self, N>();
+    }
     template <PlainOperands N, class... A>
     void update(const N&, const A&...) const = delete; // cudag: an update changes the object, which is const here
 

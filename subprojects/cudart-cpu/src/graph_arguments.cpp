@@ -50,8 +50,8 @@ std::vector<std::size_t> packed_offsets(const KernelEntry& kernel) {
 }
 
 NodeArguments::Extra::Extra(std::vector<std::byte> values)
-    : buffer(std::move(values)), size(buffer.size()), list{CU_LAUNCH_PARAM_BUFFER_POINTER, buffer.data(),
-                                                           CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END} {}
+    : buffer(std::move(values)), size(buffer.size()),
+      list{CU_LAUNCH_PARAM_BUFFER_POINTER, buffer.data(), CU_LAUNCH_PARAM_BUFFER_SIZE, &size, CU_LAUNCH_PARAM_END} {}
 
 NodeArguments::NodeArguments(const KernelEntry& kernel, void* const* params, void* const* extra) {
     if (params && extra)

@@ -40,15 +40,11 @@ class Library {
 #endif
         REQUIRE_CUDA(load(&library_, text));
     }
-    ~Library() {
-        CHECK(cudaLibraryUnload(library_) == cudaSuccess);
-    }
+    ~Library() { CHECK(cudaLibraryUnload(library_) == cudaSuccess); }
     Library(const Library&) = delete;
     Library& operator=(const Library&) = delete;
 
-    operator cudaLibrary_t() const {
-        return library_;
-    }
+    operator cudaLibrary_t() const { return library_; }
     cudaKernel_t kernel() const {
         cudaKernel_t kernel = nullptr;
         REQUIRE_CUDA(cudaLibraryGetKernel(&kernel, library_, "library_store"));
