@@ -189,7 +189,7 @@ void compare(const KernelParams& before, const KernelParams& after, Sink& sink) 
     sink.field("block", old_config.block, new_config.block);
     sink.field("shared_bytes", old_config.shared_bytes, new_config.shared_bytes);
     if (has_attributes(old_config) || has_attributes(new_config))
-        for (const AttributeText& attribute : attribute_texts())
+        for (const LaunchAttribute& attribute : launch_attributes())
             sink.field(attribute.name, attribute.text(old_config), attribute.text(new_config),
                        DifferenceKind::attribute, attribute.needs_instantiate);
     const KernelSignature& signature = *before.signature;

@@ -1,12 +1,14 @@
 // Compares a launch's attributes with what device and kernel allow, because CUDA only says "invalid argument".
+#include "attribute_check.hpp"
+
 #include "cuda/compat.hpp"
-#include "kernel_attributes.hpp"
+#include "cuda/failure.hpp"
+#include "node_params.hpp"
 
 #include <fmt/format.h>
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 namespace cudag::detail {
 
@@ -52,10 +54,11 @@ std::optional<int> largest_cluster(const LaunchConfig& config, const void* symbo
     return ask(&blocks, function, &launch) == CUDA_SUCCESS && blocks > 0 ? std::optional(blocks) : std::nullopt;
 }
 
+} // namespace
+
 std::string broken_cluster(const LaunchConfig& config, const void* symbol) {
     constexpr std::uint64_t portable_blocks = 8; // CUDA Programming Guide, thread block clusters
     const dim3& cluster = config.cluster;
-    if (cluster.x == 1 && cluster.y == 1 && cluster.z == 1) return {};
     if (device_attribute(cudaDevAttrClusterLaunch) == 0)
         return "cluster: this device has no thread block clusters (compute capability 9.0 or later); leave it out";
     struct Axis {
@@ -89,7 +92,6 @@ std::string broken_cluster(const LaunchConfig& config, const void* symbol) {
 }
 
 std::string broken_cooperation(const LaunchConfig& config, const void* symbol) {
-    if (!config.cooperative) return {};
     if (device_attribute(cudaDevAttrCooperativeLaunch) == 0)
         return "cooperative: this device does not support cooperative launches; leave it out";
     const auto multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
@@ -109,8 +111,7 @@ std::string broken_cooperation(const LaunchConfig& config, const void* symbol) {
                        blocks, resident, blocks_each, *multiprocessors);
 }
 
-std::string broken_priority(const LaunchConfig& config) {
-    if (!config.priority) return {};
+std::string broken_priority(const LaunchConfig& config, const void* /*symbol*/) {
     int least = 0;
     int greatest = 0;
     const cudaError_t status = cudaDeviceGetStreamPriorityRange(&least, &greatest);
@@ -120,8 +121,7 @@ std::string broken_priority(const LaunchConfig& config) {
                        least);
 }
 
-std::string broken_policy(const LaunchConfig& config) {
-    if (!config.access_policy) return {};
+std::string broken_policy(const LaunchConfig& config, const void* /*symbol*/) {
     const AccessPolicy& policy = *config.access_policy;
     if (policy.memory.empty() || policy.memory.data() == nullptr)
         return "access_policy: the memory is empty; leave the policy out, or give as_bytes(span)";
@@ -134,17 +134,6 @@ std::string broken_policy(const LaunchConfig& config) {
         return fmt::format("access_policy: the memory has {} bytes; this device allows {}", policy.memory.size(),
                            *limit);
     return {};
-}
-
-} // namespace
-
-BrokenAttribute broken_attribute(const LaunchConfig& config, const void* symbol) {
-    if (std::string reason = broken_cluster(config, symbol); !reason.empty())
-        return {std::move(reason), cudaErrorInvalidClusterSize};
-    if (std::string reason = broken_cooperation(config, symbol); !reason.empty())
-        return {std::move(reason), cudaErrorCooperativeLaunchTooLarge};
-    if (std::string reason = broken_priority(config); !reason.empty()) return {std::move(reason)};
-    return {broken_policy(config)};
 }
 
 } // namespace cudag::detail

@@ -2,7 +2,7 @@
 #include <cudag/launch_config.hpp>
 
 #include "cuda/failure.hpp"
-#include "kernel_attributes.hpp"
+#include "launch_attributes.hpp"
 
 #include <cudag/format.hpp>
 

@@ -5,7 +5,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/function_cache.hpp"
 #include "cuda/kernel_name.hpp"
-#include "node/kernel_attributes.hpp"
+#include "node/launch_attributes.hpp"
 #include "node/launch_check.hpp"
 #include "node/node_params.hpp"
 #include "owners/reclaim.hpp"
@@ -35,7 +35,7 @@ void launch_with_attributes(cudaStream_t stream, const KernelCall& call) {
     if (config.device_updatable)
         refuse<Error>("device_updatable: only a node of a graph can be updated; leave it out", subject());
     require_attributes<Error>(config, call.symbol, subject);
-    const LaunchAttributes attributes(config);
+    const NativeAttributes attributes(config);
     cudaLaunchConfig_t native{};
     native.gridDim = config.grid;
     native.blockDim = config.block;

@@ -1,0 +1,116 @@
+// What a LaunchConfig asks for beside grid, block and shared memory: one table, which all that is done with such
+// attributes follows from. A new field of LaunchConfig needs its place in `fields_of`, and its row in the table.
+#pragma once
+
+#include "attribute_check.hpp"
+#include "cuda/failure.hpp"
+
+#include <cudag/detail/record.hpp>
+#include <cudag/launch_config.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <tuple>
+#include <type_traits>
+
+namespace cudag::detail {
+
+/// All fields of a LaunchConfig, in order. Does not compile while one is missing.
+template <class Config>
+constexpr auto fields_of(Config& config) noexcept {
+    auto& [grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain, priority,
+           access_policy] = config;
+    return std::tie(grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain, priority,
+                    access_policy);
+}
+
+/// The same of one in braces, without its location.
+constexpr auto fields_of(BracedConfig& config) noexcept {
+    auto& [grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain, priority,
+           access_policy, location] = config;
+    return std::tie(grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain, priority,
+                    access_policy);
+}
+
+/// Not 0 if the field of an attribute asks for something.
+constexpr unsigned is_given(const dim3& blocks) noexcept {
+    return (blocks.x ^ 1U) | (blocks.y ^ 1U) | (blocks.z ^ 1U);
+}
+template <class T>
+requires std::is_same_v<T, bool> || std::is_enum_v<T>
+constexpr unsigned is_given(const T& value) noexcept {
+    return static_cast<unsigned>(value);
+}
+template <class T>
+constexpr unsigned is_given(const std::optional<T>& value) noexcept {
+    return static_cast<unsigned>(value.has_value());
+}
+
+/// One branch, so that a plain launch pays nothing.
+[[nodiscard]] inline bool has_attributes(const LaunchConfig& config) noexcept {
+    return std::apply([](const dim3&, const dim3&, const std::size_t&,
+                         const auto&... attributes) { return (is_given(attributes) | ...) != 0; },
+                      fields_of(config));
+}
+
+/// An attribute, from CUDA's number to what is wrong with a value.
+struct LaunchAttribute {
+    cudaLaunchAttributeID id;
+    const char* name; ///< of the field
+    bool (*is_given)(const LaunchConfig& config) noexcept;
+    std::string (*text)(const LaunchConfig& config); ///< equal texts are equal values
+    void (*write)(const LaunchConfig& config, cudaLaunchAttributeValue& value) noexcept;
+    void (*read)(const cudaLaunchAttributeValue& value, LaunchConfig& config) noexcept;
+    bool needs_instantiate; ///< whether CUDA refuses a change in an update of an instantiated graph
+    /// What is wrong with the value; null if nothing can be. `symbol` is the kernel, or null if unknown.
+    std::string (*broken)(const LaunchConfig& config, const void* symbol);
+    cudaError_t code; ///< CUDA's for what is broken
+};
+
+inline constexpr std::size_t launch_attribute_count =
+    std::tuple_size_v<decltype(fields_of(std::declval<LaunchConfig&>()))> - 3; // grid, block, shared_bytes
+
+/// In the order in which CUDA takes them.
+[[nodiscard]] std::span<const LaunchAttribute, launch_attribute_count> launch_attributes() noexcept;
+
+/// The attributes of `config` that are given, as CUDA takes them.
+class NativeAttributes {
+  public:
+    explicit NativeAttributes(const LaunchConfig& config) noexcept;
+
+    [[nodiscard]] const cudaLaunchAttribute* begin() const noexcept { return list_.data(); }
+    [[nodiscard]] const cudaLaunchAttribute* end() const noexcept { return list_.data() + count_; }
+    [[nodiscard]] std::size_t size() const noexcept { return count_; }
+
+  private:
+    std::array<cudaLaunchAttribute, launch_attribute_count> list_{};
+    std::size_t count_ = 0;
+};
+
+/// The first attribute given in `after` that is another one in `before`, with both values; empty if there is none.
+[[nodiscard]] std::string differing_attribute(const LaunchConfig& before, const LaunchConfig& after);
+
+/// " cluster (2, 1, 1) cooperative": what is given, for people, each after `separator`.
+[[nodiscard]] std::string describe_attributes(const LaunchConfig& config, const char* separator = " ");
+
+/// What is wrong with an attribute, with values, limits and what to do, and CUDA's code for it.
+struct BrokenAttribute {
+    std::string reason; ///< empty if nothing is known to be wrong
+    cudaError_t code = cudaErrorInvalidValue;
+};
+/// `symbol` is the kernel, or null if unknown.
+[[nodiscard]] BrokenAttribute broken_attribute(const LaunchConfig& config, const void* symbol);
+
+/// Throws E if an attribute of `config` is broken. `subject` is called only then.
+template <class E = GraphError, class MakeSubject>
+void require_attributes(const LaunchConfig& config, const void* symbol, const MakeSubject& subject) {
+    if (const BrokenAttribute broken = broken_attribute(config, symbol); !broken.reason.empty())
+        refuse<E>(broken.reason, subject(), broken.code);
+}
+
+} // namespace cudag::detail
