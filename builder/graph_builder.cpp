@@ -6,7 +6,7 @@
 #include "graph/check_edges.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
-#include "loop_check.hpp"
+#include "loops.hpp"
 #include "memory_check.hpp"
 #include "new_conditional.hpp"
 #include "new_node.hpp"
@@ -125,6 +125,7 @@ Graph GraphBuilder::build(SourceLocation location) && {
     if (is_view_)
         detail::refuse("build: this builder adds to a graph that another one builds; build() is called on that one");
     check();
+    end_turns(*state_);
     use_left_over_conditions(*state_);
     state_->edge_lists().merge(state_->nodes().size());
     state_->construction().is_built = true;

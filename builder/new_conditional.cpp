@@ -8,7 +8,7 @@
 #include "graph/check_edges.hpp"
 #include "graph/names.hpp"
 #include "new_node.hpp"
-#include "set_condition.hpp"
+#include "own_kernels.hpp"
 
 #include <cudag/format.hpp>
 

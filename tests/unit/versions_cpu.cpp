@@ -120,6 +120,22 @@ TEST_CASE("a condition that a repeated body sets back needs CUDA 12.8, without a
     CHECK(std::move(b).build().instantiate().replays() == 0);
 }
 
+TEST_CASE("loops have a kernel at the end of a turn from CUDA 12.8 on, and before it the nodes that were written",
+          "[versions]") {
+    for (const int driver : {12060, 12080}) {
+        if (driver > CUDART_VERSION) continue;
+        const Versions versions(driver);
+        GraphBuilder b;
+        cudag::WhileNode loop;
+        for (int i = 0; i < 2; ++i) {
+            const auto turns = b.condition(1);
+            loop = b.while_(turns, [&](GraphBuilder& body) { body.kernel({}, set_condition, turns, 0); });
+        }
+        const Graph graph = std::move(b).build();
+        CHECK(loop.body().node_count() == (driver < 12080 ? 1 : 2));
+    }
+}
+
 TEST_CASE("a child by move needs CUDA 12.9, a clone does not, and a refused graph stays what it was", "[versions]") {
     const cudag::DeviceBuffer<int> cell(1);
     check_gate({12090, 12080, "moving a graph into another one (a clone does not: pass it without std::move)",

@@ -67,11 +67,13 @@ class GraphBody {
 /// Without an initial value, the condition starts undefined.
 CUDAG_EXPORT Condition make_condition(GraphState& graph, std::optional<unsigned> initial, const SourceLocation& where);
 
-/// cudag has a kernel of its own that sets conditions, as PTX text; the CPU runtime cannot compile that.
-inline void know_set_condition() {
+/// cudag has kernels of its own for loops, as PTX text; the CPU runtime cannot compile that.
+inline void know_kernels_of_loops() {
 #ifdef CUDART_CPU
     using Set = void (*)(cudaGraphConditionalHandle, unsigned);
     cudart_cpu::register_library_kernel("cudag_set_condition", Set(cudaGraphSetConditional));
+    using Nothing = void (*)();
+    cudart_cpu::register_library_kernel("cudag_nothing", Nothing([] {}));
 #endif
 }
 

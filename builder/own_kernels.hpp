@@ -1,4 +1,4 @@
-// cudag's own kernel: sets a condition to a value.
+// Kernel nodes that cudag adds by itself.
 #pragma once
 
 #include "graph/graph_state.hpp"
@@ -12,7 +12,10 @@ namespace cudag::detail {
 Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, unsigned value, std::string_view label,
                        const SourceLocation& where);
 
-/// Whether a kernel node was added by that.
-[[nodiscard]] bool is_set_condition(const KernelParams& kernel) noexcept;
+/// Adds a kernel node that does nothing. Needs CUDA 12.8.
+Node add_nothing(GraphState& graph, std::string_view label, const SourceLocation& where);
+
+/// Whether a kernel node was added by these.
+[[nodiscard]] bool is_own_kernel(const KernelParams& kernel) noexcept;
 
 } // namespace cudag::detail

@@ -1,19 +1,23 @@
-// Whether the loops of a graph can end.
-#include "loop_check.hpp"
+// Whether the loops of a graph can end, and what ends them.
+#include "loops.hpp"
 
+#include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/version.hpp"
 #include "graph/find.hpp"
 #include "graph/names.hpp"
 #include "node/kernel_attributes.hpp"
-#include "set_condition.hpp"
+#include "own_kernels.hpp"
 
 #include <cudag/condition.hpp>
 #include <cudag/format.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstring>
 #include <unordered_map>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -28,17 +32,19 @@ struct Loop {
     bool is_set_outside = false;
 };
 
-class LoopCheck {
+class Loops {
   public:
-    explicit LoopCheck(const GraphState& root) : root_(root) {
+    explicit Loops(const GraphState& root) : root_(root) {
         for (const ConditionRecord& condition : root.conditions().all())
             if (condition.user != nullptr && !condition.left_over && is_loop(*condition.user, condition.node))
                 loops_.emplace(condition.handle, Loop{condition});
+        if (!loops_.empty()) visit(root_);
     }
 
-    void run() {
-        if (loops_.empty()) return;
-        visit(root_);
+    [[nodiscard]] std::size_t size() const noexcept { return loops_.size(); }
+    [[nodiscard]] const std::vector<Node>& setters() const noexcept { return setters_; }
+
+    void require_ends() const {
         for (const ConditionRecord& condition : root_.conditions().all()) // in the order in which they were made
             if (const auto loop = loops_.find(condition.handle); loop != loops_.end() && is_endless(loop->second))
                 refuse_loop(condition);
@@ -53,7 +59,11 @@ class LoopCheck {
     void visit(const GraphState& graph) {
         for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
             const NodeRecord& node = graph.nodes()[i];
-            if (const auto* kernel = std::get_if<const KernelParams*>(&graph.params(i))) look_at(**kernel);
+            if (const auto* kernel = std::get_if<const KernelParams*>(&graph.params(i))) {
+                is_setter_ = false;
+                look_at(**kernel);
+                if (is_setter_) setters_.push_back(graph.handle(i));
+            }
             const auto inside = graph.nested_in(i);
             if (inside.empty()) continue;
             const auto* conditional = std::get_if<const ConditionalParams*>(&node.params);
@@ -66,7 +76,7 @@ class LoopCheck {
     }
 
     void look_at(const KernelParams& kernel) {
-        if (is_set_condition(kernel)) return; // sets conditions of conditionals beside it to their initial value
+        if (is_own_kernel(kernel)) return; // sets conditions of conditionals beside it to their initial value
         for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
             const Parameter& parameter = kernel.signature->parameters[i];
             const std::byte* value = kernel.values + parameter.offset;
@@ -82,7 +92,7 @@ class LoopCheck {
         for (std::uint32_t at = 0; at + sizeof(Handle) <= size;) {
             const Handle handle = handle_at(bytes + at);
             const bool whole = at + sizeof(Condition) <= size && is_whole(handle, bytes + at);
-            takes(handle, whole);
+            takes(handle, whole, size == sizeof(Handle));
             at += whole ? static_cast<std::uint32_t>(sizeof(Condition)) : 1U;
         }
     }
@@ -99,9 +109,12 @@ class LoopCheck {
         return handle;
     }
 
-    void takes(Handle handle, bool certain) {
+    /// What is neither certain nor likely makes no setter: other values of the same kernel would make none, and graphs
+    /// that differ in values alone are updates of each other.
+    void takes(Handle handle, bool certain, bool likely = false) {
         const auto found = loops_.find(handle);
         if (found == loops_.end()) return;
+        is_setter_ = is_setter_ || ((certain || likely) && found->second.is_around);
         if (found->second.is_around)
             found->second.can_end = true;
         else if (certain)
@@ -120,7 +133,7 @@ class LoopCheck {
     /// Whether cudag does not know what a kernel will be given.
     static bool is_unknown(const GraphState& graph, std::uint32_t index) {
         const auto* kernel = std::get_if<const KernelParams*>(&graph.params(index));
-        return kernel != nullptr &&
+        return kernel != nullptr && !is_own_kernel(**kernel) &&
                (((*kernel)->symbol == nullptr && (*kernel)->signature->count == 0) || is_device_updatable(**kernel));
     }
 
@@ -134,12 +147,36 @@ class LoopCheck {
 
     const GraphState& root_;
     std::unordered_map<Handle, Loop> loops_;
+    std::vector<Node> setters_;
+    bool is_setter_ = false; ///< whether the kernel that is being looked at takes the condition of a loop around it
 };
+
+/// Whether nothing comes after a node but empty ones.
+bool is_last(const GraphState& graph, std::uint32_t index) {
+    return std::ranges::all_of(graph.edges(), [&](const EdgeRecord& edge) {
+        return edge.from != index || (graph.nodes()[edge.to].kind == NodeKind::empty && is_last(graph, edge.to));
+    });
+}
 
 } // namespace
 
 void check_loops(const GraphState& graph) {
-    LoopCheck(graph).run();
+    Loops(graph).require_ends();
+}
+
+void end_turns(GraphState& root) {
+    const Loops loops(root);
+    if (loops.size() < 2 || loops.setters().empty() || cuda_version() < 12080) return;
+    for (const Node& setter : loops.setters()) {
+        GraphState& body = GraphState::of(setter);
+        const std::uint32_t index = GraphState::index_unchecked(setter);
+        if (body.place() != Place::body || !is_last(body, index)) continue;
+        const DeviceGuard device(body.device());
+        Edges& edges = body.edge_lists().logical();
+        edges.reserve(1);
+        add_nothing(body, "end of a turn", body.record(index).location);
+        edges.add_settled(index, static_cast<std::uint32_t>(body.nodes().size()) - 1);
+    }
 }
 
 } // namespace cudag::detail

@@ -1,0 +1,143 @@
+// cudag's own kernels: PTX text, because cudag's own sources are compiled without nvcc.
+#include "own_kernels.hpp"
+
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/version.hpp"
+#include "new_node.hpp"
+
+#include <cstring>
+#include <new>
+#include <typeinfo>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// `__global__ void cudag_set_condition(cudaGraphConditionalHandle handle, unsigned value)`
+constexpr const char* set_condition_ptx = R"(.version 8.0
+.target sm_52
+.address_size 64
+.extern .func cudaGraphSetConditional
+(
+    .param .b64 handle,
+    .param .b32 value
+)
+;
+.visible .entry cudag_set_condition(
+    .param .u64 handle,
+    .param .u32 value
+)
+{
+    .reg .b32 %r<2>;
+    .reg .b64 %rd<2>;
+    ld.param.u64 %rd1, [handle];
+    ld.param.u32 %r1, [value];
+    {
+        .param .b64 to;
+        st.param.b64 [to+0], %rd1;
+        .param .b32 what;
+        st.param.b32 [what+0], %r1;
+        call.uni cudaGraphSetConditional, (to, what);
+    }
+    ret;
+}
+)";
+
+/// `__global__ void cudag_nothing()`: a module of its own, since what sets conditions takes long to link.
+constexpr const char* nothing_ptx = R"(.version 8.0
+.target sm_52
+.address_size 64
+.visible .entry cudag_nothing()
+{
+    ret;
+}
+)";
+
+void* load(const char* ptx, const char* name) {
+    compat::Library library = nullptr;
+    checked<GraphError>(compat::library_load_data(&library, ptx), "cudaLibraryLoadData");
+    cudaKernel_t kernel = nullptr;
+    const cudaError_t status = compat::library_get_kernel(&kernel, library, name);
+    if (status != cudaSuccess) {
+        CallFailure failure = describe_failure(status, "cudaLibraryGetKernel", {}, Api::runtime);
+        ignore(compat::library_unload(library));
+        throw GraphError(status, failure.text, std::move(failure.details));
+    }
+    return kernel;
+}
+
+// Loaded for all devices, until the process ends.
+void* set_condition_kernel() {
+    static void* const kernel = load(set_condition_ptx, "cudag_set_condition");
+    return kernel;
+}
+void* nothing_kernel() {
+    static void* const kernel = load(nothing_ptx, "cudag_nothing");
+    return kernel;
+}
+
+using Layout = SignatureOf<cudaGraphConditionalHandle, unsigned>;
+const Parameter set_condition_parameters[] = {
+    {Layout::layout.parameters[0].offset, Layout::layout.parameters[0].size, ParameterType::object, &typeid(Condition)},
+    Layout::layout.parameters[1]};
+const KernelSignature set_condition_signature{set_condition_parameters, Layout::count, Layout::layout.bytes};
+const KernelSignature nothing_signature{nullptr, 0, 0};
+
+/// Null if CUDA does not tell.
+CUfunction function_of(cudaGraphNode_t node) {
+    CUDA_KERNEL_NODE_PARAMS params{};
+    bind_context();
+    return driver().graph_kernel_node_get_params(node, &params) == CUDA_SUCCESS ? params.func : nullptr;
+}
+
+/// Parameters whose values are yet to be written.
+KernelParams* make_params(GraphState& graph, const KernelSignature& signature) {
+    auto* memory = graph.memory().allocate_bytes(sizeof(KernelParams) + signature.bytes);
+    return new (memory) KernelParams{nullptr, nullptr, &signature, {}, memory + sizeof(KernelParams)};
+}
+
+/// Adds a node of one thread that runs `kernel`, known as `name`.
+Node add_own_kernel(GraphState& graph, void* kernel, const char* name, KernelParams* params, void** arguments,
+                    std::string_view label, const SourceLocation& where) {
+    Label stored_label(label);
+    graph.reserve_node();
+    cudaKernelNodeParams native{};
+    native.func = kernel;
+    native.kernelParams = arguments;
+    cudaGraphNode_t node = nullptr;
+    const cudaError_t status = cudaGraphAddKernelNode(&node, graph.native(), nullptr, 0, &native);
+    if (status != cudaSuccess)
+        raise_call<GraphError>(status, "cudaGraphAddKernelNode", new_node_subject(NodeKind::kernel, where, name));
+    params->function = function_of(node);
+    return graph.append(node, {NodeKind::kernel, params, std::move(stored_label), where});
+}
+
+} // namespace
+
+Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, unsigned value, std::string_view label,
+                       const SourceLocation& where) {
+    constexpr const char* name = "cudag_set_condition";
+    require_allowed(graph, NodeKind::kernel, where);
+    require_version(12080, "a condition with an initial value in a body that is repeated",
+                    [&] { return new_node_subject(NodeKind::kernel, where, name); });
+    void* const kernel = set_condition_kernel();
+    KernelParams* const params = make_params(graph, set_condition_signature);
+    std::byte* const values = params->values;
+    void* arguments[] = {values + set_condition_parameters[0].offset, values + set_condition_parameters[1].offset};
+    std::memcpy(arguments[0], &condition, sizeof condition);
+    std::memcpy(arguments[1], &value, sizeof value);
+    return add_own_kernel(graph, kernel, name, params, arguments, label, where);
+}
+
+Node add_nothing(GraphState& graph, std::string_view label, const SourceLocation& where) {
+    void* const kernel = nothing_kernel();
+    return add_own_kernel(graph, kernel, "cudag_nothing", make_params(graph, nothing_signature), nullptr, label, where);
+}
+
+bool is_own_kernel(const KernelParams& kernel) noexcept {
+    return kernel.signature == &set_condition_signature || kernel.signature == &nothing_signature;
+}
+
+} // namespace cudag::detail
