@@ -252,8 +252,10 @@ CapturedNode NewRegion::describe() {
     state_->require_nodes(graph_.nodes().size() - first_);
     if (graph_.nodes().size() == first_) {
         graph_.reserve_node();
+        line_.reserve(1);
         cudaGraphNode_t join = nullptr;
         checked<GraphError>(cudaGraphAddEmptyNode(&join, graph_.native(), nullptr, 0), "cudaGraphAddEmptyNode");
+        line_.push_back(join); // it goes, too, if what follows fails
         graph_.append(join, {NodeKind::empty, std::monostate(), {}, location_});
     }
     const auto count = static_cast<std::uint32_t>(graph_.nodes().size()) - first_;

@@ -1,4 +1,4 @@
-// An operator new that counts, for the whole program and its libraries.
+// An operator new that counts, and fails when it is told to, for the whole program and its libraries.
 #include "allocated_bytes.hpp"
 
 #include <malloc.h>
@@ -10,11 +10,18 @@
 namespace {
 
 std::atomic<std::size_t> held = 0;
+thread_local std::size_t until_failure = 0; // 0 for none
 
 } // namespace
 
 std::size_t allocated_bytes() noexcept {
     return held;
+}
+
+bool fail_allocation(std::size_t n) noexcept {
+    const bool is_armed = until_failure != 0;
+    until_failure = n;
+    return is_armed;
 }
 
 void* operator new(std::size_t size) {
@@ -24,6 +31,7 @@ void* operator new(std::size_t size) {
 }
 
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
+    if (until_failure != 0 && --until_failure == 0) return nullptr;
     void* const memory = std::malloc(size == 0 ? 1 : size);
     if (memory != nullptr) held += malloc_usable_size(memory);
     return memory;
