@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <utility>
 #include <vector>
 
@@ -146,7 +145,8 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
     require_allowed(graph, NodeKind::alloc, where);
     const auto subject = [&] { return new_node_subject(NodeKind::alloc, where); };
     if (count == 0) refuse("an allocation of 0 elements; leave it out", subject());
-    if (count > std::numeric_limits<std::size_t>::max() / element_bytes)
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(count, element_bytes, &bytes))
         refuse(fmt::format("{} elements of {} bytes are more than an address can reach", count, element_bytes),
                subject());
     const MemoryPlace place = place_of(options, subject);
@@ -168,7 +168,7 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
     native.poolProps.maxSize = options.max_pool_bytes;
     native.accessDescs = place.peers.empty() ? nullptr : place.peers.data();
     native.accessDescCount = place.peers.size();
-    native.bytesize = count * element_bytes;
+    native.bytesize = bytes;
     std::vector<cudaGraphNode_t> natives;
     for (const std::uint32_t index : from)
         natives.push_back(graph.natives()[index]);

@@ -153,8 +153,7 @@ class Check {
                     found.push_back({allocation, static_cast<std::uint32_t>(use - uses_.begin())});
                 });
         }
-        std::stable_sort(found.begin(), found.end(),
-                         [](const Candidate& a, const Candidate& b) { return a.allocation < b.allocation; });
+        std::ranges::stable_sort(found, {}, &Candidate::allocation);
         return found;
     }
 

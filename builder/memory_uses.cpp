@@ -34,8 +34,7 @@ class Collector {
     }
 
     [[nodiscard]] std::vector<MemoryUse>&& result() {
-        std::stable_sort(uses_.begin(), uses_.end(),
-                         [](const MemoryUse& a, const MemoryUse& b) { return a.node < b.node; });
+        std::ranges::stable_sort(uses_, {}, &MemoryUse::node);
         return std::move(uses_);
     }
 
@@ -48,7 +47,7 @@ class Collector {
             const auto lowest = lowest_to_.try_emplace(memory.address + memory.bytes, memory.address).first;
             lowest->second = std::min(lowest->second, memory.address);
         }
-        std::sort(all.begin(), all.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+        std::ranges::sort(all, {}, &Range::begin);
         for (const Range& range : all) {
             if (memory_.empty() || memory_.back().end() <= range.begin)
                 memory_.push_back(range);

@@ -35,7 +35,7 @@ void require_open(const GraphState& graph, Subject subject);
 void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& where);
 
 /// Throws GraphError if `graph` is built, or waits for a body of one of its nodes to end, or is a body that takes no
-/// nodes of `kind`. Every function that adds a node asks this first.
+/// nodes of `kind`. Every function that adds a node for a caller asks this first.
 inline void require_allowed(const GraphState& graph, NodeKind kind, const SourceLocation& where) {
     if (is_open_root(graph)) [[likely]]
         return;

@@ -7,8 +7,8 @@
 
 namespace cudag::detail {
 
-/// Adds a kernel node that sets `condition` to `value`. The first call in a process loads the kernel, some 60 ms.
-/// Throws GraphError and adds nothing if CUDA refuses it, or is older than 12.8.
+/// Adds a kernel node that sets `condition` to `value`, in a body that is about to end. The first call in a process
+/// loads the kernel, some 60 ms. Throws GraphError and adds nothing if CUDA refuses it, or is older than 12.8.
 Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, unsigned value, std::string_view label,
                        const SourceLocation& where);
 

@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include <limits>
-
 namespace cudag::detail {
 
 namespace {
@@ -22,11 +20,12 @@ std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const Source
     const auto subject = [&] {
         return Subject{fmt::format("{} of {} elements of {} bytes at {}", what, count, size, where), {}, where};
     };
-    if (count > std::numeric_limits<std::size_t>::max() / size)
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &bytes))
         refuse<Error>("the size overflows; ask for fewer elements", subject(), cudaErrorMemoryAllocation);
     reclaim(); // memory that launches have finished with may be what is missing
     void* memory = nullptr;
-    const cudaError_t status = obtain(&memory, count * size);
+    const cudaError_t status = obtain(&memory, bytes);
     if (status != cudaSuccess) raise_call<Error>(status, operation, subject());
     return {memory, release};
 }

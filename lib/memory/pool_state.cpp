@@ -10,7 +10,6 @@
 
 #include <cstdint>
 #include <iterator>
-#include <limits>
 #include <utility>
 
 namespace cudag::detail {
@@ -63,16 +62,18 @@ std::shared_ptr<void> PoolState::allocate(std::size_t count, std::size_t size, c
         refuse<CaptureError>("the pool is sealed; allocate before seal(), or call unseal()", subject(),
                              cudaErrorNotPermitted);
     if (count == 0) return nullptr;
-    if (count > (std::numeric_limits<std::size_t>::max() - pool_alignment) / size)
+    std::size_t used = 0;
+    std::size_t bytes = 0;
+    if (__builtin_mul_overflow(count, size, &used) || __builtin_add_overflow(used, pool_alignment - 1, &bytes))
         refuse<Error>("the size overflows; ask for fewer elements", subject(), cudaErrorMemoryAllocation);
-    const std::size_t bytes = (count * size + pool_alignment - 1) / pool_alignment * pool_alignment;
+    bytes -= bytes % pool_alignment;
 
     auto block = smallest_free(bytes);
     if (block == blocks_.end()) block = obtain(bytes, subject());
     take(block, bytes);
-    block->second.used = count * size;
+    block->second.used = used;
     ++count_;
-    bytes_ += count * size;
+    bytes_ += used;
     std::byte* const address = block->first;
     lock.unlock(); // what follows releases the block if it fails
     return {address, [pool = shared_from_this()](void* memory) mutable {

@@ -12,14 +12,14 @@ namespace {
 
 static_assert(sizeof(CUkernelNodeAttrValue) == sizeof(cudaLaunchAttributeValue)); // the driver's and the runtime's
 
-/// False if CUDA is too old to know the attribute.
-bool read(cudaGraphNode_t node, cudaLaunchAttributeID id, cudaLaunchAttributeValue& value) {
-    value = {};
+/// All zero if CUDA is too old to know the attribute.
+cudaLaunchAttributeValue read(cudaGraphNode_t node, cudaLaunchAttributeID id) {
+    cudaLaunchAttributeValue value{};
     const cudaError_t status = to_runtime(driver().graph_kernel_node_get_attribute(
         node, static_cast<CUkernelNodeAttrID>(id), reinterpret_cast<CUkernelNodeAttrValue*>(&value)));
-    if (status == cudaErrorInvalidValue || status == cudaErrorNotSupported) return false;
+    if (status == cudaErrorInvalidValue || status == cudaErrorNotSupported) return {};
     if (status != cudaSuccess) raise_call<GraphError>(status, "cuGraphKernelNodeGetAttribute", {}, Api::driver);
-    return true;
+    return value;
 }
 
 } // namespace
@@ -50,10 +50,8 @@ void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& c
 LaunchConfig full_config(const KernelParams& kernel) {
     LaunchConfig config = kernel.config;
     if (kernel.unread == nullptr) return config;
-    for (const LaunchAttribute& attribute : launch_attributes()) {
-        cudaLaunchAttributeValue value{};
-        if (read(kernel.unread, attribute.id, value)) attribute.read(value, config);
-    }
+    for (const LaunchAttribute& attribute : launch_attributes())
+        attribute.read(read(kernel.unread, attribute.id), config);
     return config;
 }
 
@@ -65,9 +63,8 @@ void complete_config(KernelParams& kernel) {
 
 bool is_device_updatable(const KernelParams& kernel) {
     if (kernel.unread == nullptr) return kernel.config.device_updatable;
-    cudaLaunchAttributeValue value{};
-    return read(kernel.unread, cudaLaunchAttributeDeviceUpdatableKernelNode, value) &&
-           value.deviceUpdatableKernelNode.deviceUpdatable != 0;
+    return read(kernel.unread, cudaLaunchAttributeDeviceUpdatableKernelNode)
+               .deviceUpdatableKernelNode.deviceUpdatable != 0;
 }
 
 } // namespace cudag::detail

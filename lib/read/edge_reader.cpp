@@ -26,8 +26,7 @@ std::vector<EdgeRecord> EdgeReader::edges(std::uint32_t first) {
             const std::uint32_t from = index_of(from_[i], to);
             if (from != NodeIndices::none) edges.push_back({from, first + to, edge_kind(data_[i])});
         }
-        std::sort(edges.begin() + static_cast<std::ptrdiff_t>(begin), edges.end(),
-                  [](const EdgeRecord& a, const EdgeRecord& b) { return a.from < b.from; });
+        std::ranges::sort(edges.begin() + static_cast<std::ptrdiff_t>(begin), edges.end(), {}, &EdgeRecord::from);
     }
     return edges;
 }
@@ -55,8 +54,8 @@ std::size_t EdgeReader::read(cudaGraphNode_t node) {
     if (count < from_.size()) return count;
     const std::size_t all = ask(0);
     from_.resize(all + 1);
-    data_.resize(all + 1);
-    return ask(all + 1);
+    data_.resize(from_.size());
+    return ask(from_.size());
 }
 
 } // namespace cudag::detail

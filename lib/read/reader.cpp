@@ -10,6 +10,7 @@
 #include "node_reader.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <numeric>
 #include <optional>
@@ -37,8 +38,7 @@ void name_records(std::vector<NodeRecord>& records, std::size_t first, const Cap
     std::vector<const NamedNodes*> nearest_first;
     for (const NamedNodes& stretch : names.stretches())
         nearest_first.push_back(&stretch);
-    std::stable_sort(nearest_first.begin(), nearest_first.end(),
-                     [](const NamedNodes* a, const NamedNodes* b) { return a->depth > b->depth; });
+    std::ranges::stable_sort(nearest_first, std::greater(), &NamedNodes::depth);
     std::vector<std::size_t> unnamed(records.size() + 1); // from each place, where to look for a node without a name
     std::iota(unnamed.begin(), unnamed.end(), std::size_t{0});
     const auto next_unnamed = [&](std::size_t i) {
