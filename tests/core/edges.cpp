@@ -78,6 +78,16 @@ TEST_CASE("after backward edges were settled, nothing only extends them") {
     CHECK_FALSE(edges.only_extend());
 }
 
+TEST_CASE("after repeated edges were merged, one more repetition does not only extend the others") {
+    Edges edges(List{{0, 1}, {1, 2}});
+    edges.settle();
+    edges.add({0, 1});
+    edges.merge(3);
+    CHECK(edges.only_extend());
+    edges.add({0, 1});
+    CHECK_FALSE(edges.only_extend());
+}
+
 TEST_CASE("an edge that is known to be right settles with the ones before it, if those were settled") {
     Edges edges(List{{0, 1}});
     edges.settle();

@@ -18,6 +18,7 @@ using cudag::Node;
 using cudag::NodeKind;
 using cudag::detail::AllocationIndex;
 using cudag::detail::check_graph_memory;
+using cudag::detail::CopyParams;
 using cudag::detail::GraphAllocation;
 using cudag::detail::GraphState;
 using cudag::detail::KernelParams;
@@ -25,6 +26,7 @@ using cudag::detail::KernelSignature;
 using cudag::detail::NodeParams;
 using cudag::detail::Parameter;
 using cudag::detail::ParameterType;
+using cudag::detail::SetParams;
 
 namespace {
 
@@ -64,6 +66,16 @@ class Placed {
         order(nodes, node);
         return node;
     }
+    /// `height` rows of 4 bytes, a `pitch` apart.
+    Node fill(std::uintptr_t address, std::size_t height, std::size_t pitch) {
+        const auto* params = graph_.memory().store(SetParams{at(address), 2, 2, 0, height, pitch});
+        return append(NodeKind::memset, params);
+    }
+    Node copy(std::uintptr_t to, std::uintptr_t from, std::size_t bytes) {
+        const auto* params =
+            graph_.memory().store(CopyParams{at(to), at(from), bytes, bytes, 1, cudaMemcpyDeviceToDevice});
+        return append(NodeKind::memcpy, params);
+    }
     void order(std::initializer_list<Node> before, const Node& after) {
         cudag::detail::add_edges(after, before.begin(), before.size());
     }
@@ -78,6 +90,7 @@ class Placed {
     [[nodiscard]] GraphState& graph() noexcept { return graph_; }
 
   private:
+    static void* at(std::uintptr_t address) { return reinterpret_cast<void*>(address); }
     Node append(NodeKind kind, const NodeParams& params = {}) {
         cudaGraphNode_t node = nullptr;
         REQUIRE(cudaGraphAddEmptyNode(&node, graph_.native(), nullptr, 0) == cudaSuccess);
@@ -99,6 +112,31 @@ TEST_CASE("an address is a use of the allocation that it lies in, of no other") 
     CHECK_FALSE(sample.is_right());
     sample.order({high}, use);
     CHECK(sample.is_right());
+}
+
+TEST_CASE("a fill and a copy use what they write and read, and nothing beside it") {
+    Placed sample;
+    sample.alloc(0x1000, 0x1000);
+    sample.fill(0xf00, 16, 0x10);       // its last row begins at 0xff0
+    sample.fill(0xfcc, 2, 0x30);        // its last row ends at 0x1000
+    sample.fill(0x2000, 2, 0x10);       // behind
+    sample.copy(0xf00, 0x8000, 0x100);  // to what ends there
+    sample.copy(0x8000, 0xf00, 0x100);  // from there
+    sample.copy(0x2000, 0x2100, 0x100); // behind
+    CHECK(sample.is_right());
+    const auto is_use = [](const auto& add) {
+        Placed own;
+        const Node memory = own.alloc(0x1000, 0x1000);
+        const Node node = add(own);
+        if (own.is_right()) return false;
+        own.order({memory}, node);
+        return own.is_right();
+    };
+    CHECK(is_use([](Placed& own) { return own.fill(0xfcd, 2, 0x30); }));  // the last row's last byte
+    CHECK(is_use([](Placed& own) { return own.fill(0x1fff, 2, 0x10); })); // the first row's first one
+    CHECK(is_use([](Placed& own) { return own.copy(0xf00, 0x8000, 0x101); }));
+    CHECK(is_use([](Placed& own) { return own.copy(0x8000, 0xf00, 0x101); }));
+    CHECK(is_use([](Placed& own) { return own.copy(0x1fff, 0x8000, 0x100); }));
 }
 
 TEST_CASE("where an allocation ends and the next begins, an address belongs to the one that the kernel works on") {

@@ -2,9 +2,11 @@
 #include "exec/shadows.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/node_indices.hpp"
+#include "graph/node_table.hpp"
 
 #include "catch.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -13,6 +15,7 @@
 using cudag::NodeKind;
 using cudag::detail::GraphState;
 using cudag::detail::NodeIndices;
+using cudag::detail::NodeTable;
 using cudag::detail::SetParams;
 using cudag::detail::Shadow;
 using cudag::detail::Shadows;
@@ -47,6 +50,37 @@ TEST_CASE("nodes are found by their handles, however many came since the last ti
     indices.extend(nodes);
     CHECK(indices.find(nodes, nodes[2]) == 2);
     CHECK(NodeIndices(nodes).find(nodes, nodes[1]) == 1);
+}
+
+TEST_CASE("a table finds the nodes that it has, after others were forgotten or became those of a clone") {
+    NodeTable table;
+    std::uintptr_t last = 0;
+    const auto add = [&](std::size_t count) {
+        for (; count > 0; --count)
+            table.add(handle(++last), {NodeKind::empty, {}, {}, {}});
+    };
+    const auto check = [&] {
+        for (std::uintptr_t number = 1; number <= last; ++number) {
+            CAPTURE(number);
+            const auto place = std::find(table.natives().begin(), table.natives().end(), handle(number));
+            CHECK(table.find(handle(number)) == (place == table.natives().end()
+                                                     ? NodeIndices::none
+                                                     : static_cast<std::uint32_t>(place - table.natives().begin())));
+        }
+    };
+    add(5);
+    check();
+    table.forget_from(2); // which were indexed
+    add(3);
+    check();
+    add(2);
+    table.forget_from(5); // which were not
+    check();
+    std::vector<cudaGraphNode_t> clones;
+    for (std::size_t i = 0; i < table.size(); ++i)
+        clones.push_back(handle(++last));
+    table.replace_natives(clones);
+    check();
 }
 
 TEST_CASE("a shadow keeps its place while the parameters have room there") {

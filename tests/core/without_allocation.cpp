@@ -1,6 +1,7 @@
 // What must not allocate: it happens in destructors, or after CUDA has done its part.
 #include "graph/graph_slot.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/read_nodes.hpp"
 
 #include "catch.hpp"
 
@@ -15,6 +16,7 @@
 namespace {
 
 thread_local std::size_t allocations = 0;
+thread_local std::size_t last_allocation = 0; // after which they fail; 0 for none
 
 /// How many times `call` allocates memory.
 template <class Call>
@@ -24,17 +26,33 @@ std::size_t allocations_of(const Call& call) {
     return allocations - before;
 }
 
+/// Whether `call` is done though all but its first `count` allocations fail.
+template <class Call>
+bool is_done_with(std::size_t count, const Call& call) {
+    last_allocation = allocations + count;
+    try {
+        call();
+        last_allocation = 0;
+        return true;
+    } catch (const std::bad_alloc&) {
+        last_allocation = 0;
+        return false;
+    }
+}
+
+bool may_allocate() {
+    return ++allocations <= last_allocation || last_allocation == 0;
+}
+
 } // namespace
 
 void* operator new(std::size_t size) {
-    ++allocations;
-    void* const memory = std::malloc(size == 0 ? 1 : size);
+    void* const memory = may_allocate() ? std::malloc(size == 0 ? 1 : size) : nullptr;
     if (memory == nullptr) throw std::bad_alloc();
     return memory;
 }
 void* operator new(std::size_t size, const std::nothrow_t&) noexcept {
-    ++allocations;
-    return std::malloc(size == 0 ? 1 : size);
+    return may_allocate() ? std::malloc(size == 0 ? 1 : size) : nullptr;
 }
 void operator delete(void* memory) noexcept {
     std::free(memory);
@@ -48,6 +66,7 @@ using cudag::detail::GraphSlot;
 using cudag::detail::GraphState;
 using cudag::detail::Owners;
 using cudag::detail::Place;
+using cudag::detail::ReadNodes;
 using cudag::detail::UpdatedNode;
 
 namespace {
@@ -119,6 +138,27 @@ TEST_CASE("a graph for which there is room is attached without an allocation, wi
                   outer.graph->attach(body, 0, Place::body);
           }) == 0);
     CHECK(outer.graph->nested().size() == 200);
+}
+
+TEST_CASE("nodes that were read are appended as a whole, with their edges and the graphs inside, or not at all") {
+    for (std::size_t count = 0;; ++count) {
+        CAPTURE(count);
+        const Nodes outer(2);
+        const Nodes inner(1);
+        ReadNodes read;
+        for (std::uint32_t i = 0; i < 100; ++i) {
+            read.natives.push_back(nullptr);
+            read.records.push_back({NodeKind::empty, {}, {}, {}});
+            read.edges.push_back({i, i + 1});
+        }
+        read.nested.push_back({2, inner.graph});
+        const bool done = is_done_with(count, [&] { outer.graph->append(std::move(read)); });
+        CHECK(outer.graph->nodes().size() == (done ? 102 : 2));
+        CHECK(outer.graph->natives().size() == (done ? 102 : 2));
+        CHECK(outer.graph->edges().size() == (done ? 100 : 0));
+        CHECK(outer.graph->nested().size() == (done ? 1 : 0));
+        if (done) break;
+    }
 }
 
 TEST_CASE("an edge that CUDA has is noted without an allocation if there is room") {

@@ -158,6 +158,27 @@ TEST_CASE("a view's kernel runs on its device, and the caller's stays current", 
     CHECK(read(there) == std::vector{3});
 }
 
+TEST_CASE("a kernel is found on whichever device its node is", "[builder][device]") {
+    if (skipped()) return;
+    const auto there = memory_on<int>(1, 1);
+    GraphBuilder b;
+    GraphBuilder second = b.on(1);
+    const auto node = second.kernel({}, store, there, 1);
+    second.kernel({}, nothing);
+    const cudag::Graph graph = std::move(b).build();
+    CHECK(graph.find(store) == std::vector{node});
+    CHECK(cudag::Node(node).as(store) == node);
+    CHECK_THROWS_AS(cudag::Node(node).as(nothing), GraphError);
+
+    cudaGraph_t copy = nullptr;
+    cudag::check(cudaGraphClone(&copy, graph.native()));
+    const cudag::Graph adopted = cudag::Graph::adopt(copy); // of which only CUDA knows the kernels
+    REQUIRE(adopted.find(store).size() == 1);
+    CHECK(adopted.find(store)[0] == adopted.nodes()[0]);
+    CHECK(adopted.find(nothing).size() == 1);
+    CHECK(adopted.find(add).empty());
+}
+
 TEST_CASE("a copy between device spans of two devices needs nothing more", "[builder][memcpy][device]") {
     if (skipped()) return;
     const auto here = memory_on<int>(0, 4);

@@ -84,6 +84,17 @@ TEST_CASE("a pool counts its buffers and their bytes", "[memory][pool]") {
     CHECK(pool.reserved_bytes() == reserved);
 }
 
+TEST_CASE("a pool takes no more for a buffer than its alignment needs", "[memory][pool]") {
+    CapturePool pool;
+    const auto least = pool.allocate<char>(1);
+    const std::size_t step = pool.reserved_bytes();
+    CHECK(step >= 256);
+    const auto exact = pool.allocate<char>(step);
+    CHECK(pool.reserved_bytes() == 2 * step);
+    const auto more = pool.allocate<char>(step + 1);
+    CHECK(pool.reserved_bytes() == 4 * step);
+}
+
 TEST_CASE("memory that came back to a pool is used again", "[memory][pool]") {
     CapturePool pool;
     const void* const memory = pool.allocate<int>(1000).data();

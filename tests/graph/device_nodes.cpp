@@ -110,6 +110,7 @@ TEST_CASE("a graph with device-updatable nodes is not updated as a whole", "[gra
     const cudag::UpdateReport report = s.exec.update(other.graph);
     CHECK_FALSE(report.updated());
     CHECK(report.verdict() == cudag::UpdateVerdict::not_supported);
+    CHECK(report.needs_instantiate());
     CHECK_THAT(report.reason(), ContainsSubstring("\"worker\"") && ContainsSubstring("device-updatable"));
     CHECK(s.threads_and_weight(3) == std::vector{96U, 21U});
 }

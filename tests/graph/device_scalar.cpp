@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "gate.hpp"
+#include "native.hpp"
 #include "watched.hpp"
 
 using cudag::CaptureError;
@@ -82,6 +83,23 @@ TEST_CASE("a scalar holds what is equal in parts and what is not", "[memory][sca
     CHECK(four.get(stream) == std::array{1, 1, 2, 2});
     four.set({5, 6, 6, 5}, stream);
     CHECK(four.get(stream) == std::array{5, 6, 6, 5});
+}
+
+TEST_CASE("a scalar is set from its value, whatever stands behind that", "[memory][scalar]") {
+    DeviceScalar<int> one(0);
+    DeviceScalar<std::array<int, 2>> two({0, 0});
+    const std::array values{7, 7};
+    const std::array<std::array<int, 2>, 2> pairs{{{1, 2}, {2, 2}}};
+    const Stream stream;
+    const Graph graph = cudag::capture(stream, [&](cudaStream_t s) {
+        one.set(values[0], s);
+        two.set(pairs[0], s);
+    });
+    const std::vector<cudag::Node> nodes = graph.nodes();
+    REQUIRE(nodes.size() == 4); // three elements are set, and two copied
+    for (std::size_t i = 0; i < 3; ++i)
+        CHECK(memset_params(nodes[i]).width == 1);
+    CHECK(memset_params(nodes[0]).dst == one.data());
 }
 
 TEST_CASE("a scalar is set between the launches of a graph, in the stream's order", "[memory][scalar]") {

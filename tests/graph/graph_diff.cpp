@@ -1,5 +1,9 @@
 // diff: in what two graphs differ.
-#include "test.hpp"
+#include <algorithm>
+#include <functional>
+#include <span>
+
+#include "cuda_version.hpp"
 
 using cudag::diff;
 using cudag::Difference;
@@ -176,26 +180,147 @@ TEST_CASE("arguments are compared one by one only where kernels take the same by
           Texts{"kernel: store -> write_address", "bytes of arguments: 12 -> 16"});
 }
 
-TEST_CASE("what CUDA fixes in copies and fills needs a new instance", "[graph][diff]") {
-    cudag::DeviceBuffer<int> cells(64);
-    const cudag::PinnedBuffer<int> pinned(4);
-    const auto needs_instance = [](const Graph& before, const Graph& after, const char* field) {
-        for (const Difference& difference : diff(before, after))
-            if (difference.field == field) return difference.needs_instantiate;
-        FAIL("no difference of " << field);
-        return false;
-    };
-    GraphBuilder up;
-    up.memcpy(cells.span().subspan(0, 4), pinned);
-    GraphBuilder down;
-    down.memcpy(pinned, cells.span().subspan(0, 4));
-    CHECK(needs_instance(std::move(up).build(), std::move(down).build(), "direction"));
-    const auto fill = [&](std::size_t width) {
+TEST_CASE("nodes and edges that only one graph has need a new instance, and nodes of other kinds", "[graph][diff]") {
+    const auto line = [](int nodes, int edges) {
         GraphBuilder b;
-        b.memset2d(cudag::DeviceSpan2D<int>(cells, width, 2).subspan(0, 0, 4, 2), 1);
+        cudag::Node last = b.host([] {});
+        for (int i = 1; i < nodes; ++i) {
+            const auto next = b.host([] {});
+            if (i <= edges) next.after(last);
+            last = next;
+        }
         return std::move(b).build();
     };
-    CHECK(needs_instance(fill(8), fill(16), "pitch"));
+    const auto check = [](const std::vector<Difference>& differences, const Texts& expected) {
+        Texts structure;
+        for (const Difference& difference : differences) {
+            if (difference.kind == DifferenceKind::parameter) continue;
+            structure.push_back(difference.field.substr(0, 4) + " " + difference.new_value);
+            CHECK(difference.needs_instantiate);
+        }
+        CHECK(structure == expected);
+    };
+    check(diff(line(2, 1), line(3, 1)), {"node there"});
+    check(diff(line(3, 1), line(2, 1)), {"node missing"});
+    check(diff(line(3, 1), line(3, 2)), {"edge there"});
+    check(diff(line(3, 2), line(3, 1)), {"edge missing"});
+    GraphBuilder b;
+    b.kernel({}, nothing);
+    check(diff(line(1, 0), std::move(b).build()), {"kind kernel"});
+}
+
+namespace {
+
+using Write = std::function<void(GraphBuilder&)>;
+
+void empty(GraphBuilder&) {}
+
+/// Checks in which fields the node that `before` adds differs from the one of `after`, in both directions, and which of
+/// them need a new instance; "fixed: ..." does.
+void check_fields(const Write& before, const Write& after, Texts expected) {
+    GraphBuilder b;
+    before(b);
+    const Graph one = std::move(b).build();
+    GraphBuilder c;
+    after(c);
+    const Graph other = std::move(c).build();
+    std::sort(expected.begin(), expected.end());
+    for (const auto& differences : {diff(one, other), diff(other, one)}) {
+        Texts names;
+        for (const Difference& difference : differences)
+            names.push_back((difference.needs_instantiate ? "fixed: " : "") + difference.field);
+        std::sort(names.begin(), names.end());
+        CHECK(names == expected);
+    }
+}
+
+} // namespace
+
+TEST_CASE("what CUDA fixes in kernels, host functions and events needs a new instance", "[graph][diff]") {
+    const cudag::DeviceBuffer<int> cells(64);
+    const auto bytes = as_bytes(cells.span());
+    const auto launch = [](const cudag::LaunchConfig& config) {
+        return [config](GraphBuilder& b) { b.kernel(config, nothing); };
+    };
+    const auto plain = launch({.grid = 4});
+    check_fields(plain, launch({.grid = 4, .block = 2}), {"block"});
+    check_fields(plain, launch({.grid = 4, .shared_bytes = 16}), {"shared_bytes"});
+    check_fields(plain, launch({.grid = 4, .cluster = 2}), {"cluster"});
+    check_fields(plain, launch({.grid = 4, .cooperative = true}), {"fixed: cooperative"});
+    check_fields(plain, launch({.grid = 4, .device_updatable = true}), {"fixed: device_updatable"});
+    check_fields(plain, launch({.grid = 4, .memory_sync_domain = cudag::MemorySyncDomain::remote}),
+                 {"memory_sync_domain"});
+    check_fields(plain, launch({.grid = 4, .priority = -1}), {"priority"});
+    check_fields(plain, launch({.grid = 4, .access_policy = cudag::AccessPolicy{.memory = bytes}}), {"access_policy"});
+    check_fields([&](GraphBuilder& b) { b.kernel({}, store, cells, 1); },
+                 [&](GraphBuilder& b) { b.kernel({}, store, cells.span().subspan(1, 1), 2); },
+                 {"argument 0", "argument 1"});
+    check_fields([&](GraphBuilder& b) { b.kernel({}, store, cells, 1); },
+                 [](GraphBuilder& b) { b.kernel({}, nothing); },
+                 {"kernel", "number of arguments", "bytes of arguments"});
+    check_fields([](GraphBuilder& b) { b.host([] {}); }, [](GraphBuilder& b) { b.host([] {}); }, {"callable"});
+    cudag::Event first;
+    cudag::Event second;
+    check_fields([&](GraphBuilder& b) { b.record(first); }, [&](GraphBuilder& b) { b.record(second); }, {"event"});
+    check_fields([&](GraphBuilder& b) { b.wait(first); }, [&](GraphBuilder& b) { b.wait(second); }, {"event"});
+}
+
+TEST_CASE("what CUDA fixes in copies needs a new instance", "[graph][diff]") {
+    const cudag::DeviceBuffer<int> cells(64);
+    const cudag::DeviceBuffer<int> others(64);
+    const cudag::PinnedBuffer<int> pinned(4);
+    const auto four = cells.span().subspan(0, 4);
+    const auto copy = [](auto to, auto from) { return [=](GraphBuilder& b) { b.memcpy(to, from); }; };
+    const std::span<int> host(pinned.data(), 4);
+    check_fields(copy(four, host), copy(host, four), {"fixed: direction", "destination", "source"});
+    check_fields(copy(four, host), copy(others.span().subspan(0, 4), host), {"destination"});
+    check_fields(copy(host, four), copy(host, others.span().subspan(0, 4)), {"source"});
+    check_fields(copy(four, four), copy(four.subspan(0, 3), four.subspan(0, 3)), {"bytes"});
+
+    using Plane = cudag::DeviceSpan2D<int>;
+    const auto planes = [](const auto& to, const auto& from) { return [=](GraphBuilder& b) { b.memcpy2d(to, from); }; };
+    const Plane block(cells, 2, 2);
+    const Plane other(others, 2, 2);
+    check_fields(planes(block, block), planes(other, block), {"fixed: destination"});
+    check_fields(planes(block, block), planes(block, other), {"fixed: source"});
+    const Plane wide = Plane(cells, 4, 2).subspan(0, 0, 2, 2);
+    check_fields(planes(block, block), planes(wide, block), {"fixed: destination pitch"});
+    check_fields(planes(block, block), planes(block, wide), {"fixed: source pitch"});
+    const cudag::HostSpan2D<int> down(pinned, 2, 2);
+    check_fields(planes(down, block), planes(block, down), {"fixed: direction", "fixed: destination", "fixed: source"});
+    check_fields(copy(four, host), planes(block, down), {"fixed: operands"});
+}
+
+TEST_CASE("what CUDA fixes in fills needs a new instance", "[graph][diff]") {
+    const cudag::DeviceBuffer<int> cells(64);
+    const cudag::DeviceBuffer<int> others(64);
+    const auto fill = [](auto to, int value) { return [=](GraphBuilder& b) { b.memset(to, value); }; };
+    const auto plane = [](auto to, int value) { return [=](GraphBuilder& b) { b.memset2d(to, value); }; };
+    using Plane = cudag::DeviceSpan2D<int>;
+    const auto line = cells.span().subspan(0, 8);
+    const cudag::DeviceSpan<short> halves(reinterpret_cast<short*>(cells.data()), 8);
+    check_fields(fill(line, 1), fill(others.span().subspan(0, 8), 2), {"destination", "value"});
+    check_fields(fill(line, 1), fill(line.subspan(0, 4), 1), {"elements"});
+    check_fields(fill(line, 1), fill(halves, 1), {"bytes of an element"});
+
+    const auto part = [](const auto& memory, std::size_t width, std::size_t height) {
+        return Plane(memory, 8, 4).subspan(0, 0, width, height);
+    };
+    check_fields(plane(part(cells, 4, 2), 1), plane(part(others, 4, 2), 2), {"destination", "value"});
+    check_fields(plane(part(cells, 4, 2), 1), plane(part(cells, 3, 2), 1), {"fixed: elements"});
+    check_fields(plane(part(cells, 4, 2), 1), plane(part(cells, 4, 3), 1), {"fixed: rows"});
+    check_fields(plane(part(cells, 4, 2), 1), plane(Plane(cells, 16, 4).subspan(0, 0, 4, 2), 1), {"fixed: pitch"});
+    const cudag::DeviceSpan2D<short> small =
+        cudag::DeviceSpan2D<short>(reinterpret_cast<short*>(cells.data()), 16, 4).subspan(0, 0, 4, 2);
+    check_fields(plane(part(cells, 4, 2), 1), plane(small, 1), {"fixed: bytes of an element"});
+}
+
+TEST_CASE("what CUDA fixes in conditionals needs a new instance", "[graph][diff][conditional]") {
+    const auto once = [](unsigned initial) { return [=](GraphBuilder& b) { b.if_(b.condition(initial), empty); }; };
+    check_fields(once(0), once(1), {"initial value"});
+    check_fields(once(0), [](GraphBuilder& b) { b.while_(b.condition(0), empty); }, {"fixed: conditional"});
+    if (older_than(12080)) return;
+    check_fields(once(0), [](GraphBuilder& b) { b.if_(b.condition(0), empty, empty); }, {"fixed: bodies"});
 }
 
 TEST_CASE("arguments read as their types say", "[graph][diff]") {

@@ -367,6 +367,30 @@ TEST_CASE("what nobody can be told any more is printed", "[host]") {
     }
 }
 
+TEST_CASE("what is thrown when nobody can be told any more is printed", "[host]") {
+    for (const bool exec_first : {true, false}) {
+        const std::string text = printed([&] {
+            std::optional<Stream> stream(std::in_place);
+            Gate gate;
+            GraphBuilder b;
+            b.host([hold = gate.node()] {
+                 hold();
+                 throw std::runtime_error("after all");
+             }).label("unheard");
+            std::optional<Exec> exec(std::move(b).build().instantiate());
+            exec->launch(*stream);
+            gate.wait_until_entered();
+            if (exec_first) exec.reset();
+            stream.reset();
+            exec.reset();
+            gate.open();
+            cudag::check(cudaDeviceSynchronize());
+        });
+        CHECK_THAT(text, ContainsSubstring("host \"unheard\"") && ContainsSubstring("std::runtime_error: after all") &&
+                             ContainsSubstring("its Exec and its stream are gone"));
+    }
+}
+
 TEST_CASE("what a graph throws that was instantiated without cudag is printed", "[host]") {
     const Graph graph = throwing({"without cudag"});
     const Stream stream;

@@ -91,6 +91,28 @@ TEST_CASE("the other devices that may access graph memory reach CUDA", "[memory]
     CHECK(params.accessDescs[0].flags == cudaMemAccessFlagsProtReadWrite);
 }
 
+TEST_CASE("memory of another device needs a new instance, another size does not", "[memory][nodes][device]") {
+    int devices = 0;
+    cudag::check(cudaGetDeviceCount(&devices));
+    const auto graph = [](std::size_t count, int device) {
+        GraphBuilder b;
+        b.alloc<int>(count, {.device = device});
+        return std::move(b).build();
+    };
+    const auto sizes = diff(graph(1, 0), graph(2, 0));
+    REQUIRE(sizes.size() == 1);
+    CHECK_THAT(to_string(sizes[0]), ContainsSubstring("bytes: 4 -> 8"));
+    CHECK_FALSE(sizes[0].needs_instantiate);
+    if (devices < 2) {
+        WARN("the rest is skipped: it needs two devices, and there is one");
+        return;
+    }
+    const auto places = diff(graph(1, 0), graph(1, 1));
+    REQUIRE(places.size() == 1);
+    CHECK_THAT(to_string(places[0]), ContainsSubstring("device: 0 -> 1"));
+    CHECK(places[0].needs_instantiate);
+}
+
 TEST_CASE("memory nodes are typed again", "[memory][nodes]") {
     GraphBuilder b;
     const auto alloc = b.alloc<float>(3).label("memory");

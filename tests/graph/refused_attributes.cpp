@@ -108,10 +108,13 @@ TEST_CASE("an access policy whose misses persist is refused", "[builder][attribu
 TEST_CASE("an access policy of more memory than the device allows is refused with the limit", "[builder][attributes]") {
     int limit = 0;
     cudag::check(cudaDeviceGetAttribute(&limit, cudaDevAttrMaxAccessPolicyWindowSize, 0));
-    const cudag::DeviceBuffer<int> data(1);
     const std::size_t bytes = static_cast<std::size_t>(limit) + 1;
-    CHECK_THAT(refusal({.access_policy = AccessPolicy{.memory = {as_bytes(data.span()).data(), bytes}}}),
+    const cudag::DeviceBuffer<std::byte> data(bytes);
+    CHECK_THAT(refusal({.access_policy = AccessPolicy{.memory = as_bytes(data.span())}}),
                ContainsSubstring(std::to_string(bytes) + " bytes") && ContainsSubstring(std::to_string(limit)));
+    GraphBuilder b;
+    b.kernel({.access_policy = AccessPolicy{.memory = as_bytes(data.span()).subspan(0, bytes - 1)}}, nothing);
+    CHECK(std::move(b).build().node_count() == 1);
 }
 
 TEST_CASE("a broken grid is named also if there are attributes", "[builder][limits]") {

@@ -145,6 +145,11 @@ TEST_CASE("diff names the semaphores and values that differ", "[semaphore]") {
     const auto semaphore = diff(graph, signalling({{second, 1}, {second, 2}}));
     REQUIRE(semaphore.size() == 1);
     CHECK_THAT(to_string(semaphore[0]), ContainsSubstring("semaphore"));
+    CHECK_FALSE(semaphore[0].needs_instantiate);
+    const auto number = diff(graph, signalling({{first, 1}}));
+    REQUIRE(number.size() == 1);
+    CHECK_THAT(to_string(number[0]), ContainsSubstring("number of semaphores: 2 -> 1"));
+    CHECK(number[0].needs_instantiate);
 }
 
 TEST_CASE("a graph with semaphores is not launched by kernels", "[semaphore]") {

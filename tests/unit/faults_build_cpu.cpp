@@ -112,6 +112,20 @@ TEST_CASE("a kernel node whose attributes fail is not in the graph", "[unit][fau
     CHECK(native_count == count);
 }
 
+TEST_CASE("where CUDA tells no limit of clusters, it decides itself on one that its kernel allows", "[unit][faults]") {
+    warm_up();
+    const void* const kernel = cudag::detail::kernel_symbol(multiply_add);
+    const auto allow = [&](int allowed) {
+        REQUIRE(cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, allowed) == cudaSuccess);
+    };
+    allow(1);
+    const cudag::DeviceBuffer<int> x(16);
+    cudag::GraphBuilder builder;
+    CHECK(builder.kernel({.grid = 16, .cluster = 16}, multiply_add, x, x, 16, 1).kind() == cudag::NodeKind::kernel);
+    allow(0);
+    CHECK(std::move(builder).build().node_count() == 1);
+}
+
 TEST_CASE("a free node whose call fails can be added again", "[unit][faults]") {
     warm_up();
     const NothingLeft check;

@@ -6,7 +6,11 @@
 #include <catch.hpp>
 #include <cudart_cpu/control.hpp>
 
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <memory>
+#include <thread>
 
 namespace {
 
@@ -40,6 +44,23 @@ std::weak_ptr<std::vector<int>> give(cudag::Exec& exec, const cudag::MemcpyNode&
     exec.update(node, to, std::move(source));
     return watch;
 }
+
+/// A copy whose source an update has given, launched once: its launches are marked.
+struct MarkedCopy {
+    MarkedCopy() {
+        cudag::GraphBuilder builder;
+        node = builder.memcpy(to, from);
+        exec = std::make_unique<cudag::Exec>(std::move(builder).build().instantiate());
+        static_cast<void>(give(*exec, node, to, 10));
+        exec->launch(stream);
+        stream.synchronize();
+    }
+
+    std::vector<int> from{1, 2, 3}, to{0, 0, 0};
+    cudag::Stream stream;
+    cudag::MemcpyNode node;
+    std::unique_ptr<cudag::Exec> exec;
+};
 
 } // namespace
 
@@ -117,6 +138,44 @@ TEST_CASE("an Exec that changes streams keeps what each of its launches uses", "
     for (std::size_t i = 0; i < 4; ++i)
         CHECK(used[i].expired());
     CHECK_FALSE(used[4].expired());
+}
+
+TEST_CASE("a launch that is marked is two calls of CUDA's, in the stream of the last one", "[unit][owners]") {
+    MarkedCopy copy;
+    const std::uint64_t before = cudart_cpu::call_count();
+    copy.exec->launch(copy.stream);
+    CHECK(cudart_cpu::call_count() == before + 2);
+    copy.stream.synchronize();
+}
+
+TEST_CASE("a launch whose mark fails is marked anew, and not waited for", "[unit][owners][faults]") {
+    MarkedCopy copy;
+    Gate gate;
+    cudag::GraphBuilder builder;
+    builder.host(gate.waiter());
+    cudag::Exec blocker = std::move(builder).build().instantiate();
+    blocker.launch(copy.stream);
+    std::atomic<bool> returned = false;
+    bool in_time = false;
+    std::thread opens([&] {
+        for (int i = 0; i < 500 && !returned; ++i)
+            std::this_thread::sleep_for(std::chrono::milliseconds(10));
+        in_time = returned;
+        if (!in_time) gate.open();
+    });
+    cudart_cpu::fail_call(2, cudaErrorMemoryAllocation); // the second of two
+    copy.exec->launch(copy.stream);
+    cudart_cpu::fail_call(0, cudaSuccess);
+    returned = true;
+    opens.join();
+    CHECK(in_time);
+    CHECK(cudaGetLastError() == cudaSuccess);
+
+    const auto next = give(*copy.exec, copy.node, copy.to, 20);
+    gate.open();
+    copy.stream.synchronize();
+    CHECK(copy.to == std::vector<int>(3, 10));
+    CHECK_FALSE(next.expired());
 }
 
 TEST_CASE("a launch that fails does not let go of what an earlier one uses", "[unit][owners][faults]") {
