@@ -38,7 +38,7 @@ bool is_bound_parameter(const KernelParams& kernel, const KernelParams& bound, s
     const KernelSignature& signature = *kernel.signature;
     const Parameter& parameter = bound.signature->parameters[argument];
     if (&signature == bound.signature) return true;
-    if (argument >= signature.count || signature.parameters[argument].size != parameter.size) return false;
+    if (argument >= signature.count) return false;
     const std::type_info* const type = signature.parameters[argument].cpp_type;
     if (type == nullptr || parameter.cpp_type == nullptr) return same_kernel_types(kernel, bound);
     return *type == *parameter.cpp_type;

@@ -174,8 +174,30 @@ TEST_CASE("a parameter is refused, and nothing set, where an update of the whole
     REQUIRE(report.updated());
     const auto error = refused<cudag::UpdateError>([&] { value.set(4, good, changed); });
     CHECK_THAT(error.what(), ContainsSubstring("argument 1 is bound to a DynamicParam of 4 bytes"));
+
+    GraphBuilder d;
+    d.kernel({}, add, cells.data(), cells.data(), value);
+    Exec shorter = std::move(d).build().instantiate();
+    GraphBuilder e;
+    e.kernel({}, store, cells.data(), 1); // of one argument less
+    REQUIRE(shorter.update(std::move(e).build()).updated());
+    CHECK_THAT(refused<cudag::UpdateError>([&] { value.set(4, good, shorter); }).what(),
+               ContainsSubstring("argument 2 is bound to a DynamicParam of 4 bytes"));
     CHECK(value.value() == 3);
     CHECK(stores.result(good) == Cells{3, 5});
+}
+
+TEST_CASE("a parameter is set where an update of the whole has brought a graph whose types only CUDA knows",
+          "[exec][dynamic]") {
+    const Stores stores(1);
+    DynamicParam<int> value(3);
+    const Graph graph = stores.build(value);
+    Exec exec = graph.instantiate();
+    cudaGraph_t copy = nullptr;
+    cudag::check(cudaGraphClone(&copy, graph.native()));
+    REQUIRE(exec.update(Graph::adopt(copy)).updated());
+    CHECK(value.set(4, exec) == 1);
+    CHECK(stores.result(exec) == Cells{4, 5});
 }
 
 TEST_CASE("a moved-from exec is refused", "[exec][dynamic]") {
