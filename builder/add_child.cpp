@@ -63,7 +63,6 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
     source.complete_native();
     source.read_all();
     graph.reserve_node();
-    graph.reserve_nested(1);
 
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = cudaGraphAddChildGraphNode(&node, graph.native(), nullptr, 0, source.native());

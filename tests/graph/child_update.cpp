@@ -69,6 +69,29 @@ TEST_CASE("updates of nodes inside go on from those of the child", "[child][upda
     CHECK(read(elsewhere).front() == 1110);
 }
 
+TEST_CASE("a child node takes kernels of more argument bytes, beside nodes that were updated", "[child][update]") {
+    const auto cells = device(std::vector<std::uint32_t>(4, 1));
+    const auto numbers = device({0, 0});
+    const Stream stream;
+    GraphBuilder b;
+    const auto first = b.kernel({}, store, numbers, 7);
+    const Graph inner = std::move(b).build();
+    GraphBuilder outer;
+    const ChildNode child = outer.child(inner);
+    const auto beside = outer.kernel({}, store, numbers.data() + 1, 5);
+    Exec exec = std::move(outer).build().instantiate();
+    exec.update(child.inside(first), arg<1>(8));
+    exec.update(beside, arg<1>(6));
+
+    GraphBuilder c;
+    c.kernel({}, mix, cells, 3U, Inputs{}, 2U);
+    exec.update(child, std::move(c).build());
+    exec.update(beside, arg<0>(numbers.data()));
+    run(exec, stream);
+    CHECK(read(numbers) == std::vector{6, 0});
+    CHECK(read(cells)[3] != 1);
+}
+
 TEST_CASE("what the graph of an update owns lives until the next one", "[child][update][owners]") {
     Parent p;
     Watched cell;
