@@ -3,6 +3,7 @@
 #include "graph/graph_state.hpp"
 #include "graph/node_indices.hpp"
 #include "graph/node_table.hpp"
+#include "node/native_params.hpp"
 
 #include "catch.hpp"
 
@@ -13,9 +14,14 @@
 #include <vector>
 
 using cudag::NodeKind;
+using cudag::detail::ArgumentPointers;
 using cudag::detail::GraphState;
+using cudag::detail::KernelParams;
+using cudag::detail::KernelSignature;
 using cudag::detail::NodeIndices;
 using cudag::detail::NodeTable;
+using cudag::detail::Parameter;
+using cudag::detail::ParameterType;
 using cudag::detail::SetParams;
 using cudag::detail::Shadow;
 using cudag::detail::Shadows;
@@ -102,6 +108,29 @@ TEST_CASE("a shadow keeps its place while the parameters have room there") {
     Shadows::assign(shadow, &other);
     CHECK(std::get<const SetParams*>(shadow.params)->size == 2);
     CHECK(std::get<const SetParams*>(shadow.params) != &other);
+}
+
+TEST_CASE("all arguments of a kernel are pointed at, however many: where a call gives them, else where they are kept") {
+    for (const std::uint32_t count : {0U, 1U, 63U, 64U, 65U, 200U}) {
+        CAPTURE(count);
+        std::vector<Parameter> parameters;
+        for (std::uint32_t i = 0; i < count + 1; ++i)
+            parameters.push_back({i * 4, 4, ParameterType::signed_integer, nullptr});
+        std::vector<std::byte> values(std::size_t{count} * 4 + 4);
+        const KernelSignature signature{parameters.data(), count, count * 4};
+        const KernelParams kernel{nullptr, nullptr, &signature, {}, values.data()};
+        const ArgumentPointers kept(kernel);
+        for (std::uint32_t i = 0; i < count; ++i)
+            CHECK(kept.get()[i] == values.data() + std::size_t{i} * 4);
+        if (count == 0) continue;
+        int other = 0;
+        std::vector<void*> given(count + 1);
+        given[count - 1] = &other;
+        const ArgumentPointers merged({nullptr, &signature, nullptr, given.data(), nullptr}, kernel);
+        CHECK(merged.get()[count - 1] == &other);
+        for (std::uint32_t i = 0; i + 1 < count; ++i)
+            CHECK(merged.get()[i] == kept.get()[i]);
+    }
 }
 
 TEST_CASE("an arena knows whether anything may be in it, for clones to keep it") {
