@@ -3,10 +3,12 @@
 
 #include "report.hpp"
 
+#include <execinfo.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
@@ -59,6 +61,21 @@ bool run_one(const char* name, std::uint64_t seed, const std::function<void(std:
     ++report->failures;
     print_failure(name, *report, what);
     return false;
+}
+
+/// Says where a process dies, then lets it die; sanitizers say it themselves.
+void die(int signal) {
+    std::array<void*, 64> frames;
+    backtrace_symbols_fd(frames.data(), backtrace(frames.data(), static_cast<int>(frames.size())), STDERR_FILENO);
+    std::signal(signal, SIG_DFL);
+    raise(signal);
+}
+
+void say_where_it_dies() {
+    void* frame = nullptr;
+    backtrace(&frame, 1); // the first call loads what it needs
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE})
+        if (const auto before = std::signal(signal, &die); before != SIG_DFL) std::signal(signal, before);
 }
 
 /// Every `step`-th seed from `first` on.
@@ -131,6 +148,7 @@ class Worker {
         if (pid_ < 0) throw std::runtime_error(std::strerror(errno));
         if (pid_ != 0) return;
         report = report_;
+        say_where_it_dies();
         run_share(name_, first, jobs_.from + jobs_.seeds, jobs_.jobs, run_);
         std::fflush(nullptr);
         std::exit(0);
