@@ -10,10 +10,16 @@
 
 namespace cudag::detail {
 
-/// Room for `more`, so that what comes one by one is moved seldom.
+template <class T>
+[[gnu::noinline]] void grow(std::vector<T>& list, std::size_t more) {
+    list.reserve(std::max(2 * list.size(), list.size() + more));
+}
+
+/// Room for `more`, so that what comes one by one is moved seldom. Inlined where nodes are added.
 template <class T>
 void reserve_more(std::vector<T>& list, std::size_t more) {
-    if (list.capacity() - list.size() < more) list.reserve(std::max(2 * list.size(), list.size() + more));
+    if (list.capacity() - list.size() < more) [[unlikely]]
+        grow(list, more);
 }
 
 /// Removes the edges of nodes from `first` on.
