@@ -41,7 +41,6 @@ class Loops {
         if (!loops_.empty()) visit(root_);
     }
 
-    [[nodiscard]] std::size_t size() const noexcept { return loops_.size(); }
     [[nodiscard]] const std::vector<Node>& setters() const noexcept { return setters_; }
 
     void require_ends() const {
@@ -166,7 +165,7 @@ void check_loops(const GraphState& graph) {
 
 void end_turns(GraphState& root) {
     const Loops loops(root);
-    if (loops.size() < 2 || loops.setters().empty() || cuda_version() < 12080) return;
+    if (loops.setters().empty() || root.conditions().count() < 2 || cuda_version() < 12080) return;
     for (const Node& setter : loops.setters()) {
         GraphState& body = GraphState::of(setter);
         const std::uint32_t index = GraphState::index_unchecked(setter);

@@ -10,11 +10,11 @@ namespace cudag::detail {
 /// change, count as if they did. Takes as long as there are bytes of arguments in loops.
 void check_loops(const GraphState& graph);
 
-/// Where a graph has several loops, launches end in cudaErrorLaunchFailure now and then (driver 580.159, H200; without
-/// cudag, too) if in a body nothing that runs on the GPU comes after the kernel that sets the loop's condition: lets a
-/// kernel that does nothing come after each such kernel, some 0.4 us a turn. An empty node does not help. Can be called
-/// again where it threw. A condition is seen as an argument, as a CUDA handle, too, and whole in an object. Does
-/// nothing before CUDA 12.8.
+/// Where a graph has a loop and other conditionals, launches end in cudaErrorLaunchFailure now and then (driver
+/// 580.159, H200; without cudag, too) if in a body nothing that runs on the GPU comes after the kernel that sets the
+/// loop's condition: lets a kernel that does nothing come after each such kernel, some 0.4 us a turn. An empty node
+/// does not help. Can be called again where it threw. A condition is seen as an argument, as a CUDA handle, too, and
+/// whole in an object. Does nothing before CUDA 12.8.
 void end_turns(GraphState& root);
 
 } // namespace cudag::detail

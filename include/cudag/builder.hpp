@@ -340,9 +340,9 @@ class CUDAG_EXPORT GraphBuilder {
     /// in the body, or in a graph inside it, must take the condition as an argument, and set it to 0 in the end:
     /// `build()` throws GraphError if none does, unless the condition is 0 at first and no kernel outside takes it.
     ///
-    /// Where a graph has several loops, and nothing comes after such a kernel in its body, `build()` lets a kernel node
-    /// that does nothing come after it, labelled "end of a turn" (some 0.4 us a turn): without it launches end in
-    /// cudaErrorLaunchFailure now and then (H200, driver 580.159).
+    /// Where a graph has other conditionals, too, and nothing comes after such a kernel in its body, `build()` lets a
+    /// kernel node that does nothing come after it, labelled "end of a turn" (some 0.4 us a turn): without it launches
+    /// end in cudaErrorLaunchFailure now and then (H200, driver 580.159).
     WhileNode
     while_(const Condition& condition, // cudag: while_(condition, body), with a Condition of builder.condition()
            detail::GraphBody body, SourceLocation location = SourceLocation::current()) {

@@ -29,7 +29,8 @@ void check_ended(const Graph& body, const Node& setter) {
 
 } // namespace
 
-TEST_CASE("with several loops, a kernel ends each turn that a setter would end", "[conditional][turns]") {
+TEST_CASE("beside other conditionals, a kernel ends each turn of a loop that a setter would end",
+          "[conditional][turns]") {
     if (older_than(12080)) return;
     const auto cells = device({3, 4});
     GraphBuilder b;
@@ -47,11 +48,20 @@ TEST_CASE("with several loops, a kernel ends each turn that a setter would end",
     CHECK(read(cells) == std::vector{0, 0});
 }
 
-TEST_CASE("a graph's only loop has the nodes that were written", "[conditional][turns]") {
+TEST_CASE("an if beside a loop is another conditional", "[conditional][turns]") {
+    if (older_than(12080)) return;
     const auto cell = device({3});
     GraphBuilder b;
     const auto loop = add_loop(b, cell.data());
     b.if_(b.condition(1), [](GraphBuilder&) {});
+    const Graph graph = std::move(b).build();
+    check_ended(loop.body(), loop.body().nodes()[0]);
+}
+
+TEST_CASE("a graph's only conditional has the nodes that were written", "[conditional][turns]") {
+    const auto cell = device({3});
+    GraphBuilder b;
+    const auto loop = add_loop(b, cell.data());
     const Graph graph = std::move(b).build();
     CHECK(loop.body().node_count() == 1);
 }

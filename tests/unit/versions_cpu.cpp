@@ -120,7 +120,8 @@ TEST_CASE("a condition that a repeated body sets back needs CUDA 12.8, without a
     CHECK(std::move(b).build().instantiate().replays() == 0);
 }
 
-TEST_CASE("loops have a kernel at the end of a turn from CUDA 12.8 on, and before it the nodes that were written",
+TEST_CASE("loops beside others have a kernel at the end of a turn from CUDA 12.8 on, and before it the nodes that were "
+          "written",
           "[versions]") {
     for (const int driver : {12060, 12080}) {
         if (driver > CUDART_VERSION) continue;
