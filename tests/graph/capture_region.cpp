@@ -338,6 +338,26 @@ TEST_CASE("a region may allocate, use and free graph memory", "[capture][region]
     CHECK(read(cells) == std::vector{2, 1112});
 }
 
+TEST_CASE("of several allocations in one region each has its own free node", "[capture][region]") {
+    const auto cell = device({0});
+    const Stream stream;
+    GraphBuilder b;
+    void* memory[3] = {};
+    const CapturedNode region = b.capture(stream, [&](cudaStream_t s) {
+        for (void*& each : memory)
+            cudag::check(cudaMallocAsync(&each, sizeof(int), s));
+        for (void* each : memory) {
+            cudag::check(cudaFreeAsync(each, s));
+            cudag::check(cudaMallocAsync(&each, sizeof(int), s));
+            cudag::check(cudaFreeAsync(each, s));
+        }
+    });
+    b.kernel({}, store, static_cast<int*>(memory[2]), 1).label("late").after(region);
+    const auto error = refused<cudag::GraphError>([&] { static_cast<void>(std::move(b).build()); });
+    CHECK_THAT(error.what(),
+               ContainsSubstring("the memory of alloc node 10") && ContainsSubstring("before free node 11"));
+}
+
 TEST_CASE("a changed node of a region is applied to an exec, and shown by a diff", "[capture][region]") {
     const auto cell = device({0});
     const Stream stream;
