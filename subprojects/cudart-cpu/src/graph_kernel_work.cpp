@@ -37,7 +37,9 @@ std::string short_name(const std::string& mangled) {
 
 KernelWork::KernelWork(const KernelParams& params, const KernelAttributes& attributes)
     : kernel_(params.kernel), grid_(params.grid), block_(params.block),
-      shared_bytes_((validate_launch(kernel_, params.grid, params.block, params.shared_bytes), params.shared_bytes)),
+      shared_bytes_(
+          (validate_launch(kernel_, params.grid, params.block, params.shared_bytes, attributes.shared_memory_mode),
+           params.shared_bytes)),
       arguments_(kernel_, params.params, params.extra), attributes_(attributes), device_params_(make_device_params()) {
     validate_attributes(kernel_, grid_, block_, shared_bytes_, attributes_);
 }
@@ -45,6 +47,7 @@ KernelWork::KernelWork(const KernelParams& params, const KernelAttributes& attri
 KernelWork::KernelWork(const KernelWork& other, const KernelAttributes& attributes)
     : kernel_(other.kernel_), grid_(other.grid_), block_(other.block_), shared_bytes_(other.shared_bytes_),
       arguments_(other.arguments_), attributes_(attributes), device_params_(make_device_params()) {
+    validate_launch(kernel_, grid_, block_, shared_bytes_, attributes_.shared_memory_mode);
     validate_attributes(kernel_, grid_, block_, shared_bytes_, attributes_);
 }
 
@@ -101,7 +104,8 @@ std::optional<Refusal> KernelWork::refuse_graph_update(const Work& next, bool fi
                        text("The ", attribute, " attribute cannot change as part of a kernel node update")};
     };
     if (other.cooperative != attributes_.cooperative) return changed("cooperative");
-    if (other.nvlink_centric != attributes_.nvlink_centric) return changed("nvlink utilization centric scheduling");
+    if (other.nvlink_centric != attributes_.nvlink_centric)
+        return changed("nvlink utlization centric scheduling"); // the driver's spelling
     if (fixed_priority && other.priority != attributes_.priority) return changed("priority");
     return refuse_node_update(next);
 }

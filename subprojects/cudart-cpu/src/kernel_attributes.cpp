@@ -3,6 +3,7 @@
 
 #include "call.hpp"
 #include "device_model.hpp"
+#include "driver_version.hpp"
 #include "event.hpp"
 #include "graph_device_node.hpp"
 #include "graph_enum.hpp"
@@ -10,6 +11,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <string>
 
 namespace cudart_cpu::detail {
 
@@ -19,6 +21,27 @@ namespace {
 constexpr int preferred_cluster_id = 11;
 constexpr int carveout_id = 14;
 constexpr int nvlink_id = 16;
+constexpr int portable_cluster_id = 17;
+constexpr int shared_memory_mode_id = 18;
+
+constexpr int unknown_id = -1;
+
+/// Whether the driver is new enough for the attribute.
+bool is_known(int id) {
+    switch (id) {
+    case preferred_cluster_id:
+        return driver_version() >= 12080;
+    case carveout_id:
+        return driver_version() >= 12050;
+    case nvlink_id:
+        return driver_version() >= 13000;
+    case portable_cluster_id:
+    case shared_memory_mode_id:
+        return driver_version() >= 13020;
+    default:
+        return true;
+    }
+}
 
 bool is_none(dim3 cluster) {
     return cluster.x == 0 && cluster.y == 0 && cluster.z == 0;
@@ -105,18 +128,32 @@ LaunchAttributes::Record checked_record(const RecordName& name, cudaEvent_t even
     return {event, data};
 }
 
-void require_preferred_cluster(dim3 preferred, dim3 cluster) {
+void require_preferred_cluster(dim3 preferred, dim3 cluster, dim3 grid) {
     if (is_none(preferred)) return;
-    if (is_none(cluster))
-        fail(cudaErrorInvalidClusterSize, "Preferred cluster size was specified without a regular cluster size.");
+    const auto refuse = [](const std::string& reason) { fail(cudaErrorInvalidClusterSize, reason); };
+    if (is_none(cluster)) refuse("Preferred cluster size was specified without a regular cluster size.");
+    if (preferred.x == 0 || preferred.y == 0 || preferred.z == 0)
+        refuse(text("Preferred cluster dimensions must all be zero or must all be > 0: ", preferred));
+    if (cluster.z != preferred.z)
+        refuse(text("Cluster dimension Z must match preferred cluster dimension Z. Cluster Z: ", cluster.z,
+                    ", Preferred cluster Z: ", preferred.z));
+    const unsigned regular = cluster.x * cluster.y * cluster.z;
+    const unsigned larger = preferred.x * preferred.y * preferred.z;
+    if (regular > larger)
+        refuse(text("Cluster size is greater than preferred cluster size. Regular cluster: ", regular,
+                    ", preferred cluster: ", larger));
     if (!divides(cluster, preferred))
-        fail(cudaErrorInvalidClusterSize, text("Cluster size does not divide preferred cluster size. Cluster size: ",
-                                               cluster, ", preferred cluster size: ", preferred));
+        refuse(text("Cluster size does not divide preferred cluster size. Cluster size: ", cluster,
+                    ", preferred cluster size: ", preferred));
+    if (!divides(preferred, grid))
+        refuse(text("Preferred cluster size does not divide grid size. Preferred cluster size: ", preferred,
+                    ", grid size: ", grid));
 }
 
 } // namespace
 
 void set_attribute(KernelAttributes& attributes, int id, const cudaLaunchAttributeValue& value) {
+    if (!is_known(id)) fail(cudaErrorInvalidValue, {});
     switch (id) {
     case cudaLaunchAttributeAccessPolicyWindow:
         attributes.window = checked_window(value.accessPolicyWindow);
@@ -150,12 +187,20 @@ void set_attribute(KernelAttributes& attributes, int id, const cudaLaunchAttribu
     case nvlink_id:
         attributes.nvlink_centric = checked_at_most(1, first_word(value), "nvlinkUtilCentricScheduling");
         break;
+    case portable_cluster_id:
+        attributes.portable_cluster = checked_at_most(2, first_word(value), "portableClusterSizeMode");
+        break;
+    case shared_memory_mode_id:
+        attributes.shared_memory_mode =
+            checked_at_most(driver_version() >= 13040 ? 4 : 2, first_word(value), "sharedMemoryMode");
+        break;
     default:
         fail(cudaErrorInvalidValue, {});
     }
 }
 
 void get_attribute(const KernelAttributes& attributes, int id, cudaLaunchAttributeValue& value) {
+    if (!is_known(id)) fail(cudaErrorInvalidValue, text("Invalid kernel attribute: ", id));
     switch (id) {
     case cudaLaunchAttributeAccessPolicyWindow:
         value.accessPolicyWindow = attributes.window;
@@ -187,6 +232,12 @@ void get_attribute(const KernelAttributes& attributes, int id, cudaLaunchAttribu
     case carveout_id:
         std::memcpy(&value, &attributes.carveout, sizeof attributes.carveout);
         break;
+    case portable_cluster_id:
+        std::memcpy(&value, &attributes.portable_cluster, sizeof attributes.portable_cluster);
+        break;
+    case shared_memory_mode_id:
+        std::memcpy(&value, &attributes.shared_memory_mode, sizeof attributes.shared_memory_mode);
+        break;
     default:
         fail(cudaErrorInvalidValue, text("Invalid kernel attribute: ", id));
     }
@@ -199,21 +250,22 @@ LaunchAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count, 
     dim3 preferred{0, 0, 0};
     for (unsigned i = 0; i < count; ++i) {
         const cudaLaunchAttributeValue& value = list[i].val;
-        switch (const int id = number_in(list[i].id)) {
+        const int id = number_in(list[i].id);
+        switch (is_known(id) ? id : unknown_id) {
         case cudaLaunchAttributeIgnore:
             break;
         case cudaLaunchAttributeProgrammaticStreamSerialization:
             launch.overlaps_previous = value.programmaticStreamSerializationAllowed != 0;
             break;
         case cudaLaunchAttributeProgrammaticEvent:
-            launch.record = checked_record(
+            launch.trigger = checked_record(
                 programmatic_event, value.programmaticEvent.event, value.programmaticEvent.flags,
                 value.programmaticEvent.triggerAtBlockStart != 0 ? cudaGraphKernelNodePortLaunchCompletion
                                                                  : cudaGraphKernelNodePortProgrammatic,
                 cudaGraphDependencyTypeProgrammatic);
             break;
         case cudaLaunchAttributeLaunchCompletionEvent:
-            launch.record =
+            launch.completion =
                 checked_record(completion_event, value.launchCompletionEvent.event, value.launchCompletionEvent.flags,
                                cudaGraphKernelNodePortLaunchCompletion, cudaGraphDependencyTypeDefault);
             break;
@@ -244,6 +296,8 @@ LaunchAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count, 
         case cudaLaunchAttributeMemSyncDomain:
         case carveout_id:
         case nvlink_id:
+        case portable_cluster_id:
+        case shared_memory_mode_id:
             set_attribute(attributes, id, value);
             break;
         default:
@@ -251,14 +305,16 @@ LaunchAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count, 
                  text("Kernel launch configuration attribute ", id, " at index ", i, " is invalid"));
         }
     }
-    require_preferred_cluster(preferred, attributes.cluster);
+    attributes.preferred_cluster = preferred;
     return launch;
 }
 
 void validate_attributes(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
                          const KernelAttributes& attributes) {
     const dim3 cluster = attributes.cluster;
-    const unsigned max_cluster = kernel.allows_large_clusters ? max_cluster_blocks : max_portable_cluster_blocks;
+    const bool allows_large_clusters =
+        attributes.portable_cluster == 0 ? kernel.allows_large_clusters.load() : attributes.portable_cluster == 2;
+    const unsigned max_cluster = allows_large_clusters ? max_cluster_blocks : max_portable_cluster_blocks;
     if (!is_none(cluster)) {
         if (!divides(cluster, grid))
             fail(cudaErrorInvalidClusterSize,
@@ -266,11 +322,12 @@ void validate_attributes(const KernelEntry& kernel, dim3 grid, dim3 block, std::
         const unsigned long long blocks = 1ULL * cluster.x * cluster.y * cluster.z;
         if (blocks > max_cluster)
             fail(cudaErrorInvalidClusterSize,
-                 kernel.allows_large_clusters
+                 allows_large_clusters
                      ? text("Requested cluster size of ", blocks, " blocks exceeds the maximum ", max_cluster)
                      : text("Requested cluster size of ", blocks, " blocks exceeds portable size ", max_cluster,
                             " and non-portable sizes are not enabled on the function"));
     }
+    require_preferred_cluster(attributes.preferred_cluster, cluster, grid);
     if (attributes.cooperative) {
         const int threads = static_cast<int>(block.x * block.y * block.z);
         const auto resident = 1ULL * multiprocessors * static_cast<unsigned>(active_blocks(threads, shared_bytes));

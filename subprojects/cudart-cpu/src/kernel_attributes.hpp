@@ -14,12 +14,15 @@ struct KernelAttributes {
     int priority = 0;
     bool cooperative = false;
     dim3 cluster{0, 0, 0};
+    dim3 preferred_cluster{0, 0, 0};                             // which CUDA does not tell
     int cluster_scheduling = cudaClusterSchedulingPolicyDefault; // or what is none: only launches check it
     cudaAccessPolicyWindow window{};
     cudaLaunchMemSyncDomain domain = cudaLaunchMemSyncDomainDefault;
     cudaLaunchMemSyncDomainMap domain_map{0, 1};
     unsigned carveout = 0;
     unsigned nvlink_centric = 0;
+    unsigned portable_cluster = 0;
+    unsigned shared_memory_mode = 0;
     std::shared_ptr<DeviceNode> device_node{}; // null: the node cannot be updated from the device
 };
 
@@ -37,13 +40,14 @@ struct LaunchAttributes {
     KernelAttributes kernel{};
     bool has_priority = false;
     bool overlaps_previous = false; // programmatic stream serialization
-    std::optional<Record> record{};
+    std::optional<Record> trigger{};
+    std::optional<Record> completion{};
 };
 
 /// Of a launch. Throws Failure for what a launch cannot have; some may be had in a capture only.
 LaunchAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count, bool is_capturing);
 
-/// Throws Failure if a kernel with these attributes could not be launched like that, although one without them could.
+/// Throws Failure if a kernel with these attributes could not be launched like that.
 void validate_attributes(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
                          const KernelAttributes& attributes);
 

@@ -62,7 +62,8 @@ const std::string& kernel_name(const KernelEntry& kernel);
 int active_blocks(int block_size, std::size_t shared_bytes);
 
 /// Throws cudaErrorInvalidValue if an H200 could not launch this.
-void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes);
+void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                     unsigned shared_memory_mode = 0);
 
 /// Whether this thread runs a kernel.
 bool is_in_kernel() noexcept;

@@ -63,12 +63,15 @@ thread_local unsigned kernels_on_stack = 0;
 
 } // namespace
 
-void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes) {
+void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                     unsigned shared_memory_mode) {
     validate_grid_dimension('X', grid.x, max_grid[0]);
     validate_grid_dimension('Y', grid.y, max_grid[1]);
     validate_grid_dimension('Z', grid.z, max_grid[2]);
     validate_block(block);
-    const int shared_limit = kernel.max_dynamic_shared_bytes.load(std::memory_order_relaxed);
+    const int shared_limit = shared_memory_mode == 0   ? kernel.max_dynamic_shared_bytes.load(std::memory_order_relaxed)
+                             : shared_memory_mode == 1 ? static_shared_limit
+                                                       : optin_shared_limit;
     if (shared_bytes > static_cast<std::size_t>(shared_limit)) {
         refuse(text("Requested dynamic shared memory size of ", shared_bytes,
                     " bytes exceeds maximum dynamic shared memory size of ", shared_limit, " bytes"));

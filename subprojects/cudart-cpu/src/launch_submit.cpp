@@ -29,10 +29,11 @@ void add_launch(const std::shared_ptr<Capture>& capture, Stream& stream, const K
     std::vector<cudaGraphEdgeData> data = capture->front_of(stream).data;
     if (attributes.overlaps_previous) data = overlapping(std::move(data), capture->before(stream));
     const Node& node = capture->add(stream, std::move(work), data);
-    if (attributes.record)
-        event_of(attributes.record->event)
-            .set_captured(std::make_shared<const CapturedRecord>(
-                CapturedRecord{capture, {{node.handle}, {attributes.record->data}}}));
+    for (const auto& record : {attributes.trigger, attributes.completion})
+        if (record)
+            event_of(record->event)
+                .set_captured(
+                    std::make_shared<const CapturedRecord>(CapturedRecord{capture, {{node.handle}, {record->data}}}));
 }
 
 /// Whether the stream captures. A launch that no device could run breaks the capture, as no other operation does; one
@@ -66,14 +67,15 @@ void submit_launch(const KernelParams& params, cudaStream_t handle, cudaLaunchAt
     if (captured_launch(stream, params, list, count)) return;
     const LaunchAttributes attributes = attributes_of(list, count, false);
     const KernelEntry& kernel = params.kernel;
-    validate_launch(kernel, params.grid, params.block, params.shared_bytes);
+    validate_launch(kernel, params.grid, params.block, params.shared_bytes, attributes.kernel.shared_memory_mode);
     validate_attributes(kernel, params.grid, params.block, params.shared_bytes, attributes.kernel);
     const auto arguments = std::make_shared<NodeArguments>(kernel, params.params, params.extra);
     enqueue(stream, [&kernel, grid = params.grid, block = params.block, arguments] {
         run_kernel(kernel, grid, block, arguments->pointers());
     });
     // Later than a GPU may record it.
-    if (attributes.record) record(event_of(attributes.record->event), stream);
+    if (attributes.trigger) record(event_of(attributes.trigger->event), stream);
+    if (attributes.completion) record(event_of(attributes.completion->event), stream);
 }
 
 } // namespace cudart_cpu::detail

@@ -3,6 +3,7 @@
 #include "gate.hpp"
 #include "kernels.cuh"
 
+#include <cudart_cpu/control.hpp>
 #include <cudart_cpu/kernel.hpp>
 
 #include <cstring>
@@ -109,6 +110,47 @@ void device_functions_give_cudas_values() {
     CHECK_OK(cudaFree(out));
 }
 
+/// What a launch, and a node if it can be given the attribute, answer with a driver of this version.
+void check_attribute(int driver, unsigned id, cudaError_t code) {
+    cudart_cpu::set_driver_version(driver);
+    cudaLaunchAttribute attribute{};
+    attribute.id = static_cast<cudaLaunchAttributeID>(id); // a number, because older headers do not name all
+    cudaLaunchConfig_t config{};
+    config.gridDim = 1;
+    config.blockDim = 1;
+    config.attrs = &attribute;
+    config.numAttrs = 1;
+    CHECK_CODE(code, cudaLaunchKernelExC(&config, symbol(nothing), nullptr));
+    cudaKernelNodeParams params{};
+    params.func = const_cast<void*>(symbol(nothing));
+    params.gridDim = 1;
+    params.blockDim = 1;
+    cudaGraph_t graph = nullptr;
+    cudaGraphNode_t node = nullptr;
+    CHECK_OK(cudaGraphCreate(&graph, 0));
+    CHECK_OK(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+    constexpr unsigned preferred_cluster = 11; // which nodes cannot be given
+    CHECK_CODE(id == preferred_cluster ? cudaErrorInvalidValue : code,
+               cudaGraphKernelNodeSetAttribute(node, attribute.id, &attribute.val));
+    CHECK_OK(cudaGraphDestroy(graph));
+    cudart_cpu::set_driver_version(0);
+}
+
+void attributes_that_came_later_are_refused() {
+    struct Since {
+        unsigned id;
+        int before;
+        int since;
+    };
+    for (const Since& attribute : {Since{14, 12040, 12050}, Since{11, 12060, 12080}, Since{16, 12090, 13000},
+                                   Since{17, 13010, 13020}, Since{18, 13010, 13020}}) {
+        check_attribute(attribute.before, attribute.id, cudaErrorInvalidValue);
+        check_attribute(attribute.since, attribute.id, cudaSuccess);
+    }
+    CHECK_CODE(cudaErrorInvalidValue, cudaGetLastError());
+    CHECK_OK(cudaDeviceSynchronize());
+}
+
 void a_launch_records_its_event() {
     cudaEvent_t event = nullptr;
     CHECK_OK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
@@ -152,6 +194,7 @@ int main() {
     every_thread_of_every_block_runs_once();
     atomics_of_concurrent_streams_add_up();
     device_functions_give_cudas_values();
+    attributes_that_came_later_are_refused();
     a_launch_records_its_event();
     names_and_handles_are_found();
 }
