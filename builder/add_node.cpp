@@ -20,12 +20,14 @@ namespace cudag::detail {
 
 namespace {
 
-/// The arguments of `call`, copied into the graph's arena.
-const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunction function) {
+/// The arguments of `call`, copied into the graph's arena; `attributes` are there.
+const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunction function,
+                              const LaunchConfig* attributes) {
     auto* memory = graph.memory().allocate_bytes(sizeof(KernelParams) + call.signature->bytes);
     std::byte* values = memory + sizeof(KernelParams);
     std::memcpy(values, call.block, call.signature->bytes);
-    return new (memory) KernelParams{function, call.symbol, call.signature, *call.config, values};
+    return new (memory)
+        KernelParams{function, call.symbol, call.signature, shape_of(*call.config), values, nullptr, attributes};
 }
 
 /// The driver's function for a kernel's symbol: looked up once per kernel and device. This thread then has a context.
@@ -43,18 +45,24 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
     const CUfunction function = function_of(graph, call.symbol, subject);
     const bool attributed = has_attributes(*call.config);
     if (attributed) [[unlikely]]
-        require_attributes(*call.config, call.symbol, subject);
-    const KernelParams* params = copy_call(graph, call, function);
+        require_attributes(*call.config, call.symbol, LaunchUse::node, subject);
+    const KernelParams* params =
+        copy_call(graph, call, function, attributed ? graph.memory().store(*call.config) : nullptr);
     graph.reserve_node(owners);
-    const CUDA_KERNEL_NODE_PARAMS native = driver_params(function, params->config, call.values);
-    if (attributed && graph.special().memory) try_attributes(native, *call.config, subject());
+    const CUDA_KERNEL_NODE_PARAMS native = driver_params(function, params->shape, call.values);
+    CUDA_KERNEL_NODE_PARAMS bare;
+    if (attributed) [[unlikely]] {
+        if (graph.special().memory) try_attributes(native, *call.config, call.symbol, subject());
+        bare = without_attributes(native, *call.config);
+    }
     cudaGraphNode_t node = nullptr;
-    const CUresult result = driver().graph_add_kernel_node(&node, graph.native(), nullptr, 0, &native);
+    const CUresult result =
+        driver().graph_add_kernel_node(&node, graph.native(), nullptr, 0, attributed ? &bare : &native);
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise_launch<GraphError>(to_runtime(result), "cuGraphAddKernelNode", subject(), Api::driver, *call.config,
                                  call.symbol);
     if (attributed) [[unlikely]]
-        set_attributes(node, *call.config, subject());
+        set_attributes(node, native, *call.config, call.symbol, subject());
     if (call.config->device_updatable) graph.special().device_updatable = true;
     return graph.append(node, {NodeKind::kernel, params, {}, where}, std::move(owners));
 }

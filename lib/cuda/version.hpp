@@ -29,14 +29,20 @@ inline constexpr int oldest_version = 12040;
     return std::min({CUDART_VERSION, runtime, driver});
 }
 
-/// Throws GraphError if CUDA is older than `needed`, such as 12080. `subject` is called only then.
+/// "a switch needs CUDA 12.8; here is CUDA 12.6 at most" if CUDA is older than `needed`, such as 12080; or empty.
+[[nodiscard]] inline std::string missing_version(int needed, const char* feature) {
+    if (needed <= oldest_version) return {};
+    const int version = cuda_version();
+    if (version >= needed) return {};
+    return fmt::format("{} needs CUDA {}; here is CUDA {} at most", feature, version_text(needed),
+                       version_text(version));
+}
+
+/// Throws GraphError if CUDA is older than `needed`. `subject` is called only then.
 template <class MakeSubject>
 void require_version(int needed, const char* feature, const MakeSubject& subject) {
-    const int version = cuda_version();
-    if (version >= needed) return;
-    refuse(
-        fmt::format("{} needs CUDA {}; here is CUDA {} at most", feature, version_text(needed), version_text(version)),
-        subject(), cudaErrorNotSupported);
+    if (const std::string missing = missing_version(needed, feature); !missing.empty())
+        refuse(missing, subject(), cudaErrorNotSupported);
 }
 
 } // namespace cudag::detail

@@ -157,16 +157,9 @@ void require_signature(const KernelSignature& given, const KernelParams& current
     const_cast<KernelParams&>(current).signature = &given; // so that the next time it is known
 }
 
-/// Makes `config` that of the node; its attributes stay, in CUDA, too.
-void assign_shape(LaunchConfig& node, const LaunchConfig& config) noexcept {
-    node.grid = config.grid;
-    node.block = config.block;
-    node.shared_bytes = config.shared_bytes;
-}
-
 /// Notes what CUDA has accepted.
 void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
-    if (call.config != nullptr) assign_shape(kernel.config, *call.config);
+    if (call.config != nullptr) kernel.shape = shape_of(*call.config); // its attributes stay, in CUDA, too
     if (call.block != nullptr) {
         std::memcpy(kernel.values, call.block, call.signature->bytes);
         return;
@@ -180,32 +173,33 @@ void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
 /// Attributes are fixed, and a new grid must suit them.
 template <class MakeSubject>
 void require_suitable(const LaunchConfig& config, const KernelParams& current, const MakeSubject& subject) {
-    if (!has_attributes(config) && !has_attributes(current.config)) [[likely]]
+    if (!has_attributes(config) && current.attributes == nullptr) [[likely]]
         return;
-    if (const std::string difference = differing_attribute(current.config, config); !difference.empty())
+    LaunchConfig next = config_of(current);
+    if (const std::string difference = differing_attribute(next, config); !difference.empty())
         refuse<UpdateError>(difference + "; attributes are fixed when the node is made: repeat them or leave them out",
                             subject());
-    LaunchConfig next = current.config;
-    assign_shape(next, config);
-    require_attributes<UpdateError>(next, current.symbol, subject);
+    next.grid = config.grid;
+    next.block = config.block;
+    next.shared_bytes = config.shared_bytes;
+    require_attributes<UpdateError>(next, current.symbol, LaunchUse::node, subject);
 }
 
 /// Gives a kernel node what `call` gives; `current` are its parameters.
 template <class NodeUpdate>
 void set_call(NodeUpdate& update, const KernelCall& call, const KernelParams& current, Owners&& owners) {
-    const LaunchConfig& config = call.config != nullptr ? *call.config : current.config;
+    const LaunchShape shape = call.config != nullptr ? shape_of(*call.config) : current.shape;
     if (call.config != nullptr) {
         complete_config(const_cast<KernelParams&>(current)); // the copy that updates write to
-        require_suitable(config, current, [&] { return update.subject(); });
+        require_suitable(*call.config, current, [&] { return update.subject(); });
     }
     const ArgumentPointers arguments(call, current);
     update.prepare(std::move(owners), call.values);
     bind_context();
-    const NativeResult result = update.set(driver_params(current.function, config, arguments.get()));
+    const NativeResult result = update.set(driver_params(current.function, shape, arguments.get()));
     if (result.status != cudaSuccess) [[unlikely]] {
         KernelParams refused = current;
-        complete_config(refused);
-        if (call.config != nullptr) refused.config = config;
+        refused.shape = shape;
         raise_update(result, &refused, update.subject());
     }
     store_call(call, const_cast<KernelParams&>(current));

@@ -191,7 +191,7 @@ void compare(const KernelParams& before, const KernelParams& after, Sink& sink) 
     if (has_attributes(old_config) || has_attributes(new_config))
         for (const LaunchAttribute& attribute : launch_attributes())
             sink.field(attribute.name, attribute.text(old_config), attribute.text(new_config),
-                       DifferenceKind::attribute, attribute.needs_instantiate);
+                       DifferenceKind::attribute, attribute.rules.needs_instantiate);
     const KernelSignature& signature = *before.signature;
     if (!same_layout(signature, *after.signature)) {
         sink.field("number of arguments", signature.count, after.signature->count);

@@ -7,12 +7,20 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <tuple>
 
 namespace cudag::detail {
 
 namespace {
+
+bool is_none(const dim3& cluster) {
+    return cluster.x == 1 && cluster.y == 1 && cluster.z == 1;
+}
 
 /// Nothing if CUDA does not tell.
 std::optional<int> device_attribute(cudaDeviceAttr name) {
@@ -48,26 +56,39 @@ std::optional<int> largest_cluster(const LaunchConfig& config, const void* symbo
     launch.blockDimX = config.block.x;
     launch.blockDimY = config.block.y;
     launch.blockDimZ = config.block.z;
-    launch.sharedMemBytes = native_shared_bytes(config);
+    launch.sharedMemBytes = native_shared_bytes(config.shared_bytes);
     int blocks = 0;
     const auto ask = reinterpret_cast<decltype(&::cuOccupancyMaxPotentialClusterSize)>(address);
     return ask(&blocks, function, &launch) == CUDA_SUCCESS && blocks > 0 ? std::optional(blocks) : std::nullopt;
 }
 
+constexpr std::uint64_t portable_blocks = 8; // CUDA Programming Guide, thread block clusters
+
+struct Axis {
+    char name;
+    unsigned preferred;
+    unsigned cluster;
+    unsigned grid;
+};
+
+std::array<Axis, 3> axes_of(const LaunchConfig& config) {
+    const auto& [grid, preferred, cluster] = std::tie(config.grid, config.preferred_cluster, config.cluster);
+    return {Axis{'x', preferred.x, cluster.x, grid.x}, Axis{'y', preferred.y, cluster.y, grid.y},
+            Axis{'z', preferred.z, cluster.z, grid.z}};
+}
+
+std::string too_many_blocks(const dim3& cluster, std::uint64_t blocks, const std::string& who, std::uint64_t limit) {
+    return fmt::format("a cluster of {} x {} x {} has {} blocks; {} {}", cluster.x, cluster.y, cluster.z, blocks, who,
+                       limit);
+}
+
 } // namespace
 
 std::string broken_cluster(const LaunchConfig& config, const void* symbol) {
-    constexpr std::uint64_t portable_blocks = 8; // CUDA Programming Guide, thread block clusters
     const dim3& cluster = config.cluster;
     if (device_attribute(cudaDevAttrClusterLaunch) == 0)
         return "cluster: this device has no thread block clusters (compute capability 9.0 or later); leave it out";
-    struct Axis {
-        char name;
-        unsigned cluster;
-        unsigned grid;
-    };
-    for (const Axis& axis : {Axis{'x', cluster.x, config.grid.x}, Axis{'y', cluster.y, config.grid.y},
-                             Axis{'z', cluster.z, config.grid.z}}) {
+    for (const Axis& axis : axes_of(config)) {
         if (axis.cluster == 0)
             return fmt::format("cluster.{} is 0; every cluster dimension must be at least 1, (1, 1, 1) is none",
                                axis.name);
@@ -78,17 +99,48 @@ std::string broken_cluster(const LaunchConfig& config, const void* symbol) {
     }
     const std::uint64_t blocks = std::uint64_t{cluster.x} * cluster.y * cluster.z;
     if (blocks <= portable_blocks) return {};
+    if (config.portable_cluster_size_mode == PortableClusterMode::require_portable)
+        return too_many_blocks(cluster, blocks, "every device with clusters runs", portable_blocks) +
+               " together, and portable_cluster_size_mode is require_portable";
     const auto function = function_attributes(symbol);
     if (!function) return {};
-    if (function->nonPortableClusterSizeAllowed != 0) {
+    if (config.portable_cluster_size_mode == PortableClusterMode::allow_non_portable ||
+        function->nonPortableClusterSizeAllowed != 0) {
         const auto limit = largest_cluster(config, symbol);
         if (!limit || blocks <= static_cast<std::uint64_t>(*limit)) return {};
-        return fmt::format("a cluster of {} x {} x {} has {} blocks; this device runs up to {} of this kernel together",
-                           cluster.x, cluster.y, cluster.z, blocks, *limit);
+        return too_many_blocks(cluster, blocks, "this device runs up to", static_cast<std::uint64_t>(*limit)) +
+               " of this kernel together";
     }
-    return fmt::format("a cluster of {} x {} x {} has {} blocks; this kernel allows {}: raise its limit with "
-                       "cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)",
-                       cluster.x, cluster.y, cluster.z, blocks, portable_blocks);
+    return too_many_blocks(cluster, blocks, "this kernel allows", portable_blocks) +
+           ": raise its limit with cudaFuncSetAttribute(kernel, cudaFuncAttributeNonPortableClusterSizeAllowed, 1)";
+}
+
+std::string broken_preferred_cluster(const LaunchConfig& config, const void* /*symbol*/) {
+    if (is_none(config.cluster)) return "preferred_cluster: give cluster, too, of which it is a multiple";
+    for (const Axis& axis : axes_of(config)) {
+        if (axis.preferred == 0)
+            return fmt::format(
+                "preferred_cluster.{} is 0; every cluster dimension must be at least 1, (1, 1, 1) is none", axis.name);
+        if (axis.preferred % axis.cluster != 0)
+            return fmt::format("preferred_cluster.{} is {}, no multiple of cluster.{}, which is {}", axis.name,
+                               axis.preferred, axis.name, axis.cluster);
+        if (axis.grid % axis.preferred != 0)
+            return fmt::format("grid.{} is {}, no multiple of preferred_cluster.{}, which is {}", axis.name, axis.grid,
+                               axis.name, axis.preferred);
+        if (axis.name == 'z' && axis.preferred != axis.cluster)
+            return fmt::format("preferred_cluster.z is {}, cluster.z is {}; CUDA takes multiples in x and y only",
+                               axis.preferred, axis.cluster);
+    }
+    return {};
+}
+
+std::string broken_shared_memory_mode(const LaunchConfig& config, const void* /*symbol*/) {
+    if (config.shared_memory_mode != SharedMemoryMode::require_portable) return {};
+    const auto limit = device_attribute(cudaDevAttrMaxSharedMemoryPerBlock);
+    if (!limit || config.shared_bytes <= static_cast<std::size_t>(*limit)) return {};
+    return fmt::format("{} bytes of dynamic shared memory; every device gives {}, and shared_memory_mode is "
+                       "require_portable",
+                       config.shared_bytes, *limit);
 }
 
 std::string broken_cooperation(const LaunchConfig& config, const void* symbol) {
@@ -119,6 +171,15 @@ std::string broken_priority(const LaunchConfig& config, const void* /*symbol*/) 
     if (status != cudaSuccess || (*config.priority >= greatest && *config.priority <= least)) return {};
     return fmt::format("priority is {}; this device allows {}, which goes first, to {}", *config.priority, greatest,
                        least);
+}
+
+std::string broken_domain_map(const LaunchConfig& config, const void* /*symbol*/) {
+    const MemorySyncDomainMap& map = *config.memory_sync_domain_map;
+    const auto count = device_attribute(cudaDevAttrMemSyncDomainCount);
+    const int highest = std::max(map.default_domain, map.remote);
+    if (!count || highest < *count) return {};
+    return fmt::format("memory_sync_domain_map: domain {}; this device has {}, the first of which is 0", highest,
+                       *count);
 }
 
 std::string broken_policy(const LaunchConfig& config, const void* /*symbol*/) {

@@ -2,6 +2,7 @@
 #include "kernel_attributes.hpp"
 
 #include "cuda/driver.hpp"
+#include "launch_check.hpp"
 
 #include <memory>
 #include <utility>
@@ -13,7 +14,7 @@ namespace {
 static_assert(sizeof(CUkernelNodeAttrValue) == sizeof(cudaLaunchAttributeValue)); // the driver's and the runtime's
 
 /// All zero if CUDA is too old to know the attribute.
-cudaLaunchAttributeValue read(cudaGraphNode_t node, cudaLaunchAttributeID id) {
+cudaLaunchAttributeValue read(cudaGraphNode_t node, unsigned id) {
     cudaLaunchAttributeValue value{};
     const cudaError_t status = to_runtime(driver().graph_kernel_node_get_attribute(
         node, static_cast<CUkernelNodeAttrID>(id), reinterpret_cast<CUkernelNodeAttrValue*>(&value)));
@@ -24,7 +25,14 @@ cudaLaunchAttributeValue read(cudaGraphNode_t node, cudaLaunchAttributeID id) {
 
 } // namespace
 
-void set_attributes(cudaGraphNode_t node, const LaunchConfig& config, Subject&& subject) {
+CUDA_KERNEL_NODE_PARAMS without_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config) noexcept {
+    CUDA_KERNEL_NODE_PARAMS bare = launch;
+    if (is_given(config.shared_memory_mode) != 0) bare.sharedMemBytes = 0;
+    return bare;
+}
+
+void set_attributes(cudaGraphNode_t node, const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config,
+                    const void* symbol, Subject&& subject) {
     for (const cudaLaunchAttribute& attribute : NativeAttributes(config)) {
         const cudaError_t status = cudaGraphKernelNodeSetAttribute(node, attribute.id, &attribute.val);
         if (status == cudaSuccess) continue;
@@ -33,9 +41,15 @@ void set_attributes(cudaGraphNode_t node, const LaunchConfig& config, Subject&& 
         ignore(cudaGraphDestroyNode(node));
         throw GraphError(status, failure.text, std::move(failure.details));
     }
+    if (is_given(config.shared_memory_mode) == 0) return;
+    const cudaError_t status = to_runtime(driver().graph_kernel_node_set_params(node, &launch));
+    if (status == cudaSuccess) return;
+    ignore(cudaGraphDestroyNode(node));
+    raise_launch<GraphError>(status, "cuGraphKernelNodeSetParams", std::move(subject), Api::driver, config, symbol);
 }
 
-void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config, Subject&& subject) {
+void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config, const void* symbol,
+                    Subject&& subject) {
     cudaGraph_t graph = nullptr;
     if (const cudaError_t status = cudaGraphCreate(&graph, 0); status != cudaSuccess)
         raise_call<GraphError>(status, "cudaGraphCreate", std::move(subject));
@@ -43,26 +57,32 @@ void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& c
         graph, [](cudaGraph_t scratch) { ignore(cudaGraphDestroy(scratch)); });
     cudaGraphNode_t node = nullptr;
     // What is wrong with the launch itself shows when the node is added to its graph.
-    if (driver().graph_add_kernel_node(&node, graph, nullptr, 0, &launch) == CUDA_SUCCESS)
-        set_attributes(node, config, std::move(subject));
+    const CUDA_KERNEL_NODE_PARAMS bare = without_attributes(launch, config);
+    if (driver().graph_add_kernel_node(&node, graph, nullptr, 0, &bare) == CUDA_SUCCESS)
+        set_attributes(node, launch, config, symbol, std::move(subject));
 }
 
 LaunchConfig full_config(const KernelParams& kernel) {
-    LaunchConfig config = kernel.config;
+    LaunchConfig config = config_of(kernel);
     if (kernel.unread == nullptr) return config;
-    for (const LaunchAttribute& attribute : launch_attributes())
-        attribute.read(read(kernel.unread, attribute.id), config);
+    const int version = cuda_version();
+    for (const LaunchAttribute& attribute : launch_attributes()) {
+        const AttributeRules& rules = attribute.rules;
+        if (rules.is_told && rules.only_launches == nullptr && version >= rules.since)
+            attribute.read(read(kernel.unread, attribute.id), config);
+    }
     return config;
 }
 
 void complete_config(KernelParams& kernel) {
     if (kernel.unread == nullptr) return;
-    kernel.config = full_config(kernel);
+    const LaunchConfig config = full_config(kernel);
+    if (has_attributes(config)) store_attributes(kernel, config);
     kernel.unread = nullptr;
 }
 
 bool is_device_updatable(const KernelParams& kernel) {
-    if (kernel.unread == nullptr) return kernel.config.device_updatable;
+    if (kernel.unread == nullptr) return kernel.attributes != nullptr && kernel.attributes->device_updatable;
     return read(kernel.unread, cudaLaunchAttributeDeviceUpdatableKernelNode)
                .deviceUpdatableKernelNode.deviceUpdatable != 0;
 }

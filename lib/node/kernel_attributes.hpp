@@ -10,17 +10,23 @@
 
 namespace cudag::detail {
 
-/// Gives a new node its attributes; if CUDA refuses one, destroys the node and throws GraphError.
-void set_attributes(cudaGraphNode_t node, const LaunchConfig& config, Subject&& subject);
+/// What the node of a launch with attributes is added as: without the shared memory that only an attribute allows.
+[[nodiscard]] CUDA_KERNEL_NODE_PARAMS without_attributes(const CUDA_KERNEL_NODE_PARAMS& launch,
+                                                         const LaunchConfig& config) noexcept;
+/// Gives a node that was added so its attributes, and what they allow; if CUDA refuses one, destroys the node and
+/// throws GraphError. `symbol` is the kernel.
+void set_attributes(cudaGraphNode_t node, const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config,
+                    const void* symbol, Subject&& subject);
 
 /// Throws GraphError if CUDA refuses the attributes of a launch: tried in a graph of its own, for the sake of graphs
 /// whose nodes CUDA does not destroy.
-void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config, Subject&& subject);
+void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& config, const void* symbol,
+                    Subject&& subject);
 
 /// The configuration of a node with all attributes, those of a node that cudag did not make being read now. Throws
 /// GraphError.
 [[nodiscard]] LaunchConfig full_config(const KernelParams& kernel);
-/// Leaves nothing of the configuration unread.
+/// Leaves nothing of the configuration of a copy by `copy_params` unread.
 void complete_config(KernelParams& kernel);
 /// Whether kernels may change the node; asks CUDA about a node that cudag did not make. Throws GraphError.
 [[nodiscard]] bool is_device_updatable(const KernelParams& kernel);

@@ -3,9 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <cstring>
+#include <initializer_list>
+#include <utility>
 
 namespace cudag::detail {
 
@@ -15,19 +16,14 @@ static_assert(std::is_same_v<decltype(fields_of(std::declval<LaunchConfig&>())),
                              decltype(fields_of(std::declval<BracedConfig&>()))>,
               "a field of LaunchConfig is missing in BracedConfig, or stands elsewhere there");
 
-const char* name_of(AccessProperty property) {
-    switch (property) {
-    case AccessProperty::normal:
-        return "normal";
-    case AccessProperty::streaming:
-        return "streaming";
-    case AccessProperty::persisting:
-        return "persisting";
-    }
-    return "unknown";
-}
-
 // How a field reads.
+
+/// The name of an enumerator, or the number of one that has none.
+template <class E>
+std::string name_of(std::initializer_list<const char*> names, E value) {
+    const auto number = static_cast<unsigned>(value);
+    return number < names.size() ? names.begin()[number] : fmt::to_string(number);
+}
 
 std::string text_of(const dim3& blocks) {
     return fmt::format("({}, {}, {})", blocks.x, blocks.y, blocks.z);
@@ -38,32 +34,77 @@ std::string text_of(bool value) {
 }
 
 std::string text_of(MemorySyncDomain domain) {
-    return domain == MemorySyncDomain::remote ? "remote" : "default";
+    return name_of({"default", "remote"}, domain);
+}
+
+std::string text_of(ClusterSchedulingPolicy policy) {
+    return name_of({"default", "spread", "load_balancing"}, policy);
+}
+
+std::string text_of(PortableClusterMode mode) {
+    return name_of({"default", "require_portable", "allow_non_portable"}, mode);
+}
+
+std::string text_of(SharedMemoryMode mode) {
+    return name_of({"default", "require_portable", "allow_non_portable"}, mode);
 }
 
 std::string text_of(const std::optional<int>& number) {
     return fmt::to_string(number.value_or(0));
 }
 
+std::string text_of(const std::optional<MemorySyncDomainMap>& given) {
+    const MemorySyncDomainMap map = given.value_or(MemorySyncDomainMap());
+    return fmt::format("(default {}, remote {})", map.default_domain, map.remote);
+}
+
+std::string text_of(const ProgrammaticEvent& event) {
+    return fmt::format("{}{}", static_cast<const void*>(event.event),
+                       event.trigger_at_block_start ? " at block start" : "");
+}
+
+std::string text_of(cudaEvent_t event) {
+    return fmt::to_string(static_cast<const void*>(event));
+}
+
+std::string text_of(const std::optional<unsigned>& percent) {
+    return percent ? fmt::to_string(*percent) : "default";
+}
+
+std::string text_of(AccessProperty property) {
+    return name_of({"normal", "streaming", "persisting"}, property);
+}
+
 std::string text_of(const std::optional<AccessPolicy>& given) {
     if (!given) return "none";
     const AccessPolicy& policy = *given;
-    return fmt::format("{:g} {} else {} of {} bytes at {}", policy.hit_ratio, name_of(policy.hit), name_of(policy.miss),
+    return fmt::format("{:g} {} else {} of {} bytes at {}", policy.hit_ratio, text_of(policy.hit), text_of(policy.miss),
                        policy.memory.size(), static_cast<const void*>(policy.memory.data()));
 }
 
-// How a field becomes CUDA's value, and back. Most values are one word, whatever CUDA calls it.
+// How a field becomes CUDA's value, and back. Most values are one word, whatever CUDA calls it; older headers have no
+// name for some.
 
-template <class T>
-void put_word(T word, cudaLaunchAttributeValue& value) noexcept {
-    const auto number = static_cast<std::int32_t>(word);
-    std::memcpy(&value, &number, sizeof number);
+void put_word(std::uint32_t word, cudaLaunchAttributeValue& value) noexcept {
+    std::memcpy(&value, &word, sizeof word);
 }
 
-std::int32_t word_in(const cudaLaunchAttributeValue& value) noexcept {
-    std::int32_t number = 0;
-    std::memcpy(&number, &value, sizeof number);
-    return number;
+std::uint32_t word_in(const cudaLaunchAttributeValue& value) noexcept {
+    std::uint32_t word = 0;
+    std::memcpy(&word, &value, sizeof word);
+    return word;
+}
+
+template <class T>
+requires std::is_same_v<T, bool> || std::is_enum_v<T>
+void put(T field, cudaLaunchAttributeValue& value) noexcept {
+    put_word(static_cast<std::uint32_t>(field), value);
+}
+
+template <class T>
+requires std::is_same_v<T, bool> || std::is_enum_v<T>
+void take(const cudaLaunchAttributeValue& value, T& field) noexcept {
+    field = static_cast<T>(word_in(value));
 }
 
 void put(const dim3& blocks, cudaLaunchAttributeValue& value) noexcept {
@@ -77,27 +118,26 @@ void take(const cudaLaunchAttributeValue& value, dim3& blocks) noexcept {
 }
 
 template <class T>
-requires std::is_same_v<T, bool> || std::is_enum_v<T>
-void put(T field, cudaLaunchAttributeValue& value) noexcept {
-    put_word(field, value);
+requires std::is_integral_v<T>
+void put(const std::optional<T>& number, cudaLaunchAttributeValue& value) noexcept {
+    put_word(static_cast<std::uint32_t>(*number), value);
 }
 
-void take(const cudaLaunchAttributeValue& value, bool& field) noexcept {
-    field = word_in(value) != 0;
+template <class T>
+requires std::is_integral_v<T>
+void take(const cudaLaunchAttributeValue& value, std::optional<T>& number) noexcept {
+    if (const std::uint32_t word = word_in(value); word != 0) number = static_cast<T>(word);
 }
 
-template <class E>
-requires std::is_enum_v<E>
-void take(const cudaLaunchAttributeValue& value, E& field) noexcept {
-    field = static_cast<E>(word_in(value));
+void put(const std::optional<MemorySyncDomainMap>& map, cudaLaunchAttributeValue& value) noexcept {
+    value.memSyncDomainMap.default_ = map->default_domain;
+    value.memSyncDomainMap.remote = map->remote;
 }
 
-void put(const std::optional<int>& number, cudaLaunchAttributeValue& value) noexcept {
-    put_word(*number, value);
-}
-
-void take(const cudaLaunchAttributeValue& value, std::optional<int>& number) noexcept {
-    if (const int word = word_in(value); word != 0) number = word;
+void take(const cudaLaunchAttributeValue& value, std::optional<MemorySyncDomainMap>& map) noexcept {
+    constexpr MemorySyncDomainMap usual;
+    const MemorySyncDomainMap told{value.memSyncDomainMap.default_, value.memSyncDomainMap.remote};
+    if (told.default_domain != usual.default_domain || told.remote != usual.remote) map = told;
 }
 
 void put(const std::optional<AccessPolicy>& policy, cudaLaunchAttributeValue& value) noexcept {
@@ -118,40 +158,85 @@ void take(const cudaLaunchAttributeValue& value, std::optional<AccessPolicy>& po
                           static_cast<AccessProperty>(window.missProp)};
 }
 
+void put(const ProgrammaticEvent& event, cudaLaunchAttributeValue& value) noexcept {
+    value.programmaticEvent.event = event.event;
+    value.programmaticEvent.triggerAtBlockStart = event.trigger_at_block_start ? 1 : 0;
+}
+
+void take(const cudaLaunchAttributeValue& value, ProgrammaticEvent& event) noexcept {
+    event = {value.programmaticEvent.event, value.programmaticEvent.triggerAtBlockStart != 0};
+}
+
+void put(cudaEvent_t event, cudaLaunchAttributeValue& value) noexcept {
+    value.launchCompletionEvent.event = event;
+}
+
+void take(const cudaLaunchAttributeValue& value, cudaEvent_t& event) noexcept {
+    event = value.launchCompletionEvent.event;
+}
+
+std::string broken_event(const LaunchConfig& config, const void* /*symbol*/) {
+    return config.programmatic_event.event != nullptr ? "" : "programmatic_event: the event is null";
+}
+
 // The table.
 
-struct Rules {
-    bool needs_instantiate = false;
-    std::string (*broken)(const LaunchConfig& config, const void* symbol) = nullptr;
-    cudaError_t code = cudaErrorInvalidValue;
-};
-
 template <auto Field>
-constexpr LaunchAttribute attribute(cudaLaunchAttributeID id, const char* name, const Rules& rules = {}) {
+constexpr LaunchAttribute attribute(unsigned id, const char* name, const AttributeRules& rules = {}) {
     return {id,
             name,
             [](const LaunchConfig& config) noexcept { return is_given(config.*Field) != 0; },
             [](const LaunchConfig& config) { return text_of(config.*Field); },
             [](const LaunchConfig& config, cudaLaunchAttributeValue& value) noexcept { put(config.*Field, value); },
             [](const cudaLaunchAttributeValue& value, LaunchConfig& config) noexcept { take(value, config.*Field); },
-            rules.needs_instantiate,
-            rules.broken,
-            rules.code};
+            rules};
 }
 
 constexpr std::array attributes{
+    // Before what it allows.
+    attribute<&LaunchConfig::portable_cluster_size_mode>(17, "portable_cluster_size_mode",
+                                                         {.largest = 2, .since = 13020}),
+    attribute<&LaunchConfig::shared_memory_mode>(18, "shared_memory_mode",
+                                                 {.largest = 2, .broken = broken_shared_memory_mode, .since = 13020}),
     attribute<&LaunchConfig::cluster>(cudaLaunchAttributeClusterDimension, "cluster",
                                       {.broken = broken_cluster, .code = cudaErrorInvalidClusterSize}),
+    attribute<&LaunchConfig::preferred_cluster>(
+        11, "preferred_cluster",
+        {.broken = broken_preferred_cluster,
+         .code = cudaErrorInvalidClusterSize,
+         .since = 12080,
+         .only_launches = "CUDA takes it of launches in streams only; capture one into the graph"}),
+    attribute<&LaunchConfig::cluster_scheduling_policy>(cudaLaunchAttributeClusterSchedulingPolicyPreference,
+                                                        "cluster_scheduling_policy", {.largest = 2}),
     attribute<&LaunchConfig::cooperative>(
         cudaLaunchAttributeCooperative, "cooperative",
         {.needs_instantiate = true, .broken = broken_cooperation, .code = cudaErrorCooperativeLaunchTooLarge}),
-    attribute<&LaunchConfig::memory_sync_domain>(cudaLaunchAttributeMemSyncDomain, "memory_sync_domain"),
+    attribute<&LaunchConfig::memory_sync_domain>(cudaLaunchAttributeMemSyncDomain, "memory_sync_domain",
+                                                 {.largest = 1}),
+    attribute<&LaunchConfig::memory_sync_domain_map>(cudaLaunchAttributeMemSyncDomainMap, "memory_sync_domain_map",
+                                                     {.broken = broken_domain_map}),
     attribute<&LaunchConfig::priority>(cudaLaunchAttributePriority, "priority", {.broken = broken_priority}),
     attribute<&LaunchConfig::access_policy>(cudaLaunchAttributeAccessPolicyWindow, "access_policy",
                                             {.broken = broken_policy}),
+    attribute<&LaunchConfig::preferred_shared_memory_carveout>(14, "preferred_shared_memory_carveout",
+                                                               {.largest = 100, .since = 12050}),
+    attribute<&LaunchConfig::nvlink_util_centric_scheduling>(
+        16, "nvlink_util_centric_scheduling", {.needs_instantiate = true, .since = 13000, .is_told = false}),
+    attribute<&LaunchConfig::programmatic_stream_serialization>(
+        cudaLaunchAttributeProgrammaticStreamSerialization, "programmatic_stream_serialization",
+        {.only_launches = "only launches in streams have it; .after(programmatic(node)) lets a node start early"}),
+    attribute<&LaunchConfig::programmatic_event>(
+        cudaLaunchAttributeProgrammaticEvent, "programmatic_event",
+        {.broken = broken_event,
+         .only_launches = "only launches in streams record it; .after(programmatic(node)) lets a node start early"}),
+    attribute<&LaunchConfig::launch_completion_event>(
+        cudaLaunchAttributeLaunchCompletionEvent, "launch_completion_event",
+        {.only_launches =
+             "only launches in streams record it; .after(launch_completion(node)) lets a node start early"}),
     // Last: a node that has it cannot be destroyed again.
-    attribute<&LaunchConfig::device_updatable>(cudaLaunchAttributeDeviceUpdatableKernelNode, "device_updatable",
-                                               {.needs_instantiate = true}),
+    attribute<&LaunchConfig::device_updatable>(
+        cudaLaunchAttributeDeviceUpdatableKernelNode, "device_updatable",
+        {.needs_instantiate = true, .only_nodes = "only a node of a graph can be updated; leave it out"}),
 };
 static_assert(attributes.size() == launch_attribute_count, "a field of LaunchConfig has no row in the table");
 
@@ -165,7 +250,7 @@ NativeAttributes::NativeAttributes(const LaunchConfig& config) noexcept {
     for (const LaunchAttribute& attribute : attributes) {
         if (!attribute.is_given(config)) continue;
         cudaLaunchAttribute& native = list_[count_++];
-        native.id = attribute.id;
+        native.id = static_cast<cudaLaunchAttributeID>(attribute.id);
         attribute.write(config, native.val);
     }
 }
@@ -192,11 +277,20 @@ std::string describe_attributes(const LaunchConfig& config, const char* separato
     return text;
 }
 
-BrokenAttribute broken_attribute(const LaunchConfig& config, const void* symbol) {
+BrokenAttribute broken_attribute(const LaunchConfig& config, const void* symbol, LaunchUse use) {
     for (const LaunchAttribute& attribute : attributes) {
-        if (attribute.broken == nullptr || !attribute.is_given(config)) continue;
-        if (std::string reason = attribute.broken(config, symbol); !reason.empty())
-            return {std::move(reason), attribute.code};
+        if (!attribute.is_given(config)) continue;
+        const AttributeRules& rules = attribute.rules;
+        const char* const elsewhere = use == LaunchUse::node ? rules.only_launches : rules.only_nodes;
+        if (elsewhere != nullptr) return {fmt::format("{}: {}", attribute.name, elsewhere)};
+        if (std::string missing = missing_version(rules.since, attribute.name); !missing.empty())
+            return {std::move(missing), cudaErrorNotSupported};
+        cudaLaunchAttributeValue value{};
+        attribute.write(config, value);
+        if (rules.largest != 0 && word_in(value) > rules.largest)
+            return {fmt::format("{} is {}; CUDA takes 0 to {}", attribute.name, word_in(value), rules.largest)};
+        if (rules.broken == nullptr) continue;
+        if (std::string reason = rules.broken(config, symbol); !reason.empty()) return {std::move(reason), rules.code};
     }
     return {};
 }

@@ -1,11 +1,11 @@
 // What a LaunchConfig asks for beside grid, block and shared memory: one table, which all that is done with such
-// attributes follows from. A new field of LaunchConfig needs its place in `fields_of`, and its row in the table.
+// attributes follows from. A new field of LaunchConfig needs its row, and does not compile before.
 #pragma once
 
 #include "attribute_check.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/version.hpp"
 
-#include <cudag/detail/record.hpp>
 #include <cudag/launch_config.hpp>
 
 #include <cuda_runtime_api.h>
@@ -20,23 +20,6 @@
 
 namespace cudag::detail {
 
-/// All fields of a LaunchConfig, in order. Does not compile while one is missing.
-template <class Config>
-constexpr auto fields_of(Config& config) noexcept {
-    auto& [grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain, priority,
-           access_policy] = config;
-    return std::tie(grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain, priority,
-                    access_policy);
-}
-
-/// The same of one in braces, without its location.
-constexpr auto fields_of(BracedConfig& config) noexcept {
-    auto& [grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain, priority,
-           access_policy, location] = config;
-    return std::tie(grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain, priority,
-                    access_policy);
-}
-
 /// Not 0 if the field of an attribute asks for something.
 constexpr unsigned is_given(const dim3& blocks) noexcept {
     return (blocks.x ^ 1U) | (blocks.y ^ 1U) | (blocks.z ^ 1U);
@@ -50,6 +33,12 @@ template <class T>
 constexpr unsigned is_given(const std::optional<T>& value) noexcept {
     return static_cast<unsigned>(value.has_value());
 }
+constexpr unsigned is_given(const ProgrammaticEvent& event) noexcept {
+    return static_cast<unsigned>(event.event != nullptr) | static_cast<unsigned>(event.trigger_at_block_start);
+}
+constexpr unsigned is_given(const cudaEvent_t& event) noexcept {
+    return static_cast<unsigned>(event != nullptr);
+}
 
 /// One branch, so that a plain launch pays nothing.
 [[nodiscard]] inline bool has_attributes(const LaunchConfig& config) noexcept {
@@ -58,18 +47,31 @@ constexpr unsigned is_given(const std::optional<T>& value) noexcept {
                       fields_of(config));
 }
 
+/// What a configuration is for.
+enum class LaunchUse { node, stream };
+
+/// Why not every configuration may have an attribute.
+struct AttributeRules {
+    bool needs_instantiate = false; ///< whether CUDA refuses a change in an update of an instantiated graph
+    unsigned largest = 0;           ///< the largest number that CUDA takes; 0 where that is no question
+    /// What else is wrong with the value; null if nothing can be. `symbol` is the kernel, or null if unknown.
+    std::string (*broken)(const LaunchConfig& config, const void* symbol) = nullptr;
+    cudaError_t code = cudaErrorInvalidValue; ///< CUDA's for what is broken
+    int since = oldest_version;               ///< the version of CUDA that brought it
+    const char* only_nodes = nullptr;         ///< why launches in streams cannot have it; null if they can
+    const char* only_launches = nullptr;      ///< why nodes cannot have it; null if they can
+    bool is_told = true;                      ///< whether CUDA tells it of a node
+};
+
 /// An attribute, from CUDA's number to what is wrong with a value.
 struct LaunchAttribute {
-    cudaLaunchAttributeID id;
+    unsigned id;      ///< of cudaLaunchAttributeID, which in older headers does not have all of them
     const char* name; ///< of the field
     bool (*is_given)(const LaunchConfig& config) noexcept;
     std::string (*text)(const LaunchConfig& config); ///< equal texts are equal values
     void (*write)(const LaunchConfig& config, cudaLaunchAttributeValue& value) noexcept;
     void (*read)(const cudaLaunchAttributeValue& value, LaunchConfig& config) noexcept;
-    bool needs_instantiate; ///< whether CUDA refuses a change in an update of an instantiated graph
-    /// What is wrong with the value; null if nothing can be. `symbol` is the kernel, or null if unknown.
-    std::string (*broken)(const LaunchConfig& config, const void* symbol);
-    cudaError_t code; ///< CUDA's for what is broken
+    AttributeRules rules;
 };
 
 inline constexpr std::size_t launch_attribute_count =
@@ -104,12 +106,12 @@ struct BrokenAttribute {
     cudaError_t code = cudaErrorInvalidValue;
 };
 /// `symbol` is the kernel, or null if unknown.
-[[nodiscard]] BrokenAttribute broken_attribute(const LaunchConfig& config, const void* symbol);
+[[nodiscard]] BrokenAttribute broken_attribute(const LaunchConfig& config, const void* symbol, LaunchUse use);
 
-/// Throws E if an attribute of `config` is broken. `subject` is called only then.
+/// Throws E if an attribute of `config` is broken, or cannot be. `subject` is called only then.
 template <class E = GraphError, class MakeSubject>
-void require_attributes(const LaunchConfig& config, const void* symbol, const MakeSubject& subject) {
-    if (const BrokenAttribute broken = broken_attribute(config, symbol); !broken.reason.empty())
+void require_attributes(const LaunchConfig& config, const void* symbol, LaunchUse use, const MakeSubject& subject) {
+    if (const BrokenAttribute broken = broken_attribute(config, symbol, use); !broken.reason.empty())
         refuse<E>(broken.reason, subject(), broken.code);
 }
 

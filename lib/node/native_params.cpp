@@ -22,7 +22,7 @@ struct SetInGraph {
     NativeResult operator()(const ConditionalParams*) const { return cannot_be_set; }
     NativeResult operator()(const KernelParams* kernel) const {
         const ArgumentPointers arguments(*kernel);
-        return set_native_kernel(node, driver_params(kernel->function, kernel->config, arguments.get()));
+        return set_native_kernel(node, driver_params(kernel->function, kernel->shape, arguments.get()));
     }
     NativeResult operator()(const CopyParams* copy) const {
         return {cudaGraphMemcpyNodeSetParams1D(node, copy->destination, copy->source,
@@ -64,7 +64,7 @@ struct SetInExec {
     NativeResult operator()(const ConditionalParams*) const { return cannot_be_set; }
     NativeResult operator()(const KernelParams* kernel) const {
         const ArgumentPointers arguments(*kernel);
-        return set_native_kernel(exec, node, driver_params(kernel->function, kernel->config, arguments.get()));
+        return set_native_kernel(exec, node, driver_params(kernel->function, kernel->shape, arguments.get()));
     }
     NativeResult operator()(const CopyParams* copy) const {
         return {cudaGraphExecMemcpyNodeSetParams1D(exec, node, copy->destination, copy->source,
@@ -121,7 +121,7 @@ NativeResult set_native_kernel(cudaGraphExec_t exec, cudaGraphNode_t node, const
 
 void raise_update(const NativeResult& result, const NodeParams& params, Subject&& subject) {
     if (const auto* kernel = std::get_if<const KernelParams*>(&params))
-        raise_launch<UpdateError>(result.status, result.operation, std::move(subject), result.api, (*kernel)->config,
+        raise_launch<UpdateError>(result.status, result.operation, std::move(subject), result.api, config_of(**kernel),
                                   (*kernel)->symbol);
     raise_call<UpdateError>(result.status, result.operation, std::move(subject), result.api);
 }

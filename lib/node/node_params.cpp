@@ -64,9 +64,14 @@ constexpr std::size_t aligned(std::size_t bytes) noexcept {
     return (bytes + alignment - 1) / alignment * alignment;
 }
 
+/// Where a copy has its attributes, or has them once they are read: between the block and the values.
+std::size_t attribute_bytes(const KernelParams& kernel) noexcept {
+    return kernel.attributes != nullptr || kernel.unread != nullptr ? aligned(sizeof(LaunchConfig)) : 0;
+}
+
 /// What a block points at, which stands behind it in a copy.
 std::size_t trailing_bytes(const KernelParams& kernel) noexcept {
-    return kernel.signature->bytes;
+    return attribute_bytes(kernel) + kernel.signature->bytes;
 }
 std::size_t trailing_bytes(const SemaphoreParams& semaphores) noexcept {
     return semaphores.count * sizeof(SemaphoreOperation);
@@ -77,6 +82,18 @@ std::size_t trailing_bytes(const Params&) noexcept {
 }
 
 } // namespace
+
+LaunchConfig config_of(const KernelParams& kernel) noexcept {
+    LaunchConfig config = kernel.attributes != nullptr ? *kernel.attributes : LaunchConfig();
+    config.grid = kernel.shape.grid;
+    config.block = kernel.shape.block;
+    config.shared_bytes = kernel.shape.shared_bytes;
+    return config;
+}
+
+void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept {
+    copy.attributes = new (copy.values - aligned(sizeof(LaunchConfig))) LaunchConfig(config);
+}
 
 std::size_t copy_bytes(const NodeParams& params) noexcept {
     const auto bytes = [](const auto& block) -> std::size_t {
@@ -99,8 +116,10 @@ NodeParams copy_params(std::byte* place, const NodeParams& params) noexcept {
             auto* params_copy = new (place) Params(*block);
             std::byte* const behind = place + aligned(sizeof(Params));
             if constexpr (std::is_same_v<Params, KernelParams>) {
-                params_copy->values = behind;
-                std::memcpy(behind, block->values, trailing_bytes(*block));
+                params_copy->values = behind + attribute_bytes(*block);
+                if (block->attributes != nullptr)
+                    params_copy->attributes = new (behind) LaunchConfig(*block->attributes);
+                std::memcpy(params_copy->values, block->values, block->signature->bytes);
             } else if constexpr (std::is_same_v<Params, SemaphoreParams>) {
                 params_copy->operations = reinterpret_cast<SemaphoreOperation*>(behind);
                 std::uninitialized_copy_n(block->operations, block->count, params_copy->operations);
@@ -122,8 +141,10 @@ void assign_params(const NodeParams& copy, const NodeParams& params) noexcept {
         if constexpr (std::is_same_v<Block, const KernelParams*>) {
             KernelParams& kernel = writable(std::get<Block>(copy));
             std::byte* values = kernel.values;
+            const LaunchConfig* attributes = kernel.attributes; // updates keep them
             kernel = *block;
             kernel.values = values;
+            kernel.attributes = attributes;
             std::memcpy(values, block->values, block->signature->bytes);
         } else if constexpr (std::is_same_v<Block, const SemaphoreParams*>) {
             const SemaphoreParams& semaphores = *std::get<Block>(copy);

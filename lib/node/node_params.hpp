@@ -20,16 +20,31 @@
 
 namespace cudag::detail {
 
+/// What updates may change of a LaunchConfig.
+struct LaunchShape {
+    dim3 grid;
+    dim3 block;
+    std::size_t shared_bytes = 0;
+};
+[[nodiscard]] inline LaunchShape shape_of(const LaunchConfig& config) noexcept {
+    return {config.grid, config.block, config.shared_bytes};
+}
+
 /// `values` holds the arguments as `signature` lays them out.
 struct alignas(std::max_align_t) KernelParams {
     CUfunction function; ///< of one device
     const void* symbol;  ///< null for a node that cudag did not make
     const KernelSignature* signature;
-    LaunchConfig config;
+    LaunchShape shape;
     std::byte* values;
-    CUkernel kernel = nullptr;        ///< of all devices; null for a node that cudag made
-    cudaGraphNode_t unread = nullptr; ///< has the attributes that `config` lacks; null if it has all: see full_config
+    CUkernel kernel = nullptr;                ///< of all devices; null for a node that cudag made
+    const LaunchConfig* attributes = nullptr; ///< of its shape nothing counts; null if no attribute is given
+    cudaGraphNode_t unread = nullptr;         ///< has attributes that are not known yet: see full_config
 };
+/// The configuration, as far as it is read.
+[[nodiscard]] LaunchConfig config_of(const KernelParams& kernel) noexcept;
+/// Gives `copy`, made by `copy_params` when it was unread, the attributes of `config`.
+void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept;
 
 /// Of a node that records the event, or waits for it.
 struct EventParams {
@@ -95,21 +110,21 @@ using NodeParams =
 void assign_params(const NodeParams& copy, const NodeParams& params) noexcept;
 
 /// As the driver takes them: more bytes than it can be told of are as many as it can, which it refuses.
-[[nodiscard]] inline unsigned native_shared_bytes(const LaunchConfig& config) noexcept {
-    return static_cast<unsigned>(std::min<std::size_t>(config.shared_bytes, std::numeric_limits<unsigned>::max()));
+[[nodiscard]] inline unsigned native_shared_bytes(std::size_t bytes) noexcept {
+    return static_cast<unsigned>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned>::max()));
 }
 
-[[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS driver_params(CUfunction function, const LaunchConfig& config,
+[[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS driver_params(CUfunction function, const LaunchShape& shape,
                                                            void* const* values) noexcept {
     CUDA_KERNEL_NODE_PARAMS params{};
     params.func = function;
-    params.gridDimX = config.grid.x;
-    params.gridDimY = config.grid.y;
-    params.gridDimZ = config.grid.z;
-    params.blockDimX = config.block.x;
-    params.blockDimY = config.block.y;
-    params.blockDimZ = config.block.z;
-    params.sharedMemBytes = native_shared_bytes(config);
+    params.gridDimX = shape.grid.x;
+    params.gridDimY = shape.grid.y;
+    params.gridDimZ = shape.grid.z;
+    params.blockDimX = shape.block.x;
+    params.blockDimY = shape.block.y;
+    params.blockDimZ = shape.block.z;
+    params.sharedMemBytes = native_shared_bytes(shape.shared_bytes);
     params.kernelParams = const_cast<void**>(values); // read only, but the driver's type says otherwise
     return params;
 }

@@ -117,6 +117,7 @@ NodeParams NodeReader::kernel(cudaGraphNode_t node) {
                                                             native.sharedMemBytes},
                                                            values,
                                                            native.kern,
+                                                           nullptr,
                                                            node};
     return params;
 }

@@ -10,6 +10,8 @@
 #include "node/node_params.hpp"
 #include "owners/reclaim.hpp"
 
+#include <utility>
+
 namespace cudag::detail {
 
 namespace {
@@ -32,18 +34,25 @@ CUfunction function_of(const void* symbol) {
 void launch_with_attributes(cudaStream_t stream, const KernelCall& call) {
     const LaunchConfig& config = *call.config;
     const auto subject = [&] { return Subject{"launch of " + kernel_name(call.symbol)}; };
-    if (config.device_updatable)
-        refuse<Error>("device_updatable: only a node of a graph can be updated; leave it out", subject());
-    require_attributes<Error>(config, call.symbol, subject);
+    require_attributes<Error>(config, call.symbol, LaunchUse::stream, subject);
     const NativeAttributes attributes(config);
     cudaLaunchConfig_t native{};
     native.gridDim = config.grid;
     native.blockDim = config.block;
-    native.dynamicSmemBytes = native_shared_bytes(config);
+    native.dynamicSmemBytes = native_shared_bytes(config.shared_bytes);
     native.stream = stream;
     native.attrs = const_cast<cudaLaunchAttribute*>(attributes.begin()); // read only, but CUDA's type says otherwise
     native.numAttrs = static_cast<unsigned>(attributes.size());
     const cudaError_t status = cudaLaunchKernelExC(&native, call.symbol, const_cast<void**>(call.values));
+    const bool records = is_given(config.programmatic_event) != 0 || config.launch_completion_event != nullptr;
+    if (status == cudaErrorNotSupported && records) {
+        CallFailure failure = describe_failure(status, "cudaLaunchKernelExC", subject(), Api::runtime);
+        detail::raise<Error>(status,
+                             failure.text +
+                                 "; the event that a launch records has no timing, and is of this process alone: "
+                                 "Event({.timing = false})",
+                             std::move(failure.details));
+    }
     if (status != cudaSuccess) raise(status, "cudaLaunchKernelExC", call, Api::runtime);
 }
 
@@ -56,7 +65,7 @@ void launch_kernel(cudaStream_t stream, const KernelCall& call, Owners&& owners)
     const LaunchConfig& config = *call.config;
     const CUresult result = driver().launch_kernel(
         function_of(call.symbol), config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y,
-        config.block.z, native_shared_bytes(config), stream, const_cast<void**>(call.values), nullptr);
+        config.block.z, native_shared_bytes(config.shared_bytes), stream, const_cast<void**>(call.values), nullptr);
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise(to_runtime(result), "cuLaunchKernel", call, Api::driver);
 }

@@ -150,6 +150,44 @@ TEST_CASE("a child by move needs CUDA 12.9, a clone does not, and a refused grap
     CHECK(std::move(b).build().instantiate().replays() == 0);
 }
 
+TEST_CASE("launch attributes that came after CUDA 12.4 need the version that brought them", "[versions]") {
+    const cudag::DeviceBuffer<int> cell(1);
+    const auto with = [&](const cudag::LaunchConfig& config) {
+        return [&cell, config](GraphBuilder& b) { b.kernel(config, multiply_add, cell, cell, 1, 1); };
+    };
+    check_gate({12050, 12040, "preferred_shared_memory_carveout", with({.preferred_shared_memory_carveout = 50})});
+    check_gate({13000, 12090, "nvlink_util_centric_scheduling", with({.nvlink_util_centric_scheduling = true})});
+    check_gate({13020, 13010, "portable_cluster_size_mode",
+                with({.portable_cluster_size_mode = cudag::PortableClusterMode::require_portable})});
+    check_gate({13020, 13010, "shared_memory_mode",
+                with({.shared_memory_mode = cudag::SharedMemoryMode::allow_non_portable})});
+}
+
+TEST_CASE("a launch in a stream needs the version that brought its attributes, too", "[versions]") {
+    const Versions old(12040);
+    const cudag::Stream stream;
+    const cudag::DeviceBuffer<int> cell(1);
+    const auto error = thrown<Error>(
+        [&] { cudag::launch(stream, {.preferred_shared_memory_carveout = 50}, multiply_add, cell, cell, 1, 1); });
+    CHECK(error.code().value() == cudaErrorNotSupported);
+    CHECK_THAT(error.what(), ContainsSubstring("preferred_shared_memory_carveout needs CUDA 12.5; here is CUDA 12.4"));
+    const auto cluster = thrown<Error>([&] {
+        cudag::launch(stream, {.grid = 8, .cluster = 2, .preferred_cluster = 4}, multiply_add, cell, cell, 1, 1);
+    });
+    CHECK_THAT(cluster.what(), ContainsSubstring("preferred_cluster needs CUDA 12.8; here is CUDA 12.4"));
+    CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("captured nodes are read over drivers that do not know all attributes", "[versions]") {
+    const Versions old(12040);
+    const cudag::Stream stream;
+    const cudag::DeviceBuffer<int> cell(1);
+    const Graph graph = cudag::capture(
+        stream, [&](cudaStream_t s) { cudag::launch(s, {.priority = -1}, multiply_add, cell, cell, 1, 1); });
+    CHECK_THAT(to_string(graph.nodes().at(0).kernel_info().config), ContainsSubstring("block 1, priority -1"));
+    CHECK(cudaGetLastError() == cudaSuccess);
+}
+
 TEST_CASE("a stream's device is known over drivers that do not tell it, before CUDA 12.8", "[versions]") {
     cudart_cpu::set_devices(2);
     const int driver = GENERATE(12040, 12060, CUDART_VERSION);

@@ -16,7 +16,6 @@
 #include <concepts>
 #include <cstddef>
 #include <memory>
-#include <optional>
 #include <span>
 #include <utility>
 
@@ -31,26 +30,6 @@ struct Located {
     template <class U>
     requires std::convertible_to<U, T>
     Located(U&& from, SourceLocation at = SourceLocation::current()) : value(std::forward<U>(from)), location(at) {}
-};
-
-/// LaunchConfig written in braces at the call, `{.grid = 8, .block = 256}`: only an aggregate takes designators, and it
-/// notes the location by itself.
-struct BracedConfig {
-    dim3 grid = {1, 1, 1};
-    dim3 block = {1, 1, 1};
-    std::size_t shared_bytes = 0;
-    dim3 cluster = {1, 1, 1};
-    bool cooperative = false;
-    bool device_updatable = false;
-    MemorySyncDomain memory_sync_domain = MemorySyncDomain::default_domain;
-    std::optional<int> priority = std::nullopt;
-    std::optional<AccessPolicy> access_policy = std::nullopt;
-    SourceLocation location = SourceLocation::current();
-
-    operator LaunchConfig() const noexcept {
-        return {grid,     block,        shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain,
-                priority, access_policy};
-    }
 };
 
 // Each adds one node, or throws GraphError and adds nothing.
