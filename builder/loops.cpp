@@ -173,7 +173,8 @@ void end_turns(GraphState& root) {
         const DeviceGuard device(body.device());
         Edges& edges = body.edge_lists().logical();
         edges.reserve(1);
-        add_nothing(body, "end of a turn", body.record(index).location);
+        const SourceLocation where = body.record(index).location; // a copy: the list is about to grow
+        add_nothing(body, "end of a turn", where);
         edges.add_settled(index, static_cast<std::uint32_t>(body.nodes().size()) - 1);
     }
 }
