@@ -129,6 +129,11 @@ void take(const cudaLaunchAttributeValue& value, std::optional<T>& number) noexc
     if (const std::uint32_t word = word_in(value); word != 0) number = static_cast<T>(word);
 }
 
+/// More than 100 % is CUDA's cudaSharedmemCarveoutDefault, -1.
+void take(const cudaLaunchAttributeValue& value, std::optional<unsigned>& percent) noexcept {
+    if (const std::uint32_t word = word_in(value); word != 0 && word <= 100) percent = word;
+}
+
 void put(const std::optional<MemorySyncDomainMap>& map, cudaLaunchAttributeValue& value) noexcept {
     value.memSyncDomainMap.default_ = map->default_domain;
     value.memSyncDomainMap.remote = map->remote;
