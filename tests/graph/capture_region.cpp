@@ -339,7 +339,6 @@ TEST_CASE("a region may allocate, use and free graph memory", "[capture][region]
 }
 
 TEST_CASE("of several allocations in one region each has its own free node", "[capture][region]") {
-    const auto cell = device({0});
     const Stream stream;
     GraphBuilder b;
     void* memory[3] = {};
@@ -354,8 +353,7 @@ TEST_CASE("of several allocations in one region each has its own free node", "[c
     });
     b.kernel({}, store, static_cast<int*>(memory[2]), 1).label("late").after(region);
     const auto error = refused<cudag::GraphError>([&] { static_cast<void>(std::move(b).build()); });
-    CHECK_THAT(error.what(),
-               ContainsSubstring("the memory of alloc node 10") && ContainsSubstring("before free node 11"));
+    CHECK_THAT(error.what(), ContainsSubstring("\"late\"") && ContainsSubstring("is not ordered before free node"));
 }
 
 TEST_CASE("a changed node of a region is applied to an exec, and shown by a diff", "[capture][region]") {
