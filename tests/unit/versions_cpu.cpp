@@ -153,7 +153,7 @@ TEST_CASE("a child by move needs CUDA 12.9, a clone does not, and a refused grap
 TEST_CASE("launch attributes that came after CUDA 12.4 need the version that brought them", "[versions]") {
     const cudag::DeviceBuffer<int> cell(1);
     const auto with = [&](const cudag::LaunchConfig& config) {
-        return [&cell, config](GraphBuilder& b) { b.kernel(config, multiply_add, cell, cell, 1, 1); };
+        return [&cell, config](GraphBuilder& b) { b.kernel(config, multiply_add, cell, cell, 0, 1); };
     };
     check_gate({12050, 12040, "preferred_shared_memory_carveout", with({.preferred_shared_memory_carveout = 50})});
     check_gate({13000, 12090, "nvlink_util_centric_scheduling", with({.nvlink_util_centric_scheduling = true})});
@@ -168,11 +168,11 @@ TEST_CASE("a launch in a stream needs the version that brought its attributes, t
     const cudag::Stream stream;
     const cudag::DeviceBuffer<int> cell(1);
     const auto error = thrown<Error>(
-        [&] { cudag::launch(stream, {.preferred_shared_memory_carveout = 50}, multiply_add, cell, cell, 1, 1); });
+        [&] { cudag::launch(stream, {.preferred_shared_memory_carveout = 50}, multiply_add, cell, cell, 0, 1); });
     CHECK(error.code().value() == cudaErrorNotSupported);
     CHECK_THAT(error.what(), ContainsSubstring("preferred_shared_memory_carveout needs CUDA 12.5; here is CUDA 12.4"));
     const auto cluster = thrown<Error>([&] {
-        cudag::launch(stream, {.grid = 8, .cluster = 2, .preferred_cluster = 4}, multiply_add, cell, cell, 1, 1);
+        cudag::launch(stream, {.grid = 8, .cluster = 2, .preferred_cluster = 4}, multiply_add, cell, cell, 0, 1);
     });
     CHECK_THAT(cluster.what(), ContainsSubstring("preferred_cluster needs CUDA 12.8; here is CUDA 12.4"));
     CHECK(cudaGetLastError() == cudaSuccess);
@@ -183,7 +183,7 @@ TEST_CASE("captured nodes are read over drivers that do not know all attributes"
     const cudag::Stream stream;
     const cudag::DeviceBuffer<int> cell(1);
     const Graph graph = cudag::capture(
-        stream, [&](cudaStream_t s) { cudag::launch(s, {.priority = -1}, multiply_add, cell, cell, 1, 1); });
+        stream, [&](cudaStream_t s) { cudag::launch(s, {.priority = -1}, multiply_add, cell, cell, 0, 1); });
     CHECK_THAT(to_string(graph.nodes().at(0).kernel_info().config), ContainsSubstring("block 1, priority -1"));
     CHECK(cudaGetLastError() == cudaSuccess);
 }
@@ -227,7 +227,7 @@ TEST_CASE("cudag runs over a driver of CUDA 12.4", "[.][driver-12.4]") {
 TEST_CASE("a driver before CUDA 12.4 is refused by its version", "[.][driver-12.3]") {
     const cudag::DeviceBuffer<int> cell(1);
     GraphBuilder b;
-    const auto error = thrown<Error>([&] { b.kernel({}, multiply_add, cell, cell, 1, 1); });
+    const auto error = thrown<Error>([&] { b.kernel({}, multiply_add, cell, cell, 0, 1); });
     CHECK(error.code().value() == cudaErrorInsufficientDriver);
     CHECK_THAT(error.what(),
                ContainsSubstring("the driver is of CUDA 12.3; cudag needs a driver of CUDA 12.4 or later"));
