@@ -8,13 +8,13 @@
 #include "graph/names.hpp"
 #include "node/kernel_attributes.hpp"
 #include "own_kernels.hpp"
+#include "plan/edge_groups.hpp"
 
 #include <cudag/condition.hpp>
 #include <cudag/format.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <cstring>
 #include <unordered_map>
 #include <vector>
@@ -150,11 +150,26 @@ class Loops {
     bool is_setter_ = false; ///< whether the kernel that is being looked at takes the condition of a loop around it
 };
 
-/// Whether nothing comes after a node but empty ones.
-bool is_last(const GraphState& graph, std::uint32_t index) {
-    return std::ranges::all_of(graph.edges(), [&](const EdgeRecord& edge) {
-        return edge.from != index || (graph.nodes()[edge.to].kind == NodeKind::empty && is_last(graph, edge.to));
-    });
+/// For each node whether anything but empty nodes comes after it.
+std::vector<bool> followed_nodes(const GraphState& graph) {
+    const auto& edges = graph.edges();
+    const EdgeGroups incoming(graph.nodes().size(), edges, &EdgeRecord::to);
+    const auto is_empty = [&](std::uint32_t node) { return graph.nodes()[node].kind == NodeKind::empty; };
+    std::vector<bool> followed(graph.nodes().size());
+    std::vector<std::uint32_t> waiting; // empty nodes, whose predecessors are followed as they are
+    const auto follow = [&](std::uint32_t node) {
+        if (!followed[node] && is_empty(node)) waiting.push_back(node);
+        followed[node] = true;
+    };
+    for (const EdgeRecord& edge : edges)
+        if (!is_empty(edge.to)) follow(edge.from);
+    while (!waiting.empty()) {
+        const std::uint32_t node = waiting.back();
+        waiting.pop_back();
+        for (std::uint32_t item = incoming.first[node]; item < incoming.first[node + 1]; ++item)
+            follow(edges[incoming.items[item]].from);
+    }
+    return followed;
 }
 
 } // namespace
@@ -164,12 +179,17 @@ void check_loops(const GraphState& graph) {
 }
 
 void end_turns(GraphState& root) {
+    if (root.conditions().count() < 2) return;
     const Loops loops(root);
-    if (loops.setters().empty() || root.conditions().count() < 2 || cuda_version() < 12080) return;
+    if (loops.setters().empty() || cuda_version() < 12080) return;
+    std::unordered_map<const GraphState*, std::vector<bool>> followed; // of the nodes that were written
     for (const Node& setter : loops.setters()) {
         GraphState& body = GraphState::of(setter);
         const std::uint32_t index = GraphState::index_unchecked(setter);
-        if (body.place() != Place::body || !is_last(body, index)) continue;
+        if (body.place() != Place::body) continue;
+        const auto [known, is_new] = followed.try_emplace(&body);
+        if (is_new) known->second = followed_nodes(body);
+        if (known->second[index]) continue;
         const DeviceGuard device(body.device());
         Edges& edges = body.edge_lists().logical();
         edges.reserve(1);

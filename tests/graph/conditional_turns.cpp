@@ -91,6 +91,28 @@ TEST_CASE("a turn that something else ends stays what it is, an empty node does 
     check_ended(with_join.body(), with_join.body().nodes()[0]);
 }
 
+TEST_CASE("each of the joins after a setter is looked at once, however many ways lead there", "[conditional][turns]") {
+    if (older_than(12080)) return;
+    const auto cells = device({1, 1});
+    GraphBuilder b;
+    add_loop(b, cells.data());
+    const Condition more = b.condition(1);
+    constexpr std::size_t rungs = 40; // 2^40 ways
+    const auto loop = b.while_(more, [&](GraphBuilder& body) {
+        const auto setter = body.kernel({}, count_down, cells.data() + 1, more);
+        Node left = body.join(setter);
+        Node right = body.join(setter);
+        for (std::size_t i = 1; i < rungs; ++i) {
+            const Node next = body.join(left, right);
+            right = body.join(left, right);
+            left = next;
+        }
+    });
+    const Graph graph = std::move(b).build();
+    CHECK(loop.body().node_count() == 1 + 2 * rungs + 1);
+    check_ended(loop.body(), loop.body().nodes()[0]);
+}
+
 TEST_CASE("a setter inside another body, and a kernel that may be one, are followed, too", "[conditional][turns]") {
     if (older_than(12080)) return;
     const auto cells = device({2, 2, 2});
