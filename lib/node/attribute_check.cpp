@@ -3,6 +3,7 @@
 
 #include "cuda/compat.hpp"
 #include "cuda/failure.hpp"
+#include "launch_attributes.hpp"
 #include "node_params.hpp"
 
 #include <fmt/format.h>
@@ -17,10 +18,6 @@
 namespace cudag::detail {
 
 namespace {
-
-bool is_none(const dim3& cluster) {
-    return cluster.x == 1 && cluster.y == 1 && cluster.z == 1;
-}
 
 /// Nothing if CUDA does not tell.
 std::optional<int> device_attribute(cudaDeviceAttr name) {
@@ -50,13 +47,7 @@ std::optional<int> largest_cluster(const LaunchConfig& config, const void* symbo
     ignore(found);
     if (address == nullptr || found != cudaSuccess) return std::nullopt;
     CUlaunchConfig launch{};
-    launch.gridDimX = config.grid.x;
-    launch.gridDimY = config.grid.y;
-    launch.gridDimZ = config.grid.z;
-    launch.blockDimX = config.block.x;
-    launch.blockDimY = config.block.y;
-    launch.blockDimZ = config.block.z;
-    launch.sharedMemBytes = native_shared_bytes(config.shared_bytes);
+    put_shape(shape_of(config), launch);
     int blocks = 0;
     const auto ask = reinterpret_cast<decltype(&::cuOccupancyMaxPotentialClusterSize)>(address);
     return ask(&blocks, function, &launch) == CUDA_SUCCESS && blocks > 0 ? std::optional(blocks) : std::nullopt;
@@ -116,7 +107,7 @@ std::string broken_cluster(const LaunchConfig& config, const void* symbol) {
 }
 
 std::string broken_preferred_cluster(const LaunchConfig& config, const void* /*symbol*/) {
-    if (is_none(config.cluster)) return "preferred_cluster: give cluster, too, of which it is a multiple";
+    if (is_given(config.cluster) == 0) return "preferred_cluster: give cluster, too, of which it is a multiple";
     for (const Axis& axis : axes_of(config)) {
         if (axis.preferred == 0)
             return fmt::format(

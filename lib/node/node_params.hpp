@@ -114,17 +114,23 @@ void assign_params(const NodeParams& copy, const NodeParams& params) noexcept;
     return static_cast<unsigned>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned>::max()));
 }
 
+/// In CUDA_KERNEL_NODE_PARAMS or CUlaunchConfig.
+template <class Native>
+void put_shape(const LaunchShape& shape, Native& native) noexcept {
+    native.gridDimX = shape.grid.x;
+    native.gridDimY = shape.grid.y;
+    native.gridDimZ = shape.grid.z;
+    native.blockDimX = shape.block.x;
+    native.blockDimY = shape.block.y;
+    native.blockDimZ = shape.block.z;
+    native.sharedMemBytes = native_shared_bytes(shape.shared_bytes);
+}
+
 [[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS driver_params(CUfunction function, const LaunchShape& shape,
                                                            void* const* values) noexcept {
     CUDA_KERNEL_NODE_PARAMS params{};
     params.func = function;
-    params.gridDimX = shape.grid.x;
-    params.gridDimY = shape.grid.y;
-    params.gridDimZ = shape.grid.z;
-    params.blockDimX = shape.block.x;
-    params.blockDimY = shape.block.y;
-    params.blockDimZ = shape.block.z;
-    params.sharedMemBytes = native_shared_bytes(shape.shared_bytes);
+    put_shape(shape, params);
     params.kernelParams = const_cast<void**>(values); // read only, but the driver's type says otherwise
     return params;
 }

@@ -16,7 +16,7 @@ using cudag::Stream;
 
 namespace {
 
-/// A launch with what cudag's own does not have: a programmatic attribute.
+/// A launch with a programmatic attribute by CUDA's own function.
 template <class... P>
 void launch_with(cudaStream_t stream, cudaLaunchAttribute attribute, void (*kernel)(P...),
                  std::type_identity_t<P>... arguments) {

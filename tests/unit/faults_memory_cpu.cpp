@@ -1,7 +1,7 @@
 // Every allocation of host memory that fails while a node is added, in cudag and in the CUDA Runtime.
 #include <sys/mman.h>
 
-#include "allocated_bytes.hpp"
+#include "allocation_faults.hpp"
 #include "kernels.hpp"
 
 #include <catch.hpp>
@@ -9,7 +9,6 @@
 
 #include <functional>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -61,22 +60,6 @@ struct Addition {
     std::function<void(Target&)> add;
 };
 
-/// Adds the node, with the n-th allocation failing. Nothing if there is no n-th; else whether it failed.
-std::optional<bool> add_with_fault(const Addition& addition, Target& target, std::size_t n) {
-    bool failed = false;
-    fail_allocation(n);
-    try {
-        addition.add(target);
-    } catch (const std::bad_alloc&) {
-        failed = true;
-    } catch (const cudag::Error& error) {
-        fail_allocation(0);
-        CHECK(error.code().value() == cudaErrorMemoryAllocation);
-        failed = true;
-    }
-    return fail_allocation(0) ? std::nullopt : std::optional(failed);
-}
-
 bool is_lost(const GraphBuilder& builder) {
     try {
         builder.check();
@@ -97,7 +80,7 @@ void check_adding(const Addition& addition, bool may_lose = false) {
         CAPTURE(n);
         Target target;
         if (addition.prepare) addition.prepare(target);
-        const std::optional<bool> failed = add_with_fault(addition, target, n);
+        const std::optional<bool> failed = fails_without_allocation(n, [&] { addition.add(target); });
         if (!failed) break;
         CHECK(cudaGetLastError() == cudaSuccess);
         if (*failed) {

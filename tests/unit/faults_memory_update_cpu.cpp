@@ -1,12 +1,11 @@
 // Every allocation of host memory that fails while graphs and execs change, in cudag and in the CUDA Runtime.
-#include "allocated_bytes.hpp"
+#include "allocation_faults.hpp"
 #include "pipeline.hpp"
 
 #include <catch.hpp>
 
 #include <functional>
 #include <memory>
-#include <new>
 #include <optional>
 #include <string>
 #include <utility>
@@ -46,22 +45,6 @@ struct Change {
     std::function<void(Sample&)> prepare = [](Sample&) {};
 };
 
-/// Runs `change` with the n-th allocation failing. Nothing if there is no n-th; else whether it failed.
-std::optional<bool> run_with_fault(const Change& change, Sample& sample, std::size_t n) {
-    bool failed = false;
-    fail_allocation(n);
-    try {
-        change.run(sample);
-    } catch (const std::bad_alloc&) {
-        failed = true;
-    } catch (const cudag::Error& error) {
-        fail_allocation(0);
-        CHECK(error.code().value() == cudaErrorMemoryAllocation);
-        failed = true;
-    }
-    return fail_allocation(0) ? std::nullopt : std::optional(failed);
-}
-
 /// Each failure must change nothing that `result` tells, and the change can be made then.
 template <class Result>
 void check_change(const Change& change, const Result& result) {
@@ -76,7 +59,7 @@ void check_change(const Change& change, const Result& result) {
         CAPTURE(n);
         Sample sample;
         change.prepare(sample);
-        const std::optional<bool> failed = run_with_fault(change, sample, n);
+        const std::optional<bool> failed = fails_without_allocation(n, [&] { change.run(sample); });
         if (!failed) return;
         CHECK(cudaGetLastError() == cudaSuccess);
         if (*failed) {
