@@ -28,11 +28,11 @@ void require_child(const GraphState& graph, const GraphState& inner, const Sourc
                cudaErrorNotSupported);
     };
     inner.require_root("child");
-    if (const FoundNode node = find_kind(inner, NodeKind::conditional))
-        refuse_for(node, "CUDA allows no conditionals in a child graph: write them into the outer graph");
+    if (const FoundNode node = find_unlike(inner, &KindRules::allowed_in_child))
+        refuse_for(node, fmt::format("CUDA allows no {}s in a child graph: write them into the outer graph",
+                                     node.graph->nodes()[node.index].kind));
     if (!graph.is_in_body()) return;
-    const auto is_refused = [](const GraphState& g, std::uint32_t i) { return !is_allowed_in_body(g.nodes()[i].kind); };
-    if (const FoundNode node = find_node(inner, is_refused))
+    if (const FoundNode node = find_unlike(inner, &KindRules::allowed_in_body))
         refuse_for(node, fmt::format("CUDA allows no {} node in {}", node.graph->nodes()[node.index].kind,
                                      describe_place(graph)));
     const char* reason = nullptr;
@@ -50,11 +50,10 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
     require_allowed(graph, NodeKind::child, where);
     const auto lock = source.lock();
     require_child(graph, source, where);
-    for (const NodeKind kind : {NodeKind::alloc, NodeKind::free})
-        if (const FoundNode node = find_kind(source, kind))
-            refuse(fmt::format("its graph has {}, which CUDA cannot clone; move the graph: child(std::move(graph))",
-                               describe_node(*node.graph, node.index)),
-                   new_node_subject(NodeKind::child, where), cudaErrorNotSupported);
+    if (const FoundNode node = find_unlike(source, &KindRules::can_be_cloned))
+        refuse(fmt::format("its graph has {}, which CUDA cannot clone; move the graph: child(std::move(graph))",
+                           describe_node(*node.graph, node.index)),
+               new_node_subject(NodeKind::child, where), cudaErrorNotSupported);
     if (const FoundNode node = find_device_updatable(source))
         refuse(fmt::format("its graph has {}, which kernels of a clone would change instead of their own; move the "
                            "graph: child(std::move(graph))",

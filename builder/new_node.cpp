@@ -2,6 +2,7 @@
 #include "new_node.hpp"
 
 #include "graph/names.hpp"
+#include "node/rules.hpp"
 
 #include <cudag/format.hpp>
 
@@ -11,20 +12,6 @@ namespace cudag::detail {
 
 Subject new_node_subject(NodeKind kind, const SourceLocation& where, std::string_view name) {
     return {fmt::format("{}{}{} at {}", kind, name.empty() ? "" : " ", name, where), {}, where};
-}
-
-bool is_allowed_in_body(NodeKind kind) noexcept {
-    switch (kind) {
-    case NodeKind::kernel:
-    case NodeKind::memcpy:
-    case NodeKind::memset:
-    case NodeKind::child:
-    case NodeKind::empty:
-    case NodeKind::conditional:
-        return true;
-    default:
-        return false;
-    }
 }
 
 void require_not_destroyed(const GraphState& graph) {
@@ -70,7 +57,7 @@ void require_fit(const GraphState& graph, NodeKind kind, const SourceLocation& w
     Subject subject = new_node_subject(kind, where);
     require_open(graph, subject);
     if (graph.place() != Place::body) return;
-    if (is_allowed_in_body(kind)) return;
+    if (rules_of(kind).allowed_in_body) return;
     subject.labels.emplace_back(graph.parent()->nodes()[graph.parent_node()].label);
     refuse(fmt::format("CUDA allows no {} node in the body of {}; put it before or after that node", kind,
                        describe_node(*graph.parent(), graph.parent_node())),

@@ -14,9 +14,6 @@ namespace cudag::detail {
 /// "kernel scale at f.cpp:12"; `name` may be empty.
 [[nodiscard]] Subject new_node_subject(NodeKind kind, const SourceLocation& where, std::string_view name = {});
 
-/// Whether CUDA allows nodes of this kind in the bodies of conditionals.
-[[nodiscard]] bool is_allowed_in_body(NodeKind kind) noexcept;
-
 /// Throws GraphError if CUDA has destroyed `graph`, because a capture into it was broken.
 void require_not_destroyed(const GraphState& graph);
 

@@ -8,6 +8,7 @@
 #include "graph/clone_natives.hpp"
 #include "graph/names.hpp"
 #include "new_node.hpp"
+#include "node/rules.hpp"
 #include "read/edge_reader.hpp"
 #include "read/reader.hpp"
 
@@ -235,7 +236,7 @@ void NewRegion::require_fit() const {
     for (auto i = first_; i < graph_.nodes().size(); ++i) {
         const NodeRecord& node = graph_.nodes()[i];
         Subject subject = node_subject(graph_, i, fmt::format("capture at {}: ", location_));
-        if (!is_allowed_in_body(node.kind)) {
+        if (!rules_of(node.kind).allowed_in_body) {
             subject.labels.emplace_back(outer.nodes()[graph_.parent_node()].label);
             refuse(fmt::format("CUDA allows no {} node in the body of {}; enqueue it before or after that node",
                                node.kind, describe_node(outer, graph_.parent_node())),

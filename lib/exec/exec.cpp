@@ -4,6 +4,7 @@
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
 #include "graph/text.hpp"
+#include "node/rules.hpp"
 
 #include <cudag/format.hpp>
 
@@ -16,14 +17,10 @@ using detail::ExecState;
 
 namespace {
 
-bool can_be_disabled(NodeKind kind) {
-    return kind == NodeKind::kernel || kind == NodeKind::memcpy || kind == NodeKind::memset;
-}
-
 void set_enabled(ExecState& exec, const Node& node, bool enabled) {
     const detail::ExecNode target = exec.node_of(node);
     const auto subject = [&] { return target.subject(enabled ? "enable " : "disable "); };
-    if (!can_be_disabled(target.record().kind))
+    if (!detail::rules_of(target.record().kind).can_be_disabled)
         detail::refuse<UpdateError>("CUDA enables and disables kernel, memcpy and memset nodes only", subject());
     exec.set_enabled(target, enabled);
 }
@@ -71,7 +68,7 @@ void Exec::disable(const Node& node) {
 
 bool Exec::is_enabled(const Node& node) const {
     const detail::ExecNode target = state().node_of(node);
-    if (!can_be_disabled(target.record().kind)) return true;
+    if (!detail::rules_of(target.record().kind).can_be_disabled) return true;
     unsigned enabled = 0;
     detail::checked<UpdateError>(cudaGraphNodeGetEnabled(state().native(), target.native(), &enabled),
                                  "cudaGraphNodeGetEnabled");

@@ -50,8 +50,7 @@ void require_reusable(const detail::GraphState& graph) {
                                          "alive; destroy it first",
                                          node_subject(*node.graph, node.index, "instantiate: "), cudaErrorNotSupported);
     };
-    for (const NodeKind kind : {NodeKind::conditional, NodeKind::alloc, NodeKind::free})
-        if (const detail::FoundNode node = find_kind(graph, kind)) refuse_for(node);
+    if (const detail::FoundNode node = find_unlike(graph, &detail::KindRules::can_have_execs)) refuse_for(node);
     if (const detail::FoundNode node = find_device_updatable(graph)) refuse_for(node);
 }
 

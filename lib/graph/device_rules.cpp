@@ -43,21 +43,13 @@ bool check_nodes(const GraphState& graph) {
     bool works = false;
     for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
         const NodeKind kind = graph.nodes()[i].kind;
-        switch (kind) {
-        case NodeKind::memcpy:
-            require_plain_copy(graph, i);
-            [[fallthrough]];
-        case NodeKind::kernel:
-        case NodeKind::memset:
-            works = true;
-            break;
-        case NodeKind::child:
-            break;
-        default:
+        const DeviceLaunch role = rules_of(kind).device_launch;
+        if (role == DeviceLaunch::refused)
             refuse<InstantiateError>(
                 fmt::format("a device-launched graph has kernel, memcpy, memset and child nodes, no {} node", kind),
                 subject_of(graph, i));
-        }
+        if (kind == NodeKind::memcpy) require_plain_copy(graph, i);
+        works = works || role == DeviceLaunch::work;
     }
     for (const auto& inner : graph.nested())
         works = check_nodes(*inner) || works;

@@ -6,6 +6,7 @@
 #include "names.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node/region_params.hpp"
+#include "node/rules.hpp"
 
 #include <fmt/format.h>
 
@@ -31,19 +32,6 @@ std::string escaped(std::string_view text) {
             result += c;
     }
     return result;
-}
-
-const char* shape(NodeKind kind) {
-    switch (kind) {
-    case NodeKind::kernel:
-        return "box";
-    case NodeKind::host:
-        return "hexagon";
-    case NodeKind::empty:
-        return "diamond";
-    default:
-        return "ellipse";
-    }
 }
 
 /// What the node does, in one line.
@@ -109,8 +97,8 @@ class DotWriter {
     void write_node(const detail::GraphState& graph, std::uint32_t index, std::size_t id, const std::string& indent) {
         const NodeRecord& node = graph.nodes()[index];
         const std::string label = node.label.empty() ? "" : escaped(node.label) + "\\n";
-        const std::string line = fmt::format("n{} [shape={}, label=\"{}{}\"];\n", id, shape(node.kind), label,
-                                             escaped(action(node, graph.params(index))));
+        const std::string line = fmt::format("n{} [shape={}, label=\"{}{}\"];\n", id, detail::rules_of(node.kind).shape,
+                                             label, escaped(action(node, graph.params(index))));
         const auto inside = graph.nested_in(index);
         if (inside.empty()) {
             text_ += indent + line;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "graph_state.hpp"
+#include "node/rules.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -66,17 +67,17 @@ enum class HandlesOf { origin, origin_and_itself };
 /// What a node is called that CUDA names as the culprit; cudag may not know it.
 [[nodiscard]] std::string describe_native(const GraphState& graph, cudaGraphNode_t native);
 
-/// The first node of this kind.
-[[nodiscard]] inline FoundNode find_kind(const GraphState& graph, NodeKind kind) {
-    return find_node(graph, [kind](const GraphState& g, std::uint32_t i) { return g.nodes()[i].kind == kind; });
+/// The first node whose kind does not have this one of CUDA's permissions.
+[[nodiscard]] inline FoundNode find_unlike(const GraphState& graph, bool KindRules::*permission) {
+    return find_node(graph, [permission](const GraphState& g, std::uint32_t i) {
+        return !(rules_of(g.nodes()[i].kind).*permission);
+    });
 }
 
 /// The first node that allocates or frees graph memory.
 [[nodiscard]] inline FoundNode find_memory_node(const GraphState& graph) {
     if (!has_memory_nodes(graph)) return {};
-    return find_node(graph, [](const GraphState& g, std::uint32_t i) {
-        return g.nodes()[i].kind == NodeKind::alloc || g.nodes()[i].kind == NodeKind::free;
-    });
+    return find_node(graph, [](const GraphState& g, std::uint32_t i) { return is_graph_memory(g.nodes()[i].kind); });
 }
 
 } // namespace cudag::detail

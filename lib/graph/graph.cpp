@@ -83,10 +83,10 @@ Graph Graph::clone() const {
     GraphState& graph = state();
     graph.require_root("clone");
     const auto lock = graph.lock();
-    for (const NodeKind kind : {NodeKind::conditional, NodeKind::alloc, NodeKind::free})
-        if (const detail::FoundNode node = find_kind(graph, kind))
-            detail::refuse(fmt::format("CUDA cannot clone a graph with {} nodes; write it again", kind),
-                           node_subject(*node.graph, node.index, "clone: "), cudaErrorNotSupported);
+    if (const detail::FoundNode node = find_unlike(graph, &detail::KindRules::can_be_cloned))
+        detail::refuse(fmt::format("CUDA cannot clone a graph with {} nodes; write it again",
+                                   node.graph->nodes()[node.index].kind),
+                       node_subject(*node.graph, node.index, "clone: "), cudaErrorNotSupported);
     if (const detail::FoundNode node = find_device_updatable(graph))
         detail::refuse("kernels of a clone would change this node instead of their own; write the graph again",
                        node_subject(*node.graph, node.index, "clone: "), cudaErrorNotSupported);

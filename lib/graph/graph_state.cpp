@@ -2,6 +2,7 @@
 #include "graph_state.hpp"
 
 #include "names.hpp"
+#include "node/rules.hpp"
 #include "owners/reclaim.hpp"
 #include "read_nodes.hpp"
 
@@ -116,7 +117,7 @@ void GraphState::read_all() const {
 
 Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners) noexcept {
     table_.add(native, record).device = construction_.device;
-    special_.memory = special_.memory || record.kind == NodeKind::alloc || record.kind == NodeKind::free;
+    special_.memory = special_.memory || is_graph_memory(record.kind);
     const auto index = static_cast<std::uint32_t>(table_.size() - 1);
     for (Owner& owner : owners)
         if (owner.dynamic != 0)

@@ -23,38 +23,6 @@ detail::NodeRecord& record_of(const Node& node) {
 
 } // namespace
 
-std::string_view to_string(NodeKind kind) noexcept {
-    switch (kind) {
-    case NodeKind::kernel:
-        return "kernel";
-    case NodeKind::memcpy:
-        return "memcpy";
-    case NodeKind::memset:
-        return "memset";
-    case NodeKind::host:
-        return "host";
-    case NodeKind::child:
-        return "child";
-    case NodeKind::empty:
-        return "empty";
-    case NodeKind::wait_event:
-        return "wait_event";
-    case NodeKind::record_event:
-        return "record_event";
-    case NodeKind::signal_semaphore:
-        return "signal_semaphore";
-    case NodeKind::wait_semaphore:
-        return "wait_semaphore";
-    case NodeKind::alloc:
-        return "alloc";
-    case NodeKind::free:
-        return "free";
-    case NodeKind::conditional:
-        return "conditional";
-    }
-    return "unknown";
-}
-
 std::string_view detail::to_string(ConditionalKind kind) noexcept {
     switch (kind) {
     case ConditionalKind::if_:

@@ -64,35 +64,35 @@ NodeReader::NodeReader(GraphState& graph, std::vector<GraphAllocation>& allocati
     bind_context();
 }
 
-NodeParams NodeReader::read(cudaGraphNode_t node, cudaGraphNodeType type, std::uint32_t index) {
-    switch (type) {
-    case cudaGraphNodeTypeKernel:
+NodeParams NodeReader::read(cudaGraphNode_t node, NodeKind kind, std::uint32_t index) {
+    switch (kind) {
+    case NodeKind::kernel:
         return kernel(node);
-    case cudaGraphNodeTypeMemcpy:
+    case NodeKind::memcpy:
         return memcpy(node);
-    case cudaGraphNodeTypeMemset:
+    case NodeKind::memset:
         return memset(node);
-    case cudaGraphNodeTypeHost:
+    case NodeKind::host:
         return host(node);
-    case cudaGraphNodeTypeEventRecord:
+    case NodeKind::record_event:
         return recorded_event(node);
-    case cudaGraphNodeTypeWaitEvent:
+    case NodeKind::wait_event:
         return awaited_event(node);
-    case cudaGraphNodeTypeExtSemaphoreSignal: {
+    case NodeKind::signal_semaphore: {
         cudaExternalSemaphoreSignalNodeParams native{};
         checked<GraphError>(cudaGraphExternalSemaphoresSignalNodeGetParams(node, &native),
                             "cudaGraphExternalSemaphoresSignalNodeGetParams");
         return semaphores(native, true);
     }
-    case cudaGraphNodeTypeExtSemaphoreWait: {
+    case NodeKind::wait_semaphore: {
         cudaExternalSemaphoreWaitNodeParams native{};
         checked<GraphError>(cudaGraphExternalSemaphoresWaitNodeGetParams(node, &native),
                             "cudaGraphExternalSemaphoresWaitNodeGetParams");
         return semaphores(native, false);
     }
-    case cudaGraphNodeTypeMemAlloc:
+    case NodeKind::alloc:
         return alloc(node, index);
-    case cudaGraphNodeTypeMemFree:
+    case NodeKind::free:
         return free(node, index);
     default:
         return std::monostate();

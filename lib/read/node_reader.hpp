@@ -20,7 +20,7 @@ class NodeReader {
     NodeReader(GraphState& graph, std::vector<GraphAllocation>& allocations);
 
     /// The parameters of `node`, which will have `index`; none for a kind that has none. Throws GraphError.
-    [[nodiscard]] NodeParams read(cudaGraphNode_t node, cudaGraphNodeType type, std::uint32_t index);
+    [[nodiscard]] NodeParams read(cudaGraphNode_t node, NodeKind kind, std::uint32_t index);
 
   private:
     [[nodiscard]] NodeParams kernel(cudaGraphNode_t node);

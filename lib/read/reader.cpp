@@ -7,6 +7,7 @@
 #include "graph/device_rules.hpp"
 #include "graph/read_nodes.hpp"
 #include "node/kernel_attributes.hpp"
+#include "node/rules.hpp"
 #include "node_reader.hpp"
 
 #include <algorithm>
@@ -59,10 +60,6 @@ void name_records(std::vector<NodeRecord>& records, std::size_t first, const Cap
     }
 }
 
-bool is_memory(CUgraphNodeType type) {
-    return type == CU_GRAPH_NODE_TYPE_MEM_ALLOC || type == CU_GRAPH_NODE_TYPE_MEM_FREE;
-}
-
 /// `natives` are nodes of CUDA's graph, the first of which has the number `first` there, and will have the index
 /// `known`. No edges.
 ReadNodes describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& natives, std::size_t first,
@@ -74,13 +71,13 @@ ReadNodes describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& nativ
     for (const cudaGraphNode_t native : description.natives) {
         CUgraphNodeType driver_type{};
         checked_driver<GraphError>(driver().graph_node_get_type(native, &driver_type), "cuGraphNodeGetType");
-        if (is_memory(driver_type) && !std::exchange(description.has_memory, true) && known != 0)
+        const auto kind = static_cast<NodeKind>(driver_type); // value for value
+        if (is_graph_memory(kind) && !std::exchange(description.has_memory, true) && known != 0)
             description.allocations = graph.allocations().list();
-        const auto type = static_cast<cudaGraphNodeType>(driver_type); // value for value
         const auto index = static_cast<std::uint32_t>(known + description.records.size());
-        const NodeParams params = reader.read(native, type, index);
-        if (type == cudaGraphNodeTypeGraph) description.nested.push_back({index, describe_inside(native)});
-        description.records.emplace_back(static_cast<NodeKind>(type), params, Label(), names.location());
+        const NodeParams params = reader.read(native, kind, index);
+        if (kind == NodeKind::child) description.nested.push_back({index, describe_inside(native)});
+        description.records.emplace_back(kind, params, Label(), names.location());
     }
     name_records(description.records, first, names);
     return description;

@@ -1,0 +1,34 @@
+// What CUDA allows for each kind of node: one row a kind.
+#pragma once
+
+#include <cudag/node.hpp>
+
+#include <cstdint>
+#include <string_view>
+
+namespace cudag::detail {
+
+/// What a node is to a graph that kernels launch.
+enum class DeviceLaunch : std::uint8_t { refused, allowed, work };
+
+struct KindRules {
+    NodeKind kind;
+    std::string_view name;
+    const char* shape;          ///< in pictures, as Graphviz calls it
+    bool allowed_in_body;       ///< of a conditional
+    bool allowed_in_child;      ///< a graph that is a child, or inside one
+    bool can_be_disabled;       ///< in an exec
+    bool can_be_cloned;         ///< with its graph
+    bool can_have_execs;        ///< several of them at a time
+    DeviceLaunch device_launch; ///< one at least must be `work`
+};
+
+/// The row of a kind; one for kinds that cudag does not know.
+[[nodiscard]] const KindRules& rules_of(NodeKind kind) noexcept;
+
+/// CUDA removes no node of a graph with one of these.
+[[nodiscard]] constexpr bool is_graph_memory(NodeKind kind) noexcept {
+    return kind == NodeKind::alloc || kind == NodeKind::free;
+}
+
+} // namespace cudag::detail
