@@ -1,6 +1,7 @@
 // Adds nodes that allocate graph memory and free it.
 #include "add_memory.hpp"
 
+#include "add_node.hpp"
 #include "graph/check_edges.hpp"
 #include "graph/names.hpp"
 #include "new_node.hpp"
@@ -87,13 +88,7 @@ const GraphState* freeing_graph(const GraphAllocation& memory) {
 }
 
 Node append_free(GraphState& graph, void* address, const SourceLocation& where) {
-    const FreeParams* params = graph.memory().store(FreeParams{address});
-    graph.reserve_node();
-    cudaGraphNode_t node = nullptr;
-    const cudaError_t status = cudaGraphAddMemFreeNode(&node, graph.native(), nullptr, 0, address);
-    if (status != cudaSuccess)
-        raise_call<GraphError>(status, "cudaGraphAddMemFreeNode", new_node_subject(NodeKind::free, where));
-    return graph.append(node, {NodeKind::free, params, {}, where});
+    return add_node(graph, NodeKind::free, FreeParams{address}, {}, where);
 }
 
 /// Frees memory that another graph allocates.
@@ -121,16 +116,16 @@ Node free_own(GraphState& graph, GraphAllocation& memory, const SourceLocation& 
 
 } // namespace
 
-void require_unfreed(const GraphState& graph, const void* address, std::string_view role, NodeKind kind,
-                     const SourceLocation& where) {
-    if (graph.parent() != nullptr) require_unfreed(*graph.parent(), address, role, kind, where);
-    const GraphAllocation* freed = graph.allocations().find(reinterpret_cast<std::uintptr_t>(address));
+void require_unfreed(const GraphState& graph, const Access& access, NodeKind kind, const SourceLocation& where) {
+    if (graph.parent() != nullptr) require_unfreed(*graph.parent(), access, kind, where);
+    const GraphAllocation* freed = graph.allocations().find(access.begin);
     if (freed == nullptr || !freed->free) return;
     Subject subject = new_node_subject(kind, where);
     subject.labels = {std::string(graph.nodes()[*freed->alloc].label), std::string(graph.nodes()[*freed->free].label)};
     refuse(fmt::format("the {} is memory of {}, which CUDA no longer gives to copies and fills once {} is made; call "
                        "free() after this",
-                       role, describe_node(graph, *freed->alloc), describe_node(graph, *freed->free)),
+                       access.kind == AccessKind::write ? "destination" : "source", describe_node(graph, *freed->alloc),
+                       describe_node(graph, *freed->free)),
            std::move(subject));
 }
 
@@ -160,31 +155,23 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
     graph.allocations().reserve();
     auto* params = graph.memory().allocate<AllocParams>(1);
 
-    cudaMemAllocNodeParams native{};
-    native.poolProps.allocType = cudaMemAllocationTypePinned;
-    native.poolProps.handleTypes = cudaMemHandleTypeNone;
-    native.poolProps.location.type = cudaMemLocationTypeDevice;
-    native.poolProps.location.id = place.device;
-    native.poolProps.maxSize = options.max_pool_bytes;
-    native.accessDescs = place.peers.empty() ? nullptr : place.peers.data();
-    native.accessDescCount = place.peers.size();
-    native.bytesize = bytes;
     std::vector<cudaGraphNode_t> natives;
     for (const std::uint32_t index : from)
         natives.push_back(graph.natives()[index]);
     cudaGraphNode_t node = nullptr;
-    const cudaError_t status = cudaGraphAddMemAllocNode(&node, graph.native(), natives.data(), natives.size(), &native);
-    if (status != cudaSuccess) {
+    const NewAllocation wanted{bytes, options.max_pool_bytes, place.device, place.peers, natives};
+    AllocParams made{};
+    if (const NativeResult added = add_native(node, graph.native(), wanted, made); added.status != cudaSuccess) {
         Subject failed = subject();
-        failed.text += fmt::format(": {} bytes on device {}", native.bytesize, place.device);
-        raise_call<GraphError>(status, "cudaGraphAddMemAllocNode", std::move(failed));
+        failed.text += fmt::format(": {} bytes on device {}", bytes, place.device);
+        raise_call<GraphError>(added.status, added.operation, std::move(failed));
     }
-    new (params) AllocParams{native.dptr, native.bytesize, place.device};
+    new (params) AllocParams(made);
     const Node alloc = graph.append(node, {NodeKind::alloc, params, {}, where});
     const std::uint32_t index = GraphState::index_unchecked(alloc);
     for (const std::uint32_t before : from)
         graph.edge_lists().add_native(before, index);
-    graph.allocations().add({reinterpret_cast<std::uintptr_t>(native.dptr), native.bytesize, index});
+    graph.allocations().add({reinterpret_cast<std::uintptr_t>(made.address), made.bytes, index});
     return alloc;
 }
 

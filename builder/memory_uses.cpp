@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstddef>
-#include <cstring>
 #include <iterator>
 #include <unordered_map>
 #include <utility>
@@ -18,10 +17,6 @@ struct Range {
 
     [[nodiscard]] std::uintptr_t end() const noexcept { return begin + bytes; }
 };
-
-Range range_of(const void* address, std::size_t bytes) {
-    return {reinterpret_cast<std::uintptr_t>(address), bytes};
-}
 
 class Collector {
   public:
@@ -75,43 +70,20 @@ class Collector {
         return after != memory_.begin() && range.begin < std::prev(after)->end();
     }
 
+    /// A pointer of which only the first byte is known may be the end of memory, which the node then has besides.
     void find_ranges(const NodeParams& params) {
         ranges_.clear();
-        if (const auto* copy = std::get_if<const CopyParams*>(&params)) {
-            const std::size_t bytes = (*copy)->source_size * (*copy)->element_bytes;
-            ranges_.push_back(range_of((*copy)->destination, bytes));
-            ranges_.push_back(range_of((*copy)->source, bytes));
-        } else if (const auto* region = std::get_if<const cudaMemcpy3DParms*>(&params)) {
-            if ((*region)->dstPtr.ptr != nullptr) ranges_.push_back(range_of((*region)->dstPtr.ptr, 1));
-            if ((*region)->srcPtr.ptr != nullptr) ranges_.push_back(range_of((*region)->srcPtr.ptr, 1));
-        } else if (const auto* set = std::get_if<const SetParams*>(&params)) {
-            const std::size_t row = (*set)->size * (*set)->element_bytes;
-            ranges_.push_back(range_of((*set)->destination, ((*set)->height - 1) * (*set)->pitch + row));
-        } else if (const auto* kernel = std::get_if<const KernelParams*>(&params)) {
-            find_arguments(**kernel);
-        }
-    }
-
-    void find_arguments(const KernelParams& kernel) {
-        for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
-            const Parameter& parameter = kernel.signature->parameters[i];
-            if (!may_be_address(parameter)) continue;
-            std::uintptr_t address = 0;
-            std::memcpy(&address, kernel.values + parameter.offset, sizeof address);
-            ranges_.push_back({address, 1});
-        }
-        if (ranges_.size() < 2) return;
+        bool has_pointers = false;
+        for_each_access(params, [&](const Access& access) {
+            has_pointers = has_pointers || access.bytes == 0;
+            ranges_.push_back({access.begin, std::max<std::size_t>(access.bytes, 1)});
+        });
+        if (!has_pointers || ranges_.size() < 2) return;
         const std::vector<Range> all = ranges_;
         std::erase_if(ranges_, [&](const Range& range) { return is_end(range.begin, all); });
     }
 
-    /// Of a recorded kernel CUDA tells the sizes only. What stands inside larger objects may be left over from before.
-    static bool may_be_address(const Parameter& parameter) noexcept {
-        if (parameter.cpp_type == nullptr) return parameter.size == sizeof(std::uintptr_t);
-        return parameter.type == ParameterType::pointer || parameter.type == ParameterType::span;
-    }
-
-    /// Whether a kernel that is given `all` has memory that ends at `address`, which is then no use of what begins
+    /// Whether a node that is given `all` has memory that ends at `address`, which is then no use of what begins
     /// there.
     [[nodiscard]] bool is_end(std::uintptr_t address, const std::vector<Range>& all) const {
         const auto lowest = lowest_to_.find(address);

@@ -1,7 +1,6 @@
 // Adds conditional nodes, and finishes their bodies.
 #include "new_conditional.hpp"
 
-#include "cuda/compat.hpp"
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/version.hpp"
@@ -133,19 +132,15 @@ NewConditional::NewConditional(GraphState& graph, ConditionalKind kind, const Co
     graph.reserve_node();
     graph.reserve_nested(bodies);
 
-    cudaGraphNodeParams native{};
-    native.type = cudaGraphNodeTypeConditional;
-    native.conditional.handle = record.handle;
-    native.conditional.type = static_cast<cudaGraphConditionalNodeType>(kind);
-    native.conditional.size = params->bodies;
     cudaGraphNode_t node = nullptr;
-    const cudaError_t status = compat::graph_add_node(&node, graph.native(), &native);
-    if (status != cudaSuccess) raise_call<GraphError>(status, "cudaGraphAddNode", subject_of(kind, where));
+    const cudaGraph_t* natives = nullptr;
+    if (const NativeResult added = add_native(node, graph.native(), *params, natives); added.status != cudaSuccess)
+        raise_call<GraphError>(added.status, added.operation, subject_of(kind, where));
     graph.append(node, {NodeKind::conditional, params, {}, where});
     record.user = &graph;
     record.node = index_;
     try {
-        add_bodies(native.conditional.phGraph_out, bodies, device);
+        add_bodies(natives, bodies, device);
     } catch (...) {
         remove();
         throw;

@@ -6,7 +6,7 @@
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
 #include "graph/names.hpp"
-#include "node/native_params.hpp"
+#include "node/node_params.hpp"
 #include "update_rules.hpp"
 
 #include <fmt/format.h>

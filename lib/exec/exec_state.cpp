@@ -233,14 +233,14 @@ HostRun* ExecState::host_run(const ExecNode& node, const NodeParams& params, Own
 
 NativeResult ExecState::set_params(const ExecNode& node, const NodeParams& params, HostRun* run) {
     if (run == nullptr) {
-        const NativeResult result = set_native_params(native_, node.native(), params);
+        const NativeResult result = set_native({node.native(), native_}, params);
         if (result.status == cudaSuccess && !disabled_memsets_.empty()) [[unlikely]]
             if (const Shadow* shadow = shadows_->find(node.graph.first_number() + node.index))
                 if (shadow->is_disabled_memset) park_again(node.native(), params);
         return result;
     }
     in_flight_.begin_tracking();
-    return {set_host_run(native_, node.native(), *run), "cudaGraphExecHostNodeSetParams", Api::runtime};
+    return {set_host_run(native_, node.native(), *run), "cudaGraphExecHostNodeSetParams"};
 }
 
 std::vector<HostNodeRun> ExecState::host_runs(const GraphState& mine, const GraphState& next) {

@@ -4,7 +4,7 @@
 #include "graph/graph_state.hpp"
 #include "graph/host_nodes.hpp"
 #include "graph/names.hpp"
-#include "node/native_params.hpp"
+#include "node/node_params.hpp"
 #include "owners/in_flight.hpp"
 #include "shadows.hpp"
 

@@ -9,7 +9,6 @@
 #include "graph/diff.hpp"
 #include "graph/find.hpp"
 #include "graph/names.hpp"
-#include "node/native_params.hpp"
 #include "owners/reclaim.hpp"
 
 #include <fmt/format.h>

@@ -9,10 +9,8 @@
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
 #include "node/kernel_attributes.hpp"
-#include "node/native_params.hpp"
-#include "node/operands.hpp"
-#include "node/region_params.hpp"
-#include "node/semaphore_params.hpp"
+#include "node/node_params.hpp"
+#include "node/problem.hpp"
 #include "owners/host_call.hpp"
 #include "update_rules.hpp"
 
@@ -64,7 +62,7 @@ class ExecUpdate {
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) {
         if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
-            return set_native_kernel(exec_.native(), node_.native(), params);
+            return set_native({node_.native(), exec_.native()}, params);
         else
             return exec_.set_params(node_, params, next_);
     }
@@ -99,11 +97,7 @@ class GraphUpdate {
     }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
-        const cudaGraphNode_t native = graph_.natives()[node_.index];
-        if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
-            return set_native_kernel(native, params);
-        else
-            return set_native_params(native, params);
+        return set_native({graph_.natives()[node_.index]}, params);
     }
     void commit() noexcept {
         graph_.count_change(node_, std::move(next_));
@@ -239,7 +233,7 @@ void update_launch(const UpdateTarget& target, const Node& node, const LaunchCon
 void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners) {
     update_in(target, node, [&](auto update) {
         const auto subject = [&] { return update.subject(); };
-        require_copy<UpdateError>(copy, subject);
+        require_sound<UpdateError>(copy, subject);
         const CopyParams next = keep_default_direction(copy, update.params());
         if (target.exec != nullptr) require_exec_takes(update.params(), &next, subject);
         require_same_copy(update.params(), &next, subject);
@@ -250,7 +244,7 @@ void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParam
 void update_region_copy(const UpdateTarget& target, const Node& node, const RegionCopy& copy) {
     update_in(target, node, [&](auto update) {
         const auto subject = [&] { return update.subject(); };
-        require_region_copy<UpdateError>(copy, subject);
+        require_sound<UpdateError>(copy, subject);
         const cudaMemcpy3DParms native = runtime_params(copy);
         if (target.exec != nullptr) require_exec_takes(update.params(), &native, subject);
         require_same_copy(update.params(), &native, subject);
@@ -261,7 +255,7 @@ void update_region_copy(const UpdateTarget& target, const Node& node, const Regi
 void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners) {
     update_in(target, node, [&](auto update) {
         const auto subject = [&] { return update.subject(); };
-        require_set<UpdateError>(set, subject);
+        require_sound<UpdateError>(set, subject);
         if (target.exec != nullptr) require_exec_takes(update.params(), &set, subject);
         set_params(update, &set, std::move(owners));
     });
@@ -279,21 +273,21 @@ void update_semaphores(const UpdateTarget& target, const Node& node, std::span<c
                        Owners&& owners) {
     update_in(target, node, [&](auto update) {
         const SemaphoreParams& current = *std::get<const SemaphoreParams*>(update.params());
-        require_semaphores<UpdateError>(operations, [&] { return update.subject(); });
-        if (operations.size() != current.count)
-            refuse<UpdateError>(fmt::format("the node has {} semaphores, the update {}; CUDA fixes the number",
-                                            current.count, operations.size()),
-                                update.subject());
         std::vector<SemaphoreOperation> list(operations.begin(), operations.end());
-        const SemaphoreParams next{current.signals, current.count, list.data()};
+        const SemaphoreParams next{current.signals, static_cast<std::uint32_t>(list.size()), list.data()};
+        require_sound<UpdateError>(next, [&] { return update.subject(); });
+        if (next.count != current.count)
+            refuse<UpdateError>(fmt::format("the node has {} semaphores, the update {}; CUDA fixes the number",
+                                            current.count, next.count),
+                                update.subject());
         set_params(update, &next, std::move(owners));
     });
 }
 
 void update_event(const UpdateTarget& target, const Node& node, cudaEvent_t event, Owners&& owners) {
     update_in(target, node, [&](auto update) {
-        require_event<UpdateError>(event, [&] { return update.subject(); });
         const EventParams next{event, std::get<const EventParams*>(update.params())->records};
+        require_sound<UpdateError>(next, [&] { return update.subject(); });
         set_params(update, &next, std::move(owners));
     });
 }

@@ -12,10 +12,8 @@ namespace cudag::detail {
 /// parameters are not, or may not be, those of the handle. `what` goes before.
 [[noreturn]] void refuse_other_kernel(const std::string& what, const std::string& name, Subject&& subject);
 
-/// Why CUDA cannot give `next` to a node that has `current` in an exec; empty if it can, or says itself why not.
-[[nodiscard]] std::string problem_in_exec(const NodeParams& current, const NodeParams& next);
-
-/// Throws UpdateError if there is such a reason. `subject` is called only then.
+/// Throws UpdateError if CUDA cannot give `next` to a node that has `current` in an exec. `subject` is called only
+/// then.
 template <class MakeSubject>
 void require_exec_takes(const NodeParams& current, const NodeParams& next, const MakeSubject& subject) {
     if (const std::string problem = problem_in_exec(current, next); !problem.empty())

@@ -29,13 +29,13 @@ bool ConditionPairs::same(cudaGraphConditionalHandle before, cudaGraphConditiona
 }
 
 std::string ConditionPairs::name(const GraphState* root, cudaGraphConditionalHandle handle) {
-    const ConditionRecord* record = root == nullptr ? nullptr : root->conditions().find(handle);
-    if (record == nullptr || record->user == nullptr) return fmt::format("condition {}", handle);
+    const ConditionRecord* record = root->conditions().find(handle);
+    if (record == nullptr || record->user == nullptr) return name(handle);
     return "condition of " + describe_node(*record->user, record->node);
 }
 
 std::string ConditionPairs::initial(const GraphState* root, cudaGraphConditionalHandle handle) {
-    const ConditionRecord* record = root == nullptr ? nullptr : root->conditions().find(handle);
+    const ConditionRecord* record = root->conditions().find(handle);
     return record == nullptr || !record->initial ? "none" : fmt::format("{}", *record->initial);
 }
 

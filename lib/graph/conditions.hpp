@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cudag/condition.hpp>
-#include <cudag/detail/kernel_call.hpp>
 #include <cudag/source_location.hpp>
 
 #include <cuda_runtime_api.h>
@@ -11,7 +10,6 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <typeinfo>
 #include <utility>
 #include <vector>
 
@@ -28,11 +26,6 @@ struct ConditionRecord {
     std::uint32_t node = 0;
     bool left_over = false; ///< by a body that threw: CUDA cannot take a condition back
 };
-
-/// Whether kernels have a Condition there, or its handle, with which a Condition begins.
-[[nodiscard]] inline bool is_condition(const Parameter& parameter) noexcept {
-    return parameter.cpp_type != nullptr && *parameter.cpp_type == typeid(Condition);
-}
 
 /// CUDA takes no condition back: those that a body made which then threw are left over, and are given to who next asks
 /// for one that is made alike. The others stand in the order in which they were asked for, so that a body's are the

@@ -1,9 +1,10 @@
 // Walks two graphs side by side, in the order of their nodes.
 #include "diff.hpp"
 
-#include "diff_params.hpp"
+#include "condition_pairs.hpp"
 #include "graph_locks.hpp"
 #include "names.hpp"
+#include "node/node_params.hpp"
 
 #include <cudag/format.hpp>
 #include <cudag/graph.hpp>

@@ -1,11 +1,7 @@
 // Graph as Graphviz text.
 #include <cudag/graph.hpp>
 
-#include "cuda/kernel_name.hpp"
 #include "graph_state.hpp"
-#include "names.hpp"
-#include "node/kernel_attributes.hpp"
-#include "node/region_params.hpp"
 #include "node/rules.hpp"
 
 #include <fmt/format.h>
@@ -34,38 +30,10 @@ std::string escaped(std::string_view text) {
     return result;
 }
 
-/// What the node does, in one line.
-std::string action(const NodeRecord& node, const detail::NodeParams& params) {
-    if (const auto* kernel = std::get_if<const detail::KernelParams*>(&params)) {
-        const LaunchConfig config = full_config(**kernel);
-        return fmt::format("{} <<<({}, {}, {}), ({}, {}, {})>>>{}", detail::kernel_name((*kernel)->function),
-                           config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y, config.block.z,
-                           detail::describe_attributes(config));
-    }
-    if (const auto* copy = std::get_if<const detail::CopyParams*>(&params))
-        return fmt::format("memcpy {} bytes", (*copy)->source_size * (*copy)->element_bytes);
-    if (const auto* copy = std::get_if<const cudaMemcpy3DParms*>(&params))
-        return "memcpy " + detail::describe_extent(**copy);
-    if (const auto* set = std::get_if<const detail::SetParams*>(&params))
-        return fmt::format("memset {}{} x {} bytes", (*set)->size,
-                           (*set)->height == 1 ? "" : fmt::format(" x {}", (*set)->height), (*set)->element_bytes);
-    if (const auto* alloc = std::get_if<const detail::AllocParams*>(&params))
-        return fmt::format("alloc {} bytes", (*alloc)->bytes);
-    return std::string(kind_text(node));
-}
-
 /// What the graph `number` inside a node is to it.
 std::string role(const NodeRecord& node, std::size_t number) {
     const auto* conditional = std::get_if<const detail::ConditionalParams*>(&node.params);
-    if (conditional == nullptr) return "graph";
-    switch ((*conditional)->kind) {
-    case detail::ConditionalKind::if_:
-        return number == 0 ? "then" : "else";
-    case detail::ConditionalKind::while_:
-        return "body";
-    default:
-        return fmt::format("case {}", number);
-    }
+    return conditional == nullptr ? "graph" : role_of_body((*conditional)->kind, number);
 }
 
 /// A graph inside a node is a cluster in the cluster of its node.
@@ -97,8 +65,10 @@ class DotWriter {
     void write_node(const detail::GraphState& graph, std::uint32_t index, std::size_t id, const std::string& indent) {
         const NodeRecord& node = graph.nodes()[index];
         const std::string label = node.label.empty() ? "" : escaped(node.label) + "\\n";
+        std::string what = title(graph.params(index));
+        if (what.empty()) what = to_string(node.kind);
         const std::string line = fmt::format("n{} [shape={}, label=\"{}{}\"];\n", id, detail::rules_of(node.kind).shape,
-                                             label, escaped(action(node, graph.params(index))));
+                                             label, escaped(what));
         const auto inside = graph.nested_in(index);
         if (inside.empty()) {
             text_ += indent + line;

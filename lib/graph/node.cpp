@@ -23,18 +23,6 @@ detail::NodeRecord& record_of(const Node& node) {
 
 } // namespace
 
-std::string_view detail::to_string(ConditionalKind kind) noexcept {
-    switch (kind) {
-    case ConditionalKind::if_:
-        return "if";
-    case ConditionalKind::while_:
-        return "while";
-    case ConditionalKind::switch_:
-        return "switch";
-    }
-    return "conditional";
-}
-
 std::string_view to_string(EdgeKind kind) noexcept {
     switch (kind) {
     case EdgeKind::full:

@@ -3,8 +3,8 @@
 
 #include "cuda/compat.hpp"
 #include "cuda/failure.hpp"
+#include "kernel.hpp"
 #include "launch_attributes.hpp"
-#include "node_params.hpp"
 
 #include <fmt/format.h>
 

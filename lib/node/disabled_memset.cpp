@@ -79,12 +79,12 @@ void* scratch_at(const Home& home) {
 
 /// CUDA wants the context of the node, which is that of the memory or, if another device reaches it, the current one.
 NativeResult set_in_context(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params, int device) {
-    const NativeResult result = set_native_params(exec, node, params);
+    const NativeResult result = set_native({node, exec}, params);
     if (result.status == cudaSuccess) return result;
     int current = 0;
     if (const cudaError_t status = cudaGetDevice(&current); status != cudaSuccess || current == device) return result;
     const DeviceGuard guard(device);
-    const NativeResult again = set_native_params(exec, node, params);
+    const NativeResult again = set_native({node, exec}, params);
     if (again.status == cudaSuccess) static_cast<void>(cudaGetLastError());
     return again;
 }

@@ -1,7 +1,6 @@
 // Disabled memset nodes, whose order CUDA forgets where they are small.
 #pragma once
 
-#include "native_params.hpp"
 #include "node_params.hpp"
 
 #include <cuda_runtime_api.h>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cuda/failure.hpp"
+#include "kernel.hpp"
 #include "launch_attributes.hpp"
-#include "node_params.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>

@@ -1,17 +1,40 @@
-// Copies of a node's parameters: what updates of graphs and execs write to.
+// What nodes do, of whichever kind they are.
 #include "node_params.hpp"
 
-#include "cuda/kernel_name.hpp"
+#include "launch_check.hpp"
 
-#include <algorithm>
-#include <cstring>
-#include <memory>
-#include <new>
-#include <type_traits>
+#include <string_view>
+#include <utility>
 
 namespace cudag::detail {
 
 namespace {
+
+template <class Block>
+inline constexpr bool is_none = std::is_same_v<std::decay_t<Block>, std::monostate>;
+
+/// Nodes of one kind are described in different ways if they copy.
+std::string_view operands_of(const NodeParams& params) {
+    if (std::holds_alternative<const CopyParams*>(params)) return "ranges";
+    return std::holds_alternative<const cudaMemcpy3DParms*>(params) ? "regions" : "unknown";
+}
+
+void compare_params(const NodeParams& before, const NodeParams& after, Fields& fields) {
+    const auto compare_blocks = [&](const auto& block) {
+        if constexpr (!is_none<decltype(block)>) {
+            if (const auto* other = std::get_if<std::decay_t<decltype(block)>>(&after))
+                compare(*block, **other, fields);
+            else
+                fields.fixed("operands", operands_of(before), operands_of(after));
+        }
+    };
+    std::visit(compare_blocks, before);
+}
+
+constexpr std::size_t aligned(std::size_t bytes) noexcept {
+    constexpr std::size_t alignment = alignof(std::max_align_t);
+    return (bytes + alignment - 1) / alignment * alignment;
+}
 
 /// Only what `copy_params` has made is ever written to.
 template <class T>
@@ -21,110 +44,91 @@ T& writable(const T* block) {
 
 } // namespace
 
-std::string_view direction(cudaMemcpyKind kind) noexcept {
-    switch (kind) {
-    case cudaMemcpyHostToHost:
-        return "host to host";
-    case cudaMemcpyHostToDevice:
-        return "host to device";
-    case cudaMemcpyDeviceToHost:
-        return "device to host";
-    case cudaMemcpyDeviceToDevice:
-        return "device to device";
-    default:
-        return "default";
-    }
+NativeResult set_native(const NodeTarget& target, const NodeParams& params) {
+    const auto set = [&target](const auto& block) -> NativeResult {
+        if constexpr (is_none<decltype(block)>)
+            return cannot_be_set;
+        else
+            return set_native(target, *block);
+    };
+    return std::visit(set, params);
 }
 
-bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept {
-    return &a == &b || (a.count == b.count && std::equal(a.parameters, a.parameters + a.count, b.parameters,
-                                                         [](const Parameter& p, const Parameter& q) {
-                                                             return p.offset == q.offset && p.size == q.size;
-                                                         }));
+void raise_update(const NativeResult& result, const NodeParams& params, Subject&& subject) {
+    if (const auto* kernel = std::get_if<const KernelParams*>(&params))
+        raise_launch<UpdateError>(result.status, result.operation, std::move(subject), result.api, config_of(**kernel),
+                                  (*kernel)->symbol);
+    raise_call<UpdateError>(result.status, result.operation, std::move(subject), result.api);
 }
 
-bool same_types(const KernelSignature& a, const KernelSignature& b) noexcept {
-    return &a == &b ||
-           (a.count == b.count &&
-            std::equal(a.parameters, a.parameters + a.count, b.parameters, [](const Parameter& p, const Parameter& q) {
-                return p.cpp_type != nullptr && q.cpp_type != nullptr && *p.cpp_type == *q.cpp_type;
-            }));
+std::string problem_in_exec(const NodeParams& current, const NodeParams& next) {
+    if (current.index() != next.index()) return only_1d_in_exec; // two ways in which copies are described
+    const auto problem = [&next](const auto& block) -> std::string {
+        if constexpr (requires { problem_in_exec(*block, *block); })
+            return problem_in_exec(*block, *std::get<std::decay_t<decltype(block)>>(next));
+        else
+            return {};
+    };
+    return std::visit(problem, current);
 }
 
-bool same_kernel_types(const KernelParams& a, const KernelParams& b) {
-    if (!same_layout(*a.signature, *b.signature)) return false;
-    return a.function == b.function || (a.symbol != nullptr && a.symbol == b.symbol) ||
-           (a.kernel != nullptr && a.kernel == b.kernel) || same_parameters(a.function, b.function);
+const char* why_not_in_body(const NodeParams& params) {
+    const auto reason = [](const auto& block) -> const char* {
+        if constexpr (requires { why_not_in_body(*block); })
+            return why_not_in_body(*block);
+        else
+            return nullptr;
+    };
+    return std::visit(reason, params);
 }
 
-namespace {
-
-constexpr std::size_t aligned(std::size_t bytes) noexcept {
-    constexpr std::size_t alignment = alignof(std::max_align_t);
-    return (bytes + alignment - 1) / alignment * alignment;
+std::vector<FieldDifference> diff_params(const NodeParams& before, const NodeParams& after,
+                                         const SameConditions& conditions) {
+    Fields fields(Fields::Want::list, conditions);
+    compare_params(before, after, fields);
+    return std::move(fields).list();
 }
 
-/// Where a copy has its attributes, or has them once they are read: between the block and the values.
-std::size_t attribute_bytes(const KernelParams& kernel) noexcept {
-    return kernel.attributes != nullptr || kernel.unread != nullptr ? aligned(sizeof(LaunchConfig)) : 0;
+bool same_params(const NodeParams& before, const NodeParams& after, const SameConditions& conditions) {
+    if (before.index() != after.index()) return false;
+    Fields fields(Fields::Want::equality, conditions);
+    compare_params(before, after, fields);
+    return fields.equal();
 }
 
-/// What a block points at, which stands behind it in a copy.
-std::size_t trailing_bytes(const KernelParams& kernel) noexcept {
-    return attribute_bytes(kernel) + kernel.signature->bytes;
-}
-std::size_t trailing_bytes(const SemaphoreParams& semaphores) noexcept {
-    return semaphores.count * sizeof(SemaphoreOperation);
-}
-template <class Params>
-std::size_t trailing_bytes(const Params&) noexcept {
-    return 0;
-}
-
-} // namespace
-
-LaunchConfig config_of(const KernelParams& kernel) noexcept {
-    LaunchConfig config = kernel.attributes != nullptr ? *kernel.attributes : LaunchConfig();
-    config.grid = kernel.shape.grid;
-    config.block = kernel.shape.block;
-    config.shared_bytes = kernel.shape.shared_bytes;
-    return config;
-}
-
-void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept {
-    copy.attributes = new (copy.values - aligned(sizeof(LaunchConfig))) LaunchConfig(config);
+std::string title(const NodeParams& params) {
+    const auto text = [](const auto& block) -> std::string {
+        if constexpr (requires { title(*block); })
+            return title(*block);
+        else
+            return {};
+    };
+    return std::visit(text, params);
 }
 
 std::size_t copy_bytes(const NodeParams& params) noexcept {
     const auto bytes = [](const auto& block) -> std::size_t {
-        if constexpr (std::is_same_v<std::decay_t<decltype(block)>, std::monostate>)
+        if constexpr (is_none<decltype(block)>)
             return 0;
-        else
+        else if constexpr (requires { trailing_bytes(*block); })
             return aligned(sizeof *block) + trailing_bytes(*block);
+        else
+            return sizeof *block;
     };
     return std::visit(bytes, params);
 }
 
 NodeParams copy_params(std::byte* place, const NodeParams& params) noexcept {
     const auto copy = [place](const auto& block) -> NodeParams {
-        using Block = std::decay_t<decltype(block)>;
-        if constexpr (std::is_same_v<Block, std::monostate>) {
+        if constexpr (is_none<decltype(block)>) {
             return block;
         } else {
-            using Params = std::remove_const_t<std::remove_pointer_t<Block>>;
+            using Params = std::decay_t<decltype(*block)>;
             static_assert(std::is_trivially_copyable_v<Params> && alignof(Params) <= alignof(std::max_align_t));
             auto* params_copy = new (place) Params(*block);
-            std::byte* const behind = place + aligned(sizeof(Params));
-            if constexpr (std::is_same_v<Params, KernelParams>) {
-                params_copy->values = behind + attribute_bytes(*block);
-                if (block->attributes != nullptr)
-                    params_copy->attributes = new (behind) LaunchConfig(*block->attributes);
-                std::memcpy(params_copy->values, block->values, block->signature->bytes);
-            } else if constexpr (std::is_same_v<Params, SemaphoreParams>) {
-                params_copy->operations = reinterpret_cast<SemaphoreOperation*>(behind);
-                std::uninitialized_copy_n(block->operations, block->count, params_copy->operations);
-            }
-            return static_cast<Block>(params_copy);
+            if constexpr (requires { trailing_bytes(*block); })
+                copy_trailing(*block, *params_copy, place + aligned(sizeof(Params)));
+            return static_cast<const Params*>(params_copy);
         }
     };
     return std::visit(copy, params);
@@ -136,24 +140,16 @@ NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& para
 }
 
 void assign_params(const NodeParams& copy, const NodeParams& params) noexcept {
-    const auto assign = [&copy](const auto& block) {
-        using Block = std::decay_t<decltype(block)>;
-        if constexpr (std::is_same_v<Block, const KernelParams*>) {
-            KernelParams& kernel = writable(std::get<Block>(copy));
-            std::byte* values = kernel.values;
-            const LaunchConfig* attributes = kernel.attributes; // updates keep them
-            kernel = *block;
-            kernel.values = values;
-            kernel.attributes = attributes;
-            std::memcpy(values, block->values, block->signature->bytes);
-        } else if constexpr (std::is_same_v<Block, const SemaphoreParams*>) {
-            const SemaphoreParams& semaphores = *std::get<Block>(copy);
-            std::copy_n(block->operations, semaphores.count, semaphores.operations); // updates keep the number
-        } else if constexpr (!std::is_same_v<Block, std::monostate>) {
-            writable(std::get<Block>(copy)) = *block;
+    const auto assign_block = [&copy](const auto& block) {
+        if constexpr (!is_none<decltype(block)>) {
+            auto& target = writable(std::get<std::decay_t<decltype(block)>>(copy));
+            if constexpr (requires { trailing_bytes(*block); })
+                assign(target, *block);
+            else
+                target = *block;
         }
     };
-    std::visit(assign, params);
+    std::visit(assign_block, params);
 }
 
 } // namespace cudag::detail

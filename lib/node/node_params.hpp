@@ -1,85 +1,27 @@
 // What a node does, by kind: immutable blocks that graphs share with their clones and execs.
 #pragma once
 
-#include <cudag/detail/kernel_call.hpp>
-#include <cudag/detail/operand.hpp>
-#include <cudag/detail/semaphore_operand.hpp>
-#include <cudag/node.hpp>
+#include "allocation.hpp"
+#include "conditional.hpp"
+#include "copy.hpp"
+#include "copy_3d.hpp"
+#include "event.hpp"
+#include "fields.hpp"
+#include "fill.hpp"
+#include "host.hpp"
+#include "kernel.hpp"
+#include "native_result.hpp"
+#include "semaphores.hpp"
 
-#include <cuda.h>
-#include <cuda_runtime_api.h>
-
-#include <algorithm>
 #include <cstddef>
-#include <cstdint>
-#include <limits>
 #include <memory_resource>
-#include <span>
-#include <string_view>
+#include <new>
+#include <string>
+#include <type_traits>
 #include <variant>
+#include <vector>
 
 namespace cudag::detail {
-
-/// What updates may change of a LaunchConfig.
-struct LaunchShape {
-    dim3 grid;
-    dim3 block;
-    std::size_t shared_bytes = 0;
-};
-[[nodiscard]] inline LaunchShape shape_of(const LaunchConfig& config) noexcept {
-    return {config.grid, config.block, config.shared_bytes};
-}
-
-/// `values` holds the arguments as `signature` lays them out.
-struct alignas(std::max_align_t) KernelParams {
-    CUfunction function; ///< of one device
-    const void* symbol;  ///< null for a node that cudag did not make
-    const KernelSignature* signature;
-    LaunchShape shape;
-    std::byte* values;
-    CUkernel kernel = nullptr;                ///< of all devices; null for a node that cudag made
-    const LaunchConfig* attributes = nullptr; ///< of its shape nothing counts; null if no attribute is given
-    cudaGraphNode_t unread = nullptr;         ///< has attributes that are not known yet: see full_config
-};
-/// The configuration, as far as it is read.
-[[nodiscard]] LaunchConfig config_of(const KernelParams& kernel) noexcept;
-/// Gives `copy`, made by `copy_params` when it was unread, the attributes of `config`.
-void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept;
-
-/// Of a node that records the event, or waits for it.
-struct EventParams {
-    cudaEvent_t event;
-    bool records;
-};
-
-/// A node that runs graphs inside of it, on a condition.
-struct ConditionalParams {
-    ConditionalKind kind;
-    cudaGraphConditionalHandle condition;
-    std::uint32_t bodies;
-};
-
-/// "if", "while", "switch"
-[[nodiscard]] std::string_view to_string(ConditionalKind kind) noexcept;
-
-/// Of a node that signals external semaphores, or waits for them.
-struct SemaphoreParams {
-    bool signals;
-    std::uint32_t count;
-    SemaphoreOperation* operations;
-
-    [[nodiscard]] std::span<const SemaphoreOperation> list() const noexcept { return {operations, count}; }
-};
-
-/// Of an alloc node; CUDA fixes all of them when the node is made.
-struct AllocParams {
-    void* address;
-    std::size_t bytes;
-    int device;
-};
-struct FreeParams {
-    void* address;
-};
 
 /// Each block is trivially copyable but for what a kernel's `values` and a list of semaphores point at. A copy of
 /// several dimensions, or of an array, is described as CUDA does it. Parameters of nodes that cudag does not describe
@@ -89,16 +31,36 @@ using NodeParams =
                  const cudaHostNodeParams*, const EventParams*, const ConditionalParams*, const SemaphoreParams*,
                  const AllocParams*, const FreeParams*>;
 
-/// "host to device", ...
-[[nodiscard]] std::string_view direction(cudaMemcpyKind kind) noexcept;
+// What each kind answers in its own file, for any of them.
 
-/// Whether a block of one holds the arguments of the other.
-[[nodiscard]] bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept;
-/// Whether all types are known, and equal.
-[[nodiscard]] bool same_types(const KernelSignature& a, const KernelSignature& b) noexcept;
-/// Whether both launch one kernel, or such whose names tell the same types of parameters: for nodes that cudag did not
-/// make, of which CUDA knows the sizes only.
-[[nodiscard]] bool same_kernel_types(const KernelParams& a, const KernelParams& b);
+/// Needs a context if the node is a kernel: see bind_context.
+[[nodiscard]] NativeResult set_native(const NodeTarget& target, const NodeParams& params);
+/// Throws UpdateError for a call that has failed.
+[[noreturn]] void raise_update(const NativeResult& result, const NodeParams& params, Subject&& subject);
+
+/// Why CUDA cannot give `next` to a node that has `current` in an exec; empty if it can, or says itself why not.
+[[nodiscard]] std::string problem_in_exec(const NodeParams& current, const NodeParams& next);
+/// Why a body takes no copy with these parameters, and what to do; null if it takes it, or they are of no copy.
+[[nodiscard]] const char* why_not_in_body(const NodeParams& params);
+
+/// In what they differ: empty if they are equal, or of kinds that cudag does not describe.
+[[nodiscard]] std::vector<FieldDifference> diff_params(const NodeParams& before, const NodeParams& after,
+                                                       const SameConditions& conditions);
+/// The same as an empty diff, without the texts.
+[[nodiscard]] bool same_params(const NodeParams& before, const NodeParams& after,
+                               const SameConditions& conditions = {});
+
+/// What the node does, in one line; empty if that is its kind.
+[[nodiscard]] std::string title(const NodeParams& params);
+
+/// Calls `use` with each Access that is known.
+template <class Use>
+void for_each_access(const NodeParams& params, const Use& use) {
+    const auto visit = [&use](const auto& block) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(block)>, std::monostate>) for_each_access(*block, use);
+    };
+    std::visit(visit, params);
+}
 
 /// A copy of `params` in `memory`, to be changed by `assign_params`.
 [[nodiscard]] NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& params);
@@ -108,42 +70,5 @@ using NodeParams =
 
 /// Makes `copy`, made by `copy_params` from parameters of the same node, equal to `params`.
 void assign_params(const NodeParams& copy, const NodeParams& params) noexcept;
-
-/// As the driver takes them: more bytes than it can be told of are as many as it can, which it refuses.
-[[nodiscard]] inline unsigned native_shared_bytes(std::size_t bytes) noexcept {
-    return static_cast<unsigned>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned>::max()));
-}
-
-/// In CUDA_KERNEL_NODE_PARAMS or CUlaunchConfig.
-template <class Native>
-void put_shape(const LaunchShape& shape, Native& native) noexcept {
-    native.gridDimX = shape.grid.x;
-    native.gridDimY = shape.grid.y;
-    native.gridDimZ = shape.grid.z;
-    native.blockDimX = shape.block.x;
-    native.blockDimY = shape.block.y;
-    native.blockDimZ = shape.block.z;
-    native.sharedMemBytes = native_shared_bytes(shape.shared_bytes);
-}
-
-[[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS driver_params(CUfunction function, const LaunchShape& shape,
-                                                           void* const* values) noexcept {
-    CUDA_KERNEL_NODE_PARAMS params{};
-    params.func = function;
-    put_shape(shape, params);
-    params.kernelParams = const_cast<void**>(values); // read only, but the driver's type says otherwise
-    return params;
-}
-
-[[nodiscard]] inline cudaMemsetParams runtime_params(const SetParams& set) noexcept {
-    cudaMemsetParams params{};
-    params.dst = set.destination;
-    params.value = set.value;
-    params.elementSize = set.element_bytes;
-    params.width = set.size;
-    params.height = set.height;
-    params.pitch = set.pitch;
-    return params;
-}
 
 } // namespace cudag::detail

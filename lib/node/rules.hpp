@@ -1,9 +1,12 @@
-// What CUDA allows for each kind of node: one row a kind.
+// What CUDA allows for each kind of node, and how it is read: one row a kind.
 #pragma once
+
+#include "node_params.hpp"
 
 #include <cudag/node.hpp>
 
 #include <cstdint>
+#include <memory_resource>
 #include <string_view>
 
 namespace cudag::detail {
@@ -21,6 +24,9 @@ struct KindRules {
     bool can_be_cloned;         ///< with its graph
     bool can_have_execs;        ///< several of them at a time
     DeviceLaunch device_launch; ///< one at least must be `work`
+    /// The parameters of a node that was made without cudag, in `memory`; null for kernels, which KernelReader reads,
+    /// and where CUDA tells none. Throws GraphError.
+    NodeParams (*read)(cudaGraphNode_t node, std::pmr::memory_resource& memory);
 };
 
 /// The row of a kind; one for kinds that cudag does not know.

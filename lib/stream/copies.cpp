@@ -4,8 +4,10 @@
 
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
-#include "node/operands.hpp"
-#include "node/region_params.hpp"
+#include "node/copy.hpp"
+#include "node/copy_3d.hpp"
+#include "node/fill.hpp"
+#include "node/problem.hpp"
 #include "owners/reclaim.hpp"
 
 namespace cudag::detail {
@@ -48,7 +50,7 @@ DriverResult set_rows(const SetParams& set, CUdeviceptr destination, cudaStream_
 
 void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, const SourceLocation& where) {
     const auto subject = [&] { return subject_of("memcpy_async", where); };
-    require_copy(copy, subject);
+    require_sound(copy, subject);
     if (!owners.empty()) keep_with_capture(stream, owners);
     const cudaError_t status =
         cudaMemcpyAsync(copy.destination, copy.source, copy.source_size * copy.element_bytes, copy.kind, stream);
@@ -57,7 +59,7 @@ void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, co
 
 void copy_region_async(cudaStream_t stream, const RegionCopy& copy, const SourceLocation& where) {
     const auto subject = [&] { return subject_of("memcpy_async", where); };
-    require_region_copy(copy, subject);
+    require_sound(copy, subject);
     const cudaMemcpy3DParms params = runtime_params(copy);
     const cudaError_t status = cudaMemcpy3DAsync(&params, stream);
     if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpy3DAsync", subject());
@@ -65,7 +67,7 @@ void copy_region_async(cudaStream_t stream, const RegionCopy& copy, const Source
 
 void set_async(cudaStream_t stream, const SetParams& set, Owners&& owners, const SourceLocation& where) {
     const auto subject = [&] { return subject_of("memset_async", where); };
-    require_set(set, subject);
+    require_sound(set, subject);
     if (!owners.empty()) keep_with_capture(stream, owners);
     bind_context();
     const auto destination = reinterpret_cast<CUdeviceptr>(set.destination);

@@ -5,9 +5,9 @@
 #include "cuda/failure.hpp"
 #include "cuda/function_cache.hpp"
 #include "cuda/kernel_name.hpp"
+#include "node/kernel.hpp"
 #include "node/launch_attributes.hpp"
 #include "node/launch_check.hpp"
-#include "node/node_params.hpp"
 #include "owners/reclaim.hpp"
 
 #include <utility>

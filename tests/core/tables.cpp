@@ -3,7 +3,7 @@
 #include "graph/graph_state.hpp"
 #include "graph/node_indices.hpp"
 #include "graph/node_table.hpp"
-#include "node/native_params.hpp"
+#include "node/kernel.hpp"
 
 #include "catch.hpp"
 

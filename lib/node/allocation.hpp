@@ -1,0 +1,58 @@
+// Nodes that allocate graph memory, and free it. Their lifetimes are GraphAllocations'; they read and write nothing.
+#pragma once
+
+#include "native_result.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+namespace cudag::detail {
+
+class Fields;
+
+/// CUDA fixes all of it when the node is made.
+struct AllocParams {
+    void* address;
+    std::size_t bytes;
+    int device;
+};
+struct FreeParams {
+    void* address;
+};
+
+/// What an alloc node is made from.
+struct NewAllocation {
+    std::size_t bytes;
+    std::size_t max_pool_bytes;
+    int device;
+    std::span<const cudaMemAccessDesc> peers;
+    std::span<const cudaGraphNode_t> after;
+};
+
+/// `made` is what CUDA has made of it.
+[[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const NewAllocation& wanted,
+                                      AllocParams& made);
+[[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const FreeParams& free);
+[[nodiscard]] inline NativeResult set_native(const NodeTarget&, const AllocParams&) noexcept {
+    return cannot_be_set;
+}
+[[nodiscard]] inline NativeResult set_native(const NodeTarget&, const FreeParams&) noexcept {
+    return cannot_be_set;
+}
+[[nodiscard]] AllocParams read_alloc(cudaGraphNode_t node);
+[[nodiscard]] FreeParams read_free(cudaGraphNode_t node);
+
+/// Addresses are not the user's: no two graphs have the same.
+void compare(const AllocParams& before, const AllocParams& after, Fields& fields);
+inline void compare(const FreeParams&, const FreeParams&, Fields&) noexcept {}
+[[nodiscard]] std::string title(const AllocParams& alloc);
+
+template <class Use>
+void for_each_access(const AllocParams&, const Use&) {}
+template <class Use>
+void for_each_access(const FreeParams&, const Use&) {}
+
+} // namespace cudag::detail

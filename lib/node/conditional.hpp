@@ -1,0 +1,43 @@
+// Nodes that run graphs inside of them, on a condition.
+#pragma once
+
+#include "native_result.hpp"
+
+#include <cudag/node.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cudag::detail {
+
+class Fields;
+
+struct ConditionalParams {
+    ConditionalKind kind;
+    cudaGraphConditionalHandle condition;
+    std::uint32_t bodies;
+};
+
+/// "if", "while", "switch"
+[[nodiscard]] std::string_view to_string(ConditionalKind kind) noexcept;
+/// What body `number` is to the node: "then", "else", "body", "case 2".
+[[nodiscard]] std::string role_of_body(ConditionalKind kind, std::size_t number);
+
+/// `bodies` are the graphs inside the node, which CUDA has made and owns.
+[[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const ConditionalParams& conditional,
+                                      const cudaGraph_t*& bodies);
+[[nodiscard]] inline NativeResult set_native(const NodeTarget&, const ConditionalParams&) noexcept {
+    return cannot_be_set;
+}
+
+void compare(const ConditionalParams& before, const ConditionalParams& after, Fields& fields);
+[[nodiscard]] std::string title(const ConditionalParams& conditional);
+
+template <class Use>
+void for_each_access(const ConditionalParams&, const Use&) {}
+
+} // namespace cudag::detail

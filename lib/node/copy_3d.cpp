@@ -1,0 +1,147 @@
+// Copies of several dimensions, or of arrays, described as CUDA does it.
+#include "copy_3d.hpp"
+
+#include "copy.hpp"
+#include "fields.hpp"
+
+#include <fmt/format.h>
+
+namespace cudag::detail {
+
+namespace {
+
+std::string problem_of_side(const Region& side, const char* name, std::size_t element_bytes) {
+    if (side.array != nullptr) return {};
+    if (side.data == nullptr) return fmt::format("the {} is null", name);
+    const cudaExtent& extent = side.extent;
+    const std::size_t row = extent.width * element_bytes;
+    if ((extent.height > 1 || extent.depth > 1) && side.pitch < row)
+        return fmt::format(
+            "the {}'s pitch is {} bytes, its rows of {} elements have {}; a pitch counts bytes, and is at "
+            "least a row",
+            name, side.pitch, extent.width, row);
+    if (extent.depth > 1 && side.slice_height < extent.height)
+        return fmt::format("the {}'s slice height is {} rows, its height {}; the next slice starts behind the rows of "
+                           "this one",
+                           name, side.slice_height, extent.height);
+    return {};
+}
+
+cudaPitchedPtr pitched(const Region& side, std::size_t element_bytes) noexcept {
+    const std::size_t row = side.extent.width * element_bytes;
+    const bool one_row = side.extent.height == 1 && side.extent.depth == 1;
+    return {side.data, one_row ? row : side.pitch, row, side.slice_height}; // CUDA minds the pitch of one row, too
+}
+
+/// One side of a copy, and how its fields are called.
+struct SideFields {
+    struct Names {
+        const char* address;
+        const char* array;
+        const char* position;
+        const char* pitch;
+        const char* slice_height;
+    };
+    const Names& names;
+    const cudaPitchedPtr& memory;
+    cudaArray_t array;
+    const cudaPos& position;
+};
+
+SideFields destination_of(const cudaMemcpy3DParms& copy) {
+    static constexpr SideFields::Names names{"destination", "destination array", "destination position",
+                                             "destination pitch", "destination slice height"};
+    return {names, copy.dstPtr, copy.dstArray, copy.dstPos};
+}
+
+SideFields source_of(const cudaMemcpy3DParms& copy) {
+    static constexpr SideFields::Names names{"source", "source array", "source position", "source pitch",
+                                             "source slice height"};
+    return {names, copy.srcPtr, copy.srcArray, copy.srcPos};
+}
+
+void compare_side(const SideFields& before, const SideFields& after, Fields& fields) {
+    const SideFields::Names& names = before.names;
+    fields.address(names.address, before.memory.ptr, after.memory.ptr, true);
+    fields.address(names.array, before.array, after.array, true);
+    fields.fixed(names.position, before.position, after.position);
+    fields.fixed(names.pitch, before.memory.pitch, after.memory.pitch);
+    fields.fixed(names.slice_height, before.memory.ysize, after.memory.ysize);
+}
+
+} // namespace
+
+std::string problem_of(const RegionCopy& copy) {
+    const cudaExtent& to = copy.destination.extent;
+    const cudaExtent& from = copy.source.extent;
+    if (to.width != from.width || to.height != from.height || to.depth != from.depth)
+        return fmt::format("the destination is {} elements, the source {}; both must have the same extents",
+                           value_text(to), value_text(from));
+    if (from.width == 0 || from.height == 0 || from.depth == 0)
+        return fmt::format("a copy of {} elements; leave the copy out", value_text(from));
+    std::string problem = problem_of_side(copy.destination, "destination", copy.element_bytes);
+    if (problem.empty()) problem = problem_of_side(copy.source, "source", copy.element_bytes);
+    return problem;
+}
+
+cudaMemcpy3DParms runtime_params(const RegionCopy& copy) noexcept {
+    const bool arrays = copy.destination.array != nullptr || copy.source.array != nullptr;
+    cudaMemcpy3DParms params{};
+    params.srcArray = copy.source.array;
+    params.srcPos = copy.source.position;
+    params.dstArray = copy.destination.array;
+    params.dstPos = copy.destination.position;
+    if (copy.source.array == nullptr) params.srcPtr = pitched(copy.source, copy.element_bytes);
+    if (copy.destination.array == nullptr) params.dstPtr = pitched(copy.destination, copy.element_bytes);
+    params.extent = copy.source.extent;
+    if (!arrays)
+        params.extent.width *= copy.element_bytes; // CUDA counts elements where an array takes part, else bytes
+    params.kind = copy.kind;
+    return params;
+}
+
+std::string problem_in_exec(const cudaMemcpy3DParms& current, const cudaMemcpy3DParms& next) {
+    const SameConditions none;
+    Fields fields(Fields::Want::equality, none);
+    compare(current, next, fields);
+    return fields.equal() ? "" : only_1d_in_exec;
+}
+
+const char* why_not_in_body(const cudaMemcpy3DParms& copy) {
+    if (copy.dstArray != nullptr || copy.srcArray != nullptr)
+        return "it copies an array, which CUDA does not do there; put it before or after that node";
+    return is_pageable(copy.dstPtr.ptr) || is_pageable(copy.srcPtr.ptr) ? is_pageable_copy : nullptr;
+}
+
+NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const cudaMemcpy3DParms& copy) {
+    return {cudaGraphAddMemcpyNode(&node, graph, nullptr, 0, &copy), "cudaGraphAddMemcpyNode"};
+}
+
+NativeResult set_native(const NodeTarget& target, const cudaMemcpy3DParms& copy) {
+    if (target.exec != nullptr)
+        return {cudaGraphExecMemcpyNodeSetParams(target.exec, target.node, &copy), "cudaGraphExecMemcpyNodeSetParams"};
+    return {cudaGraphMemcpyNodeSetParams(target.node, &copy), "cudaGraphMemcpyNodeSetParams"};
+}
+
+cudaMemcpy3DParms read_copy(cudaGraphNode_t node) {
+    cudaMemcpy3DParms native{};
+    checked<GraphError>(cudaGraphMemcpyNodeGetParams(node, &native), "cudaGraphMemcpyNodeGetParams");
+    return native;
+}
+
+void compare(const cudaMemcpy3DParms& before, const cudaMemcpy3DParms& after, Fields& fields) {
+    fields.fixed("direction", direction(before.kind), direction(after.kind));
+    compare_side(destination_of(before), destination_of(after), fields);
+    compare_side(source_of(before), source_of(after), fields);
+    fields.fixed("extent", before.extent, after.extent);
+}
+
+std::string title(const cudaMemcpy3DParms& copy) {
+    const bool arrays = copy.dstArray != nullptr || copy.srcArray != nullptr;
+    std::string text =
+        fmt::format("memcpy {} {} x {} rows", copy.extent.width, arrays ? "elements" : "bytes", copy.extent.height);
+    if (copy.extent.depth > 1) text += fmt::format(" x {} slices", copy.extent.depth);
+    return text;
+}
+
+} // namespace cudag::detail

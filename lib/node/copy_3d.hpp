@@ -1,0 +1,52 @@
+// Copies of several dimensions, or of arrays, described as CUDA does it.
+#pragma once
+
+#include "access.hpp"
+#include "native_result.hpp"
+
+#include <cudag/detail/region_copy.hpp>
+
+#include <algorithm>
+#include <string>
+
+namespace cudag::detail {
+
+class Fields;
+
+[[nodiscard]] cudaMemcpy3DParms runtime_params(const RegionCopy& copy) noexcept;
+
+/// What is wrong if the extents differ or are 0, a side is null, or a pitch too small; empty if nothing is.
+[[nodiscard]] std::string problem_of(const RegionCopy& copy);
+/// Why CUDA cannot give `next` to a node that has `current` in an exec: only if it is the same.
+[[nodiscard]] std::string problem_in_exec(const cudaMemcpy3DParms& current, const cudaMemcpy3DParms& next);
+inline constexpr const char* only_1d_in_exec =
+    "CUDA updates 1D copies only; change the Graph with Graph::update, and instantiate() it again";
+/// Why a body takes no such copy, and what to do; null if it takes it. Throws GraphError if CUDA does not tell.
+[[nodiscard]] const char* why_not_in_body(const cudaMemcpy3DParms& copy);
+
+[[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const cudaMemcpy3DParms& copy);
+[[nodiscard]] NativeResult set_native(const NodeTarget& target, const cudaMemcpy3DParms& copy);
+/// Of any memcpy node.
+[[nodiscard]] cudaMemcpy3DParms read_copy(cudaGraphNode_t node);
+
+void compare(const cudaMemcpy3DParms& before, const cudaMemcpy3DParms& after, Fields& fields);
+/// "memcpy 16 bytes x 3 rows x 2 slices"; elements instead of bytes where an array takes part.
+[[nodiscard]] std::string title(const cudaMemcpy3DParms& copy);
+
+/// From the first byte of the memory of a side to its last one.
+template <class Use>
+void for_each_access(const cudaMemcpy3DParms& copy, const Use& use) {
+    const cudaExtent& extent = copy.extent;
+    const bool arrays = copy.dstArray != nullptr || copy.srcArray != nullptr; // CUDA counts elements then
+    const auto use_side = [&](const cudaPitchedPtr& memory, const cudaPos& from, AccessKind kind) {
+        if (memory.ptr == nullptr) return;
+        const std::size_t row = arrays ? memory.xsize : extent.width;
+        const std::size_t rows = (extent.depth - 1) * memory.ysize + extent.height - 1;
+        const std::size_t first = (from.z * memory.ysize + from.y) * memory.pitch + (arrays ? 0 : from.x);
+        use(access_of(static_cast<const char*>(memory.ptr) + first, rows * memory.pitch + row, kind));
+    };
+    use_side(copy.dstPtr, copy.dstPos, AccessKind::write);
+    use_side(copy.srcPtr, copy.srcPos, AccessKind::read);
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,31 @@
+// Nodes that record events, or wait for them.
+#pragma once
+
+#include "native_result.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+
+namespace cudag::detail {
+
+class Fields;
+
+struct EventParams {
+    cudaEvent_t event;
+    bool records; ///< else it waits
+};
+
+/// What is wrong if the event is null; empty if nothing is.
+[[nodiscard]] std::string problem_of(const EventParams& event);
+
+[[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const EventParams& event);
+[[nodiscard]] NativeResult set_native(const NodeTarget& target, const EventParams& event);
+[[nodiscard]] EventParams read_event(cudaGraphNode_t node, bool records);
+
+void compare(const EventParams& before, const EventParams& after, Fields& fields);
+
+template <class Use>
+void for_each_access(const EventParams&, const Use&) {}
+
+} // namespace cudag::detail

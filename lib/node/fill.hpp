@@ -1,0 +1,34 @@
+// Fills of memory.
+#pragma once
+
+#include "access.hpp"
+#include "native_result.hpp"
+
+#include <cudag/detail/operand.hpp>
+
+#include <string>
+
+namespace cudag::detail {
+
+class Fields;
+
+/// What is wrong if the range is empty or null, or its pitch is too small or no multiple of an element; empty if
+/// nothing is.
+[[nodiscard]] std::string problem_of(const SetParams& set);
+/// Why CUDA cannot give `next` to a node that has `current` in an exec; empty if it can, or says itself why not.
+[[nodiscard]] std::string problem_in_exec(const SetParams& current, const SetParams& next);
+
+[[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set);
+[[nodiscard]] NativeResult set_native(const NodeTarget& target, const SetParams& set);
+[[nodiscard]] SetParams read_set(cudaGraphNode_t node);
+
+void compare(const SetParams& before, const SetParams& after, Fields& fields);
+[[nodiscard]] std::string title(const SetParams& set);
+
+template <class Use>
+void for_each_access(const SetParams& set, const Use& use) {
+    const std::size_t rows_before = (set.height - 1) * set.pitch;
+    use(access_of(set.destination, rows_before + set.size * set.element_bytes, AccessKind::write));
+}
+
+} // namespace cudag::detail

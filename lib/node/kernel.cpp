@@ -1,0 +1,206 @@
+// Launches of kernels.
+#include "kernel.hpp"
+
+#include "cuda/driver.hpp"
+#include "cuda/kernel_name.hpp"
+#include "fields.hpp"
+#include "kernel_attributes.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Where a copy has its attributes, or has them once they are read: between the block and the values.
+constexpr std::size_t attribute_place =
+    (sizeof(LaunchConfig) + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
+std::size_t attribute_bytes(const KernelParams& kernel) noexcept {
+    return kernel.attributes != nullptr || kernel.unread != nullptr ? attribute_place : 0;
+}
+
+/// One argument of a kernel, as raw bytes.
+struct ArgumentBytes {
+    const std::byte* data;
+    Parameter parameter;
+
+    bool operator==(const ArgumentBytes& other) const { return std::memcmp(data, other.data, parameter.size) == 0; }
+};
+
+template <class T>
+T value_at(const std::byte* data) {
+    T value;
+    std::memcpy(&value, data, sizeof value);
+    return value;
+}
+
+/// Reads `data` as one of `T...`, which differ in size; as bytes if none has the size.
+template <class... T>
+std::string number_text(const ArgumentBytes& bytes) {
+    std::string result;
+    const auto try_as = [&]<class N>(N*) {
+        if (sizeof(N) == bytes.parameter.size) result = fmt::format("{}", value_at<N>(bytes.data));
+    };
+    (try_as(static_cast<T*>(nullptr)), ...);
+    return result;
+}
+
+std::string argument_text(const ArgumentBytes& bytes) {
+    std::string result;
+    switch (bytes.parameter.type) {
+    case ParameterType::pointer:
+        result = fmt::format("{}", value_at<const void*>(bytes.data));
+        break;
+    case ParameterType::floating_point:
+        result = number_text<float, double>(bytes);
+        break;
+    case ParameterType::signed_integer:
+        result = number_text<std::int8_t, std::int16_t, std::int32_t, std::int64_t>(bytes);
+        break;
+    case ParameterType::unsigned_integer:
+        result = number_text<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(bytes);
+        break;
+    case ParameterType::span:
+    case ParameterType::object:
+        break;
+    }
+    if (!result.empty()) return result;
+    constexpr std::uint32_t shown = 32;
+    for (std::uint32_t i = 0; i < std::min(bytes.parameter.size, shown); ++i)
+        result += fmt::format("{:02x}", std::to_integer<unsigned>(bytes.data[i]));
+    if (bytes.parameter.size > shown) result += "...";
+    return "0x" + result;
+}
+
+void compare_argument(std::uint32_t index, const ArgumentBytes& before, const ArgumentBytes& after,
+                      bool is_any_condition, Fields& fields) {
+    const auto note = [&](std::string&& old_text, std::string&& new_text) {
+        fields.differ([&] {
+            return FieldDifference{DifferenceKind::parameter, fmt::format("argument {}", index), std::move(old_text),
+                                   std::move(new_text), false};
+        });
+    };
+    if (!is_any_condition) {
+        if (!(before == after)) note(argument_text(before), argument_text(after));
+        return;
+    }
+    const SameConditions& conditions = fields.conditions();
+    const auto old_handle = value_at<cudaGraphConditionalHandle>(before.data);
+    const auto new_handle = value_at<cudaGraphConditionalHandle>(after.data);
+    if (!conditions.same(old_handle, new_handle))
+        note(conditions.name_before(old_handle), conditions.name_after(new_handle));
+}
+
+} // namespace
+
+bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept {
+    return &a == &b || (a.count == b.count && std::equal(a.parameters, a.parameters + a.count, b.parameters,
+                                                         [](const Parameter& p, const Parameter& q) {
+                                                             return p.offset == q.offset && p.size == q.size;
+                                                         }));
+}
+
+bool same_types(const KernelSignature& a, const KernelSignature& b) noexcept {
+    return &a == &b ||
+           (a.count == b.count &&
+            std::equal(a.parameters, a.parameters + a.count, b.parameters, [](const Parameter& p, const Parameter& q) {
+                return p.cpp_type != nullptr && q.cpp_type != nullptr && *p.cpp_type == *q.cpp_type;
+            }));
+}
+
+bool same_kernel_types(const KernelParams& a, const KernelParams& b) {
+    if (!same_layout(*a.signature, *b.signature)) return false;
+    return a.function == b.function || (a.symbol != nullptr && a.symbol == b.symbol) ||
+           (a.kernel != nullptr && a.kernel == b.kernel) || same_parameters(a.function, b.function);
+}
+
+LaunchConfig config_of(const KernelParams& kernel) noexcept {
+    LaunchConfig config = kernel.attributes != nullptr ? *kernel.attributes : LaunchConfig();
+    config.grid = kernel.shape.grid;
+    config.block = kernel.shape.block;
+    config.shared_bytes = kernel.shape.shared_bytes;
+    return config;
+}
+
+void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept {
+    copy.attributes = new (copy.values - attribute_place) LaunchConfig(config);
+}
+
+NativeResult set_native(const NodeTarget& target, const CUDA_KERNEL_NODE_PARAMS& params) {
+    if (target.exec != nullptr)
+        return {to_runtime(driver().graph_exec_kernel_node_set_params(target.exec, target.node, &params)),
+                "cuGraphExecKernelNodeSetParams", Api::driver};
+    return {to_runtime(driver().graph_kernel_node_set_params(target.node, &params)), "cuGraphKernelNodeSetParams",
+            Api::driver};
+}
+
+NativeResult set_native(const NodeTarget& target, const KernelParams& kernel) {
+    const ArgumentPointers arguments(kernel);
+    return set_native(target, driver_params(kernel.function, kernel.shape, arguments.get()));
+}
+
+std::size_t trailing_bytes(const KernelParams& kernel) noexcept {
+    return attribute_bytes(kernel) + kernel.signature->bytes;
+}
+
+void copy_trailing(const KernelParams& from, KernelParams& copy, std::byte* place) noexcept {
+    copy.values = place + attribute_bytes(from);
+    if (from.attributes != nullptr) copy.attributes = new (place) LaunchConfig(*from.attributes);
+    std::memcpy(copy.values, from.values, from.signature->bytes);
+}
+
+void assign(KernelParams& copy, const KernelParams& from) noexcept {
+    std::byte* const values = copy.values;
+    const LaunchConfig* const attributes = copy.attributes;
+    copy = from;
+    copy.values = values;
+    copy.attributes = attributes;
+    std::memcpy(values, from.values, from.signature->bytes);
+}
+
+void compare(const KernelParams& before, const KernelParams& after, Fields& fields) {
+    const LaunchConfig old_config = full_config(before);
+    const LaunchConfig new_config = full_config(after);
+    if (before.function != after.function)
+        fields.differ([&] {
+            return FieldDifference{DifferenceKind::function, "kernel", kernel_name(before.function),
+                                   kernel_name(after.function), false};
+        });
+    fields.field("grid", old_config.grid, new_config.grid);
+    fields.field("block", old_config.block, new_config.block);
+    fields.field("shared_bytes", old_config.shared_bytes, new_config.shared_bytes);
+    if (has_attributes(old_config) || has_attributes(new_config))
+        for (const LaunchAttribute& attribute : launch_attributes())
+            fields.field(attribute.name, attribute.text(old_config), attribute.text(new_config),
+                         DifferenceKind::attribute, attribute.rules.needs_instantiate);
+    const KernelSignature& signature = *before.signature;
+    if (!same_layout(signature, *after.signature)) {
+        fields.field("number of arguments", signature.count, after.signature->count);
+        fields.field("bytes of arguments", signature.bytes, after.signature->bytes);
+        return;
+    }
+    for (std::uint32_t i = 0; i < signature.count; ++i) {
+        // an adopted node's signature has no types
+        const bool typed = signature.parameters[i].type != ParameterType::object;
+        const Parameter& parameter = typed ? signature.parameters[i] : after.signature->parameters[i];
+        const bool is_any_condition =
+            is_condition(signature.parameters[i]) || is_condition(after.signature->parameters[i]);
+        const ArgumentBytes old_value{before.values + parameter.offset, parameter};
+        const ArgumentBytes new_value{after.values + parameter.offset, parameter};
+        compare_argument(i, old_value, new_value, is_any_condition, fields);
+    }
+}
+
+std::string title(const KernelParams& kernel) {
+    const LaunchConfig config = full_config(kernel);
+    return fmt::format("{} <<<({}, {}, {}), ({}, {}, {})>>>{}", kernel_name(kernel.function), config.grid.x,
+                       config.grid.y, config.grid.z, config.block.x, config.block.y, config.block.z,
+                       describe_attributes(config));
+}
+
+} // namespace cudag::detail
