@@ -2,8 +2,8 @@
 """Builds and runs this folder's project as users would.
 
 `subproject`: with cudag as a Meson subproject, whose libraries are those of a given build, which compiled the same sources
-already. `whole`: the same, compiled anew, without precompiled headers, so that each source includes what it uses, and
-installed from there. `installed`: with what a given build installs, by pkg-config, by Meson and by CMake.
+already, and with what that project installs. `installed`: with what a given build installs, by pkg-config, by Meson and by
+CMake. The consumer's compiler is $CXX, whichever made the libraries.
 """
 import argparse
 import os
@@ -62,7 +62,8 @@ class Consumer:
         return build
 
     def as_subproject(self, built):
-        build = self.set_up()
+        prefix = self.work / "prefix"
+        build = self.set_up("--prefix", prefix, "--libdir", "lib")
         for name in ("libcudag.so.*", "subprojects/cudart-cpu/libcudart-cpu.so.*"):
             for library in built.glob(name):
                 if library.is_file() and not library.is_symlink():
@@ -72,14 +73,7 @@ class Consumer:
         for command in own:
             run("sh", "-c", command, cwd=build)
         self.run_program(build / "consumer")
-
-    def as_whole(self):
-        prefix = self.work / "prefix"
-        strict = ["-Dcudag:werror=true", *(["-Dcudart-cpu:werror=true"] if self.runtime == "cpu" else [])]
-        build = self.set_up("--prefix", prefix, "--libdir", "lib", "-Db_pch=false", *strict)
-        run(*self.meson, "compile", "-C", build)
-        self.run_program(build / "consumer")
-        run(*self.meson, "install", "-C", build, "--quiet")
+        run(*self.meson, "install", "-C", build, "--no-rebuild", "--quiet")
         self.take_installed(prefix, "lib", build)
 
     def install(self, build, prefix, libdir):
@@ -162,7 +156,6 @@ def main():
     parser.add_argument("--gpu", choices=["yes", "no"], required=True)
     parser.add_argument("--nvcc", default="", help="the toolkit's nvcc, if it has one")
     ways = parser.add_subparsers(dest="way", required=True)
-    ways.add_parser("whole")
     ways.add_parser("subproject").add_argument("build", type=Path)
     installed = ways.add_parser("installed")
     for name in ("build", "prefix", "libdir"):
@@ -173,9 +166,6 @@ def main():
             consumer = Consumer(given, Path(folder))
             if given.way == "subproject":
                 consumer.as_subproject(given.build)
-                return
-            if given.way == "whole":
-                consumer.as_whole()
                 consumer.by_pkg_config()
                 return
             consumer.install(given.build, given.prefix, given.libdir)

@@ -36,14 +36,16 @@ TEST_CASE("an owner that CUDA cannot make is not made", "[unit][faults]") {
 }
 
 TEST_CASE("an allocation that fails says what was wanted", "[unit][faults]") {
+    const auto on_device = [] { return cudag::DeviceBuffer<double>(100); };
+    const auto on_host = [] { return cudag::PinnedBuffer<short>(100); };
     cudart_cpu::fail_call(1, cudaErrorMemoryAllocation);
-    CHECK_THROWS_MATCHES(cudag::DeviceBuffer<double>(100), cudag::Error,
+    CHECK_THROWS_MATCHES(on_device(), cudag::Error,
                          MessageMatches(StartsWith("cudag: DeviceBuffer of 100 elements of 8 bytes at ") &&
-                                        ContainsSubstring("faults_stream_cpu.cpp:40: cudaMalloc: ")));
+                                        ContainsSubstring("faults_stream_cpu.cpp:39: cudaMalloc: ")));
     cudart_cpu::fail_call(1, cudaErrorMemoryAllocation);
-    CHECK_THROWS_MATCHES(cudag::PinnedBuffer<short>(100), cudag::Error,
+    CHECK_THROWS_MATCHES(on_host(), cudag::Error,
                          MessageMatches(StartsWith("cudag: PinnedBuffer of 100 elements of 2 bytes at ") &&
-                                        ContainsSubstring("faults_stream_cpu.cpp:44: cudaMallocHost: ")));
+                                        ContainsSubstring("faults_stream_cpu.cpp:40: cudaMallocHost: ")));
 }
 
 TEST_CASE("a call on a stream or an event that fails leaves it usable", "[unit][faults]") {

@@ -78,8 +78,9 @@ TEST_CASE("a buffer of no elements needs no device", "[unit][ownership]") {
 
 TEST_CASE("a buffer of more elements than there are addresses is refused before CUDA is asked", "[unit][ownership]") {
     constexpr std::size_t half = std::size_t{1} << 63U;
+    const auto allocate = [&] { return cudag::DeviceBuffer<int>(half); };
     CHECK_THROWS_MATCHES(
-        cudag::DeviceBuffer<int>(half), cudag::Error,
+        allocate(), cudag::Error,
         MessageMatches(StartsWith("cudag: DeviceBuffer of 9223372036854775808 elements of 4 bytes at ") &&
                        EndsWith("ownership.cpp:81: the size overflows; ask for fewer elements")));
     CHECK_THROWS_MATCHES(
