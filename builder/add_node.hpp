@@ -26,6 +26,15 @@ Node append_new(GraphState& graph, NodeKind kind, const NodeParams& params, Owne
     return graph.append(node, {kind, params, {}, where}, std::move(owners));
 }
 
+/// A copy in the graph's memory.
+template <class Params>
+NodeParams store_params(GraphState& graph, const Params& params) {
+    if constexpr (requires { trailing_bytes(params); })
+        return copy_params(graph.memory().resource(), &params);
+    else
+        return graph.memory().store(params);
+}
+
 /// Adds a node that does what `params`, of a kind in lib/node, say. Throws GraphError if the graph takes no such node
 /// now, or something is wrong with them.
 template <class Params>
@@ -35,7 +44,7 @@ Node add_node(GraphState& graph, NodeKind kind, const Params& params, Owners&& o
         require_sound(params, [&] { return new_node_subject(kind, where); });
     for_each_access(params, [&](const Access& access) { require_unfreed(graph, access, kind, where); });
     require_body_copy(graph, kind, &params, where);
-    return append_new(graph, kind, copy_params(graph.memory().resource(), &params), std::move(owners), where,
+    return append_new(graph, kind, store_params(graph, params), std::move(owners), where,
                       [&](cudaGraphNode_t& node) { return add_native(node, graph.native(), params); });
 }
 

@@ -45,6 +45,7 @@ Owners next_owners(const Owners& current, Owners&& fresh, void* const* values) {
 /// One update of an exec's node.
 class ExecUpdate {
   public:
+    static constexpr bool of_exec = true;
     ExecUpdate(ExecState& exec, const Node& node)
         : exec_(exec), node_(exec.node_of(node)), shadow_(exec.shadow(node_)) {}
 
@@ -78,6 +79,7 @@ class ExecUpdate {
 /// One update of a graph's node.
 class GraphUpdate {
   public:
+    static constexpr bool of_exec = false;
     GraphUpdate(const GraphState& root, const Node& node)
         : graph_(graph_of(root, node)), lock_(graph_.lock()), node_(graph_.updated(GraphState::index_unchecked(node))) {
     }
@@ -129,12 +131,26 @@ void update_in(const UpdateTarget& target, const Node& node, const Update& updat
         update(GraphUpdate(*target.graph, node));
 }
 
-template <class NodeUpdate>
-void set_params(NodeUpdate& update, const NodeParams& next, Owners&& owners) {
+/// What `Params` of a node are; null for a node of another kind.
+template <class Params, class NodeUpdate>
+const Params* params_as(const NodeUpdate& update) {
+    const auto* params = std::get_if<const Params*>(&update.params());
+    return params == nullptr ? nullptr : *params;
+}
+
+/// Gives a node `next`, of any kind but a kernel's.
+template <class NodeUpdate, class Params>
+void set_params(NodeUpdate& update, const Params& next, Owners&& owners) {
+    const auto subject = [&] { return update.subject(); };
+    const NodeParams params = &next;
+    if constexpr (requires { problem_of(next); }) require_sound<UpdateError>(next, subject);
+    if constexpr (NodeUpdate::of_exec) require_exec_takes(update.params(), params, subject);
+    if (const std::string problem = problem_in_update(update.params(), params); !problem.empty())
+        refuse<UpdateError>(problem, subject());
     update.prepare(std::move(owners), nullptr);
-    if (const NativeResult result = update.set(next); result.status != cudaSuccess)
-        raise_update(result, next, update.subject());
-    assign_params(update.params(), next);
+    if (const NativeResult result = update.set(params); result.status != cudaSuccess)
+        raise_update(result, params, subject());
+    assign_params(update.params(), params);
     update.commit();
 }
 
@@ -201,10 +217,9 @@ void set_call(NodeUpdate& update, const KernelCall& call, const KernelParams& cu
 }
 
 /// CUDA fixes that it finds out the direction by itself, as it does for copies captured with cudaMemcpyDefault.
-CopyParams keep_default_direction(const CopyParams& copy, const NodeParams& current) noexcept {
+CopyParams keep_default_direction(const CopyParams& copy, const CopyParams* current) noexcept {
     CopyParams next = copy;
-    const auto* known = std::get_if<const CopyParams*>(&current);
-    if (known != nullptr && (*known)->kind == cudaMemcpyDefault) next.kind = cudaMemcpyDefault;
+    if (current != nullptr && current->kind == cudaMemcpyDefault) next.kind = cudaMemcpyDefault;
     return next;
 }
 
@@ -222,73 +237,52 @@ void update_kernel(const UpdateTarget& target, const Node& node, const KernelCal
 
 void update_launch(const UpdateTarget& target, const Node& node, const LaunchConfig& config) {
     update_in(target, node, [&](auto update) {
-        const auto* current = std::get_if<const KernelParams*>(&update.params());
+        const KernelParams* current = params_as<KernelParams>(update);
         if (current == nullptr)
             refuse<UpdateError>("it is no kernel node, and has no launch configuration", update.subject());
-        const std::vector<void*> unchanged((*current)->signature->count + 1);
-        set_call(update, {nullptr, (*current)->signature, &config, unchanged.data(), nullptr}, **current, {});
+        const std::vector<void*> unchanged(current->signature->count + 1);
+        set_call(update, {nullptr, current->signature, &config, unchanged.data(), nullptr}, *current, {});
     });
 }
 
 void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners) {
     update_in(target, node, [&](auto update) {
-        const auto subject = [&] { return update.subject(); };
-        require_sound<UpdateError>(copy, subject);
-        const CopyParams next = keep_default_direction(copy, update.params());
-        if (target.exec != nullptr) require_exec_takes(update.params(), &next, subject);
-        require_same_copy(update.params(), &next, subject);
-        set_params(update, &next, std::move(owners));
+        set_params(update, keep_default_direction(copy, params_as<CopyParams>(update)), std::move(owners));
     });
 }
 
 void update_region_copy(const UpdateTarget& target, const Node& node, const RegionCopy& copy) {
     update_in(target, node, [&](auto update) {
-        const auto subject = [&] { return update.subject(); };
-        require_sound<UpdateError>(copy, subject);
-        const cudaMemcpy3DParms native = runtime_params(copy);
-        if (target.exec != nullptr) require_exec_takes(update.params(), &native, subject);
-        require_same_copy(update.params(), &native, subject);
-        set_params(update, &native, {});
+        require_sound<UpdateError>(copy, [&] { return update.subject(); });
+        set_params(update, runtime_params(copy), {});
     });
 }
 
 void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners) {
-    update_in(target, node, [&](auto update) {
-        const auto subject = [&] { return update.subject(); };
-        require_sound<UpdateError>(set, subject);
-        if (target.exec != nullptr) require_exec_takes(update.params(), &set, subject);
-        set_params(update, &set, std::move(owners));
-    });
+    update_in(target, node, [&](auto update) { set_params(update, set, std::move(owners)); });
 }
 
 void update_host(const UpdateTarget& target, const Node& node, HostTask&& task) {
     update_in(target, node, [&](auto update) {
         const auto owned = std::make_shared<HostTask>(std::move(task));
-        const cudaHostNodeParams native{run_host_task, owned.get()};
-        set_params(update, &native, Owners{{0, owned}});
+        set_params(update, cudaHostNodeParams{run_host_task, owned.get()}, Owners{{0, owned}});
     });
 }
 
 void update_semaphores(const UpdateTarget& target, const Node& node, std::span<const SemaphoreOperation> operations,
                        Owners&& owners) {
+    std::vector<SemaphoreOperation> list(operations.begin(), operations.end());
     update_in(target, node, [&](auto update) {
-        const SemaphoreParams& current = *std::get<const SemaphoreParams*>(update.params());
-        std::vector<SemaphoreOperation> list(operations.begin(), operations.end());
-        const SemaphoreParams next{current.signals, static_cast<std::uint32_t>(list.size()), list.data()};
-        require_sound<UpdateError>(next, [&] { return update.subject(); });
-        if (next.count != current.count)
-            refuse<UpdateError>(fmt::format("the node has {} semaphores, the update {}; CUDA fixes the number",
-                                            current.count, next.count),
-                                update.subject());
-        set_params(update, &next, std::move(owners));
+        const bool signals = std::get<const SemaphoreParams*>(update.params())->signals;
+        set_params(update, SemaphoreParams{signals, static_cast<std::uint32_t>(list.size()), list.data()},
+                   std::move(owners));
     });
 }
 
 void update_event(const UpdateTarget& target, const Node& node, cudaEvent_t event, Owners&& owners) {
     update_in(target, node, [&](auto update) {
-        const EventParams next{event, std::get<const EventParams*>(update.params())->records};
-        require_sound<UpdateError>(next, [&] { return update.subject(); });
-        set_params(update, &next, std::move(owners));
+        const bool records = std::get<const EventParams*>(update.params())->records;
+        set_params(update, EventParams{event, records}, std::move(owners));
     });
 }
 

@@ -20,15 +20,4 @@ void require_exec_takes(const NodeParams& current, const NodeParams& next, const
         refuse<UpdateError>(problem, subject());
 }
 
-/// Throws UpdateError if a copy between ranges would become one between regions, or the reverse.
-template <class MakeSubject>
-void require_same_copy(const NodeParams& current, const NodeParams& next, const MakeSubject& subject) {
-    if (current.index() == next.index()) return;
-    const bool ranges = std::holds_alternative<const CopyParams*>(current);
-    refuse<UpdateError>(ranges ? "the node copies a range, the update gives regions; make the node with memcpy2d or "
-                                 "memcpy3d"
-                               : "the node copies regions, the update gives ranges; make the node with memcpy",
-                        subject());
-}
-
 } // namespace cudag::detail

@@ -61,6 +61,20 @@ void raise_update(const NativeResult& result, const NodeParams& params, Subject&
     raise_call<UpdateError>(result.status, result.operation, std::move(subject), result.api);
 }
 
+std::string problem_in_update(const NodeParams& current, const NodeParams& next) {
+    if (current.index() != next.index())
+        return std::holds_alternative<const CopyParams*>(current)
+                   ? "the node copies a range, the update gives regions; make the node with memcpy2d or memcpy3d"
+                   : "the node copies regions, the update gives ranges; make the node with memcpy";
+    const auto problem = [&next](const auto& block) -> std::string {
+        if constexpr (requires { problem_in_update(*block, *block); })
+            return problem_in_update(*block, *std::get<std::decay_t<decltype(block)>>(next));
+        else
+            return {};
+    };
+    return std::visit(problem, current);
+}
+
 std::string problem_in_exec(const NodeParams& current, const NodeParams& next) {
     if (current.index() != next.index()) return only_1d_in_exec; // two ways in which copies are described
     const auto problem = [&next](const auto& block) -> std::string {

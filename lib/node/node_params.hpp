@@ -38,6 +38,8 @@ using NodeParams =
 /// Throws UpdateError for a call that has failed.
 [[noreturn]] void raise_update(const NativeResult& result, const NodeParams& params, Subject&& subject);
 
+/// Why no update can give `next` to a node that has `current`, in a graph or an exec; empty if it can.
+[[nodiscard]] std::string problem_in_update(const NodeParams& current, const NodeParams& next);
 /// Why CUDA cannot give `next` to a node that has `current` in an exec; empty if it can, or says itself why not.
 [[nodiscard]] std::string problem_in_exec(const NodeParams& current, const NodeParams& next);
 /// Why a body takes no copy with these parameters, and what to do; null if it takes it, or they are of no copy.

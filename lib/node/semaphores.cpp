@@ -59,6 +59,11 @@ std::string problem_of(const SemaphoreParams& semaphores) {
     return {};
 }
 
+std::string problem_in_update(const SemaphoreParams& current, const SemaphoreParams& next) {
+    if (next.count == current.count) return {};
+    return fmt::format("the node has {} semaphores, the update {}; CUDA fixes the number", current.count, next.count);
+}
+
 NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SemaphoreParams& semaphores) {
     if (semaphores.signals)
         return {cudaGraphAddExternalSemaphoresSignalNode(&node, graph, nullptr, 0, Signals(semaphores.list()).get()),

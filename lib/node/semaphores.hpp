@@ -27,6 +27,8 @@ struct SemaphoreParams {
 
 /// What is wrong if there are no operations, or a semaphore is null; empty if nothing is.
 [[nodiscard]] std::string problem_of(const SemaphoreParams& semaphores);
+/// Why no update can give `next` to a node that has `current`; empty if it can.
+[[nodiscard]] std::string problem_in_update(const SemaphoreParams& current, const SemaphoreParams& next);
 
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SemaphoreParams& semaphores);
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const SemaphoreParams& semaphores);

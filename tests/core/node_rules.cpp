@@ -1,0 +1,28 @@
+// What the table of node kinds says, also of kinds that it does not have.
+#include "node/rules.hpp"
+
+#include "catch.hpp"
+
+using cudag::NodeKind;
+using cudag::detail::DeviceLaunch;
+using cudag::detail::KindRules;
+using cudag::detail::rules_of;
+
+TEST_CASE("each kind of node has its row, under its name", "[node]") {
+    CHECK(rules_of(NodeKind::kernel).name == "kernel");
+    CHECK(rules_of(NodeKind::wait_semaphore).kind == NodeKind::wait_semaphore);
+    CHECK(to_string(NodeKind::conditional) == "conditional");
+}
+
+TEST_CASE("a kind that cudag does not know is for CUDA to judge, but for what cudag promises", "[node]") {
+    const auto batch = static_cast<NodeKind>(12); // cudaGraphNodeType has no such value, the driver has
+    const KindRules& rules = rules_of(batch);
+    CHECK(to_string(batch) == "unknown");
+    CHECK(rules.can_be_cloned);
+    CHECK(rules.can_have_execs);
+    CHECK(rules.allowed_in_child);
+    CHECK_FALSE(rules.allowed_in_body);
+    CHECK_FALSE(rules.can_be_disabled);
+    CHECK(rules.device_launch == DeviceLaunch::refused);
+    CHECK(rules.read == nullptr);
+}
