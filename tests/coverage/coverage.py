@@ -144,7 +144,7 @@ class Library:
     @staticmethod
     def tests(folder):
         names = set()
-        for path in sorted(folder.glob("*.cpp")):
+        for path in sorted(folder.rglob("*.cpp")):
             for found in re.finditer(r'\bTEST_CASE\(\s*((?:"(?:[^"\\]|\\.)*"\s*)+)', path.read_text()):
                 names.add("".join(re.findall(r'"((?:[^"\\]|\\.)*)"', found[1])))
         return names
