@@ -1,0 +1,67 @@
+// cudaMallocArray and cudaMalloc3DArray, and what CUDA says about an array.
+#include "capture/capture_rules.hpp"
+#include "memory/arrays.hpp"
+#include "runtime/call.hpp"
+#include "stream/stream.hpp"
+
+using namespace cudart_cpu::detail;
+
+namespace {
+
+void allocate_array(cudaArray_t* array, const cudaChannelFormatDesc* desc, const cudaExtent& extent, unsigned flags) {
+    require_pointer(array, "array");
+    require_pointer(desc, "desc");
+    refuse_unsafe_call();
+    *array = register_array(std::make_shared<Array>(*desc, extent, flags));
+}
+
+} // namespace
+
+CUDART_CPU_API cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* desc, std::size_t width,
+                                           std::size_t height, unsigned flags) {
+    return api("cudaMallocArray", [&] { allocate_array(array, desc, {width, height, 0}, flags); });
+}
+
+CUDART_CPU_API cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* desc, cudaExtent extent,
+                                             unsigned flags) {
+    return api("cudaMalloc3DArray", [&] { allocate_array(array, desc, extent, flags); });
+}
+
+CUDART_CPU_API cudaError_t cudaFreeArray(cudaArray_t array) {
+    return api("cudaFreeArray", [&] {
+        if (array == nullptr) {
+            return;
+        }
+        array_of(array);
+        refuse_unsafe_call();
+        wait_for_all_devices();
+        destroy_array(array);
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* desc, cudaExtent* extent, unsigned* flags,
+                                            cudaArray_t array) {
+    return api("cudaArrayGetInfo", [&] {
+        const auto found = array_of(array);
+        if (desc != nullptr) {
+            *desc = found->desc;
+        }
+        if (extent != nullptr) {
+            *extent = found->extent;
+        }
+        if (flags != nullptr) {
+            *flags = found->flags;
+        }
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaGetChannelDesc(cudaChannelFormatDesc* desc, cudaArray_const_t array) {
+    return api("cudaGetChannelDesc", [&] {
+        require_pointer(desc, "desc");
+        *desc = array_of(array)->desc;
+    });
+}
+
+CUDART_CPU_API cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, cudaChannelFormatKind f) {
+    return {x, y, z, w, f};
+}

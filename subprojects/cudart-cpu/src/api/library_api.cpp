@@ -1,0 +1,146 @@
+// cudaLibrary*: PTX cannot be compiled here, so a library holds the registered kernels that its text names.
+#include "graph/graph_text.hpp"
+#include "kernel/kernel_registry.hpp"
+#include "runtime/call.hpp"
+#include "runtime/cuda_versions.hpp"
+#include "runtime/handle_table.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string_view>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+/// The names of the kernels that a PTX text has.
+struct Library {
+    bool is_ptx = false; // as with the driver, what is none is noticed when a kernel is looked for
+    std::vector<std::string> names;
+};
+
+// Never destroyed: a program's static objects may still unload their libraries when it ends.
+HandleTable<Library, cudaLibrary_t>& libraries() {
+    static auto& table = *new HandleTable<Library, cudaLibrary_t>;
+    return table;
+}
+
+constexpr std::string_view spaces = " \t\r\n";
+
+std::string without_comments(std::string_view ptx) {
+    std::string result;
+    while (!ptx.empty()) {
+        if (const bool line = ptx.starts_with("//"); line || ptx.starts_with("/*")) {
+            const std::string_view end = line ? "\n" : "*/";
+            const std::size_t at = ptx.find(end, 2);
+            ptx.remove_prefix(at == ptx.npos ? ptx.size() : at + end.size());
+            result += ' ';
+        } else {
+            result += ptx.front();
+            ptx.remove_prefix(1);
+        }
+    }
+    return result;
+}
+
+Library parse(std::string_view code) {
+    const std::string text = without_comments(code);
+    std::string_view rest = text;
+    rest.remove_prefix(std::min(rest.find_first_not_of(spaces), rest.size()));
+    if (!rest.starts_with(".version")) return {};
+    Library library{true, {}};
+    constexpr std::string_view entry = ".entry";
+    for (std::size_t at; (at = rest.find(entry)) != rest.npos;) {
+        rest.remove_prefix(at + entry.size());
+        rest.remove_prefix(std::min(rest.find_first_not_of(spaces), rest.size()));
+        const std::size_t end = std::min(rest.find_first_of(" \t\r\n({"), rest.size());
+        library.names.emplace_back(rest.substr(0, end));
+    }
+    return library;
+}
+
+cudaLibrary_t load(std::string_view code) {
+    return libraries().add(std::make_shared<Library>(parse(code)));
+}
+
+std::shared_ptr<const Library> library_of(cudaLibrary_t handle) {
+    std::shared_ptr<const Library> library = libraries().find(handle);
+    if (!library) fail(cudaErrorInvalidResourceHandle, text("library ", handle, " is not alive"));
+    return library;
+}
+
+cudaKernel_t kernel_in(const Library& library, const std::string& name) {
+    if (!library.is_ptx)
+        fail(cudaErrorNoKernelImageForDevice, "cudart-cpu: the library is no PTX text, which begins with .version");
+    if (std::ranges::find(library.names, name) == library.names.end())
+        fail(cudaErrorSymbolNotFound, text("Kernel (", name, ") cannot be found in library"));
+    const KernelEntry* kernel = find_kernel_named(name);
+    if (!kernel)
+        fail(cudaErrorSymbolNotFound,
+             text("cudart-cpu cannot compile kernel ", name,
+                  "; call cudart_cpu::register_library_kernel(name, function) with the same kernel in C++ first"));
+    return reinterpret_cast<cudaKernel_t>(const_cast<KernelEntry*>(kernel));
+}
+
+} // namespace
+
+} // namespace cudart_cpu::detail
+
+using namespace cudart_cpu::detail;
+
+// The options are for compilers: nothing depends on them here.
+CUDART_CPU_API cudaError_t CUDARTAPI cudaLibraryLoadData(cudaLibrary_t* library, const void* code, enum cudaJitOption*,
+                                                         void**, unsigned int, enum cudaLibraryOption*, void**,
+                                                         unsigned int) {
+    return api("cudaLibraryLoadData", [&] {
+        require_pointer(library, "library");
+        require_pointer(code, "code");
+        *library = load(static_cast<const char*>(code));
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaLibraryLoadFromFile(cudaLibrary_t* library, const char* fileName,
+                                                             enum cudaJitOption*, void**, unsigned int,
+                                                             enum cudaLibraryOption*, void**, unsigned int) {
+    return api("cudaLibraryLoadFromFile", [&] {
+        require_pointer(library, "library");
+        require_pointer(fileName, "fileName");
+        std::ifstream file(fileName, std::ios::binary);
+        if (!file) fail(cudaErrorFileNotFound, text("cannot read ", fileName));
+        *library = load(std::string(std::istreambuf_iterator<char>(file), {}));
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaLibraryUnload(cudaLibrary_t library) {
+    return api("cudaLibraryUnload", [&] {
+        if (!libraries().take(library))
+            fail(cudaErrorInvalidResourceHandle, text("library ", library, " is not alive"));
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaLibraryGetKernel(cudaKernel_t* pKernel, cudaLibrary_t library,
+                                                          const char* name) {
+    return api("cudaLibraryGetKernel", [&] {
+        require_pointer(pKernel, "pKernel");
+        require_pointer(name, "name");
+        *pKernel = kernel_in(*library_of(library), name);
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaLibraryGetKernelCount(unsigned int* count, cudaLibrary_t lib) {
+    return api("cudaLibraryGetKernelCount", [&] {
+        require_pointer(count, "count");
+        *count = static_cast<unsigned>(library_of(lib)->names.size());
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaLibraryEnumerateKernels(cudaKernel_t* kernels, unsigned int numKernels,
+                                                                 cudaLibrary_t lib) {
+    return api("cudaLibraryEnumerateKernels", [&] {
+        require_pointer(kernels, "kernels");
+        const std::shared_ptr<const Library> library = library_of(lib);
+        for (std::size_t i = 0; i < std::min<std::size_t>(numKernels, library->names.size()); ++i)
+            kernels[i] = kernel_in(*library, library->names[i]);
+    });
+}

@@ -1,0 +1,88 @@
+// Access to other devices' memory, and copies between devices. All devices' memory is the host's: access that was not
+// enabled is not noticed.
+#include "capture/capture_rules.hpp"
+#include "graph/graph_text.hpp"
+#include "memory/copy_submit.hpp"
+#include "runtime/call.hpp"
+#include "runtime/device_model.hpp"
+
+#include "cudart_cpu/control.hpp"
+
+#include <atomic>
+
+using namespace cudart_cpu::detail;
+
+namespace {
+
+/// Whether the first device may use the second's memory, and whether it cannot.
+std::atomic<bool> enabled[max_devices][max_devices];
+std::atomic<bool> impossible[max_devices][max_devices];
+
+std::atomic<bool>& access_of_current_to(int peer) {
+    require_device(peer);
+    return enabled[current_device()][peer];
+}
+
+void copy(void* dst, int dst_device, const void* src, int src_device, std::size_t count, cudaStream_t stream,
+          CopyCall call) {
+    require_device(dst_device);
+    require_device(src_device);
+    Stream& target = stream_of(stream);
+    refuse_capturing_now(target);
+    submit_copy(copy_1d(dst, src, count, cudaMemcpyDefault), target, call);
+}
+
+} // namespace
+
+void cudart_cpu::set_peer_access(int device, int peer, bool possible) {
+    require_device(device);
+    require_device(peer);
+    impossible[device][peer] = !possible;
+}
+
+CUDART_CPU_API cudaError_t cudaDeviceCanAccessPeer(int* can_access, int device, int peer) {
+    return api("cudaDeviceCanAccessPeer", [&] {
+        require_pointer(can_access, "canAccessPeer");
+        require_device(device);
+        require_device(peer);
+        *can_access = device != peer && !impossible[device][peer] ? 1 : 0;
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaDeviceEnablePeerAccess(int peer, unsigned flags) {
+    return api("cudaDeviceEnablePeerAccess", [&] {
+        std::atomic<bool>& access = access_of_current_to(peer);
+        if (flags != 0) {
+            fail(cudaErrorInvalidValue, text("the flags of peer access are ", flags, "; they must be 0"));
+        }
+        if (peer == current_device()) {
+            fail(cudaErrorPeerAccessUnsupported, text("device ", peer, " is no peer of its own"));
+        }
+        if (impossible[current_device()][peer]) {
+            fail(cudaErrorPeerAccessUnsupported, text("device ", current_device(), " has no access to device ", peer));
+        }
+        if (access.exchange(true)) {
+            fail(cudaErrorPeerAccessAlreadyEnabled, text("access to device ", peer, " is enabled already"));
+        }
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaDeviceDisablePeerAccess(int peer) {
+    return api("cudaDeviceDisablePeerAccess", [&] {
+        if (!access_of_current_to(peer).exchange(false)) {
+            fail(cudaErrorPeerAccessNotEnabled, text("access to device ", peer, " is not enabled"));
+        }
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaMemcpyPeer(void* dst, int dst_device, const void* src, int src_device,
+                                          std::size_t count) {
+    return api("cudaMemcpyPeer",
+               [&] { copy(dst, dst_device, src, src_device, count, nullptr, CopyCall::synchronous); });
+}
+
+CUDART_CPU_API cudaError_t cudaMemcpyPeerAsync(void* dst, int dst_device, const void* src, int src_device,
+                                               std::size_t count, cudaStream_t stream) {
+    return api("cudaMemcpyPeerAsync",
+               [&] { copy(dst, dst_device, src, src_device, count, stream, CopyCall::asynchronous); });
+}

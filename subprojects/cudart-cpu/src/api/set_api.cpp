@@ -1,0 +1,103 @@
+// cudaMemset*, on the legacy default stream or a given one.
+#include "capture/capture.hpp"
+#include "capture/capture_rules.hpp"
+#include "graph/graph_text.hpp"
+#include "memory/memory.hpp"
+#include "memory/set_submit.hpp"
+#include "runtime/call.hpp"
+#include "stream/stream.hpp"
+
+#include <vector>
+
+using namespace cudart_cpu::detail;
+
+namespace {
+
+/// Bytes only: elements of 2 and 4 bytes exist in graph nodes alone.
+cudaMemsetParams byte_fill(void* dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
+    cudaMemsetParams set{};
+    set.dst = dst;
+    set.pitch = pitch;
+    set.value = static_cast<unsigned>(value) & 0xFF;
+    set.elementSize = 1;
+    set.width = width;
+    set.height = height;
+    return set;
+}
+
+/// Throws Failure unless the box lies in the rows and slices of `memory`. A box in one slice needs none.
+void validate_box(const cudaPitchedPtr& memory, const cudaExtent& extent) {
+    if (extent.width > memory.pitch || (extent.depth > 1 && extent.height > memory.ysize)) {
+        fail(cudaErrorInvalidValue, text("a box of (", extent.width, ',', extent.height, ',', extent.depth,
+                                         ") does not fit a pitch of ", memory.pitch, " and slices of ", memory.ysize));
+    }
+}
+
+/// One fill for each slice; all are valid unless the stream captures, which looks at no memory.
+std::vector<cudaMemsetParams> slices(const cudaPitchedPtr& memory, int value, const cudaExtent& extent,
+                                     Stream& stream) {
+    std::vector<cudaMemsetParams> sets;
+    if (extent.width == 0 || extent.height == 0) {
+        return sets;
+    }
+    validate_box(memory, extent);
+    const std::size_t bytes = extent.width * extent.height * extent.depth;
+    const bool contiguous = extent.width == memory.pitch && extent.height == memory.ysize;
+    if (contiguous && extent.depth > 1) {
+        return {byte_fill(memory.ptr, 0, value, bytes, 1)};
+    }
+    const auto& validate = is_capturing(stream) ? validate_set_shape : validate_set;
+    for (std::size_t z = 0; z < extent.depth; ++z) {
+        sets.push_back(byte_fill(static_cast<char*>(memory.ptr) + z * memory.ysize * memory.pitch, memory.pitch, value,
+                                 extent.width, extent.height));
+        validate(sets.back());
+    }
+    return sets;
+}
+
+/// Without a stream, fills are asynchronous towards the host unless the host sees the memory.
+void submit_on_default_stream(const cudaMemsetParams& set) {
+    refuse_implicit_dependency_now(stream_of(nullptr));
+    const CompletionPtr done = submit_set(set, stream_of(nullptr));
+    const std::optional<Range> range = find_allocation(set.dst);
+    if (range && range->type != cudaMemoryTypeDevice) {
+        done->wait();
+    }
+}
+
+} // namespace
+
+CUDART_CPU_API cudaError_t cudaMemset(void* dst, int value, std::size_t count) {
+    return api("cudaMemset", [&] { submit_on_default_stream(byte_fill(dst, 0, value, count, 1)); });
+}
+
+CUDART_CPU_API cudaError_t cudaMemsetAsync(void* dst, int value, std::size_t count, cudaStream_t stream) {
+    return api("cudaMemsetAsync", [&] { submit_set(byte_fill(dst, 0, value, count, 1), stream_of(stream)); });
+}
+
+CUDART_CPU_API cudaError_t cudaMemset2D(void* dst, std::size_t pitch, int value, std::size_t width,
+                                        std::size_t height) {
+    return api("cudaMemset2D", [&] { submit_on_default_stream(byte_fill(dst, pitch, value, width, height)); });
+}
+
+CUDART_CPU_API cudaError_t cudaMemset2DAsync(void* dst, std::size_t pitch, int value, std::size_t width,
+                                             std::size_t height, cudaStream_t stream) {
+    return api("cudaMemset2DAsync",
+               [&] { submit_set(byte_fill(dst, pitch, value, width, height), stream_of(stream)); });
+}
+
+CUDART_CPU_API cudaError_t cudaMemset3D(cudaPitchedPtr memory, int value, cudaExtent extent) {
+    return api("cudaMemset3D", [&] {
+        for (const cudaMemsetParams& set : slices(memory, value, extent, stream_of(nullptr))) {
+            submit_on_default_stream(set);
+        }
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaMemset3DAsync(cudaPitchedPtr memory, int value, cudaExtent extent, cudaStream_t stream) {
+    return api("cudaMemset3DAsync", [&] {
+        for (const cudaMemsetParams& set : slices(memory, value, extent, stream_of(stream))) {
+            submit_set(set, stream_of(stream));
+        }
+    });
+}

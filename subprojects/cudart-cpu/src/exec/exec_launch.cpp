@@ -1,0 +1,137 @@
+// Execs launched, uploaded and destroyed.
+#include "exec_launch.hpp"
+#include "capture/capture_rules.hpp"
+#include "exec_conditional.hpp"
+#include "exec_device_launch.hpp"
+#include "exec_order.hpp"
+#include "exec_run.hpp"
+#include "kernel/kernel_registry.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <utility>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+std::vector<std::string> names(const LaunchGraph& graph, const std::vector<std::uint32_t>& order) {
+    std::vector<std::string> result;
+    result.reserve(order.size());
+    for (const std::uint32_t node : order)
+        if (std::string name = name_of(graph, node); !name.empty()) result.push_back(std::move(name));
+    return result;
+}
+
+/// Draws an order for each body that is run, each time.
+class BodyDraws {
+  public:
+    explicit BodyDraws(Draw draw) : draw_(draw) {}
+
+    Draw next() noexcept {
+        constexpr std::uint64_t odd = 0x9e3779b97f4a7c15;
+        return {draw_.seed + odd * ++bodies_, draw_.launch};
+    }
+
+  private:
+    Draw draw_;
+    std::atomic<std::uint64_t> bodies_{0};
+};
+
+std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const std::vector<WorkPointer>& staged,
+                                     const RunBody& run_body) {
+    std::vector<WorkPointer> works;
+    works.reserve(graph.nodes.size());
+    for (const LaunchNode& node : graph.nodes) {
+        const bool decides = node.enabled && !node.bodies.empty();
+        works.push_back(decides ? conditional_run(node, run_body) : node.enabled ? node.work : nullptr);
+    }
+    for (std::size_t i = 0; i < staged.size(); ++i)
+        works[graph.staged[i]] = staged[i];
+    std::vector<std::uint32_t> order = draw_order(graph.shape, draw);
+    run_nodes(graph.shape, works, order, schedule_workers());
+    return order;
+}
+
+using Launches = std::vector<std::shared_ptr<const Launch>>;
+
+/// Those that kernels have launched stand in the order in which they run.
+Launches run_alone(const Launch& launch) {
+    const ExecSnapshot& snapshot = *launch.snapshot;
+    snapshot.condition_values->begin_launch(snapshot.conditions);
+    LaunchContext context{*snapshot.condition_values, launch};
+    const LaunchScope scope(&context);
+    BodyDraws draws(launch.draw);
+    RunBody run_body = [&](const std::shared_ptr<const LaunchGraph>& body) {
+        run_graph(*body, draws.next(), {}, run_body);
+    };
+    std::vector<std::uint32_t> order = run_graph(*snapshot.graph, launch.draw, launch.staged, run_body);
+    note_order([graph = snapshot.graph, order = std::move(order)] { return names(*graph, order); });
+    Launches next = std::move(context.device_launches.forgotten);
+    next.insert(next.end(), context.device_launches.tail.begin(), context.device_launches.tail.end());
+    return next;
+}
+
+/// What a graph has launched runs before what was launched before it, so its tail waits for all that it forgot.
+void run(const Launch& launch) {
+    Launches stack = run_alone(launch);
+    std::ranges::reverse(stack);
+    while (!stack.empty()) {
+        const std::shared_ptr<const Launch> top = std::move(stack.back());
+        stack.pop_back();
+        const Launches next = run_alone(*top);
+        stack.insert(stack.end(), next.rbegin(), next.rend());
+    }
+}
+
+void enqueue_after_latest(Exec& exec, Stream& stream, std::function<void()> op) {
+    std::vector<CompletionPtr> after;
+    if (exec.latest) after.push_back(exec.latest);
+    exec.latest = enqueue(stream, std::move(op), std::move(after));
+}
+
+} // namespace
+
+void enqueue_launch(Exec& exec, Stream& stream) {
+    auto launch = std::make_shared<const Launch>(prepare_launch(exec));
+    const bool frees = (exec.flags() & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
+    const auto snapshot = launch->snapshot;
+    claim(snapshot->memory, frees ? Unfreed::free : Unfreed::refuse);
+    enqueue_after_latest(exec, stream, [launch = std::move(launch)] { run(*launch); });
+    use_graph_memory(snapshot->memory.all, exec.latest);
+    exec.set_uploaded();
+}
+
+void enqueue_upload(Exec& exec, Stream& stream) {
+    enqueue_after_latest(exec, stream, [] {});
+    exec.set_uploaded();
+    use_graph_memory(exec.snapshot()->memory.all, exec.latest);
+}
+
+} // namespace cudart_cpu::detail
+
+using namespace cudart_cpu::detail;
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream) {
+    return graph_api("cudaGraphUpload", [&] {
+        Stream& target = stream_of(stream);
+        refuse_capturing(target);
+        enqueue_upload(exec_of(graphExec), target);
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
+    if (is_in_kernel()) return launch_from_kernel(graphExec, stream);
+    return graph_api("cudaGraphLaunch", [&] {
+        Stream& target = stream_of(stream);
+        refuse_capturing(target);
+        enqueue_launch(exec_of(graphExec), target);
+    });
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t graphExec) {
+    return graph_api("cudaGraphExecDestroy", [&] {
+        refuse_unsafe_call_under_lock();
+        destroy_exec(graphExec);
+    });
+}

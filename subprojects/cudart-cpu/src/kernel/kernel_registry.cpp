@@ -1,0 +1,206 @@
+// The kernels that this process has registered.
+#include "kernel_registry.hpp"
+
+#include "graph/graph_text.hpp"
+#include "kernel_name.hpp"
+#include "process_modules.hpp"
+#include "runtime/call.hpp"
+#include "runtime/environment.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <link.h>
+
+#include <cstdlib>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+struct NvccKernel {
+    void** binary;
+    std::string name; ///< mangled
+};
+
+struct Registry {
+    std::shared_mutex mutex;
+    using Names = std::unordered_map<const void*, std::string>;
+    using Kernels = std::unordered_map<const void*, KernelEntry>;
+
+    /// By symbol. Elements never move and are never destroyed.
+    Kernels kernels;
+    /// Those whose module is gone: graphs may still refer to them.
+    std::list<Kernels::node_type> gone;
+    /// By symbol: what nvcc compiled.
+    std::unordered_map<const void*, NvccKernel> of_nvcc;
+    std::unordered_map<const void*, const KernelEntry*> by_kernel_handle;
+    std::unordered_map<const void*, const KernelEntry*> by_function_handle;
+    Names names;
+    std::list<Names::node_type> gone_names; ///< callers have pointers to them
+};
+
+/// Never destroyed: kernels may be launched after main().
+Registry& registry() {
+    static auto* registry = new Registry;
+    return *registry;
+}
+
+/// Where a module begins that is not the program itself; null for the program.
+const void* unloadable_module(const void* place) {
+    Dl_info info{};
+    void* extra = nullptr;
+    if (dladdr1(place, &info, &extra, RTLD_DL_LINKMAP) == 0 || extra == nullptr) return nullptr;
+    return *static_cast<const link_map*>(extra)->l_name == '\0' ? nullptr : info.dli_fbase;
+}
+
+void forget(Registry& all, Registry::Kernels::iterator kernel) {
+    const KernelEntry& entry = kernel->second;
+    all.by_kernel_handle.erase(&entry);
+    all.by_function_handle.erase(&entry.function_handle);
+    if (const auto name = all.names.find(entry.symbol); name != all.names.end())
+        all.gone_names.push_back(all.names.extract(name));
+    all.gone.push_back(all.kernels.extract(kernel));
+}
+
+std::string readable(const std::string& name) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
+                                                           std::free);
+    return demangled ? demangled.get() : name;
+}
+
+/// Throws if nvcc compiled the kernel.
+void refuse_nvcc_kernel(const void* function) {
+    const std::shared_lock lock(registry().mutex);
+    const auto found = registry().of_nvcc.find(function);
+    if (found == registry().of_nvcc.end()) return;
+    fail(cudaErrorInvalidDeviceFunction,
+         text("kernel ", readable(found->second.name),
+              " was compiled by nvcc for NVIDIA's runtime, which cudart-cpu is not; compile its .cu file as C++, by "
+              "cudag_kernels or tools/wrap_cu.py"));
+}
+
+} // namespace
+
+void note_nvcc_kernel(void** binary, const void* symbol, const char* name) {
+    Registry& all = registry();
+    const std::unique_lock lock(all.mutex);
+    all.of_nvcc.insert_or_assign(symbol, NvccKernel{binary, name});
+    if (const auto kernel = all.kernels.find(symbol); kernel != all.kernels.end()) forget(all, kernel);
+}
+
+void forget_nvcc_kernels(void** binary) noexcept {
+    Registry& all = registry();
+    const std::unique_lock lock(all.mutex);
+    std::erase_if(all.of_nvcc, [&](const auto& kernel) { return kernel.second.binary == binary; });
+}
+
+void forget_kernels(const void* place) noexcept {
+    const void* const module = is_forked_child() ? nullptr : unloadable_module(place);
+    if (module == nullptr) return;
+    Registry& all = registry();
+    const std::unique_lock lock(all.mutex);
+    for (auto kernel = all.kernels.begin(); kernel != all.kernels.end();) {
+        const auto next = std::next(kernel);
+        const KernelEntry& entry = kernel->second;
+        if (unloadable_module(entry.symbol) == module ||
+            unloadable_module(reinterpret_cast<const void*>(entry.call)) == module) {
+            forget(all, kernel);
+        }
+        kernel = next;
+    }
+}
+
+void register_kernel(const void* symbol, CallThunk call, const ParamLayout* params, std::size_t count) {
+    {
+        const std::shared_lock lock(registry().mutex);
+        if (registry().kernels.contains(symbol)) {
+            return;
+        }
+    }
+    note_kernel_module(symbol);
+    const std::unique_lock lock(registry().mutex);
+    if (registry().of_nvcc.contains(symbol)) {
+        return; // its launches say so
+    }
+    const auto [found, is_new] =
+        registry().kernels.try_emplace(symbol, symbol, call, std::vector<ParamLayout>(params, params + count));
+    if (is_new) {
+        const KernelEntry& entry = found->second;
+        registry().by_kernel_handle.emplace(&entry, &entry);
+        registry().by_function_handle.emplace(&entry.function_handle, &entry);
+    }
+}
+
+const KernelEntry* find_kernel(const void* function, Forms forms) {
+    const Registry& known = registry();
+    const std::shared_lock lock(registry().mutex);
+    if (const auto found = known.kernels.find(function); found != known.kernels.end()) {
+        return &found->second;
+    }
+    if (forms != Forms::symbol) {
+        if (const auto found = known.by_kernel_handle.find(function); found != known.by_kernel_handle.end()) {
+            return found->second;
+        }
+    }
+    if (forms == Forms::symbol_or_handles) {
+        if (const auto found = known.by_function_handle.find(function); found != known.by_function_handle.end()) {
+            return found->second;
+        }
+    }
+    return nullptr;
+}
+
+const KernelEntry& kernel_of(const void* function, cudaError_t unknown, Forms forms) {
+    if (function == nullptr) {
+        fail(cudaErrorInvalidDeviceFunction, "the kernel is NULL");
+    }
+    const KernelEntry* kernel = find_kernel(function, forms);
+    if (kernel == nullptr) {
+        refuse_nvcc_kernel(function);
+        fail(unknown, text("cudart-cpu: function ", symbol_name(function),
+                           " is not registered; call cudart_cpu::register_kernel(kernel) first"));
+    }
+    return *kernel;
+}
+
+cudaFunction_t function_of(const KernelEntry& kernel) {
+    return reinterpret_cast<cudaFunction_t>(const_cast<char*>(&kernel.function_handle));
+}
+
+void name_kernel(const void* symbol, const char* name) {
+    const std::unique_lock lock(registry().mutex);
+    registry().names.try_emplace(symbol, name);
+    registry().kernels.at(symbol).is_of_library = true;
+}
+
+const KernelEntry* find_kernel_named(const std::string& name) {
+    std::vector<const KernelEntry*> known;
+    {
+        const std::shared_lock lock(registry().mutex);
+        for (const auto& [symbol, entry] : registry().kernels)
+            known.push_back(&entry);
+    }
+    for (const KernelEntry* kernel : known)
+        if (kernel_name(*kernel) == name) return kernel;
+    return nullptr;
+}
+
+const std::string& kernel_name(const KernelEntry& kernel) {
+    {
+        const std::shared_lock lock(registry().mutex);
+        if (const auto found = registry().names.find(kernel.symbol); found != registry().names.end()) {
+            return found->second;
+        }
+    }
+    std::string name = symbol_name(kernel.symbol);
+    const std::unique_lock lock(registry().mutex);
+    return registry().names.try_emplace(kernel.symbol, std::move(name)).first->second;
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,111 @@
+// Checking and running a kernel.
+#include "graph/graph_text.hpp"
+#include "kernel_registry.hpp"
+#include "runtime/call.hpp"
+#include "runtime/device_model.hpp"
+
+#include <cudart_cpu/detail/indices.hpp>
+
+#include <string>
+#include <utility>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+[[noreturn]] void refuse(std::string reason) {
+    fail(cudaErrorInvalidValue, std::move(reason));
+}
+
+void validate_grid_dimension(char name, unsigned size, unsigned max) {
+    if (size == 0) {
+        refuse(text("Grid Dimension ", name, " must be nonzero"));
+    }
+    if (size > max) {
+        refuse(text("Grid Dimension ", name, " of ", size, " exceeds maximum value of ", max));
+    }
+}
+
+void validate_block(dim3 block) {
+    if (block.x == 0 || block.y == 0 || block.z == 0) {
+        refuse(text("Block dimensions ", block, " include one or more zero values. All dimensions must be nonzero"));
+    }
+    if (block.x > max_block[0] || block.y > max_block[1] || block.z > max_block[2]) {
+        // The driver's spelling.
+        refuse(text("One or more of block dimensions of ", block, " exceeds correspsonding maximum value of ",
+                    dim3(max_block[0], max_block[1], max_block[2])));
+    }
+    const std::size_t threads = std::size_t{block.x} * block.y * block.z;
+    if (threads > max_threads_per_block) {
+        refuse(text("Requested block size of ", threads, " threads exceeds device maximum ", max_threads_per_block));
+    }
+}
+
+/// A kernel that waits for another may run it: on the same thread, in the midst of its own.
+struct OuterKernel {
+    OuterKernel() = default;
+    OuterKernel(const OuterKernel&) = delete;
+    OuterKernel& operator=(const OuterKernel&) = delete;
+    ~OuterKernel() {
+        threadIdx = thread;
+        blockIdx = block;
+        blockDim = block_size;
+        gridDim = grid_size;
+    }
+
+    const uint3 thread = threadIdx;
+    const uint3 block = blockIdx;
+    const dim3 block_size = blockDim;
+    const dim3 grid_size = gridDim;
+};
+
+thread_local unsigned kernels_on_stack = 0;
+
+} // namespace
+
+void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
+                     unsigned shared_memory_mode) {
+    validate_grid_dimension('X', grid.x, max_grid[0]);
+    validate_grid_dimension('Y', grid.y, max_grid[1]);
+    validate_grid_dimension('Z', grid.z, max_grid[2]);
+    validate_block(block);
+    const int shared_limit = shared_memory_mode == 0   ? kernel.max_dynamic_shared_bytes.load(std::memory_order_relaxed)
+                             : shared_memory_mode == 1 ? static_shared_limit
+                                                       : optin_shared_limit;
+    if (shared_bytes > static_cast<std::size_t>(shared_limit)) {
+        refuse(text("Requested dynamic shared memory size of ", shared_bytes,
+                    " bytes exceeds maximum dynamic shared memory size of ", shared_limit, " bytes"));
+    }
+}
+
+bool is_in_kernel() noexcept {
+    return kernels_on_stack > 0;
+}
+
+void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args) {
+    const OuterKernel outer;
+    ++kernels_on_stack;
+    gridDim = grid;
+    blockDim = block;
+    for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z) {
+        for (blockIdx.y = 0; blockIdx.y < grid.y; ++blockIdx.y) {
+            for (blockIdx.x = 0; blockIdx.x < grid.x; ++blockIdx.x) {
+                for (threadIdx.z = 0; threadIdx.z < block.z; ++threadIdx.z) {
+                    for (threadIdx.y = 0; threadIdx.y < block.y; ++threadIdx.y) {
+                        for (threadIdx.x = 0; threadIdx.x < block.x; ++threadIdx.x) {
+                            kernel.call(kernel.symbol, args);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    --kernels_on_stack;
+}
+
+} // namespace cudart_cpu::detail
+
+CUDART_CPU_INDEX uint3 threadIdx{};
+CUDART_CPU_INDEX uint3 blockIdx{};
+CUDART_CPU_INDEX dim3 blockDim{};
+CUDART_CPU_INDEX dim3 gridDim{};

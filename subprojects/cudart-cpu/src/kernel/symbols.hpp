@@ -1,0 +1,16 @@
+// Device variables: what cudaGetSymbolAddress and the copies to and from symbols know of them.
+#pragma once
+
+#include "memory/memory.hpp"
+
+namespace cudart_cpu::detail {
+
+/// The variable of static storage that begins at `symbol`; from now on its memory counts as the device's. Throws
+/// cudaErrorInvalidSymbol if there is none. Compiled as C++, device variables look like all others, so it takes those
+/// too.
+Range symbol_range(const void* symbol);
+
+/// The known device variable that `pointer` points into.
+std::optional<Range> find_symbol(const void* pointer);
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,216 @@
+// The table of live allocations.
+#include "allocations.hpp"
+
+#include "graph/graph_text.hpp"
+#include "kernel/symbols.hpp"
+#include "memory_pool.hpp"
+#include "runtime/call.hpp"
+#include "runtime/device_model.hpp"
+#include "runtime/live_counts.hpp"
+
+#include <cstring>
+#include <iterator>
+#include <map>
+#include <mutex>
+#include <new>
+#include <shared_mutex>
+#include <variant>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+/// What the device gives; kernels may rely on it.
+constexpr std::align_val_t alignment{256};
+
+struct Allocation {
+    std::size_t bytes;
+    AllocationKind kind;
+    std::variant<Counted<Kind::device_allocation>, Counted<Kind::host_allocation>, std::monostate> counted;
+    bool is_taken_address = false;
+    std::shared_ptr<void> keep = nullptr; // of a taken address: set while it is allocated
+};
+
+struct Table {
+    std::shared_mutex mutex;
+    std::map<const char*, Allocation> allocations;
+    std::size_t device_bytes = 0;
+};
+
+/// Never destroyed: memory may be freed after main().
+Table& table() {
+    static auto* table = new Table;
+    return *table;
+}
+
+bool is_host(const AllocationKind& kind) {
+    return kind.type == cudaMemoryTypeHost;
+}
+
+using Entry = std::map<const char*, Allocation>::value_type;
+
+/// Null if `pointer` points into no allocation. The table must be locked.
+const Entry* find_entry(const void* pointer) {
+    const auto* address = static_cast<const char*>(pointer);
+    const auto& allocations = table().allocations;
+    const auto after = allocations.upper_bound(address);
+    if (after == allocations.begin()) {
+        return nullptr;
+    }
+    const Entry& before = *std::prev(after);
+    return static_cast<std::size_t>(address - before.first) < before.second.bytes ? &before : nullptr;
+}
+
+/// The table must be locked.
+void require_free_memory(std::size_t bytes) {
+    const std::size_t free = device_memory_bytes() - table().device_bytes;
+    if (bytes > free) {
+        fail(cudaErrorMemoryAllocation, text(bytes, " bytes requested, ", free, " bytes free"));
+    }
+}
+
+/// The table must be locked.
+void enter(char* memory, std::size_t bytes, const AllocationKind& kind) {
+    auto& entry = table().allocations.emplace(memory, Allocation{bytes, kind, {}}).first->second;
+    if (is_host(kind)) {
+        entry.counted.emplace<Counted<Kind::host_allocation>>();
+    } else {
+        table().device_bytes += bytes;
+    }
+}
+
+} // namespace
+
+namespace {
+
+/// Whether it is a taken address where nothing is allocated.
+bool is_reserved(const char* base) {
+    const std::shared_lock lock(table().mutex);
+    const auto found = table().allocations.find(base);
+    return found != table().allocations.end() && found->second.is_taken_address && !found->second.keep;
+}
+
+} // namespace
+
+void* allocate(std::size_t bytes, const AllocationKind& kind) {
+    if (bytes == 0) {
+        return nullptr;
+    }
+    std::unique_lock lock(table().mutex);
+    require_free_memory(bytes);
+    auto* memory = static_cast<char*>(::operator new(bytes, alignment));
+    try {
+        enter(memory, bytes, kind);
+    } catch (...) {
+        ::operator delete(memory, alignment);
+        throw;
+    }
+    lock.unlock();
+    std::memset(memory, fresh_byte, bytes);
+    return memory;
+}
+
+void* take_address(std::size_t bytes, int device) {
+    const std::unique_lock lock(table().mutex);
+    require_free_memory(bytes);
+    auto* memory = static_cast<char*>(::operator new(bytes, alignment));
+    try {
+        const AllocationKind kind{.type = cudaMemoryTypeDevice, .device = device};
+        table().allocations.emplace(memory, Allocation{bytes, kind, std::monostate{}, true});
+    } catch (...) {
+        ::operator delete(memory, alignment);
+        throw;
+    }
+    return memory;
+}
+
+void give_up_address(void* address) noexcept {
+    {
+        const std::unique_lock lock(table().mutex);
+        table().allocations.erase(static_cast<char*>(address));
+    }
+    ::operator delete(address, alignment);
+}
+
+void begin_allocation(void* address, std::shared_ptr<void> keep) {
+    const std::unique_lock lock(table().mutex);
+    Allocation& allocation = table().allocations.at(static_cast<char*>(address));
+    allocation.keep = std::move(keep);
+    allocation.counted.emplace<Counted<Kind::device_allocation>>();
+}
+
+bool is_allocated(const void* address) {
+    const std::shared_lock lock(table().mutex);
+    return table().allocations.at(static_cast<const char*>(address)).keep != nullptr;
+}
+
+DeadAllocation end_allocation(void* pointer, AllocatedOn side) {
+    auto* base = static_cast<char*>(pointer);
+    const std::unique_lock lock(table().mutex);
+    const auto found = table().allocations.find(base);
+    if (found == table().allocations.end()) {
+        fail(cudaErrorInvalidValue, text(pointer, " is not the start of a live allocation"));
+    }
+    Allocation& allocation = found->second;
+    if (allocation.is_taken_address) {
+        if (!allocation.keep) {
+            fail(cudaErrorInvalidValue, text(pointer, " belongs to a graph and is not allocated now"));
+        }
+        allocation.counted.emplace<std::monostate>();
+        return {base, allocation.bytes, nullptr, std::move(allocation.keep)};
+    }
+    if (is_host(allocation.kind) != (side == AllocatedOn::host)) {
+        fail(cudaErrorInvalidValue, text(pointer, is_host(allocation.kind) ? " is host memory" : " is device memory"));
+    }
+    DeadAllocation dead{base, allocation.bytes, std::move(allocation.kind.pool), nullptr};
+    if (dead.pool) {
+        dead.pool->free(dead.bytes);
+    }
+    if (side == AllocatedOn::device) {
+        table().device_bytes -= dead.bytes;
+    }
+    table().allocations.erase(found);
+    return dead;
+}
+
+void release(const DeadAllocation& dead) noexcept {
+    std::memset(dead.base, freed_byte, dead.bytes);
+    // Compilers leave out writes to memory that is about to be freed.
+    asm volatile("" : : "r"(dead.base) : "memory");
+    if (dead.address) {
+        return;
+    }
+    ::operator delete(dead.base, alignment);
+    if (dead.pool) {
+        dead.pool->release();
+    }
+}
+
+std::optional<Range> find_allocation(const void* pointer) {
+    {
+        const std::shared_lock lock(table().mutex);
+        if (const Entry* entry = find_entry(pointer)) {
+            const auto& [base, allocation] = *entry;
+            return Range{const_cast<char*>(base), allocation.bytes, allocation.kind.type, allocation.kind.device};
+        }
+    }
+    return find_symbol(pointer);
+}
+
+std::optional<Range> find_live_allocation(const void* pointer) {
+    std::optional<Range> range = find_allocation(pointer);
+    return range && is_reserved(range->base) ? std::nullopt : range;
+}
+
+std::optional<AllocationKind> kind_of(const void* pointer) {
+    const std::shared_lock lock(table().mutex);
+    const Entry* entry = find_entry(pointer);
+    return entry == nullptr ? std::nullopt : std::optional(entry->second.kind);
+}
+
+std::size_t device_memory_in_use() {
+    const std::shared_lock lock(table().mutex);
+    return table().device_bytes;
+}
+
+} // namespace cudart_cpu::detail

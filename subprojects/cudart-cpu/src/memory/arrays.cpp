@@ -1,0 +1,102 @@
+// CUDA arrays: memory of elements in one to three dimensions, behind a handle.
+#include "arrays.hpp"
+
+#include "allocations.hpp"
+#include "graph/graph_enum.hpp"
+#include "graph/graph_text.hpp"
+#include "runtime/call.hpp"
+#include "runtime/device_model.hpp"
+#include "runtime/handle_table.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+// Never destroyed: arrays may be freed after main().
+HandleTable<Array, cudaArray_t>& arrays() {
+    static auto& table = *new HandleTable<Array, cudaArray_t>;
+    return table;
+}
+
+bool is_channel_width(int bits, int kind) {
+    if (kind == cudaChannelFormatKindFloat) {
+        return bits == 16 || bits == 32;
+    }
+    return bits == 8 || bits == 16 || bits == 32;
+}
+
+/// One, two or four channels, all of the same width.
+std::size_t checked_element(const cudaChannelFormatDesc& desc) {
+    const std::array<int, 4> bits{desc.x, desc.y, desc.z, desc.w};
+    const int kind = number_in(desc.f);
+    const auto channels =
+        static_cast<std::size_t>(std::ranges::find_if(bits, [](int width) { return width == 0; }) - bits.begin());
+    const bool same = std::all_of(bits.begin(), bits.begin() + channels, [&](int width) { return width == desc.x; }) &&
+                      std::all_of(bits.begin() + channels, bits.end(), [](int width) { return width == 0; });
+    const bool known_kind = kind == cudaChannelFormatKindSigned || kind == cudaChannelFormatKindUnsigned ||
+                            kind == cudaChannelFormatKindFloat;
+    if (!same || !known_kind || !is_channel_width(desc.x, kind) || channels == 3) {
+        fail(cudaErrorInvalidChannelDescriptor,
+             text("no array has elements of ", desc.x, ',', desc.y, ',', desc.z, ',', desc.w, " bits of kind ", kind));
+    }
+    return channels * static_cast<std::size_t>(desc.x) / 8;
+}
+
+cudaExtent checked_extent(const cudaExtent& extent, unsigned flags) {
+    constexpr unsigned known = cudaArrayLayered | cudaArraySurfaceLoadStore | cudaArrayCubemap | cudaArrayTextureGather;
+    if ((flags & ~known) != 0) {
+        fail(cudaErrorInvalidValue, text("array flags ", flags, " are not supported"));
+    }
+    const bool layered = (flags & cudaArrayLayered) != 0;
+    const bool row_of_slices = extent.height == 0 && extent.depth != 0 && !layered;
+    const bool bad_cube = (flags & cudaArrayCubemap) != 0 &&
+                          (extent.width != extent.height || extent.depth == 0 || extent.depth % 6 != 0);
+    constexpr std::size_t most = 131072;
+    const bool too_large = extent.width > most || extent.height > most || extent.depth > most;
+    if (extent.width == 0 || row_of_slices || bad_cube || too_large || (layered && extent.depth == 0)) {
+        fail(cudaErrorInvalidValue, text("no array has the extent (", extent.width, ',', extent.height, ',',
+                                         extent.depth, ") with flags ", flags));
+    }
+    return extent;
+}
+
+} // namespace
+
+Array::Array(const cudaChannelFormatDesc& desc_, const cudaExtent& extent_, unsigned flags_)
+    : desc(desc_), extent(checked_extent(extent_, flags_)), flags(flags_), element_bytes(checked_element(desc_)) {
+    const cudaExtent all = box();
+    const std::size_t bytes = all.width * all.height * all.depth * element_bytes;
+    if (bytes > device_memory_bytes()) {
+        fail(cudaErrorMemoryAllocation, text(bytes, " bytes requested for an array"));
+    }
+    data = std::make_unique_for_overwrite<char[]>(bytes);
+    std::memset(data.get(), fresh_byte, bytes);
+}
+
+cudaExtent Array::box() const noexcept {
+    constexpr std::size_t one = 1;
+    return {extent.width, std::max(extent.height, one), std::max(extent.depth, one)};
+}
+
+cudaArray_t register_array(std::shared_ptr<Array> array) {
+    return arrays().add(std::move(array));
+}
+
+std::shared_ptr<Array> array_of(cudaArray_const_t handle) {
+    auto array = arrays().find(const_cast<cudaArray_t>(handle));
+    if (!array) {
+        fail(cudaErrorInvalidResourceHandle, text("array ", handle, " is not alive"));
+    }
+    return array;
+}
+
+void destroy_array(cudaArray_t handle) {
+    array_of(handle);
+    arrays().take(handle);
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,12 @@
+// Fills given to a stream.
+#pragma once
+
+#include "memory.hpp"
+#include "stream/stream.hpp"
+
+namespace cudart_cpu::detail {
+
+/// Validates the fill. The result is null if the stream captures.
+CompletionPtr submit_set(const cudaMemsetParams& set, Stream& stream);
+
+} // namespace cudart_cpu::detail

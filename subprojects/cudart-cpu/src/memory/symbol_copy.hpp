@@ -1,0 +1,14 @@
+// Copies to and from symbols, as copies between addresses.
+#pragma once
+
+#include "kernel/symbols.hpp"
+
+namespace cudart_cpu::detail {
+
+/// These throw Failure for what is no symbol, a kind that a symbol cannot have, and bytes beyond the symbol.
+cudaMemcpy3DParms copy_to_symbol(const void* symbol, const void* src, std::size_t bytes, std::size_t offset,
+                                 cudaMemcpyKind kind);
+cudaMemcpy3DParms copy_from_symbol(void* dst, const void* symbol, std::size_t bytes, std::size_t offset,
+                                   cudaMemcpyKind kind);
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,135 @@
+// What every exported function does before and after its own work.
+#include "call.hpp"
+
+#include "driver/driver_errors.hpp"
+#include "driver/driver_names.hpp"
+#include "environment.hpp"
+#include "graph/graph_text.hpp"
+#include "log.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+#include <exception>
+#include <new>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+std::atomic<bool> forked_child{false};
+
+thread_local cudaError_t last_error = cudaSuccess;
+thread_local bool in_host_function = false;
+thread_local bool context_bound = false;
+std::atomic<bool> used{false};
+
+/// In a child of fork() there is only the thread that called it: CUDA answers its calls with errors, if the parent has
+/// used CUDA before.
+void note_child() noexcept {
+    forked_child.store(used.load(std::memory_order_relaxed), std::memory_order_relaxed);
+}
+
+[[maybe_unused]] const int child_is_noted = pthread_atfork(nullptr, nullptr, note_child);
+
+/// Codes that only the runtime has come from no function of the driver, and so leave no such line.
+void log_returned(const char* name, cudaError_t code) noexcept {
+    const char* code_name = driver_error_name(static_cast<int>(code));
+    if (code_name == nullptr) {
+        return;
+    }
+    try {
+        log_error(text("Returning ", static_cast<int>(code), " (", code_name, ") from ", driver_function_name(name)));
+    } catch (const std::bad_alloc&) {
+        // The code still tells.
+    }
+}
+
+} // namespace
+
+void fail(cudaError_t code, std::string text) {
+    throw Failure{code, std::move(text)};
+}
+
+void require_pointer(const void* pointer, const char* what) {
+    if (pointer == nullptr) {
+        fail(cudaErrorInvalidValue, text(what, " cannot be NULL"));
+    }
+}
+
+void bind_context() noexcept {
+    if (context_bound) {
+        return;
+    }
+    context_bound = true;
+    used.store(true, std::memory_order_relaxed);
+}
+
+bool is_forked_child() noexcept {
+    return forked_child.load(std::memory_order_relaxed);
+}
+
+bool has_context() noexcept {
+    return context_bound;
+}
+
+void refuse_in_forked_child() {
+    if (is_forked_child()) {
+        fail(cudaErrorInitializationError, {});
+    }
+}
+
+void refuse_inside_host_function() {
+    if (in_host_function) {
+        fail(cudaErrorNotPermitted, "CUDA driver does not allow certain callbacks to invoke its APIs");
+    }
+}
+
+cudaError_t end_failed_call(const char* name, LastError remember, cudaError_t code,
+                            const std::string& message) noexcept {
+    // Pending work is no error, although it is reported as one.
+    if (code == cudaErrorNotReady) {
+        return code;
+    }
+    if (remember == LastError::set) {
+        last_error = code;
+    }
+    if (is_forked_child()) {
+        return code; // another thread of the parent may have held the log's lock
+    }
+    if (!message.empty()) {
+        log_error(message);
+    }
+    log_returned(name, code);
+    return code;
+}
+
+cudaError_t end_thrown_call(const char* name, LastError remember) noexcept {
+    try {
+        throw;
+    } catch (const Failure& failure) {
+        return end_failed_call(name, remember, failure.code, failure.text);
+    } catch (const std::bad_alloc&) {
+        return end_failed_call(name, remember, cudaErrorMemoryAllocation, {});
+    } catch (const std::exception& error) {
+        return end_failed_call(name, remember, cudaErrorUnknown, error.what());
+    }
+}
+
+void run_host_function(cudaHostFn_t function, void* user_data) noexcept {
+    const bool nested = std::exchange(in_host_function, true);
+    function(user_data);
+    in_host_function = nested;
+}
+
+} // namespace cudart_cpu::detail
+
+using cudart_cpu::detail::last_error;
+
+CUDART_CPU_API cudaError_t cudaGetLastError() {
+    return std::exchange(last_error, cudaSuccess);
+}
+
+CUDART_CPU_API cudaError_t cudaPeekAtLastError() {
+    return last_error;
+}

@@ -1,0 +1,115 @@
+// The seam that every exported function passes: counting, fault injection, error codes, the last error, the log.
+#pragma once
+
+#include "fault.hpp"
+#include "kernel/process_modules.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <string>
+#include <type_traits>
+#include <utility>
+
+/// Marks a function of the CUDA API as part of the library's ABI.
+#define CUDART_CPU_API extern "C" __attribute__((visibility("default")))
+
+namespace cudart_cpu::detail {
+
+/// Thrown inside an entry point: becomes its return code, the thread's last error, and a line in the log.
+struct Failure {
+    cudaError_t code;
+    std::string text;
+};
+
+/// `text` is what the driver would log; with an empty one the log only says what the call returned.
+[[noreturn]] void fail(cudaError_t code, std::string text);
+
+/// Throws cudaErrorInvalidValue unless `pointer` is set; `what` names the parameter.
+void require_pointer(const void* pointer, const char* what);
+
+/// Whose last error a failing call leaves behind: the runtime's functions set it, the driver's do not.
+enum class LastError { set, keep };
+
+/// Throws cudaErrorInitializationError in a child of fork() whose parent has used CUDA.
+void refuse_in_forked_child();
+/// Throws cudaErrorNotPermitted if the thread is inside a host function.
+void refuse_inside_host_function();
+
+/// Records a failed call (log, and last error if asked); returns `code`.
+cudaError_t end_failed_call(const char* name, LastError last_error, cudaError_t code, const std::string& text) noexcept;
+
+/// Inside a catch block: turns the exception in flight into a recorded failure.
+cudaError_t end_thrown_call(const char* name, LastError last_error) noexcept;
+
+template <class Body>
+cudaError_t call(const char* name, LastError last_error, Body&& body) noexcept {
+    try {
+        count_call();
+        require_only_runtime();
+        if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
+            std::forward<Body>(body)();
+            return cudaSuccess;
+        } else {
+            const cudaError_t code = std::forward<Body>(body)();
+            return code == cudaSuccess ? code : end_failed_call(name, last_error, code, {});
+        }
+    } catch (...) {
+        return end_thrown_call(name, last_error);
+    }
+}
+
+/// A thread has no context until a runtime call binds one, and most do. The driver's functions need it.
+void bind_context() noexcept;
+[[nodiscard]] bool has_context() noexcept;
+
+/// Runs one function of the runtime API. `body` returns cudaError_t or void, and may throw Failure or std::bad_alloc.
+template <class Body>
+cudaError_t api(const char* name, Body&& body) noexcept {
+    return call(name, LastError::set, [&] {
+        refuse_in_forked_child();
+        refuse_inside_host_function();
+        bind_context();
+        return std::forward<Body>(body)();
+    });
+}
+
+/// The same for the few functions that bind no context.
+template <class Body>
+cudaError_t api_without_context(const char* name, Body&& body) noexcept {
+    return call(name, LastError::set, [&] {
+        refuse_in_forked_child();
+        refuse_inside_host_function();
+        return std::forward<Body>(body)();
+    });
+}
+
+/// The same for a function that a child of fork() may call too. It takes no lock, which a thread of the parent may
+/// hold.
+template <class Body>
+cudaError_t api_in_forked_child(const char* name, Body&& body) noexcept {
+    return call(name, LastError::set, [&] {
+        refuse_inside_host_function();
+        return std::forward<Body>(body)();
+    });
+}
+
+/// The same for a function that host functions may call too.
+template <class Body>
+cudaError_t api_anywhere(const char* name, Body&& body) noexcept {
+    return call(name, LastError::set, std::forward<Body>(body));
+}
+
+/// The same for a driver entry point. CUresult has the same numbers: cast the result.
+template <class Body>
+cudaError_t driver_api(const char* name, Body&& body) noexcept {
+    return call(name, LastError::keep, [&] {
+        refuse_in_forked_child();
+        refuse_inside_host_function();
+        return std::forward<Body>(body)();
+    });
+}
+
+/// Calls a user's host function or destructor; CUDA calls made from inside it are refused with cudaErrorNotPermitted.
+void run_host_function(cudaHostFn_t function, void* user_data) noexcept;
+
+} // namespace cudart_cpu::detail

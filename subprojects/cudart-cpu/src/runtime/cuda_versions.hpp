@@ -1,0 +1,41 @@
+// What the headers of some versions of CUDA (12.4 to 13.x) lack: beside graph_cuda12.hpp, the one place that says so.
+#pragma once
+
+#include "graph/graph_enum.hpp"
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+namespace cudart_cpu::detail::compat {
+
+/// cudaGraphCondTypeSwitch, which 12.8 brought. A number, because the older enumeration cannot hold it.
+inline constexpr int conditional_type_switch = 2;
+
+/// cudaGraphInstantiateConditionalHandleUnused, which 12.8 brought.
+inline constexpr auto instantiate_conditional_handle_unused = static_cast<cudaGraphInstantiateResult>(5);
+
+/// The number in `params.ownership`, which 12.9 brought: 0 clones, 1 moves.
+inline int ownership_of([[maybe_unused]] const cudaChildGraphNodeParams& params) {
+#if CUDART_VERSION >= 12090
+    return number_in(params.ownership);
+#else
+    return 0;
+#endif
+}
+
+} // namespace cudart_cpu::detail::compat
+
+#if CUDART_VERSION < 12080
+using cudaLibrary_t = CUlibrary;
+enum cudaJitOption : int;
+enum cudaLibraryOption : int;
+#endif
+
+#if CUDART_VERSION < 13000
+enum cudaLogLevel : int { cudaLogLevelError = 0 };
+using cudaLogIterator = unsigned;
+using cudaLogsCallbackHandle = struct CUlogsCallbackEntry_st*;
+using cudaLogsCallback_t = void(CUDART_CB*)(void* data, cudaLogLevel level, char* message, std::size_t length);
+#endif

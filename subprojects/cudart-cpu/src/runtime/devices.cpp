@@ -1,0 +1,58 @@
+// How many devices there are, and which one a thread uses.
+#include "call.hpp"
+#include "device_model.hpp"
+#include "environment.hpp"
+#include "graph/graph_text.hpp"
+
+#include <cudart_cpu/control.hpp>
+
+#include <algorithm>
+#include <atomic>
+
+namespace cudart_cpu {
+
+namespace {
+
+unsigned allowed(std::uint64_t count) {
+    return static_cast<unsigned>(std::clamp<std::uint64_t>(count, 1, detail::max_devices));
+}
+
+std::atomic<unsigned>& count() {
+    static std::atomic<unsigned> devices{allowed(detail::number_from_environment("CUDART_CPU_DEVICES"))};
+    return devices;
+}
+
+thread_local int current = 0;
+
+} // namespace
+
+void set_devices(unsigned number) {
+    count() = allowed(number != 0 ? number : detail::number_from_environment("CUDART_CPU_DEVICES"));
+}
+
+namespace detail {
+
+std::size_t device_count() {
+    return count();
+}
+
+void require_device(int device) {
+    const auto devices = static_cast<int>(device_count());
+    if (device < 0 || device >= devices) {
+        fail(cudaErrorInvalidDevice,
+             text("Invalid device number ", device, " provided, must be in the range of 0 to ", devices - 1));
+    }
+}
+
+int current_device() noexcept {
+    return current;
+}
+
+void set_current_device(int device) {
+    require_device(device);
+    current = device;
+}
+
+} // namespace detail
+
+} // namespace cudart_cpu

@@ -1,0 +1,50 @@
+// Events: a point in a stream's work.
+#pragma once
+
+#include "completion.hpp"
+#include "runtime/device_model.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <memory>
+#include <mutex>
+
+namespace cudart_cpu::detail {
+
+class Stream;
+struct CapturedRecord;
+
+class Event {
+  public:
+    explicit Event(unsigned flags) : flags_(flags) {}
+
+    /// The device that was current when it was made.
+    [[nodiscard]] int device() const noexcept { return device_; }
+    [[nodiscard]] bool timed() const noexcept { return (flags_ & cudaEventDisableTiming) == 0; }
+    /// What the last record captured; null before the first.
+    [[nodiscard]] CompletionPtr recorded() const;
+    void set_recorded(CompletionPtr completion);
+    /// What the last record stands for if it was in a capture; null if it was not.
+    [[nodiscard]] std::shared_ptr<const CapturedRecord> captured() const;
+    void set_captured(std::shared_ptr<const CapturedRecord> record);
+
+  private:
+    unsigned flags_;
+    int device_ = current_device();
+    mutable std::mutex mutex_;
+    CompletionPtr recorded_;
+    std::shared_ptr<const CapturedRecord> captured_;
+};
+
+/// These throw cudaErrorInvalidResourceHandle for a dead or null handle.
+Event& event_of(cudaEvent_t handle);
+/// For what goes on using it when its handle is dead.
+std::shared_ptr<Event> shared_event_of(cudaEvent_t handle);
+
+/// The event stands for all work of `stream` so far.
+void record(Event& event, Stream& stream);
+
+/// What is enqueued into `stream` from now on waits for what `event` stands for now.
+void wait(Stream& stream, const Event& event);
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,216 @@
+// Streams, and the order between them that the legacy default stream makes.
+#include "stream.hpp"
+
+#include "capture/capture.hpp"
+#include "runtime/call.hpp"
+#include "runtime/device_model.hpp"
+#include "runtime/environment.hpp"
+#include "runtime/handle_table.hpp"
+#include "runtime/live_counts.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+/// The queues of all streams, also of destroyed ones with pending work. Its lock makes enqueueing one sequence over all
+/// streams, so that work only ever waits for earlier work.
+struct Device {
+    struct Member {
+        std::weak_ptr<WorkQueue> queue;
+        bool blocking;
+        int device;
+    };
+
+    std::mutex mutex;
+    std::vector<Member> members;
+};
+
+Device& device() {
+    static auto* device = new Device;
+    return *device;
+}
+
+struct OwnedStream {
+    OwnedStream(unsigned flags, int priority) : stream(flags, priority, current_device()) {}
+
+    Stream stream;
+    Counted<Kind::stream> counted;
+};
+
+using StreamTable = HandleTable<OwnedStream, cudaStream_t>;
+
+StreamTable& streams() {
+    static auto* table = new StreamTable;
+    return *table;
+}
+
+/// One for each device, made with its first use.
+Stream& legacy_stream(int device) {
+    struct Lazy {
+        std::once_flag made;
+        Stream* stream;
+    };
+    static auto* streams = new Lazy[max_devices];
+    Lazy& one = streams[device];
+    std::call_once(one.made, [&] { one.stream = new Stream(cudaStreamDefault, 0, device); });
+    return *one.stream;
+}
+
+/// Ends a thread's streams with the thread. A later use, by another of the thread's destructors, makes a new stream.
+Stream& per_thread_stream(int device) {
+    thread_local Stream* streams[max_devices] = {};
+    thread_local const struct Owner {
+        ~Owner() {
+            if (is_forked_child()) {
+                return;
+            }
+            for (Stream*& stream : streams) {
+                delete std::exchange(stream, nullptr);
+            }
+        }
+    } owner;
+    Stream*& stream = streams[device];
+    if (stream == nullptr) {
+        stream = new Stream(cudaStreamDefault, 0, device);
+    }
+    return *stream;
+}
+
+/// For work on `stream`.
+std::unique_lock<std::mutex> lock_device(const Stream& stream) {
+    // Made before the lock is taken, because making a stream takes it too.
+    legacy_stream(stream.device());
+    return std::unique_lock(device().mutex);
+}
+
+void add_if_pending(std::vector<CompletionPtr>& pending, const WorkQueue& queue) {
+    CompletionPtr tail = queue.tail();
+    if (tail != nullptr && !tail->finished()) {
+        pending.push_back(std::move(tail));
+    }
+}
+
+/// The pending tails of the streams that `choose` takes. The device must be locked.
+template <class Choose>
+void add_pending_members(std::vector<CompletionPtr>& pending, Choose&& choose) {
+    std::vector<Device::Member>& members = device().members;
+    std::erase_if(members, [](const Device::Member& member) { return member.queue.expired(); });
+    for (const Device::Member& member : members) {
+        if (const auto queue = member.queue.lock(); queue != nullptr && choose(member)) {
+            add_if_pending(pending, *queue);
+        }
+    }
+}
+
+/// What an operation enqueued into `stream` now must wait for in other streams. The device must be locked.
+void add_default_stream_order(std::vector<CompletionPtr>& after, const Stream& stream) {
+    const Stream& legacy = legacy_stream(stream.device());
+    if (&stream == &legacy) {
+        add_pending_members(
+            after, [&](const Device::Member& member) { return member.blocking && member.device == stream.device(); });
+    } else if (stream.blocking()) {
+        add_if_pending(after, legacy.queue());
+    }
+}
+
+/// What a synchronisation with `stream` waits for.
+std::vector<CompletionPtr> pending_work(const Stream& stream) {
+    std::vector<CompletionPtr> pending;
+    const auto lock = lock_device(stream);
+    add_if_pending(pending, stream.queue());
+    if (&stream == &legacy_stream(stream.device())) {
+        add_default_stream_order(pending, stream);
+    }
+    return pending;
+}
+
+} // namespace
+
+Stream::Stream(unsigned flags, int priority, int device)
+    : flags_(flags), priority_(priority), device_(device), queue_(std::make_shared<WorkQueue>()) {
+    static std::atomic<unsigned long long> last_id{0};
+    id_ = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
+    Device& all = detail::device();
+    const std::lock_guard lock(all.mutex);
+    all.members.push_back({queue_, blocking(), device});
+}
+
+Stream::~Stream() {
+    leave_capture(*this);
+    queue_->close();
+}
+
+cudaStream_t create_stream(unsigned flags, int priority) {
+    return streams().add(std::make_shared<OwnedStream>(flags, priority));
+}
+
+void destroy_stream(cudaStream_t handle) {
+    if (streams().take(handle) == nullptr) {
+        fail(cudaErrorInvalidResourceHandle, "the stream is a default stream or was destroyed");
+    }
+}
+
+Stream& stream_of(cudaStream_t handle) {
+    if (handle == nullptr || handle == cudaStreamLegacy) {
+        return legacy_stream(current_device());
+    }
+    if (handle == cudaStreamPerThread) {
+        return per_thread_stream(current_device());
+    }
+    const std::shared_ptr<OwnedStream> found = streams().find(handle);
+    if (found == nullptr) {
+        fail(cudaErrorInvalidResourceHandle, "the stream does not exist or was destroyed");
+    }
+    return found->stream;
+}
+
+bool is_legacy(const Stream& stream) {
+    return &stream == &legacy_stream(stream.device());
+}
+
+CompletionPtr enqueue(Stream& stream, std::function<void()> op, std::vector<CompletionPtr> after) {
+    const auto lock = lock_device(stream);
+    add_default_stream_order(after, stream);
+    return stream.queue().push(std::move(op), std::move(after));
+}
+
+bool idle(const Stream& stream) {
+    return std::ranges::all_of(pending_work(stream), [](const CompletionPtr& work) { return work->finished(); });
+}
+
+void wait_for(const Stream& stream) {
+    for (const CompletionPtr& work : pending_work(stream)) {
+        work->wait();
+    }
+}
+
+namespace {
+
+template <class Choose>
+void wait_for_members(Choose&& choose) {
+    std::vector<CompletionPtr> pending;
+    {
+        const std::lock_guard lock(device().mutex);
+        add_pending_members(pending, choose);
+    }
+    for (const CompletionPtr& work : pending) {
+        work->wait();
+    }
+}
+
+} // namespace
+
+void wait_for_all_devices() {
+    wait_for_members([](const Device::Member&) { return true; });
+}
+
+void wait_for_device(int device) {
+    wait_for_members([=](const Device::Member& member) { return member.device == device; });
+}
+
+} // namespace cudart_cpu::detail
