@@ -98,8 +98,10 @@ void append(std::string& causes, std::string_view message) {
 
 std::string take_cuda_log(cudaError_t status) {
     thread_local unsigned seen = 0;
-    const std::string text = dump_log(seen);
-    const std::string own = this_thread();
+    return causes_in(dump_log(seen), this_thread(), status);
+}
+
+std::string causes_in(std::string_view text, std::string_view own, cudaError_t status) {
     const std::string this_failure = fmt::format("{}{} ", returning, static_cast<int>(status));
     std::string causes; // of the failure that is being read
     std::string latest; // of the latest failure that returned `status`, and whatever came after it
@@ -124,8 +126,10 @@ LogPosition log_position() noexcept {
 
 std::vector<LoggedFailure> failures_since(LogPosition position) {
     if (!position) return {};
-    const std::string text = dump_log(*position);
-    const std::string own = this_thread();
+    return failures_in(dump_log(*position), this_thread());
+}
+
+std::vector<LoggedFailure> failures_in(std::string_view text, std::string_view own) {
     std::map<std::string_view, std::string> causes; // by thread, of the failure that is being read
     std::vector<LoggedFailure> found;
     for_each_message(text, [&](std::string_view thread, std::string_view message) {

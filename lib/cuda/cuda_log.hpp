@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace cudag::detail {
@@ -28,5 +29,11 @@ struct LoggedFailure {
 };
 /// The failures of all threads since `position`, as they happened.
 [[nodiscard]] std::vector<LoggedFailure> failures_since(LogPosition position);
+
+// What a text of CUDA's log says; `thread` is the id of the calling one, as the log writes it.
+
+/// Of its latest failure that returned `status`, as take_cuda_log does.
+[[nodiscard]] std::string causes_in(std::string_view text, std::string_view thread, cudaError_t status);
+[[nodiscard]] std::vector<LoggedFailure> failures_in(std::string_view text, std::string_view thread);
 
 } // namespace cudag::detail
