@@ -58,6 +58,14 @@ void use_left_over_conditions(GraphState& graph) {
     }
 }
 
+[[noreturn]] void refuse_empty(const SourceLocation& built_at) {
+    if (built_at.line == 0) detail::refuse("a moved-from GraphBuilder was used; use the one that it was moved to");
+    detail::refuse(fmt::format("a GraphBuilder was used after it was built, at {}; nodes are added before build(), "
+                               "and the next graph needs a new GraphBuilder",
+                               built_at),
+                   {{}, {}, built_at});
+}
+
 } // namespace
 
 GraphBuilder::GraphBuilder() : state_(make_state()) {}
@@ -73,12 +81,8 @@ detail::BuilderGraph GraphBuilder::state() const {
 }
 
 GraphState& GraphBuilder::graph() const {
-    if (!state_ && built_at_.line != 0)
-        detail::refuse(fmt::format("a GraphBuilder was used after it was built, at {}; nodes are added before build(), "
-                                   "and the next graph needs a new GraphBuilder",
-                                   built_at_),
-                       {{}, {}, built_at_});
-    if (!state_) detail::refuse("a moved-from GraphBuilder was used; use the one that it was moved to");
+    if (!state_) [[unlikely]]
+        refuse_empty(built_at_);
     require_not_destroyed(*state_);
     return *state_;
 }

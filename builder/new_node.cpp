@@ -14,14 +14,12 @@ Subject new_node_subject(NodeKind kind, const SourceLocation& where, std::string
     return {fmt::format("{}{}{} at {}", kind, name.empty() ? "" : " ", name, where), {}, where};
 }
 
-void require_not_destroyed(const GraphState& graph) {
-    const auto& where = graph.construction().destroyed_by;
-    if (!where) return;
+void refuse_destroyed(const SourceLocation& by) {
     refuse(
         fmt::format("the graph under construction was lost when the capture at {} was broken, which made CUDA destroy "
                     "it; start again with a new GraphBuilder",
-                    *where),
-        {{}, {}, *where});
+                    by),
+        {{}, {}, by});
 }
 
 void require_open(const GraphState& graph, Subject subject) {

@@ -14,8 +14,12 @@ namespace cudag::detail {
 /// "kernel scale at f.cpp:12"; `name` may be empty.
 [[nodiscard]] Subject new_node_subject(NodeKind kind, const SourceLocation& where, std::string_view name = {});
 
+[[noreturn]] void refuse_destroyed(const SourceLocation& by);
 /// Throws GraphError if CUDA has destroyed `graph`, because a capture into it was broken.
-void require_not_destroyed(const GraphState& graph);
+inline void require_not_destroyed(const GraphState& graph) {
+    if (graph.construction().destroyed_by) [[unlikely]]
+        refuse_destroyed(*graph.construction().destroyed_by);
+}
 
 /// Throws GraphError about `subject` if `graph` takes no nodes now: it is built, gone or lost, or waits for a body or a
 /// captured region to end; or if it is a body of another device than the current one.

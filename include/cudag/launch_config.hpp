@@ -79,6 +79,7 @@ struct LaunchConfig {
     /// Only for `launch`, also in captures (CUDA's nodes refuse it, and do not tell it; driver 580): the cluster that
     /// CUDA takes instead of `cluster` where the device has room, a multiple of it in x and y. Needs CUDA 12.8.
     dim3 preferred_cluster = {1, 1, 1};
+    /// CUDA tells `spread` of captured launches without one (driver 580): of those, `spread` reads as the default.
     ClusterSchedulingPolicy cluster_scheduling_policy = ClusterSchedulingPolicy::default_policy;
     PortableClusterMode portable_cluster_size_mode = PortableClusterMode::default_mode; ///< needs CUDA 13.2
     SharedMemoryMode shared_memory_mode = SharedMemoryMode::default_mode;               ///< needs CUDA 13.2

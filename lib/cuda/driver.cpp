@@ -76,25 +76,20 @@ int device_by_context(cudaStream_t stream) {
 
 } // namespace
 
-const Driver& driver() {
+const Driver& load_driver() {
     static const Driver loaded = load();
+    loaded_driver.store(&loaded, std::memory_order_release);
     return loaded;
 }
 
-CUcontext current_context() {
-    const auto ask = [] {
-        CUcontext context = nullptr;
-        const CUresult result = driver().ctx_get_current(&context);
-        if (result != CUDA_SUCCESS) [[unlikely]]
-            raise_call<Error>(to_runtime(result), "cuCtxGetCurrent", {}, Api::driver);
-        return context;
-    };
-    if (const CUcontext context = ask(); context != nullptr) [[likely]]
-        return context;
+CUcontext make_context_current(CUresult told) {
+    checked_driver<Error>(told, "cuCtxGetCurrent");
     int device = 0;
     checked(cudaGetDevice(&device), "cudaGetDevice");
     checked(cudaSetDevice(device), "cudaSetDevice"); // since CUDA 12 this makes the device's context current
-    return ask();
+    CUcontext context = nullptr;
+    checked_driver<Error>(driver().ctx_get_current(&context), "cuCtxGetCurrent");
+    return context;
 }
 
 int device_of(cudaStream_t stream) {

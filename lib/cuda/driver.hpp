@@ -4,6 +4,7 @@
 #include "compat.hpp"
 #include "failure.hpp"
 
+#include <atomic>
 #include <cstddef>
 
 namespace cudag::detail {
@@ -41,12 +42,29 @@ struct Driver {
     decltype(&::cuMemsetD2D32Async) memset_2d_d32_async;
 };
 
+/// Null until `load_driver` has succeeded. Asked for each node, so a look at it is all that it costs.
+inline std::atomic<const Driver*> loaded_driver = nullptr;
+const Driver& load_driver();
+
 /// Throws Error if the driver is older than CUDA 12.4, or there is none.
-[[nodiscard]] const Driver& driver();
+[[nodiscard]] inline const Driver& driver() {
+    if (const Driver* loaded = loaded_driver.load(std::memory_order_acquire); loaded != nullptr) [[likely]]
+        return *loaded;
+    return load_driver();
+}
+
+/// What `current_context` does where CUDA has told no context. Throws Error if that is because of an error.
+CUcontext make_context_current(CUresult told);
 
 /// This thread's CUDA context; makes the current device's the current one if there is none yet, without which the
 /// driver's graph functions crash (seen on driver 580). Throws Error if there is no device.
-CUcontext current_context();
+inline CUcontext current_context() {
+    CUcontext context = nullptr;
+    const CUresult told = driver().ctx_get_current(&context);
+    if (told == CUDA_SUCCESS && context != nullptr) [[likely]]
+        return context;
+    return make_context_current(told);
+}
 
 /// Only makes sure that this thread has one; asks CUDA once per thread.
 inline void bind_context() {

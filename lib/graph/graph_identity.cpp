@@ -7,26 +7,15 @@
 
 namespace cudag::detail {
 
-GraphState& GraphIdentity::of(const Node& node) {
+void GraphIdentity::refuse_dead(const Node& node) {
     if (node.slot_ == nullptr) refuse("an empty node handle was used; handles come from a GraphBuilder or a Graph");
-    if (!is_alive(node))
-        refuse(
-            "the graph of this node handle no longer exists; keep its Graph, or an Exec of it, as long as the handle");
-    return *node.slot_->state;
+    refuse("the graph of this node handle no longer exists; keep its Graph, or an Exec of it, as long as the handle");
 }
 
 GraphState& GraphIdentity::of(const Condition& condition) {
     if (condition.slot_->generation.load(std::memory_order_acquire) != condition.generation_)
         refuse("the graph of this condition no longer exists; each graph has conditions of its own");
     return *condition.slot_->state;
-}
-
-Node GraphIdentity::handle(std::uint32_t index) const noexcept {
-    Node node;
-    node.slot_ = slot_;
-    node.generation_ = slot_->generation.load(std::memory_order_relaxed);
-    node.index_ = index;
-    return node;
 }
 
 Condition GraphIdentity::condition_value(cudaGraphConditionalHandle handle) const noexcept {

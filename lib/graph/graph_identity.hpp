@@ -19,7 +19,11 @@ class GraphState;
 class GraphIdentity {
   public:
     /// The live graph of a handle. Throws GraphError for an empty handle or one whose graph is gone.
-    [[nodiscard]] static GraphState& of(const Node& node);
+    [[nodiscard]] static GraphState& of(const Node& node) {
+        if (is_alive(node)) [[likely]]
+            return *node.slot_->state;
+        refuse_dead(node);
+    }
     /// Whether `of` would not throw.
     [[nodiscard]] static bool is_alive(const Node& node) noexcept {
         return node.slot_ != nullptr && node.slot_->generation.load(std::memory_order_acquire) == node.generation_;
@@ -28,12 +32,19 @@ class GraphIdentity {
     [[nodiscard]] static GraphState& of(const Condition& condition);
     [[nodiscard]] static std::uint32_t index_unchecked(const Node& node) noexcept { return node.index_; }
 
-    [[nodiscard]] Node handle(std::uint32_t index) const noexcept;
+    [[nodiscard]] Node handle(std::uint32_t index) const noexcept {
+        Node node;
+        node.slot_ = slot_;
+        node.generation_ = slot_->generation.load(std::memory_order_relaxed);
+        node.index_ = index;
+        return node;
+    }
     /// The value that users have of a condition of this root.
     [[nodiscard]] Condition condition_value(cudaGraphConditionalHandle handle) const noexcept;
     /// Whether `node` is a handle of this graph.
     [[nodiscard]] bool is_own(const Node& node) const noexcept {
-        return node.slot_ == slot_ && node.generation_ == slot_->generation.load(std::memory_order_relaxed);
+        return slot_ != nullptr && node.slot_ == slot_ &&
+               node.generation_ == slot_->generation.load(std::memory_order_relaxed);
     }
     /// Whether `node` was a handle of the graph that this one was cloned from.
     [[nodiscard]] bool is_of_origin(const Node& node) const noexcept {
@@ -65,6 +76,8 @@ class GraphIdentity {
     void end() noexcept;
 
   private:
+    [[noreturn]] static void refuse_dead(const Node& node);
+
     GraphSlot* slot_ = nullptr;
     const GraphSlot* origin_ = nullptr;
     std::uint32_t origin_generation_ = 0;

@@ -30,18 +30,23 @@ GraphState::~GraphState() {
     reclaim();
 }
 
-std::uint32_t GraphState::index_of(const Node& node, std::string_view action) const {
+std::uint32_t GraphState::refuse_foreign(const Node& node, std::string_view action) const {
     const GraphState& owner = of(node);
-    const std::uint32_t index = index_unchecked(node);
-    if (&owner == this) [[likely]]
-        return index;
-    const Subject subject = node_subject(owner, index, fmt::format("{}: ", action));
+    const Subject subject = node_subject(owner, index_unchecked(node), fmt::format("{}: ", action));
     if (&owner.root() != &root())
         refuse("the node belongs to another graph: " + describe_foreign(*this, node), subject);
     refuse(fmt::format("the node is in {}, and is used in {}; a graph and what is inside its nodes do not share nodes "
                        "or edges",
                        describe_place(owner), describe_place(*this)),
            subject);
+}
+
+void GraphState::number_nodes() noexcept {
+    if (has_known_nodes()) number_all();
+}
+
+UpdatedNode& GraphState::updated(std::uint32_t index) {
+    return updated_.place(*this, (read_nodes(), table_), index, memory_.resource());
 }
 
 void GraphState::require_root(std::string_view action) const {

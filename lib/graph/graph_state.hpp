@@ -51,7 +51,9 @@ class GraphState : public GraphIdentity, public GraphTree {
     ~GraphState();
 
     /// The index of a handle of this graph. Throws GraphError, saying `action`, for any other handle.
-    [[nodiscard]] std::uint32_t index_of(const Node& node, std::string_view action) const;
+    [[nodiscard]] std::uint32_t index_of(const Node& node, std::string_view action) const {
+        return is_own(node) ? index_unchecked(node) : refuse_foreign(node, action);
+    }
 
     /// The graph whose node `parent_node()` this one is inside of; null for a root.
     [[nodiscard]] const GraphState* parent() const noexcept { return static_cast<const GraphState*>(outer()); }
@@ -71,9 +73,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     void reserve_nested(std::size_t more) { reserve_inner(more); }
     void reserve_nested(const GraphState& graph);
     /// Numbers the nodes of this root, once; those that are still to be read when they are.
-    void number_nodes() noexcept {
-        if (has_known_nodes()) number_all();
-    }
+    void number_nodes() noexcept;
 
     /// Removes the last node with what is inside it, from CUDA's graph too: the way back when its bodies fail.
     void remove_last() noexcept;
@@ -141,9 +141,7 @@ class GraphState : public GraphIdentity, public GraphTree {
         const UpdatedNode* const changed = updated_.find(index);
         return changed != nullptr ? changed->params : nodes()[index].params;
     }
-    [[nodiscard]] UpdatedNode& updated(std::uint32_t index) {
-        return updated_.place(*this, (read_nodes(), table_), index, memory_.resource());
-    }
+    [[nodiscard]] UpdatedNode& updated(std::uint32_t index);
     [[nodiscard]] const UpdatedNodes& updated() const noexcept { return updated_; }
     /// Of the root.
     [[nodiscard]] const ChangeLog& changes() const noexcept { return root().changes_; }
@@ -175,6 +173,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] const SpecialNodes& special() const noexcept { return special_; }
 
   private:
+    [[noreturn]] std::uint32_t refuse_foreign(const Node& node, std::string_view action) const;
     void forget_nested(std::uint32_t first) noexcept;
     void copy_blocks();
 

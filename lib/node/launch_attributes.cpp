@@ -107,6 +107,12 @@ void take(const cudaLaunchAttributeValue& value, T& field) noexcept {
     field = static_cast<T>(word_in(value));
 }
 
+/// Of a captured launch without one, CUDA tells what its default is: spread (driver 580).
+void take(const cudaLaunchAttributeValue& value, ClusterSchedulingPolicy& policy) noexcept {
+    const auto told = static_cast<ClusterSchedulingPolicy>(word_in(value));
+    if (told != ClusterSchedulingPolicy::spread) policy = told;
+}
+
 void put(const dim3& blocks, cudaLaunchAttributeValue& value) noexcept {
     value.clusterDim.x = blocks.x;
     value.clusterDim.y = blocks.y;

@@ -8,10 +8,12 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -64,7 +66,11 @@ bool run_one(const char* name, std::uint64_t seed, const std::function<void(std:
 }
 
 /// Says where a process dies, then lets it die; sanitizers say it themselves.
-void die(int signal) {
+void die(int signal, siginfo_t* info, void* /*context*/) {
+    std::array<char, 96> text;
+    const auto end = fmt::format_to_n(text.data(), text.size(), "signal {} about {} on thread {} of {}\n", signal,
+                                      info->si_addr, gettid(), getpid());
+    static_cast<void>(write(STDERR_FILENO, text.data(), std::min(end.size, text.size())));
     std::array<void*, 64> frames;
     backtrace_symbols_fd(frames.data(), backtrace(frames.data(), static_cast<int>(frames.size())), STDERR_FILENO);
     std::signal(signal, SIG_DFL);
@@ -73,9 +79,19 @@ void die(int signal) {
 
 void say_where_it_dies() {
     void* frame = nullptr;
-    backtrace(&frame, 1); // the first call loads what it needs
-    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE})
-        if (const auto before = std::signal(signal, &die); before != SIG_DFL) std::signal(signal, before);
+    backtrace(&frame, 1);                                         // the first call loads what it needs
+    static std::array<std::byte, std::size_t{1} << 16> own_stack; // this thread's may have run over
+    const stack_t stack{own_stack.data(), 0, own_stack.size()};
+    sigaltstack(&stack, nullptr);
+    for (const int signal : {SIGSEGV, SIGBUS, SIGABRT, SIGFPE}) {
+        struct sigaction before {};
+        sigaction(signal, nullptr, &before);
+        if (before.sa_handler != SIG_DFL) continue;
+        struct sigaction action {};
+        action.sa_sigaction = &die;
+        action.sa_flags = SA_SIGINFO | SA_ONSTACK;
+        sigaction(signal, &action, nullptr);
+    }
 }
 
 /// Every `step`-th seed from `first` on.

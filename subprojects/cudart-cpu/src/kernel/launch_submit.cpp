@@ -25,6 +25,8 @@ std::vector<cudaGraphEdgeData> overlapping(std::vector<cudaGraphEdgeData> data, 
 void add_launch(const std::shared_ptr<Capture>& capture, Stream& stream, const KernelParams& params,
                 LaunchAttributes& attributes) {
     if (!attributes.has_priority) attributes.kernel.priority = stream.priority();
+    int& scheduling = attributes.kernel.cluster_scheduling; // CUDA tells what the default is
+    if (scheduling == cudaClusterSchedulingPolicyDefault) scheduling = cudaClusterSchedulingPolicySpread;
     auto work = std::make_shared<KernelWork>(params, attributes.kernel);
     std::vector<cudaGraphEdgeData> data = capture->front_of(stream).data;
     if (attributes.overlaps_previous) data = overlapping(std::move(data), capture->before(stream));

@@ -31,7 +31,34 @@ cudaLaunchAttribute attribute(cudaLaunchAttributeID id, const Value& value) {
     return result;
 }
 
+/// The cluster scheduling policy that CUDA tells of a captured launch.
+int captured_scheduling(std::vector<cudaLaunchAttribute> attributes) {
+    Stream stream;
+    Call call(add, nullptr, 0, 1);
+    cudaLaunchConfig_t config{};
+    config.gridDim = dim3(1);
+    config.blockDim = dim3(1);
+    config.stream = stream;
+    config.attrs = attributes.data();
+    config.numAttrs = static_cast<unsigned>(attributes.size());
+    Captured graph = capture(stream, [&] { check(cudaLaunchKernelExC(&config, call.function(), call.arguments())); });
+    return get(nodes_of(graph).at(0), cudaLaunchAttributeClusterSchedulingPolicyPreference)
+        .clusterSchedulingPolicyPreference;
+}
+
 } // namespace
+
+TEST_CASE("a captured launch tells the cluster scheduling policy that the default is", "[launch][attributes]") {
+    const auto asking = [](cudaClusterSchedulingPolicy policy) {
+        Value value{};
+        value.clusterSchedulingPolicyPreference = policy;
+        return captured_scheduling({attribute(cudaLaunchAttributeClusterSchedulingPolicyPreference, value)});
+    };
+    REQUIRE(captured_scheduling({}) == cudaClusterSchedulingPolicySpread);
+    REQUIRE(asking(cudaClusterSchedulingPolicyDefault) == cudaClusterSchedulingPolicySpread);
+    REQUIRE(asking(cudaClusterSchedulingPolicySpread) == cudaClusterSchedulingPolicySpread);
+    REQUIRE(asking(cudaClusterSchedulingPolicyLoadBalancing) == cudaClusterSchedulingPolicyLoadBalancing);
+}
 
 TEST_CASE("a launch in clusters runs, if they divide the grid and have at most eight blocks", "[launch][attributes]") {
     const auto in_clusters = [](unsigned blocks, unsigned cluster) {
