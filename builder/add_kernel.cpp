@@ -23,7 +23,7 @@ const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunct
     std::byte* values = memory + sizeof(KernelParams);
     std::memcpy(values, call.block, call.signature->bytes);
     return new (memory)
-        KernelParams{function, call.symbol, call.signature, shape_of(*call.config), values, nullptr, attributes};
+        KernelParams{function, call.symbol, call.signature, call.config->shape, values, nullptr, attributes};
 }
 
 /// The driver's function for a kernel's symbol: looked up once per kernel and device. This thread then has a context.
@@ -39,27 +39,29 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
     require_allowed(graph, NodeKind::kernel, where);
     const auto subject = [&] { return new_node_subject(NodeKind::kernel, where, kernel_name(call.symbol)); };
     const CUfunction function = function_of(graph, call.symbol, subject);
-    const bool attributed = has_attributes(*call.config);
-    if (attributed) [[unlikely]]
-        require_attributes(*call.config, call.symbol, LaunchUse::node, subject);
-    const KernelParams* params =
-        copy_call(graph, call, function, attributed ? graph.memory().store(*call.config) : nullptr);
+    const LaunchConfig* attributes = given_attributes(*call.config);
+    if (attributes != nullptr) [[unlikely]] {
+        require_attributes(*attributes, call.symbol, LaunchUse::node, subject);
+        attributes = graph.memory().store(*attributes);
+    }
+    const KernelParams* params = copy_call(graph, call, function, attributes);
     graph.reserve_node(owners);
     const CUDA_KERNEL_NODE_PARAMS native = driver_params(function, params->shape, call.values);
     CUDA_KERNEL_NODE_PARAMS bare;
-    if (attributed) [[unlikely]] {
-        if (graph.special().memory) try_attributes(native, *call.config, call.symbol, subject());
-        bare = without_attributes(native, *call.config);
+    if (attributes != nullptr) [[unlikely]] {
+        if (graph.special().memory) try_attributes(native, *attributes, call.symbol, subject());
+        bare = without_attributes(native, *attributes);
     }
     cudaGraphNode_t node = nullptr;
     const CUresult result =
-        driver().graph_add_kernel_node(&node, graph.native(), nullptr, 0, attributed ? &bare : &native);
+        driver().graph_add_kernel_node(&node, graph.native(), nullptr, 0, attributes != nullptr ? &bare : &native);
     if (result != CUDA_SUCCESS) [[unlikely]]
-        raise_launch<GraphError>(to_runtime(result), "cuGraphAddKernelNode", subject(), Api::driver, *call.config,
-                                 call.symbol);
-    if (attributed) [[unlikely]]
-        set_attributes(node, native, *call.config, call.symbol, subject());
-    if (call.config->device_updatable) graph.special().device_updatable = true;
+        raise_launch<GraphError>(to_runtime(result), "cuGraphAddKernelNode", subject(), Api::driver,
+                                 config_of(*call.config), call.symbol);
+    if (attributes != nullptr) [[unlikely]] {
+        set_attributes(node, native, *attributes, call.symbol, subject());
+        if (attributes->device_updatable) graph.special().device_updatable = true;
+    }
     return graph.append(node, {NodeKind::kernel, params, {}, where}, std::move(owners));
 }
 

@@ -59,8 +59,13 @@ class CUDAG_EXPORT GraphBuilder {
     }
 
     template <class... P, class... A>
-    KernelNode<P...> kernel(const detail::BracedConfig& config, void (*function)(P...), A&&... arguments) {
-        return add_kernel(config, config.location, function, std::forward<A>(arguments)...);
+    [[gnu::always_inline]] KernelNode<P...> kernel(const detail::BracedConfig& config, void (*function)(P...),
+                                                   A&&... arguments) {
+        const SourceLocation location = config.location;
+        if (detail::is_known_plain(config))
+            return add_kernel(detail::shape_of(config), location, function, std::forward<A>(arguments)...);
+        const LaunchConfig attributed = config;
+        return add_kernel(attributed, location, function, std::forward<A>(arguments)...);
     }
 
     template <detail::NoKernel K, class... A>
@@ -393,8 +398,8 @@ class CUDAG_EXPORT GraphBuilder {
     explicit GraphBuilder(std::shared_ptr<detail::GraphState> state) noexcept;
 
     template <class... P, class... A>
-    KernelNode<P...> add_kernel(const LaunchConfig& config, const SourceLocation& location, void (*function)(P...),
-                                A&&... arguments) {
+    KernelNode<P...> add_kernel(const detail::PassedConfig& config, const SourceLocation& location,
+                                void (*function)(P...), A&&... arguments) {
         using Given = std::tuple<std::remove_cvref_t<A>...>;
         if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
             detail::Owners owners;

@@ -24,6 +24,18 @@ CUDAG_EXPORT void copy_async(cudaStream_t stream, const CopyParams& copy, Owners
 CUDAG_EXPORT void copy_region_async(cudaStream_t stream, const RegionCopy& copy, const SourceLocation& where);
 CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, Owners&& owners, const SourceLocation& where);
 
+template <class... P, class... A>
+void launch_in(cudaStream_t stream, const PassedConfig& config, void (*kernel)(P...), A&&... arguments) {
+    using Given = std::tuple<std::remove_cvref_t<A>...>;
+    if constexpr (require_arguments(no_value<std::tuple<P...>>, no_value<Given>)) {
+        Owners owners;
+        const void* symbol = kernel_symbol(kernel);
+        const KernelArguments<P...> values(owners, {symbol, nullptr, {}}, std::forward<A>(arguments)...);
+        launch_kernel(stream, {symbol, &SignatureOf<P...>::value, &config, values.pointers(), values.block()},
+                      std::move(owners));
+    }
+}
+
 } // namespace detail
 
 /// Launches `kernel` in `stream` with `arguments`, which follow the rules of GraphBuilder::kernel and are copied now.
@@ -31,17 +43,13 @@ CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, Owners&& 
 /// memory are kept by the captured graph. Asynchronous. Throws Error if CUDA refuses, or if `config` is
 /// `device_updatable`, which only nodes are.
 template <class... P, class... A>
-void launch( // cudag: launch(stream, config, function, arguments...); of overloads or a template, say which: f<int>
+[[gnu::always_inline]] inline void
+launch( // cudag: launch(stream, config, function, arguments...); of overloads or a template, say which: f<int>
     StreamRef stream, const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
-    using Given = std::tuple<std::remove_cvref_t<A>...>;
-    if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
-        detail::Owners owners;
-        const void* symbol = detail::kernel_symbol(kernel);
-        const detail::KernelArguments<P...> values(owners, {symbol, nullptr, {}}, std::forward<A>(arguments)...);
-        detail::launch_kernel(stream.get(),
-                              {symbol, &detail::SignatureOf<P...>::value, &config, values.pointers(), values.block()},
-                              std::move(owners));
-    }
+    if (detail::is_known_plain(config))
+        detail::launch_in(stream.get(), detail::shape_of(config), kernel, std::forward<A>(arguments)...);
+    else
+        detail::launch_in(stream.get(), config, kernel, std::forward<A>(arguments)...);
 }
 
 template <detail::NoKernel K, class... A>

@@ -161,6 +161,7 @@ struct BracedConfig {
 
 /// All fields of a LaunchConfig, in order. Does not compile while one is missing.
 template <class Config>
+requires std::is_same_v<std::remove_const_t<Config>, LaunchConfig>
 constexpr auto fields_of(Config& config) noexcept {
     [[maybe_unused]] auto& [grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain,
                             priority, access_policy, preferred_cluster, cluster_scheduling_policy,
@@ -175,7 +176,7 @@ constexpr auto fields_of(Config& config) noexcept {
 }
 
 /// The same of one in braces, without its location.
-constexpr auto fields_of(BracedConfig& config) noexcept {
+constexpr auto fields_of(const BracedConfig& config) noexcept {
     [[maybe_unused]] auto& [grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain,
                             priority, access_policy, preferred_cluster, cluster_scheduling_policy,
                             portable_cluster_size_mode, shared_memory_mode, nvlink_util_centric_scheduling,

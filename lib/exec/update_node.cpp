@@ -169,7 +169,7 @@ void require_signature(const KernelSignature& given, const KernelParams& current
 
 /// Notes what CUDA has accepted.
 void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
-    if (call.config != nullptr) kernel.shape = shape_of(*call.config); // its attributes stay, in CUDA, too
+    if (call.config != nullptr) kernel.shape = call.config->shape; // its attributes stay, in CUDA, too
     if (call.block != nullptr) {
         std::memcpy(kernel.values, call.block, call.signature->bytes);
         return;
@@ -182,9 +182,10 @@ void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
 
 /// Attributes are fixed, and a new grid must suit them.
 template <class MakeSubject>
-void require_suitable(const LaunchConfig& config, const KernelParams& current, const MakeSubject& subject) {
-    if (!has_attributes(config) && current.attributes == nullptr) [[likely]]
+void require_suitable(const PassedConfig& passed, const KernelParams& current, const MakeSubject& subject) {
+    if (given_attributes(passed) == nullptr && current.attributes == nullptr) [[likely]]
         return;
+    const LaunchConfig config = config_of(passed);
     LaunchConfig next = config_of(current);
     if (const std::string difference = differing_attribute(next, config); !difference.empty())
         refuse<UpdateError>(difference + "; attributes are fixed when the node is made: repeat them or leave them out",
@@ -198,7 +199,7 @@ void require_suitable(const LaunchConfig& config, const KernelParams& current, c
 /// Gives a kernel node what `call` gives; `current` are its parameters.
 template <class NodeUpdate>
 void set_call(NodeUpdate& update, const KernelCall& call, const KernelParams& current, Owners&& owners) {
-    const LaunchShape shape = call.config != nullptr ? shape_of(*call.config) : current.shape;
+    const LaunchShape shape = call.config != nullptr ? call.config->shape : current.shape;
     if (call.config != nullptr) {
         complete_config(const_cast<KernelParams&>(current)); // the copy that updates write to
         require_suitable(*call.config, current, [&] { return update.subject(); });
@@ -241,7 +242,8 @@ void update_launch(const UpdateTarget& target, const Node& node, const LaunchCon
         if (current == nullptr)
             refuse<UpdateError>("it is no kernel node, and has no launch configuration", update.subject());
         const std::vector<void*> unchanged(current->signature->count + 1);
-        set_call(update, {nullptr, current->signature, &config, unchanged.data(), nullptr}, *current, {});
+        const PassedConfig passed(config);
+        set_call(update, {nullptr, current->signature, &passed, unchanged.data(), nullptr}, *current, {});
     });
 }
 

@@ -120,11 +120,7 @@ bool same_kernel_types(const KernelParams& a, const KernelParams& b) {
 }
 
 LaunchConfig config_of(const KernelParams& kernel) noexcept {
-    LaunchConfig config = kernel.attributes != nullptr ? *kernel.attributes : LaunchConfig();
-    config.grid = kernel.shape.grid;
-    config.block = kernel.shape.block;
-    config.shared_bytes = kernel.shape.shared_bytes;
-    return config;
+    return config_of(kernel.shape, kernel.attributes);
 }
 
 void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept {

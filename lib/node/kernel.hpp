@@ -6,6 +6,7 @@
 
 #include <cudag/condition.hpp>
 #include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/launch_shape.hpp>
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>
@@ -23,16 +24,6 @@
 namespace cudag::detail {
 
 class Fields;
-
-/// What updates may change of a LaunchConfig.
-struct LaunchShape {
-    dim3 grid;
-    dim3 block;
-    std::size_t shared_bytes = 0;
-};
-[[nodiscard]] inline LaunchShape shape_of(const LaunchConfig& config) noexcept {
-    return {config.grid, config.block, config.shared_bytes};
-}
 
 /// `values` holds the arguments as `signature` lays them out.
 struct alignas(std::max_align_t) KernelParams {

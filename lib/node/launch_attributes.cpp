@@ -12,8 +12,8 @@ namespace cudag::detail {
 
 namespace {
 
-static_assert(std::is_same_v<decltype(fields_of(std::declval<LaunchConfig&>())),
-                             decltype(fields_of(std::declval<BracedConfig&>()))>,
+static_assert(std::is_same_v<decltype(fields_of(std::declval<const LaunchConfig&>())),
+                             decltype(fields_of(std::declval<const BracedConfig&>()))>,
               "a field of LaunchConfig is missing in BracedConfig, or stands elsewhere there");
 
 // How a field reads.

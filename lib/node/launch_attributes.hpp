@@ -6,6 +6,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/version.hpp"
 
+#include <cudag/detail/launch_shape.hpp>
 #include <cudag/launch_config.hpp>
 
 #include <cuda_runtime_api.h>
@@ -20,31 +21,13 @@
 
 namespace cudag::detail {
 
-/// Not 0 if the field of an attribute asks for something.
-constexpr unsigned is_given(const dim3& blocks) noexcept {
-    return (blocks.x ^ 1U) | (blocks.y ^ 1U) | (blocks.z ^ 1U);
+/// The attributes of a configuration, null if none is given.
+[[nodiscard]] inline const LaunchConfig* given_attributes(const PassedConfig& config) noexcept {
+    return config.attributes != nullptr && has_attributes(*config.attributes) ? config.attributes : nullptr;
 }
-template <class T>
-requires std::is_same_v<T, bool> || std::is_enum_v<T>
-constexpr unsigned is_given(const T& value) noexcept {
-    return static_cast<unsigned>(value);
-}
-template <class T>
-constexpr unsigned is_given(const std::optional<T>& value) noexcept {
-    return static_cast<unsigned>(value.has_value());
-}
-constexpr unsigned is_given(const ProgrammaticEvent& event) noexcept {
-    return static_cast<unsigned>(event.event != nullptr) | static_cast<unsigned>(event.trigger_at_block_start);
-}
-constexpr unsigned is_given(const cudaEvent_t& event) noexcept {
-    return static_cast<unsigned>(event != nullptr);
-}
-
-/// One branch, so that a plain launch pays nothing.
-[[nodiscard]] inline bool has_attributes(const LaunchConfig& config) noexcept {
-    return std::apply([](const dim3&, const dim3&, const std::size_t&,
-                         const auto&... attributes) { return (is_given(attributes) | ...) != 0; },
-                      fields_of(config));
+/// All of it.
+[[nodiscard]] inline LaunchConfig config_of(const PassedConfig& config) noexcept {
+    return config_of(config.shape, config.attributes);
 }
 
 /// What a configuration is for.

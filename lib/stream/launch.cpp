@@ -18,7 +18,8 @@ namespace {
 
 /// Throws what the launch of `call` failed with.
 [[noreturn]] void raise(cudaError_t status, const char* operation, const KernelCall& call, Api api) {
-    raise_launch<Error>(status, operation, {"launch of " + kernel_name(call.symbol)}, api, *call.config, call.symbol);
+    raise_launch<Error>(status, operation, {"launch of " + kernel_name(call.symbol)}, api, config_of(*call.config),
+                        call.symbol);
 }
 
 /// For this thread's launches. The context's id tells it from one that had its address before a cudaDeviceReset.
@@ -31,8 +32,7 @@ CUfunction function_of(const void* symbol) {
     return functions.find<Error>(symbol, context, [&] { return Subject{"launch of " + kernel_name(symbol)}; });
 }
 
-void launch_with_attributes(cudaStream_t stream, const KernelCall& call) {
-    const LaunchConfig& config = *call.config;
+void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const LaunchConfig& config) {
     const auto subject = [&] { return Subject{"launch of " + kernel_name(call.symbol)}; };
     require_attributes<Error>(config, call.symbol, LaunchUse::stream, subject);
     const NativeAttributes attributes(config);
@@ -60,12 +60,12 @@ void launch_with_attributes(cudaStream_t stream, const KernelCall& call) {
 
 void launch_kernel(cudaStream_t stream, const KernelCall& call, Owners&& owners) {
     if (!owners.empty()) keep_with_capture(stream, owners);
-    if (has_attributes(*call.config)) [[unlikely]]
-        return launch_with_attributes(stream, call);
-    const LaunchConfig& config = *call.config;
+    if (const LaunchConfig* attributes = given_attributes(*call.config); attributes != nullptr) [[unlikely]]
+        return launch_with_attributes(stream, call, *attributes);
+    const LaunchShape& shape = call.config->shape;
     const CUresult result = driver().launch_kernel(
-        function_of(call.symbol), config.grid.x, config.grid.y, config.grid.z, config.block.x, config.block.y,
-        config.block.z, native_shared_bytes(config.shared_bytes), stream, const_cast<void**>(call.values), nullptr);
+        function_of(call.symbol), shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z,
+        native_shared_bytes(shape.shared_bytes), stream, const_cast<void**>(call.values), nullptr);
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise(to_runtime(result), "cuLaunchKernel", call, Api::driver);
 }

@@ -1,6 +1,7 @@
 // A kernel call with its types erased: symbol, signature and argument values.
 #pragma once
 
+#include <cudag/detail/launch_shape.hpp>
 #include <cudag/launch_config.hpp>
 
 #include <algorithm>
@@ -93,7 +94,7 @@ struct SignatureOf {
 struct KernelCall {
     const void* symbol;
     const KernelSignature* signature;
-    const LaunchConfig* config; ///< null in an update: leaves the configuration as it is
+    const PassedConfig* config; ///< null in an update: leaves the configuration as it is
     void* const* values;
     const std::byte* block; ///< all values, as `signature` lays them out; null if some are left as they are
 };

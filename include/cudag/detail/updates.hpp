@@ -287,7 +287,9 @@ class Updates {
     void update_with(const KernelNode<P...>& node, const LaunchConfig* config, A&&... arguments) {
         Owners owners;
         const Arguments values(owners, {nullptr, &node, {}}, std::forward<A>(arguments)...);
-        const KernelCall call{nullptr, &SignatureOf<P...>::value, config, values.pointers(), values.block()};
+        const PassedConfig passed = config != nullptr ? PassedConfig(*config) : PassedConfig(LaunchShape());
+        const KernelCall call{nullptr, &SignatureOf<P...>::value, config != nullptr ? &passed : nullptr,
+                              values.pointers(), values.block()};
         update_kernel(target(), node, call, std::move(owners));
     }
 };

@@ -1,0 +1,81 @@
+// A launch configuration as it is passed on: grid, block and shared memory, and apart from them what is seldom given.
+#pragma once
+
+#include <cudag/launch_config.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <optional>
+#include <tuple>
+#include <type_traits>
+
+namespace cudag::detail {
+
+/// What updates may change of a LaunchConfig.
+struct LaunchShape {
+    dim3 grid;
+    dim3 block;
+    std::size_t shared_bytes = 0;
+};
+template <class Config>
+[[nodiscard]] constexpr LaunchShape shape_of(const Config& config) noexcept {
+    // By components: as a whole, a dim3 that has just been written in parts is a load that waits for them.
+    return {dim3(config.grid.x, config.grid.y, config.grid.z), dim3(config.block.x, config.block.y, config.block.z),
+            config.shared_bytes};
+}
+
+/// A configuration of `shape` with the attributes of `attributes`, of which the shape does not count; null for none.
+[[nodiscard]] constexpr LaunchConfig config_of(const LaunchShape& shape, const LaunchConfig* attributes) noexcept {
+    LaunchConfig config = attributes != nullptr ? *attributes : LaunchConfig();
+    config.grid = shape.grid;
+    config.block = shape.block;
+    config.shared_bytes = shape.shared_bytes;
+    return config;
+}
+
+/// Not 0 if the field of an attribute asks for something.
+constexpr unsigned is_given(const dim3& blocks) noexcept {
+    return (blocks.x ^ 1U) | (blocks.y ^ 1U) | (blocks.z ^ 1U);
+}
+template <class T>
+requires std::is_same_v<T, bool> || std::is_enum_v<T>
+constexpr unsigned is_given(const T& value) noexcept {
+    return static_cast<unsigned>(value);
+}
+template <class T>
+constexpr unsigned is_given(const std::optional<T>& value) noexcept {
+    return static_cast<unsigned>(value.has_value());
+}
+constexpr unsigned is_given(const ProgrammaticEvent& event) noexcept {
+    return static_cast<unsigned>(event.event != nullptr) | static_cast<unsigned>(event.trigger_at_block_start);
+}
+constexpr unsigned is_given(const cudaEvent_t& event) noexcept {
+    return static_cast<unsigned>(event != nullptr);
+}
+
+/// One branch, so that a plain launch pays nothing. Of a LaunchConfig or a BracedConfig.
+template <class Config>
+[[nodiscard]] constexpr bool has_attributes(const Config& config) noexcept {
+    return std::apply([](const dim3&, const dim3&, const std::size_t&,
+                         const auto&... attributes) { return (is_given(attributes) | ...) != 0; },
+                      fields_of(config));
+}
+/// Whether the compiler knows that there are none: the caller then makes no LaunchConfig, which costs more than the
+/// rest of a call.
+template <class Config>
+[[nodiscard, gnu::always_inline]] inline bool is_known_plain(const Config& config) noexcept {
+    const bool given = has_attributes(config);
+    return __builtin_constant_p(given) && !given;
+}
+
+/// The configuration of a launch, as it is passed on.
+struct PassedConfig {
+    LaunchShape shape;
+    const LaunchConfig* attributes = nullptr; ///< of the same shape; null if there are none
+
+    PassedConfig(const LaunchShape& plain) noexcept : shape(plain) {}
+    PassedConfig(const LaunchConfig& config) noexcept : shape(shape_of(config)), attributes(&config) {}
+};
+
+} // namespace cudag::detail
