@@ -77,6 +77,8 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Gives this Exec the parameters of all nodes of `graph`, which has the same nodes and edges, made in the same
     /// order. Handles of the graph that this Exec was made from remain those to use with it. What CUDA, or cudag in its
     /// place, refuses is no exception but a report; it then says in what `graph` differs, and nothing has changed.
+    /// One change CUDA neither takes nor refuses (driver 580): another cluster, which cudag refuses, but for captured
+    /// graphs of which nobody has asked anything yet: those keep the cluster that they had.
     /// Keeps `graph` until the next such update. Throws UpdateError if CUDA fails for a reason that is not in the
     /// graphs.
     [[nodiscard]] UpdateReport update(const Graph& graph);

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <tuple>
+#include <type_traits>
 
 namespace cudag {
 
@@ -176,7 +177,9 @@ constexpr auto fields_of(Config& config) noexcept {
 }
 
 /// The same of one in braces, without its location.
-constexpr auto fields_of(const BracedConfig& config) noexcept {
+template <class Config>
+requires std::is_same_v<std::remove_const_t<Config>, BracedConfig>
+constexpr auto fields_of(Config& config) noexcept {
     [[maybe_unused]] auto& [grid, block, shared_bytes, cluster, cooperative, device_updatable, memory_sync_domain,
                             priority, access_policy, preferred_cluster, cluster_scheduling_policy,
                             portable_cluster_size_mode, shared_memory_mode, nvlink_util_centric_scheduling,

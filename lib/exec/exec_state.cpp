@@ -185,14 +185,9 @@ void ExecState::launch_native(cudaStream_t stream) const {
         raise_launch_failure(to_runtime(result), *claimed_, replays_ != 0 && !options_.auto_free_on_launch);
 }
 
-ExecNode ExecState::node_of(const Node& node) const {
-    const GraphState& graph = GraphState::of(node);
-    const std::uint32_t index = GraphState::index_unchecked(node);
-    if (&graph != source_.get() && &graph.root() != source_.get()) [[unlikely]]
-        refuse<UpdateError>("the node does not belong to the graph of this Exec, but " +
-                                describe_foreign(*source_, node),
-                            node_subject(graph, index));
-    return {graph, index};
+void ExecState::refuse_foreign(const GraphState& graph, const Node& node) const {
+    refuse<UpdateError>("the node does not belong to the graph of this Exec, but " + describe_foreign(*source_, node),
+                        node_subject(graph, GraphState::index_unchecked(node)));
 }
 
 const GraphState& ExecState::in_basis(const GraphState& graph) const {
@@ -200,10 +195,7 @@ const GraphState& ExecState::in_basis(const GraphState& graph) const {
     return *in_basis(*graph.parent()).nested()[graph.position()];
 }
 
-Shadow& ExecState::shadow(const ExecNode& node) {
-    const std::uint32_t number = node.graph.first_number() + node.index;
-    if (Shadow* const found = shadows_->find(number)) [[likely]]
-        return *found;
+Shadow& ExecState::make_shadow(std::uint32_t number, const ExecNode& node) {
     return shadows_->make(number, source_->node_total(), in_basis(node.graph).nodes()[node.index].params);
 }
 
@@ -295,8 +287,7 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     park_inside(*source_);
 }
 
-void ExecState::commit(Shadow& shadow, OwnerVersions&& next) noexcept {
-    uploaded_ = false;
+void ExecState::replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept {
     in_flight_.retire(std::move(shadow.owners));
     if (!next.empty()) in_flight_.begin_tracking();
     shadow.owners = std::move(next);

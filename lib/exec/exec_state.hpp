@@ -15,6 +15,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <utility>
 
 namespace cudag::detail {
 
@@ -66,7 +67,12 @@ class ExecState {
     void set_changed() noexcept { uploaded_ = false; }
 
     /// The node of this exec's graph that a handle names. Throws UpdateError for other handles.
-    [[nodiscard]] ExecNode node_of(const Node& node) const;
+    [[nodiscard]] ExecNode node_of(const Node& node) const {
+        const GraphState& graph = GraphState::of(node);
+        if (&graph != source_.get() && &graph.root() != source_.get()) [[unlikely]]
+            refuse_foreign(graph, node);
+        return {graph, GraphState::index_unchecked(node)};
+    }
 
     /// The graph that this exec was made from.
     [[nodiscard]] const GraphState& claimed() const noexcept { return *claimed_; }
@@ -78,7 +84,12 @@ class ExecState {
     void set_seen(std::uint64_t version) noexcept { seen_ = version; }
 
     /// What is in force in a node; made on first use.
-    [[nodiscard]] Shadow& shadow(const ExecNode& node);
+    [[nodiscard]] Shadow& shadow(const ExecNode& node) {
+        const std::uint32_t number = node.graph.first_number() + node.index;
+        if (Shadow* const found = shadows_->find(number)) [[likely]]
+            return *found;
+        return make_shadow(number, node);
+    }
 
     /// What CUDA is to call if `params` are a host task: made, and kept by `owners`. Null for all other parameters.
     [[nodiscard]] HostRun* host_run(const ExecNode& node, const NodeParams& params, OwnerVersions& owners);
@@ -113,12 +124,18 @@ class ExecState {
                   const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept;
 
     /// Puts `next` in force: launches to come use it, those in flight may use the previous version.
-    void commit(Shadow& shadow, OwnerVersions&& next) noexcept;
+    void commit(Shadow& shadow, OwnerVersions&& next) noexcept {
+        uploaded_ = false;
+        if (!shadow.owners.empty() || !next.empty()) replace_owners(shadow, std::move(next));
+    }
 
   private:
     void launch_native(cudaStream_t stream) const;
     /// Made with the first host node.
     [[nodiscard]] const std::shared_ptr<HostLaunches>& host_launches();
+    [[noreturn]] void refuse_foreign(const GraphState& graph, const Node& node) const;
+    Shadow& make_shadow(std::uint32_t number, const ExecNode& node);
+    void replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept;
     void enable_memset(const ExecNode& node, Shadow& shadow);
     void disable_memset(const ExecNode& node, Shadow& shadow);
     /// Parks a disabled memset that now has `params`, if it needs that; if CUDA fails, before the next launch.

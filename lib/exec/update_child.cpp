@@ -6,6 +6,7 @@
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
 #include "graph/diff.hpp"
+#include "update_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -74,6 +75,10 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     const detail::GraphState& mine = **target.graph.find_nested(target.index, 0);
     if (const auto differences = detail::diff_structure(mine, next); !differences.empty())
         detail::refuse_differences(differences, subject());
+    if (detail::have_other_clusters(mine, next))
+        detail::refuse<UpdateError>("a kernel of the graph given has another cluster, which is fixed at instantiation; "
+                                    "give it the cluster that it has, or instantiate the graph",
+                                    subject());
 
     next.complete_native();
     detail::PendingUpdate pending(exec, mine, next);

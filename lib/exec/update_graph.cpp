@@ -10,6 +10,7 @@
 #include "graph/find.hpp"
 #include "graph/names.hpp"
 #include "owners/reclaim.hpp"
+#include "update_rules.hpp"
 
 #include <fmt/format.h>
 
@@ -17,6 +18,7 @@
 #include <iterator>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace cudag {
 
@@ -92,7 +94,10 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
                                 {},
                                 false};
     std::vector<Difference> structure = diff_structure(exec.source(), next);
-    if (structure.empty()) return std::nullopt;
+    if (structure.empty()) {
+        if (!have_other_clusters(exec.source(), next)) return std::nullopt;
+        return refused(exec, next, UpdateVerdict::attributes_changed, {}, nullptr, {});
+    }
     const bool kinds = structure.front().kind == DifferenceKind::node_kind;
     return refused(exec, next, kinds ? UpdateVerdict::node_kind_changed : UpdateVerdict::topology_changed,
                    std::move(structure), nullptr, {});

@@ -55,6 +55,7 @@ class ExecUpdate {
 
     /// What `commit` will put in force.
     void prepare(Owners&& fresh, void* const* values) {
+        if (shadow_.owners.empty() && fresh.empty()) return; // everything is borrowed, as it was
         if (shadow_.owners.empty())
             next_ = version_of(std::move(fresh));
         else

@@ -81,6 +81,12 @@ void complete_config(KernelParams& kernel) {
     kernel.unread = nullptr;
 }
 
+dim3 cluster_of(const KernelParams& kernel) {
+    if (kernel.unread == nullptr) return kernel.attributes != nullptr ? kernel.attributes->cluster : dim3(1, 1, 1);
+    const auto told = read(kernel.unread, cudaLaunchAttributeClusterDimension).clusterDim;
+    return told.x == 0 ? dim3(1, 1, 1) : dim3(told.x, told.y, told.z);
+}
+
 bool is_device_updatable(const KernelParams& kernel) {
     if (kernel.unread == nullptr) return kernel.attributes != nullptr && kernel.attributes->device_updatable;
     return read(kernel.unread, cudaLaunchAttributeDeviceUpdatableKernelNode)

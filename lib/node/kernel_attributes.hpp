@@ -28,6 +28,8 @@ void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& c
 [[nodiscard]] LaunchConfig full_config(const KernelParams& kernel);
 /// Leaves nothing of the configuration of a copy by `copy_params` unread.
 void complete_config(KernelParams& kernel);
+/// The cluster of a launch; asks CUDA about a node that cudag did not make. Throws GraphError.
+[[nodiscard]] dim3 cluster_of(const KernelParams& kernel);
 /// Whether kernels may change the node; asks CUDA about a node that cudag did not make. Throws GraphError.
 [[nodiscard]] bool is_device_updatable(const KernelParams& kernel);
 

@@ -209,8 +209,9 @@ constexpr std::array attributes{
                                                          {.largest = 2, .since = 13020}),
     attribute<&LaunchConfig::shared_memory_mode>(18, "shared_memory_mode",
                                                  {.largest = 2, .broken = broken_shared_memory_mode, .since = 13020}),
-    attribute<&LaunchConfig::cluster>(cudaLaunchAttributeClusterDimension, "cluster",
-                                      {.broken = broken_cluster, .code = cudaErrorInvalidClusterSize}),
+    attribute<&LaunchConfig::cluster>(
+        cudaLaunchAttributeClusterDimension, "cluster",
+        {.needs_instantiate = true, .broken = broken_cluster, .code = cudaErrorInvalidClusterSize}),
     attribute<&LaunchConfig::preferred_cluster>(
         11, "preferred_cluster",
         {.broken = broken_preferred_cluster,

@@ -35,8 +35,10 @@ enum class LaunchUse { node, stream };
 
 /// Why not every configuration may have an attribute.
 struct AttributeRules {
-    bool needs_instantiate = false; ///< whether CUDA refuses a change in an update of an instantiated graph
-    unsigned largest = 0;           ///< the largest number that CUDA takes; 0 where that is no question
+    /// Whether an update of an instantiated graph cannot change it: CUDA refuses, or says that it has (driver 580, of
+    /// the cluster), and launches as before.
+    bool needs_instantiate = false;
+    unsigned largest = 0; ///< the largest number that CUDA takes; 0 where that is no question
     /// What else is wrong with the value; null if nothing can be. `symbol` is the kernel, or null if unknown.
     std::string (*broken)(const LaunchConfig& config, const void* symbol) = nullptr;
     cudaError_t code = cudaErrorInvalidValue; ///< CUDA's for what is broken

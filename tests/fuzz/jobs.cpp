@@ -70,7 +70,7 @@ void die(int signal, siginfo_t* info, void* /*context*/) {
     std::array<char, 96> text;
     const auto end = fmt::format_to_n(text.data(), text.size(), "signal {} about {} on thread {} of {}\n", signal,
                                       info->si_addr, gettid(), getpid());
-    static_cast<void>(write(STDERR_FILENO, text.data(), std::min(end.size, text.size())));
+    if (write(STDERR_FILENO, text.data(), std::min(end.size, text.size())) < 0) _exit(signal);
     std::array<void*, 64> frames;
     backtrace_symbols_fd(frames.data(), backtrace(frames.data(), static_cast<int>(frames.size())), STDERR_FILENO);
     std::signal(signal, SIG_DFL);
@@ -186,6 +186,7 @@ Totals run_seeds(const char* name, const Jobs& jobs, const std::function<void(st
     Totals totals;
     if (jobs.jobs == 0) {
         report = shared_report();
+        say_where_it_dies();
         run_share(name, jobs.from, jobs.from + jobs.seeds, 1, run);
         add(totals, *report);
         munmap(report, sizeof(Report));

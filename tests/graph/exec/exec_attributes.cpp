@@ -91,6 +91,59 @@ TEST_CASE("a new grid must suit the cluster", "[exec][attributes]") {
                ContainsSubstring("grid.x is 5"));
 }
 
+TEST_CASE("an update of the whole graph to another cluster is refused with both", "[exec][attributes]") {
+    const auto config = [](unsigned cluster, int priority = 0) {
+        return cudag::LaunchConfig{.grid = 4, .block = 32, .cluster = cluster, .priority = priority};
+    };
+    Sample s(config(2));
+    for (const unsigned cluster : {1U, 4U}) {
+        const Sample next(config(cluster));
+        const cudag::UpdateReport report = s.exec.update(next.graph);
+        CHECK(report.verdict() == cudag::UpdateVerdict::attributes_changed);
+        CHECK(report.needs_instantiate());
+        REQUIRE(!report.differences().empty());
+        CHECK(report.differences().front().field == "cluster");
+        CHECK(s.threads() == 128);
+        cudag::Exec exec = s.graph.instantiate();
+        CHECK(!exec.update_or_instantiate(next.graph).updated());
+        CHECK(exec.update(next.graph).updated());
+    }
+    const Sample none({.grid = 4, .block = 32});
+    cudag::Exec plain = none.graph.instantiate();
+    CHECK(plain.update(s.graph).verdict() == cudag::UpdateVerdict::attributes_changed);
+    CHECK(s.exec.update(Sample(config(2, -1)).graph).updated());
+}
+
+TEST_CASE("an update of a child to another cluster is refused", "[exec][child][attributes]") {
+    Sample inner({.grid = 4, .block = 32, .cluster = 2});
+    const Sample next({.grid = 4, .block = 32, .cluster = 4});
+    const Sample same({.grid = 8, .block = 32, .cluster = 2});
+    cudag::GraphBuilder b;
+    const cudag::ChildNode child = b.child(inner.graph).label("layers");
+    cudag::Exec exec = std::move(b).build().instantiate();
+    const auto error = refused<UpdateError>([&] { exec.update(child, next.graph); });
+    CHECK_THAT(error.what(), ContainsSubstring("\"layers\"") && ContainsSubstring("another cluster"));
+    exec.update(child, same.graph);
+    run(exec, cudag::Stream());
+    CHECK(read(same.count).at(0) == 256);
+}
+
+TEST_CASE("a captured graph that has been read is not updated to another cluster", "[capture][attributes]") {
+    const auto count = device({0U, 0U});
+    const auto captured = [&](unsigned cluster) {
+        return cudag::capture(cudag::Stream(), [&](cudaStream_t s) {
+            cudag::launch(s, {.grid = 4, .cluster = cluster}, count_threads, count.data(), count.data() + 1, 1U);
+        });
+    };
+    const cudag::Graph before = captured(2);
+    const cudag::Graph after = captured(4);
+    CHECK(before.nodes().size() == after.nodes().size());
+    CHECK(before.edges().size() == after.edges().size());
+    cudag::Exec exec = before.instantiate();
+    CHECK(exec.update(after).verdict() == cudag::UpdateVerdict::attributes_changed);
+    CHECK(exec.update(captured(2)).updated());
+}
+
 TEST_CASE("diff names the attributes in which kernel nodes differ", "[graph][attributes]") {
     const Sample before({.grid = 4, .block = 32, .cluster = 2});
     const Sample after({.grid = 4, .block = 32, .priority = -1});

@@ -245,7 +245,7 @@ TEST_CASE("what CUDA fixes in kernels, host functions and events needs a new ins
     const auto plain = launch({.grid = 4});
     check_fields(plain, launch({.grid = 4, .block = 2}), {"block"});
     check_fields(plain, launch({.grid = 4, .shared_bytes = 16}), {"shared_bytes"});
-    check_fields(plain, launch({.grid = 4, .cluster = 2}), {"cluster"});
+    check_fields(plain, launch({.grid = 4, .cluster = 2}), {"fixed: cluster"});
     check_fields(plain, launch({.grid = 4, .cooperative = true}), {"fixed: cooperative"});
     check_fields(plain, launch({.grid = 4, .device_updatable = true}), {"fixed: device_updatable"});
     check_fields(plain, launch({.grid = 4, .memory_sync_domain = cudag::MemorySyncDomain::remote}),

@@ -1,5 +1,6 @@
 // Attributes of launches.
 #include "attributes.hpp"
+#include "capture.hpp"
 
 namespace {
 
@@ -41,9 +42,10 @@ int captured_scheduling(std::vector<cudaLaunchAttribute> attributes) {
     config.stream = stream;
     config.attrs = attributes.data();
     config.numAttrs = static_cast<unsigned>(attributes.size());
-    Captured graph = capture(stream, [&] { check(cudaLaunchKernelExC(&config, call.function(), call.arguments())); });
-    return get(nodes_of(graph).at(0), cudaLaunchAttributeClusterSchedulingPolicyPreference)
-        .clusterSchedulingPolicyPreference;
+    Capture capture(stream);
+    REQUIRE_CUDA(cudaLaunchKernelExC(&config, call.function(), call.arguments()));
+    const Nodes nodes = nodes_of(capture.end());
+    return get(nodes.at(0), cudaLaunchAttributeClusterSchedulingPolicyPreference).clusterSchedulingPolicyPreference;
 }
 
 } // namespace
