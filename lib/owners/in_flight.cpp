@@ -65,9 +65,14 @@ class LaunchMarker {
 
     [[nodiscard]] cudaError_t record() noexcept { return cudaEventRecord(event_, stream_); }
 
-    /// True also after an error that ended the context: nothing runs any more.
+    /// True also after an error that ended the context: nothing runs any more, and every call says so. A call that
+    /// fails by itself tells nothing about the launch, so it is made again.
     [[nodiscard]] bool finished() const noexcept {
-        const cudaError_t status = cudaEventQuery(event_);
+        cudaError_t status = cudaEventQuery(event_);
+        if (status != cudaSuccess && status != cudaErrorNotReady) {
+            ignore(status);
+            status = cudaEventQuery(event_);
+        }
         if (status == cudaErrorNotReady) return false;
         ignore(status);
         return true;

@@ -102,6 +102,26 @@ TEST_CASE("an owner outlives an Exec that is destroyed in flight", "[unit][owner
     CHECK(used.expired());
 }
 
+TEST_CASE("a failing question whether a launch has ended lets go of nothing that it uses", "[unit][owners][faults]") {
+    HeldCopies held;
+    const auto used = give(*held.exec, held.first, held.to_first, 10);
+    held.exec->launch(held.stream);
+    held.exec.reset();
+    const cudag::Graph other = cudag::GraphBuilder().build();
+    for (std::uint64_t call = 1; call <= 8; ++call) { // instantiate() asks, among its calls
+        cudart_cpu::fail_call(call, cudaErrorMemoryAllocation);
+        try {
+            static_cast<void>(other.instantiate());
+        } catch (const cudag::Error&) {
+        }
+        cudart_cpu::fail_call(0, cudaSuccess);
+        CHECK_FALSE(used.expired());
+    }
+    held.finish();
+    CHECK(held.to_first == std::vector<int>(3, 10));
+    CHECK(used.expired());
+}
+
 TEST_CASE("an owner goes with the launches of its own stream, whatever others wait for", "[unit][owners]") {
     const NothingLeft check;
     HeldCopies held;
