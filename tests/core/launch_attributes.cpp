@@ -29,6 +29,10 @@ void give(T& value) {
     value = static_cast<T>(1);
 }
 
+void give(cudag::ClusterSchedulingPolicy& policy) {
+    policy = cudag::ClusterSchedulingPolicy::load_balancing; // of `spread` CUDA does not tell whether it was given
+}
+
 void give(std::size_t& bytes) {
     bytes = 64;
 }
