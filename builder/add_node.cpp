@@ -16,7 +16,7 @@ Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, cons
     return add_node(graph, NodeKind::memcpy, copy, std::move(owners), where);
 }
 
-Node add_region_copy(GraphState& graph, const RegionCopy& copy, const SourceLocation& where) {
+Node add_copy_3d(GraphState& graph, const Copy3D& copy, const SourceLocation& where) {
     require_allowed(graph, NodeKind::memcpy, where);
     require_sound(copy, [&] { return new_node_subject(NodeKind::memcpy, where); });
     return add_node(graph, NodeKind::memcpy, runtime_params(copy), {}, where);

@@ -37,12 +37,12 @@ std::shared_ptr<GraphState> make_state() {
 
 /// CUDA instantiates no graph with a condition that no node looks at, and takes none back: one that was made in a body
 /// that threw gets a node that does nothing.
-void use_left_over_conditions(GraphState& graph) {
+void use_abandoned_conditions(GraphState& graph) {
     detail::Conditions& conditions = graph.conditions();
     for (const detail::ConditionRecord& each : conditions.all()) {
-        if (!each.left_over) continue;
+        if (!each.abandoned) continue;
         const std::size_t before = conditions.count();
-        const detail::ConditionRecord& condition = *conditions.take_left_over(each.initial, each.device);
+        const detail::ConditionRecord& condition = *conditions.take_abandoned(each.initial, each.device);
         try {
             const detail::DeviceGuard device(condition.device);
             detail::NewConditional node(graph, detail::ConditionalKind::if_, graph.condition_value(condition.handle), 1,
@@ -52,7 +52,7 @@ void use_left_over_conditions(GraphState& graph) {
             graph.handle(static_cast<std::uint32_t>(graph.nodes().size() - 1)).label("left over by a body that threw");
             node.keep();
         } catch (...) {
-            conditions.leave_over_from(before);
+            conditions.abandon_from(before);
             throw;
         }
     }
@@ -116,7 +116,7 @@ void GraphBuilder::check() const {
                        "memory nodes; write the graph again",
                        {}, cudaErrorNotSupported);
     for (const detail::ConditionRecord& condition : state_->conditions().all())
-        if (condition.user == nullptr && !condition.left_over)
+        if (condition.user == nullptr && !condition.abandoned)
             detail::refuse(
                 fmt::format("build: the condition made at {} has no node; give it to if_, while_ or switch_, or "
                             "do not make it",
@@ -130,7 +130,7 @@ Graph GraphBuilder::build(SourceLocation location) && {
         detail::refuse("build: this builder adds to a graph that another one builds; build() is called on that one");
     check();
     end_turns(*state_);
-    use_left_over_conditions(*state_);
+    use_abandoned_conditions(*state_);
     state_->edge_lists().merge(state_->nodes().size());
     state_->construction().is_built = true;
     state_->construction().made_at = location;

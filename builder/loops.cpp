@@ -36,7 +36,7 @@ class Loops {
   public:
     explicit Loops(const GraphState& root) : root_(root) {
         for (const ConditionRecord& condition : root.conditions().all())
-            if (condition.user != nullptr && !condition.left_over && is_loop(*condition.user, condition.node))
+            if (condition.user != nullptr && !condition.abandoned && is_loop(*condition.user, condition.node))
                 loops_.emplace(condition.handle, Loop{condition});
         if (!loops_.empty()) visit(root_);
     }

@@ -41,7 +41,7 @@ ConditionRecord& require_free(GraphState& graph, ConditionalKind kind, const Con
                            describe_graph(root), describe_graph(graph)),
                subject_of(kind, where));
     ConditionRecord* record = root.conditions().find(condition.native());
-    if (record == nullptr || record->left_over)
+    if (record == nullptr || record->abandoned)
         refuse("the condition was made in a body that has thrown; make another one", subject_of(kind, where));
     if (record->user != nullptr)
         refuse(fmt::format("the condition made at {} has a node already, {}; CUDA allows one", record->location,
@@ -165,7 +165,7 @@ void NewConditional::remove() noexcept {
              .destroyed_by) { // else the root, with its conditions, is out of use, and no longer above this graph
         Conditions& conditions = graph_.root().conditions();
         free_conditions(graph_, index_, conditions);
-        conditions.leave_over_from(conditions_before_);
+        conditions.abandon_from(conditions_before_);
     }
     graph_.remove_last();
 }

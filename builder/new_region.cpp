@@ -89,7 +89,7 @@ NewRegion::NewRegion(GraphState& graph, cudaStream_t stream, const CaptureOption
     first_native_ = static_cast<std::uint32_t>(node_count(graph.native()));
     auto state = std::make_unique<CaptureState>(stream, options, where, graph.native(), first_native_);
     state_ = state.get();
-    capture_.reset(new StreamCapture(Unchecked(), std::move(state)));
+    capture_.reset(new StreamCapture(Passkey(), std::move(state)));
     graph.construction().open_region = &location_;
 }
 

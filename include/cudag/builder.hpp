@@ -95,7 +95,7 @@ class CUDAG_EXPORT GraphBuilder {
         if constexpr (detail::require_operand<D>() && detail::require_operand<S>()) {
             detail::Owners owners;
             const detail::CopyParams copy = detail::copy_params(destination, source, owners);
-            return {detail::Unchecked(), detail::add_memcpy(state(), copy, std::move(owners), location)};
+            return {detail::Passkey(), detail::add_memcpy(state(), copy, std::move(owners), location)};
         }
         return {};
     }
@@ -106,9 +106,8 @@ class CUDAG_EXPORT GraphBuilder {
     template <class D, class S>
     MemcpyNode memcpy2d( // cudag: memcpy2d(destination, source) copies all of a DeviceSpan2D, HostSpan2D or ArraySpan
         const D& destination, const S& source, SourceLocation location = SourceLocation::current()) {
-        if constexpr (detail::require_regions<2, D, S>())
-            return {detail::Unchecked(),
-                    detail::add_region_copy(state(), detail::region_copy(destination, source), location)};
+        if constexpr (detail::require_dimensions<2, D, S>())
+            return {detail::Passkey(), detail::add_copy_3d(state(), detail::copy_3d(destination, source), location)};
         return {};
     }
 
@@ -116,9 +115,8 @@ class CUDAG_EXPORT GraphBuilder {
     template <class D, class S>
     MemcpyNode memcpy3d( // cudag: memcpy3d(destination, source) copies all of a DeviceSpan3D, HostSpan3D or ArraySpan
         const D& destination, const S& source, SourceLocation location = SourceLocation::current()) {
-        if constexpr (detail::require_regions<3, D, S>())
-            return {detail::Unchecked(),
-                    detail::add_region_copy(state(), detail::region_copy(destination, source), location)};
+        if constexpr (detail::require_dimensions<3, D, S>())
+            return {detail::Passkey(), detail::add_copy_3d(state(), detail::copy_3d(destination, source), location)};
         return {};
     }
 
@@ -130,7 +128,7 @@ class CUDAG_EXPORT GraphBuilder {
         if constexpr (detail::require_operand<D>()) {
             detail::Owners owners;
             const detail::SetParams set = detail::set_params(destination, value, owners, {nullptr, nullptr, location});
-            return {detail::Unchecked(), detail::add_memset(state(), set, std::move(owners), location)};
+            return {detail::Passkey(), detail::add_memset(state(), set, std::move(owners), location)};
         }
         return {};
     }
@@ -140,10 +138,10 @@ class CUDAG_EXPORT GraphBuilder {
     template <class D, class V>
     MemsetNode memset2d( // cudag: memset2d(region, value) sets all elements of a DeviceSpan2D
         const D& destination, const V& value, SourceLocation location = SourceLocation::current()) {
-        if constexpr (detail::require_set_region<D>()) {
+        if constexpr (detail::require_2d<D>()) {
             detail::Owners owners;
-            const detail::SetParams set = detail::region_set(destination, value, owners, {nullptr, nullptr, location});
-            return {detail::Unchecked(), detail::add_memset(state(), set, std::move(owners), location)};
+            const detail::SetParams set = detail::set_2d(destination, value, owners, {nullptr, nullptr, location});
+            return {detail::Passkey(), detail::add_memset(state(), set, std::move(owners), location)};
         }
         return {};
     }
@@ -155,7 +153,7 @@ class CUDAG_EXPORT GraphBuilder {
     template <class F>
     HostNode host( // cudag: host(function) takes a function without arguments: host([=] { f(x); })
         F&& callable, SourceLocation location = SourceLocation::current()) {
-        return {detail::Unchecked(), detail::add_host(state(), detail::host_task(std::forward<F>(callable)), location)};
+        return {detail::Passkey(), detail::add_host(state(), detail::host_task(std::forward<F>(callable)), location)};
     }
 
     /// Adds a mark of `event`: an Event or `cudaEvent_t`, which must outlive every launch, or a shared_ptr to an Event,
@@ -165,7 +163,7 @@ class CUDAG_EXPORT GraphBuilder {
     RecordNode record( // cudag: record(event) marks an event
         E&& event, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_event<E, detail::EventUse::record>())
-            return RecordNode(detail::Unchecked(), add_event(NodeKind::record_event, event, location));
+            return RecordNode(detail::Passkey(), add_event(NodeKind::record_event, event, location));
         return {};
     }
 
@@ -176,7 +174,7 @@ class CUDAG_EXPORT GraphBuilder {
     WaitNode wait( // cudag: wait(event), or wait({semaphore, value}) in braces
         E&& event, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_event<E, detail::EventUse::wait>())
-            return WaitNode(detail::Unchecked(), add_event(NodeKind::wait_event, event, location));
+            return WaitNode(detail::Passkey(), add_event(NodeKind::wait_event, event, location));
         return {};
     }
 
@@ -191,7 +189,7 @@ class CUDAG_EXPORT GraphBuilder {
         return signal(std::span(signals.begin(), signals.size()), location);
     }
     SignalNode signal(std::span<const SemaphoreSignal> signals, SourceLocation location = SourceLocation::current()) {
-        return SignalNode(detail::Unchecked(), add_semaphores(NodeKind::signal_semaphore, signals, location));
+        return SignalNode(detail::Passkey(), add_semaphores(NodeKind::signal_semaphore, signals, location));
     }
 
     /// Adds a node that waits for all of the semaphores in a list. Throws as `signal` does.
@@ -203,7 +201,7 @@ class CUDAG_EXPORT GraphBuilder {
         return wait(std::span(waits.begin(), waits.size()), location);
     }
     SemaphoreWaitNode wait(std::span<const SemaphoreWait> waits, SourceLocation location = SourceLocation::current()) {
-        return SemaphoreWaitNode(detail::Unchecked(), add_semaphores(NodeKind::wait_semaphore, waits, location));
+        return SemaphoreWaitNode(detail::Passkey(), add_semaphores(NodeKind::wait_semaphore, waits, location));
     }
 
     /// Adds an allocation of `count` elements of T, `.span()` of the handle, each time the graph runs.
@@ -217,7 +215,7 @@ class CUDAG_EXPORT GraphBuilder {
                       "cudag: alloc needs the type of the elements: alloc<float>(count)");
         constexpr bool plain = std::is_trivially_copyable_v<T> && !std::is_const_v<T>;
         static_assert(plain, "cudag: graph memory holds trivially copyable, non-const elements");
-        return {detail::Unchecked(), detail::add_alloc(state(), count, sizeof(T), options, location)};
+        return {detail::Passkey(), detail::add_alloc(state(), count, sizeof(T), options, location)};
     }
 
     /// Adds a node that frees the memory of an alloc node of this graph, or of another one that frees it nowhere itself
@@ -227,7 +225,7 @@ class CUDAG_EXPORT GraphBuilder {
     template <class T>
     FreeNode free( // cudag: free(alloc) takes an alloc node or its span()
         const AllocNode<T>& alloc, SourceLocation location = SourceLocation::current()) {
-        return {detail::Unchecked(), detail::add_free(state(), alloc, location)};
+        return {detail::Passkey(), detail::add_free(state(), alloc, location)};
     }
 
     /// The same for the alloc node of this graph whose memory is `range`, from its first element to its last.
@@ -235,7 +233,7 @@ class CUDAG_EXPORT GraphBuilder {
     FreeNode free(DeviceSpan<T> range, SourceLocation location = SourceLocation::current()) {
         using Element = std::remove_const_t<T>;
         const detail::Allocation memory{const_cast<Element*>(range.data()), range.size_bytes()};
-        return {detail::Unchecked(), detail::add_free(state(), memory, location)};
+        return {detail::Passkey(), detail::add_free(state(), memory, location)};
     }
 
     /// Adds a barrier after one node or more, each a handle, a captured region or a range of them: n + m edges instead
@@ -254,7 +252,7 @@ class CUDAG_EXPORT GraphBuilder {
     template <detail::NodeRange R>
     JoinNode join(const R& nodes, SourceLocation location = SourceLocation::current()) {
         const auto from = detail::list_nodes(nodes);
-        return {detail::Unchecked(), detail::add_join(state(), from.data(), from.size(), location)};
+        return {detail::Passkey(), detail::add_join(state(), from.data(), from.size(), location)};
     }
 
     template <class... N>
@@ -268,7 +266,7 @@ class CUDAG_EXPORT GraphBuilder {
     /// Throws GraphError if `graph` has conditionals or memory nodes, or is inside another graph already.
     ChildNode child(const Graph& graph, // cudag: child(graph) takes a Graph
                     SourceLocation location = SourceLocation::current()) {
-        return {detail::Unchecked(), detail::add_child(state(), graph.state(), location)};
+        return {detail::Passkey(), detail::add_child(state(), graph.state(), location)};
     }
 
     /// Adds `graph` itself as one node, without a clone: its handles stay valid, and Execs of the outer graph know
@@ -277,7 +275,7 @@ class CUDAG_EXPORT GraphBuilder {
     /// another graph already.
     ChildNode child(Graph&& graph, SourceLocation location = SourceLocation::current()) {
         static_cast<void>(graph.state());
-        return {detail::Unchecked(), detail::move_child(state(), graph.state_, location)};
+        return {detail::Passkey(), detail::move_child(state(), graph.state_, location)};
     }
 
     /// Adds what `function` enqueues into `stream`, which it is called with at once: the stream or, to use its steps,
@@ -331,14 +329,14 @@ class CUDAG_EXPORT GraphBuilder {
     /// Throws GraphError if `condition` is of another graph, or has a node already.
     IfNode if_( // cudag: if_(condition, then), with a Condition of builder.condition()
         const Condition& condition, detail::GraphBody then, SourceLocation location = SourceLocation::current()) {
-        return {detail::Unchecked(), add_conditional(detail::ConditionalKind::if_, condition, &then, 1, location)};
+        return {detail::Passkey(), add_conditional(detail::ConditionalKind::if_, condition, &then, 1, location)};
     }
 
     /// The same with a second body, which runs if `condition` is 0. Needs CUDA 12.8.
     IfNode if_(const Condition& condition, detail::GraphBody then, detail::GraphBody else_,
                SourceLocation location = SourceLocation::current()) {
         const detail::GraphBody bodies[] = {then, else_};
-        return {detail::Unchecked(), add_conditional(detail::ConditionalKind::if_, condition, bodies, 2, location)};
+        return {detail::Passkey(), add_conditional(detail::ConditionalKind::if_, condition, bodies, 2, location)};
     }
 
     /// Adds a node that runs the nodes that `body` adds as long as `condition` is not 0, also no time at all. A kernel
@@ -352,7 +350,7 @@ class CUDAG_EXPORT GraphBuilder {
     while_(const Condition& condition, // cudag: while_(condition, body), with a Condition of builder.condition()
            detail::GraphBody body, SourceLocation location = SourceLocation::current()) {
         detail::know_kernels_of_loops();
-        return {detail::Unchecked(), add_conditional(detail::ConditionalKind::while_, condition, &body, 1, location)};
+        return {detail::Passkey(), add_conditional(detail::ConditionalKind::while_, condition, &body, 1, location)};
     }
 
     /// Adds a node that runs the body whose number `condition` is when the node starts, and none if there is no such
@@ -360,7 +358,7 @@ class CUDAG_EXPORT GraphBuilder {
     SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of builder.condition()
         const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
         SourceLocation location = SourceLocation::current()) {
-        return {detail::Unchecked(),
+        return {detail::Passkey(),
                 add_conditional(detail::ConditionalKind::switch_, condition, bodies.begin(), bodies.size(), location)};
     }
 
@@ -369,7 +367,7 @@ class CUDAG_EXPORT GraphBuilder {
     SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of builder.condition()
         const Condition& condition, R&& bodies, SourceLocation location = SourceLocation::current()) {
         const std::vector<detail::GraphBody> list(std::ranges::begin(bodies), std::ranges::end(bodies));
-        return {detail::Unchecked(),
+        return {detail::Passkey(),
                 add_conditional(detail::ConditionalKind::switch_, condition, list.data(), list.size(), location)};
     }
 
@@ -408,7 +406,7 @@ class CUDAG_EXPORT GraphBuilder {
                                                        std::forward<A>(arguments)...);
             const detail::KernelCall call{symbol, &detail::SignatureOf<P...>::value, &config, values.pointers(),
                                           values.block()};
-            return {detail::Unchecked(), detail::add_kernel(state(), call, std::move(owners), location)};
+            return {detail::Passkey(), detail::add_kernel(state(), call, std::move(owners), location)};
         }
         return {};
     }
@@ -417,7 +415,7 @@ class CUDAG_EXPORT GraphBuilder {
     JoinNode add_join(const SourceLocation& location, const N&... nodes) {
         static_assert((detail::NodeSource<N> && ...), "cudag: join() takes node handles or ranges of node handles");
         const auto from = detail::list_nodes(nodes...);
-        return {detail::Unchecked(), detail::add_join(state(), from.data(), from.size(), location)};
+        return {detail::Passkey(), detail::add_join(state(), from.data(), from.size(), location)};
     }
 
     CapturedNode add_region(StreamRef stream, CaptureOptions options,

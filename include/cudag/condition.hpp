@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
-#include <cudag/detail/unchecked.hpp>
+#include <cudag/detail/passkey.hpp>
 
 #include <cuda_runtime_api.h>
 

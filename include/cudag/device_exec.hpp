@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
-#include <cudag/detail/unchecked.hpp>
+#include <cudag/detail/passkey.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -15,7 +15,7 @@ namespace cudag {
 /// cudaSuccess if all is well.
 class DeviceExec {
   public:
-    DeviceExec(detail::Unchecked, cudaGraphExec_t exec) noexcept : exec_(exec) {}
+    DeviceExec(detail::Passkey, cudaGraphExec_t exec) noexcept : exec_(exec) {}
 
     /// CUDA's own handle.
     [[nodiscard]] CUDAG_HOST_DEVICE cudaGraphExec_t native() const noexcept { return exec_; }

@@ -3,7 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
-#include <cudag/detail/unchecked.hpp>
+#include <cudag/detail/passkey.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -36,7 +36,7 @@ inline constexpr bool is_device_argument =
 template <class... P>
 class DeviceNode {
   public:
-    DeviceNode(detail::Unchecked, cudaGraphDeviceNode_t handle) noexcept : handle_(handle) {}
+    DeviceNode(detail::Passkey, cudaGraphDeviceNode_t handle) noexcept : handle_(handle) {}
 
     /// CUDA's own handle.
     [[nodiscard]] CUDAG_HOST_DEVICE cudaGraphDeviceNode_t native() const noexcept { return handle_; }

@@ -77,7 +77,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
         void (*kernel)(P...)) const {
         std::vector<KernelNode<P...>> found;
         for (const Node& node : find_kernel(detail::kernel_symbol(kernel)))
-            found.emplace_back(detail::Unchecked(), node);
+            found.emplace_back(detail::Passkey(), node);
         return found;
     }
 
@@ -87,7 +87,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     template <class... P>
     [[nodiscard]] KernelNode<P...> find_one( // cudag: find_one takes a label or a kernel; of overloads, say which
         void (*kernel)(P...)) const {
-        return {detail::Unchecked(), find_one_kernel(detail::kernel_symbol(kernel))};
+        return {detail::Passkey(), find_one_kernel(detail::kernel_symbol(kernel))};
     }
 
     /// Changes a node, as Exec's updates do, for Execs made from now on and for those that `apply` this Graph. Owners
@@ -105,7 +105,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
         if constexpr (std::same_as<N, Node>)
             return counterpart_of(original);
         else
-            return N(detail::Unchecked(), counterpart_of(original));
+            return N(detail::Passkey(), counterpart_of(original));
     }
     /// The same for a captured region.
     [[nodiscard]] CapturedNode counterpart(const CapturedNode& original) const;

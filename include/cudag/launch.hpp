@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/copy_3d.hpp>
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
-#include <cudag/detail/region_copy.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/stream.hpp>
@@ -21,7 +21,7 @@ namespace detail {
 // `owners` are kept if the stream is being captured.
 CUDAG_EXPORT void launch_kernel(cudaStream_t stream, const KernelCall& call, Owners&& owners);
 CUDAG_EXPORT void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
-CUDAG_EXPORT void copy_region_async(cudaStream_t stream, const RegionCopy& copy, const SourceLocation& where);
+CUDAG_EXPORT void copy_3d_async(cudaStream_t stream, const Copy3D& copy, const SourceLocation& where);
 CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, Owners&& owners, const SourceLocation& where);
 
 template <class... P, class... A>
@@ -69,9 +69,9 @@ void launch(StreamRef, C&&, A&&...) {
 template <class D, class S>
 void memcpy_async( // cudag: memcpy_async(stream, destination, source) copies all of two ranges of one length
     StreamRef stream, D&& destination, S&& source, SourceLocation location = SourceLocation::current()) {
-    if constexpr (detail::RegionArgument<D> || detail::RegionArgument<S>) {
-        if constexpr (detail::require_like_regions<D, S>())
-            detail::copy_region_async(stream.get(), detail::region_copy(destination, source), location);
+    if constexpr (detail::MultiDimensional<D> || detail::MultiDimensional<S>) {
+        if constexpr (detail::require_like_dimensions<D, S>())
+            detail::copy_3d_async(stream.get(), detail::copy_3d(destination, source), location);
     } else if constexpr (detail::require_operand<D>() && detail::require_operand<S>()) {
         detail::Owners owners;
         const detail::CopyParams copy = detail::copy_params(destination, source, owners);
@@ -84,10 +84,10 @@ void memcpy_async( // cudag: memcpy_async(stream, destination, source) copies al
 template <class D, class V>
 void memset_async( // cudag: memset_async(stream, range, value) sets all elements of a range
     StreamRef stream, D&& destination, const V& value, SourceLocation location = SourceLocation::current()) {
-    if constexpr (detail::RegionArgument<D>) {
-        if constexpr (detail::require_set_region<D>()) {
+    if constexpr (detail::MultiDimensional<D>) {
+        if constexpr (detail::require_2d<D>()) {
             detail::Owners owners;
-            const detail::SetParams set = detail::region_set(destination, value, owners, {nullptr, nullptr, location});
+            const detail::SetParams set = detail::set_2d(destination, value, owners, {nullptr, nullptr, location});
             detail::set_async(stream.get(), set, std::move(owners), location);
         }
     } else if constexpr (detail::require_operand<D>()) {

@@ -31,7 +31,7 @@ class ChildNode : public detail::TypedNode<ChildNode> {
         if constexpr (std::same_as<N, Node>)
             return detail::counterpart_inside(*this, node);
         else
-            return N(detail::Unchecked(), detail::counterpart_inside(*this, node));
+            return N(detail::Passkey(), detail::counterpart_inside(*this, node));
     }
 
     /// The graph inside, to look at: it is instantiated, cloned and updated as a part of the graph around it.

@@ -3,7 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
-#include <cudag/detail/unchecked.hpp>
+#include <cudag/detail/passkey.hpp>
 #include <cudag/device_node.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/kernel_info.hpp>
@@ -90,7 +90,7 @@ class CUDAG_EXPORT Node {
     [[nodiscard]] N as() const { // cudag: as<MemcpyNode>(), or as(kernel) for kernels
         require_kind(N::node_kind);
         if constexpr (requires { N::conditional_kind; }) require_conditional(N::conditional_kind);
-        return N(detail::Unchecked(), *this);
+        return N(detail::Passkey(), *this);
     }
 
     /// The typed handle of a kernel node. Throws GraphError if the node does not launch `kernel`.
@@ -200,7 +200,7 @@ template <class Self>
 class TypedNode : public Node {
   public:
     TypedNode() noexcept = default;
-    TypedNode(Unchecked, const Node& node) noexcept : Node(node) {}
+    TypedNode(Passkey, const Node& node) noexcept : Node(node) {}
     template <OtherHandle<Self> N>
     explicit TypedNode(const N&) = delete; // cudag: handles get their type by as<>(), as(kernel) or find_one(kernel)
 
@@ -259,7 +259,7 @@ class KernelNode : public detail::TypedNode<KernelNode<P...>> {
     /// What other kernels change this node by, of a node made with `.device_updatable`; it may be an argument of nodes
     /// of the same graph. Throws GraphError for others. Such a graph has one Exec at a time, is not cloned, and updates
     /// no Exec as a whole; an update of the node through an Exec replaces all that kernels have changed in it.
-    [[nodiscard]] DeviceNode<P...> on_device() const { return {detail::Unchecked(), detail::device_node(*this)}; }
+    [[nodiscard]] DeviceNode<P...> on_device() const { return {detail::Passkey(), detail::device_node(*this)}; }
 
   private:
     template <class T>
@@ -337,7 +337,7 @@ CUDAG_EXPORT void require_kernel(const Node& node, const void* symbol);
 template <class... P>
 KernelNode<P...> Node::as(void (*kernel)(P...)) const {
     detail::require_kernel(*this, detail::kernel_symbol(kernel));
-    return KernelNode<P...>(detail::Unchecked(), *this);
+    return KernelNode<P...>(detail::Passkey(), *this);
 }
 
 } // namespace cudag

@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
-#include <cudag/detail/region.hpp>
+#include <cudag/detail/span_shape.hpp>
 
 #include <cstddef>
 #include <type_traits>

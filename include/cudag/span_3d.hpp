@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
-#include <cudag/detail/region.hpp>
+#include <cudag/detail/span_shape.hpp>
 #include <cudag/span_2d.hpp>
 
 #include <cstddef>

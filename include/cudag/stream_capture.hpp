@@ -4,7 +4,7 @@
 #include <cudag/capture_mode.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/owner_argument.hpp>
-#include <cudag/detail/unchecked.hpp>
+#include <cudag/detail/passkey.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/stream.hpp>
@@ -124,7 +124,7 @@ class CUDAG_EXPORT StreamCapture {
 
   private:
     friend class detail::NewRegion;
-    StreamCapture(detail::Unchecked, std::unique_ptr<detail::CaptureState> state) noexcept;
+    StreamCapture(detail::Passkey, std::unique_ptr<detail::CaptureState> state) noexcept;
 
     /// The time of one step.
     class CUDAG_EXPORT Step {

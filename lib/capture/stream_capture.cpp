@@ -17,7 +17,7 @@ namespace cudag {
 StreamCapture::StreamCapture(StreamRef stream, CaptureOptions options, SourceLocation location)
     : state_(std::make_unique<detail::CaptureState>(stream.get(), options, location)) {}
 
-StreamCapture::StreamCapture(detail::Unchecked, std::unique_ptr<detail::CaptureState> state) noexcept
+StreamCapture::StreamCapture(detail::Passkey, std::unique_ptr<detail::CaptureState> state) noexcept
     : state_(std::move(state)) {}
 StreamCapture::~StreamCapture() = default;
 

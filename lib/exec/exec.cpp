@@ -56,7 +56,7 @@ DeviceExec Exec::on_device() const {
     if (!state().uploaded())
         detail::refuse("on_device: the device does not have this Exec as it is; upload() it first, and again after "
                        "each update");
-    return {detail::Unchecked(), state().native()};
+    return {detail::Passkey(), state().native()};
 }
 
 void Exec::enable(const Node& node) {

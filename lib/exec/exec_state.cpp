@@ -54,7 +54,7 @@ void set_native_enabled(cudaGraphExec_t exec, const ExecNode& node, bool enabled
 
 ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options,
                      std::shared_ptr<HostLaunches> launches, const std::vector<HostNodeRun>& hosts)
-    : native_(native), source_(std::move(source)), claimed_(source_), basis_(source_),
+    : native_(native), source_(std::move(source)), exclusive_graph_(source_), basis_(source_),
       claim_(launches ? launches->claim() : nullptr), host_launches_(std::move(launches)), options_(options),
       seen_(source_->changes().version()), uploaded_(options.upload_stream.has_value()) {
     for (const HostNodeRun& host : hosts)
@@ -67,7 +67,7 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
 }
 
 ExecState::~ExecState() {
-    claimed_->exec_gone();
+    exclusive_graph_->exec_gone();
     {
         const RelaxedCapture allow_destruction; // no capture needs this Exec
         ignore(cudaGraphExecDestroy(native_));  // launches in flight finish; CUDA keeps the graph's owners for them
@@ -182,7 +182,7 @@ void ExecState::launch_native(cudaStream_t stream) const {
     bind_context();
     const CUresult result = driver().graph_launch(native_, stream);
     if (result != CUDA_SUCCESS) [[unlikely]]
-        raise_launch_failure(to_runtime(result), *claimed_, replays_ != 0 && !options_.auto_free_on_launch);
+        raise_launch_failure(to_runtime(result), *exclusive_graph_, replays_ != 0 && !options_.auto_free_on_launch);
 }
 
 void ExecState::refuse_foreign(const GraphState& graph, const Node& node) const {
@@ -279,9 +279,9 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     if (basis == source_) seen_ = basis->changes().version();
     if (has_memory_nodes(*source_)) { // so has the basis: CUDA counts this exec as one of the graph that it was
                                       // updated from
-        claimed_->exec_gone();
+        exclusive_graph_->exec_gone();
         basis->exec_made();
-        claimed_ = basis;
+        exclusive_graph_ = basis;
     }
     basis_ = std::move(basis);
     park_inside(*source_);

@@ -74,8 +74,9 @@ class ExecState {
         return {graph, GraphState::index_unchecked(node)};
     }
 
+    /// The graph that CUDA counts this exec for, where a graph can have only one.
+    [[nodiscard]] const GraphState& exclusive_graph() const noexcept { return *exclusive_graph_; }
     /// The graph that this exec was made from.
-    [[nodiscard]] const GraphState& claimed() const noexcept { return *claimed_; }
     [[nodiscard]] const GraphState& source() const noexcept { return *source_; }
     /// Whether this exec was made from `graph`.
     [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
@@ -147,8 +148,8 @@ class ExecState {
 
     cudaGraphExec_t native_;
     std::shared_ptr<GraphState> source_;
-    std::shared_ptr<GraphState> claimed_; ///< whose exec it is, where a graph can have only one
-    std::shared_ptr<GraphState> basis_;   ///< what a node without a shadow has is what it was made with there
+    std::shared_ptr<GraphState> exclusive_graph_; ///< see exclusive_graph()
+    std::shared_ptr<GraphState> basis_;           ///< what a node without a shadow has is what it was made with there
     std::unique_ptr<Shadows> shadows_;
     InFlight in_flight_;
     std::shared_ptr<HostClaim> claim_;            ///< null before there is a host node

@@ -86,7 +86,7 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
                             {},
                             true};
     }
-    if (&next != &exec.claimed() && next.has_exec())
+    if (&next != &exec.exclusive_graph() && next.has_exec())
         if (const FoundNode node = find_memory_node(next))
             return UpdateReport{UpdateVerdict::not_supported,
                                 "an Exec of the graph is alive, and CUDA allows one of a graph with " +

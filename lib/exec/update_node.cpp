@@ -254,7 +254,7 @@ void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParam
     });
 }
 
-void update_region_copy(const UpdateTarget& target, const Node& node, const RegionCopy& copy) {
+void update_copy_3d(const UpdateTarget& target, const Node& node, const Copy3D& copy) {
     update_in(target, node, [&](auto update) {
         require_sound<UpdateError>(copy, [&] { return update.subject(); });
         set_params(update, runtime_params(copy), {});

@@ -37,7 +37,7 @@ void Conditions::reserve(std::optional<unsigned> initial, int device) {
     reserve_for(all_, all_.size() + 1);
     reserve_for(asked_for_, all_.size() + 1);
     Alike& alike = alike_[{initial, device}];
-    reserve_for(alike.left_over, alike.count + 1);
+    reserve_for(alike.abandoned, alike.count + 1);
 }
 
 void Conditions::add(const ConditionRecord& condition) noexcept {
@@ -47,22 +47,22 @@ void Conditions::add(const ConditionRecord& condition) noexcept {
     ++alike_.find({condition.initial, condition.device})->second.count;
 }
 
-ConditionRecord* Conditions::take_left_over(std::optional<unsigned> initial, int device) noexcept {
+ConditionRecord* Conditions::take_abandoned(std::optional<unsigned> initial, int device) noexcept {
     const auto alike = alike_.find({initial, device});
-    if (alike == alike_.end() || alike->second.left_over.empty()) return nullptr;
-    ConditionRecord* condition = find(alike->second.left_over.back());
-    alike->second.left_over.pop_back();
-    condition->left_over = false;
+    if (alike == alike_.end() || alike->second.abandoned.empty()) return nullptr;
+    ConditionRecord* condition = find(alike->second.abandoned.back());
+    alike->second.abandoned.pop_back();
+    condition->abandoned = false;
     asked_for_.push_back(condition->handle);
     return condition;
 }
 
-void Conditions::leave_over_from(std::size_t count) noexcept {
+void Conditions::abandon_from(std::size_t count) noexcept {
     for (; asked_for_.size() > count; asked_for_.pop_back()) {
         ConditionRecord& condition = *find(asked_for_.back());
         condition.user = nullptr;
-        condition.left_over = true;
-        alike_.find({condition.initial, condition.device})->second.left_over.push_back(condition.handle);
+        condition.abandoned = true;
+        alike_.find({condition.initial, condition.device})->second.abandoned.push_back(condition.handle);
     }
 }
 
@@ -76,9 +76,9 @@ Condition make_condition(GraphState& graph, std::optional<unsigned> initial, con
     checked(cudaGetDevice(&device), "cudaGetDevice");
     bind_context(); // CUDA makes no condition on a thread without one
     conditions.reserve(initial, device);
-    if (ConditionRecord* left_over = conditions.take_left_over(initial, device); left_over != nullptr) {
-        left_over->location = where;
-        return root.condition_value(left_over->handle);
+    if (ConditionRecord* abandoned = conditions.take_abandoned(initial, device); abandoned != nullptr) {
+        abandoned->location = where;
+        return root.condition_value(abandoned->handle);
     }
     ConditionRecord made{0, initial, device, where};
     const cudaError_t status = cudaGraphConditionalHandleCreate(&made.handle, root.native(), initial.value_or(0),
@@ -97,7 +97,7 @@ void require_condition(const Condition& condition, const ArgumentSite& site) {
     const GraphState& root = GraphState::of(condition);
     const bool own = &root == &graph->root();
     const ConditionRecord* record = own ? root.conditions().find(condition.native()) : nullptr;
-    if (record != nullptr && !record->left_over) return;
+    if (record != nullptr && !record->abandoned) return;
     const std::string reason =
         fmt::format("argument {}: the condition {}", site.position,
                     own ? std::string("was made in a body that has thrown; make another one")

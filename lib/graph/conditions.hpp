@@ -24,7 +24,7 @@ struct ConditionRecord {
     SourceLocation location;
     const GraphState* user = nullptr; ///< the graph of the node that looks at it; null if none does
     std::uint32_t node = 0;
-    bool left_over = false; ///< by a body that threw: CUDA cannot take a condition back
+    bool abandoned = false; ///< by a body that threw: CUDA cannot take a condition back
 };
 
 /// CUDA takes no condition back: those that a body made which then threw are left over, and are given to who next asks
@@ -41,18 +41,18 @@ class Conditions {
     /// How many are not left over.
     [[nodiscard]] std::size_t count() const noexcept { return asked_for_.size(); }
 
-    /// Room for one that is made so; `add`, `leave_over_from` and `take_left_over` then cannot fail.
+    /// Room for one that is made so; `add`, `abandon_from` and `take_abandoned` then cannot fail.
     void reserve(std::optional<unsigned> initial, int device);
     void add(const ConditionRecord& condition) noexcept;
     /// One that was left over, made so, and is no longer; null if there is none.
-    ConditionRecord* take_left_over(std::optional<unsigned> initial, int device) noexcept;
+    ConditionRecord* take_abandoned(std::optional<unsigned> initial, int device) noexcept;
     /// Leaves over all but the first `count`; no node looks at one of them any more.
-    void leave_over_from(std::size_t count) noexcept;
+    void abandon_from(std::size_t count) noexcept;
 
   private:
     struct Alike {
         std::size_t count = 0;
-        std::vector<cudaGraphConditionalHandle> left_over = {}; ///< with room for all of them
+        std::vector<cudaGraphConditionalHandle> abandoned = {}; ///< with room for all of them
     };
 
     std::vector<ConditionRecord> all_;

@@ -1,6 +1,6 @@
 // What regions of memory and arrays ask when they are made.
 #include <cudag/array_span.hpp>
-#include <cudag/detail/region.hpp>
+#include <cudag/detail/span_shape.hpp>
 
 #include "cuda/failure.hpp"
 
@@ -14,7 +14,7 @@ std::string text_of(const cudaExtent& extent) {
     return fmt::format("{} x {} x {}", extent.width, extent.height, extent.depth);
 }
 
-bool fits(std::size_t bytes, std::size_t element_bytes, const RegionShape& shape) {
+bool fits(std::size_t bytes, std::size_t element_bytes, const SpanShape& shape) {
     const auto [width, height, depth] = shape.extent;
     if (width == 0 || height == 0 || depth == 0) return true;
     std::size_t row = 0;
@@ -28,7 +28,7 @@ bool fits(std::size_t bytes, std::size_t element_bytes, const RegionShape& shape
 
 } // namespace
 
-void require_room(std::size_t count, std::size_t element_bytes, const RegionShape& shape) {
+void require_room(std::size_t count, std::size_t element_bytes, const SpanShape& shape) {
     if (!fits(count * element_bytes, element_bytes, shape))
         refuse(
             fmt::format("a region of {} elements with a pitch of {} bytes does not fit into a range of {} elements of "

@@ -10,7 +10,7 @@ namespace cudag::detail {
 
 namespace {
 
-std::string problem_of_side(const Region& side, const char* name, std::size_t element_bytes) {
+std::string problem_of_side(const CopySide& side, const char* name, std::size_t element_bytes) {
     if (side.array != nullptr) return {};
     if (side.data == nullptr) return fmt::format("the {} is null", name);
     const cudaExtent& extent = side.extent;
@@ -27,7 +27,7 @@ std::string problem_of_side(const Region& side, const char* name, std::size_t el
     return {};
 }
 
-cudaPitchedPtr pitched(const Region& side, std::size_t element_bytes) noexcept {
+cudaPitchedPtr pitched(const CopySide& side, std::size_t element_bytes) noexcept {
     const std::size_t row = side.extent.width * element_bytes;
     const bool one_row = side.extent.height == 1 && side.extent.depth == 1;
     return {side.data, one_row ? row : side.pitch, row, side.slice_height}; // CUDA minds the pitch of one row, too
@@ -71,7 +71,7 @@ void compare_side(const SideFields& before, const SideFields& after, Fields& fie
 
 } // namespace
 
-std::string problem_of(const RegionCopy& copy) {
+std::string problem_of(const Copy3D& copy) {
     const cudaExtent& to = copy.destination.extent;
     const cudaExtent& from = copy.source.extent;
     if (to.width != from.width || to.height != from.height || to.depth != from.depth)
@@ -84,7 +84,7 @@ std::string problem_of(const RegionCopy& copy) {
     return problem;
 }
 
-cudaMemcpy3DParms runtime_params(const RegionCopy& copy) noexcept {
+cudaMemcpy3DParms runtime_params(const Copy3D& copy) noexcept {
     const bool arrays = copy.destination.array != nullptr || copy.source.array != nullptr;
     cudaMemcpy3DParms params{};
     params.srcArray = copy.source.array;

@@ -4,7 +4,7 @@
 #include "access.hpp"
 #include "native_result.hpp"
 
-#include <cudag/detail/region_copy.hpp>
+#include <cudag/detail/copy_3d.hpp>
 
 #include <algorithm>
 #include <string>
@@ -13,10 +13,10 @@ namespace cudag::detail {
 
 class Fields;
 
-[[nodiscard]] cudaMemcpy3DParms runtime_params(const RegionCopy& copy) noexcept;
+[[nodiscard]] cudaMemcpy3DParms runtime_params(const Copy3D& copy) noexcept;
 
 /// What is wrong if the extents differ or are 0, a side is null, or a pitch too small; empty if nothing is.
-[[nodiscard]] std::string problem_of(const RegionCopy& copy);
+[[nodiscard]] std::string problem_of(const Copy3D& copy);
 /// Why CUDA cannot give `next` to a node that has `current` in an exec: only if it is the same.
 [[nodiscard]] std::string problem_in_exec(const cudaMemcpy3DParms& current, const cudaMemcpy3DParms& next);
 inline constexpr const char* only_1d_in_exec =

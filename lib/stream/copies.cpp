@@ -57,7 +57,7 @@ void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, co
     if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpyAsync", subject());
 }
 
-void copy_region_async(cudaStream_t stream, const RegionCopy& copy, const SourceLocation& where) {
+void copy_3d_async(cudaStream_t stream, const Copy3D& copy, const SourceLocation& where) {
     const auto subject = [&] { return subject_of("memcpy_async", where); };
     require_sound(copy, subject);
     const cudaMemcpy3DParms params = runtime_params(copy);

@@ -1,5 +1,5 @@
 // Regions of memory: where their elements lie, and which ranges they are made of.
-#include <cudag/detail/region_copy.hpp>
+#include <cudag/detail/copy_3d.hpp>
 #include <cudag/error.hpp>
 
 #include "thrown.hpp"
@@ -23,8 +23,8 @@ using cudag::DeviceSpan2D;
 using cudag::DeviceSpan3D;
 using cudag::HostSpan2D;
 using cudag::HostSpan3D;
-using cudag::detail::RegionArgument;
-using cudag::detail::RegionOf;
+using cudag::detail::MultiDimensional;
+using cudag::detail::OfDimensions;
 
 static_assert(std::is_trivially_copyable_v<DeviceSpan2D<int>> && std::is_trivially_copyable_v<DeviceSpan3D<int>>);
 static_assert(std::is_trivially_copyable_v<ArraySpan<int>>);
@@ -43,10 +43,10 @@ static_assert(!std::is_constructible_v<HostSpan2D<int>, std::list<int>&, int, in
 static_assert(std::is_constructible_v<HostSpan2D<const int>, const std::vector<int>&, int, int>);
 
 // An array has any number of dimensions; plain ranges have none.
-static_assert(RegionOf<DeviceSpan2D<int>&, 2> && !RegionOf<DeviceSpan2D<int>, 3>);
-static_assert(RegionOf<const HostSpan3D<int>&, 3> && !RegionOf<HostSpan3D<int>, 2>);
-static_assert(RegionOf<ArraySpan<int>, 2> && RegionOf<const ArraySpan<int>&, 3>);
-static_assert(!RegionArgument<DeviceSpan<int>> && !RegionArgument<std::vector<int>&> && !RegionArgument<int*>);
+static_assert(OfDimensions<DeviceSpan2D<int>&, 2> && !OfDimensions<DeviceSpan2D<int>, 3>);
+static_assert(OfDimensions<const HostSpan3D<int>&, 3> && !OfDimensions<HostSpan3D<int>, 2>);
+static_assert(OfDimensions<ArraySpan<int>, 2> && OfDimensions<const ArraySpan<int>&, 3>);
+static_assert(!MultiDimensional<DeviceSpan<int>> && !MultiDimensional<std::vector<int>&> && !MultiDimensional<int*>);
 
 std::vector<int> numbers(std::size_t count) {
     std::vector<int> values(count);
@@ -137,7 +137,7 @@ TEST_CASE("a region copy knows both sides, their padding and the direction", "[u
     std::vector<float> host(8);
     float memory[24] = {};
     const auto up =
-        cudag::detail::region_copy(DeviceSpan3D<float>(memory, 2, 2, 2, 12, 4), HostSpan3D<float>(host, 2, 2, 2));
+        cudag::detail::copy_3d(DeviceSpan3D<float>(memory, 2, 2, 2, 12, 4), HostSpan3D<float>(host, 2, 2, 2));
     CHECK(up.destination.data == memory);
     CHECK(up.destination.pitch == 12);
     CHECK(up.destination.slice_height == 4);

@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/copy_3d.hpp>
 #include <cudag/detail/host_task.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/owners.hpp>
-#include <cudag/detail/region_copy.hpp>
 #include <cudag/detail/semaphore_operand.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
@@ -35,7 +35,7 @@ struct Located {
 // Each adds one node, or throws GraphError and adds nothing.
 CUDAG_EXPORT Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
-CUDAG_EXPORT Node add_region_copy(GraphState& graph, const RegionCopy& copy, const SourceLocation& where);
+CUDAG_EXPORT Node add_copy_3d(GraphState& graph, const Copy3D& copy, const SourceLocation& where);
 CUDAG_EXPORT Node add_memset(GraphState& graph, const SetParams& set, Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where);
 /// `kind` is record_event or wait_event.

@@ -2,13 +2,13 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/copy_3d.hpp>
 #include <cudag/detail/event_operand.hpp>
 #include <cudag/detail/host_task.hpp>
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/owners.hpp>
-#include <cudag/detail/region_copy.hpp>
 #include <cudag/detail/semaphore_operand.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
@@ -48,7 +48,7 @@ CUDAG_EXPORT void update_kernel(const UpdateTarget& target, const Node& node, co
 /// Any kernel node; its arguments stay.
 CUDAG_EXPORT void update_launch(const UpdateTarget& target, const Node& node, const LaunchConfig& config);
 CUDAG_EXPORT void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners);
-CUDAG_EXPORT void update_region_copy(const UpdateTarget& target, const Node& node, const RegionCopy& copy);
+CUDAG_EXPORT void update_copy_3d(const UpdateTarget& target, const Node& node, const Copy3D& copy);
 CUDAG_EXPORT void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners);
 CUDAG_EXPORT void update_host(const UpdateTarget& target, const Node& node, HostTask&& task);
 CUDAG_EXPORT void update_semaphores(const UpdateTarget& target, const Node& node,
@@ -170,9 +170,8 @@ class Updates {
     /// Graph takes those of memcpy2d and memcpy3d, too, for nodes that were made so.
     template <class D, class S>
     void update(const MemcpyNode& node, D&& destination, S&& source) {
-        if constexpr (RegionArgument<D> || RegionArgument<S>) {
-            if constexpr (require_like_regions<D, S>())
-                update_region_copy(target(), node, region_copy(destination, source));
+        if constexpr (MultiDimensional<D> || MultiDimensional<S>) {
+            if constexpr (require_like_dimensions<D, S>()) update_copy_3d(target(), node, copy_3d(destination, source));
         } else if constexpr (require_operand<D>() && require_operand<S>()) {
             Owners owners;
             const CopyParams copy = copy_params(destination, source, owners);
@@ -184,10 +183,10 @@ class Updates {
     /// is more than 1, the width and the pitch.
     template <class D, class V>
     void update(const MemsetNode& node, D&& destination, const V& value) {
-        if constexpr (RegionArgument<D>) {
-            if constexpr (require_set_region<D>()) {
+        if constexpr (MultiDimensional<D>) {
+            if constexpr (require_2d<D>()) {
                 Owners owners;
-                const SetParams set = region_set(destination, value, owners, {nullptr, &node, {}});
+                const SetParams set = set_2d(destination, value, owners, {nullptr, &node, {}});
                 update_memset(target(), node, set, std::move(owners));
             }
         } else if constexpr (require_operand<D>()) {

@@ -3,9 +3,9 @@
 
 namespace cudag::detail {
 
-/// Marks the constructors whose argument cudag has checked already.
-struct Unchecked {
-    explicit Unchecked() = default;
+/// Who has it vouches for the other arguments: they have been checked.
+struct Passkey {
+    explicit Passkey() = default;
 };
 
 } // namespace cudag::detail

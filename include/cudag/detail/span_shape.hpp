@@ -12,13 +12,13 @@
 
 namespace cudag::detail {
 
-/// What a region of memory on side S can be made of: a contiguous range that knows its size.
+/// What a span of memory on side S can be made of: a contiguous range that knows its size.
 template <class R, Side S>
 concept RangeOfSide =
     (S == Side::host && HostRange<std::remove_reference_t<R>>) ||
     (S == Side::device && (is_device_span<std::remove_cvref_t<R>> || is_device_buffer<std::remove_cvref_t<R>>));
 
-/// Like `outlives_call`, but a buffer does not: a region borrows it.
+/// Like `outlives_call`, but a buffer does not: a span borrows it.
 template <class R>
 constexpr void require_borrowed() {
     static_assert(outlives_call<R> && (std::is_lvalue_reference_v<R> || !Buffer<std::remove_cvref_t<R>>),
@@ -26,18 +26,18 @@ constexpr void require_borrowed() {
                   "that outlives every launch");
 }
 
-/// What a region covers: `extent` elements; rows and slices follow each other as `pitch`, in bytes, says.
-struct RegionShape {
+/// What a span covers: `extent` elements; rows and slices follow each other as `pitch`, in bytes, says.
+struct SpanShape {
     cudaExtent extent;
     std::size_t pitch;
 };
 
-/// Throws GraphError if a region of this shape has no room in `count` elements.
-CUDAG_EXPORT void require_room(std::size_t count, std::size_t element_bytes, const RegionShape& shape);
+/// Throws GraphError if a span of this shape has no room in `count` elements.
+CUDAG_EXPORT void require_room(std::size_t count, std::size_t element_bytes, const SpanShape& shape);
 
-/// The begin of `range`, in which a region of this shape must have room.
+/// The begin of `range`, in which a span of this shape must have room.
 template <class R>
-[[nodiscard]] auto* begin_of(R& range, const RegionShape& shape) {
+[[nodiscard]] auto* begin_of(R& range, const SpanShape& shape) {
     require_room(std::size(range), sizeof(*std::data(range)), shape);
     return std::data(range);
 }
