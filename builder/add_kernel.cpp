@@ -60,6 +60,7 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
                                  config_of(*call.config), call.symbol);
     if (attributes != nullptr) [[unlikely]] {
         set_attributes(node, native, *attributes, call.symbol, subject());
+        graph.special().attributes = true;
         if (attributes->device_updatable) graph.special().device_updatable = true;
     }
     return graph.append(node, {NodeKind::kernel, params, {}, where}, std::move(owners));

@@ -128,6 +128,33 @@ TEST_CASE("an update of a child to another cluster is refused", "[exec][child][a
     CHECK(read(same.count).at(0) == 256);
 }
 
+TEST_CASE("an update to another cluster inside a child or a body is refused", "[exec][child][attributes]") {
+    const auto count = device({0U, 0U});
+    const auto nested = [&](unsigned in_child, unsigned in_body, bool more_bodies = false) {
+        const auto kernel = [&](cudag::GraphBuilder& b, unsigned cluster) {
+            b.kernel({.grid = 4, .cluster = cluster}, count_threads, count.data(), count.data() + 1, 1U);
+        };
+        cudag::GraphBuilder inner;
+        kernel(inner, in_child);
+        cudag::GraphBuilder b;
+        const cudag::Condition condition = b.condition(1);
+        const auto body = [&](cudag::GraphBuilder& inside) { kernel(inside, in_body); };
+        if (more_bodies)
+            b.switch_(condition, {body, body});
+        else
+            b.switch_(condition, {body});
+        b.child(std::move(inner).build());
+        return std::move(b).build();
+    };
+    const cudag::Graph graph = nested(2, 2);
+    cudag::Exec exec = graph.instantiate();
+    CHECK(exec.update(nested(4, 2)).verdict() == cudag::UpdateVerdict::attributes_changed);
+    CHECK(exec.update(nested(2, 4)).verdict() == cudag::UpdateVerdict::attributes_changed);
+    CHECK(exec.update(nested(2, 2)).updated());
+    CHECK_FALSE(exec.update(nested(2, 2, true)).updated());
+    CHECK_FALSE(nested(2, 2, true).instantiate().update(graph).updated());
+}
+
 TEST_CASE("a captured graph that has been read is not updated to another cluster", "[capture][attributes]") {
     const auto count = device({0U, 0U});
     const auto captured = [&](unsigned cluster) {
