@@ -33,13 +33,13 @@ GraphError refused_launch(const LaunchConfig& config) {
 } // namespace
 
 TEST_CASE("a grid dimension of 0 is refused by name", "[builder][limits]") {
-    CHECK_THAT(refused_launch({.grid = 0}).what(), ContainsSubstring("grid.x is 0"));
+    CHECK_THAT(refused_launch({.grid = 0}).what(), ContainsSubstring("grid.x is 0; every grid dimension"));
     CHECK_THAT(refused_launch({.grid = {1, 0, 1}}).what(), ContainsSubstring("grid.y is 0"));
     CHECK_THAT(refused_launch({.grid = {1, 1, 0}}).what(), ContainsSubstring("grid.z is 0"));
 }
 
 TEST_CASE("a block dimension of 0 is refused by name", "[builder][limits]") {
-    CHECK_THAT(refused_launch({.block = 0}).what(), ContainsSubstring("block.x is 0"));
+    CHECK_THAT(refused_launch({.block = 0}).what(), ContainsSubstring("block.x is 0; every block dimension"));
     CHECK_THAT(refused_launch({.block = {32, 0, 1}}).what(), ContainsSubstring("block.y is 0"));
     CHECK_THAT(refused_launch({.block = {32, 1, 0}}).what(), ContainsSubstring("block.z is 0"));
 }

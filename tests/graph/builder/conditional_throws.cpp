@@ -92,6 +92,25 @@ TEST_CASE("conditions made in bodies that throw at every level are given out aga
     CHECK(read(cell) == std::vector{9});
 }
 
+TEST_CASE("a condition that is given out again needs a node of its own, and is named by its new place",
+          "[conditional][throws]") {
+    GraphBuilder b;
+    const Condition outer = b.condition(1);
+    check_throws([&] {
+        b.if_(outer, [](GraphBuilder& body) {
+            body.if_(body.condition(1), [](GraphBuilder&) {});
+            throw Thrown();
+        });
+    });
+    b.if_(outer, [](GraphBuilder&) {});
+    const auto line = cudag::SourceLocation::current().line + 1;
+    const Condition again = b.condition(1);
+    const auto error = refused<GraphError>([&] { b.check(); });
+    CHECK_THAT(error.what(), ContainsSubstring("conditional_throws.cpp:" + std::to_string(line)));
+    b.if_(again, [](GraphBuilder&) {});
+    b.check();
+}
+
 TEST_CASE("what a body left over is no argument", "[conditional][throws]") {
     GraphBuilder b;
     std::optional<Condition> kept;

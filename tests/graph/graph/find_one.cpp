@@ -49,6 +49,7 @@ TEST_CASE("letters that were changed, added or left out count alike for what is 
     };
     CHECK_THAT(labels_near({"scale", "scale_abz"}, "scale_xyz"), EndsWith("are \"scale_abz\", \"scale\""));
     CHECK_THAT(labels_near({"scale_xyz", "scope"}, "scale"), EndsWith("are \"scope\", \"scale_xyz\""));
+    CHECK_THAT(labels_near({"calex", "scalx"}, "scale"), EndsWith("are \"scalx\", \"calex\""));
     const std::string begin(64, 'x'); // of long ones, the begins count
     CHECK_THAT(labels_near({std::string(60, 'x') + "yyyy", begin + "z"}, begin + std::string(20, 'y')),
                ContainsSubstring("are \"" + begin + "z\""));
