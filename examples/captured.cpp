@@ -4,6 +4,7 @@
 #include <cudag/cudag.hpp>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstdio>
 #include <exception>
 #include <vector>
@@ -12,7 +13,7 @@ namespace {
 
 /// Stands for code that knows nothing of cudag: it only gets a stream.
 void existing_code(cudaStream_t stream, int n, const float* x, float* y) {
-    cudag::launch(stream, cudag::grid_1d(n, 256), saxpy, n, 2.0f, x, y);
+    cudag::launch(stream, cudag::grid_1d(static_cast<std::size_t>(n), 256), saxpy, n, 2.0f, x, y);
 }
 
 bool run() {

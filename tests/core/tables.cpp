@@ -136,7 +136,7 @@ TEST_CASE("all arguments of a kernel are pointed at, however many: where a call 
 TEST_CASE("an arena knows whether anything may be in it, for clones to keep it") {
     cudag::detail::Arena arena;
     CHECK_FALSE(arena.is_used());
-    CHECK(arena.memory().allocate(8) != nullptr);
+    static_cast<void>(arena.memory().allocate(8));
     CHECK(arena.is_used());
 }
 

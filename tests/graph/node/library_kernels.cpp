@@ -60,7 +60,7 @@ class Library {
     Library& operator=(const Library&) = delete;
 
     /// library_fill(cells, value) in `grid` blocks, captured from a launch.
-    Graph capture(int grid, int* cells, int value) const {
+    Graph capture(unsigned grid, int* cells, int value) const {
         const Stream stream;
         return cudag::capture(stream, [&](cudaStream_t s) {
             std::array<void*, 2> arguments{&cells, &value};
@@ -68,7 +68,7 @@ class Library {
         });
     }
     /// The same as a node that has its arguments in one block.
-    Graph adopt_packed(int grid, int* cells, int value) const {
+    Graph adopt_packed(unsigned grid, int* cells, int value) const {
         struct {
             int* cells;
             int value;
