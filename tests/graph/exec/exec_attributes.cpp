@@ -1,4 +1,5 @@
 // Updates of kernel nodes that have attributes.
+#include "cuda_version.hpp"
 #include "test.hpp"
 
 using cudag::LaunchConfig;
@@ -129,6 +130,7 @@ TEST_CASE("an update of a child to another cluster is refused", "[exec][child][a
 }
 
 TEST_CASE("an update to another cluster inside a child or a body is refused", "[exec][child][attributes]") {
+    if (older_than(12080)) return;
     const auto count = device({0U, 0U});
     const auto nested = [&](unsigned in_child, unsigned in_body, bool more_bodies = false) {
         const auto kernel = [&](cudag::GraphBuilder& b, unsigned cluster) {
