@@ -186,15 +186,11 @@ template <class MakeSubject>
 void require_suitable(const PassedConfig& passed, const KernelParams& current, const MakeSubject& subject) {
     if (given_attributes(passed) == nullptr && current.attributes == nullptr) [[likely]]
         return;
-    const LaunchConfig config = config_of(passed);
-    LaunchConfig next = config_of(current);
-    if (const std::string difference = differing_attribute(next, config); !difference.empty())
+    if (const std::string difference = differing_attribute(config_of(current), config_of(passed)); !difference.empty())
         refuse<UpdateError>(difference + "; attributes are fixed when the node is made: repeat them or leave them out",
                             subject());
-    next.grid = config.grid;
-    next.block = config.block;
-    next.shared_bytes = config.shared_bytes;
-    require_attributes<UpdateError>(next, current.symbol, LaunchUse::node, subject);
+    require_attributes<UpdateError>(config_of(passed.shape, current.attributes), current.symbol, LaunchUse::node,
+                                    subject);
 }
 
 /// Gives a kernel node what `call` gives; `current` are its parameters.

@@ -1,11 +1,11 @@
 // What CUDA fixes of a node when its graph is instantiated.
 #include "update_rules.hpp"
 
+#include "graph/diff.hpp"
 #include "node/kernel_attributes.hpp"
 
 #include <fmt/format.h>
 
-#include <cstddef>
 #include <cstdint>
 #include <variant>
 
@@ -38,16 +38,11 @@ bool have_other_clusters_here(const GraphState& before, const GraphState& after)
 } // namespace
 
 bool have_other_clusters(const GraphState& before, const GraphState& after) {
-    if (have_other_clusters_here(before, after)) return true;
-    std::size_t number = 0;
-    const GraphState* previous = nullptr;
-    for (const auto& inner : before.nested()) {
-        number = previous != nullptr && previous->parent_node() == inner->parent_node() ? number + 1 : 0;
-        previous = inner.get();
-        const auto* const counterpart = after.find_nested(inner->parent_node(), number); // null: it has fewer bodies
-        if (counterpart != nullptr && have_other_clusters(*inner, **counterpart)) return true;
-    }
-    return false;
+    bool found = false;
+    for_each_graph_pair(before, after, [&found](const GraphState& a, const GraphState& b) {
+        found = found || have_other_clusters_here(a, b);
+    });
+    return found;
 }
 
 void refuse_other_kernel(const std::string& what, const std::string& name, Subject&& subject) {

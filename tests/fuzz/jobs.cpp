@@ -8,7 +8,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -67,10 +66,7 @@ bool run_one(const char* name, std::uint64_t seed, const std::function<void(std:
 
 /// Says where a process dies, then lets it die; sanitizers say it themselves.
 void die(int signal, siginfo_t* info, void* /*context*/) {
-    std::array<char, 96> text;
-    const auto end = fmt::format_to_n(text.data(), text.size(), "signal {} about {} on thread {} of {}\n", signal,
-                                      info->si_addr, gettid(), getpid());
-    if (write(STDERR_FILENO, text.data(), std::min(end.size, text.size())) < 0) _exit(signal);
+    dprintf(STDERR_FILENO, "signal %d about %p on thread %d of %d\n", signal, info->si_addr, gettid(), getpid());
     std::array<void*, 64> frames;
     backtrace_symbols_fd(frames.data(), backtrace(frames.data(), static_cast<int>(frames.size())), STDERR_FILENO);
     std::signal(signal, SIG_DFL);
