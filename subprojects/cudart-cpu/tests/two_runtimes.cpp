@@ -10,6 +10,13 @@
 __attribute__((section(".nv_fatbin"), used)) const char fat_binary[] = "binary";
 #endif
 
+#ifdef STATIC_FUNCTIONS
+/// As libcudart_static.a has it, which only a program's own objects see.
+extern "C" __attribute__((visibility("hidden"), used)) void** __cudaRegisterFatBinary(void*) {
+    return nullptr;
+}
+#endif
+
 #ifdef SHARED_RUNTIME
 extern "C" int second_runtime();
 #endif

@@ -1,4 +1,5 @@
-// cudaLibrary*: PTX cannot be compiled here, so a library holds the registered kernels that its text names.
+// cudaLibrary*: PTX cannot be compiled here, so a library holds the registered kernels that its text names, and those
+// that do nothing.
 #include "graph/graph_text.hpp"
 #include "kernel/kernel_registry.hpp"
 #include "runtime/call.hpp"
@@ -18,6 +19,7 @@ namespace {
 struct Library {
     bool is_ptx = false; // as with the driver, what is none is noticed when a kernel is looked for
     std::vector<std::string> names;
+    std::vector<std::string> empty_names; ///< of those without parameters whose body is `ret;`
 };
 
 // Never destroyed: a program's static objects may still unload their libraries when it ends.
@@ -44,18 +46,33 @@ std::string without_comments(std::string_view ptx) {
     return result;
 }
 
+void skip_spaces(std::string_view& text) {
+    text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
+}
+
+/// Whether `()`, `{`, `ret;` and `}` follow, with spaces between them or not.
+bool does_nothing(std::string_view rest) {
+    for (const std::string_view part : {"(", ")", "{", "ret", ";", "}"}) {
+        skip_spaces(rest);
+        if (!rest.starts_with(part)) return false;
+        rest.remove_prefix(part.size());
+    }
+    return true;
+}
+
 Library parse(std::string_view code) {
     const std::string text = without_comments(code);
     std::string_view rest = text;
-    rest.remove_prefix(std::min(rest.find_first_not_of(spaces), rest.size()));
+    skip_spaces(rest);
     if (!rest.starts_with(".version")) return {};
-    Library library{true, {}};
+    Library library{true, {}, {}};
     constexpr std::string_view entry = ".entry";
     for (std::size_t at; (at = rest.find(entry)) != rest.npos;) {
         rest.remove_prefix(at + entry.size());
-        rest.remove_prefix(std::min(rest.find_first_not_of(spaces), rest.size()));
+        skip_spaces(rest);
         const std::size_t end = std::min(rest.find_first_of(" \t\r\n({"), rest.size());
         library.names.emplace_back(rest.substr(0, end));
+        if (does_nothing(rest.substr(end))) library.empty_names.push_back(library.names.back());
     }
     return library;
 }
@@ -76,6 +93,8 @@ cudaKernel_t kernel_in(const Library& library, const std::string& name) {
     if (std::ranges::find(library.names, name) == library.names.end())
         fail(cudaErrorSymbolNotFound, text("Kernel (", name, ") cannot be found in library"));
     const KernelEntry* kernel = find_kernel_named(name);
+    if (!kernel && std::ranges::find(library.empty_names, name) != library.empty_names.end())
+        kernel = &empty_kernel_named(name);
     if (!kernel)
         fail(cudaErrorSymbolNotFound,
              text("cudart-cpu cannot compile kernel ", name,

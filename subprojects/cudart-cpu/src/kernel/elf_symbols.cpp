@@ -34,23 +34,30 @@ struct Found {
     std::uint64_t name_offset; // in the file
 };
 
-/// The symbol of this type (STT_FUNC, STT_OBJECT) at `address`.
-std::optional<Found> find_symbol_at(std::ifstream& file, std::uint64_t address, unsigned type) {
+struct SymbolTable {
+    std::vector<Elf64_Sym> symbols; ///< empty if there is none
+    Elf64_Shdr names{};
+};
+
+SymbolTable read_symbols(std::ifstream& file) {
     const std::vector<Elf64_Shdr> sections = read_sections(file);
-    const auto table = std::ranges::find_if(sections, [&](const Elf64_Shdr& section) {
+    const auto found = std::ranges::find_if(sections, [&](const Elf64_Shdr& section) {
         return section.sh_type == SHT_SYMTAB && section.sh_link < sections.size();
     });
-    if (table == sections.end()) {
-        return std::nullopt;
+    if (found == sections.end()) {
+        return {};
     }
-    std::vector<Elf64_Sym> symbols(table->sh_size / sizeof(Elf64_Sym));
-    if (!read_at(file, table->sh_offset, symbols.data(), symbols.size())) {
-        return std::nullopt;
-    }
-    const Elf64_Shdr& names = sections[table->sh_link];
-    for (const Elf64_Sym& symbol : symbols) {
-        if (symbol.st_value == address && ELF64_ST_TYPE(symbol.st_info) == type && symbol.st_name < names.sh_size) {
-            return Found{symbol, names.sh_offset + symbol.st_name};
+    SymbolTable table{std::vector<Elf64_Sym>(found->sh_size / sizeof(Elf64_Sym)), sections[found->sh_link]};
+    return read_at(file, found->sh_offset, table.symbols.data(), table.symbols.size()) ? table : SymbolTable{};
+}
+
+/// The symbol of this type (STT_FUNC, STT_OBJECT) at `address`.
+std::optional<Found> find_symbol_at(std::ifstream& file, std::uint64_t address, unsigned type) {
+    const SymbolTable table = read_symbols(file);
+    for (const Elf64_Sym& symbol : table.symbols) {
+        if (symbol.st_value == address && ELF64_ST_TYPE(symbol.st_info) == type &&
+            symbol.st_name < table.names.sh_size) {
+            return Found{symbol, table.names.sh_offset + symbol.st_name};
         }
     }
     return std::nullopt;
@@ -74,6 +81,19 @@ std::optional<std::uint64_t> elf_variable_size(const std::string& path, std::uin
     std::ifstream file(path, std::ios::binary);
     const std::optional<Found> found = find_symbol_at(file, address, STT_OBJECT);
     return found ? std::optional(found->symbol.st_size) : std::nullopt;
+}
+
+bool elf_has_function(const std::string& path, const std::string& name) {
+    std::ifstream file(path, std::ios::binary);
+    const SymbolTable table = read_symbols(file);
+    std::string names(table.names.sh_size, '\0');
+    if (!read_at(file, table.names.sh_offset, names.data(), names.size())) {
+        return false;
+    }
+    return std::ranges::any_of(table.symbols, [&](const Elf64_Sym& symbol) {
+        return ELF64_ST_TYPE(symbol.st_info) == STT_FUNC && symbol.st_shndx != SHN_UNDEF &&
+               symbol.st_name < names.size() && name == names.c_str() + symbol.st_name;
+    });
 }
 
 bool elf_has_section(const std::string& path, const std::string& name) {

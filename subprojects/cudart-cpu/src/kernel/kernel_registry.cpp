@@ -15,6 +15,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 #include <unordered_map>
 
@@ -189,6 +190,19 @@ const KernelEntry* find_kernel_named(const std::string& name) {
     for (const KernelEntry* kernel : known)
         if (kernel_name(*kernel) == name) return kernel;
     return nullptr;
+}
+
+const KernelEntry& empty_kernel_named(const std::string& name) {
+    static auto& names = *new std::set<std::string>; // where a name stands is the kernel's symbol
+    const void* symbol = nullptr;
+    {
+        const std::unique_lock lock(registry().mutex);
+        symbol = &*names.insert(name).first;
+    }
+    register_kernel(
+        symbol, [](const void*, void**) {}, nullptr, 0);
+    name_kernel(symbol, name.c_str());
+    return *find_kernel(symbol);
 }
 
 const std::string& kernel_name(const KernelEntry& kernel) {

@@ -55,6 +55,9 @@ void forget_nvcc_kernels(void** handle) noexcept;
 /// The registered kernel that name_kernel or its symbol gives this name; null if there is none.
 const KernelEntry* find_kernel_named(const std::string& name);
 
+/// A kernel of this name that has no parameters and does nothing; the same for the same name.
+const KernelEntry& empty_kernel_named(const std::string& name);
+
 /// Mangled, as cudaFuncGetName gives it; lives as long as the process.
 const std::string& kernel_name(const KernelEntry& kernel);
 

@@ -26,6 +26,9 @@ namespace {
 
 enum class Runtimes { unknown, one, two };
 
+/// What nvcc's objects call first.
+constexpr const char* registering = "__cudaRegisterFatBinary";
+
 struct Modules {
     std::atomic<Runtimes> runtimes{Runtimes::unknown};
     std::mutex mutex;
@@ -66,10 +69,20 @@ bool imports(const link_map& module, const char* name) {
     return false;
 }
 
-/// Whether nvcc's objects are in the module and registered with a runtime that is linked into it, too.
+/// Whether this runtime itself is the module, or linked into it.
+bool is_own(const link_map& module) {
+    Dl_info info{};
+    void* own = nullptr;
+    return dladdr1(reinterpret_cast<const void*>(&require_only_runtime), &info, &own, RTLD_DL_LINKMAP) != 0 &&
+           own == &module;
+}
+
+/// Whether another runtime than this one is linked into the module, which then takes its calls: nvcc's objects are
+/// registered there or, where the module is not stripped, its functions can be seen.
 bool has_static_runtime(const link_map& module) {
+    if (imports(module, registering)) return false;
     const char* path = *module.l_name == '\0' ? "/proc/self/exe" : module.l_name; // the program itself has no name
-    return elf_has_section(path, ".nv_fatbin") && !imports(module, "__cudaRegisterFatBinary");
+    return elf_has_section(path, ".nv_fatbin") || (!is_own(module) && elf_has_function(path, registering));
 }
 
 void set_other(std::string other) {
@@ -123,7 +136,7 @@ std::string own_path() {
 void require_first_runtime() {
     Dl_info first{};
     void* extra = nullptr;
-    const void* const taken = dlsym(RTLD_DEFAULT, "__cudaRegisterFatBinary");
+    const void* const taken = dlsym(RTLD_DEFAULT, registering);
     if (taken == nullptr || dladdr1(taken, &first, &extra, RTLD_DL_LINKMAP) == 0 || extra == nullptr) return;
     Dl_info own{};
     if (dladdr(reinterpret_cast<const void*>(&require_only_runtime), &own) == 0 || first.dli_fbase == own.dli_fbase)

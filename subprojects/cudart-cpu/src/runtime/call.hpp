@@ -45,7 +45,6 @@ template <class Body>
 cudaError_t call(const char* name, LastError last_error, Body&& body) noexcept {
     try {
         count_call();
-        require_only_runtime();
         if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
             std::forward<Body>(body)();
             return cudaSuccess;
@@ -66,6 +65,7 @@ void bind_context() noexcept;
 template <class Body>
 cudaError_t api(const char* name, Body&& body) noexcept {
     return call(name, LastError::set, [&] {
+        require_only_runtime();
         refuse_in_forked_child();
         refuse_inside_host_function();
         bind_context();
@@ -77,14 +77,15 @@ cudaError_t api(const char* name, Body&& body) noexcept {
 template <class Body>
 cudaError_t api_without_context(const char* name, Body&& body) noexcept {
     return call(name, LastError::set, [&] {
+        require_only_runtime();
         refuse_in_forked_child();
         refuse_inside_host_function();
         return std::forward<Body>(body)();
     });
 }
 
-/// The same for a function that a child of fork() may call too. It takes no lock, which a thread of the parent may
-/// hold.
+/// The same for a function that a child of fork() may call too, and a process with another runtime, to read the log.
+/// It takes no lock, which a thread of the parent may hold.
 template <class Body>
 cudaError_t api_in_forked_child(const char* name, Body&& body) noexcept {
     return call(name, LastError::set, [&] {
@@ -96,13 +97,17 @@ cudaError_t api_in_forked_child(const char* name, Body&& body) noexcept {
 /// The same for a function that host functions may call too.
 template <class Body>
 cudaError_t api_anywhere(const char* name, Body&& body) noexcept {
-    return call(name, LastError::set, std::forward<Body>(body));
+    return call(name, LastError::set, [&] {
+        require_only_runtime();
+        return std::forward<Body>(body)();
+    });
 }
 
 /// The same for a driver entry point. CUresult has the same numbers: cast the result.
 template <class Body>
 cudaError_t driver_api(const char* name, Body&& body) noexcept {
     return call(name, LastError::keep, [&] {
+        require_only_runtime();
         refuse_in_forked_child();
         refuse_inside_host_function();
         return std::forward<Body>(body)();

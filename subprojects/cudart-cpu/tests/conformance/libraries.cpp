@@ -76,6 +76,37 @@ TEST_CASE("a kernel of a library is launched", "[library]") {
     REQUIRE(data.read() == std::vector{7});
 }
 
+TEST_CASE("a kernel of a library that does nothing is launched, and put into a graph", "[library]") {
+    constexpr const char* nothing = R"(.version 8.0
+.target sm_52
+.address_size 64
+.visible .entry library_nothing()
+{
+    ret;
+}
+)";
+    cudaLibrary_t library = nullptr;
+    REQUIRE_CUDA(load(&library, nothing));
+    cudaKernel_t kernel = nullptr;
+    REQUIRE_CUDA(cudaLibraryGetKernel(&kernel, library, "library_nothing"));
+    REQUIRE_CUDA(cudaLaunchKernel(reinterpret_cast<void*>(kernel), 3, 32, nullptr, 0, nullptr));
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+    cudaGraph_t graph = nullptr;
+    REQUIRE_CUDA(cudaGraphCreate(&graph, 0));
+    cudaKernelNodeParams params{};
+    params.func = reinterpret_cast<void*>(kernel);
+    params.gridDim = params.blockDim = 1;
+    cudaGraphNode_t node = nullptr;
+    REQUIRE_CUDA(cudaGraphAddKernelNode(&node, graph, nullptr, 0, &params));
+    cudaGraphExec_t exec = nullptr;
+    REQUIRE_CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    REQUIRE_CUDA(cudaGraphLaunch(exec, nullptr));
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+    REQUIRE_CUDA(cudaGraphExecDestroy(exec));
+    REQUIRE_CUDA(cudaGraphDestroy(graph));
+    REQUIRE_CUDA(cudaLibraryUnload(library));
+}
+
 TEST_CASE("a kernel of a library is put into a graph as a cudaKernel_t", "[library]") {
     const Library library;
     Stream stream;
