@@ -9,3 +9,17 @@ __global__ void wait_for(const volatile int* gate) {
     while (*gate == 0) {
     }
 }
+
+__global__ void spin([[maybe_unused]] unsigned nanoseconds) {
+#ifdef __CUDA_ARCH__ // times on a CPU say nothing of a GPU's
+    const auto now = [] {
+        unsigned long long time = 0;
+        asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(time));
+        return time;
+    };
+    if (nanoseconds == 0) return;
+    const unsigned long long start = now();
+    while (now() - start < nanoseconds) {
+    }
+#endif
+}

@@ -8,3 +8,6 @@ __global__ void touch(float* values, int index, float amount, unsigned count);
 
 /// Ends when the host has opened `gate`: it is not 0 any more.
 __global__ void wait_for(const volatile int* gate);
+
+/// Takes that long on a GPU; nothing more than a launch for 0.
+__global__ void spin(unsigned nanoseconds);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "kernels.hpp"
+#include "raw_graph.hpp"
 
 #include <cudag/cudag.hpp>
 
@@ -15,18 +16,8 @@ namespace bench {
 using Touch = cudag::KernelNode<float*, int, float, unsigned>;
 
 /// The line through the Runtime API.
-struct RawLine {
-    cudaGraph_t graph = nullptr;
-    cudaGraphExec_t exec = nullptr;
+struct RawLine : RawGraph {
     std::vector<cudaGraphNode_t> nodes;
-
-    RawLine() = default;
-    RawLine(const RawLine&) = delete;
-    RawLine& operator=(const RawLine&) = delete;
-    ~RawLine() {
-        if (exec != nullptr) static_cast<void>(cudaGraphExecDestroy(exec));
-        if (graph != nullptr) static_cast<void>(cudaGraphDestroy(graph));
-    }
 
     void build(int count, float* values) {
         nodes.resize(static_cast<std::size_t>(count));
@@ -39,8 +30,6 @@ struct RawLine {
                 cudaGraphAddKernelNode(&nodes[n], graph, i == 0 ? nullptr : &nodes[n - 1], i == 0 ? 0 : 1, &params));
         }
     }
-
-    void instantiate() { cudag::check(cudaGraphInstantiate(&exec, graph, 0)); }
 
     /// Gives a node of the executable graph new arguments.
     void update(std::size_t node, float* values, float amount) {

@@ -8,22 +8,28 @@
 
 namespace bench {
 
+/// What a benchmark has no default for is no option of its.
 struct Options {
-    std::vector<int> nodes = {}; ///< sizes of graphs
+    std::vector<int> nodes = {};     ///< sizes of graphs
+    std::vector<int> durations = {}; ///< of a kernel, microseconds
     int repeat = 200;
     std::string json = {};
     bool check = false;
-    bool help = false;                              ///< asks for the usage, and nothing else
-    std::optional<std::string> only = std::nullopt; ///< rows whose name contains it; none for a benchmark without rows
+    bool help = false;                               ///< asks for the usage, and nothing else
+    std::optional<std::string> only = std::nullopt;  ///< rows whose name contains it
+    std::optional<std::string> shape = std::nullopt; ///< shapes whose name contains it
+    std::optional<std::string> way = std::nullopt;   ///< which of several ways is judged
+    std::optional<int> percent = std::nullopt;       ///< the size of shapes
+    std::optional<bool> quick = std::nullopt;        ///< measures less
 };
 
 struct UsageError : std::runtime_error {
     using std::runtime_error::runtime_error;
 };
 
-/// What `--nodes N` (once or more), `--repeat N`, `--json FILE`, `--check` and `--help` change in `defaults`, and
-/// `--only TEXT` where these have one.
-/// Throws UsageError for anything else.
+/// What the command line changes in `defaults`: `--repeat N`, `--json FILE`, `--check` and `--help`, and those of
+/// `--nodes N`, `--duration US` (both once or more), `--only TEXT`, `--shape TEXT`, `--way NAME`, `--percent N` and
+/// `--quick` that have a default. Throws UsageError for anything else.
 [[nodiscard]] Options parse(int argc, char** argv, Options defaults);
 
 /// Calls `run(options)`, which says whether all goals were met; prints errors and returns the program's exit code.

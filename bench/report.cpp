@@ -2,6 +2,7 @@
 #include "report.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <fstream>
 #include <iomanip>
@@ -49,6 +50,18 @@ double median(std::vector<double> values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
     std::nth_element(values.begin(), middle, values.end());
     return *middle;
+}
+
+Estimate estimate(std::vector<double> values) {
+    std::sort(values.begin(), values.end());
+    const std::size_t quarter = (values.size() - 1) / 4;
+    Estimate result{values[values.size() / 2], values[quarter], values[values.size() - 1 - quarter], 0};
+    result.error = 0.93 * (result.high - result.low) / std::sqrt(static_cast<double>(values.size()));
+    return result;
+}
+
+bool exceeds(const Estimate& a, double factor, const Estimate& b) {
+    return a.median - factor * b.median > 2 * std::hypot(a.error, factor * b.error);
 }
 
 void report(const std::string& title, const std::vector<Comparison>& rows, const std::string& json_file) {

@@ -47,6 +47,19 @@ void rounds(int count, const std::vector<Comparison*>& rows, Round&& round) {
 /// The median; `values` must not be empty.
 [[nodiscard]] double median(std::vector<double> values);
 
+/// A median, and how sure it is.
+struct Estimate {
+    double median = 0;
+    double low = 0;   ///< the lower quartile
+    double high = 0;  ///< the upper one
+    double error = 0; ///< the standard error of the median, as of values that are normally distributed
+};
+
+/// `values` must not be empty.
+[[nodiscard]] Estimate estimate(std::vector<double> values);
+/// Whether `a` is more than `factor` times `b` by more than chance: two standard errors.
+[[nodiscard]] bool exceeds(const Estimate& a, double factor, const Estimate& b);
+
 /// Prints medians, ratio and goal of each row, and writes the same to `json_file` unless that is empty.
 /// Throws std::runtime_error if it cannot be written.
 void report(const std::string& title, const std::vector<Comparison>& rows, const std::string& json_file);

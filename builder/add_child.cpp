@@ -21,26 +21,24 @@ namespace {
 
 /// Throws if CUDA cannot have `inner` inside a node of `graph`.
 void require_child(const GraphState& graph, const GraphState& inner, const SourceLocation& where) {
-    const auto refuse_for = [&](const FoundNode& node, const std::string& reason) {
+    const auto refuse_for = [&](const NodePlace& node, const std::string& reason) {
         Subject subject = new_node_subject(NodeKind::child, where);
-        subject.labels.emplace_back(node.graph->nodes()[node.index].label);
-        refuse(fmt::format("its graph has {}; {}", describe_node(*node.graph, node.index), reason), std::move(subject),
-               cudaErrorNotSupported);
+        subject.labels.emplace_back(node.record().label);
+        refuse(fmt::format("its graph has {}; {}", node.describe(), reason), std::move(subject), cudaErrorNotSupported);
     };
     inner.require_root("child");
-    if (const FoundNode node = find_unlike(inner, &KindRules::allowed_in_child))
+    if (const NodePlace node = find_unlike(inner, &KindRules::allowed_in_child))
         refuse_for(node, fmt::format("CUDA allows no {}s in a child graph: write them into the outer graph",
-                                     node.graph->nodes()[node.index].kind));
+                                     node.record().kind));
     if (!graph.is_in_body()) return;
-    if (const FoundNode node = find_unlike(inner, &KindRules::allowed_in_body))
-        refuse_for(node, fmt::format("CUDA allows no {} node in {}", node.graph->nodes()[node.index].kind,
-                                     describe_place(graph)));
+    if (const NodePlace node = find_unlike(inner, &KindRules::allowed_in_body))
+        refuse_for(node, fmt::format("CUDA allows no {} node in {}", node.record().kind, describe_place(graph)));
     const char* reason = nullptr;
     const auto is_no_body_copy = [&](const GraphState& g, std::uint32_t i) {
         reason = why_not_in_body(g.params(i));
         return reason != nullptr;
     };
-    if (const FoundNode node = find_node(inner, is_no_body_copy))
+    if (const NodePlace node = find_node(inner, is_no_body_copy))
         refuse_for(node, fmt::format("{} takes no such copy: {}", describe_place(graph), reason));
 }
 
@@ -50,14 +48,14 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
     require_allowed(graph, NodeKind::child, where);
     const auto lock = source.lock();
     require_child(graph, source, where);
-    if (const FoundNode node = find_unlike(source, &KindRules::can_be_cloned))
+    if (const NodePlace node = find_unlike(source, &KindRules::can_be_cloned))
         refuse(fmt::format("its graph has {}, which CUDA cannot clone; move the graph: child(std::move(graph))",
-                           describe_node(*node.graph, node.index)),
+                           node.describe()),
                new_node_subject(NodeKind::child, where), cudaErrorNotSupported);
-    if (const FoundNode node = find_device_updatable(source))
+    if (const NodePlace node = find_device_updatable(source))
         refuse(fmt::format("its graph has {}, which kernels of a clone would change instead of their own; move the "
                            "graph: child(std::move(graph))",
-                           describe_node(*node.graph, node.index)),
+                           node.describe()),
                new_node_subject(NodeKind::child, where), cudaErrorNotSupported);
     source.complete_native();
     source.read_all();

@@ -30,7 +30,7 @@ Node append_new(GraphState& graph, NodeKind kind, const NodeParams& params, Owne
 template <class Params>
 NodeParams store_params(GraphState& graph, const Params& params) {
     if constexpr (requires { trailing_bytes(params); })
-        return copy_params(graph.memory().resource(), &params);
+        return OwnedParams(graph.memory().resource(), &params).view();
     else
         return graph.memory().store(params);
 }

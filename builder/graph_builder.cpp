@@ -3,6 +3,7 @@
 
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/handles.hpp"
 #include "graph/check_edges.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
@@ -27,12 +28,10 @@ namespace {
 std::shared_ptr<GraphState> make_state() {
     cudaGraph_t native = nullptr;
     detail::checked<GraphError>(cudaGraphCreate(&native, 0), "cudaGraphCreate");
-    try {
-        return std::make_shared<GraphState>(native);
-    } catch (...) {
-        detail::ignore(cudaGraphDestroy(native));
-        throw;
-    }
+    detail::UniqueGraph owner(native);
+    auto state = std::make_shared<GraphState>(native);
+    static_cast<void>(owner.release());
+    return state;
 }
 
 /// CUDA instantiates no graph with a condition that no node looks at, and takes none back: one that was made in a body

@@ -7,7 +7,7 @@
 #include "graph/find.hpp"
 #include "graph/names.hpp"
 #include "node/kernel_attributes.hpp"
-#include "own_kernels.hpp"
+#include "own_kernel_nodes.hpp"
 #include "plan/edge_groups.hpp"
 
 #include <cudag/condition.hpp>

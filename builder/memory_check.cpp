@@ -6,6 +6,7 @@
 #include "memory_uses.hpp"
 #include "plan/edge_groups.hpp"
 #include "plan/reach.hpp"
+#include "plan/topological_order.hpp"
 
 #include <fmt/format.h>
 
@@ -22,23 +23,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// The nodes in an order that all edges keep.
-std::vector<std::uint32_t> sorted_nodes(const GraphState& graph, const EdgeGroups& outgoing) {
-    std::vector<std::uint32_t> waits_for(graph.nodes().size());
-    for (const EdgeRecord& edge : graph.edges())
-        ++waits_for[edge.to];
-    std::vector<std::uint32_t> order;
-    order.reserve(waits_for.size());
-    for (std::uint32_t node = 0; node < waits_for.size(); ++node)
-        if (waits_for[node] == 0) order.push_back(node);
-    for (std::size_t i = 0; i < order.size(); ++i)
-        for (std::uint32_t item = outgoing.first[order[i]]; item < outgoing.first[order[i] + 1]; ++item)
-            if (const std::uint32_t to = graph.edges()[outgoing.items[item]].to; --waits_for[to] == 0)
-                order.push_back(to);
-    return order;
-}
-
-/// The allocations that there are between two nodes of such an order.
+/// The allocations that there are between two nodes of a topological order.
 class LiveMemory {
   public:
     explicit LiveMemory(const std::vector<GraphAllocation>& all) : all_(all) {}
@@ -87,7 +72,7 @@ struct Candidate {
     std::uint32_t use;
 };
 
-/// One sweep through the nodes in such an order finds for each use the allocations that are alive there: as a rule one,
+/// One sweep through the nodes in that order finds for each use the allocations that are alive there: as a rule one,
 /// however often memory is reused. Then one search from each alloc node, and one back from each free node, must come
 /// by the uses. Takes (nodes + edges + uses) * log(allocations), and what the searches take: see Reach. At worst, where
 /// edges go to and fro everywhere, that is allocations * edges.
@@ -98,7 +83,7 @@ class Check {
           incoming_(graph.nodes().size(), graph.edges(), &EdgeRecord::to), uses_(memory_uses(graph)) {}
 
     void run() const {
-        const std::vector<std::uint32_t> order = sorted_nodes(graph_, outgoing_);
+        const std::vector<std::uint32_t> order = topological_order(graph_.edges(), outgoing_);
         std::vector<std::uint32_t> place(order.size());
         for (std::uint32_t i = 0; i < order.size(); ++i)
             place[order[i]] = i;
@@ -221,7 +206,7 @@ class Check {
         for (const GraphAllocation& memory : graph_.allocations().list())
             if (memory.overlaps(use.begin, use.bytes) && (meant == nullptr || !memory.alloc || before[*memory.alloc]))
                 meant = &memory;
-        Subject subject = node_subject(*use.graph, use.index, "build: ");
+        Subject subject = use.place.subject("build: ");
         std::string owner = "memory of another graph";
         if (meant->alloc) {
             owner = "the memory of " + describe_node(graph_, *meant->alloc);

@@ -61,7 +61,7 @@ class Collector {
     void collect(std::uint32_t node, const GraphState& graph, std::uint32_t index) {
         find_ranges(graph.params(index));
         for (const Range& range : ranges_)
-            if (is_graph_memory(range)) uses_.push_back({node, &graph, index, range.begin, range.bytes});
+            if (is_graph_memory(range)) uses_.push_back({node, {&graph, index}, range.begin, range.bytes});
     }
 
     [[nodiscard]] bool is_graph_memory(const Range& range) const {

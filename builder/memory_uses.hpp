@@ -1,7 +1,7 @@
 // Which nodes of a graph work on memory that it allocates or frees.
 #pragma once
 
-#include "graph/graph_state.hpp"
+#include "graph/node_place.hpp"
 
 #include <cstddef>
 #include <cstdint>
@@ -11,9 +11,8 @@ namespace cudag::detail {
 
 /// A node that is given an address inside graph memory: of one allocation, or of several if CUDA reuses the memory.
 struct MemoryUse {
-    std::uint32_t node;      ///< of the graph that was asked for
-    const GraphState* graph; ///< the same graph, or one inside `node`: that of the node which is given it
-    std::uint32_t index;     ///< there
+    std::uint32_t node; ///< of the graph that was asked for
+    NodePlace place;    ///< of the node that is given it: the same, or one inside `node`
     std::uintptr_t begin;
     std::size_t bytes;
 };

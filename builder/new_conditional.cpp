@@ -7,7 +7,7 @@
 #include "graph/check_edges.hpp"
 #include "graph/names.hpp"
 #include "new_node.hpp"
-#include "own_kernels.hpp"
+#include "own_kernel_nodes.hpp"
 
 #include <cudag/format.hpp>
 

@@ -5,6 +5,7 @@
 #include "cuda/compat.hpp"
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/handles.hpp"
 #include "graph/clone_natives.hpp"
 #include "graph/names.hpp"
 #include "new_node.hpp"
@@ -70,14 +71,9 @@ std::span<const std::uint32_t> store(std::pmr::memory_resource& memory, const st
 
 /// The graph as it was before the region.
 struct NewRegion::Clone {
-    explicit Clone(cudaGraph_t graph) noexcept : native(graph) {}
-    ~Clone() {
-        if (native != nullptr) ignore(cudaGraphDestroy(native));
-    }
-    Clone(const Clone&) = delete;
-    Clone& operator=(const Clone&) = delete;
+    explicit Clone(UniqueGraph&& graph) noexcept : native(std::move(graph)) {}
 
-    cudaGraph_t native;
+    UniqueGraph native;
     CloneNatives nodes;
 };
 
@@ -205,7 +201,7 @@ void NewRegion::save() noexcept {
             const ThreadCaptureMode relaxed(CaptureMode::relaxed);
             checked<GraphError>(cudaGraphClone(&native, graph_.native()), "cudaGraphClone");
         }
-        auto clone = std::make_unique<Clone>(native);
+        auto clone = std::make_unique<Clone>(UniqueGraph(native));
         clone->nodes = natives_in(graph_, native);
         std::vector<cudaGraphNode_t> nodes = captured();
         for (cudaGraphNode_t& node : nodes)
@@ -218,7 +214,7 @@ void NewRegion::save() noexcept {
 void NewRegion::recover() noexcept {
     if (clone_ == nullptr) return graph_.root().set_destroyed_by(location_);
     graph_.replace_natives(std::move(clone_->nodes));
-    clone_->native = nullptr;
+    static_cast<void>(clone_->native.release());
 }
 
 void NewRegion::remove_captured() noexcept {

@@ -12,13 +12,14 @@ MAY_INCLUDE = {
     "owners": ["cuda"],
     "memory": ["cuda", "owners"],
     "node": ["cuda"],
-    "plan": [],
+    "lists": [],
+    "plan": ["lists"],
     "stream": ["cuda", "owners", "node"],
-    "graph": ["cuda", "owners", "node", "plan"],
-    "read": ["cuda", "owners", "node", "plan", "graph"],
-    "exec": ["cuda", "owners", "node", "plan", "graph"],
+    "graph": ["cuda", "owners", "node", "plan", "lists"],
+    "read": ["cuda", "owners", "node", "plan", "lists", "graph"],
+    "exec": ["cuda", "owners", "node", "plan", "lists", "graph"],
     "capture": ["cuda", "owners", "node", "plan", "stream", "graph", "read"],
-    "builder": ["cuda", "owners", "memory", "node", "plan", "stream", "graph", "read", "exec", "capture"],
+    "builder": ["cuda", "owners", "memory", "node", "plan", "lists", "stream", "graph", "read", "exec", "capture"],
 }
 # A pattern, where it may stand, and why nowhere else.
 ONLY_IN = [

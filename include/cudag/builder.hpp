@@ -349,7 +349,7 @@ class CUDAG_EXPORT GraphBuilder {
     WhileNode
     while_(const Condition& condition, // cudag: while_(condition, body), with a Condition of builder.condition()
            detail::GraphBody body, SourceLocation location = SourceLocation::current()) {
-        detail::know_kernels_of_loops();
+        detail::know_kernel_of_loops();
         return {detail::Passkey(), add_conditional(detail::ConditionalKind::while_, condition, &body, 1, location)};
     }
 

@@ -22,6 +22,7 @@
 #include <cudag/external_semaphore.hpp>
 #include <cudag/memory_node.hpp>
 #include <cudag/diff.hpp>
+#include <cudag/plan.hpp>
 #include <cudag/device_exec.hpp>
 #include <cudag/update_report.hpp>
 #include <cudag/exec.hpp>
@@ -41,4 +42,6 @@
 #include <cudag/graphed_function.hpp>
 #include <cudag/launch.hpp>
 #include <cudag/symbol.hpp>
+#include <cudag/tune_report.hpp>
+#include <cudag/tune.hpp>
 // clang-format on

@@ -6,6 +6,7 @@
 #include <cudag/device_exec.hpp>
 #include <cudag/host_error.hpp>
 #include <cudag/node.hpp>
+#include <cudag/plan.hpp>
 #include <cudag/stream.hpp>
 #include <cudag/update_report.hpp>
 
@@ -22,6 +23,12 @@ namespace cudag {
 class ChildNode;
 class Graph;
 
+namespace detail {
+
+class Tuner;
+
+} // namespace detail
+
 /// How a Graph becomes an Exec; the defaults are the safe choice.
 struct InstantiateOptions {
     bool auto_free_on_launch = false; ///< allocations of the last launch are freed before the next
@@ -30,6 +37,7 @@ struct InstantiateOptions {
     bool device_launch = false;
     bool use_node_priority = false; ///< nodes run with their own priority instead of the launching stream's
     std::optional<StreamRef> upload_stream = std::nullopt; ///< upload at once, ordered in this stream
+    Plan plan = {};                                        ///< which edges CUDA gets
 };
 
 /// What `Exec::update_or_instantiate` has done so far.
@@ -111,6 +119,14 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// How often this Exec was launched.
     [[nodiscard]] std::uint64_t replays() const;
 
+    /// What the plan has made of the edges of its graph, why, and what would gain more. Takes about as long as
+    /// planning.
+    [[nodiscard]] PlanReport plan() const;
+
+    /// `Graph::dot()` of its graph with the edges that CUDA has by the plan: those that were written and left out, and
+    /// joins that became edges or kernels, are grey and dashed, and empty kernels of the plan are points.
+    [[nodiscard]] std::string dot() const;
+
     /// How this Exec was instantiated; an upload stream is not kept.
     [[nodiscard]] InstantiateOptions flags() const;
 
@@ -120,6 +136,7 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
   private:
     friend class Graph;
     friend class detail::Updates<Exec>;
+    friend class detail::Tuner;
     friend CUDAG_EXPORT std::string to_string(const Exec& exec);
     explicit Exec(std::unique_ptr<detail::ExecState> state) noexcept;
 

@@ -8,7 +8,9 @@
 #include <cudag/graph.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/node.hpp>
+#include <cudag/plan.hpp>
 #include <cudag/source_location.hpp>
+#include <cudag/tune_report.hpp>
 #include <cudag/update_report.hpp>
 
 #include <fmt/format.h>
@@ -71,9 +73,29 @@ struct fmt::formatter<cudag::Difference> : cudag::detail::TextFormatter<cudag::D
 template <>
 struct fmt::formatter<cudag::UpdateReport> : cudag::detail::TextFormatter<cudag::UpdateReport> {};
 
+/// "kernel"
+template <>
+struct fmt::formatter<cudag::JoinForm> : cudag::detail::TextFormatter<cudag::JoinForm> {};
+
+/// "empty \"meet\" at a.cpp:12: 3 nodes before 3: edges, 9 of them are quicker than a kernel between"
+template <>
+struct fmt::formatter<cudag::PlannedJoin> : cudag::detail::TextFormatter<cudag::PlannedJoin> {};
+
+/// "144 edges became 24, with 1 empty kernel", and more lines
+template <>
+struct fmt::formatter<cudag::PlanReport> : cudag::detail::TextFormatter<cudag::PlanReport> {};
+
 /// "grid 8, block 16 x 16, shared_bytes 1024"
 template <>
 struct fmt::formatter<cudag::LaunchConfig> : cudag::detail::TextFormatter<cudag::LaunchConfig> {};
+
+/// "GPU time"
+template <>
+struct fmt::formatter<cudag::TuneGoal> : cudag::detail::TextFormatter<cudag::TuneGoal> {};
+
+/// A table of what was measured.
+template <>
+struct fmt::formatter<cudag::TuneReport> : cudag::detail::TextFormatter<cudag::TuneReport> {};
 
 /// "pipeline.cpp:42"
 template <>

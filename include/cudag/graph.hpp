@@ -30,6 +30,8 @@ concept NoInstantiateOptions = !std::convertible_to<O, InstantiateOptions>;
 
 CUDAG_EXPORT Graph graph_inside(const Node& node, std::size_t number);
 
+class Tuner;
+
 } // namespace detail
 
 /// `to` starts when `from` has finished, or as its kind says.
@@ -113,7 +115,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// Graphviz text with kinds, labels and kernel names: `dot -Tsvg`.
     [[nodiscard]] std::string dot() const;
 
-    /// CUDA's handle with all edges in it, borrowed from this Graph. Nodes added through it are unknown to cudag.
+    /// CUDA's handle, borrowed from this Graph, with the edges and empty kernels of the plan that it was instantiated
+    /// by last, or of the default one. Nodes added through it are unknown to cudag.
     [[nodiscard]] cudaGraph_t native() const;
 
     /// Makes the executable form. The Exec keeps what it needs of this Graph, which may go first. CUDA allows only one
@@ -132,6 +135,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     friend CUDAG_EXPORT std::string to_string(const Graph& graph);
     friend Graph detail::graph_inside(const Node& node, std::size_t number);
     friend class detail::Updates<Graph>;
+    friend class detail::Tuner;
     explicit Graph(std::shared_ptr<detail::GraphState> state) noexcept;
 
     [[nodiscard]] detail::GraphState& state() const;

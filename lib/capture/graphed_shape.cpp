@@ -73,7 +73,7 @@ bool overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_by
 /// Whether the copies of the inputs before `i`, or its own, write to what `given[i]` is copied from: an output that
 /// lies in the static inputs, and comes back as another input than the one it lies in.
 bool is_overwritten(std::size_t i, GraphedInputs given, const std::vector<StaticInput>& inputs) {
-    if (given[i].side != Side::device || !needs_copy(given[i], inputs[i])) return false;
+    if (!needs_copy(given[i], inputs[i])) return false;
     for (std::size_t k = 0; k <= i; ++k)
         if (needs_copy(given[k], inputs[k]) &&
             overlap(inputs[k].data, bytes_of(given[k]), given[i].data, bytes_of(given[i])))

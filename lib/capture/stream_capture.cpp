@@ -3,6 +3,7 @@
 
 #include "capture_state.hpp"
 #include "cuda/cuda_log.hpp"
+#include "cuda/handles.hpp"
 #include "owners/reclaim.hpp"
 #include "read/reader.hpp"
 
@@ -25,17 +26,14 @@ Graph StreamCapture::finish() && {
     if (state_->is_into_another())
         detail::refuse<CaptureError>("the GraphBuilder ends this capture: return from the captured function instead",
                                      state_->subject({"finish"}), cudaErrorIllegalState);
-    const cudaGraph_t native = state_->end();
-    try {
-        std::size_t count = 0;
-        detail::checked<CaptureError>(cudaGraphGetNodes(native, nullptr, &count), "cudaGraphGetNodes");
-        state_->require_nodes(count);
-        if (!state_->owners().empty()) detail::keep_with_graph(native, std::move(state_->owners()));
-        return Graph(detail::captured_graph(native, std::move(state_->names())));
-    } catch (...) {
-        detail::ignore(cudaGraphDestroy(native));
-        throw;
-    }
+    detail::UniqueGraph native(state_->end());
+    std::size_t count = 0;
+    detail::checked<CaptureError>(cudaGraphGetNodes(native.get(), nullptr, &count), "cudaGraphGetNodes");
+    state_->require_nodes(count);
+    if (!state_->owners().empty()) detail::keep_with_graph(native.get(), std::move(state_->owners()));
+    Graph graph(detail::captured_graph(native.get(), std::move(state_->names())));
+    static_cast<void>(native.release());
+    return graph;
 }
 
 CaptureStatus StreamCapture::status() const {

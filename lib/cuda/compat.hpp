@@ -22,6 +22,15 @@ inline cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode
 #endif
 }
 
+inline cudaError_t graph_remove_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
+                                             const cudaGraphEdgeData* data, std::size_t count) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphRemoveDependencies(graph, from, to, data, count);
+#else
+    return cudaGraphRemoveDependencies_v2(graph, from, to, data, count);
+#endif
+}
+
 /// Adds a node by the parameters of its kind, without edges. CUDA may write to `params`.
 inline cudaError_t graph_add_node(cudaGraphNode_t* node, cudaGraph_t graph, cudaGraphNodeParams* params) {
 #if CUDART_VERSION >= 13000
@@ -52,6 +61,15 @@ inline cudaError_t stream_get_capture_info(cudaStream_t stream, cudaStreamCaptur
     return cudaStreamGetCaptureInfo(stream, status, id, graph, nullptr, nullptr, nullptr);
 #else
     return cudaStreamGetCaptureInfo_v2(stream, status, id, graph, nullptr, nullptr);
+#endif
+}
+
+/// How many edges a graph has.
+inline cudaError_t graph_edge_count(cudaGraph_t graph, std::size_t* count) {
+#if CUDART_VERSION >= 13000
+    return cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, count);
+#else
+    return cudaGraphGetEdges_v2(graph, nullptr, nullptr, nullptr, count);
 #endif
 }
 

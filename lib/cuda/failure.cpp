@@ -27,6 +27,23 @@ const char* instead_of(std::string_view operation) noexcept {
            "CapturePool, or allow the call with ThreadCaptureMode or CaptureMode::relaxed where it is safe";
 }
 
+/// What to say where CUDA is said to have no driver or no device, and the runtime that cudag calls answers otherwise:
+/// a runtime that is linked statically takes the calls of the program, or of a library, but none of cudag's. Empty
+/// where it answers the same.
+std::string about_another_runtime(cudaError_t status) {
+    if (status != cudaErrorInsufficientDriver && status != cudaErrorNoDevice) return {};
+    int devices = 0;
+    const cudaError_t own = cudaGetDeviceCount(&devices);
+    ignore(own);
+    if (own == status) return {};
+    std::string text = fmt::format("; the CUDA runtime that cudag calls answers {}: this is of another one, so there "
+                                   "are two CUDA runtimes in one process, as where libcudart_static.a is linked first; "
+                                   "link only the one that cudag_dep brings",
+                                   cudaGetErrorName(own));
+    if (const std::string log = take_cuda_log(own); !log.empty()) text += fmt::format("; CUDA's log: {}", log);
+    return text;
+}
+
 } // namespace
 
 const char* hint(cudaError_t status, std::string_view operation) noexcept {
@@ -86,7 +103,10 @@ CallFailure describe_failure(cudaError_t status, const char* operation, Subject&
     std::string text = fmt::format("cudag: {}{}{}: {} ({})", subject.text, subject.text.empty() ? "" : ": ", operation,
                                    cudaGetErrorString(status), cudaGetErrorName(status));
     if (!log.empty()) text += fmt::format("; CUDA's log: {}", log);
-    if (const char* advice = hint(status, operation); *advice != '\0') text += fmt::format("; {}", advice);
+    if (const std::string other = about_another_runtime(status); !other.empty())
+        text += other;
+    else if (const char* advice = hint(status, operation); *advice != '\0')
+        text += fmt::format("; {}", advice);
     return {std::move(text), {operation, std::move(log), std::move(subject.labels), subject.where}};
 }
 

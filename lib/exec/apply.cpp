@@ -21,6 +21,10 @@ namespace detail {
 
 namespace {
 
+NodePlace place_of(const UpdatedNode& node) noexcept {
+    return {node.graph, node.index};
+}
+
 struct ChangedNode {
     const UpdatedNode& node;
     Shadow& shadow;
@@ -29,7 +33,7 @@ struct ChangedNode {
     HostRun* undo = nullptr; ///< of the one in force
     OwnerVersions undo_owners = {};
 
-    [[nodiscard]] ExecNode place() const noexcept { return {*node.graph, node.index}; }
+    [[nodiscard]] NodePlace place() const noexcept { return place_of(node); }
     void prepare_undo(ExecState& exec) {
         undo = exec.host_run(place(), shadow.params, undo_owners);
         if (!shadow.owners.empty()) shadow.owners.front().owners.reserve(shadow.owners.front().owners.size() + 1);
@@ -50,13 +54,12 @@ std::vector<ChangedNode> changes_of(ExecState& exec, const GraphState& graph) {
     std::vector<ChangedNode> changed;
     changed.reserve(count);
     graph.changes().for_each_since(exec.seen(), [&](const UpdatedNode& node) {
-        Shadow& shadow = exec.shadow({*node.graph, node.index});
+        Shadow& shadow = exec.shadow(place_of(node));
         exec.reserve(shadow, node.params); // the update of a whole graph may have given the node another kernel
         ChangedNode& change = changed.emplace_back(ChangedNode{node, shadow, version_of(Owners(node.owners))});
         change.run = exec.host_run(change.place(), node.params, change.owners);
         if (change.run != nullptr && count > 1) change.prepare_undo(exec);
-        require_exec_takes(shadow.params, node.params,
-                           [&] { return node_subject(*node.graph, node.index, "apply: "); });
+        require_exec_takes(shadow.params, node.params, [&] { return place_of(node).subject("apply: "); });
     });
     return changed;
 }
@@ -83,7 +86,7 @@ std::size_t Exec::apply(const Graph& graph) {
         const detail::NativeResult result = exec.set_params(changed[i].place(), params, changed[i].run);
         if (result.status == cudaSuccess) [[likely]]
             continue;
-        detail::Subject subject = node_subject(*changed[i].node.graph, changed[i].node.index, "apply: ");
+        detail::Subject subject = changed[i].place().subject("apply: ");
         while (i-- > 0) { // what was in force was accepted once
             detail::ChangedNode& change = changed[i];
             const auto undone = exec.set_params(change.place(), change.shadow.params, change.undo);

@@ -29,7 +29,7 @@ struct Change {
 };
 
 const KernelParams& kernel_in(const UpdateTarget& target, const GraphState& graph, std::uint32_t index) {
-    const NodeParams& params = target.exec != nullptr ? target.exec->params({graph, index}) : graph.params(index);
+    const NodeParams& params = target.exec != nullptr ? target.exec->params({&graph, index}) : graph.params(index);
     return *std::get<const KernelParams*>(params);
 }
 

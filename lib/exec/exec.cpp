@@ -18,7 +18,7 @@ using detail::ExecState;
 namespace {
 
 void set_enabled(ExecState& exec, const Node& node, bool enabled) {
-    const detail::ExecNode target = exec.node_of(node);
+    const detail::NodePlace target = exec.node_of(node);
     const auto subject = [&] { return target.subject(enabled ? "enable " : "disable "); };
     if (!detail::rules_of(target.record().kind).can_be_disabled)
         detail::refuse<UpdateError>("CUDA enables and disables kernel, memcpy and memset nodes only", subject());
@@ -67,7 +67,7 @@ void Exec::disable(const Node& node) {
 }
 
 bool Exec::is_enabled(const Node& node) const {
-    const detail::ExecNode target = state().node_of(node);
+    const detail::NodePlace target = state().node_of(node);
     if (!detail::rules_of(target.record().kind).can_be_disabled) return true;
     unsigned enabled = 0;
     detail::checked<UpdateError>(cudaGraphNodeGetEnabled(state().native(), target.native(), &enabled),

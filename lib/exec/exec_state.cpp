@@ -44,7 +44,7 @@ const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& 
     raise<Error>(status, failure.text, std::move(failure.details));
 }
 
-void set_native_enabled(cudaGraphExec_t exec, const ExecNode& node, bool enabled) {
+void set_native_enabled(cudaGraphExec_t exec, const NodePlace& node, bool enabled) {
     const cudaError_t status = cudaGraphNodeSetEnabled(exec, node.native(), enabled ? 1U : 0U);
     if (status != cudaSuccess)
         raise_call<UpdateError>(status, "cudaGraphNodeSetEnabled", node.subject(enabled ? "enable " : "disable "));
@@ -56,7 +56,8 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
                      std::shared_ptr<HostLaunches> launches, const std::vector<HostNodeRun>& hosts)
     : native_(native), source_(std::move(source)), exclusive_graph_(source_), basis_(source_),
       claim_(launches ? launches->claim() : nullptr), host_launches_(std::move(launches)), options_(options),
-      seen_(source_->changes().version()), uploaded_(options.upload_stream.has_value()) {
+      planned_(planned_graphs(*source_)), was_read_(source_->is_read()), seen_(source_->changes().version()),
+      uploaded_(options.upload_stream.has_value()) {
     for (const HostNodeRun& host : hosts)
         checked<InstantiateError>(set_host_run(native, host.node, *host.run), "cudaGraphExecHostNodeSetParams");
     source_->number_nodes();
@@ -64,6 +65,14 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
     options_.upload_stream.reset();
     if (source_->changes().version() != 0) in_flight_.begin_tracking();
     source_->exec_made();
+}
+
+void ExecState::complete_source(const GraphState& mine, GraphState& next) const {
+    const bool is_planned = !planned_.empty();
+    if (is_planned) next.read_all();
+    Plan plan = is_planned ? options_.plan : Plan::as_written();
+    plan.ends = plan.ends && mine.parent() == nullptr;
+    next.complete_native(&plan);
 }
 
 ExecState::~ExecState() {
@@ -78,7 +87,7 @@ ExecState::~ExecState() {
     reclaim();
 }
 
-void ExecState::set_enabled(const ExecNode& node, bool enabled) {
+void ExecState::set_enabled(const NodePlace& node, bool enabled) {
     if (node.record().kind == NodeKind::memset) {
         Shadow& shadow = this->shadow(node);
         if (enabled != shadow.is_disabled_memset) return;
@@ -92,8 +101,8 @@ void ExecState::set_enabled(const ExecNode& node, bool enabled) {
     set_changed();
 }
 
-void ExecState::disable_memset(const ExecNode& node, Shadow& shadow) {
-    std::list<ExecNode> noted{node}; // cannot fail after CUDA has agreed
+void ExecState::disable_memset(const NodePlace& node, Shadow& shadow) {
+    std::list<NodePlace> noted{node}; // cannot fail after CUDA has agreed
     set_native_enabled(native_, node, false);
     try {
         if (loses_order(shadow.params))
@@ -107,7 +116,7 @@ void ExecState::disable_memset(const ExecNode& node, Shadow& shadow) {
     disabled_memsets_.splice(disabled_memsets_.end(), noted);
 }
 
-void ExecState::enable_memset(const ExecNode& node, Shadow& shadow) {
+void ExecState::enable_memset(const NodePlace& node, Shadow& shadow) {
     if (loses_order(shadow.params))
         if (const NativeResult result = unpark(native_, node.native(), shadow.params); result.status != cudaSuccess)
             raise_call<UpdateError>(result.status, result.operation, node.subject("enable "), result.api);
@@ -118,8 +127,7 @@ void ExecState::enable_memset(const ExecNode& node, Shadow& shadow) {
         throw;
     }
     shadow.is_disabled_memset = false;
-    std::erase_if(disabled_memsets_,
-                  [&](const ExecNode& other) { return &other.graph == &node.graph && other.index == node.index; });
+    std::erase_if(disabled_memsets_, [&](const NodePlace& other) { return other == node; });
 }
 
 void ExecState::park_again(cudaGraphNode_t node, const NodeParams& params) noexcept {
@@ -134,13 +142,13 @@ void ExecState::park_again(cudaGraphNode_t node, const NodeParams& params) noexc
 }
 
 void ExecState::park_inside(const GraphState& graph) noexcept {
-    for (const ExecNode& node : disabled_memsets_)
-        for (const GraphState* place = &node.graph; place != nullptr; place = place->parent())
+    for (const NodePlace& node : disabled_memsets_)
+        for (const GraphState* place = node.graph; place != nullptr; place = place->parent())
             if (place == &graph) park_again(node.native(), params(node));
 }
 
 void ExecState::park_all() {
-    for (const ExecNode& node : disabled_memsets_) {
+    for (const NodePlace& node : disabled_memsets_) {
         if (!loses_order(params(node))) continue;
         if (const NativeResult result = park(native_, node.native(), params(node)); result.status != cudaSuccess)
             raise_call<Error>(result.status, result.operation, node.subject("launch: order of disabled "), result.api);
@@ -195,13 +203,13 @@ const GraphState& ExecState::in_basis(const GraphState& graph) const {
     return *in_basis(*graph.parent()).nested()[graph.position()];
 }
 
-Shadow& ExecState::make_shadow(std::uint32_t number, const ExecNode& node) {
-    return shadows_->make(number, source_->node_total(), in_basis(node.graph).nodes()[node.index].params);
+Shadow& ExecState::make_shadow(std::uint32_t number, const NodePlace& node) {
+    return shadows_->make(number, source_->node_total(), in_basis(*node.graph).nodes()[node.index].params);
 }
 
-const NodeParams& ExecState::params(const ExecNode& node) const {
-    const Shadow* shadow = shadows_->find(node.graph.first_number() + node.index);
-    return shadow != nullptr ? shadow->params : in_basis(node.graph).nodes()[node.index].params;
+const NodeParams& ExecState::params(const NodePlace& node) const {
+    const Shadow* shadow = shadows_->find(node.graph->first_number() + node.index);
+    return shadow != nullptr ? shadow->params.view() : in_basis(*node.graph).nodes()[node.index].params;
 }
 
 const std::shared_ptr<HostLaunches>& ExecState::host_launches() {
@@ -212,10 +220,10 @@ const std::shared_ptr<HostLaunches>& ExecState::host_launches() {
     return host_launches_;
 }
 
-HostRun* ExecState::host_run(const ExecNode& node, const NodeParams& params, OwnerVersions& owners) {
+HostRun* ExecState::host_run(const NodePlace& node, const NodeParams& params, OwnerVersions& owners) {
     const auto* const* host = std::get_if<const cudaHostNodeParams*>(&params);
     if (host == nullptr || !is_host_task(**host)) return nullptr;
-    const std::shared_ptr<HostRun> run = make_host_run(host_launches(), node.graph, node.index, **host);
+    const std::shared_ptr<HostRun> run = make_host_run(host_launches(), *node.graph, node.index, **host);
     if (owners.empty())
         owners = version_of({{0, run}});
     else
@@ -223,11 +231,11 @@ HostRun* ExecState::host_run(const ExecNode& node, const NodeParams& params, Own
     return run.get();
 }
 
-NativeResult ExecState::set_params(const ExecNode& node, const NodeParams& params, HostRun* run) {
+NativeResult ExecState::set_params(const NodePlace& node, const NodeParams& params, HostRun* run) {
     if (run == nullptr) {
         const NativeResult result = set_native({node.native(), native_}, params);
         if (result.status == cudaSuccess && !disabled_memsets_.empty()) [[unlikely]]
-            if (const Shadow* shadow = shadows_->find(node.graph.first_number() + node.index))
+            if (const Shadow* shadow = shadows_->find(node.graph->first_number() + node.index))
                 if (shadow->is_disabled_memset) park_again(node.native(), params);
         return result;
     }
@@ -256,8 +264,8 @@ std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const 
             Shadow& shadow = shadows->make(mine.first_number() + node.index, source_->node_total(), node.params);
             shadow.owners = version_of(Owners(node.owners));
         }
-        for (const ExecNode& node : disabled_memsets_) { // they stay disabled
-            if (&node.graph != &mine || node.index >= theirs.nodes().size()) continue;
+        for (const NodePlace& node : disabled_memsets_) { // they stay disabled
+            if (node.graph != &mine || node.index >= theirs.nodes().size()) continue;
             const std::uint32_t number = mine.first_number() + node.index;
             Shadow* shadow = shadows->find(number);
             if (shadow == nullptr) shadow = &shadows->make(number, source_->node_total(), theirs.params(node.index));

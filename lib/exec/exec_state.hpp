@@ -4,6 +4,8 @@
 #include "graph/graph_state.hpp"
 #include "graph/host_nodes.hpp"
 #include "graph/names.hpp"
+#include "graph/node_place.hpp"
+#include "graph/planning.hpp"
 #include "node/node_params.hpp"
 #include "owners/in_flight.hpp"
 #include "shadows.hpp"
@@ -16,18 +18,9 @@
 #include <list>
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace cudag::detail {
-
-/// A node of the graph that an exec was made from, or of a graph inside it.
-struct ExecNode {
-    const GraphState& graph;
-    std::uint32_t index;
-
-    [[nodiscard]] const NodeRecord& record() const noexcept { return graph.nodes()[index]; }
-    [[nodiscard]] cudaGraphNode_t native() const noexcept { return graph.natives()[index]; }
-    [[nodiscard]] Subject subject(std::string_view action) const { return node_subject(graph, index, action); }
-};
 
 class ExecState {
   public:
@@ -42,6 +35,13 @@ class ExecState {
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
     [[nodiscard]] const InstantiateOptions& options() const noexcept { return options_; }
+    /// What the plan has changed in the graphs of this exec.
+    [[nodiscard]] const std::vector<PlannedGraph>& planned() const noexcept { return planned_; }
+    /// Whether the plan saw the nodes and edges of its graph: not of a captured one of which nobody had asked anything.
+    [[nodiscard]] bool was_read() const noexcept { return was_read_; }
+    /// Completes CUDA's graph of `next`, with edges planned as those of `mine` were, a graph of this exec: CUDA
+    /// compares them.
+    void complete_source(const GraphState& mine, GraphState& next) const;
     [[nodiscard]] UpdateCounts& update_counts() noexcept { return update_counts_; }
     /// Counts on from where `former`, which this exec replaces, has stopped.
     void continue_counts_of(ExecState& former) noexcept {
@@ -67,11 +67,11 @@ class ExecState {
     void set_changed() noexcept { uploaded_ = false; }
 
     /// The node of this exec's graph that a handle names. Throws UpdateError for other handles.
-    [[nodiscard]] ExecNode node_of(const Node& node) const {
+    [[nodiscard]] NodePlace node_of(const Node& node) const {
         const GraphState& graph = GraphState::of(node);
         if (&graph != source_.get() && &graph.root() != source_.get()) [[unlikely]]
             refuse_foreign(graph, node);
-        return {graph, GraphState::index_unchecked(node)};
+        return {&graph, GraphState::index_unchecked(node)};
     }
 
     /// The graph that CUDA counts this exec for, where a graph can have only one.
@@ -85,19 +85,19 @@ class ExecState {
     void set_seen(std::uint64_t version) noexcept { seen_ = version; }
 
     /// What is in force in a node; made on first use.
-    [[nodiscard]] Shadow& shadow(const ExecNode& node) {
-        const std::uint32_t number = node.graph.first_number() + node.index;
+    [[nodiscard]] Shadow& shadow(const NodePlace& node) {
+        const std::uint32_t number = node.graph->first_number() + node.index;
         if (Shadow* const found = shadows_->find(number)) [[likely]]
             return *found;
         return make_shadow(number, node);
     }
 
     /// What CUDA is to call if `params` are a host task: made, and kept by `owners`. Null for all other parameters.
-    [[nodiscard]] HostRun* host_run(const ExecNode& node, const NodeParams& params, OwnerVersions& owners);
+    [[nodiscard]] HostRun* host_run(const NodePlace& node, const NodeParams& params, OwnerVersions& owners);
     /// Gives a node of CUDA's exec `params`, and `run` if they are a host task.
-    [[nodiscard]] NativeResult set_params(const ExecNode& node, const NodeParams& params, HostRun* run);
+    [[nodiscard]] NativeResult set_params(const NodePlace& node, const NodeParams& params, HostRun* run);
     /// Both.
-    [[nodiscard]] NativeResult set_params(const ExecNode& node, const NodeParams& params, OwnerVersions& owners) {
+    [[nodiscard]] NativeResult set_params(const NodePlace& node, const NodeParams& params, OwnerVersions& owners) {
         return set_params(node, params, host_run(node, params, owners));
     }
 
@@ -111,12 +111,12 @@ class ExecState {
     void reserve(Shadow& shadow, const NodeParams& params) { shadows_->reserve(shadow, params); }
 
     /// Enables or disables a node that is of a kind that can be. Throws UpdateError, and changes nothing.
-    void set_enabled(const ExecNode& node, bool enabled);
+    void set_enabled(const NodePlace& node, bool enabled);
     /// To be called where CUDA has given nodes inside `graph` new parameters: disabled memsets need them parked again.
     void park_inside(const GraphState& graph) noexcept;
 
     /// What is in force in a node, without a shadow if there is none yet.
-    [[nodiscard]] const NodeParams& params(const ExecNode& node) const;
+    [[nodiscard]] const NodeParams& params(const NodePlace& node) const;
     /// The shadows that an exec has which took all its parameters from `basis`: of the nodes that were changed in it
     /// since they were made.
     [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis) const;
@@ -135,10 +135,10 @@ class ExecState {
     /// Made with the first host node.
     [[nodiscard]] const std::shared_ptr<HostLaunches>& host_launches();
     [[noreturn]] void refuse_foreign(const GraphState& graph, const Node& node) const;
-    Shadow& make_shadow(std::uint32_t number, const ExecNode& node);
+    Shadow& make_shadow(std::uint32_t number, const NodePlace& node);
     void replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept;
-    void enable_memset(const ExecNode& node, Shadow& shadow);
-    void disable_memset(const ExecNode& node, Shadow& shadow);
+    void enable_memset(const NodePlace& node, Shadow& shadow);
+    void disable_memset(const NodePlace& node, Shadow& shadow);
     /// Parks a disabled memset that now has `params`, if it needs that; if CUDA fails, before the next launch.
     void park_again(cudaGraphNode_t node, const NodeParams& params) noexcept;
     /// Throws Error if CUDA fails once more.
@@ -156,8 +156,10 @@ class ExecState {
     std::shared_ptr<HostLaunches> host_launches_; ///< the same
     OwnerVersions host_owners_;                   ///< of the runs that the last whole update brought in
     InstantiateOptions options_;
+    std::vector<PlannedGraph> planned_;
+    bool was_read_;
     UpdateCounts update_counts_;
-    std::list<ExecNode> disabled_memsets_;
+    std::list<NodePlace> disabled_memsets_;
     std::uint64_t replays_ = 0;
     std::uint64_t seen_;
     bool uploaded_;

@@ -3,6 +3,7 @@
 
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/handles.hpp"
 #include "exec_state.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
@@ -11,6 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace cudag {
@@ -34,7 +37,7 @@ const char* reason_of(CUgraphInstantiateResult result) {
                                     const CUDA_GRAPH_INSTANTIATE_PARAMS& params) {
     detail::Subject subject{"instantiate"};
     if (params.hErrNode_out != nullptr) subject.text += ": " + describe_native(graph, params.hErrNode_out);
-    if (const detail::FoundNode node = find_native(graph, params.hErrNode_out)) {
+    if (const detail::NodePlace node = find_native(graph, params.hErrNode_out)) {
         subject.labels.emplace_back(node.graph->nodes()[node.index].label);
         subject.where = node.graph->nodes()[node.index].location;
     }
@@ -45,13 +48,27 @@ const char* reason_of(CUgraphInstantiateResult result) {
 
 /// Throws if `graph` can have one exec only, which it has.
 void require_reusable(const detail::GraphState& graph) {
-    const auto refuse_for = [](const detail::FoundNode& node) {
+    const auto refuse_for = [](const detail::NodePlace& node) {
         detail::refuse<InstantiateError>("CUDA allows one Exec at a time of a graph with such a node, and one is "
                                          "alive; destroy it first",
                                          node_subject(*node.graph, node.index, "instantiate: "), cudaErrorNotSupported);
     };
-    if (const detail::FoundNode node = find_unlike(graph, &detail::KindRules::can_have_execs)) refuse_for(node);
-    if (const detail::FoundNode node = find_device_updatable(graph)) refuse_for(node);
+    if (const detail::NodePlace node = find_unlike(graph, &detail::KindRules::can_have_execs)) refuse_for(node);
+    if (const detail::NodePlace node = find_device_updatable(graph)) refuse_for(node);
+}
+
+void check_durations(const detail::GraphState& graph, const std::vector<double>& durations) {
+    const std::size_t nodes = graph.nodes().size();
+    if (durations.size() != nodes)
+        detail::refuse<InstantiateError>(fmt::format(
+            "instantiate: the plan has {} durations for {} nodes; give one for each node of the Graph, or none",
+            durations.size(), nodes));
+    const auto is_wrong = [](double duration) { return !(duration >= 0) || std::isinf(duration); };
+    if (const auto wrong = std::find_if(durations.begin(), durations.end(), is_wrong); wrong != durations.end())
+        detail::refuse<InstantiateError>(
+            fmt::format("the plan's duration of {} microseconds is none; it must be a number, and not negative",
+                        *wrong),
+            node_subject(graph, static_cast<std::uint32_t>(wrong - durations.begin()), "instantiate: "));
 }
 
 } // namespace
@@ -67,7 +84,8 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     // Where there are no records yet, CUDA may refuse first.
     if (graph.has_exec() && graph.is_read()) require_reusable(graph);
     if (options.device_launch) require_device_launchable(graph);
-    graph.complete_native();
+    if (!options.plan.durations.empty()) check_durations(graph, options.plan.durations);
+    graph.complete_native(&options.plan);
 
     std::shared_ptr<detail::HostLaunches> launches;
     std::vector<detail::HostNodeRun> hosts;
@@ -95,12 +113,10 @@ Exec Graph::instantiate(InstantiateOptions options) const {
         if (graph.has_exec()) require_reusable(graph);
         raise_instantiate(status, graph, params);
     }
-    try {
-        return Exec(std::make_unique<detail::ExecState>(native, state_, options, std::move(launches), hosts));
-    } catch (...) {
-        detail::ignore(cudaGraphExecDestroy(native));
-        throw;
-    }
+    detail::UniqueExec owner(native);
+    auto state = std::make_unique<detail::ExecState>(native, state_, options, std::move(launches), hosts);
+    static_cast<void>(owner.release());
+    return Exec(std::move(state));
 }
 
 } // namespace cudag

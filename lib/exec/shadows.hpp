@@ -1,7 +1,7 @@
 // What updates have set in an exec's nodes: CUDA has no getter for it.
 #pragma once
 
-#include "node/node_params.hpp"
+#include "node/owned_params.hpp"
 #include "owners/in_flight.hpp"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace cudag::detail {
 
 /// The parameters in force in one node, and what they own.
 struct Shadow {
-    NodeParams params;
+    OwnedParams params;
     OwnerVersions owners = {};       ///< none if everything that updates brought in is borrowed
     std::byte* place = nullptr;      ///< where `params` are
     std::size_t place_bytes = 0;     ///< may be more than they have
@@ -34,7 +34,7 @@ class Shadows {
     Shadow& make(std::uint32_t number, std::uint32_t nodes, const NodeParams& params) {
         if (of_.empty()) of_.resize(nodes);
         Shadow fresh;
-        fresh.params = copy_params(make_place(fresh, copy_bytes(params)), params);
+        fresh.params = OwnedParams(make_place(fresh, copy_bytes(params)), params);
         of_[number] = &all_.emplace_back(std::move(fresh));
         return *of_[number];
     }
@@ -44,11 +44,11 @@ class Shadows {
     void reserve(Shadow& shadow, const NodeParams& params) {
         const std::size_t bytes = copy_bytes(params);
         if (bytes <= shadow.place_bytes) return;
-        const NodeParams current = shadow.params; // stays where it was, as all in the arena
-        shadow.params = copy_params(make_place(shadow, std::max(bytes, 2 * shadow.place_bytes)), current);
+        const NodeParams current = shadow.params.view(); // stays where it was, as all in the arena
+        shadow.params = OwnedParams(make_place(shadow, std::max(bytes, 2 * shadow.place_bytes)), current);
     }
     static void assign(Shadow& shadow, const NodeParams& params) noexcept {
-        shadow.params = copy_params(shadow.place, params);
+        shadow.params = OwnedParams(shadow.place, params);
     }
 
     /// Drops what they own once the launches that may use it have finished.

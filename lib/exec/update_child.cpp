@@ -27,7 +27,7 @@ class PendingUpdate {
         for_each_graph_pair(mine, next, [this](const GraphState& before, const GraphState& after) {
             const std::size_t first = nodes_.size();
             for (std::uint32_t i = 0; i < before.nodes().size(); ++i) {
-                Shadow& shadow = exec_.shadow({before, i});
+                Shadow& shadow = exec_.shadow({&before, i});
                 const NodeParams& params = after.params(i);
                 exec_.reserve(shadow, params);
                 nodes_.push_back({&shadow, &params});
@@ -70,9 +70,9 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     detail::GraphState& next = graph.state();
     next.require_root("update");
     const auto lock = next.lock();
-    const detail::ExecNode target = exec.node_of(node);
+    const detail::NodePlace target = exec.node_of(node);
     const auto subject = [&] { return target.subject("update of "); };
-    const detail::GraphState& mine = **target.graph.find_nested(target.index, 0);
+    const detail::GraphState& mine = **target.graph->find_nested(target.index, 0);
     if (const auto differences = detail::diff_structure(mine, next); !differences.empty())
         detail::refuse_differences(differences, subject());
     if (detail::have_other_clusters(mine, next))
@@ -80,7 +80,7 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
                                     "give it the cluster that it has, or instantiate the graph",
                                     subject());
 
-    next.complete_native();
+    exec.complete_source(mine, next);
     detail::PendingUpdate pending(exec, mine, next);
     detail::Shadow& shadow = exec.shadow(target);
     const std::vector<detail::HostNodeRun> hosts = exec.host_runs(mine, next);

@@ -57,7 +57,7 @@ UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdic
         differences = diff_nodes(
             exec.source(),
             [&](const GraphState& graph, std::uint32_t index) -> const NodeParams& {
-                return exec.params({graph, index});
+                return exec.params({&graph, index});
             },
             next, true);
     const auto decisive = [&](const Difference& difference) {
@@ -78,7 +78,7 @@ UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdic
 /// Why the exec cannot have the parameters of `next`, as far as cudag knows; nothing if it knows no reason.
 std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphState& next) {
     for (const GraphState* graph : {&exec.source(), static_cast<const GraphState*>(&next)}) {
-        const FoundNode node = find_device_updatable(*graph);
+        const NodePlace node = find_device_updatable(*graph);
         if (!node) continue;
         return UpdateReport{UpdateVerdict::not_supported,
                             describe_node(*node.graph, node.index) + " is device-updatable; CUDA updates no graph "
@@ -87,7 +87,7 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
                             true};
     }
     if (&next != &exec.exclusive_graph() && next.has_exec())
-        if (const FoundNode node = find_memory_node(next))
+        if (const NodePlace node = find_memory_node(next))
             return UpdateReport{UpdateVerdict::not_supported,
                                 "an Exec of the graph is alive, and CUDA allows one of a graph with " +
                                     describe_node(*node.graph, node.index) + ": destroy that Exec first",
@@ -113,7 +113,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
                        has_device_updatable(next);
     if (known)
         if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
-    next.complete_native();
+    exec.complete_source(exec.source(), next);
     static_cast<void>(has_memory_nodes(exec.source())); // reads it: take_all() asks, and cannot fail
     std::unique_ptr<Shadows> shadows = exec.shadows_from(next);
     const std::vector<HostNodeRun> hosts = exec.host_runs(exec.source(), next);

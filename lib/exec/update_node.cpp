@@ -50,7 +50,7 @@ class ExecUpdate {
         : exec_(exec), node_(exec.node_of(node)), shadow_(exec.shadow(node_)) {}
 
     [[nodiscard]] Subject subject() const { return node_.subject("update of "); }
-    [[nodiscard]] const NodeParams& params() const noexcept { return shadow_.params; }
+    [[nodiscard]] OwnedParams& params() const noexcept { return shadow_.params; }
     [[nodiscard]] const KernelParams& original() const { return *std::get<const KernelParams*>(node_.record().params); }
 
     /// What `commit` will put in force.
@@ -72,7 +72,7 @@ class ExecUpdate {
 
   private:
     ExecState& exec_;
-    ExecNode node_;
+    NodePlace node_;
     Shadow& shadow_;
     OwnerVersions next_;
 };
@@ -89,7 +89,7 @@ class GraphUpdate {
     GraphUpdate& operator=(const GraphUpdate&) = delete;
 
     [[nodiscard]] Subject subject() const { return node_subject(graph_, node_.index, "update of "); }
-    [[nodiscard]] const NodeParams& params() const noexcept { return node_.params; }
+    [[nodiscard]] OwnedParams& params() const noexcept { return node_.params; }
     [[nodiscard]] const KernelParams& original() const {
         return *std::get<const KernelParams*>(graph_.nodes()[node_.index].params);
     }
@@ -104,7 +104,7 @@ class GraphUpdate {
     }
     void commit() noexcept {
         graph_.count_change(node_, std::move(next_));
-        const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params);
+        const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params.view());
         if (host != nullptr && is_host_task(**host)) graph_.special().host_tasks = true;
     }
 
@@ -134,9 +134,8 @@ void update_in(const UpdateTarget& target, const Node& node, const Update& updat
 
 /// What `Params` of a node are; null for a node of another kind.
 template <class Params, class NodeUpdate>
-const Params* params_as(const NodeUpdate& update) {
-    const auto* params = std::get_if<const Params*>(&update.params());
-    return params == nullptr ? nullptr : *params;
+Params* params_as(const NodeUpdate& update) {
+    return update.params().template find<Params>();
 }
 
 /// Gives a node `next`, of any kind but a kernel's.
@@ -151,21 +150,21 @@ void set_params(NodeUpdate& update, const Params& next, Owners&& owners) {
     update.prepare(std::move(owners), nullptr);
     if (const NativeResult result = update.set(params); result.status != cudaSuccess)
         raise_update(result, params, subject());
-    assign_params(update.params(), params);
+    update.params().assign(params);
     update.commit();
 }
 
 /// The update of a whole graph may have given the node another kernel: then its parameters must have the types of
 /// `given`.
 template <class NodeUpdate>
-void require_signature(const KernelSignature& given, const KernelParams& current, const NodeUpdate& update) {
+void require_signature(const KernelSignature& given, KernelParams& current, const NodeUpdate& update) {
     if (&given == current.signature) [[likely]]
         return;
     // a handle is of the kernel that the graph has there
     if (!same_types(given, *current.signature) &&
         !(same_layout(given, *current.signature) && same_kernel_types(current, update.original())))
         refuse_other_kernel("", kernel_name(current.function), update.subject());
-    const_cast<KernelParams&>(current).signature = &given; // so that the next time it is known
+    current.signature = &given; // so that the next time it is known
 }
 
 /// Notes what CUDA has accepted.
@@ -195,10 +194,10 @@ void require_suitable(const PassedConfig& passed, const KernelParams& current, c
 
 /// Gives a kernel node what `call` gives; `current` are its parameters.
 template <class NodeUpdate>
-void set_call(NodeUpdate& update, const KernelCall& call, const KernelParams& current, Owners&& owners) {
+void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current, Owners&& owners) {
     const LaunchShape shape = call.config != nullptr ? call.config->shape : current.shape;
     if (call.config != nullptr) {
-        complete_config(const_cast<KernelParams&>(current)); // the copy that updates write to
+        complete_config(current);
         require_suitable(*call.config, current, [&] { return update.subject(); });
     }
     const ArgumentPointers arguments(call, current);
@@ -210,7 +209,7 @@ void set_call(NodeUpdate& update, const KernelCall& call, const KernelParams& cu
         refused.shape = shape;
         raise_update(result, &refused, update.subject());
     }
-    store_call(call, const_cast<KernelParams&>(current));
+    store_call(call, current);
     update.commit();
 }
 
@@ -227,7 +226,7 @@ void update_kernel(const UpdateTarget& target, const Node& node, const KernelCal
     // An update passes a DynamicParam's value only: arguments are bound where nodes are made.
     std::erase_if(owners, [](const Owner& owner) { return owner.dynamic != 0; });
     update_in(target, node, [&](auto update) {
-        const KernelParams& current = *std::get<const KernelParams*>(update.params());
+        KernelParams& current = *params_as<KernelParams>(update);
         require_signature(*call.signature, current, update);
         set_call(update, call, current, std::move(owners));
     });
@@ -235,7 +234,7 @@ void update_kernel(const UpdateTarget& target, const Node& node, const KernelCal
 
 void update_launch(const UpdateTarget& target, const Node& node, const LaunchConfig& config) {
     update_in(target, node, [&](auto update) {
-        const KernelParams* current = params_as<KernelParams>(update);
+        KernelParams* const current = params_as<KernelParams>(update);
         if (current == nullptr)
             refuse<UpdateError>("it is no kernel node, and has no launch configuration", update.subject());
         const std::vector<void*> unchanged(current->signature->count + 1);
@@ -272,7 +271,7 @@ void update_semaphores(const UpdateTarget& target, const Node& node, std::span<c
                        Owners&& owners) {
     std::vector<SemaphoreOperation> list(operations.begin(), operations.end());
     update_in(target, node, [&](auto update) {
-        const bool signals = std::get<const SemaphoreParams*>(update.params())->signals;
+        const bool signals = params_as<SemaphoreParams>(update)->signals;
         set_params(update, SemaphoreParams{signals, static_cast<std::uint32_t>(list.size()), list.data()},
                    std::move(owners));
     });
@@ -280,7 +279,7 @@ void update_semaphores(const UpdateTarget& target, const Node& node, std::span<c
 
 void update_event(const UpdateTarget& target, const Node& node, cudaEvent_t event, Owners&& owners) {
     update_in(target, node, [&](auto update) {
-        const bool records = std::get<const EventParams*>(update.params())->records;
+        const bool records = params_as<EventParams>(update)->records;
         set_params(update, EventParams{event, records}, std::move(owners));
     });
 }

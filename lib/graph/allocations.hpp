@@ -1,6 +1,7 @@
 // Graph memory as a graph knows it: what its nodes allocate and free.
 #pragma once
 
+#include "lists/growth.hpp"
 #include "node_table.hpp"
 
 #include <cudag/node.hpp>

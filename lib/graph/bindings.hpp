@@ -1,6 +1,7 @@
 // The arguments of a graph that follow DynamicParams.
 #pragma once
 
+#include "lists/growth.hpp"
 #include "node_table.hpp"
 
 #include <cudag/detail/owners.hpp>

@@ -1,7 +1,8 @@
 // Changes of nodes after they were made, counted so that an exec can catch up.
 #pragma once
 
-#include "node/node_params.hpp"
+#include "lists/growth.hpp"
+#include "node/owned_params.hpp"
 #include "node_table.hpp"
 
 #include <cudag/detail/owners.hpp>
@@ -23,7 +24,7 @@ class GraphState;
 struct UpdatedNode {
     GraphState* graph;
     std::uint32_t index;
-    NodeParams params;         ///< in force, in a block of its own
+    OwnedParams params;        ///< in force
     std::uint64_t version = 0; ///< of the last change; 0 before the first
     Owners owners = {};        ///< what the last change brought in
 };
@@ -41,7 +42,7 @@ class UpdatedNodes {
         if (by_index_.empty()) by_index_.resize(table.size());
         UpdatedNode*& place = by_index_[index];
         if (place == nullptr)
-            place = &all_.emplace_front(UpdatedNode{&graph, index, copy_params(memory, table.records()[index].params)});
+            place = &all_.emplace_front(UpdatedNode{&graph, index, OwnedParams(memory, table.records()[index].params)});
         return *place;
     }
     [[nodiscard]] std::forward_list<UpdatedNode>& all() noexcept { return all_; }

@@ -14,11 +14,12 @@ namespace cudag::detail {
 GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     : native_(native), memory_(origin.memory_.of_clone()), table_(origin.table_), edges_(origin.edges_),
       bindings_(origin.bindings_), construction_{true, origin.construction_.made_at} {
+    special_.joins = origin.special_.joins;
     special_.read = origin.special_.read;
     special_.attributes = origin.special_.attributes.load(std::memory_order_relaxed);
     special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);
     for (const UpdatedNode& node : origin.updated_.all()) {
-        record(node.index).params = copy_params(memory_.resource(), node.params);
+        record(node.index).params = OwnedParams(memory_.resource(), node.params).view();
         if (node.owners.empty()) continue;
         // CUDA would keep owners that it has with all clones to come, also when an update has replaced them
         reserve_change();
@@ -45,22 +46,23 @@ void GraphState::copy_blocks() {
         return copy = memory_.store(KernelSignature{parameters, signature->count, signature->bytes});
     };
     const auto copy = [&](const NodeParams& params) {
-        NodeParams own = copy_params(memory_.resource(), params);
-        if (const auto* kernel = std::get_if<const KernelParams*>(&own); kernel != nullptr && !(*kernel)->symbol)
-            const_cast<KernelParams&>(**kernel).signature = copy_signature((*kernel)->signature); // the copy's
+        OwnedParams own(memory_.resource(), params);
+        if (auto* kernel = own.find<KernelParams>(); kernel != nullptr && !kernel->symbol)
+            kernel->signature = copy_signature(kernel->signature);
         return own;
     };
     for (NodeRecord& node : table_.records())
-        node.params = copy(node.params);
+        node.params = copy(node.params).view();
     for (UpdatedNode& node : updated_.all())
         node.params = copy(node.params);
     memory_.forget_origins();
 }
 
 CloneNatives natives_in(GraphState& graph, cudaGraph_t clone) {
-    CloneNatives found{clone, graph.natives()};
-    for (cudaGraphNode_t& node : found.nodes)
-        checked<GraphError>(cudaGraphNodeFindInClone(&node, node, clone), "cudaGraphNodeFindInClone");
+    CloneNatives found{clone, graph.natives(), graph.edge_lists().kernels()};
+    for (auto* nodes : {&found.nodes, &found.kernels})
+        for (cudaGraphNode_t& node : *nodes)
+            checked<GraphError>(cudaGraphNodeFindInClone(&node, node, clone), "cudaGraphNodeFindInClone");
     for (std::uint32_t i = 0; graph.special().read && i < found.nodes.size(); ++i) {
         const auto* kernel = std::get_if<const KernelParams*>(&graph.nodes()[i].params);
         if (kernel == nullptr || (*kernel)->unread == nullptr) continue;
@@ -81,6 +83,7 @@ CloneNatives natives_in(GraphState& graph, cudaGraph_t clone) {
 void GraphState::replace_natives(CloneNatives&& natives) noexcept {
     native_ = natives.graph;
     table_.replace_natives(natives.nodes);
+    edges_.kernels() = std::move(natives.kernels);
     for (const auto& [index, params] : natives.unread)
         record(index).params = params;
     for (std::size_t i = 0; i < inner().size(); ++i)

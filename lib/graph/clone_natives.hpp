@@ -17,6 +17,7 @@ class GraphState;
 struct CloneNatives {
     cudaGraph_t graph = nullptr;
     std::vector<cudaGraphNode_t> nodes = {};
+    std::vector<cudaGraphNode_t> kernels = {};                              ///< that its plan has added
     std::vector<std::pair<std::uint32_t, const KernelParams*>> unread = {}; ///< parameters that are read from a node
     std::vector<CloneNatives> nested = {};
 };

@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
 #include "graph_state.hpp"
+#include "lists/growth.hpp"
 #include "names.hpp"
 
 #include <cudag/detail/argument.hpp>
@@ -17,27 +18,31 @@ namespace cudag::detail {
 
 namespace {
 
-template <class T>
-void reserve_for(std::vector<T>& list, std::size_t size) {
-    if (list.capacity() < size) list.reserve(std::max(2 * list.capacity(), size));
-}
-
 bool precedes(const ConditionRecord& condition, cudaGraphConditionalHandle handle) noexcept {
     return condition.handle < handle;
+}
+
+/// A record of `all`, which may be const; null if there is none.
+template <class List>
+auto* find_in(List& all, cudaGraphConditionalHandle handle) noexcept {
+    const auto found = std::lower_bound(all.begin(), all.end(), handle, precedes);
+    return found == all.end() || found->handle != handle ? nullptr : &*found;
 }
 
 } // namespace
 
 ConditionRecord* Conditions::find(cudaGraphConditionalHandle handle) noexcept {
-    const auto found = std::lower_bound(all_.begin(), all_.end(), handle, precedes);
-    return found == all_.end() || found->handle != handle ? nullptr : &*found;
+    return find_in(all_, handle);
+}
+const ConditionRecord* Conditions::find(cudaGraphConditionalHandle handle) const noexcept {
+    return find_in(all_, handle);
 }
 
 void Conditions::reserve(std::optional<unsigned> initial, int device) {
-    reserve_for(all_, all_.size() + 1);
-    reserve_for(asked_for_, all_.size() + 1);
+    reserve_more(all_, 1);
+    reserve_more(asked_for_, all_.size() + 1 - asked_for_.size());
     Alike& alike = alike_[{initial, device}];
-    reserve_for(alike.abandoned, alike.count + 1);
+    reserve_more(alike.abandoned, alike.count + 1 - alike.abandoned.size());
 }
 
 void Conditions::add(const ConditionRecord& condition) noexcept {
@@ -60,7 +65,6 @@ ConditionRecord* Conditions::take_abandoned(std::optional<unsigned> initial, int
 void Conditions::abandon_from(std::size_t count) noexcept {
     for (; asked_for_.size() > count; asked_for_.pop_back()) {
         ConditionRecord& condition = *find(asked_for_.back());
-        condition.user = nullptr;
         condition.abandoned = true;
         alike_.find({condition.initial, condition.device})->second.abandoned.push_back(condition.handle);
     }

@@ -35,9 +35,7 @@ class Conditions {
     /// All that CUDA has, those left over, too, by handle: as a rule in the order in which they were made.
     [[nodiscard]] const std::vector<ConditionRecord>& all() const noexcept { return all_; }
     [[nodiscard]] ConditionRecord* find(cudaGraphConditionalHandle handle) noexcept;
-    [[nodiscard]] const ConditionRecord* find(cudaGraphConditionalHandle handle) const noexcept {
-        return const_cast<Conditions*>(this)->find(handle);
-    }
+    [[nodiscard]] const ConditionRecord* find(cudaGraphConditionalHandle handle) const noexcept;
     /// How many are not left over.
     [[nodiscard]] std::size_t count() const noexcept { return asked_for_.size(); }
 
@@ -46,7 +44,7 @@ class Conditions {
     void add(const ConditionRecord& condition) noexcept;
     /// One that was left over, made so, and is no longer; null if there is none.
     ConditionRecord* take_abandoned(std::optional<unsigned> initial, int device) noexcept;
-    /// Leaves over all but the first `count`; no node looks at one of them any more.
+    /// Leaves over all but the first `count`, at which no node looks any more.
     void abandon_from(std::size_t count) noexcept;
 
   private:

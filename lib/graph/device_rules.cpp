@@ -17,14 +17,6 @@ Subject subject_of(const GraphState& graph, std::uint32_t index) {
     return node_subject(graph, index, "instantiate with device_launch: ");
 }
 
-bool is_pageable(const void* memory) {
-    if (memory == nullptr) return false;
-    cudaPointerAttributes attributes{};
-    const cudaError_t status = cudaPointerGetAttributes(&attributes, memory);
-    ignore(status);
-    return status == cudaSuccess && attributes.type == cudaMemoryTypeUnregistered;
-}
-
 void require_plain_copy(const GraphState& graph, std::uint32_t index) {
     cudaMemcpy3DParms copy{};
     checked<InstantiateError>(cudaGraphMemcpyNodeGetParams(graph.natives()[index], &copy),
@@ -32,7 +24,7 @@ void require_plain_copy(const GraphState& graph, std::uint32_t index) {
     if (copy.srcArray != nullptr || copy.dstArray != nullptr)
         refuse<InstantiateError>("a device-launched graph copies no arrays; copy linear memory",
                                  subject_of(graph, index));
-    if (is_pageable(copy.srcPtr.ptr) || is_pageable(copy.dstPtr.ptr))
+    if (is_pageable<InstantiateError>(copy.srcPtr.ptr) || is_pageable<InstantiateError>(copy.dstPtr.ptr))
         refuse<InstantiateError>(
             "a device-launched graph copies no host memory that is not page-locked; use a PinnedBuffer",
             subject_of(graph, index));
@@ -64,9 +56,9 @@ void require_device_launchable(const GraphState& graph) {
                                  {"instantiate with device_launch"});
 }
 
-FoundNode find_device_updatable(const GraphState& graph) {
+NodePlace find_device_updatable(const GraphState& graph) {
     if (!may_have_device_updatable(graph)) return {};
-    const FoundNode node = find_node(graph, [](const GraphState& g, std::uint32_t i) {
+    const NodePlace node = find_node(graph, [](const GraphState& g, std::uint32_t i) {
         const auto* kernel = std::get_if<const KernelParams*>(&g.nodes()[i].params);
         return kernel != nullptr && is_device_updatable(**kernel);
     });

@@ -10,6 +10,6 @@ namespace cudag::detail {
 void require_device_launchable(const GraphState& graph);
 
 /// The first device-updatable node of `graph`, or of a graph inside it.
-[[nodiscard]] FoundNode find_device_updatable(const GraphState& graph);
+[[nodiscard]] NodePlace find_device_updatable(const GraphState& graph);
 
 } // namespace cudag::detail

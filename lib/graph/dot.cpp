@@ -1,4 +1,6 @@
 // Graph as Graphviz text.
+#include "dot.hpp"
+
 #include <cudag/graph.hpp>
 
 #include "graph_state.hpp"
@@ -6,9 +8,13 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <string_view>
+#include <tuple>
 #include <utility>
+#include <vector>
 
 namespace cudag {
 
@@ -39,7 +45,7 @@ std::string role(const NodeRecord& node, std::size_t number) {
 /// A graph inside a node is a cluster in the cluster of its node.
 class DotWriter {
   public:
-    explicit DotWriter(const detail::GraphState& graph) {
+    DotWriter(const detail::GraphState& graph, const std::vector<detail::PlannedGraph>& planned) : planned_(planned) {
         text_ = "digraph cudag {\n";
         write(graph, "    ");
         text_ += "}\n";
@@ -51,24 +57,57 @@ class DotWriter {
 
     void write(const detail::GraphState& graph, const std::string& indent) {
         const std::size_t first = next_;
-        next_ += graph.nodes().size();
-        for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
-            write_node(graph, i, first + i, indent);
-        for (const detail::EdgeRecord& edge : graph.edges()) {
-            text_ += fmt::format("{}n{} -> n{}", indent, first + edge.from, first + edge.to);
-            if (edge.kind != EdgeKind::full)
-                text_ += fmt::format(" [style=dashed, label=\"{}\"]", to_string(edge.kind));
-            text_ += ";\n";
+        const auto nodes = static_cast<std::uint32_t>(graph.nodes().size());
+        next_ += nodes;
+        const auto found = std::ranges::find(planned_, &graph, &detail::PlannedGraph::graph);
+        const detail::PlannedEdges* const plan = found == planned_.end() ? nullptr : found->planned.get();
+        std::vector<bool> is_left_out(nodes);
+        if (plan != nullptr)
+            for (const detail::JoinRecord& join : plan->joins)
+                if (join.node != detail::JoinRecord::no_node && join.form != JoinForm::node)
+                    is_left_out[join.node] = true;
+        for (std::uint32_t i = 0; i < nodes; ++i)
+            write_node(graph, i, first + i, is_left_out[i] ? left_out : "", indent);
+        if (plan == nullptr) {
+            for (const detail::EdgeRecord& edge : graph.edges())
+                write_edge(name_of(edge.from, first, nodes), name_of(edge.to, first, nodes), edge.kind, indent);
+            return;
         }
+        for (std::uint32_t i = 0; i < plan->kernels; ++i)
+            text_ += fmt::format("{}{} [shape=point];\n", indent, name_of(nodes + i, first, nodes));
+        const auto before = [](const detail::EdgeRecord& a, const detail::EdgeRecord& b) {
+            return std::tuple(a.to, a.from, a.kind) < std::tuple(b.to, b.from, b.kind);
+        };
+        std::vector<detail::EdgeRecord> had = plan->edges;
+        std::ranges::sort(had, before);
+        for (const detail::EdgeRecord& edge : graph.edges())
+            if (!std::ranges::binary_search(had, edge, before))
+                text_ += fmt::format("{}n{} -> n{} [{}];\n", indent, first + edge.from, first + edge.to, left_out);
+        for (const detail::EdgeRecord& edge : plan->edges)
+            write_edge(name_of(edge.from, first, nodes), name_of(edge.to, first, nodes), edge.kind, indent);
+        next_kernel_ += plan->kernels;
     }
 
-    void write_node(const detail::GraphState& graph, std::uint32_t index, std::size_t id, const std::string& indent) {
+    /// Of a graph of `nodes` nodes, the first of which is `first`: those after them are kernels of a plan.
+    [[nodiscard]] std::string name_of(std::uint32_t index, std::size_t first, std::uint32_t nodes) const {
+        return index < nodes ? fmt::format("n{}", first + index) : fmt::format("k{}", next_kernel_ + index - nodes);
+    }
+
+    void write_edge(const std::string& from, const std::string& to, EdgeKind kind, const std::string& indent) {
+        text_ += fmt::format("{}{} -> {}", indent, from, to);
+        if (kind != EdgeKind::full) text_ += fmt::format(" [style=dashed, label=\"{}\"]", to_string(kind));
+        text_ += ";\n";
+    }
+
+    void write_node(const detail::GraphState& graph, std::uint32_t index, std::size_t id, std::string_view style,
+                    const std::string& indent) {
         const NodeRecord& node = graph.nodes()[index];
         const std::string label = node.label.empty() ? "" : escaped(node.label) + "\\n";
         std::string what = title(graph.params(index));
         if (what.empty()) what = to_string(node.kind);
-        const std::string line = fmt::format("n{} [shape={}, label=\"{}{}\"];\n", id, detail::rules_of(node.kind).shape,
-                                             label, escaped(what));
+        const std::string line =
+            fmt::format("n{} [shape={}, label=\"{}{}\"{}{}];\n", id, detail::rules_of(node.kind).shape, label,
+                        escaped(what), style.empty() ? "" : ", ", style);
         const auto inside = graph.nested_in(index);
         if (inside.empty()) {
             text_ += indent + line;
@@ -86,16 +125,23 @@ class DotWriter {
         text_ += indent + "}\n";
     }
 
+    static constexpr std::string_view left_out = "style=dashed, color=gray, fontcolor=gray";
+
+    const std::vector<detail::PlannedGraph>& planned_;
     std::string text_;
     std::size_t next_ = 0;
+    std::size_t next_kernel_ = 0;
 };
 
 } // namespace
 
-std::string Graph::dot() const {
-    const detail::GraphState& graph = state();
+std::string detail::dot_of(const GraphState& graph, const std::vector<PlannedGraph>& planned) {
     const auto lock = graph.lock();
-    return DotWriter(graph).text();
+    return DotWriter(graph, planned).text();
+}
+
+std::string Graph::dot() const {
+    return detail::dot_of(state());
 }
 
 } // namespace cudag

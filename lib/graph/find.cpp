@@ -11,7 +11,7 @@
 namespace cudag::detail {
 
 std::string describe_native(const GraphState& graph, cudaGraphNode_t native) {
-    if (const FoundNode node = find_native(graph, native)) return describe_node(*node.graph, node.index);
+    if (const NodePlace node = find_native(graph, native)) return node.describe();
     CUgraphNodeType type{};
     if (driver().graph_node_get_type(native, &type) != CUDA_SUCCESS) return "a node that cudag does not know";
     return fmt::format("a node of kind {} that cudag does not know, since it was added through CUDA's handle",

@@ -3,6 +3,7 @@
 
 #include "graph_state.hpp"
 #include "node/rules.hpp"
+#include "node_place.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -12,21 +13,13 @@
 
 namespace cudag::detail {
 
-/// A node, or none where `graph` is null.
-struct FoundNode {
-    const GraphState* graph = nullptr;
-    std::uint32_t index = 0;
-
-    explicit operator bool() const noexcept { return graph != nullptr; }
-};
-
 /// The first node for which `is(graph, index)` holds.
 template <class Predicate>
-[[nodiscard]] FoundNode find_node(const GraphState& graph, const Predicate& is) {
+[[nodiscard]] NodePlace find_node(const GraphState& graph, const Predicate& is) {
     for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
         if (is(graph, i)) return {&graph, i};
     for (const auto& inner : graph.nested())
-        if (const FoundNode found = find_node(*inner, is)) return found;
+        if (const NodePlace found = find_node(*inner, is)) return found;
     return {};
 }
 
@@ -46,20 +39,19 @@ enum class HandlesOf { origin, origin_and_itself };
                 continue;
             }
             const GraphState* found = &graph;
-            for (; found != nullptr && !way.empty(); way.pop_back())
-                found = way.back() < found->nested().size() ? found->nested()[way.back()].get() : nullptr;
-            if (found != nullptr) return found->handle(index);
-            break;
+            for (; !way.empty(); way.pop_back()) // built, as its origin is: neither has changed since
+                found = found->nested()[way.back()].get();
+            return found->handle(index);
         }
     }
-    if ((itself && graph.is_own(original)) || graph.is_of_origin(original)) return graph.handle(index);
+    if (graph.is_of_origin(original)) return graph.handle(index);
     for (const auto& inner : graph.nested()) // moved there, perhaps, itself or its clone
         if (const Node found = find_counterpart(*inner, original, whose); found != Node()) return found;
     return {};
 }
 
 /// The record of CUDA's node; nothing for null, and for a node that was added through CUDA's handle.
-[[nodiscard]] inline FoundNode find_native(const GraphState& graph, cudaGraphNode_t native) {
+[[nodiscard]] inline NodePlace find_native(const GraphState& graph, cudaGraphNode_t native) {
     if (native == nullptr) return {};
     return find_node(graph, [native](const GraphState& g, std::uint32_t i) { return g.natives()[i] == native; });
 }
@@ -68,14 +60,14 @@ enum class HandlesOf { origin, origin_and_itself };
 [[nodiscard]] std::string describe_native(const GraphState& graph, cudaGraphNode_t native);
 
 /// The first node whose kind does not have this one of CUDA's permissions.
-[[nodiscard]] inline FoundNode find_unlike(const GraphState& graph, bool KindRules::*permission) {
+[[nodiscard]] inline NodePlace find_unlike(const GraphState& graph, bool KindRules::*permission) {
     return find_node(graph, [permission](const GraphState& g, std::uint32_t i) {
         return !(rules_of(g.nodes()[i].kind).*permission);
     });
 }
 
 /// The first node that allocates or frees graph memory.
-[[nodiscard]] inline FoundNode find_memory_node(const GraphState& graph) {
+[[nodiscard]] inline NodePlace find_memory_node(const GraphState& graph) {
     if (!has_memory_nodes(graph)) return {};
     return find_node(graph, [](const GraphState& g, std::uint32_t i) { return is_graph_memory(g.nodes()[i].kind); });
 }

@@ -4,6 +4,7 @@
 
 #include "clone_natives.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/handles.hpp"
 #include "device_rules.hpp"
 #include "find.hpp"
 #include "graph_state.hpp"
@@ -83,26 +84,21 @@ Graph Graph::clone() const {
     GraphState& graph = state();
     graph.require_root("clone");
     const auto lock = graph.lock();
-    if (const detail::FoundNode node = find_unlike(graph, &detail::KindRules::can_be_cloned))
-        detail::refuse(fmt::format("CUDA cannot clone a graph with {} nodes; write it again",
-                                   node.graph->nodes()[node.index].kind),
-                       node_subject(*node.graph, node.index, "clone: "), cudaErrorNotSupported);
-    if (const detail::FoundNode node = find_device_updatable(graph))
+    if (const detail::NodePlace node = find_unlike(graph, &detail::KindRules::can_be_cloned))
+        detail::refuse(fmt::format("CUDA cannot clone a graph with {} nodes; write it again", node.record().kind),
+                       node.subject("clone: "), cudaErrorNotSupported);
+    if (const detail::NodePlace node = find_device_updatable(graph))
         detail::refuse("kernels of a clone would change this node instead of their own; write the graph again",
-                       node_subject(*node.graph, node.index, "clone: "), cudaErrorNotSupported);
+                       node.subject("clone: "), cudaErrorNotSupported);
     graph.complete_native();
     graph.read_all();
     cudaGraph_t native = nullptr;
     detail::checked<GraphError>(cudaGraphClone(&native, graph.native()), "cudaGraphClone");
-    std::shared_ptr<GraphState> copy;
-    try {
-        copy = std::make_shared<GraphState>(native, graph);
-    } catch (...) {
-        detail::ignore(cudaGraphDestroy(native));
-        throw;
-    }
+    detail::UniqueGraph owner(native);
+    const auto copy = std::make_shared<GraphState>(native, graph);
+    static_cast<void>(owner.release());
     copy->replace_natives(natives_in(*copy, native));
-    return Graph(std::move(copy));
+    return Graph(copy);
 }
 
 Node Graph::counterpart_of(const Node& original) const {

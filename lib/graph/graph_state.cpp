@@ -4,6 +4,7 @@
 #include "names.hpp"
 #include "node/rules.hpp"
 #include "owners/reclaim.hpp"
+#include "planning.hpp"
 #include "read_nodes.hpp"
 
 #include <cudag/format.hpp>
@@ -18,6 +19,7 @@ GraphState::GraphState(cudaGraph_t native) : native_(native), table_(64) {
 
 GraphState::GraphState(cudaGraph_t native, std::unique_ptr<Unread> unread, const SourceLocation& made_at)
     : native_(native), unread_(std::move(unread)), construction_{true, made_at} {
+    unread_->set_graph(*this);
     special_.read = true;
     begin(*this);
 }
@@ -64,6 +66,7 @@ const std::shared_ptr<GraphState>* GraphState::find_nested(std::uint32_t index, 
 
 void GraphState::attach(std::shared_ptr<GraphState> inner, std::uint32_t index, Place place) noexcept {
     inner->owns_native_ = false;
+    inner->edges_.unplan();
     root().changes_.take(inner->changes_);
     add_inner(std::move(inner), index, place);
 }
@@ -123,6 +126,7 @@ void GraphState::read_all() const {
 Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners) noexcept {
     table_.add(native, record).device = construction_.device;
     special_.memory = special_.memory || is_graph_memory(record.kind);
+    special_.joins = special_.joins || record.kind == NodeKind::empty;
     const auto index = static_cast<std::uint32_t>(table_.size() - 1);
     for (Owner& owner : owners)
         if (owner.dynamic != 0)
@@ -142,6 +146,7 @@ void GraphState::append(ReadNodes&& nodes) {
     for (ReadNodes::Inner& graph : nodes.nested)
         attach(std::move(graph.graph), graph.node, Place::child); // CUDA shows no bodies of conditionals
     special_.memory = special_.memory || nodes.has_memory;
+    special_.joins = special_.joins || nodes.has_joins;
     if (!special_.read) special_.read = true; // of a captured graph it is: another thread may be looking
 }
 
@@ -161,14 +166,15 @@ void GraphState::count_change(UpdatedNode& node, Owners&& owners) noexcept {
     root().changes_.count(node);
 }
 
-void GraphState::complete_native() {
+void GraphState::complete_native(const Plan* plan) {
     for (const auto& graph : inner())
-        graph->complete_native();
+        graph->complete_native(plan);
     if (!owners_.empty()) {
         keep_with_graph(native_, std::move(owners_));
         owners_.clear();
     }
-    write_edges();
+    const Plan& next = plan == nullptr ? edges_.plan() : *plan;
+    if (!edges_.follow(next)) follow_plan(*this, next);
 }
 
 } // namespace cudag::detail

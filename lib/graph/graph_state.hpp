@@ -10,6 +10,7 @@
 #include "graph_edges.hpp"
 #include "graph_identity.hpp"
 #include "graph_tree.hpp"
+#include "lists/growth.hpp"
 #include "node_table.hpp"
 #include "parameter_memory.hpp"
 #include "special_nodes.hpp"
@@ -88,11 +89,11 @@ class GraphState : public GraphIdentity, public GraphTree {
     /// What is read from CUDA when something asks for it: all functions that show records do.
     void read_nodes() const {
         if (!has_known_nodes()) [[unlikely]]
-            unread_->read_nodes(const_cast<GraphState&>(*this)); // what is known of it changes, not what it is
+            unread_->read_nodes();
     }
     void read_edges() const {
         if (unread_ && unread_->edges()) [[unlikely]]
-            unread_->read_edges(const_cast<GraphState&>(*this));
+            unread_->read_edges();
     }
     void read_all() const; ///< also in the graphs inside this one
     [[nodiscard]] bool has_known_nodes() const noexcept { return !unread_ || !unread_->nodes(); }
@@ -139,7 +140,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     /// The parameters of a node as they are in this graph; its record has those that it was made with.
     [[nodiscard]] const NodeParams& params(std::uint32_t index) const {
         const UpdatedNode* const changed = updated_.find(index);
-        return changed != nullptr ? changed->params : nodes()[index].params;
+        return changed != nullptr ? changed->params.view() : nodes()[index].params;
     }
     [[nodiscard]] UpdatedNode& updated(std::uint32_t index);
     [[nodiscard]] const UpdatedNodes& updated() const noexcept { return updated_; }
@@ -151,9 +152,11 @@ class GraphState : public GraphIdentity, public GraphTree {
     void count_change(UpdatedNode& node, Owners&& owners) noexcept;
 
     [[nodiscard]] cudaGraph_t native() const noexcept { return native_; }
-    /// Gives CUDA the edges and owners that it has not seen: needed before it instantiates, clones or shows the graph.
-    /// Or only the edges; repeated ones must have been merged. Throws GraphError, and can then be called again.
-    void complete_native();
+    /// Gives CUDA the owners that it has not seen, and the edges as `plan` has them, or where that is null the plan
+    /// that they followed last: needed before it instantiates, clones or shows the graph. Throws GraphError, and can
+    /// then be called again.
+    void complete_native(const Plan* plan = nullptr);
+    /// Gives CUDA the edges that it lacks, as they are; repeated ones must have been merged. Throws like that.
     void write_edges() { edges_.write(native_, table_.natives()); }
     /// This state no longer destroys CUDA's graph.
     void give_up_native() noexcept { owns_native_ = false; }

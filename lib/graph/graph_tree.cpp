@@ -2,6 +2,7 @@
 #include "graph_tree.hpp"
 
 #include "graph_state.hpp"
+#include "lists/growth.hpp"
 
 #include <algorithm>
 #include <utility>

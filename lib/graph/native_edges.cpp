@@ -17,49 +17,111 @@ bool precedes(const EdgeRecord& a, const EdgeRecord& b) {
     return std::tie(a.to, a.from, a.kind) < std::tie(b.to, b.from, b.kind);
 }
 
-/// CUDA 13.0 gives all edges of one call the data of the first.
-std::size_t count_of_one_kind(std::span<const EdgeRecord> edges) {
-    const auto other = [kind = edges.front().kind](const EdgeRecord& edge) { return edge.kind != kind; };
-    return static_cast<std::size_t>(std::find_if(edges.begin(), edges.end(), other) - edges.begin());
+std::vector<EdgeRecord> by_target(std::span<const EdgeRecord> edges) {
+    std::vector<EdgeRecord> list(edges.begin(), edges.end());
+    std::stable_sort(list.begin(), list.end(), [](const EdgeRecord& a, const EdgeRecord& b) { return a.to < b.to; });
+    return list;
 }
+
+struct Changes {
+    std::vector<EdgeRecord> removed;
+    std::vector<EdgeRecord> added;
+};
+
+/// What makes `wanted` of `present` if all of `removed` go before any of `added` come. The order in which a node got
+/// its edges is the one in which CUDA pairs the nodes before it when it updates an exec: it becomes that of `wanted`.
+Changes changes_between(std::span<const EdgeRecord> present, std::span<const EdgeRecord> wanted) {
+    const std::vector<EdgeRecord> old_edges = by_target(present);
+    const std::vector<EdgeRecord> new_edges = by_target(wanted);
+    Changes changes;
+    auto old_edge = old_edges.begin();
+    auto new_edge = new_edges.begin();
+    while (old_edge != old_edges.end() || new_edge != new_edges.end()) {
+        const bool is_next =
+            new_edge == new_edges.end() || (old_edge != old_edges.end() && old_edge->to < new_edge->to);
+        const std::uint32_t target = is_next ? old_edge->to : new_edge->to;
+        const auto is_of_other = [&](const EdgeRecord& edge) { return edge.to != target; };
+        const auto old_end = std::find_if(old_edge, old_edges.end(), is_of_other);
+        const auto new_end = std::find_if(new_edge, new_edges.end(), is_of_other);
+        std::tie(old_edge, new_edge) = std::mismatch(old_edge, old_end, new_edge, new_end);
+        changes.removed.insert(changes.removed.end(), old_edge, old_end);
+        changes.added.insert(changes.added.end(), new_edge, new_end);
+        old_edge = old_end;
+        new_edge = new_end;
+    }
+    return changes;
+}
+
+/// The first of some edges, as CUDA takes them: of one kind, for CUDA 13.0 gives all edges of one call the data of the
+/// first.
+class NativePairs {
+  public:
+    NativePairs(std::span<const EdgeRecord> edges, std::span<const cudaGraphNode_t> nodes)
+        : size_(count_of_one_kind(edges)), from_(std::make_unique_for_overwrite<cudaGraphNode_t[]>(size_)),
+          to_(std::make_unique_for_overwrite<cudaGraphNode_t[]>(size_)) {
+        for (std::size_t i = 0; i < size_; ++i) {
+            from_[i] = nodes[edges[i].from];
+            to_[i] = nodes[edges[i].to];
+        }
+        if (edges.front().kind != EdgeKind::full) data_.assign(size_, native_data(edges.front().kind));
+    }
+
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+    [[nodiscard]] const cudaGraphNode_t* from() const noexcept { return from_.get(); }
+    [[nodiscard]] const cudaGraphNode_t* to() const noexcept { return to_.get(); }
+    [[nodiscard]] const cudaGraphEdgeData* data() const noexcept { return data_.empty() ? nullptr : data_.data(); }
+
+  private:
+    static std::size_t count_of_one_kind(std::span<const EdgeRecord> edges) {
+        const auto other = [kind = edges.front().kind](const EdgeRecord& edge) { return edge.kind != kind; };
+        return static_cast<std::size_t>(std::find_if(edges.begin(), edges.end(), other) - edges.begin());
+    }
+
+    std::size_t size_;
+    std::unique_ptr<cudaGraphNode_t[]> from_;
+    std::unique_ptr<cudaGraphNode_t[]> to_;
+    std::vector<cudaGraphEdgeData> data_;
+};
 
 } // namespace
 
-void NativeEdges::add_missing(std::span<const EdgeRecord> wanted, std::size_t same, cudaGraph_t graph,
-                              std::span<const cudaGraphNode_t> nodes) {
+void NativeEdges::become(std::span<const EdgeRecord> wanted, std::size_t same, cudaGraph_t graph,
+                         std::span<const cudaGraphNode_t> nodes) {
     const auto offset = static_cast<std::ptrdiff_t>(same);
     const auto differ = std::mismatch(list_.begin() + offset, list_.end(), wanted.begin() + offset, wanted.end());
     same = static_cast<std::size_t>(differ.first - list_.begin());
     const std::span rest = wanted.subspan(same);
     if (same == list_.size()) return add(rest, graph, nodes); // the usual case: CUDA has the first of them
 
-    std::vector<EdgeRecord> present(list_.begin() + static_cast<std::ptrdiff_t>(same), list_.end());
-    std::sort(present.begin(), present.end(), precedes);
-    std::vector<EdgeRecord> missing;
-    std::copy_if(rest.begin(), rest.end(), std::back_inserter(missing), [&](const EdgeRecord& edge) {
-        return !std::binary_search(present.begin(), present.end(), edge, precedes);
-    });
-    add(missing, graph, nodes);
-    if (list_.size() == wanted.size()) list_.assign(wanted.begin(), wanted.end()); // so that the next call is quick
+    const Changes changes = changes_between(std::span(list_).subspan(same), rest);
+    remove(changes.removed, graph, nodes);
+    add(changes.added, graph, nodes);
+    list_.assign(wanted.begin(), wanted.end()); // so that the next call is quick
 }
 
 void NativeEdges::add(std::span<const EdgeRecord> edges, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
     reserve(edges.size());
     while (!edges.empty()) {
-        const std::size_t count = count_of_one_kind(edges);
-        const auto from = std::make_unique_for_overwrite<cudaGraphNode_t[]>(count);
-        const auto to = std::make_unique_for_overwrite<cudaGraphNode_t[]>(count);
-        for (std::size_t i = 0; i < count; ++i) {
-            from[i] = nodes[edges[i].from];
-            to[i] = nodes[edges[i].to];
-        }
-        std::vector<cudaGraphEdgeData> data;
-        if (edges.front().kind != EdgeKind::full) data.assign(count, native_data(edges.front().kind));
+        const NativePairs pairs(edges, nodes);
+        checked<GraphError>(compat::graph_add_dependencies(graph, pairs.from(), pairs.to(), pairs.data(), pairs.size()),
+                            "cudaGraphAddDependencies");
+        list_.insert(list_.end(), edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(pairs.size()));
+        edges = edges.subspan(pairs.size());
+    }
+}
+
+void NativeEdges::remove(std::span<const EdgeRecord> edges, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
+    while (!edges.empty()) {
+        const NativePairs pairs(edges, nodes);
         checked<GraphError>(
-            compat::graph_add_dependencies(graph, from.get(), to.get(), data.empty() ? nullptr : data.data(), count),
-            "cudaGraphAddDependencies");
-        list_.insert(list_.end(), edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(count));
-        edges = edges.subspan(count);
+            compat::graph_remove_dependencies(graph, pairs.from(), pairs.to(), pairs.data(), pairs.size()),
+            "cudaGraphRemoveDependencies");
+        std::vector<EdgeRecord> gone(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(pairs.size()));
+        std::sort(gone.begin(), gone.end(), precedes);
+        std::erase_if(list_, [&](const EdgeRecord& edge) {
+            return std::binary_search(gone.begin(), gone.end(), edge, precedes);
+        });
+        edges = edges.subspan(pairs.size());
     }
 }
 

@@ -14,8 +14,8 @@
 
 namespace cudag::detail {
 
-/// What CUDA has may be less than what a graph is written with, and in another order: it gets edges late, and has those
-/// that it recorded itself from the start.
+/// What CUDA has may be other edges than those that a graph is written with, and in another order: it gets edges late,
+/// and as they are planned, but has those that it recorded itself from the start.
 class NativeEdges {
   public:
     NativeEdges() = default;
@@ -30,14 +30,15 @@ class NativeEdges {
     /// CUDA has removed nodes from `first` on.
     void forget_nodes(std::uint32_t first) { detail::forget_nodes(list_, first); }
 
-    /// Gives CUDA those of `wanted`, each once, that it lacks, in their order. The first `same` are known to be the
-    /// first that it has. `nodes` are CUDA's nodes of `graph`, by number. Throws GraphError, and can then be called
-    /// again.
-    void add_missing(std::span<const EdgeRecord> wanted, std::size_t same, cudaGraph_t graph,
-                     std::span<const cudaGraphNode_t> nodes);
+    /// Makes CUDA have those of `wanted`, each once; each node has got its own in their order then. The first `same`
+    /// are known to be the first that it has. `nodes` are CUDA's nodes of `graph`, by number. Throws GraphError, and
+    /// can then be called again.
+    void become(std::span<const EdgeRecord> wanted, std::size_t same, cudaGraph_t graph,
+                std::span<const cudaGraphNode_t> nodes);
 
   private:
     void add(std::span<const EdgeRecord> edges, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes);
+    void remove(std::span<const EdgeRecord> edges, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes);
 
     std::vector<EdgeRecord> list_;
 };

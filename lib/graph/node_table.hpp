@@ -1,9 +1,9 @@
 // The nodes of a graph, by index.
 #pragma once
 
+#include "lists/growth.hpp"
 #include "node_indices.hpp"
 #include "node_record.hpp"
-#include "plan/edge_list.hpp"
 
 #include <cuda_runtime_api.h>
 

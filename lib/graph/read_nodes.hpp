@@ -25,6 +25,7 @@ struct ReadNodes {
     std::vector<cudaGraphNode_t> natives = {};
     std::vector<NodeRecord> records = {};
     std::vector<EdgeRecord> edges = {};
+    bool has_joins = false;                        ///< whether one of the nodes is empty
     bool has_memory = false;                       ///< whether one of the nodes allocates or frees
     std::vector<GraphAllocation> allocations = {}; ///< all of the graph; none if no node of these has memory
     std::vector<Inner> nested = {};

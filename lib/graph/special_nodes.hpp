@@ -11,6 +11,8 @@ class GraphState;
 struct SpecialNodes {
     /// Alloc or free nodes: CUDA deletes no node of the graph then.
     bool memory = false;
+    /// Empty nodes.
+    bool joins = false;
     /// Nodes that cudag did not make, whose attributes it has not asked for.
     bool read = false;
     /// Kernel nodes that were made with launch attributes.

@@ -38,12 +38,6 @@ std::string problem_in_exec(const CopyParams& current, const CopyParams& next) {
                        direction(current.kind), direction(next.kind));
 }
 
-bool is_pageable(const void* memory) {
-    cudaPointerAttributes attributes{};
-    checked<GraphError>(cudaPointerGetAttributes(&attributes, memory), "cudaPointerGetAttributes");
-    return attributes.type == cudaMemoryTypeUnregistered;
-}
-
 const char* why_not_in_body(const CopyParams& copy) {
     return is_pageable(copy.destination) || is_pageable(copy.source) ? is_pageable_copy : nullptr;
 }

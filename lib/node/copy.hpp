@@ -2,6 +2,7 @@
 #pragma once
 
 #include "access.hpp"
+#include "cuda/failure.hpp"
 #include "native_result.hpp"
 
 #include <cudag/detail/operand.hpp>
@@ -29,8 +30,13 @@ class Fields;
 [[nodiscard]] const char* why_not_in_body(const CopyParams& copy);
 inline constexpr const char* is_pageable_copy =
     "its host memory is not page-locked, as CUDA asks for there; use a PinnedBuffer";
-/// Whether `memory` is the host's, and not page-locked. Throws GraphError if CUDA does not tell.
-[[nodiscard]] bool is_pageable(const void* memory);
+/// Whether `memory` is the host's, and not page-locked. Throws E if CUDA does not tell.
+template <class E = GraphError>
+[[nodiscard]] bool is_pageable(const void* memory) {
+    cudaPointerAttributes attributes{};
+    checked<E>(cudaPointerGetAttributes(&attributes, memory), "cudaPointerGetAttributes");
+    return attributes.type == cudaMemoryTypeUnregistered;
+}
 
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const CopyParams& copy);
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const CopyParams& copy);

@@ -29,8 +29,10 @@ std::string problem_of_side(const CopySide& side, const char* name, std::size_t 
 
 cudaPitchedPtr pitched(const CopySide& side, std::size_t element_bytes) noexcept {
     const std::size_t row = side.extent.width * element_bytes;
-    const bool one_row = side.extent.height == 1 && side.extent.depth == 1;
-    return {side.data, one_row ? row : side.pitch, row, side.slice_height}; // CUDA minds the pitch of one row, too
+    const bool one_slice = side.extent.depth == 1;
+    const bool one_row = one_slice && side.extent.height == 1;
+    // CUDA minds the pitch of one row, too
+    return {side.data, one_row ? row : side.pitch, row, one_slice ? side.extent.height : side.slice_height};
 }
 
 /// One side of a copy, and how its fields are called.

@@ -38,7 +38,7 @@ struct alignas(std::max_align_t) KernelParams {
 };
 /// The configuration, as far as it is read.
 [[nodiscard]] LaunchConfig config_of(const KernelParams& kernel) noexcept;
-/// Gives `copy`, made by `copy_params` when it was unread, the attributes of `config`.
+/// Gives `copy`, an OwnedParams made when it was unread, the attributes of `config`.
 void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept;
 
 /// Whether a block of one holds the arguments of the other.

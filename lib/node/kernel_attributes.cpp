@@ -2,9 +2,9 @@
 #include "kernel_attributes.hpp"
 
 #include "cuda/driver.hpp"
+#include "cuda/handles.hpp"
 #include "launch_check.hpp"
 
-#include <memory>
 #include <utility>
 
 namespace cudag::detail {
@@ -53,8 +53,7 @@ void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& c
     cudaGraph_t graph = nullptr;
     if (const cudaError_t status = cudaGraphCreate(&graph, 0); status != cudaSuccess)
         raise_call<GraphError>(status, "cudaGraphCreate", std::move(subject));
-    const std::unique_ptr<CUgraph_st, void (*)(cudaGraph_t)> owner(
-        graph, [](cudaGraph_t scratch) { ignore(cudaGraphDestroy(scratch)); });
+    const UniqueGraph scratch(graph);
     cudaGraphNode_t node = nullptr;
     // What is wrong with the launch itself shows when the node is added to its graph.
     const CUDA_KERNEL_NODE_PARAMS bare = without_attributes(launch, config);

@@ -26,7 +26,7 @@ void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& c
 /// The configuration of a node with all attributes, those of a node that cudag did not make being read now. Throws
 /// GraphError.
 [[nodiscard]] LaunchConfig full_config(const KernelParams& kernel);
-/// Leaves nothing of the configuration of a copy by `copy_params` unread.
+/// Leaves nothing of the configuration of OwnedParams unread.
 void complete_config(KernelParams& kernel);
 /// The cluster of a launch; asks CUDA about a node that cudag did not make. Throws GraphError.
 [[nodiscard]] dim3 cluster_of(const KernelParams& kernel);

@@ -31,17 +31,6 @@ void compare_params(const NodeParams& before, const NodeParams& after, Fields& f
     std::visit(compare_blocks, before);
 }
 
-constexpr std::size_t aligned(std::size_t bytes) noexcept {
-    constexpr std::size_t alignment = alignof(std::max_align_t);
-    return (bytes + alignment - 1) / alignment * alignment;
-}
-
-/// Only what `copy_params` has made is ever written to.
-template <class T>
-T& writable(const T* block) {
-    return const_cast<T&>(*block);
-}
-
 } // namespace
 
 NativeResult set_native(const NodeTarget& target, const NodeParams& params) {
@@ -118,52 +107,6 @@ std::string title(const NodeParams& params) {
             return {};
     };
     return std::visit(text, params);
-}
-
-std::size_t copy_bytes(const NodeParams& params) noexcept {
-    const auto bytes = [](const auto& block) -> std::size_t {
-        if constexpr (is_none<decltype(block)>)
-            return 0;
-        else if constexpr (requires { trailing_bytes(*block); })
-            return aligned(sizeof *block) + trailing_bytes(*block);
-        else
-            return sizeof *block;
-    };
-    return std::visit(bytes, params);
-}
-
-NodeParams copy_params(std::byte* place, const NodeParams& params) noexcept {
-    const auto copy = [place](const auto& block) -> NodeParams {
-        if constexpr (is_none<decltype(block)>) {
-            return block;
-        } else {
-            using Params = std::decay_t<decltype(*block)>;
-            static_assert(std::is_trivially_copyable_v<Params> && alignof(Params) <= alignof(std::max_align_t));
-            auto* params_copy = new (place) Params(*block);
-            if constexpr (requires { trailing_bytes(*block); })
-                copy_trailing(*block, *params_copy, place + aligned(sizeof(Params)));
-            return static_cast<const Params*>(params_copy);
-        }
-    };
-    return std::visit(copy, params);
-}
-
-NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& params) {
-    const std::size_t bytes = copy_bytes(params);
-    return copy_params(bytes == 0 ? nullptr : static_cast<std::byte*>(memory.allocate(bytes)), params);
-}
-
-void assign_params(const NodeParams& copy, const NodeParams& params) noexcept {
-    const auto assign_block = [&copy](const auto& block) {
-        if constexpr (!is_none<decltype(block)>) {
-            auto& target = writable(std::get<std::decay_t<decltype(block)>>(copy));
-            if constexpr (requires { trailing_bytes(*block); })
-                assign(target, *block);
-            else
-                target = *block;
-        }
-    };
-    std::visit(assign_block, params);
 }
 
 } // namespace cudag::detail

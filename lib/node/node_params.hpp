@@ -13,9 +13,6 @@
 #include "native_result.hpp"
 #include "semaphores.hpp"
 
-#include <cstddef>
-#include <memory_resource>
-#include <new>
 #include <string>
 #include <type_traits>
 #include <variant>
@@ -63,14 +60,5 @@ void for_each_access(const NodeParams& params, const Use& use) {
     };
     std::visit(visit, params);
 }
-
-/// A copy of `params` in `memory`, to be changed by `assign_params`.
-[[nodiscard]] NodeParams copy_params(std::pmr::memory_resource& memory, const NodeParams& params);
-/// The same at `place`, which has room for the `copy_bytes` of `params`, aligned for anything.
-[[nodiscard]] NodeParams copy_params(std::byte* place, const NodeParams& params) noexcept;
-[[nodiscard]] std::size_t copy_bytes(const NodeParams& params) noexcept;
-
-/// Makes `copy`, made by `copy_params` from parameters of the same node, equal to `params`.
-void assign_params(const NodeParams& copy, const NodeParams& params) noexcept;
 
 } // namespace cudag::detail

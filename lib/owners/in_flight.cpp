@@ -3,6 +3,7 @@
 
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/handles.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -48,11 +49,10 @@ class LaunchMarker {
     /// For a launch in `stream`, whose device is current.
     explicit LaunchMarker(cudaStream_t stream) : stream_(stream), retired_(retired_owners_of(stream)) {
         checked(cudaGetDevice(&device_), "cudaGetDevice");
-        checked(cudaEventCreateWithFlags(&event_, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+        cudaEvent_t event = nullptr;
+        checked(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+        event_.reset(event);
     }
-    ~LaunchMarker() { ignore(cudaEventDestroy(event_)); }
-    LaunchMarker(const LaunchMarker&) = delete;
-    LaunchMarker& operator=(const LaunchMarker&) = delete;
 
     [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
     [[nodiscard]] int device() const noexcept { return device_; }
@@ -63,15 +63,15 @@ class LaunchMarker {
         stream_ = stream;
     }
 
-    [[nodiscard]] cudaError_t record() noexcept { return cudaEventRecord(event_, stream_); }
+    [[nodiscard]] cudaError_t record() noexcept { return cudaEventRecord(event_.get(), stream_); }
 
     /// True also after an error that ended the context: nothing runs any more, and every call says so. A call that
     /// fails by itself tells nothing about the launch, so it is made again.
     [[nodiscard]] bool finished() const noexcept {
-        cudaError_t status = cudaEventQuery(event_);
+        cudaError_t status = cudaEventQuery(event_.get());
         if (status != cudaSuccess && status != cudaErrorNotReady) {
             ignore(status);
-            status = cudaEventQuery(event_);
+            status = cudaEventQuery(event_.get());
         }
         if (status == cudaErrorNotReady) return false;
         ignore(status);
@@ -82,7 +82,7 @@ class LaunchMarker {
     cudaStream_t stream_;
     std::shared_ptr<RetiredOwners> retired_;
     int device_ = 0;
-    cudaEvent_t event_ = nullptr;
+    UniqueEvent event_;
 };
 
 namespace {

@@ -45,16 +45,15 @@ void Edges::merge(std::size_t nodes) {
     const EdgeGroups incoming(nodes, list_, &EdgeRecord::to);
     std::vector<std::uint32_t> seen_by(nodes, std::numeric_limits<std::uint32_t>::max());
     std::vector<bool> repeated(list_.size());
-    bool any = false;
     for (const std::uint32_t item : incoming.items) {
         const EdgeRecord& edge = list_[item];
-        if (seen_by[edge.from] == edge.to) any = repeated[item] = true;
+        if (seen_by[edge.from] == edge.to) repeated[item] = true;
         seen_by[edge.from] = edge.to;
     }
-    if (!any) return;
     std::size_t kept = 0;
     for (std::size_t i = 0; i < list_.size(); ++i)
         if (!repeated[i]) list_[kept++] = list_[i];
+    if (kept == list_.size()) return;
     list_.resize(kept);
     unsettle();
 }

@@ -5,8 +5,6 @@
 #include "cuda/edge_data.hpp"
 #include "cuda/failure.hpp"
 
-#include <algorithm>
-
 namespace cudag::detail {
 
 std::vector<EdgeRecord> EdgeReader::edges(std::uint32_t first) {
@@ -20,14 +18,11 @@ std::vector<EdgeRecord> EdgeReader::edges(std::uint32_t first) {
         if (place != NodeIndices::none) return first + place;
         return first == 0 ? NodeIndices::none : graph_.find_native(node);
     };
-    for (std::uint32_t to = 0; to < nodes_.size(); ++to) {
-        const std::size_t begin = edges.size();
+    for (std::uint32_t to = 0; to < nodes_.size(); ++to)
         for (std::size_t i = 0, count = read(nodes_[to]); i < count; ++i) {
             const std::uint32_t from = index_of(from_[i], to);
             if (from != NodeIndices::none) edges.push_back({from, first + to, edge_kind(data_[i])});
         }
-        std::ranges::sort(edges.begin() + static_cast<std::ptrdiff_t>(begin), edges.end(), {}, &EdgeRecord::from);
-    }
     return edges;
 }
 

@@ -74,6 +74,7 @@ ReadNodes describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& nativ
         const auto kind = static_cast<NodeKind>(driver_type); // value for value
         if (is_graph_memory(kind) && !std::exchange(description.has_memory, true) && known != 0)
             description.allocations = graph.allocations().list();
+        description.has_joins = description.has_joins || kind == NodeKind::empty;
         const auto index = static_cast<std::uint32_t>(known + description.records.size());
         const NodeParams params = reader.read(native, kind, index);
         if (kind == NodeKind::child) description.nested.push_back({index, describe_inside(native)});
@@ -93,17 +94,17 @@ class CapturedRecords : public Unread {
   public:
     explicit CapturedRecords(CaptureNames&& names) : names_(std::move(names)) {}
 
-    void read_nodes(GraphState& graph) override {
+    void read_nodes() override {
         const std::lock_guard lock(reading());
         if (!nodes()) return;
-        graph.take_all(describe_nodes(graph, nodes_of(graph.native()), 0, 0, *names_));
+        graph().take_all(describe_nodes(graph(), nodes_of(graph().native()), 0, 0, *names_));
         names_.reset();
         set_nodes_read();
     }
-    void read_edges(GraphState& graph) override {
+    void read_edges() override {
         const std::lock_guard lock(reading());
         if (!edges()) return;
-        graph.edge_lists().take_native(EdgeReader(graph, graph.natives()).edges(0));
+        graph().edge_lists().take_native(EdgeReader(graph(), graph().natives()).edges(0));
         set_edges_read();
     }
 

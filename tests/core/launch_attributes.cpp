@@ -1,5 +1,8 @@
 // The table of launch attributes: each field of a LaunchConfig has a row, and each row does what it says.
 #include "node/launch_attributes.hpp"
+#include "cuda/cuda_log.hpp"
+#include "node/attribute_check.hpp"
+#include "node/launch_check.hpp"
 
 #include <catch.hpp>
 
@@ -151,4 +154,12 @@ TEST_CASE("a configuration in braces loses no field", "[attributes]") {
     }
     const LaunchConfig shape = BracedConfig{.grid = {2, 3, 4}, .block = {5, 6, 7}, .shared_bytes = 8};
     CHECK(to_string(shape) == "grid 2 x 3 x 4, block 5 x 6 x 7, shared_bytes 8");
+}
+
+TEST_CASE("of a kernel that is not known CUDA is asked nothing that it would refuse", "[attributes]") {
+    const LogPosition before = log_position();
+    CHECK(broken_limit({.shared_bytes = 1}, nullptr).empty());
+    CHECK(broken_cluster({.grid = {16, 1, 1}, .cluster = {16, 1, 1}}, nullptr).empty());
+    CHECK(broken_cooperation({.cooperative = true}, nullptr).empty());
+    CHECK(log_position() == before);
 }

@@ -61,22 +61,22 @@ TEST_CASE("CUDA gets the edges that it lacks, and each once") {
     Native cuda(4);
     NativeEdges edges;
     List wanted{{0, 1}, {1, 2}};
-    edges.add_missing(wanted, 0, cuda.graph, cuda.nodes);
+    edges.become(wanted, 0, cuda.graph, cuda.nodes);
     CHECK(cuda.edges() == wanted);
     wanted.push_back({2, 3});
-    edges.add_missing(wanted, 2, cuda.graph, cuda.nodes); // CUDA refuses what it has
+    edges.become(wanted, 2, cuda.graph, cuda.nodes); // CUDA refuses what it has
     CHECK(cuda.edges() == wanted);
-    edges.add_missing(wanted, 0, cuda.graph, cuda.nodes);
+    edges.become(wanted, 0, cuda.graph, cuda.nodes);
     CHECK(edges.list() == wanted);
 }
 
 TEST_CASE("edges that CUDA has recorded between those that it lacks are not added again") {
     Native cuda(5);
     NativeEdges edges;
-    edges.add_missing(List{{0, 1}}, 0, cuda.graph, cuda.nodes);
+    edges.become(List{{0, 1}}, 0, cuda.graph, cuda.nodes);
     cuda.record(2, 3, edges);
     const List wanted{{0, 1}, {0, 2}, {2, 3}, {3, 4}};
-    edges.add_missing(wanted, 1, cuda.graph, cuda.nodes);
+    edges.become(wanted, 1, cuda.graph, cuda.nodes);
     CHECK(cuda.edges() == wanted);
     CHECK(edges.list() == wanted);
 }
@@ -84,12 +84,12 @@ TEST_CASE("edges that CUDA has recorded between those that it lacks are not adde
 TEST_CASE("after edges were forgotten with their nodes, CUDA gets the others that it lacks") {
     Native cuda(4);
     NativeEdges edges;
-    edges.add_missing(List{{0, 1}, {1, 3}, {0, 2}}, 0, cuda.graph, cuda.nodes);
+    edges.become(List{{0, 1}, {1, 3}, {0, 2}}, 0, cuda.graph, cuda.nodes);
     REQUIRE(cudaGraphDestroyNode(cuda.nodes.back()) == cudaSuccess);
     edges.forget_nodes(3);
     CHECK(edges.list() == List{{0, 1}, {0, 2}});
     const List wanted{{0, 1}, {0, 2}, {1, 2}};
-    edges.add_missing(wanted, 0, cuda.graph, cuda.nodes);
+    edges.become(wanted, 0, cuda.graph, cuda.nodes);
     CHECK(cuda.edges() == wanted);
 }
 
@@ -97,7 +97,8 @@ TEST_CASE("an edge that CUDA refuses leaves those of calls before it noted") {
     Native cuda(3);
     NativeEdges edges;
     const List wanted{{0, 1}, {1, 2, EdgeKind::programmatic}};
-    CHECK_THROWS_AS(edges.add_missing(wanted, 0, cuda.graph, cuda.nodes), cudag::GraphError); // not between empty nodes
+    CHECK_THROWS_AS(edges.become(wanted, 0, cuda.graph, cuda.nodes),
+                    cudag::GraphError); // not between empty nodes
     CHECK(edges.list() == List{{0, 1}});
     CHECK(cuda.edges() == List{{0, 1}});
 }

@@ -102,12 +102,12 @@ TEST_CASE("a shadow keeps its place while the parameters have room there") {
     const SetParams other{nullptr, 2, 4, 8};
     for (int i = 0; i < 3; ++i) {
         shadows.reserve(shadow, &other);
-        CHECK(std::get<const SetParams*>(shadow.params)->size == 1); // as it was
+        CHECK(std::get<const SetParams*>(shadow.params.view())->size == 1); // as it was
     }
     CHECK(shadow.place == place);
     Shadows::assign(shadow, &other);
-    CHECK(std::get<const SetParams*>(shadow.params)->size == 2);
-    CHECK(std::get<const SetParams*>(shadow.params) != &other);
+    CHECK(std::get<const SetParams*>(shadow.params.view())->size == 2);
+    CHECK(shadow.params.find<SetParams>() != &other);
 }
 
 TEST_CASE("all arguments of a kernel are pointed at, however many: where a call gives them, else where they are kept") {

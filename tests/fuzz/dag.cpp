@@ -362,6 +362,18 @@ class DagFuzz {
         if (random_.percent(70)) instantiate(source);
     }
 
+    /// How CUDA gets the edges: it must make no difference.
+    cudag::InstantiateOptions random_options() {
+        if (random_.percent(40)) return {};
+        cudag::Plan plan;
+        plan.reduce = random_.percent(70);
+        plan.joins = random_.percent(70);
+        plan.ends = random_.percent(70);
+        if (random_.percent(50)) plan.lanes = random_.between(1, 6);
+        note("  reduce {}, joins {}, ends {}, lanes {}", plan.reduce, plan.joins, plan.ends, plan.lanes);
+        return {.plan = plan};
+    }
+
     void instantiate(const Shared& source) {
         if (!source->graph || execs_.size() > 5) return;
         note("graph {}: instantiate", source->number);
@@ -371,7 +383,8 @@ class DagFuzz {
                                                            [&] { static_cast<void>(source->graph->instantiate()); });
         }
         Running running;
-        attempt("instantiate", [&] { running.exec.emplace(source->graph->instantiate()); });
+        const cudag::InstantiateOptions options = random_options();
+        attempt("instantiate", [&] { running.exec.emplace(source->graph->instantiate(options)); });
         adopt(running, source);
         running.number = exec_count_++;
         note("  it is exec {}", running.number);
@@ -392,7 +405,8 @@ class DagFuzz {
         note("exec {}: made anew", running.number);
         if (random_.percent(50)) enqueue(running, bench_.streams[0]);
         running.exec.reset();
-        attempt_others(running, [&] { running.exec.emplace(source->graph->instantiate()); });
+        const cudag::InstantiateOptions options = random_options();
+        attempt_others(running, [&] { running.exec.emplace(source->graph->instantiate(options)); });
         adopt(running, source);
         running.launches = 0;
         bench_.streams[0].synchronize();

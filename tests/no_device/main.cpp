@@ -80,6 +80,7 @@ int main() {
     check_throws("memcpy_async", "cudaMemcpyAsync", [&] { cudag::memcpy_async(stream, to, from); });
     check_throws("capture", "cudaStreamGetCaptureInfo",
                  [] { static_cast<void>(cudag::capture(cudaStreamPerThread, [](cudaStream_t) {})); });
+    check_throws("check", "check", [] { cudag::check(cudaFree(nullptr)); });
     // The driver's entry points where there is no driver, the current device where there is only no device.
     check_throws("CapturePool", "cudaGet", [] { const cudag::CapturePool made; });
     check_throws("Graph::adopt", "cudaGet",

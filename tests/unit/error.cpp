@@ -123,12 +123,28 @@ TEST_CASE("check() clears the last error that it reports", "[unit][error]") {
     CHECK(cudaPeekAtLastError() == clear);
 }
 
+TEST_CASE("an error of a driver or a device that is missing, but not for cudag, is told as one of another runtime",
+          "[unit][error]") {
+    int devices = 0;
+    const cudaError_t own = cudaGetDeviceCount(&devices);
+    const cudaError_t clear = clear_last_error();
+    for (const cudaError_t code : {cudaErrorInsufficientDriver, cudaErrorNoDevice}) {
+        if (code == own) continue; // tests/no_device has the other remedies
+        const auto error = thrown<cudag::Error>([&] { cudag::check(code); });
+        CHECK(error.code().value() == code);
+        CHECK_THAT(error.what(), ContainsSubstring(cudaGetErrorName(own)) &&
+                                     ContainsSubstring("two CUDA runtimes in one process") &&
+                                     !ContainsSubstring("install or update the driver") &&
+                                     !ContainsSubstring("CUDA_VISIBLE_DEVICES"));
+        if (own == cudaSuccess) CHECK_THAT(error.what(), EndsWith("link only the one that cudag_dep brings"));
+        CHECK(cudaPeekAtLastError() == clear);
+    }
+}
+
 TEST_CASE("errors that have a remedy name it", "[unit][error]") {
     const auto text = [](cudaError_t code) -> std::string {
         return thrown<cudag::Error>([&] { cudag::check(code); }).what();
     };
-    CHECK_THAT(text(cudaErrorInsufficientDriver), ContainsSubstring("install or update the driver"));
-    CHECK_THAT(text(cudaErrorNoDevice), ContainsSubstring("CUDA_VISIBLE_DEVICES"));
     CHECK_THAT(text(cudaErrorInvalidDeviceFunction), ContainsSubstring("__global__"));
     CHECK_THAT(text(cudaErrorNoKernelImageForDevice), ContainsSubstring("-arch"));
     CHECK_THAT(text(cudaErrorNotPermitted), ContainsSubstring("host node"));

@@ -259,6 +259,24 @@ TEST_CASE("a broken capture has the code of its last call over a driver without 
     }
 }
 
+TEST_CASE("an error of the same code as one from before a capture is told once another one was, without a log, too",
+          "[.][driver-12.8]") {
+    const cudag::Stream stream;
+    const auto is_told = [](cudaError_t code, const auto& step) {
+        CHECK(thrown<cudag::CaptureError>(step).code().value() == code);
+        CHECK(cudaGetLastError() == cudaSuccess);
+    };
+    CHECK(cudaSetDevice(99) == cudaErrorInvalidDevice);
+    cudag::StreamCapture capture(stream);
+    is_told(cudaErrorInvalidValue, [&] {
+        capture.step("copies", [](cudaStream_t s) {
+            static_cast<void>(cudaMemcpyAsync(nullptr, nullptr, 4, cudaMemcpyDeviceToDevice, s));
+        });
+    });
+    CHECK(cudaSetDevice(99) == cudaErrorInvalidDevice);
+    is_told(cudaErrorInvalidDevice, [&] { capture.step("next", [] {}); });
+}
+
 TEST_CASE("an error over a driver before CUDA 12.9 has no log, and leaves no last error", "[.][driver-12.8]") {
     for (int i = 0; i < 2; ++i) {
         const Error error = failing_call();

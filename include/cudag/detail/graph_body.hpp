@@ -67,13 +67,11 @@ class GraphBody {
 /// Without an initial value, the condition starts undefined.
 CUDAG_EXPORT Condition make_condition(GraphState& graph, std::optional<unsigned> initial, const SourceLocation& where);
 
-/// cudag has kernels of its own for loops, as PTX text; the CPU runtime cannot compile that.
-inline void know_kernels_of_loops() {
+/// cudag has a kernel of its own for loops, as PTX text; the CPU runtime cannot compile that.
+inline void know_kernel_of_loops() {
 #ifdef CUDART_CPU
     using Set = void (*)(cudaGraphConditionalHandle, unsigned);
     cudart_cpu::register_library_kernel("cudag_set_condition", Set(cudaGraphSetConditional));
-    using Nothing = void (*)();
-    cudart_cpu::register_library_kernel("cudag_nothing", Nothing([] {}));
 #endif
 }
 

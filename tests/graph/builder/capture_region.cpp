@@ -1,4 +1,5 @@
 // GraphBuilder::capture: stream code as a region of a graph that is built.
+#include <algorithm>
 #include <memory>
 #include <stdexcept>
 
@@ -132,7 +133,8 @@ TEST_CASE("a region may come after an earlier node that its stream is told to co
     const auto nodes = region.nodes();
     REQUIRE(nodes.size() == 2);
     const Graph graph = std::move(b).build();
-    CHECK(graph.edges() == std::vector<Edge>{{before, nodes[1]}, {nodes[0], nodes[1]}});
+    const std::vector<Edge> edges = graph.edges(), expected{{before, nodes[1]}, {nodes[0], nodes[1]}};
+    CHECK(std::is_permutation(edges.begin(), edges.end(), expected.begin(), expected.end()));
 }
 
 TEST_CASE("lines, forks and lines again are regions of one graph", "[capture][region]") {
@@ -172,7 +174,8 @@ TEST_CASE("lines, forks and lines again are regions of one graph", "[capture][re
         edges.insert(edges.end(), {{line[0], line[1]}, {fork[0], fork[2]}, {fork[1], fork[2]}});
     }
     const std::vector<Edge> all = graph.edges();
-    CHECK(std::vector(all.begin(), all.begin() + 9) == edges); // those that CUDA has stand before the others
+    // those that CUDA has stand before the others
+    CHECK(std::is_permutation(all.begin(), all.begin() + 9, edges.begin(), edges.end()));
     CHECK(all[9] == Edge{before, nodes[1]});
     CHECK(all.size() == 9 + 1 + 3 * 2 + 2);
     Exec exec = graph.instantiate();

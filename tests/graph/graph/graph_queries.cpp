@@ -83,6 +83,7 @@ TEST_CASE("CUDA's graph has all nodes and edges", "[graph]") {
     const auto host = b.host([] {}).after(kernel, memset);
     kernel.after(memset);
     const Graph graph = std::move(b).build();
+    static_cast<void>(graph.instantiate({.plan = cudag::Plan::as_written()}));
     const cudaGraph_t native = graph.native();
     CHECK(native_nodes(native) == std::vector{kernel.native(), memset.native(), host.native()});
     CHECK(native_edges(native) == NativeEdges{{kernel.native(), host.native()},

@@ -192,6 +192,16 @@ TEST_CASE("the pitch of one row says nothing", "[builder][memcpy][2d]") {
     CHECK(read(to) == std::vector{1, 2, 3, 4});
 }
 
+TEST_CASE("the slice height of one slice says nothing", "[builder][memcpy][3d]") {
+    const auto from = device({1, 2, 3, 4});
+    const auto to = device({0, 0, 0, 0});
+    GraphBuilder b;
+    b.memcpy3d(DeviceSpan3D<int>(to.data(), 2, 2, 1, bytes_of_ints(2), 0),
+               DeviceSpan3D<int>(from.data(), 2, 2, 1, bytes_of_ints(2), 1));
+    run(std::move(b));
+    CHECK(read(to) == std::vector{1, 2, 3, 4});
+}
+
 TEST_CASE("a 2D or 3D copy to or from null is refused", "[builder][memcpy][2d][3d]") {
     const DeviceBuffer<int> memory(4);
     const DeviceSpan2D<int> good(memory, 2, 2);

@@ -67,6 +67,7 @@ struct Adopted {
 
 TEST_CASE("an adopted graph has the kinds, order and edges that CUDA has", "[graph][adopt]") {
     const Adopted adopted;
+    static_cast<void>(adopted.graph.instantiate({.plan = cudag::Plan::as_written()}));
     const std::vector<Node> nodes = adopted.graph.nodes();
     REQUIRE(nodes.size() == 5);
     const std::array kinds{NodeKind::memset, NodeKind::kernel, NodeKind::memcpy, NodeKind::empty, NodeKind::host};

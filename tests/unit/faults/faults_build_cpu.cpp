@@ -176,7 +176,7 @@ TEST_CASE("a Graph is as it was when its native graph cannot be completed", "[un
 
     std::size_t edges = 0;
     REQUIRE(cudaGraphGetEdges(graph.native(), nullptr, nullptr, nullptr, &edges) == cudaSuccess);
-    CHECK(edges == 5);
+    CHECK(edges == 4); // others imply one
     cudag::Exec exec = graph.instantiate();
     CHECK(pipeline.run(exec) == pipeline.expected());
 }
@@ -221,6 +221,7 @@ TEST_CASE("a graph that cannot be adopted stays the caller's", "[unit][faults]")
     const NothingLeft check;
     Pipeline pipeline;
     const cudag::Graph original = pipeline.build();
+    static_cast<void>(original.instantiate({.plan = cudag::Plan::as_written()}));
     cudaGraph_t native = nullptr;
     const auto make = [&] {
         if (native == nullptr) REQUIRE(cudaGraphClone(&native, original.native()) == cudaSuccess);

@@ -53,6 +53,16 @@ struct HeldMemset {
     std::optional<cudag::Graph> graph;
 };
 
+struct TwoDevices {
+    TwoDevices() { cudart_cpu::set_devices(2); }
+    TwoDevices(const TwoDevices&) = delete;
+    TwoDevices& operator=(const TwoDevices&) = delete;
+    ~TwoDevices() {
+        cudag::check(cudaSetDevice(0));
+        cudart_cpu::set_devices(0);
+    }
+};
+
 } // namespace
 
 TEST_CASE("a disabled memset keeps the order whatever fails", "[unit][faults]") {
@@ -93,6 +103,27 @@ TEST_CASE("a disabled memset whose update went half wrong is made good once, by 
     cudart_cpu::fail_call(0, cudaSuccess);
     CHECK(calls_of(launch) > usual);
     CHECK(calls_of(launch) == usual);
+}
+
+TEST_CASE("a memset is disabled on the device of its memory, without a switch where that is the current one",
+          "[unit][device]") {
+    const TwoDevices devices;
+    const auto calls_to_disable = [](int device, int current) {
+        cudag::check(cudaSetDevice(device));
+        HeldMemset sample;
+        cudag::Exec exec = sample.graph->instantiate();
+        exec.disable(sample.set); // makes the device's scratch memory, once in the process
+        exec.enable(sample.set);
+        cudag::check(cudaSetDevice(current));
+        const std::uint64_t before = cudart_cpu::call_count();
+        exec.disable(sample.set);
+        return cudart_cpu::call_count() - before;
+    };
+    const std::uint64_t own = calls_to_disable(0, 0);
+    const std::uint64_t other = calls_to_disable(0, 1);
+    CHECK(other > own);
+    CHECK(calls_to_disable(1, 1) == own);
+    CHECK(calls_to_disable(1, 0) == other);
 }
 
 TEST_CASE("a disable that fails leaves the memset enabled", "[unit][faults]") {

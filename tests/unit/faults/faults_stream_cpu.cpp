@@ -101,6 +101,7 @@ TEST_CASE("stream work that fails does not run", "[unit][faults]") {
 }
 
 TEST_CASE("a synchronisation that fails keeps the exception of a host node for the next", "[unit][faults]") {
+    const NothingLeft check; // so that no call that is to fail is made for an earlier test's owners
     const cudag::Stream stream;
     cudag::GraphBuilder builder;
     builder.host([] { throw std::runtime_error("from the host node"); });
@@ -119,4 +120,32 @@ TEST_CASE("a synchronisation that fails keeps the exception of a host node for t
     CHECK_THROWS_MATCHES(stream.synchronize(), cudag::HostError,
                          MessageMatches(ContainsSubstring("from the host node")));
     CHECK_NOTHROW(stream.synchronize());
+}
+
+TEST_CASE("an exception of a host node is told by the first synchronisation in which no call fails", "[unit][faults]") {
+    const NothingLeft check; // so that no call that is to fail is made for an earlier test's owners
+    const cudag::Stream stream;
+    cudag::GraphBuilder builder;
+    builder.host([] { throw std::runtime_error("from the host node"); });
+    cudag::Exec exec = std::move(builder).build().instantiate();
+    exec.launch(stream);
+    unsigned silent = 0; // where CUDA does not say which stream it is
+    const auto is_told_with_fault = [&](std::uint64_t call) {
+        cudart_cpu::fail_call(call, cudaErrorMemoryAllocation);
+        try {
+            stream.synchronize();
+            ++silent;
+            return false;
+        } catch (const cudag::HostError&) {
+            return true;
+        } catch (const cudag::Error&) {
+            return false;
+        }
+    };
+    std::uint64_t call = 1;
+    for (; !is_told_with_fault(call); ++call)
+        CHECK(cudaGetLastError() == cudaSuccess);
+    cudart_cpu::fail_call(0, cudaSuccess);
+    CHECK(call > 2);
+    CHECK(silent == 1);
 }

@@ -1,15 +1,15 @@
-// cudag's own kernels: PTX text, because cudag's own sources are compiled without nvcc.
-#include "own_kernels.hpp"
+// Kernel nodes that cudag adds by itself.
+#include "own_kernel_nodes.hpp"
 
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/own_kernels.hpp"
 #include "cuda/version.hpp"
 #include "new_node.hpp"
 
 #include <cstring>
 #include <new>
 #include <typeinfo>
-#include <utility>
 
 namespace cudag::detail {
 
@@ -45,36 +45,8 @@ constexpr const char* set_condition_ptx = R"(.version 8.0
 }
 )";
 
-/// `__global__ void cudag_nothing()`: a module of its own, since what sets conditions takes long to link.
-constexpr const char* nothing_ptx = R"(.version 8.0
-.target sm_52
-.address_size 64
-.visible .entry cudag_nothing()
-{
-    ret;
-}
-)";
-
-void* load(const char* ptx, const char* name) {
-    compat::Library library = nullptr;
-    checked<GraphError>(compat::library_load_data(&library, ptx), "cudaLibraryLoadData");
-    cudaKernel_t kernel = nullptr;
-    const cudaError_t status = compat::library_get_kernel(&kernel, library, name);
-    if (status != cudaSuccess) {
-        CallFailure failure = describe_failure(status, "cudaLibraryGetKernel", {}, Api::runtime);
-        ignore(compat::library_unload(library));
-        throw GraphError(status, failure.text, std::move(failure.details));
-    }
-    return kernel;
-}
-
-// Loaded for all devices, until the process ends.
 void* set_condition_kernel() {
-    static void* const kernel = load(set_condition_ptx, "cudag_set_condition");
-    return kernel;
-}
-void* nothing_kernel() {
-    static void* const kernel = load(nothing_ptx, "cudag_nothing");
+    static void* const kernel = load_kernel(set_condition_ptx, "cudag_set_condition");
     return kernel;
 }
 

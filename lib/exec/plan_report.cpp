@@ -1,0 +1,328 @@
+// What a plan has done, in words, and in DOT.
+#include <cudag/exec.hpp>
+#include <cudag/plan.hpp>
+
+#include "cuda/failure.hpp"
+#include "cuda/version.hpp"
+#include "exec_state.hpp"
+#include "graph/dot.hpp"
+#include "graph/names.hpp"
+#include "plan/edge_groups.hpp"
+#include "plan/join_costs.hpp"
+#include "plan/reduction.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <utility>
+
+namespace cudag {
+
+namespace {
+
+using detail::GraphState;
+using detail::JoinReason;
+using detail::JoinRecord;
+
+/// For texts: "1 edge", "3 edges".
+std::string counted(std::size_t count, std::string_view what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string_view why_no_kernel() {
+    return detail::cuda_version() < 12080 ? "an empty kernel needs a driver and runtime for CUDA 12.8"
+                                          : "the empty kernel cannot be loaded on this device";
+}
+
+std::string reason_of(const JoinRecord& join) {
+    const std::size_t product = std::size_t{join.before} * join.after;
+    switch (join.reason) {
+    case JoinReason::joins_nothing:
+        return join.before == 0 ? "nothing comes before it" : "nothing comes after it";
+    case JoinReason::no_more_edges:
+        return "without it there are no more edges than with it";
+    case JoinReason::few_edges:
+        return fmt::format("{} of them are quicker than a kernel between", product);
+    case JoinReason::many_edges:
+        return fmt::format("quicker than {} without it", counted(product, "edge"));
+    case JoinReason::early_edges:
+        return "edges that are not full lead to what comes after it, beside which CUDA takes no others";
+    case JoinReason::kept_edges:
+        return "edges to events, and to what comes after them, stay as they were written";
+    case JoinReason::no_kernel:
+        return fmt::format("{}{}", why_no_kernel(),
+                           join.form == JoinForm::edges ? ", and an empty node is slower than so few edges" : "");
+    case JoinReason::launch_call:
+        return "the launch call starts one node instead of many";
+    }
+    return "?";
+}
+
+PlannedJoin describe(const GraphState& graph, const JoinRecord& join) {
+    const bool written = join.node != JoinRecord::no_node;
+    std::string name = written            ? describe_node(graph, join.node)
+                       : join.before == 0 ? "the begin"
+                       : join.after == 0  ? "the end"
+                                          : "edges from each to each";
+    if (graph.parent() != nullptr) name += fmt::format(" in {}", describe_place(graph));
+    return {written ? graph.handle(join.node) : Node(),
+            std::move(name),
+            join.before,
+            join.after,
+            join.form,
+            reason_of(join)};
+}
+
+template <class Use>
+void for_each_graph(const GraphState& graph, const Use& use) {
+    if (!graph.is_read()) return;
+    use(graph);
+    for (const auto& inner : graph.nested())
+        for_each_graph(*inner, use);
+}
+
+std::size_t count_edges(const GraphState& graph) {
+    std::size_t count = 0;
+    for_each_graph(graph, [&](const GraphState& each) { count += each.edges().size(); });
+    return count;
+}
+
+std::optional<detail::JoinGains> gains_of_device() {
+    int device = 0, major = 0, minor = 0;
+    detail::checked<GraphError>(cudaGetDevice(&device), "cudaGetDevice");
+    detail::checked<GraphError>(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+                                "cudaDeviceGetAttribute");
+    detail::checked<GraphError>(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+                                "cudaDeviceGetAttribute");
+    return detail::join_gains(major, minor);
+}
+
+PlanGain gain_of(const JoinRecord& join, const detail::JoinGains& gains) {
+    if (join.form == JoinForm::node) return {};
+    if (join.reason == JoinReason::launch_call)
+        return {.launch_call = gains.begin_call * (join.before == 0 ? join.after : 0)};
+    if (join.before < 2 || join.after < 2) return {};
+    const double around = join.before + join.after;
+    if (join.node == JoinRecord::no_node)
+        return {.launch_call = gains.block_call * around, .gpu = gains.block_gpu * around};
+    return {.launch_call = gains.node_call * around, .gpu = gains.node_gpu * around};
+}
+
+/// What would be said of a graph if the plan were another one.
+struct OtherPlan {
+    std::size_t edges = 0;
+    std::size_t kernels = 0;
+    std::size_t joins = 0; ///< that became something else
+    friend bool operator==(const OtherPlan&, const OtherPlan&) = default;
+
+    void add(const GraphState& graph, const detail::PlannedEdges* planned) {
+        edges += planned == nullptr ? graph.edges().size() : planned->edges.size();
+        if (planned == nullptr) return;
+        kernels += planned->kernels;
+        for (const JoinRecord& join : planned->joins)
+            joins += join.form == JoinForm::node ? 0 : 1;
+    }
+    [[nodiscard]] std::string text() const {
+        std::string text = counted(edges, "edge");
+        if (kernels != 0) text += fmt::format(" and {}", counted(kernels, "empty kernel"));
+        return text;
+    }
+};
+
+OtherPlan plan_of(const GraphState& root, const Plan& plan) {
+    OtherPlan other;
+    for_each_graph(root, [&](const GraphState& graph) { other.add(graph, planned_edges(graph, plan).get()); });
+    return other;
+}
+
+OtherPlan plan_in_force(const detail::ExecState& exec) {
+    OtherPlan now;
+    for_each_graph(exec.source(), [&](const GraphState& graph) {
+        const auto found = std::ranges::find(exec.planned(), &graph, &detail::PlannedGraph::graph);
+        now.add(graph, found == exec.planned().end() ? nullptr : found->planned.get());
+    });
+    return now;
+}
+
+std::string switched_off(const Plan& plan) {
+    std::string text;
+    const auto add = [&](bool on, std::string_view name) {
+        if (!on) text += fmt::format("{}{}", text.empty() ? "" : ", ", name);
+    };
+    add(plan.reduce, "reduce");
+    add(plan.joins, "joins");
+    add(plan.ends, "ends");
+    return text;
+}
+
+/// What the default would have made of edges that were not planned, or not in all ways.
+void advise_plan(const detail::ExecState& exec, std::vector<std::string>& advice) {
+    Plan full = exec.options().plan;
+    const std::string off = switched_off(full);
+    if (exec.was_read() && off.empty()) return;
+    full.reduce = full.joins = full.ends = true;
+    const OtherPlan now = plan_in_force(exec), then = plan_of(exec.source(), full);
+    if (then == now) return;
+    if (!exec.was_read())
+        advice.push_back(
+            fmt::format("the graph was captured, and nobody had asked anything of it, so that its edges are "
+                        "as they were recorded: {} would be {} if something is asked of it before "
+                        "instantiate(), such as edge_count()",
+                        now.text(), then.text()) +
+            (off.empty() ? "" : fmt::format(", and with {} on", off)));
+    else
+        advice.push_back(
+            fmt::format("the plan has these off: {}; with them, {} would be {}", off, now.text(), then.text()));
+}
+
+/// CUDA removes no edges of graphs with memory nodes.
+void advise_memory(const GraphState& root, std::vector<std::string>& advice) {
+    std::size_t implied = 0, joins = 0;
+    for_each_graph(root, [&](const GraphState& graph) {
+        if (!has_memory_nodes(graph)) return;
+        const std::vector<bool> found = detail::find_implied(graph.nodes().size(), graph.edges());
+        implied += static_cast<std::size_t>(std::ranges::count(found, true));
+        if (!graph.special().joins) return;
+        const detail::EdgeGroups incoming(graph.nodes().size(), graph.edges(), &detail::EdgeRecord::to);
+        const detail::EdgeGroups outgoing(graph.nodes().size(), graph.edges(), &detail::EdgeRecord::from);
+        for (std::size_t i = 0; i < graph.nodes().size(); ++i)
+            joins += graph.nodes()[i].kind == NodeKind::empty && incoming.first[i + 1] - incoming.first[i] > 1 &&
+                             outgoing.first[i + 1] - outgoing.first[i] > 1
+                         ? 1
+                         : 0;
+    });
+    constexpr std::string_view why = "graphs with memory nodes are not planned, for CUDA removes no edges of them";
+    if (implied != 0)
+        advice.push_back(fmt::format("{}: leave out, where it is written, {} others imply", why,
+                                     implied == 1 ? "1 edge that" : fmt::format("{} edges that", implied)));
+    if (joins != 0)
+        advice.push_back(fmt::format("{}: {} there an empty node, which is slow; write edges, or a kernel, instead",
+                                     why, joins == 1 ? "1 join is" : fmt::format("each of {} joins is", joins)));
+}
+
+/// Joins that had to stay empty nodes.
+void advise_nodes(const detail::ExecState& exec, const std::optional<detail::JoinGains>& gains,
+                  std::vector<std::string>& advice) {
+    const auto add = [&](JoinReason reason, std::string_view remedy) {
+        std::size_t joins = 0;
+        double around = 0;
+        for (const detail::PlannedGraph& each : exec.planned())
+            for (const JoinRecord& join : each.planned->joins) {
+                if (join.form != JoinForm::node || join.reason != reason || join.before < 2 || join.after < 2) continue;
+                ++joins;
+                around += join.before + join.after;
+            }
+        if (joins == 0) return;
+        const std::string cost =
+            gains ? fmt::format("about {:.0f} us of a launch call on an H200", std::max(1.0, around * gains->node_call))
+                  : "time in every launch";
+        advice.push_back(fmt::format("{} {}: {}",
+                                     joins == 1 ? "1 join as an empty node costs"
+                                                : fmt::format("{} joins as empty nodes cost", joins),
+                                     cost, remedy));
+    };
+    add(JoinReason::kept_edges,
+        "events come after them, or what waits for events does; let kernels come after the join, "
+        "and events after those");
+    add(JoinReason::no_kernel, fmt::format("{}, which would be quicker", why_no_kernel()));
+}
+
+std::string microseconds(double value) {
+    return fmt::format("{:.{}f} us {}", std::abs(value), std::abs(value) < 10 ? 1 : 0,
+                       value < 0 ? "longer" : "shorter");
+}
+
+std::string text_of(const PlanGain& gain) {
+    std::string text;
+    const auto add = [&](std::string_view what, double value) {
+        if (std::abs(value) >= 0.05)
+            text += fmt::format("{}{} about {}", text.empty() ? "" : ", ", what, microseconds(value));
+    };
+    add("launch call", gain.launch_call);
+    add("GPU time", gain.gpu);
+    add("instantiation", gain.instantiate);
+    return text;
+}
+
+} // namespace
+
+std::string_view to_string(JoinForm form) noexcept {
+    switch (form) {
+    case JoinForm::edges:
+        return "edges";
+    case JoinForm::kernel:
+        return "kernel";
+    case JoinForm::node:
+        return "node";
+    }
+    return "?";
+}
+
+std::string to_string(const PlannedJoin& join) {
+    return fmt::format("{}: {} nodes before {}: {}, {}", join.name, join.before, join.after, to_string(join.form),
+                       join.why);
+}
+
+PlanReport Exec::plan() const {
+    const detail::ExecState& exec = state();
+    const auto lock = exec.source().lock();
+    exec.source().read_all();
+    const std::optional<detail::JoinGains> gains = gains_of_device();
+    const std::size_t before = count_edges(exec.source());
+    std::size_t after = before;
+    std::size_t kernels = 0;
+    std::size_t lanes = 0;
+    PlanGain gain;
+    std::vector<PlannedJoin> joins;
+    for (const detail::PlannedGraph& each : exec.planned()) {
+        after = after - each.graph->edges().size() + each.planned->edges.size();
+        kernels += each.planned->kernels;
+        if (each.graph == &exec.source()) lanes = each.planned->lanes;
+        for (const JoinRecord& join : each.planned->joins) {
+            joins.push_back(describe(*each.graph, join));
+            if (!gains) continue;
+            const PlanGain of_join = gain_of(join, *gains);
+            gain.launch_call += of_join.launch_call;
+            gain.gpu += of_join.gpu;
+        }
+    }
+    if (gains) gain.instantiate = gains->edge_instantiate * (static_cast<double>(before) - static_cast<double>(after));
+    std::vector<std::string> advice;
+    advise_plan(exec, advice);
+    advise_memory(exec.source(), advice);
+    advise_nodes(exec, gains, advice);
+    return {exec.options().plan,
+            before,
+            after,
+            std::move(joins),
+            kernels,
+            lanes,
+            gains ? std::optional(gain) : std::nullopt,
+            std::move(advice)};
+}
+
+std::string Exec::dot() const {
+    return dot_of(state().source(), state().planned());
+}
+
+std::string PlanReport::to_string() const {
+    std::string text = edges_before_ == edges_after_ && joins_.empty() && lanes_ == 0
+                           ? fmt::format("{}, as they were written", counted(edges_before_, "edge"))
+                           : fmt::format("{} became {}", counted(edges_before_, "edge"), edges_after_);
+    if (kernels_ != 0) text += fmt::format(", with {}", counted(kernels_, "empty kernel"));
+    if (lanes_ != 0) text += fmt::format(", on {}", counted(lanes_, "lane"));
+    constexpr std::size_t shown = 20;
+    for (std::size_t i = 0; i < std::min(joins_.size(), shown); ++i)
+        text += '\n' + cudag::to_string(joins_[i]);
+    if (joins_.size() > shown) text += fmt::format("\nand {}", counted(joins_.size() - shown, "more join"));
+    const std::string gained = gain_ ? text_of(*gain_) : "";
+    if (!gained.empty()) text += fmt::format("\npredicted from what an H200 takes: {}", gained);
+    for (const std::string& advice : advice_)
+        text += '\n' + advice;
+    return text;
+}
+
+} // namespace cudag

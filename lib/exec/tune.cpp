@@ -1,0 +1,236 @@
+// tune: instantiates a graph by several plans, and times them.
+#include <cudag/tune.hpp>
+
+#include "cuda/failure.hpp"
+#include "exec_state.hpp"
+#include "graph/device_rules.hpp"
+#include "graph/find.hpp"
+#include "graph/planning.hpp"
+#include "plan/choice.hpp"
+
+#include <cudag/event.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+constexpr unsigned launches_in_a_row = 8;
+
+class Clock {
+  public:
+    /// Since the clock was made.
+    [[nodiscard]] double microseconds() const {
+        return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start_).count();
+    }
+
+  private:
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+bool is_same(const std::vector<PlannedGraph>& a, const std::vector<PlannedGraph>& b) {
+    const auto is_same_graph = [](const PlannedGraph& x, const PlannedGraph& y) {
+        return x.graph == y.graph && x.planned->kernels == y.planned->kernels && x.planned->edges == y.planned->edges;
+    };
+    return std::equal(a.begin(), a.end(), b.begin(), b.end(), is_same_graph);
+}
+
+void check_options(const TuneOptions& options) {
+    if (options.repetitions == 0) refuse("tune: repetitions is 0; it must be at least 1");
+    if (options.candidates && options.candidates->empty())
+        refuse("tune: candidates is an empty list; give at least one Plan, or no list for those that cudag knows");
+}
+
+void check_stream(cudaStream_t stream) {
+    cudaStreamCaptureStatus status{};
+    checked(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+    if (status != cudaStreamCaptureStatusNone)
+        refuse<CaptureError>("tune: the stream is being captured, where nothing runs that could be timed; end the "
+                             "capture first, or give another stream",
+                             {}, cudaErrorStreamCaptureUnsupported);
+}
+
+} // namespace
+
+class Tuner {
+  public:
+    Tuner(const Graph& graph, StreamRef stream, const TuneOptions& options)
+        : graph_(graph), stream_(stream), options_(options) {}
+
+    Tuned run() {
+        GraphState& state = graph_.state();
+        state.require_root("tune");
+        check_stream(stream_.get());
+        wait();
+        state.read_all();
+        is_exclusive_ =
+            find_unlike(state, &KindRules::can_have_execs) || static_cast<bool>(find_device_updatable(state));
+        try {
+            add_candidates();
+            if (!is_exclusive_) measure_in_turns();
+            return choose_one();
+        } catch (...) {
+            ignore(cudaStreamSynchronize(stream_.get())); // launches that failed may have others before them
+            throw;
+        }
+    }
+
+  private:
+    /// What CUDA gets from one candidate at least.
+    struct Way {
+        std::size_t row; ///< of the first
+        std::vector<PlannedGraph> planned;
+        std::optional<Exec> exec; ///< of a graph that can have one only: of the last way
+        std::vector<double> launch_calls;
+        std::vector<double> gpu_times;
+        std::vector<double> intervals;
+    };
+
+    void add_candidates() {
+        if (options_.candidates) {
+            for (const Plan& plan : *options_.candidates)
+                add(plan);
+            return;
+        }
+        add({});
+        add(Plan::as_written());
+        add({.joins = false, .ends = false});
+        add({.ends = false});
+        add_lanes();
+    }
+
+    /// Until there are as many as there are nodes that can run at once.
+    void add_lanes() {
+        for (unsigned lanes = 1; lanes != 0; lanes *= 2) {
+            add({.lanes = lanes});
+            if (!rows_.back().same_as) continue;
+            rows_.pop_back();
+            return;
+        }
+    }
+
+    void add(const Plan& plan) {
+        if (is_exclusive_ && !ways_.empty()) ways_.back().exec.reset();
+        Exec exec = instantiate(plan);
+        const PlanReport report = exec.plan();
+        TuneRow row{name_of(plan),
+                    plan,
+                    exec.state().source().node_total() + report.kernels(),
+                    report.edges_after(),
+                    {},
+                    {},
+                    {}};
+        const std::vector<PlannedGraph>& planned = exec.state().planned();
+        const auto known =
+            std::find_if(ways_.begin(), ways_.end(), [&](const Way& way) { return is_same(way.planned, planned); });
+        if (known != ways_.end()) {
+            row.same_as = known->row;
+            rows_.push_back(std::move(row));
+            return;
+        }
+        ways_.push_back({rows_.size(), planned, std::move(exec), {}, {}, {}});
+        rows_.push_back(std::move(row));
+        warm_up(*ways_.back().exec);
+        if (!is_exclusive_) return;
+        for (unsigned i = 0; i < options_.repetitions; ++i)
+            measure(ways_.back());
+    }
+
+    [[nodiscard]] Exec instantiate(const Plan& plan) const {
+        InstantiateOptions options = options_.instantiate;
+        options.plan = plan;
+        return graph_.instantiate(options);
+    }
+
+    void wait() {
+        end_.record(stream_);
+        end_.synchronize();
+    }
+
+    void warm_up(Exec& exec) {
+        exec.upload(stream_);
+        exec.launch(stream_);
+        wait();
+    }
+
+    /// Each comes first as often as the others.
+    void measure_in_turns() {
+        for (std::size_t first = 0; first < options_.repetitions; ++first)
+            for (std::size_t i = 0; i < ways_.size(); ++i)
+                measure(ways_[(first + i) % ways_.size()]);
+    }
+
+    void measure(Way& way) {
+        Exec& exec = *way.exec;
+        start_.record(stream_);
+        const Clock call;
+        exec.launch(stream_);
+        way.launch_calls.push_back(call.microseconds());
+        wait();
+        way.gpu_times.push_back(1000.0 * static_cast<double>(end_.milliseconds_since(start_)));
+        const Clock all;
+        for (unsigned i = 0; i < launches_in_a_row; ++i)
+            exec.launch(stream_);
+        wait();
+        way.intervals.push_back(all.microseconds() / launches_in_a_row);
+    }
+
+    [[nodiscard]] Tuned choose_one() {
+        for (Way& way : ways_) {
+            TuneRow& row = rows_[way.row];
+            row.launch_call = summary_of(std::move(way.launch_calls));
+            row.gpu_time = summary_of(std::move(way.gpu_times));
+            row.interval = summary_of(std::move(way.intervals));
+        }
+        std::vector<TuneTime> times;
+        for (TuneRow& row : rows_) {
+            if (row.same_as) {
+                const TuneRow& same = rows_[*row.same_as];
+                row.launch_call = same.launch_call;
+                row.gpu_time = same.gpu_time;
+                row.interval = same.interval;
+            }
+            times.push_back(row.of(options_.goal));
+        }
+        const std::size_t chosen = choose(times);
+        return {take_exec(chosen), TuneReport(std::move(rows_), chosen, options_.goal)};
+    }
+
+    /// CUDA's edges are those of this plan then.
+    [[nodiscard]] Exec take_exec(std::size_t row) {
+        const Plan& plan = rows_[row].plan;
+        const auto way = std::find_if(ways_.begin(), ways_.end(), [&](const Way& each) { return each.row == row; });
+        if (!way->exec) {
+            ways_.back().exec.reset();
+            return instantiate(plan);
+        }
+        const auto lock = graph_.state().lock();
+        graph_.state().complete_native(&plan);
+        return std::move(*way->exec);
+    }
+
+    const Graph& graph_;
+    StreamRef stream_;
+    const TuneOptions& options_;
+    bool is_exclusive_ = false;
+    Event start_;
+    Event end_;
+    std::vector<TuneRow> rows_;
+    std::vector<Way> ways_;
+};
+
+} // namespace detail
+
+Tuned tune(const Graph& graph, StreamRef stream, const TuneOptions& options) {
+    detail::check_options(options);
+    return detail::Tuner(graph, stream, options).run();
+}
+
+} // namespace cudag

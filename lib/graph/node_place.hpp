@@ -1,0 +1,29 @@
+// A node as the library refers to it: where its graph is, and which of its nodes it is.
+#pragma once
+
+#include "graph_state.hpp"
+#include "names.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace cudag::detail {
+
+/// A node of a graph that stays where it is meanwhile; none where `graph` is null.
+struct NodePlace {
+    const GraphState* graph = nullptr;
+    std::uint32_t index = 0;
+
+    explicit operator bool() const noexcept { return graph != nullptr; }
+    bool operator==(const NodePlace&) const = default;
+
+    [[nodiscard]] const NodeRecord& record() const { return graph->nodes()[index]; }
+    [[nodiscard]] cudaGraphNode_t native() const { return graph->natives()[index]; }
+    [[nodiscard]] std::string describe() const { return describe_node(*graph, index); }
+    [[nodiscard]] Subject subject(std::string_view action) const { return node_subject(*graph, index, action); }
+};
+
+} // namespace cudag::detail

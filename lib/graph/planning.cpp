@@ -1,0 +1,225 @@
+// Gives CUDA the edges of a graph as a plan has them.
+#include "planning.hpp"
+
+#include "cuda/compat.hpp"
+#include "cuda/device_guard.hpp"
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/own_kernels.hpp"
+#include "cuda/version.hpp"
+#include "graph_state.hpp"
+#include "plan/ends.hpp"
+#include "plan/outline.hpp"
+#include "plan/plan.hpp"
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+bool is_event(NodeKind kind) {
+    return kind == NodeKind::record_event || kind == NodeKind::wait_event;
+}
+
+/// Edges to events that a library may have captured, and to what waits for them, are not for cudag to change.
+void keep_edges_of_events(const GraphState& graph, PlanInput& input) {
+    const auto keep = [&](std::uint32_t node) {
+        if (input.keeps_all.empty()) input.keeps_all.resize(input.nodes);
+        input.keeps_all[node] = true;
+    };
+    const std::vector<NodeRecord>& nodes = graph.nodes();
+    for (const EdgeRecord& edge : input.edges)
+        if (is_event(nodes[edge.from].kind) || is_event(nodes[edge.to].kind)) keep(edge.to);
+}
+
+struct DeviceRules {
+    JoinRules joins;
+    LaneCosts lanes;
+};
+
+DeviceRules rules_of_device() {
+    int device = 0, major = 0, minor = 0;
+    checked<GraphError>(cudaGetDevice(&device), "cudaGetDevice");
+    checked<GraphError>(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
+                        "cudaDeviceGetAttribute");
+    checked<GraphError>(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
+                        "cudaDeviceGetAttribute");
+    return {{join_costs(major, minor), cuda_version() >= 12080}, lane_costs(major, minor)};
+}
+
+/// A kernel before and after those of several devices would make each wait for others.
+bool is_only_device() {
+    static const bool only = [] {
+        int count = 0;
+        checked<GraphError>(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+        return count == 1;
+    }();
+    return only;
+}
+
+/// Of the device that is current at the first plan: those of one process are alike as a rule.
+const DeviceRules& device_rules() {
+    static const DeviceRules rules = rules_of_device();
+    return rules;
+}
+
+PlanInput input_of(const GraphState& graph, bool has_many_ends, bool wants_lanes) {
+    PlanInput input{graph.natives().size(), graph.edges(), {}, {}, {}, device_rules().joins};
+    if (has_many_ends && is_only_device()) {
+        input.is_kernel.resize(input.nodes);
+        for (std::size_t node = 0; node < input.nodes; ++node)
+            input.is_kernel[node] = graph.nodes()[node].kind == NodeKind::kernel;
+    }
+    if (graph.special().joins) {
+        input.is_join.resize(input.nodes);
+        for (std::size_t node = 0; node < input.nodes; ++node)
+            input.is_join[node] = graph.nodes()[node].kind == NodeKind::empty;
+    }
+    keep_edges_of_events(graph, input);
+    if (wants_lanes) {
+        input.lanes = device_rules().lanes;
+        input.is_off_lanes = input.is_join;
+        input.is_off_lanes.resize(input.nodes);
+        for (std::size_t node = 0; node < input.nodes; ++node)
+            if (is_event(graph.nodes()[node].kind)) input.is_off_lanes[node] = true;
+    }
+    return input;
+}
+
+/// For each kernel of a plan a kernel node that it is next to; null if there is none.
+std::vector<cudaGraphNode_t> neighbours(const GraphState& graph, const PlannedEdges& planned) {
+    const auto nodes = static_cast<std::uint32_t>(graph.natives().size());
+    std::vector<cudaGraphNode_t> found(planned.kernels);
+    const auto note = [&](std::uint32_t kernel, std::uint32_t node) {
+        if (kernel < nodes || node >= nodes || graph.nodes()[node].kind != NodeKind::kernel) return;
+        if (cudaGraphNode_t& place = found[kernel - nodes]; place == nullptr) place = graph.natives()[node];
+    };
+    for (const EdgeRecord& edge : planned.edges) {
+        note(edge.to, edge.from);
+        note(edge.from, edge.to);
+    }
+    return found;
+}
+
+/// Adds a node of one thread that does nothing, where the kernel `neighbour` runs, or on the current device if that is
+/// null.
+cudaGraphNode_t add_nothing(cudaGraph_t graph, cudaGraphNode_t neighbour) {
+    CUDA_KERNEL_NODE_PARAMS params{};
+    if (neighbour != nullptr) {
+        CUDA_KERNEL_NODE_PARAMS other{};
+        checked_driver<GraphError>(driver().graph_kernel_node_get_params(neighbour, &other),
+                                   "cuGraphKernelNodeGetParams");
+        params.ctx = other.ctx;
+    }
+    params.kern = reinterpret_cast<CUkernel>(nothing_kernel());
+    params.gridDimX = params.gridDimY = params.gridDimZ = 1;
+    params.blockDimX = params.blockDimY = params.blockDimZ = 1;
+    cudaGraphNode_t node = nullptr;
+    checked_driver<GraphError>(driver().graph_add_kernel_node(&node, graph, nullptr, 0, &params),
+                               "cuGraphAddKernelNode");
+    return node;
+}
+
+bool can_load_kernel() {
+    try {
+        static_cast<void>(nothing_kernel());
+        return true;
+    } catch (const GraphError&) {
+        return false;
+    }
+}
+
+} // namespace
+
+std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const Plan& plan) {
+    if (plan == Plan::as_written() || has_memory_nodes(graph)) return nullptr;
+    const bool are_of_another = graph.parent() != nullptr || plan.durations.size() != graph.natives().size();
+    if (!plan.durations.empty() && are_of_another) {
+        Plan rest = plan;
+        rest.lanes = 0;
+        rest.durations.clear();
+        return planned_edges(graph, rest);
+    }
+    const Outline outline = outline_of(graph.natives().size(), graph.edges());
+    const bool has_many_ends =
+        graph.parent() == nullptr && std::max(outline.first_nodes, outline.last_nodes) >= least_ends;
+    const bool wants_lanes =
+        plan.wants_lanes() && (outline.first_nodes > 1 || outline.last_nodes > 1 || outline.has_meeting);
+    if (!graph.special().joins && !outline.has_meeting && !has_many_ends && !wants_lanes) return nullptr;
+    PlanInput input = input_of(graph, has_many_ends, wants_lanes);
+    std::optional<PlannedEdges> planned = plan_edges(input, plan);
+    if (planned && planned->kernels != 0 && !can_load_kernel()) {
+        input.rules.kernels = false;
+        planned = plan_edges(input, plan);
+    }
+    return planned ? std::make_shared<const PlannedEdges>(std::move(*planned)) : nullptr;
+}
+
+namespace {
+
+/// Makes CUDA's graph have the kernels of `planned`, or none where that is null.
+void have_kernels(GraphState& graph, const PlannedEdges* planned) {
+    std::vector<cudaGraphNode_t>& kernels = graph.edge_lists().kernels();
+    const std::size_t wanted = planned == nullptr ? 0 : planned->kernels;
+    while (kernels.size() > wanted) {
+        checked<GraphError>(cudaGraphDestroyNode(kernels.back()), "cudaGraphDestroyNode");
+        graph.edge_lists().forget_kernels(graph.natives().size(), kernels.size() - 1);
+    }
+    if (kernels.size() >= wanted) return;
+    std::optional<DeviceGuard> device;
+    for (const GraphState* around = &graph; around != nullptr && !device; around = around->parent())
+        if (around->place() == Place::body) device.emplace(around->device()); // where all nodes of a body are
+    bind_context();
+    kernels.reserve(wanted);
+    const std::vector<cudaGraphNode_t> near = neighbours(graph, *planned);
+    while (kernels.size() < wanted)
+        kernels.push_back(add_nothing(graph.native(), near[kernels.size()]));
+}
+
+/// Whether a captured graph that nobody has asked anything of has so many edges that CUDA takes longer for them than it
+/// takes to read and plan it. Where most of its nodes come after one other, there is little to plan.
+bool has_many_edges(const GraphState& graph) {
+    std::size_t nodes = 0, edges = 0;
+    checked<GraphError>(compat::graph_edge_count(graph.native(), &edges), "cudaGraphGetEdges");
+    checked<GraphError>(cudaGraphGetNodes(graph.native(), nullptr, &nodes), "cudaGraphGetNodes");
+    return edges > nodes + nodes / 4;
+}
+
+void add_planned(const GraphState& graph, std::vector<PlannedGraph>& found) {
+    if (!graph.is_read()) return;
+    if (const auto& planned = graph.edge_lists().planned(); planned != nullptr) found.push_back({&graph, planned});
+    for (const auto& inner : graph.nested())
+        add_planned(*inner, found);
+}
+
+} // namespace
+
+std::vector<PlannedGraph> planned_graphs(const GraphState& graph) {
+    std::vector<PlannedGraph> found;
+    add_planned(graph, found);
+    return found;
+}
+
+void follow_plan(GraphState& graph, const Plan& plan) {
+    if (!graph.is_read()) { // a captured one, which is planned where it stands in one that is, or where it pays
+        const bool is_inside = graph.parent() != nullptr && graph.root().is_read();
+        if (plan == Plan::as_written() || (!is_inside && !plan.wants_lanes() && !has_many_edges(graph)))
+            return graph.edge_lists().stay(plan);
+        graph.read_all();
+    }
+    GraphEdges& edges = graph.edge_lists();
+    std::shared_ptr<const PlannedEdges> planned = planned_edges(graph, plan);
+    if (edges.kernels().empty() && (planned == nullptr || planned->kernels == 0)) // as a rule
+        return edges.become(plan, std::move(planned), graph.native(), graph.natives());
+    have_kernels(graph, planned.get());
+    std::vector<cudaGraphNode_t> nodes = graph.natives();
+    nodes.insert(nodes.end(), edges.kernels().begin(), edges.kernels().end());
+    edges.become(plan, std::move(planned), graph.native(), nodes);
+}
+
+} // namespace cudag::detail

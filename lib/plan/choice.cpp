@@ -1,0 +1,60 @@
+// Which of several plans is chosen by what was measured of them.
+#include "choice.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <string_view>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+constexpr double least_gain = 0.02; ///< clocks of devices tick, and launches differ by where an Exec stands in memory
+
+double median_of(std::vector<double>& values) {
+    const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
+    std::nth_element(values.begin(), middle, values.end());
+    if (values.size() % 2 != 0) return *middle;
+    return (*std::max_element(values.begin(), middle) + *middle) / 2;
+}
+
+} // namespace
+
+TuneTime summary_of(std::vector<double> samples) {
+    const double median = median_of(samples);
+    for (double& sample : samples)
+        sample = std::abs(sample - median);
+    return {median, median_of(samples)};
+}
+
+bool is_clearly_less(const TuneTime& a, const TuneTime& b) noexcept {
+    return b.median - a.median > std::max(a.spread + b.spread, least_gain * b.median);
+}
+
+std::size_t choose(std::span<const TuneTime> times) noexcept {
+    std::size_t least = 0;
+    for (std::size_t i = 1; i < times.size(); ++i)
+        if (is_clearly_less(times[i], times[0]) && (least == 0 || times[i].median < times[least].median)) least = i;
+    for (std::size_t i = 1; i < least; ++i)
+        if (is_clearly_less(times[i], times[0]) && !is_clearly_less(times[least], times[i])) return i;
+    return least;
+}
+
+std::string name_of(const Plan& plan) {
+    const std::pair<bool, std::string_view> parts[] = {
+        {plan.reduce, "reduce"}, {plan.joins, "joins"}, {plan.ends, "ends"}};
+    std::string name;
+    if (plan.reduce && plan.joins && plan.ends) {
+        name = "default";
+    } else {
+        for (const auto& [is_on, part] : parts)
+            if (is_on) name.append(name.empty() ? "" : " + ").append(part);
+        if (name.empty()) name = "as written";
+    }
+    if (plan.lanes != 0) name += ", " + std::to_string(plan.lanes) + (plan.lanes == 1 ? " lane" : " lanes");
+    if (!plan.durations.empty()) name += ", by durations";
+    return name;
+}
+
+} // namespace cudag::detail

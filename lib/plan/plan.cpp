@@ -1,0 +1,42 @@
+// The plan: which edges CUDA gets for those that a graph was written with.
+#include "plan.hpp"
+
+#include "ends.hpp"
+#include "lanes.hpp"
+#include "reduction.hpp"
+
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Those of `plan` for a graph that is not on lanes yet.
+std::optional<Lanes> lanes_of(const PlanInput& input, const std::vector<EdgeRecord>& edges, const Plan& plan) {
+    if (!plan.wants_lanes()) return std::nullopt;
+    return plan_lanes({input.nodes, edges, input.is_off_lanes, plan.durations, plan.lanes, input.lanes});
+}
+
+} // namespace
+
+std::optional<PlannedEdges> plan_edges(const PlanInput& input, const Plan& plan) {
+    const auto reduce = [&](const std::vector<EdgeRecord>& edges) {
+        return plan.reduce ? reduced(input.nodes, edges, input.keeps_all) : edges;
+    };
+    PlannedEdges planned{reduce(input.edges)};
+    if (const std::optional<Lanes> lanes = lanes_of(input, planned.edges, plan)) {
+        planned.edges.insert(planned.edges.end(), lanes->edges.begin(), lanes->edges.end());
+        planned.edges = reduce(planned.edges); // those that were written may be implied now
+        planned.lanes = lanes->count;
+    }
+    if (plan.joins) {
+        const std::size_t lanes = planned.lanes;
+        planned = plan_joins(input.nodes, std::move(planned.edges), input.is_join, input.keeps_all, input.rules);
+        planned.lanes = lanes;
+    }
+    if (plan.ends && input.rules.kernels && !input.is_kernel.empty()) plan_ends(input.is_kernel, planned);
+    if (planned.joins.empty() && planned.lanes == 0 && planned.edges.size() == input.edges.size()) return std::nullopt;
+    return planned;
+}
+
+} // namespace cudag::detail

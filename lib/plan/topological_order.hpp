@@ -1,0 +1,18 @@
+// An order of nodes that all edges keep.
+#pragma once
+
+#include "edge_groups.hpp"
+
+#include <cstdint>
+#include <vector>
+
+namespace cudag::detail {
+
+/// The nodes in an order that all `edges`, which close no cycle, keep; `outgoing` are these edges by their sources.
+[[nodiscard]] std::vector<std::uint32_t> topological_order(const std::vector<EdgeRecord>& edges,
+                                                           const EdgeGroups& outgoing);
+
+/// Whether all edges lead to nodes with higher numbers, so that the numbers are such an order.
+[[nodiscard]] bool are_forward(const std::vector<EdgeRecord>& edges) noexcept;
+
+} // namespace cudag::detail

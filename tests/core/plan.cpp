@@ -1,0 +1,329 @@
+// Plans of random graphs, beside an oracle: what must come before what is the same, whatever the edges are.
+#include "plan/plan.hpp"
+
+#include "plan/edge_groups.hpp"
+#include "plan/outline.hpp"
+#include "plan/reduction.hpp"
+#include "plan/topological_order.hpp"
+#include "plan_oracle.hpp"
+
+#include "catch.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <numeric>
+#include <string>
+#include <utility>
+#include <vector>
+
+using cudag::EdgeKind;
+using cudag::JoinForm;
+using cudag::Plan;
+using namespace cudag::detail;
+
+namespace {
+
+constexpr JoinCosts kernels_from_three{.edges_up_to = 1.4, .joins_up_to = 1.1};
+constexpr JoinCosts kernels_always{.edges_up_to = 0, .joins_up_to = 0};
+constexpr JoinCosts kernels_never{.edges_up_to = 1e9, .joins_up_to = 1e9};
+
+/// By CUDAG_PLAN_SEEDS.
+unsigned long seed_count() {
+    const char* const given = std::getenv("CUDAG_PLAN_SEEDS");
+    return given == nullptr ? 20'000 : std::strtoul(given, nullptr, 10);
+}
+
+/// SplitMix64: a generator that is quick to seed.
+class Random {
+  public:
+    explicit Random(std::uint64_t seed) : state_(seed) {}
+    std::uint32_t below(std::size_t end) {
+        state_ += 0x9E3779B97F4A7C15U;
+        std::uint64_t bits = state_;
+        bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9U;
+        bits = (bits ^ bits >> 27) * 0x94D049BB133111EBU;
+        return static_cast<std::uint32_t>((bits ^ bits >> 31) % end);
+    }
+
+  private:
+    std::uint64_t state_;
+};
+
+struct RandomGraph {
+    std::size_t nodes;
+    std::vector<EdgeRecord> edges; ///< full ones between any nodes, and early ones between nodes that are no joins
+    std::vector<bool> is_join;
+
+    explicit RandomGraph(unsigned long seed) {
+        Random random(seed);
+        const auto below = [&](std::size_t end) { return random.below(end); };
+        nodes = 2 + below(28);
+        std::vector<std::uint32_t> order(nodes);
+        std::iota(order.begin(), order.end(), 0U);
+        for (std::size_t left = below(2) == 0 ? nodes : 0; left > 1; --left)
+            std::swap(order[left - 1], order[below(left)]);
+        is_join.resize(nodes);
+        if (const std::uint32_t joins = below(3); joins != 0)
+            for (std::size_t node = 0; node < nodes; ++node)
+                is_join[node] = below(3 + joins) == 0;
+        std::array<std::uint64_t, 32> seen{}; // by the first end
+        const bool has_early = below(3) == 0;
+        const auto add = [&](std::uint32_t a, std::uint32_t b) {
+            const std::uint64_t bit = std::uint64_t{1} << std::max(a, b);
+            if (a == b || (seen[std::min(a, b)] & bit) != 0) return;
+            seen[std::min(a, b)] |= bit;
+            const EdgeRecord edge{order[std::min(a, b)], order[std::max(a, b)]};
+            edges.push_back(edge);
+            if (has_early && below(6) == 0 && !is_join[edge.from] && !is_join[edge.to])
+                edges.back().kind = EdgeKind::programmatic;
+        };
+        for (std::uint32_t i = 0, count = below(2 * nodes); i < count; ++i)
+            add(below(nodes), below(nodes));
+        for (std::uint32_t blocks = below(4); blocks > 0; --blocks) { // all of some nodes before all of some others
+            const std::uint32_t first = below(nodes), middle = first + below(nodes - first);
+            const std::uint32_t last = middle + below(nodes - middle);
+            for (std::uint32_t a = first; a < middle; ++a)
+                for (std::uint32_t b = middle; b < last; ++b)
+                    add(a, b);
+        }
+    }
+};
+
+std::vector<EdgeRecord> early_of(std::vector<EdgeRecord> edges) {
+    std::erase_if(edges, [](const EdgeRecord& edge) { return edge.kind == EdgeKind::full; });
+    std::ranges::sort(edges, {}, [](const EdgeRecord& edge) { return std::pair(edge.to, edge.from); });
+    return edges;
+}
+
+/// What comes before each node that is no join, without joins.
+std::vector<std::uint64_t> order_of(const RandomGraph& graph, std::size_t nodes, const std::vector<EdgeRecord>& edges) {
+    std::uint64_t asked = 0;
+    for (std::size_t node = 0; node < graph.nodes; ++node)
+        if (!graph.is_join[node]) asked |= std::uint64_t{1} << node;
+    std::vector<std::uint64_t> before = nodes_before(nodes, edges);
+    before.resize(graph.nodes);
+    for (std::size_t node = 0; node < graph.nodes; ++node)
+        before[node] = graph.is_join[node] ? 0 : before[node] & asked;
+    return before;
+}
+
+bool has_repeats(std::vector<EdgeRecord> edges) {
+    const auto ends = [](const EdgeRecord& edge) { return std::pair(edge.to, edge.from); };
+    std::ranges::sort(edges, {}, ends);
+    return std::ranges::adjacent_find(edges, {}, ends) != edges.end();
+}
+
+} // namespace
+
+TEST_CASE("a reduction removes the edges that others imply, all of them, and nothing else") {
+    std::size_t removed = 0;
+    const auto problem_of = [&removed](const RandomGraph& graph) -> std::string {
+        const std::vector<EdgeRecord> kept = reduced(graph.nodes, graph.edges);
+        removed += graph.edges.size() - kept.size();
+        if (early_of(kept) != early_of(graph.edges)) return "an early edge is gone";
+        const std::vector<std::uint64_t> before = nodes_before(graph.nodes, graph.edges);
+        if (nodes_before(graph.nodes, kept) != before) return "the order is another one";
+        for (const EdgeRecord& edge : kept) {
+            if (edge.kind != EdgeKind::full) continue;
+            const bool implied = std::ranges::any_of(kept, [&](const EdgeRecord& other) {
+                return other.kind == EdgeKind::full && other.to == edge.to &&
+                       (before[other.from] >> edge.from & 1) != 0;
+            });
+            if (implied) return "an edge is left that others imply";
+        }
+        return "";
+    };
+    const unsigned long seeds = seed_count();
+    for (unsigned long seed = 0; seed < seeds; ++seed)
+        if (const std::string problem = problem_of(RandomGraph(seed)); !problem.empty())
+            FAIL("seed " << seed << ": " << problem);
+    CHECK(removed > seeds);
+}
+
+TEST_CASE("a plan says of the nodes what the edges say, whatever joins become") {
+    std::size_t kernels = 0, replaced = 0, blocks = 0, ends = 0, nodes_left = 0;
+    const auto problem_of = [&](const RandomGraph& graph, const JoinRules& rules) -> std::string {
+        std::vector<bool> is_kernel = graph.is_join; // all others are
+        is_kernel.flip();
+        const PlanInput input{graph.nodes, graph.edges, graph.is_join, {}, is_kernel, rules};
+        const auto planned = plan_edges(input);
+        if (planned != plan_edges(input)) return "the second plan is another one";
+        if (!planned) return "";
+        const std::size_t all = graph.nodes + planned->kernels;
+        if (has_repeats(planned->edges)) return "an edge is there twice";
+        if (early_of(planned->edges) != early_of(graph.edges)) return "an early edge is gone";
+        if (order_of(graph, all, planned->edges) != order_of(graph, graph.nodes, graph.edges))
+            return "the order is another one";
+        if (!rules.kernels && planned->kernels != 0) return "a kernel was added";
+        for (const JoinRecord& join : planned->joins) {
+            kernels += join.form == JoinForm::kernel ? 1 : 0;
+            blocks += join.node == JoinRecord::no_node && join.before != 0 && join.after != 0 ? 1 : 0;
+            ends += join.before == 0 && join.form == JoinForm::kernel ? 1 : 0;
+            replaced += join.form == JoinForm::edges ? 1 : 0;
+            nodes_left += join.form == JoinForm::node ? 1 : 0;
+            if (join.node == JoinRecord::no_node || join.form == JoinForm::node) continue;
+            for (const EdgeRecord& edge : planned->edges)
+                if (edge.from == join.node || edge.to == join.node) return "a join that was replaced has edges";
+        }
+        return "";
+    };
+    const unsigned long seeds = seed_count();
+    for (unsigned long seed = 0; seed < seeds; ++seed) {
+        const JoinCosts costs = seed % 3 == 0 ? kernels_from_three : (seed % 3 == 1 ? kernels_always : kernels_never);
+        if (const std::string problem = problem_of(RandomGraph(seed), {costs, seed % 5 != 0}); !problem.empty())
+            FAIL("seed " << seed << ": " << problem);
+    }
+    CHECK(kernels > seeds / 10);
+    CHECK(blocks > seeds / 100);
+    CHECK(ends > seeds / 100);
+    CHECK(replaced > seeds / 10);
+    CHECK(nodes_left > 0);
+}
+
+TEST_CASE("lanes only add to the order, close no cycle, and let no more nodes run at once") {
+    std::size_t laid = 0;
+    const auto problem_of = [&laid](const RandomGraph& graph, const Plan& plan) -> std::string {
+        std::vector<bool> is_kernel = graph.is_join;
+        is_kernel.flip();
+        const PlanInput input{graph.nodes, graph.edges,          graph.is_join, {},
+                              is_kernel,   {kernels_from_three}, graph.is_join};
+        const auto planned = plan_edges(input, plan);
+        if (planned != plan_edges(input, plan)) return "the second plan is another one";
+        if (!planned) return "";
+        const std::size_t all = graph.nodes + planned->kernels;
+        if (has_repeats(planned->edges)) return "an edge is there twice";
+        if (early_of(planned->edges) != early_of(graph.edges)) return "an early edge is gone";
+        const EdgeGroups outgoing(all, planned->edges, &EdgeRecord::from);
+        if (topological_order(planned->edges, outgoing).size() != all) return "the edges close a cycle";
+        const std::vector<std::uint64_t> written = order_of(graph, graph.nodes, graph.edges);
+        const std::vector<std::uint64_t> order = order_of(graph, all, planned->edges);
+        for (std::size_t node = 0; node < graph.nodes; ++node)
+            if ((written[node] & ~order[node]) != 0) return "something that was written is not so";
+        if (plan.reduce && !find_implied(all, planned->edges).empty()) return "an edge is left that others imply";
+        if (planned->lanes == 0) return order == written ? "" : "the order is another one without lanes";
+        ++laid;
+        if (plan.lanes != 0 && planned->lanes > plan.lanes) return "there are more lanes";
+        if (!early_of(graph.edges).empty()) return ""; // whose nodes may overlap on a lane, too
+        std::uint64_t nodes = 0;
+        for (std::size_t node = 0; node < graph.nodes; ++node)
+            if (!graph.is_join[node]) nodes |= std::uint64_t{1} << node;
+        return width_of(order, nodes) > planned->lanes ? "more nodes run at once than there are lanes" : "";
+    };
+    const unsigned long seeds = seed_count();
+    for (unsigned long seed = 0; seed < seeds; ++seed) {
+        Random random(seed ^ 0xA5A5);
+        const RandomGraph graph(seed);
+        Plan plan{.reduce = seed % 7 != 0, .joins = seed % 3 != 0, .lanes = random.below(6)};
+        if (seed % 2 != 0)
+            for (std::size_t node = 0; node < graph.nodes; ++node)
+                plan.durations.push_back(random.below(40));
+        if (const std::string problem = problem_of(graph, plan); !problem.empty())
+            FAIL("seed " << seed << ": " << problem);
+    }
+    CHECK(laid > seeds / 4);
+}
+
+TEST_CASE("a plan leaves a line, a tree and what branches as they are") {
+    const std::vector<EdgeRecord> line{{0, 1}, {1, 2}, {2, 3}};
+    CHECK_FALSE(plan_edges({4, line, {}, {}, {}, {kernels_always}}));
+    const std::vector<EdgeRecord> tree{{0, 1}, {0, 2}, {1, 3}, {1, 4}};
+    CHECK_FALSE(plan_edges({5, tree, {}, {}, {}, {kernels_always}}));
+    const std::vector<EdgeRecord> diamond{{0, 1}, {0, 2}, {1, 3}, {2, 3}};
+    CHECK_FALSE(plan_edges({4, diamond, {}, {}, {}, {kernels_always}}));
+}
+
+TEST_CASE("edges to nodes that keep theirs are neither removed nor led through a kernel") {
+    const std::vector<EdgeRecord> shortcut{{0, 1}, {1, 2}, {0, 2}};
+    CHECK_FALSE(plan_edges({3, shortcut, {}, {false, false, true}, {}, {kernels_always}}));
+    const std::vector<EdgeRecord> block{{0, 2}, {1, 2}, {0, 3}, {1, 3}};
+    CHECK_FALSE(plan_edges({4, block, {}, {false, false, false, true}, {}, {kernels_always}}));
+    CHECK(plan_edges({4, block, {}, {}, {}, {kernels_always}})->kernels == 1);
+    const std::vector<EdgeRecord> join{{0, 2}, {1, 2}, {2, 3}, {2, 4}};
+    const auto planned = plan_edges(
+        {5, join, {false, false, true, false, false}, {false, false, false, true, false}, {}, {kernels_always}});
+    REQUIRE(planned);
+    CHECK(planned->edges == join);
+    CHECK(planned->joins == std::vector{JoinRecord{2, 2, 2, JoinForm::node, JoinReason::kept_edges}});
+}
+
+TEST_CASE("a graph that begins and ends with many kernels gets an empty one before and after them") {
+    std::vector<EdgeRecord> edges;
+    for (std::uint32_t i = 0; i < 8; ++i)
+        edges.push_back({i, 8 + i});
+    const std::vector<bool> kernels(17, true); // and one by itself
+    const auto planned = plan_edges({17, edges, {}, {}, kernels, {kernels_never}});
+    REQUIRE(planned);
+    CHECK(planned->kernels == 2);
+    CHECK(planned->edges.size() == 8 + 9 + 9);
+    CHECK(planned->joins ==
+          std::vector{JoinRecord{JoinRecord::no_node, 0, 9, JoinForm::kernel, JoinReason::launch_call},
+                      JoinRecord{JoinRecord::no_node, 9, 0, JoinForm::kernel, JoinReason::launch_call}});
+    std::vector<bool> others(17, false);
+    CHECK_FALSE(plan_edges({17, edges, {}, {}, others, {kernels_never}}));
+    CHECK_FALSE(plan_edges({17, edges, {}, {}, {}, {kernels_never}}));
+    CHECK_FALSE(plan_edges({17, edges, {}, {}, kernels, {kernels_never, false}}));
+    CHECK_FALSE(plan_edges({17, edges, {}, {}, kernels, {kernels_never}}, {.ends = false}));
+}
+
+TEST_CASE("few kernels at the begin stay, and with several of them many at the end do, too") {
+    std::vector<EdgeRecord> edges;
+    for (std::uint32_t i = 2; i < 12; ++i)
+        edges.push_back({i % 2, i});
+    CHECK_FALSE(plan_edges({12, edges, {}, {}, std::vector<bool>(12, true), {kernels_never}}));
+    edges.clear();
+    for (std::uint32_t i = 1; i < 12; ++i)
+        edges.push_back({0, i});
+    CHECK(plan_edges({12, edges, {}, {}, std::vector<bool>(12, true), {kernels_never}})->kernels == 1);
+}
+
+TEST_CASE("an outline tells what there is to plan, whatever the order of the edges") {
+    const auto is = [](const Outline& outline, bool has_meeting, std::size_t first, std::size_t last) {
+        return outline.has_meeting == has_meeting && outline.first_nodes == first && outline.last_nodes == last;
+    };
+    CHECK(is(outline_of(4, {{0, 1}, {1, 2}, {2, 3}}), false, 1, 1));
+    CHECK(is(outline_of(4, {{2, 3}, {1, 2}, {0, 1}}), false, 1, 1));
+    CHECK(is(outline_of(4, {}), false, 4, 4));
+    CHECK(is(outline_of(4, {{0, 1}, {0, 2}, {0, 3}}), false, 1, 3));
+    CHECK(is(outline_of(4, {{0, 3}, {1, 3}, {2, 3}}), true, 3, 1));
+    CHECK(is(outline_of(4, {{0, 1}, {2, 3}}), false, 2, 2));
+}
+
+TEST_CASE("a join has the reason of what it becomes") {
+    const auto planned = [](std::uint32_t before, std::uint32_t after, const JoinRules& rules) {
+        const std::uint32_t join = before + after;
+        std::vector<EdgeRecord> edges;
+        for (std::uint32_t i = 0; i < before; ++i)
+            edges.push_back({i, join});
+        for (std::uint32_t i = before; i < join; ++i)
+            edges.push_back({join, i});
+        std::vector<bool> is_join(join + 1);
+        is_join[join] = true;
+        const auto plan = plan_edges({join + 1, edges, is_join, {}, {}, rules});
+        return std::pair(plan->joins[0].form, plan->joins[0].reason);
+    };
+    const JoinRules rules{kernels_from_three}, no_kernels{kernels_from_three, false};
+    CHECK(planned(2, 0, rules) == std::pair(JoinForm::edges, JoinReason::joins_nothing));
+    CHECK(planned(0, 2, rules) == std::pair(JoinForm::edges, JoinReason::joins_nothing));
+    CHECK(planned(1, 5, rules) == std::pair(JoinForm::edges, JoinReason::no_more_edges));
+    CHECK(planned(5, 1, rules) == std::pair(JoinForm::edges, JoinReason::no_more_edges));
+    CHECK(planned(2, 2, rules) == std::pair(JoinForm::edges, JoinReason::few_edges));
+    CHECK(planned(3, 3, rules) == std::pair(JoinForm::kernel, JoinReason::many_edges));
+    CHECK(planned(3, 3, no_kernels) == std::pair(JoinForm::edges, JoinReason::no_kernel));
+    CHECK(planned(40, 40, no_kernels) == std::pair(JoinForm::node, JoinReason::no_kernel));
+
+    std::vector<EdgeRecord> early{{0, 2}, {1, 2}, {2, 3}, {2, 4}, {5, 3, EdgeKind::programmatic}};
+    const std::vector<bool> is_join{false, false, true, false, false, false};
+    CHECK(plan_edges({6, early, is_join, {}, {}, rules})->joins ==
+          std::vector{JoinRecord{2, 2, 2, JoinForm::kernel, JoinReason::early_edges}});
+    const std::vector<EdgeRecord> block{{0, 3}, {1, 3}, {2, 3}, {0, 4}, {1, 4}, {2, 4}, {0, 5}, {1, 5}, {2, 5}};
+    CHECK(plan_edges({6, block, {}, {}, {}, rules})->joins ==
+          std::vector{JoinRecord{JoinRecord::no_node, 3, 3, JoinForm::kernel, JoinReason::many_edges}});
+}
+
+TEST_CASE("gains are known for the kind of GPU that was measured, and no other") {
+    REQUIRE(join_gains(9, 0));
+    CHECK(join_gains(9, 0)->node_call > join_gains(9, 0)->block_call);
+    CHECK_FALSE(join_gains(8, 0));
+    CHECK_FALSE(join_gains(10, 0));
+}

@@ -1,0 +1,600 @@
+// Plans: CUDA gets other edges than those that were written, which say the same.
+#include <cudag/format.hpp>
+
+#include "cuda_version.hpp"
+#include "memory_nodes.hpp"
+#include "native.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+using cudag::DeviceBuffer;
+using cudag::Exec;
+using cudag::Graph;
+using cudag::GraphBuilder;
+using cudag::JoinForm;
+using cudag::Node;
+using cudag::Plan;
+using cudag::PlanReport;
+using cudag::Stream;
+
+namespace {
+
+const Plan without_ends{.ends = false};
+
+using Kernels = std::vector<cudag::KernelNode<>>;
+
+Kernels add_kernels(GraphBuilder& b, std::size_t count) {
+    Kernels nodes;
+    for (std::size_t i = 0; i < count; ++i)
+        nodes.push_back(b.kernel({}, nothing));
+    return nodes;
+}
+
+void add_block(const Kernels& before, const Kernels& after) {
+    for (const auto& to : after)
+        for (const auto& from : before)
+            to.after(from);
+}
+
+/// `width` cells are written by as many kernels, joined, and summed up by as many others, each from all of them.
+struct Sums {
+    explicit Sums(std::size_t width) : cells(device(std::vector<std::uint32_t>(2 * width))), width_(width) {}
+
+    void write(GraphBuilder& b, bool with_join, std::uint32_t salt = 1) const {
+        std::vector<Node> first;
+        Inputs all{.count = static_cast<unsigned>(width_), .cells = {}};
+        for (unsigned i = 0; i < width_; ++i) {
+            all.cells[i] = i;
+            first.push_back(b.kernel({}, mix, cells, i, Inputs{}, salt + i).label("first"));
+        }
+        std::optional<cudag::JoinNode> join;
+        if (with_join) join = b.join(first).label("meet");
+        for (unsigned i = 0; i < width_; ++i) {
+            const auto second = b.kernel({}, mix, cells, static_cast<unsigned>(width_) + i, all, salt).label("second");
+            if (join)
+                second.after(*join);
+            else
+                second.after(first);
+        }
+    }
+    [[nodiscard]] Graph graph(bool with_join, std::uint32_t salt = 1) const {
+        GraphBuilder b;
+        write(b, with_join, salt);
+        return std::move(b).build();
+    }
+    /// What the cells hold after a run.
+    [[nodiscard]] std::vector<std::uint32_t> run_of(Exec& exec) const {
+        const Stream stream;
+        run(exec, stream);
+        return read(cells);
+    }
+
+    DeviceBuffer<std::uint32_t> cells;
+
+  private:
+    std::size_t width_;
+};
+
+void wait(cudaStream_t stream, const cudag::Event& event) {
+    cudag::check(cudaStreamWaitEvent(stream, event.get()));
+}
+void wait(const Stream& stream, const cudag::Event& event) {
+    wait(stream.get(), event);
+}
+
+} // namespace
+
+TEST_CASE("CUDA gets no edge that others imply, and the graph shows those that were written", "[plan]") {
+    GraphBuilder b;
+    const Kernels k = add_kernels(b, 4);
+    k[1].after(k[0]);
+    k[2].after(k[1], k[0]);
+    k[3].after(k[0], k[1], k[2]);
+    const Graph graph = std::move(b).build();
+    const Exec exec = graph.instantiate();
+    CHECK(graph.edge_count() == 6);
+    CHECK(native_edges(graph.native()) ==
+          NativeEdges{{k[0].native(), k[1].native()}, {k[1].native(), k[2].native()}, {k[2].native(), k[3].native()}});
+    CHECK(exec.plan().edges_before() == 6);
+    CHECK(exec.plan().edges_after() == 3);
+}
+
+TEST_CASE("without a plan CUDA gets the edges as they were written, also after one", "[plan]") {
+    GraphBuilder b;
+    const Kernels before = add_kernels(b, 10), after = add_kernels(b, 10);
+    const auto join = b.join(before);
+    for (const auto& node : after)
+        node.after(join, before[0]);
+    const Graph graph = std::move(b).build();
+    const auto written = [&] {
+        const Exec exec = graph.instantiate({.plan = Plan::as_written()});
+        CHECK(exec.plan().joins().empty());
+        CHECK(exec.plan().kernels() == 0);
+        return std::pair(native_nodes(graph.native()).size(), native_edges(graph.native()).size());
+    };
+    CHECK(written() == std::pair<std::size_t, std::size_t>(21, 30));
+    static_cast<void>(graph.instantiate({.plan = without_ends}));
+    CHECK(native_edges(graph.native()).size() == (older_than(12080) ? 100 : 20));
+    static_cast<void>(graph.instantiate());
+    CHECK(written() == std::pair<std::size_t, std::size_t>(21, 30));
+}
+
+TEST_CASE("a join of few nodes becomes edges, a join of many an empty kernel, which is no node of the graph",
+          "[plan]") {
+    if (older_than(12080)) return;
+    GraphBuilder b;
+    const Kernels few = add_kernels(b, 3), then = add_kernels(b, 3);
+    const auto narrow = b.join(few).label("narrow");
+    for (const auto& node : then)
+        node.after(narrow);
+    const Kernels many = add_kernels(b, 9), last = add_kernels(b, 9);
+    for (const auto& node : many)
+        node.after(then[0]);
+    const auto wide = b.join(many).label("wide");
+    for (const auto& node : last)
+        node.after(wide);
+    const Graph graph = std::move(b).build();
+    const Exec exec = graph.instantiate();
+    CHECK(graph.node_count() == 26);
+    CHECK(graph.nodes().size() == 26);
+    CHECK(native_nodes(graph.native()).size() == 27);
+    const PlanReport plan = exec.plan();
+    CHECK(plan.kernels() == 1);
+    REQUIRE(plan.joins().size() == 2);
+    CHECK(plan.joins()[0].node == narrow);
+    CHECK(plan.joins()[0].form == JoinForm::edges);
+    CHECK(plan.joins()[0].before == 3);
+    CHECK(plan.joins()[1].node == wide);
+    CHECK(plan.joins()[1].form == JoinForm::kernel);
+    CHECK(plan.joins()[1].after == 9);
+    CHECK(plan.edges_after() == 9 + 9 + 18);
+}
+
+TEST_CASE("edges from each to each of many nodes lead through an empty kernel", "[plan]") {
+    if (older_than(12080)) return;
+    GraphBuilder b;
+    const Kernels before = add_kernels(b, 12), after = add_kernels(b, 12);
+    add_block(before, after);
+    const Graph graph = std::move(b).build();
+    const Exec exec = graph.instantiate({.plan = without_ends});
+    CHECK(native_edges(graph.native()).size() == 24);
+    CHECK(graph.edge_count() == 144);
+    REQUIRE(exec.plan().joins().size() == 1);
+    CHECK(exec.plan().joins()[0].node == Node());
+    CHECK(exec.plan().joins()[0].name == "edges from each to each");
+}
+
+TEST_CASE("a planned graph gives the results of the edges that were written", "[plan]") {
+    for (const bool with_join : {false, true})
+        for (const std::size_t width : std::vector<std::size_t>{2, 8, 16}) {
+            const Sums sums(width);
+            const Graph graph = sums.graph(with_join);
+            Exec written = graph.instantiate({.plan = Plan::as_written()});
+            Exec planned = graph.instantiate();
+            const std::vector<std::uint32_t> expected = sums.run_of(written);
+            CHECK(std::find(expected.begin(), expected.end(), 0U) == expected.end());
+            CHECK(sums.run_of(planned) == expected);
+        }
+}
+
+TEST_CASE("an exec of a planned graph is updated to graphs that are planned, or not yet", "[plan]") {
+    const Sums sums(10);
+    for (const bool with_join : {false, true})
+        for (const Plan& plan : {Plan(), Plan::as_written()}) {
+            Exec exec = sums.graph(with_join).instantiate({.plan = plan});
+            const Graph next = sums.graph(with_join, 2);
+            Exec fresh = next.instantiate({.plan = Plan::as_written()});
+            const std::vector<std::uint32_t> expected = sums.run_of(fresh);
+            CHECK(exec.update(next).updated());
+            CHECK(sums.run_of(exec) == expected);
+            const Graph planned = sums.graph(with_join, 3);
+            Exec other = planned.instantiate();
+            const std::vector<std::uint32_t> then = sums.run_of(other);
+            CHECK(then != expected);
+            CHECK(exec.update(planned).updated());
+            CHECK(sums.run_of(exec) == then);
+            CHECK(exec.flags().plan == plan);
+        }
+}
+
+TEST_CASE("nodes of a planned exec are updated, enabled and applied by their handles", "[plan]") {
+    const Sums sums(10);
+    Graph graph = sums.graph(true);
+    Exec exec = graph.instantiate();
+    const auto nodes = graph.find(mix);
+    for (std::size_t i = 0; i < 10; ++i)
+        exec.update(nodes[i], cudag::arg<3>(static_cast<std::uint32_t>(2 + i)));
+    Exec expected = sums.graph(true, 2).instantiate();
+    exec.disable(nodes[19]);
+    exec.enable(nodes[19]);
+    for (std::size_t i = 10; i < 20; ++i)
+        graph.update(nodes[i], cudag::arg<3>(2U));
+    CHECK(exec.apply(graph) == 10);
+    const std::vector<std::uint32_t> values = sums.run_of(expected);
+    CHECK(sums.run_of(exec) == values);
+}
+
+TEST_CASE("a captured graph and a built one update each other's planned execs", "[plan]") {
+    const Sums sums(10);
+    const Stream stream;
+    const auto captured = [&](std::uint32_t salt) {
+        const std::vector<Stream> branches(10), thens(10); // so that each kernel waits in the order of `write`
+        return cudag::capture(stream, [&](cudaStream_t s) {
+            cudag::Event begin, meet;
+            Inputs all{.count = 10, .cells = {}};
+            begin.record(s);
+            std::vector<cudag::Event> ends(10), lasts(10);
+            for (unsigned i = 0; i < 10; ++i) {
+                all.cells[i] = i;
+                wait(branches[i], begin);
+                cudag::launch(branches[i], {}, mix, sums.cells, i, Inputs{}, salt + i);
+                ends[i].record(branches[i]);
+            }
+            for (unsigned i = 0; i < 10; ++i) {
+                for (unsigned k = 0; k < 10; ++k)
+                    wait(thens[i], ends[k]);
+                cudag::launch(thens[i], {}, mix, sums.cells, 10 + i, all, salt);
+                lasts[i].record(thens[i]);
+                wait(s, lasts[i]);
+            }
+        });
+    };
+    Exec built = sums.graph(false).instantiate();
+    Exec recorded = captured(1).instantiate();
+    Exec expected = sums.graph(false, 2).instantiate();
+    const std::vector<std::uint32_t> values = sums.run_of(expected);
+    CHECK(built.update(captured(2)).updated());
+    CHECK(sums.run_of(built) == values);
+    CHECK(recorded.update(sums.graph(false, 2)).updated());
+    CHECK(sums.run_of(recorded) == values);
+}
+
+TEST_CASE("a captured graph keeps its edges until somebody asks for them", "[plan]") {
+    const Stream stream, other;
+    const auto record = [&] {
+        return cudag::capture(stream, [&](cudaStream_t s) {
+            cudag::Event first, second;
+            cudag::launch(s, {}, nothing);
+            first.record(s);
+            cudag::launch(s, {}, nothing);
+            second.record(s);
+            wait(other, first);
+            wait(other, second); // implies the first
+            cudag::launch(other, {}, nothing);
+            cudag::Event end;
+            end.record(other);
+            wait(s, end);
+        });
+    };
+    const Graph unread = record();
+    const Exec exec = unread.instantiate();
+    CHECK(exec.plan().edges_after() == exec.plan().edges_before());
+    const Graph asked = record();
+    REQUIRE(asked.edge_count() == 3);
+    const Exec planned = asked.instantiate();
+    CHECK(planned.plan().edges_after() == 2);
+    CHECK(native_edges(asked.native()).size() == 2);
+}
+
+TEST_CASE("a captured graph of many edges is planned unasked", "[plan]") {
+    const std::vector<Stream> streams(2);
+    const auto record = [&] {
+        return cudag::capture(streams[0], [&](cudaStream_t s) {
+            std::vector<cudag::Event> ends(6);
+            for (std::size_t i = 0; i < ends.size(); ++i) {
+                const Stream& turn = streams[i % 2];
+                for (std::size_t k = 0; k < i; ++k)
+                    wait(turn, ends[k]);
+                cudag::launch(turn, {}, nothing);
+                ends[i].record(turn);
+            }
+            wait(s, ends.back());
+        });
+    };
+    const Graph graph = record();
+    Exec exec = graph.instantiate();
+    CHECK(native_edges(graph.native()).size() == 5);
+    CHECK(exec.plan().edges_before() == 15);
+    CHECK(exec.update(record()).updated());
+    const Graph as_written = record();
+    static_cast<void>(as_written.instantiate({.plan = Plan::as_written()}));
+    CHECK(exec.update(as_written).updated());
+    CHECK(as_written.instantiate({.plan = Plan::as_written()}).plan().edges_after() == 15);
+}
+
+TEST_CASE("an exec of a captured graph with edges of its own is updated from a planned clone", "[plan]") {
+    const Stream stream, other;
+    const Graph graph = cudag::capture(stream, [&](cudaStream_t s) {
+        cudag::Event first, second, third;
+        cudag::launch(s, {}, nothing);
+        first.record(s);
+        wait(other, first);
+        cudag::launch(other, {}, nothing);
+        second.record(other);
+        cudag::launch(s, {}, nothing);
+        third.record(s);
+        wait(other, third); // so that the last comes after the second, the third, and the first
+        wait(other, first);
+        cudag::launch(other, {}, nothing);
+        second.record(other);
+        wait(s, second);
+    });
+    Exec exec = graph.instantiate();
+    const Graph clone = graph.clone();
+    const Exec planned = clone.instantiate();
+    const auto report = exec.update(clone);
+    CHECK(report.updated());
+    CHECK(report.reason() == "");
+}
+
+TEST_CASE("a captured graph that was moved into another one is planned before its exec is updated", "[plan]") {
+    if (older_than(12090)) return;
+    const Stream stream, other;
+    const auto around = [&] {
+        GraphBuilder b;
+        b.child(cudag::capture(stream, [&](cudaStream_t s) {
+            cudag::Event first, second, end;
+            cudag::launch(s, {}, nothing);
+            first.record(s);
+            cudag::launch(s, {}, nothing);
+            second.record(s);
+            wait(other, first);
+            wait(other, second);
+            cudag::launch(other, {}, nothing);
+            end.record(other);
+            wait(s, end);
+        }));
+        return std::move(b).build();
+    };
+    const Graph graph = around();
+    Exec exec = graph.instantiate();
+    CHECK(exec.plan().edges_after() == 2);
+    CHECK(exec.update(around()).updated());
+}
+
+TEST_CASE("clones of planned graphs are planned, and give the same results", "[plan]") {
+    const Sums sums(10);
+    std::optional<Graph> graph = sums.graph(true);
+    Exec exec = graph->instantiate();
+    const std::vector<std::uint32_t> expected = sums.run_of(exec);
+    const Graph clone = graph->clone();
+    graph.reset();
+    write(sums.cells.span(), std::vector<std::uint32_t>(20));
+    for (const Plan& plan : {Plan(), Plan::as_written(), Plan()}) {
+        Exec of_clone = clone.instantiate({.plan = plan});
+        CHECK(sums.run_of(of_clone) == expected);
+        CHECK((of_clone.plan().kernels() != 0) == (plan == Plan() && !older_than(12080)));
+        write(sums.cells.span(), std::vector<std::uint32_t>(20));
+    }
+}
+
+TEST_CASE("graphs inside child nodes are planned with the graph around them", "[plan]") {
+    const Sums sums(10);
+    const Graph inner = sums.graph(true);
+    Exec alone = inner.instantiate();
+    const std::vector<std::uint32_t> expected = sums.run_of(alone);
+    write(sums.cells.span(), std::vector<std::uint32_t>(20));
+    GraphBuilder b;
+    const auto child = b.child(inner);
+    b.kernel({}, nothing).after(child);
+    const Graph graph = std::move(b).build();
+    for (const Plan& plan : {Plan(), Plan::as_written(), Plan()}) {
+        Exec exec = graph.instantiate({.plan = plan});
+        const bool has_kernel = plan == Plan() && !older_than(12080);
+        CHECK(exec.plan().kernels() == (has_kernel ? 1U : 0U));
+        if (has_kernel) {
+            REQUIRE(exec.plan().joins().size() == 1);
+            CHECK_THAT(exec.plan().joins()[0].name, ContainsSubstring("\"meet\"") && ContainsSubstring("child"));
+        }
+        exec.update(child, sums.graph(true));
+        CHECK(sums.run_of(exec) == expected);
+        write(sums.cells.span(), std::vector<std::uint32_t>(20));
+    }
+}
+
+TEST_CASE("a moved child is planned, and so is a body", "[plan]") {
+    if (older_than(12090)) return;
+    const Sums sums(10);
+    Exec alone = sums.graph(true).instantiate();
+    const std::vector<std::uint32_t> expected = sums.run_of(alone);
+    write(sums.cells.span(), std::vector<std::uint32_t>(20));
+    SECTION("moved") {
+        GraphBuilder b;
+        b.child(sums.graph(true));
+        Exec exec = std::move(b).build().instantiate();
+        CHECK(sums.run_of(exec) == expected);
+        CHECK(exec.plan().kernels() == 1);
+    }
+    SECTION("body") {
+        GraphBuilder b;
+        b.if_(b.condition(1), [&](GraphBuilder& body) { sums.write(body, true); });
+        Exec exec = std::move(b).build().instantiate();
+        CHECK(sums.run_of(exec) == expected);
+        CHECK(exec.plan().kernels() == 1);
+    }
+}
+
+TEST_CASE("a graph that begins and ends with many kernels gets an empty one before and after them", "[plan]") {
+    int devices = 0;
+    cudag::check(cudaGetDeviceCount(&devices));
+    if (older_than(12080) || devices != 1) return;
+    GraphBuilder b;
+    const Kernels first = add_kernels(b, 10), second = add_kernels(b, 10);
+    for (std::size_t i = 0; i < 10; ++i)
+        second[i].after(first[i]);
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    CHECK(exec.plan().kernels() == 2);
+    CHECK(graph.node_count() == 20);
+    CHECK(native_nodes(graph.native()).size() == 22);
+    CHECK(native_edges(graph.native()).size() == 30);
+    CHECK_THAT(to_string(exec.plan()), ContainsSubstring("the begin: 0 nodes before 10: kernel") &&
+                                           ContainsSubstring("the end: 10 nodes before 0: kernel"));
+    run(exec, Stream());
+    CHECK(graph.instantiate({.plan = {.ends = false}}).plan().kernels() == 0);
+    CHECK(native_nodes(graph.native()).size() == 20);
+}
+
+TEST_CASE("a graph inside a child node has no empty kernels at its ends, and its updates bring none", "[plan]") {
+    if (older_than(12080)) return;
+    const Sums sums(10);
+    const Graph inner = sums.graph(true);
+    Exec alone = inner.instantiate(); // planned with ends
+    const std::vector<std::uint32_t> expected = sums.run_of(alone);
+    write(sums.cells.span(), std::vector<std::uint32_t>(20));
+    GraphBuilder b;
+    const auto child = b.child(inner);
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    CHECK(exec.plan().kernels() == 1);
+    const Graph next = sums.graph(true);
+    static_cast<void>(next.instantiate());
+    exec.update(child, next);
+    CHECK(sums.run_of(exec) == expected);
+    CHECK(exec.update(graph).updated());
+    CHECK(sums.run_of(exec) == expected);
+}
+
+TEST_CASE("a graph that is laid on lanes gives the same results, and its execs are updated", "[plan][lanes]") {
+    const Sums sums(10);
+    Exec written = sums.graph(true).instantiate({.plan = Plan::as_written()});
+    const std::vector<std::uint32_t> expected = sums.run_of(written);
+    const Graph graph = sums.graph(true, 2);
+    Exec other = graph.instantiate({.plan = Plan::as_written()});
+    const std::vector<std::uint32_t> then = sums.run_of(other);
+    for (const unsigned lanes : {1U, 2U, 3U, 7U, 10U, 100U}) {
+        const Graph first = sums.graph(true);
+        Exec exec = first.instantiate({.plan = {.lanes = lanes}});
+        CHECK(exec.plan().lanes() == (lanes < 10 ? lanes : 0U));
+        CHECK(first.edge_count() == 20);
+        CHECK(sums.run_of(exec) == expected);
+        CHECK(exec.update(graph).updated());
+        CHECK(sums.run_of(exec) == then);
+        const auto last = first.find(mix).back();
+        exec.update(last, cudag::arg<3>(7U));
+        CHECK(exec.update(first).updated());
+        CHECK(sums.run_of(exec) == expected);
+    }
+}
+
+TEST_CASE("one lane is a line in CUDA's graph", "[plan][lanes]") {
+    const Sums sums(4);
+    const Graph graph = sums.graph(false);
+    const Exec exec = graph.instantiate({.plan = {.lanes = 1}});
+    CHECK(native_edges(graph.native()).size() == 7);
+    CHECK(graph.edge_count() == 16);
+    CHECK_THAT(to_string(exec.plan()), ContainsSubstring("1 lane"));
+}
+
+TEST_CASE("durations lay a graph on as many lanes as are allowed, or on none if it gains nothing", "[plan][lanes]") {
+    GraphBuilder b;
+    add_kernels(b, 40);
+    const Graph graph = std::move(b).build();
+    const auto lanes_for = [&](unsigned most, double duration) {
+        const Plan plan{.lanes = most, .durations = std::vector<double>(40, duration)};
+        return graph.instantiate({.plan = plan}).plan().lanes();
+    };
+    CHECK(lanes_for(4, 100) == 4);
+    CHECK(lanes_for(0, 100) == 0);
+    CHECK(lanes_for(40, 100) == 0);
+}
+
+TEST_CASE("durations that do not fit the graph are refused", "[plan][lanes]") {
+    GraphBuilder b;
+    b.kernel({}, nothing).label("a");
+    b.kernel({}, nothing).label("b");
+    const Graph graph = std::move(b).build();
+    const auto with = [&](std::vector<double> durations) {
+        return graph.instantiate({.plan = {.durations = std::move(durations)}});
+    };
+    CHECK_THROWS_MATCHES(with({1}), cudag::InstantiateError,
+                         MessageMatches(ContainsSubstring("1 durations for 2 nodes")));
+    CHECK_THROWS_MATCHES(with({1, 2, 3}), cudag::InstantiateError,
+                         MessageMatches(ContainsSubstring("3 durations for 2 nodes")));
+    for (const double wrong : {-1.0, std::nan(""), HUGE_VAL})
+        CHECK_THROWS_MATCHES(with({1, wrong}), cudag::InstantiateError,
+                             MessageMatches(ContainsSubstring("\"b\"") && ContainsSubstring("not negative")));
+    CHECK_NOTHROW(with({0, 1}));
+}
+
+TEST_CASE("a captured graph is laid on lanes, also if nobody has asked anything of it", "[plan][lanes]") {
+    const Stream stream;
+    const std::vector<Stream> others(4);
+    const auto record = [&] {
+        return cudag::capture(stream, [&](cudaStream_t s) {
+            cudag::Event begin;
+            begin.record(s);
+            std::vector<cudag::Event> ends(4);
+            for (std::size_t i = 0; i < 4; ++i) {
+                wait(others[i], begin);
+                cudag::launch(others[i], {}, nothing);
+                ends[i].record(others[i]);
+                wait(s, ends[i]);
+            }
+        });
+    };
+    const Graph graph = record();
+    Exec exec = graph.instantiate({.plan = {.lanes = 2}});
+    CHECK(exec.plan().lanes() == 2);
+    CHECK(native_edges(graph.native()).size() == 2);
+    CHECK(exec.update(record()).updated());
+    run(exec, stream);
+}
+
+TEST_CASE("event nodes have no lane", "[plan][lanes]") {
+    cudag::Event event;
+    event.record(Stream());
+    GraphBuilder b;
+    const auto waits = b.wait(event);
+    add_kernels(b, 2);
+    const Graph graph = std::move(b).build();
+    const Exec exec = graph.instantiate({.plan = {.lanes = 1}});
+    CHECK(exec.plan().lanes() == 1);
+    const NativeEdges edges = native_edges(graph.native());
+    REQUIRE(edges.size() == 1);
+    CHECK(edges.begin()->first != waits.native());
+}
+
+TEST_CASE("graphs inside child nodes are laid on lanes too, but not by durations", "[plan][lanes]") {
+    const auto around = [] {
+        GraphBuilder inner;
+        add_kernels(inner, 3);
+        GraphBuilder b;
+        add_child(b, std::move(inner).build());
+        add_kernels(b, 2);
+        return std::move(b).build();
+    };
+    const Graph graph = around();
+    const Exec laid = graph.instantiate({.plan = {.lanes = 1}});
+    CHECK(laid.plan().edges_after() == 2 + 2);
+    const Graph timed = around();
+    const Exec exec = timed.instantiate({.plan = {.lanes = 1, .durations = {1, 1, 1}}});
+    CHECK(exec.plan().edges_after() == 2);
+}
+
+TEST_CASE("a graph with memory nodes keeps the edges that were written", "[plan]") {
+    GraphBuilder b;
+    const Kernels k = add_kernels(b, 3);
+    k[1].after(k[0]);
+    k[2].after(k[0], k[1]);
+    const auto memory = b.alloc<int>(16, {.after = {k[2]}});
+    b.free(memory).after(memory, k[0]);
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    CHECK(exec.plan().edges_after() == 6);
+    CHECK(native_edges(graph.native()).size() == 6);
+    run(exec, Stream());
+}
+
+TEST_CASE("a plan says what it has done", "[plan]") {
+    if (older_than(12080)) return;
+    const Sums sums(10);
+    const Graph graph = sums.graph(true);
+    CHECK_THAT(to_string(graph.instantiate({.plan = without_ends}).plan()),
+               ContainsSubstring("20 edges became 20, with 1 empty kernel") && ContainsSubstring("\"meet\"") &&
+                   ContainsSubstring("10 nodes before 10: kernel"));
+    CHECK_THAT(to_string(graph.instantiate({.plan = Plan::as_written()}).plan()),
+               StartsWith("20 edges, as they were written\n"));
+}

@@ -1,0 +1,263 @@
+// What the report of a plan says: what was done and why, what it gains, and what would gain more.
+#include <cudag/format.hpp>
+
+#include "cuda_version.hpp"
+#include "memory_nodes.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+using cudag::Exec;
+using cudag::Graph;
+using cudag::GraphBuilder;
+using cudag::JoinForm;
+using cudag::Plan;
+using cudag::PlanReport;
+using cudag::Stream;
+
+namespace {
+
+const Plan without_ends{.ends = false};
+
+using Kernels = std::vector<cudag::KernelNode<>>;
+
+Kernels add_kernels(GraphBuilder& b, std::size_t count) {
+    Kernels nodes;
+    for (std::size_t i = 0; i < count; ++i)
+        nodes.push_back(b.kernel({}, nothing));
+    return nodes;
+}
+
+/// So many kernels before a join as after it.
+void add_join(GraphBuilder& b, std::size_t width, const char* label) {
+    const Kernels before = add_kernels(b, width), after = add_kernels(b, width);
+    const auto join = b.join(before).label(label);
+    for (const auto& node : after)
+        node.after(join);
+}
+
+Graph joined(std::size_t width) {
+    GraphBuilder b;
+    add_join(b, width, "meet");
+    return std::move(b).build();
+}
+
+/// Three kernels in a line, with an edge that others imply.
+Graph with_shortcut() {
+    GraphBuilder b;
+    const Kernels k = add_kernels(b, 3);
+    k[1].after(k[0]);
+    k[2].after(k[0], k[1]);
+    return std::move(b).build();
+}
+
+std::size_t count(std::string_view text, std::string_view part) {
+    std::size_t found = 0;
+    for (std::size_t at = text.find(part); at != std::string_view::npos; at = text.find(part, at + 1))
+        ++found;
+    return found;
+}
+
+bool is_h200_kind() {
+    int device = 0, major = 0, minor = 0;
+    cudag::check(cudaGetDevice(&device));
+    cudag::check(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device));
+    cudag::check(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device));
+    return major == 9 && minor == 0;
+}
+
+} // namespace
+
+TEST_CASE("a report says why each join became what it is", "[plan][report]") {
+    if (older_than(12080)) return;
+    GraphBuilder b;
+    add_join(b, 3, "narrow");
+    add_join(b, 10, "wide");
+    b.join(b.kernel({}, nothing), b.kernel({}, nothing)).label("last");
+    const Kernels one = add_kernels(b, 1), many = add_kernels(b, 4);
+    const auto fork = b.join(one).label("fork");
+    for (const auto& node : many)
+        node.after(fork);
+    const Graph graph = std::move(b).build();
+    const PlanReport plan = graph.instantiate({.plan = without_ends}).plan();
+    REQUIRE(plan.joins().size() == 4);
+    const auto why = [&](std::string_view label) {
+        return std::ranges::find_if(plan.joins(),
+                                    [&](const auto& join) { return join.name.find(label) != std::string::npos; })
+            ->why;
+    };
+    CHECK(why("narrow") == "9 of them are quicker than a kernel between");
+    CHECK(why("wide") == "quicker than 100 edges without it");
+    CHECK(why("last") == "nothing comes after it");
+    CHECK(why("fork") == "without it there are no more edges than with it");
+    for (const auto& join : plan.joins())
+        CHECK_THAT(to_string(plan), ContainsSubstring('\n' + to_string(join)));
+}
+
+TEST_CASE("a report without kernels says that a newer CUDA has them", "[plan][report]") {
+    if (!older_than(12080)) return;
+    const Graph graph = joined(40);
+    const PlanReport plan = graph.instantiate().plan();
+    REQUIRE(plan.joins().size() == 1);
+    CHECK(plan.joins()[0].form == JoinForm::node);
+    CHECK_THAT(plan.joins()[0].why, ContainsSubstring("CUDA 12.8"));
+    REQUIRE(plan.advice().size() == 1);
+    CHECK_THAT(plan.advice()[0], StartsWith("1 join as an empty node costs") && ContainsSubstring("CUDA 12.8"));
+}
+
+TEST_CASE("a report says what an empty kernel at the begin is for", "[plan][report]") {
+    int devices = 0;
+    cudag::check(cudaGetDeviceCount(&devices));
+    if (older_than(12080) || devices != 1) return;
+    GraphBuilder b;
+    const Kernels first = add_kernels(b, 10), second = add_kernels(b, 10);
+    for (std::size_t i = 0; i < 10; ++i)
+        second[i].after(first[i]);
+    const PlanReport plan = std::move(b).build().instantiate().plan();
+    REQUIRE(plan.joins().size() == 2);
+    CHECK(to_string(plan.joins()[0]) ==
+          "the begin: 0 nodes before 10: kernel, the launch call starts one node instead of many");
+    CHECK(fmt::format("{}", plan.joins()[1]) ==
+          "the end: 10 nodes before 0: kernel, the launch call starts one node instead of many");
+    CHECK(fmt::format("{}", plan.joins()[1].form) == "kernel");
+    if (is_h200_kind()) CHECK(plan.gain()->launch_call == Approx(8));
+}
+
+TEST_CASE("a report predicts what an empty node that is gone gains", "[plan][report]") {
+    if (older_than(12080)) return;
+    const PlanReport plan = joined(10).instantiate({.plan = without_ends}).plan();
+    CHECK(plan.gain().has_value() == is_h200_kind());
+    if (!is_h200_kind()) return;
+    CHECK(plan.gain()->launch_call == Approx(20 * .48));
+    CHECK(plan.gain()->gpu == Approx(20 * .44));
+    CHECK(plan.gain()->instantiate == 0);
+    CHECK_THAT(to_string(plan),
+               ContainsSubstring("\npredicted from what an H200 takes: launch call about 9.6 us shorter, "
+                                 "GPU time about 8.8 us shorter"));
+}
+
+TEST_CASE("a report predicts less where each of many came before each of many others, and nothing for a fork",
+          "[plan][report]") {
+    if (older_than(12080) || !is_h200_kind()) return;
+    GraphBuilder b;
+    const Kernels before = add_kernels(b, 12), after = add_kernels(b, 12);
+    for (const auto& to : after)
+        for (const auto& from : before)
+            to.after(from);
+    const PlanReport block = std::move(b).build().instantiate({.plan = without_ends}).plan();
+    REQUIRE(block.joins().size() == 1);
+    CHECK(block.joins()[0].why == "quicker than 144 edges without it");
+    CHECK(block.gain()->launch_call == Approx(24 * .024));
+    CHECK(block.gain()->gpu == Approx(24 * .07));
+    CHECK(block.gain()->instantiate == Approx(120 * .5));
+
+    GraphBuilder forked;
+    const auto fork = forked.join(add_kernels(forked, 1));
+    for (const auto& node : add_kernels(forked, 6))
+        node.after(fork);
+    const PlanReport plan = std::move(forked).build().instantiate({.plan = without_ends}).plan();
+    REQUIRE(plan.joins().size() == 1);
+    CHECK(plan.gain()->launch_call == 0);
+    CHECK(plan.gain()->gpu == 0);
+}
+
+TEST_CASE("a report says that events keep a join an empty node", "[plan][report]") {
+    cudag::Event event;
+    GraphBuilder b;
+    const auto join = b.join(add_kernels(b, 2)).label("meet");
+    b.record(event).after(join);
+    b.kernel({}, nothing).after(join);
+    const PlanReport plan = std::move(b).build().instantiate().plan();
+    REQUIRE(plan.joins().size() == 1);
+    CHECK(plan.joins()[0].form == JoinForm::node);
+    CHECK(plan.joins()[0].why == "edges to events, and to what comes after them, stay as they were written");
+    REQUIRE(plan.advice().size() == 1);
+    CHECK_THAT(plan.advice()[0], StartsWith("1 join as an empty node costs") && ContainsSubstring("events come after"));
+}
+
+TEST_CASE("a report predicts more instantiation for more edges, and less for less", "[plan][report]") {
+    if (!is_h200_kind()) return;
+    CHECK(joined(3).instantiate().plan().gain()->instantiate == Approx(-1.5));
+    CHECK(to_string(with_shortcut().instantiate().plan()) ==
+          "3 edges became 2\npredicted from what an H200 takes: instantiation about 0.5 us shorter");
+}
+
+TEST_CASE("a report of edges as they were written says what a plan would make of them", "[plan][report]") {
+    const Graph graph = with_shortcut();
+    const PlanReport plan = graph.instantiate({.plan = Plan::as_written()}).plan();
+    CHECK(fmt::format("{}", plan) ==
+          "3 edges, as they were written\nthe plan has these off: reduce, joins, ends; with them, 3 edges would be "
+          "2 edges");
+    CHECK(graph.instantiate().plan().advice().empty());
+    if (older_than(12080)) return;
+    const PlanReport part = joined(10).instantiate({.plan = {.joins = false, .ends = false}}).plan();
+    REQUIRE(part.advice().size() == 1);
+    CHECK_THAT(part.advice()[0], StartsWith("the plan has these off: joins, ends; with them, 20 edges would be ") &&
+                                     ContainsSubstring("empty kernel"));
+}
+
+TEST_CASE("a report gives no advice where nothing would gain", "[plan][report]") {
+    GraphBuilder b;
+    const Kernels k = add_kernels(b, 2);
+    k[1].after(k[0]);
+    const Graph graph = std::move(b).build();
+    for (const Plan& plan : {Plan(), Plan::as_written()})
+        CHECK(to_string(graph.instantiate({.plan = plan}).plan()) == "1 edge, as they were written");
+}
+
+TEST_CASE("a report of a captured graph that was not planned says how it would be", "[plan][report]") {
+    const Stream stream, other;
+    const auto record = [&] {
+        return cudag::capture(stream, [&](cudaStream_t s) {
+            cudag::Event first, second, end;
+            cudag::launch(s, {}, nothing);
+            first.record(s);
+            cudag::launch(s, {}, nothing);
+            second.record(s);
+            cudag::check(cudaStreamWaitEvent(other.get(), first.get()));
+            cudag::check(cudaStreamWaitEvent(other.get(), second.get()));
+            cudag::launch(other, {}, nothing);
+            end.record(other);
+            cudag::check(cudaStreamWaitEvent(s, end.get()));
+        });
+    };
+    const Graph unread = record();
+    const Exec exec = unread.instantiate();
+    for (int i = 0; i < 2; ++i) { // to ask for the plan is to ask something
+        const PlanReport plan = exec.plan();
+        REQUIRE(plan.advice().size() == 1);
+        CHECK(plan.advice()[0] ==
+              "the graph was captured, and nobody had asked anything of it, so that its edges are as they were "
+              "recorded: 3 edges would be 2 edges if something is asked of it before instantiate(), such as "
+              "edge_count()");
+    }
+    const Graph asked = record();
+    REQUIRE(asked.edge_count() == 3);
+    CHECK(asked.instantiate().plan().advice().empty());
+}
+
+TEST_CASE("a report of a graph with memory nodes counts what it keeps, and says why", "[plan][report]") {
+    GraphBuilder b;
+    const Kernels k = add_kernels(b, 3);
+    k[1].after(k[0]);
+    k[2].after(k[0], k[1]);
+    const auto memory = b.alloc<int>(16, {.after = {k[2]}});
+    b.free(memory).after(memory, k[0]);
+    add_join(b, 2, "slow");
+    const PlanReport plan = std::move(b).build().instantiate().plan();
+    REQUIRE(plan.advice().size() == 2);
+    CHECK(plan.advice()[0] == "graphs with memory nodes are not planned, for CUDA removes no edges of them: leave out, "
+                              "where it is written, 2 edges that others imply");
+    CHECK(plan.advice()[1] == "graphs with memory nodes are not planned, for CUDA removes no edges of them: 1 join is "
+                              "there an empty node, which is slow; write edges, or a kernel, instead");
+}
+
+TEST_CASE("a report of many joins names the first of them", "[plan][report]") {
+    GraphBuilder b;
+    for (int i = 0; i < 30; ++i)
+        add_join(b, 2, "meet");
+    const PlanReport plan = std::move(b).build().instantiate({.plan = without_ends}).plan();
+    CHECK(plan.joins().size() == 30);
+    CHECK(count(to_string(plan), "\"meet\"") == 20);
+    CHECK_THAT(to_string(plan), ContainsSubstring("\nand 10 more joins"));
+}
