@@ -28,8 +28,7 @@ struct Changes {
     std::vector<EdgeRecord> added;
 };
 
-/// What makes `wanted` of `present` if all of `removed` go before any of `added` come. The order in which a node got
-/// its edges is the one in which CUDA pairs the nodes before it when it updates an exec: it becomes that of `wanted`.
+/// What makes `wanted` of `present` if all of `removed` go before any of `added` come.
 Changes changes_between(std::span<const EdgeRecord> present, std::span<const EdgeRecord> wanted) {
     const std::vector<EdgeRecord> old_edges = by_target(present);
     const std::vector<EdgeRecord> new_edges = by_target(wanted);
@@ -91,12 +90,32 @@ void NativeEdges::become(std::span<const EdgeRecord> wanted, std::size_t same, c
     const auto differ = std::mismatch(list_.begin() + offset, list_.end(), wanted.begin() + offset, wanted.end());
     same = static_cast<std::size_t>(differ.first - list_.begin());
     const std::span rest = wanted.subspan(same);
-    if (same == list_.size()) return add(rest, graph, nodes); // the usual case: CUDA has the first of them
+    if (same == list_.size()) { // the usual case: CUDA has the first of them
+        add(rest, graph, nodes);
+    } else {
+        const Changes changes = changes_between(std::span(list_).subspan(same), rest);
+        remove(changes.removed, graph, nodes);
+        add(changes.added, graph, nodes);
+        list_.assign(wanted.begin(), wanted.end()); // so that the next call is quick
+    }
+    if (have_sinks_moved_) order_sinks(graph, nodes);
+}
 
-    const Changes changes = changes_between(std::span(list_).subspan(same), rest);
-    remove(changes.removed, graph, nodes);
-    add(changes.added, graph, nodes);
-    list_.assign(wanted.begin(), wanted.end()); // so that the next call is quick
+/// CUDA pairs sinks that were added as such, the latest first, then those that lost their edges, the earliest first.
+/// All but the latest become such ones, latest first.
+void NativeEdges::order_sinks(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
+    std::vector<bool> leads_on(nodes.size());
+    for (const EdgeRecord& edge : list_)
+        leads_on[edge.from] = true;
+    std::vector<std::uint32_t> sinks;
+    for (auto node = static_cast<std::uint32_t>(nodes.size()); node-- > 0;)
+        if (!leads_on[node]) sinks.push_back(node);
+    std::vector<EdgeRecord> passing;
+    for (std::size_t i = 1; i < sinks.size(); ++i)
+        passing.push_back({sinks[i], sinks[0]});
+    add(passing, graph, nodes);
+    remove(passing, graph, nodes);
+    have_sinks_moved_ = false;
 }
 
 void NativeEdges::add(std::span<const EdgeRecord> edges, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
@@ -111,6 +130,7 @@ void NativeEdges::add(std::span<const EdgeRecord> edges, cudaGraph_t graph, std:
 }
 
 void NativeEdges::remove(std::span<const EdgeRecord> edges, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
+    have_sinks_moved_ = true;
     while (!edges.empty()) {
         const NativePairs pairs(edges, nodes);
         checked<GraphError>(

@@ -28,11 +28,15 @@ class NativeEdges {
     /// CUDA has this one, and had it not before.
     void note(const EdgeRecord& edge) { list_.push_back(edge); }
     /// CUDA has removed nodes from `first` on.
-    void forget_nodes(std::uint32_t first) { detail::forget_nodes(list_, first); }
+    void forget_nodes(std::uint32_t first) {
+        detail::forget_nodes(list_, first);
+        have_sinks_moved_ = true;
+    }
 
-    /// Makes CUDA have those of `wanted`, each once; each node has got its own in their order then. The first `same`
-    /// are known to be the first that it has. `nodes` are CUDA's nodes of `graph`, by number. Throws GraphError, and
-    /// can then be called again.
+    /// Makes CUDA have those of `wanted`, each once. When it updates an exec by a graph, it pairs nodes in the orders
+    /// in which they got their edges and in which those without outgoing ones, the sinks, became so: both are then as
+    /// if it had never had others. The first `same` are known to be the first that it has. `nodes` are CUDA's nodes of
+    /// `graph`, by number. Throws GraphError, and can then be called again.
     void become(std::span<const EdgeRecord> wanted, std::size_t same, cudaGraph_t graph,
                 std::span<const cudaGraphNode_t> nodes);
 
@@ -40,7 +44,10 @@ class NativeEdges {
     void add(std::span<const EdgeRecord> edges, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes);
     void remove(std::span<const EdgeRecord> edges, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes);
 
+    void order_sinks(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes);
+
     std::vector<EdgeRecord> list_;
+    bool have_sinks_moved_ = false; ///< whether nodes have become sinks by losing edges
 };
 
 } // namespace cudag::detail

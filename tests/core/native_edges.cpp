@@ -33,6 +33,11 @@ struct Native {
         REQUIRE(add_dependencies(graph, &nodes[from], &nodes[to], nullptr, 1) == cudaSuccess);
         edges.note({from, to});
     }
+    void remove_last(NativeEdges& edges) {
+        REQUIRE(cudaGraphDestroyNode(nodes.back()) == cudaSuccess);
+        nodes.pop_back();
+        edges.forget_nodes(static_cast<std::uint32_t>(nodes.size()));
+    }
     [[nodiscard]] List edges() const {
         std::size_t count = 0;
         REQUIRE(get_edges(graph, nullptr, nullptr, nullptr, &count) == cudaSuccess);
@@ -54,6 +59,19 @@ struct Native {
     cudaGraph_t graph = nullptr;
     std::vector<cudaGraphNode_t> nodes;
 };
+
+/// Whether an exec of a graph that has never had other edges is updated by `changed`.
+bool is_like_new(const Native& changed, const List& wanted) {
+    const Native fresh(changed.nodes.size());
+    NativeEdges().become(wanted, 0, fresh.graph, fresh.nodes);
+    cudaGraphExec_t exec = nullptr;
+    REQUIRE(cudaGraphInstantiate(&exec, fresh.graph, 0) == cudaSuccess);
+    cudaGraphExecUpdateResultInfo info{};
+    const cudaError_t status = cudaGraphExecUpdate(exec, changed.graph, &info);
+    static_cast<void>(cudaGetLastError());
+    REQUIRE(cudaGraphExecDestroy(exec) == cudaSuccess);
+    return status == cudaSuccess;
+}
 
 } // namespace
 
@@ -85,8 +103,7 @@ TEST_CASE("after edges were forgotten with their nodes, CUDA gets the others tha
     Native cuda(4);
     NativeEdges edges;
     edges.become(List{{0, 1}, {1, 3}, {0, 2}}, 0, cuda.graph, cuda.nodes);
-    REQUIRE(cudaGraphDestroyNode(cuda.nodes.back()) == cudaSuccess);
-    edges.forget_nodes(3);
+    cuda.remove_last(edges);
     CHECK(edges.list() == List{{0, 1}, {0, 2}});
     const List wanted{{0, 1}, {0, 2}, {1, 2}};
     edges.become(wanted, 0, cuda.graph, cuda.nodes);
@@ -101,4 +118,27 @@ TEST_CASE("an edge that CUDA refuses leaves those of calls before it noted") {
                     cudag::GraphError); // not between empty nodes
     CHECK(edges.list() == List{{0, 1}});
     CHECK(cuda.edges() == List{{0, 1}});
+}
+
+TEST_CASE("a graph that had other edges updates execs of one that had not") {
+    Native cuda(6);
+    NativeEdges edges;
+    const List wanted{{0, 2}, {1, 2}, {0, 3}};
+    for (const List& others :
+         {List{{3, 4}, {4, 5}, {5, 0}}, List{{3, 2}, {5, 4}}, List{{1, 2}, {0, 2}, {0, 3}}, List{}}) {
+        edges.become(others, 0, cuda.graph, cuda.nodes);
+        edges.become(wanted, 0, cuda.graph, cuda.nodes);
+        CHECK(cuda.edges() == wanted);
+        CHECK(is_like_new(cuda, wanted));
+    }
+}
+
+TEST_CASE("a graph that had other nodes updates execs of one that had not") {
+    Native cuda(6);
+    NativeEdges edges;
+    const List wanted{{0, 2}, {1, 2}, {0, 3}};
+    edges.become(List{{0, 2}, {1, 2}, {0, 3}, {3, 5}}, 0, cuda.graph, cuda.nodes);
+    cuda.remove_last(edges);
+    edges.become(wanted, 3, cuda.graph, cuda.nodes);
+    CHECK(is_like_new(cuda, wanted));
 }

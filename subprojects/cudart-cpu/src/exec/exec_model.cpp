@@ -36,6 +36,7 @@ std::shared_ptr<const ExecShape> shape_of(const Graph& graph) {
         shape->dependents.push_back(numbered(node->dependents));
         shape->data.push_back(node->dependency_data);
     }
+    shape->sinks = numbered(sinks_of(graph));
     return shape;
 }
 

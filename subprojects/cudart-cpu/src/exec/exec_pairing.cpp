@@ -13,8 +13,8 @@ namespace {
                         from ? from->handle : nullptr};
 }
 
-/// Pairs the nodes of an exec and a graph as CUDA does: nodes without dependents in the order in which they were added,
-/// latest first; then from each pair backwards, dependencies in the order in which they were added.
+/// Pairs the nodes of an exec and a graph as CUDA does: one node without dependents after the other, in the order of
+/// sinks_of(); from each pair backwards, dependencies in the order in which they were added.
 class Pairing {
   public:
     Pairing(const ExecGraph& exec, const Graph& graph) : exec_(exec), graph_(graph), twins_(exec.states.size()) {
@@ -30,18 +30,11 @@ class Pairing {
 
   private:
     void pair_sinks() {
-        auto sink = static_cast<std::uint32_t>(twins_.size());
-        const auto next_sink = [&] {
-            while (sink > 0 && !exec_.shape->dependents[sink - 1].empty())
-                --sink;
-            return sink > 0;
-        };
-        const auto& nodes = graph_.nodes();
-        for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-            if (!(*node)->dependents.empty()) continue;
-            if (!next_sink())
-                refuse_topology("the graph has more nodes without dependents than the executable graph", node->get());
-            pair(--sink, **node);
+        auto ours = exec_.shape->sinks.begin();
+        for (const Node* theirs : sinks_of(graph_)) {
+            if (ours == exec_.shape->sinks.end())
+                refuse_topology("the graph has more nodes without dependents than the executable graph", theirs);
+            pair(*ours++, *theirs);
             pair_all_before();
         }
     }

@@ -85,6 +85,7 @@ Node& Graph::add(NodeContent content, const std::vector<Node*>& dependencies, co
     nodes_.push_back(make_node(*this, std::move(content.work)));
     Node& node = *nodes_.back();
     make_root(node);
+    node.sunk_at = ++sinks_added_;
     try {
         for (std::size_t i = 0; i < dependencies.size(); ++i)
             add_edge(*dependencies[i], node, data ? data[i] : cudaGraphEdgeData{});
@@ -193,11 +194,20 @@ void Graph::remove_edge(Node& from, Node& to) noexcept {
     from.dependents.pop_back();
     from.dependent_data[dependent] = from.dependent_data.back();
     from.dependent_data.pop_back();
+    if (from.dependents.empty()) from.sunk_at = -++sinks_made_;
 }
 
 Node* Graph::find_clone_of(cudaGraphNode_t original) const noexcept {
     const auto found = clones_.find(original);
     return found == clones_.end() ? nullptr : found->second;
+}
+
+std::vector<Node*> sinks_of(const Graph& graph) {
+    std::vector<Node*> sinks;
+    for (const auto& node : graph.nodes())
+        if (node->dependents.empty()) sinks.push_back(node.get());
+    std::sort(sinks.begin(), sinks.end(), [](const Node* a, const Node* b) { return a->sunk_at > b->sunk_at; });
+    return sinks;
 }
 
 const cudaGraphEdgeData* find_edge(const Node& from, const Node& to) noexcept {

@@ -216,6 +216,56 @@ TEST_CASE("the edges cannot change in a whole update, and the node that has them
     f.require_refused(exec, cudaGraphExecUpdateErrorTopologyChanged, named);
 }
 
+TEST_CASE("a whole update pairs nodes that lost their dependents last, in the order in which they did",
+          "[exec_update][whole]") {
+    DeviceInts data(2);
+    Call<int*, int, int> call(store, data.data(), 0, 1);
+    const auto build = [&](cudaGraph_t graph) -> Nodes {
+        return {add_kernel(graph, call), add_memset(graph, set_ints(data.data() + 1, 1, 2)), add_empty(graph)};
+    };
+    Graph original;
+    build(original);
+    const Exec exec(original);
+    Graph changed;
+    const Nodes nodes = build(changed);
+    const auto lead_on = [&](const Nodes& from) {
+        const Nodes to(from.size(), nodes[2]);
+        REQUIRE_CUDA(cudaGraphAddDependencies(changed, from.data(), to.data(), nullptr, from.size()));
+        REQUIRE_CUDA(cudaGraphRemoveDependencies(changed, from.data(), to.data(), nullptr, from.size()));
+    };
+    const auto lead_on_to_new = [&](cudaGraphNode_t from) {
+        REQUIRE_CUDA(cudaGraphDestroyNode(add_empty(changed, {from})));
+    };
+    const auto require_refused = [&] {
+        const Report report = update(exec, changed);
+        REQUIRE(report.code == cudaErrorGraphExecUpdateFailure);
+        REQUIRE(report.result == cudaGraphExecUpdateErrorNodeTypeChanged);
+    };
+    REQUIRE(update(exec, changed).code == cudaSuccess);
+    SECTION("by calls of one edge") {
+        lead_on({nodes[0]});
+        REQUIRE(update(exec, changed).code == cudaSuccess);
+        lead_on({nodes[1]});
+        require_refused();
+        lead_on({nodes[0]});
+        REQUIRE(update(exec, changed).code == cudaSuccess);
+    }
+    SECTION("by one call") {
+        lead_on({nodes[0], nodes[1]});
+        require_refused();
+        lead_on({nodes[1], nodes[0]});
+        REQUIRE(update(exec, changed).code == cudaSuccess);
+    }
+    SECTION("by the end of what came after them") {
+        lead_on_to_new(nodes[0]);
+        REQUIRE(update(exec, changed).code == cudaSuccess);
+        lead_on_to_new(nodes[1]);
+        require_refused();
+        lead_on_to_new(nodes[0]);
+        REQUIRE(update(exec, changed).code == cudaSuccess);
+    }
+}
+
 TEST_CASE("after a whole update the nodes of the first graph still address the executable graph",
           "[exec_update][whole]") {
     Fixture f;
