@@ -21,7 +21,7 @@ void check_text(const Error& error) {
 
 } // namespace
 
-TEST_CASE("shared_bytes of 4 GiB and more are refused, not cut", "[kernel][limits]") {
+TEST_CASE("shared_bytes of 4 GiB and more are refused, not cut", "[arguments][limits]") {
     const auto cell = device({0});
     const Stream stream;
     GraphBuilder b;
