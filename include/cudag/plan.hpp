@@ -20,9 +20,6 @@ namespace cudag {
 /// A captured graph that nobody has asked anything of keeps its edges, unless it has many of them or lanes are asked
 /// for: to read it takes longer than it gains as a rule. So does a graph with memory nodes, where CUDA removes no
 /// edges.
-///
-/// Where a graph was instantiated by one plan and then by another, CUDA may refuse to update a whole exec from it, or
-/// the other way round, as if its edges were others: `update_or_instantiate` instantiates then.
 struct Plan {
     /// Leaves out edges that others imply. Edges that are not full stay, and imply none.
     bool reduce = true;

@@ -2,14 +2,12 @@
 #include <cudag/format.hpp>
 
 #include "cuda_version.hpp"
-#include "memory_nodes.hpp"
 #include "native.hpp"
+#include "plan_graphs.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
-using cudag::DeviceBuffer;
 using cudag::Exec;
 using cudag::Graph;
 using cudag::GraphBuilder;
@@ -21,67 +19,10 @@ using cudag::Stream;
 
 namespace {
 
-const Plan without_ends{.ends = false};
-
-using Kernels = std::vector<cudag::KernelNode<>>;
-
-Kernels add_kernels(GraphBuilder& b, std::size_t count) {
-    Kernels nodes;
-    for (std::size_t i = 0; i < count; ++i)
-        nodes.push_back(b.kernel({}, nothing));
-    return nodes;
-}
-
 void add_block(const Kernels& before, const Kernels& after) {
     for (const auto& to : after)
         for (const auto& from : before)
             to.after(from);
-}
-
-/// `width` cells are written by as many kernels, joined, and summed up by as many others, each from all of them.
-struct Sums {
-    explicit Sums(std::size_t width) : cells(device(std::vector<std::uint32_t>(2 * width))), width_(width) {}
-
-    void write(GraphBuilder& b, bool with_join, std::uint32_t salt = 1) const {
-        std::vector<Node> first;
-        Inputs all{.count = static_cast<unsigned>(width_), .cells = {}};
-        for (unsigned i = 0; i < width_; ++i) {
-            all.cells[i] = i;
-            first.push_back(b.kernel({}, mix, cells, i, Inputs{}, salt + i).label("first"));
-        }
-        std::optional<cudag::JoinNode> join;
-        if (with_join) join = b.join(first).label("meet");
-        for (unsigned i = 0; i < width_; ++i) {
-            const auto second = b.kernel({}, mix, cells, static_cast<unsigned>(width_) + i, all, salt).label("second");
-            if (join)
-                second.after(*join);
-            else
-                second.after(first);
-        }
-    }
-    [[nodiscard]] Graph graph(bool with_join, std::uint32_t salt = 1) const {
-        GraphBuilder b;
-        write(b, with_join, salt);
-        return std::move(b).build();
-    }
-    /// What the cells hold after a run.
-    [[nodiscard]] std::vector<std::uint32_t> run_of(Exec& exec) const {
-        const Stream stream;
-        run(exec, stream);
-        return read(cells);
-    }
-
-    DeviceBuffer<std::uint32_t> cells;
-
-  private:
-    std::size_t width_;
-};
-
-void wait(cudaStream_t stream, const cudag::Event& event) {
-    cudag::check(cudaStreamWaitEvent(stream, event.get()));
-}
-void wait(const Stream& stream, const cudag::Event& event) {
-    wait(stream.get(), event);
 }
 
 } // namespace
@@ -170,7 +111,7 @@ TEST_CASE("a planned graph gives the results of the edges that were written", "[
     for (const bool with_join : {false, true})
         for (const std::size_t width : std::vector<std::size_t>{2, 8, 16}) {
             const Sums sums(width);
-            const Graph graph = sums.graph(with_join);
+            const Graph graph = sums.graph(1, with_join);
             Exec written = graph.instantiate({.plan = Plan::as_written()});
             Exec planned = graph.instantiate();
             const std::vector<std::uint32_t> expected = sums.run_of(written);
@@ -183,13 +124,13 @@ TEST_CASE("an exec of a planned graph is updated to graphs that are planned, or 
     const Sums sums(10);
     for (const bool with_join : {false, true})
         for (const Plan& plan : {Plan(), Plan::as_written()}) {
-            Exec exec = sums.graph(with_join).instantiate({.plan = plan});
-            const Graph next = sums.graph(with_join, 2);
+            Exec exec = sums.graph(1, with_join).instantiate({.plan = plan});
+            const Graph next = sums.graph(2, with_join);
             Exec fresh = next.instantiate({.plan = Plan::as_written()});
             const std::vector<std::uint32_t> expected = sums.run_of(fresh);
             CHECK(exec.update(next).updated());
             CHECK(sums.run_of(exec) == expected);
-            const Graph planned = sums.graph(with_join, 3);
+            const Graph planned = sums.graph(3, with_join);
             Exec other = planned.instantiate();
             const std::vector<std::uint32_t> then = sums.run_of(other);
             CHECK(then != expected);
@@ -201,12 +142,12 @@ TEST_CASE("an exec of a planned graph is updated to graphs that are planned, or 
 
 TEST_CASE("nodes of a planned exec are updated, enabled and applied by their handles", "[plan]") {
     const Sums sums(10);
-    Graph graph = sums.graph(true);
+    Graph graph = sums.graph();
     Exec exec = graph.instantiate();
     const auto nodes = graph.find(mix);
     for (std::size_t i = 0; i < 10; ++i)
         exec.update(nodes[i], cudag::arg<3>(static_cast<std::uint32_t>(2 + i)));
-    Exec expected = sums.graph(true, 2).instantiate();
+    Exec expected = sums.graph(2).instantiate();
     exec.disable(nodes[19]);
     exec.enable(nodes[19]);
     for (std::size_t i = 10; i < 20; ++i)
@@ -241,37 +182,21 @@ TEST_CASE("a captured graph and a built one update each other's planned execs", 
             }
         });
     };
-    Exec built = sums.graph(false).instantiate();
+    Exec built = sums.graph(1, false).instantiate();
     Exec recorded = captured(1).instantiate();
-    Exec expected = sums.graph(false, 2).instantiate();
+    Exec expected = sums.graph(2, false).instantiate();
     const std::vector<std::uint32_t> values = sums.run_of(expected);
     CHECK(built.update(captured(2)).updated());
     CHECK(sums.run_of(built) == values);
-    CHECK(recorded.update(sums.graph(false, 2)).updated());
+    CHECK(recorded.update(sums.graph(2, false)).updated());
     CHECK(sums.run_of(recorded) == values);
 }
 
 TEST_CASE("a captured graph keeps its edges until somebody asks for them", "[plan]") {
-    const Stream stream, other;
-    const auto record = [&] {
-        return cudag::capture(stream, [&](cudaStream_t s) {
-            cudag::Event first, second;
-            cudag::launch(s, {}, nothing);
-            first.record(s);
-            cudag::launch(s, {}, nothing);
-            second.record(s);
-            wait(other, first);
-            wait(other, second); // implies the first
-            cudag::launch(other, {}, nothing);
-            cudag::Event end;
-            end.record(other);
-            wait(s, end);
-        });
-    };
-    const Graph unread = record();
+    const Graph unread = captured_line_with_shortcut();
     const Exec exec = unread.instantiate();
     CHECK(exec.plan().edges_after() == exec.plan().edges_before());
-    const Graph asked = record();
+    const Graph asked = captured_line_with_shortcut();
     REQUIRE(asked.edge_count() == 3);
     const Exec planned = asked.instantiate();
     CHECK(planned.plan().edges_after() == 2);
@@ -331,21 +256,9 @@ TEST_CASE("an exec of a captured graph with edges of its own is updated from a p
 
 TEST_CASE("a captured graph that was moved into another one is planned before its exec is updated", "[plan]") {
     if (older_than(12090)) return;
-    const Stream stream, other;
-    const auto around = [&] {
+    const auto around = [] {
         GraphBuilder b;
-        b.child(cudag::capture(stream, [&](cudaStream_t s) {
-            cudag::Event first, second, end;
-            cudag::launch(s, {}, nothing);
-            first.record(s);
-            cudag::launch(s, {}, nothing);
-            second.record(s);
-            wait(other, first);
-            wait(other, second);
-            cudag::launch(other, {}, nothing);
-            end.record(other);
-            wait(s, end);
-        }));
+        b.child(captured_line_with_shortcut());
         return std::move(b).build();
     };
     const Graph graph = around();
@@ -356,26 +269,23 @@ TEST_CASE("a captured graph that was moved into another one is planned before it
 
 TEST_CASE("clones of planned graphs are planned, and give the same results", "[plan]") {
     const Sums sums(10);
-    std::optional<Graph> graph = sums.graph(true);
+    std::optional<Graph> graph = sums.graph();
     Exec exec = graph->instantiate();
     const std::vector<std::uint32_t> expected = sums.run_of(exec);
     const Graph clone = graph->clone();
     graph.reset();
-    write(sums.cells.span(), std::vector<std::uint32_t>(20));
     for (const Plan& plan : {Plan(), Plan::as_written(), Plan()}) {
         Exec of_clone = clone.instantiate({.plan = plan});
         CHECK(sums.run_of(of_clone) == expected);
         CHECK((of_clone.plan().kernels() != 0) == (plan == Plan() && !older_than(12080)));
-        write(sums.cells.span(), std::vector<std::uint32_t>(20));
     }
 }
 
 TEST_CASE("graphs inside child nodes are planned with the graph around them", "[plan]") {
     const Sums sums(10);
-    const Graph inner = sums.graph(true);
+    const Graph inner = sums.graph();
     Exec alone = inner.instantiate();
     const std::vector<std::uint32_t> expected = sums.run_of(alone);
-    write(sums.cells.span(), std::vector<std::uint32_t>(20));
     GraphBuilder b;
     const auto child = b.child(inner);
     b.kernel({}, nothing).after(child);
@@ -388,28 +298,26 @@ TEST_CASE("graphs inside child nodes are planned with the graph around them", "[
             REQUIRE(exec.plan().joins().size() == 1);
             CHECK_THAT(exec.plan().joins()[0].name, ContainsSubstring("\"meet\"") && ContainsSubstring("child"));
         }
-        exec.update(child, sums.graph(true));
+        exec.update(child, sums.graph());
         CHECK(sums.run_of(exec) == expected);
-        write(sums.cells.span(), std::vector<std::uint32_t>(20));
     }
 }
 
 TEST_CASE("a moved child is planned, and so is a body", "[plan]") {
     if (older_than(12090)) return;
     const Sums sums(10);
-    Exec alone = sums.graph(true).instantiate();
+    Exec alone = sums.graph().instantiate();
     const std::vector<std::uint32_t> expected = sums.run_of(alone);
-    write(sums.cells.span(), std::vector<std::uint32_t>(20));
     SECTION("moved") {
         GraphBuilder b;
-        b.child(sums.graph(true));
+        b.child(sums.graph());
         Exec exec = std::move(b).build().instantiate();
         CHECK(sums.run_of(exec) == expected);
         CHECK(exec.plan().kernels() == 1);
     }
     SECTION("body") {
         GraphBuilder b;
-        b.if_(b.condition(1), [&](GraphBuilder& body) { sums.write(body, true); });
+        b.if_(b.condition(1), [&](GraphBuilder& body) { sums.write(body); });
         Exec exec = std::move(b).build().instantiate();
         CHECK(sums.run_of(exec) == expected);
         CHECK(exec.plan().kernels() == 1);
@@ -440,16 +348,15 @@ TEST_CASE("a graph that begins and ends with many kernels gets an empty one befo
 TEST_CASE("a graph inside a child node has no empty kernels at its ends, and its updates bring none", "[plan]") {
     if (older_than(12080)) return;
     const Sums sums(10);
-    const Graph inner = sums.graph(true);
+    const Graph inner = sums.graph();
     Exec alone = inner.instantiate(); // planned with ends
     const std::vector<std::uint32_t> expected = sums.run_of(alone);
-    write(sums.cells.span(), std::vector<std::uint32_t>(20));
     GraphBuilder b;
     const auto child = b.child(inner);
     const Graph graph = std::move(b).build();
     Exec exec = graph.instantiate();
     CHECK(exec.plan().kernels() == 1);
-    const Graph next = sums.graph(true);
+    const Graph next = sums.graph();
     static_cast<void>(next.instantiate());
     exec.update(child, next);
     CHECK(sums.run_of(exec) == expected);
@@ -459,13 +366,13 @@ TEST_CASE("a graph inside a child node has no empty kernels at its ends, and its
 
 TEST_CASE("a graph that is laid on lanes gives the same results, and its execs are updated", "[plan][lanes]") {
     const Sums sums(10);
-    Exec written = sums.graph(true).instantiate({.plan = Plan::as_written()});
+    Exec written = sums.graph().instantiate({.plan = Plan::as_written()});
     const std::vector<std::uint32_t> expected = sums.run_of(written);
-    const Graph graph = sums.graph(true, 2);
+    const Graph graph = sums.graph(2);
     Exec other = graph.instantiate({.plan = Plan::as_written()});
     const std::vector<std::uint32_t> then = sums.run_of(other);
     for (const unsigned lanes : {1U, 2U, 3U, 7U, 10U, 100U}) {
-        const Graph first = sums.graph(true);
+        const Graph first = sums.graph();
         Exec exec = first.instantiate({.plan = {.lanes = lanes}});
         CHECK(exec.plan().lanes() == (lanes < 10 ? lanes : 0U));
         CHECK(first.edge_count() == 20);
@@ -481,7 +388,7 @@ TEST_CASE("a graph that is laid on lanes gives the same results, and its execs a
 
 TEST_CASE("one lane is a line in CUDA's graph", "[plan][lanes]") {
     const Sums sums(4);
-    const Graph graph = sums.graph(false);
+    const Graph graph = sums.graph(1, false);
     const Exec exec = graph.instantiate({.plan = {.lanes = 1}});
     CHECK(native_edges(graph.native()).size() == 7);
     CHECK(graph.edge_count() == 16);
@@ -591,7 +498,7 @@ TEST_CASE("a graph with memory nodes keeps the edges that were written", "[plan]
 TEST_CASE("a plan says what it has done", "[plan]") {
     if (older_than(12080)) return;
     const Sums sums(10);
-    const Graph graph = sums.graph(true);
+    const Graph graph = sums.graph();
     CHECK_THAT(to_string(graph.instantiate({.plan = without_ends}).plan()),
                ContainsSubstring("20 edges became 20, with 1 empty kernel") && ContainsSubstring("\"meet\"") &&
                    ContainsSubstring("10 nodes before 10: kernel"));

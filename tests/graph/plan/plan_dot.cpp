@@ -1,6 +1,6 @@
 // The Graphviz text of a plan: the edges that were written, and those that CUDA has.
 #include "cuda_version.hpp"
-#include "test.hpp"
+#include "plan_graphs.hpp"
 
 using cudag::Exec;
 using cudag::Graph;
@@ -9,32 +9,12 @@ using cudag::Plan;
 
 namespace {
 
-using Kernels = std::vector<cudag::KernelNode<>>;
-
-Kernels add_kernels(GraphBuilder& b, std::size_t count) {
-    Kernels nodes;
-    for (std::size_t i = 0; i < count; ++i)
-        nodes.push_back(b.kernel({}, nothing));
-    return nodes;
-}
-
-void add_join(GraphBuilder& b, std::size_t width) {
-    const Kernels before = add_kernels(b, width), after = add_kernels(b, width);
-    const auto join = b.join(before).label("meet");
-    for (const auto& node : after)
-        node.after(join);
-}
-
 constexpr const char* left_out = "[style=dashed, color=gray, fontcolor=gray];";
 
 } // namespace
 
 TEST_CASE("DOT text of an Exec has edges that were left out grey and dashed", "[plan][dot]") {
-    GraphBuilder b;
-    const Kernels k = add_kernels(b, 3);
-    k[1].after(k[0]);
-    k[2].after(k[0], k[1]);
-    const Graph graph = std::move(b).build();
+    const Graph graph = line_with_shortcut();
     const std::string written = graph.dot();
     CHECK_THAT(written, ContainsSubstring("n0 -> n2;\n") && !ContainsSubstring("gray"));
     const std::string dot = graph.instantiate().dot();
@@ -49,7 +29,7 @@ TEST_CASE("DOT text of an Exec has the plan's kernels as points, and the joins t
     if (older_than(12080)) return;
     GraphBuilder b;
     add_join(b, 10);
-    const Exec exec = std::move(b).build().instantiate({.plan = {.ends = false}});
+    const Exec exec = std::move(b).build().instantiate({.plan = without_ends});
     const std::string dot = exec.dot();
     CHECK_THAT(dot, ContainsSubstring("    k0 [shape=point];\n") && ContainsSubstring("    n9 -> k0;\n") &&
                         ContainsSubstring("    k0 -> n19;\n") && !ContainsSubstring("k1"));
@@ -66,7 +46,7 @@ TEST_CASE("DOT text of an Exec tells the kernels of graphs inside others apart",
     b.child(child);
     b.child(child);
     add_join(b, 10);
-    const std::string dot = std::move(b).build().instantiate({.plan = {.ends = false}}).dot();
+    const std::string dot = std::move(b).build().instantiate({.plan = without_ends}).dot();
     for (const char* kernel : {"k0 [shape=point]", "k1 [shape=point]", "k2 [shape=point]"}) {
         CAPTURE(kernel);
         CHECK(dot.find(kernel) != std::string::npos);

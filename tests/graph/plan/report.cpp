@@ -2,10 +2,9 @@
 #include <cudag/format.hpp>
 
 #include "cuda_version.hpp"
-#include "memory_nodes.hpp"
+#include "plan_graphs.hpp"
 
 #include <algorithm>
-#include <sstream>
 
 using cudag::Exec;
 using cudag::Graph;
@@ -13,41 +12,12 @@ using cudag::GraphBuilder;
 using cudag::JoinForm;
 using cudag::Plan;
 using cudag::PlanReport;
-using cudag::Stream;
 
 namespace {
 
-const Plan without_ends{.ends = false};
-
-using Kernels = std::vector<cudag::KernelNode<>>;
-
-Kernels add_kernels(GraphBuilder& b, std::size_t count) {
-    Kernels nodes;
-    for (std::size_t i = 0; i < count; ++i)
-        nodes.push_back(b.kernel({}, nothing));
-    return nodes;
-}
-
-/// So many kernels before a join as after it.
-void add_join(GraphBuilder& b, std::size_t width, const char* label) {
-    const Kernels before = add_kernels(b, width), after = add_kernels(b, width);
-    const auto join = b.join(before).label(label);
-    for (const auto& node : after)
-        node.after(join);
-}
-
 Graph joined(std::size_t width) {
     GraphBuilder b;
-    add_join(b, width, "meet");
-    return std::move(b).build();
-}
-
-/// Three kernels in a line, with an edge that others imply.
-Graph with_shortcut() {
-    GraphBuilder b;
-    const Kernels k = add_kernels(b, 3);
-    k[1].after(k[0]);
-    k[2].after(k[0], k[1]);
+    add_join(b, width);
     return std::move(b).build();
 }
 
@@ -178,12 +148,12 @@ TEST_CASE("a report says that events keep a join an empty node", "[plan][report]
 TEST_CASE("a report predicts more instantiation for more edges, and less for less", "[plan][report]") {
     if (!is_h200_kind()) return;
     CHECK(joined(3).instantiate().plan().gain()->instantiate == Approx(-1.5));
-    CHECK(to_string(with_shortcut().instantiate().plan()) ==
+    CHECK(to_string(line_with_shortcut().instantiate().plan()) ==
           "3 edges became 2\npredicted from what an H200 takes: instantiation about 0.5 us shorter");
 }
 
 TEST_CASE("a report of edges as they were written says what a plan would make of them", "[plan][report]") {
-    const Graph graph = with_shortcut();
+    const Graph graph = line_with_shortcut();
     const PlanReport plan = graph.instantiate({.plan = Plan::as_written()}).plan();
     CHECK(fmt::format("{}", plan) ==
           "3 edges, as they were written\nthe plan has these off: reduce, joins, ends; with them, 3 edges would be "
@@ -206,22 +176,7 @@ TEST_CASE("a report gives no advice where nothing would gain", "[plan][report]")
 }
 
 TEST_CASE("a report of a captured graph that was not planned says how it would be", "[plan][report]") {
-    const Stream stream, other;
-    const auto record = [&] {
-        return cudag::capture(stream, [&](cudaStream_t s) {
-            cudag::Event first, second, end;
-            cudag::launch(s, {}, nothing);
-            first.record(s);
-            cudag::launch(s, {}, nothing);
-            second.record(s);
-            cudag::check(cudaStreamWaitEvent(other.get(), first.get()));
-            cudag::check(cudaStreamWaitEvent(other.get(), second.get()));
-            cudag::launch(other, {}, nothing);
-            end.record(other);
-            cudag::check(cudaStreamWaitEvent(s, end.get()));
-        });
-    };
-    const Graph unread = record();
+    const Graph unread = captured_line_with_shortcut();
     const Exec exec = unread.instantiate();
     for (int i = 0; i < 2; ++i) { // to ask for the plan is to ask something
         const PlanReport plan = exec.plan();
@@ -231,7 +186,7 @@ TEST_CASE("a report of a captured graph that was not planned says how it would b
               "recorded: 3 edges would be 2 edges if something is asked of it before instantiate(), such as "
               "edge_count()");
     }
-    const Graph asked = record();
+    const Graph asked = captured_line_with_shortcut();
     REQUIRE(asked.edge_count() == 3);
     CHECK(asked.instantiate().plan().advice().empty());
 }
@@ -255,7 +210,7 @@ TEST_CASE("a report of a graph with memory nodes counts what it keeps, and says 
 TEST_CASE("a report of many joins names the first of them", "[plan][report]") {
     GraphBuilder b;
     for (int i = 0; i < 30; ++i)
-        add_join(b, 2, "meet");
+        add_join(b, 2);
     const PlanReport plan = std::move(b).build().instantiate({.plan = without_ends}).plan();
     CHECK(plan.joins().size() == 30);
     CHECK(count(to_string(plan), "\"meet\"") == 20);

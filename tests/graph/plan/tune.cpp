@@ -4,6 +4,7 @@
 #include "conditional_kernels.hpp"
 #include "cuda_version.hpp"
 #include "native.hpp"
+#include "plan_graphs.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -13,12 +14,10 @@
 #include <stdexcept>
 #include <thread>
 
-using cudag::DeviceBuffer;
 using cudag::Exec;
 using cudag::Graph;
 using cudag::GraphBuilder;
 using cudag::GraphError;
-using cudag::Node;
 using cudag::Plan;
 using cudag::Stream;
 using cudag::tune;
@@ -29,42 +28,6 @@ using cudag::TuneRow;
 namespace {
 
 using Plans = std::vector<Plan>;
-
-/// `width` cells are written by as many kernels, joined, and summed up by as many others, each from all of them.
-class Sums {
-  public:
-    explicit Sums(std::size_t width) : cells(device(std::vector<std::uint32_t>(2 * width))), width_(width) {}
-
-    [[nodiscard]] Graph graph(std::uint32_t salt = 1) const {
-        GraphBuilder b;
-        std::vector<Node> first;
-        Inputs all{.count = static_cast<unsigned>(width_), .cells = {}};
-        for (unsigned i = 0; i < width_; ++i) {
-            all.cells[i] = i;
-            first.push_back(b.kernel({}, mix, cells, i, Inputs{}, salt + i));
-        }
-        const auto meet = b.join(first);
-        for (unsigned i = 0; i < width_; ++i)
-            b.kernel({}, mix, cells, static_cast<unsigned>(width_) + i, all, salt).after(meet);
-        return std::move(b).build();
-    }
-    /// What the cells hold after a run.
-    [[nodiscard]] std::vector<std::uint32_t> run_of(Exec& exec) const {
-        write(cells.span(), std::vector<std::uint32_t>(2 * width_));
-        const Stream stream;
-        run(exec, stream);
-        return read(cells);
-    }
-    [[nodiscard]] std::vector<std::uint32_t> expected(std::uint32_t salt = 1) const {
-        Exec exec = graph(salt).instantiate({.plan = Plan::as_written()});
-        return run_of(exec);
-    }
-
-    DeviceBuffer<std::uint32_t> cells;
-
-  private:
-    std::size_t width_;
-};
 
 Graph graph_of(const std::function<void()>& task) {
     GraphBuilder b;
@@ -438,19 +401,8 @@ TEST_CASE("a tuned exec outlives its graph, and other execs of that serve on", "
 }
 
 TEST_CASE("tune reads a captured graph, and plans it", "[capture][tune]") {
-    const Stream stream, other;
-    const Graph graph = cudag::capture(stream, [&](cudaStream_t s) {
-        cudag::Event first, second, end;
-        cudag::launch(s, {}, nothing);
-        first.record(s);
-        cudag::launch(s, {}, nothing);
-        second.record(s);
-        cudag::check(cudaStreamWaitEvent(other.get(), first.get()));
-        cudag::check(cudaStreamWaitEvent(other.get(), second.get()));
-        cudag::launch(other, {}, nothing);
-        end.record(other);
-        cudag::check(cudaStreamWaitEvent(s, end.get()));
-    });
+    const Stream stream;
+    const Graph graph = captured_line_with_shortcut();
     Tuned tuned = tune(graph, stream, {.repetitions = 1});
     CHECK(tuned.report.rows()[0].edges == 2);
     CHECK(tuned.report.rows()[1].edges == 3);
