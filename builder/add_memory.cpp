@@ -148,7 +148,7 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
     const std::vector<std::uint32_t> from = ancestors(graph, options.after);
     if (!from.empty()) {
         settle_edges(graph, "alloc");
-        graph.write_edges(); // CUDA looks for memory to reuse along them
+        graph.edge_lists().write_needed(graph.native(), graph.natives()); // CUDA looks for memory to reuse along them
     }
     graph.reserve_node();
     graph.edge_lists().reserve_native(from.size());

@@ -18,8 +18,10 @@ namespace cudag {
 /// have equal plans. `Graph::edges()` are those that were written, whatever the plan is.
 ///
 /// A captured graph that nobody has asked anything of keeps its edges, unless it has many of them or lanes are asked
-/// for: to read it takes longer than it gains as a rule. So does a graph with memory nodes, where CUDA removes no
-/// edges.
+/// for: to read it takes longer than it gains as a rule.
+///
+/// CUDA removes no edges of a graph with memory nodes. It is planned once, by the plan that it is given first, and has
+/// no lanes; the edges that CUDA needs before an allocation stay, but for those that others imply by then.
 struct Plan {
     /// Leaves out edges that others imply. Edges that are not full stay, and imply none.
     bool reduce = true;

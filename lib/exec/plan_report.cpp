@@ -37,7 +37,7 @@ std::string_view why_no_kernel() {
                                           : "the empty kernel cannot be loaded on this device";
 }
 
-std::string reason_of(const JoinRecord& join) {
+std::string reason_of(const GraphState& graph, const JoinRecord& join) {
     const std::size_t product = std::size_t{join.before} * join.after;
     switch (join.reason) {
     case JoinReason::joins_nothing:
@@ -51,6 +51,7 @@ std::string reason_of(const JoinRecord& join) {
     case JoinReason::early_edges:
         return "edges that are not full lead to what comes after it, beside which CUDA takes no others";
     case JoinReason::kept_edges:
+        if (has_memory_nodes(graph)) return "CUDA had its edges before an allocation, and removes none then";
         return "edges to events, and to what comes after them, stay as they were written";
     case JoinReason::no_kernel:
         return fmt::format("{}{}", why_no_kernel(),
@@ -73,7 +74,7 @@ PlannedJoin describe(const GraphState& graph, const JoinRecord& join) {
             join.before,
             join.after,
             join.form,
-            reason_of(join)};
+            reason_of(graph, join)};
 }
 
 template <class Use>
@@ -138,12 +139,15 @@ OtherPlan plan_of(const GraphState& root, const Plan& plan) {
     return other;
 }
 
+/// Null where the edges of `graph` are as they were written.
+const detail::PlannedEdges* planned_in(const detail::ExecState& exec, const GraphState& graph) {
+    const auto found = std::ranges::find(exec.planned(), &graph, &detail::PlannedGraph::graph);
+    return found == exec.planned().end() ? nullptr : found->planned.get();
+}
+
 OtherPlan plan_in_force(const detail::ExecState& exec) {
     OtherPlan now;
-    for_each_graph(exec.source(), [&](const GraphState& graph) {
-        const auto found = std::ranges::find(exec.planned(), &graph, &detail::PlannedGraph::graph);
-        now.add(graph, found == exec.planned().end() ? nullptr : found->planned.get());
-    });
+    for_each_graph(exec.source(), [&](const GraphState& graph) { now.add(graph, planned_in(exec, graph)); });
     return now;
 }
 
@@ -179,22 +183,25 @@ void advise_plan(const detail::ExecState& exec, std::vector<std::string>& advice
 }
 
 /// CUDA removes no edges of graphs with memory nodes.
-void advise_memory(const GraphState& root, std::vector<std::string>& advice) {
+void advise_memory(const detail::ExecState& exec, std::vector<std::string>& advice) {
     std::size_t implied = 0, joins = 0;
-    for_each_graph(root, [&](const GraphState& graph) {
+    for_each_graph(exec.source(), [&](const GraphState& graph) {
         if (!has_memory_nodes(graph)) return;
-        const std::vector<bool> found = detail::find_implied(graph.nodes().size(), graph.edges());
+        const detail::PlannedEdges* const planned = planned_in(exec, graph);
+        const std::vector<detail::EdgeRecord>& edges = planned == nullptr ? graph.edges() : planned->edges;
+        const std::size_t nodes = graph.nodes().size() + (planned == nullptr ? 0 : planned->kernels);
+        const std::vector<bool> found = detail::find_implied(nodes, edges);
         implied += static_cast<std::size_t>(std::ranges::count(found, true));
-        if (!graph.special().joins) return;
-        const detail::EdgeGroups incoming(graph.nodes().size(), graph.edges(), &detail::EdgeRecord::to);
-        const detail::EdgeGroups outgoing(graph.nodes().size(), graph.edges(), &detail::EdgeRecord::from);
-        for (std::size_t i = 0; i < graph.nodes().size(); ++i)
+        if (planned != nullptr || !graph.special().joins) return;
+        const detail::EdgeGroups incoming(nodes, edges, &detail::EdgeRecord::to);
+        const detail::EdgeGroups outgoing(nodes, edges, &detail::EdgeRecord::from);
+        for (std::size_t i = 0; i < nodes; ++i)
             joins += graph.nodes()[i].kind == NodeKind::empty && incoming.first[i + 1] - incoming.first[i] > 1 &&
                              outgoing.first[i + 1] - outgoing.first[i] > 1
                          ? 1
                          : 0;
     });
-    constexpr std::string_view why = "graphs with memory nodes are not planned, for CUDA removes no edges of them";
+    constexpr std::string_view why = "CUDA removes no edges of graphs with memory nodes";
     if (implied != 0)
         advice.push_back(fmt::format("{}: leave out, where it is written, {} others imply", why,
                                      implied == 1 ? "1 edge that" : fmt::format("{} edges that", implied)));
@@ -206,11 +213,12 @@ void advise_memory(const GraphState& root, std::vector<std::string>& advice) {
 /// Joins that had to stay empty nodes.
 void advise_nodes(const detail::ExecState& exec, const std::optional<detail::JoinGains>& gains,
                   std::vector<std::string>& advice) {
-    const auto add = [&](JoinReason reason, std::string_view remedy) {
+    const auto add = [&](JoinReason reason, bool with_memory, std::string_view remedy) {
         std::size_t joins = 0;
         double around = 0;
         for (const detail::PlannedGraph& each : exec.planned())
             for (const JoinRecord& join : each.planned->joins) {
+                if (has_memory_nodes(*each.graph) != with_memory) continue;
                 if (join.form != JoinForm::node || join.reason != reason || join.before < 2 || join.after < 2) continue;
                 ++joins;
                 around += join.before + join.after;
@@ -224,10 +232,12 @@ void advise_nodes(const detail::ExecState& exec, const std::optional<detail::Joi
                                                 : fmt::format("{} joins as empty nodes cost", joins),
                                      cost, remedy));
     };
-    add(JoinReason::kept_edges,
+    add(JoinReason::kept_edges, false,
         "events come after them, or what waits for events does; let kernels come after the join, "
         "and events after those");
-    add(JoinReason::no_kernel, fmt::format("{}, which would be quicker", why_no_kernel()));
+    add(JoinReason::kept_edges, true, "an allocation comes after them in the program; allocate before them");
+    for (const bool with_memory : {false, true})
+        add(JoinReason::no_kernel, with_memory, fmt::format("{}, which would be quicker", why_no_kernel()));
 }
 
 std::string microseconds(double value) {
@@ -292,7 +302,7 @@ PlanReport Exec::plan() const {
     if (gains) gain.instantiate = gains->edge_instantiate * (static_cast<double>(before) - static_cast<double>(after));
     std::vector<std::string> advice;
     advise_plan(exec, advice);
-    advise_memory(exec.source(), advice);
+    advise_memory(exec, advice);
     advise_nodes(exec, gains, advice);
     return {exec.options().plan,
             before,

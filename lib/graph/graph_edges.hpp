@@ -3,6 +3,7 @@
 
 #include "native_edges.hpp"
 #include "plan/edges.hpp"
+#include "plan/growing_reduction.hpp"
 #include "plan/joins.hpp"
 
 #include <cudag/plan.hpp>
@@ -29,11 +30,12 @@ class GraphEdges {
         logical_.reserve(more);
         native_.reserve(more);
     }
-    /// A full edge that CUDA has already; all others must have been written, and there must be room.
+    /// A full edge that CUDA has already, and all others that it is to have; there must be room.
     void add_native(std::uint32_t from, std::uint32_t to) noexcept {
+        const bool all_written = written_ == logical_.size();
         native_.note({from, to});
         logical_.add_settled(from, to);
-        ++written_;
+        if (all_written) ++written_;
     }
     /// Edges that CUDA has already; there must be room.
     void add_native(const std::vector<EdgeRecord>& edges) noexcept {
@@ -50,30 +52,33 @@ class GraphEdges {
         logical_ = Edges(std::move(edges));
         written_ = logical_.size();
         planned_to_ = nothing;
+        forget_needed();
     }
     /// Merges repeated edges of `nodes` nodes, keeping the first of each.
     void merge(std::size_t nodes) {
         const std::size_t before = logical_.size();
         logical_.merge(nodes);
-        if (logical_.size() != before) written_ = 0;
         planned_to_ = nothing;
+        if (logical_.size() == before) return;
+        written_ = 0;
+        forget_needed();
     }
     void forget_nodes(std::uint32_t first) {
         logical_.forget_nodes(first);
         native_.forget_nodes(first);
         written_ = 0;
         planned_to_ = nothing;
+        forget_needed();
     }
-    /// Gives CUDA all that it lacks, as they are; repeated ones must have been merged. Throws GraphError, and can then
-    /// be called again.
-    void write(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
-        native_.become(logical_.list(), written_, graph, nodes);
-        written_ = logical_.size();
-    }
+    /// Gives CUDA those that it lacks, but for those that others imply by now; repeated ones must have been merged.
+    /// Throws GraphError, and can then be called again.
+    void write_needed(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes);
+    /// Those that CUDA has.
+    [[nodiscard]] const std::vector<EdgeRecord>& native() const noexcept { return native_.list(); }
 
-    /// Whether CUDA's edges follow `plan`.
+    /// Whether CUDA's edges follow `plan`, or must stay as they are.
     [[nodiscard]] bool follow(const Plan& plan) const noexcept {
-        return planned_to_ == logical_.size() && plan == plan_;
+        return planned_to_ == logical_.size() && (is_fixed_ || plan == plan_);
     }
     /// The last one that they were to follow.
     [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
@@ -84,20 +89,27 @@ class GraphEdges {
     /// CUDA's nodes of the kernels that the plan has added.
     [[nodiscard]] const std::vector<cudaGraphNode_t>& kernels() const noexcept { return kernels_; }
     [[nodiscard]] std::vector<cudaGraphNode_t>& kernels() noexcept { return kernels_; }
-    /// Gives CUDA the edges of `planned`, or where that is null, those that were written, and takes away the others.
-    /// `nodes` are CUDA's nodes and `kernels()`. Throws GraphError, and can then be called again.
-    void become(const Plan& plan, std::shared_ptr<const PlannedEdges> planned, cudaGraph_t graph,
-                std::span<const cudaGraphNode_t> nodes) {
+    /// They are to follow `plan`, which makes `planned` of them; nothing if they are best as they were written.
+    void plan_by(const Plan& plan, std::shared_ptr<const PlannedEdges> planned) {
+        if (planned != nullptr || planned_ != nullptr) written_ = 0;
         planned_to_ = nothing;
-        const std::size_t same = planned == nullptr && planned_ == nullptr ? written_ : 0;
-        planned_ = std::move(planned);
-        native_.become(planned_ ? planned_->edges : logical_.list(), same, graph, nodes);
-        written_ = planned_ ? 0 : logical_.size();
         plan_ = plan;
+        planned_ = std::move(planned);
+    }
+    /// Gives CUDA those that are planned, and takes away the others. `nodes` are CUDA's nodes and `kernels()`. Throws
+    /// GraphError, and can then be called again.
+    void become_planned(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
+        native_.become(planned_ ? planned_->edges : logical_.list(), written_, graph, nodes);
+        if (planned_ == nullptr) written_ = logical_.size();
         planned_to_ = logical_.size();
     }
     /// What was planned may not be what would be now.
-    void unplan() noexcept { planned_to_ = nothing; }
+    void unplan() noexcept {
+        if (!is_fixed_) planned_to_ = nothing;
+    }
+    /// What is planned stays, whatever the next plan is: CUDA removes no edges of this graph.
+    void fix() noexcept { is_fixed_ = true; }
+    [[nodiscard]] bool is_fixed() const noexcept { return is_fixed_; }
     /// CUDA has removed the kernels from `first` on, of a graph of `nodes` nodes.
     void forget_kernels(std::size_t nodes, std::size_t first) noexcept {
         native_.forget_nodes(static_cast<std::uint32_t>(nodes + first));
@@ -105,13 +117,22 @@ class GraphEdges {
     }
 
   private:
+    void forget_needed() noexcept {
+        reduction_.clear();
+        native_known_ = 0;
+    }
+
     Edges logical_;
     NativeEdges native_;
     std::size_t written_ = 0; ///< how many of the first of `logical_` are the first of `native_`
 
+    GrowingReduction reduction_;   ///< of the edges that `write_needed` has seen
+    std::size_t native_known_ = 0; ///< how many CUDA had then
+
     static constexpr std::size_t nothing = std::numeric_limits<std::size_t>::max();
     Plan plan_;
     std::size_t planned_to_ = nothing; ///< how many edges the plan was made for that CUDA's edges follow
+    bool is_fixed_ = false;
     std::shared_ptr<const PlannedEdges> planned_;
     std::vector<cudaGraphNode_t> kernels_;
 };

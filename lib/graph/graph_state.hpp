@@ -156,8 +156,6 @@ class GraphState : public GraphIdentity, public GraphTree {
     /// that they followed last: needed before it instantiates, clones or shows the graph. Throws GraphError, and can
     /// then be called again.
     void complete_native(const Plan* plan = nullptr);
-    /// Gives CUDA the edges that it lacks, as they are; repeated ones must have been merged. Throws like that.
-    void write_edges() { edges_.write(native_, table_.natives()); }
     /// This state no longer destroys CUDA's graph.
     void give_up_native() noexcept { owns_native_ = false; }
     /// Takes the handles of a clone for its own.

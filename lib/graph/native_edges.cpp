@@ -90,14 +90,17 @@ void NativeEdges::become(std::span<const EdgeRecord> wanted, std::size_t same, c
     const auto differ = std::mismatch(list_.begin() + offset, list_.end(), wanted.begin() + offset, wanted.end());
     same = static_cast<std::size_t>(differ.first - list_.begin());
     const std::span rest = wanted.subspan(same);
-    if (same == list_.size()) { // the usual case: CUDA has the first of them
-        add(rest, graph, nodes);
-    } else {
-        const Changes changes = changes_between(std::span(list_).subspan(same), rest);
-        remove(changes.removed, graph, nodes);
-        add(changes.added, graph, nodes);
-        list_.assign(wanted.begin(), wanted.end()); // so that the next call is quick
-    }
+    if (same == list_.size()) return extend(rest, graph, nodes); // the usual case: CUDA has the first of them
+
+    const Changes changes = changes_between(std::span(list_).subspan(same), rest);
+    remove(changes.removed, graph, nodes);
+    add(changes.added, graph, nodes);
+    list_.assign(wanted.begin(), wanted.end()); // so that the next call is quick
+    if (have_sinks_moved_) order_sinks(graph, nodes);
+}
+
+void NativeEdges::extend(std::span<const EdgeRecord> more, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
+    add(more, graph, nodes);
     if (have_sinks_moved_) order_sinks(graph, nodes);
 }
 
@@ -130,14 +133,14 @@ void NativeEdges::add(std::span<const EdgeRecord> edges, cudaGraph_t graph, std:
 }
 
 void NativeEdges::remove(std::span<const EdgeRecord> edges, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
-    have_sinks_moved_ = true;
+    have_sinks_moved_ = have_sinks_moved_ || !edges.empty();
     while (!edges.empty()) {
         const NativePairs pairs(edges, nodes);
+        std::vector<EdgeRecord> gone(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(pairs.size()));
+        std::sort(gone.begin(), gone.end(), precedes);
         checked<GraphError>(
             compat::graph_remove_dependencies(graph, pairs.from(), pairs.to(), pairs.data(), pairs.size()),
             "cudaGraphRemoveDependencies");
-        std::vector<EdgeRecord> gone(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(pairs.size()));
-        std::sort(gone.begin(), gone.end(), precedes);
         std::erase_if(list_, [&](const EdgeRecord& edge) {
             return std::binary_search(gone.begin(), gone.end(), edge, precedes);
         });

@@ -39,6 +39,8 @@ class NativeEdges {
     /// `graph`, by number. Throws GraphError, and can then be called again.
     void become(std::span<const EdgeRecord> wanted, std::size_t same, cudaGraph_t graph,
                 std::span<const cudaGraphNode_t> nodes);
+    /// The same, of what it has and `more`, which it has not.
+    void extend(std::span<const EdgeRecord> more, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes);
 
   private:
     void add(std::span<const EdgeRecord> edges, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes);

@@ -11,10 +11,12 @@
 #include "plan/ends.hpp"
 #include "plan/outline.hpp"
 #include "plan/plan.hpp"
+#include "plan/reduction.hpp"
 
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -26,15 +28,19 @@ bool is_event(NodeKind kind) {
     return kind == NodeKind::record_event || kind == NodeKind::wait_event;
 }
 
+void keep_all_to(std::uint32_t node, PlanInput& input) {
+    if (input.keeps_all.empty()) input.keeps_all.resize(input.nodes);
+    input.keeps_all[node] = true;
+}
+
+bool is_at_event(const GraphState& graph, const EdgeRecord& edge) {
+    return is_event(graph.nodes()[edge.from].kind) || is_event(graph.nodes()[edge.to].kind);
+}
+
 /// Edges to events that a library may have captured, and to what waits for them, are not for cudag to change.
 void keep_edges_of_events(const GraphState& graph, PlanInput& input) {
-    const auto keep = [&](std::uint32_t node) {
-        if (input.keeps_all.empty()) input.keeps_all.resize(input.nodes);
-        input.keeps_all[node] = true;
-    };
-    const std::vector<NodeRecord>& nodes = graph.nodes();
     for (const EdgeRecord& edge : input.edges)
-        if (is_event(nodes[edge.from].kind) || is_event(nodes[edge.to].kind)) keep(edge.to);
+        if (is_at_event(graph, edge)) keep_all_to(edge.to, input);
 }
 
 struct DeviceRules {
@@ -68,8 +74,22 @@ const DeviceRules& device_rules() {
     return rules;
 }
 
-PlanInput input_of(const GraphState& graph, bool has_many_ends, bool wants_lanes) {
-    PlanInput input{graph.natives().size(), graph.edges(), {}, {}, {}, device_rules().joins};
+/// Those that CUDA has, and then the others.
+std::vector<EdgeRecord> native_first(const std::vector<EdgeRecord>& native, const std::vector<EdgeRecord>& all) {
+    const auto precedes = [](const EdgeRecord& a, const EdgeRecord& b) {
+        return std::tie(a.to, a.from) < std::tie(b.to, b.from);
+    };
+    std::vector<EdgeRecord> sorted = native;
+    std::sort(sorted.begin(), sorted.end(), precedes);
+    std::vector<EdgeRecord> edges = native;
+    for (const EdgeRecord& edge : all)
+        if (!std::binary_search(sorted.begin(), sorted.end(), edge, precedes)) edges.push_back(edge);
+    return edges;
+}
+
+PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges, bool has_many_ends,
+                   bool wants_lanes) {
+    PlanInput input{graph.natives().size(), edges, {}, {}, {}, device_rules().joins};
     if (has_many_ends && is_only_device()) {
         input.is_kernel.resize(input.nodes);
         for (std::size_t node = 0; node < input.nodes; ++node)
@@ -134,10 +154,45 @@ bool can_load_kernel() {
     }
 }
 
+std::optional<PlannedEdges> planned_by(const Plan& plan, PlanInput&& input) {
+    std::optional<PlannedEdges> planned = plan_edges(input, plan);
+    if (planned && planned->kernels != 0 && !can_load_kernel()) {
+        input.rules.kernels = false;
+        planned = plan_edges(input, plan);
+    }
+    return planned;
+}
+
+/// CUDA removes no edges of such a graph: what leads to nodes to which it has edges stays as it is.
+std::optional<PlannedEdges> planned_with_memory(const GraphState& graph, const Plan& plan, bool has_many_ends) {
+    const std::vector<EdgeRecord>& native = graph.edge_lists().native();
+    const std::vector<EdgeRecord>& written = graph.edges();
+    const PlanInput all = input_of(graph, written, false, false);
+    const std::vector<EdgeRecord> edges =
+        native_first(native, plan.reduce ? reduced(all.nodes, written, all.keeps_all) : written);
+    PlanInput input = input_of(graph, edges, has_many_ends, false);
+    for (const EdgeRecord& edge : native)
+        keep_all_to(edge.to, input);
+    Plan rest = plan;
+    rest.reduce = false;
+    rest.lanes = 0;
+    rest.durations.clear();
+    std::optional<PlannedEdges> planned = planned_by(rest, std::move(input));
+    if (planned) planned->edges = native_first(native, planned->edges);
+    if (!planned && edges != written) planned = PlannedEdges{edges};
+    return planned;
+}
+
+std::shared_ptr<const PlannedEdges> shared(std::optional<PlannedEdges>&& planned) {
+    return planned ? std::make_shared<const PlannedEdges>(std::move(*planned)) : nullptr;
+}
+
 } // namespace
 
 std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const Plan& plan) {
-    if (plan == Plan::as_written() || has_memory_nodes(graph)) return nullptr;
+    if (graph.edge_lists().is_fixed()) return graph.edge_lists().planned();
+    const bool has_memory = has_memory_nodes(graph);
+    if (plan == Plan::as_written() && !has_memory) return nullptr;
     const bool are_of_another = graph.parent() != nullptr || plan.durations.size() != graph.natives().size();
     if (!plan.durations.empty() && are_of_another) {
         Plan rest = plan;
@@ -151,13 +206,8 @@ std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const
     const bool wants_lanes =
         plan.wants_lanes() && (outline.first_nodes > 1 || outline.last_nodes > 1 || outline.has_meeting);
     if (!graph.special().joins && !outline.has_meeting && !has_many_ends && !wants_lanes) return nullptr;
-    PlanInput input = input_of(graph, has_many_ends, wants_lanes);
-    std::optional<PlannedEdges> planned = plan_edges(input, plan);
-    if (planned && planned->kernels != 0 && !can_load_kernel()) {
-        input.rules.kernels = false;
-        planned = plan_edges(input, plan);
-    }
-    return planned ? std::make_shared<const PlannedEdges>(std::move(*planned)) : nullptr;
+    if (has_memory) return shared(planned_with_memory(graph, plan, has_many_ends));
+    return shared(planned_by(plan, input_of(graph, graph.edges(), has_many_ends, wants_lanes)));
 }
 
 namespace {
@@ -213,13 +263,15 @@ void follow_plan(GraphState& graph, const Plan& plan) {
         graph.read_all();
     }
     GraphEdges& edges = graph.edge_lists();
-    std::shared_ptr<const PlannedEdges> planned = planned_edges(graph, plan);
+    edges.plan_by(plan, planned_edges(graph, plan));
+    if (has_memory_nodes(graph)) edges.fix();
+    const PlannedEdges* const planned = edges.planned().get();
     if (edges.kernels().empty() && (planned == nullptr || planned->kernels == 0)) // as a rule
-        return edges.become(plan, std::move(planned), graph.native(), graph.natives());
-    have_kernels(graph, planned.get());
+        return edges.become_planned(graph.native(), graph.natives());
+    have_kernels(graph, planned);
     std::vector<cudaGraphNode_t> nodes = graph.natives();
     nodes.insert(nodes.end(), edges.kernels().begin(), edges.kernels().end());
-    edges.become(plan, std::move(planned), graph.native(), nodes);
+    edges.become_planned(graph.native(), nodes);
 }
 
 } // namespace cudag::detail

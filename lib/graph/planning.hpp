@@ -13,13 +13,12 @@ namespace cudag::detail {
 class GraphState;
 
 /// What `plan` makes of the edges of `graph`, not of those inside it, if it changes them; null if they are best as they
-/// are, or the graph has memory nodes. Throws GraphError.
+/// are. Of a graph with memory nodes, of which CUDA removes no edges, those that it has stay, and where a plan was
+/// followed, that plan. Throws GraphError.
 [[nodiscard]] std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const Plan& plan);
 
-/// Makes CUDA's edges of `graph`, not of those inside it, follow `plan`. Those of a graph with memory nodes stay as
-/// they were written: CUDA removes none there, so that a captured one could not be planned as a built one is. So do
-/// those of a captured graph that nobody has asked anything of, unless it has many. Throws GraphError, and can then be
-/// called again.
+/// Makes CUDA's edges of `graph`, not of those inside it, follow `plan`. Those of a captured graph that nobody has
+/// asked anything of stay as they were recorded, unless it has many. Throws GraphError, and can then be called again.
 void follow_plan(GraphState& graph, const Plan& plan);
 
 /// A graph of which a plan has made other edges than those that were written.

@@ -56,7 +56,7 @@ class Joiner {
                 return std::ranges::any_of(to, [&](std::uint32_t item) { return is(edges[item].to); });
             };
             const auto [form, reason] =
-                any_to([&](std::uint32_t one) { return keeps_all(one); })
+                keeps_all(node) || any_to([&](std::uint32_t one) { return keeps_all(one); })
                     ? Choice{JoinForm::node, JoinReason::kept_edges}
                     : choose(from.size(), to.size(), any_to([&](std::uint32_t one) { return meets_early[one]; }));
             planned_.joins.push_back({node, size_of(from), size_of(to), form, reason});

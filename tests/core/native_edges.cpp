@@ -1,5 +1,6 @@
 // What CUDA is given of the edges that a graph is written with.
 #include "graph/native_edges.hpp"
+#include "graph/graph_edges.hpp"
 
 #include "catch.hpp"
 #include "cuda_edges.hpp"
@@ -12,6 +13,7 @@
 
 using cudag::EdgeKind;
 using cudag::detail::EdgeRecord;
+using cudag::detail::GraphEdges;
 using cudag::detail::NativeEdges;
 using List = std::vector<EdgeRecord>;
 
@@ -141,4 +143,36 @@ TEST_CASE("a graph that had other nodes updates execs of one that had not") {
     cuda.remove_last(edges);
     edges.become(wanted, 3, cuda.graph, cuda.nodes);
     CHECK(is_like_new(cuda, wanted));
+}
+
+TEST_CASE("of edges that are written early CUDA gets those that no others imply, and those that it refused again") {
+    Native cuda(4);
+    GraphEdges edges;
+    const auto add = [&](const List& list) {
+        for (const EdgeRecord& edge : list)
+            edges.logical().add(edge);
+    };
+    add({{0, 1}, {0, 2}, {1, 2}});
+    edges.write_needed(cuda.graph, cuda.nodes);
+    CHECK(cuda.edges() == List{{0, 1}, {1, 2}});
+    add({{0, 3}, {1, 3, EdgeKind::programmatic}});
+    CHECK_THROWS_AS(edges.write_needed(cuda.graph, cuda.nodes), cudag::GraphError); // not between empty nodes
+    edges.logical().take_back(4);
+    add({{2, 3}});
+    edges.write_needed(cuda.graph, cuda.nodes);
+    CHECK(cuda.edges() == List{{0, 1}, {1, 2}, {0, 3}, {2, 3}});
+    CHECK(edges.native() == List{{0, 1}, {1, 2}, {0, 3}, {2, 3}});
+}
+
+TEST_CASE("edges that CUDA has recorded are not written early again") {
+    Native cuda(4);
+    GraphEdges edges;
+    edges.logical().add({0, 1});
+    edges.write_needed(cuda.graph, cuda.nodes);
+    REQUIRE(add_dependencies(cuda.graph, &cuda.nodes[1], &cuda.nodes[2], nullptr, 1) == cudaSuccess);
+    edges.reserve_native(1);
+    edges.add_native(1, 2);
+    edges.logical().add({2, 3});
+    edges.write_needed(cuda.graph, cuda.nodes);
+    CHECK(cuda.edges() == List{{0, 1}, {1, 2}, {2, 3}});
 }

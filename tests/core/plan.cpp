@@ -2,6 +2,7 @@
 #include "plan/plan.hpp"
 
 #include "plan/edge_groups.hpp"
+#include "plan/growing_reduction.hpp"
 #include "plan/outline.hpp"
 #include "plan/reduction.hpp"
 #include "plan/topological_order.hpp"
@@ -141,6 +142,53 @@ TEST_CASE("a reduction removes the edges that others imply, all of them, and not
     CHECK(removed > seeds);
 }
 
+TEST_CASE("a reduction of a graph that grows leaves out of each part what is implied by then, and nothing else") {
+    std::size_t removed = 0;
+    const auto problem_of = [&removed](const RandomGraph& graph, Random random) -> std::string {
+        GrowingReduction reduction;
+        std::vector<EdgeRecord> known, kept;
+        while (known.size() < graph.edges.size()) {
+            const std::size_t first = known.size();
+            const std::size_t size = first + 1 + random.below(graph.edges.size() - first);
+            known.assign(graph.edges.begin(), graph.edges.begin() + static_cast<std::ptrdiff_t>(size));
+            const std::vector<bool> implied = reduction.add(graph.nodes, known);
+            if (implied.size() != known.size() - first || reduction.size() != known.size())
+                return "not all are told of";
+            const std::vector<std::uint64_t> before = nodes_before(graph.nodes, known);
+            for (std::size_t i = first; i < known.size(); ++i) {
+                const EdgeRecord& edge = known[i];
+                const bool expected =
+                    edge.kind == EdgeKind::full && std::ranges::any_of(known, [&](const EdgeRecord& other) {
+                        return other.kind == EdgeKind::full && other.to == edge.to &&
+                               (before[other.from] >> edge.from & 1) != 0;
+                    });
+                if (implied[i - first] != expected) return "an edge is wrong";
+                if (!expected) kept.push_back(edge);
+            }
+            if (nodes_before(graph.nodes, kept) != before) return "the order is another one";
+        }
+        removed += graph.edges.size() - kept.size();
+        return "";
+    };
+    const unsigned long seeds = seed_count() / 10;
+    for (unsigned long seed = 0; seed < seeds; ++seed)
+        if (const std::string problem = problem_of(RandomGraph(seed), Random(seed)); !problem.empty())
+            FAIL("seed " << seed << ": " << problem);
+    CHECK(removed > seeds);
+}
+
+TEST_CASE("a reduction of a graph that grows looks back so far and no further") {
+    for (const std::uint32_t steps : {1U, 100U, 4000U, 4200U}) {
+        std::vector<EdgeRecord> edges;
+        for (std::uint32_t node = 0; node <= steps; ++node)
+            edges.push_back({node, node + 1});
+        GrowingReduction reduction;
+        CHECK(reduction.add(steps + 2, edges) == std::vector<bool>(edges.size()));
+        edges.push_back({0, steps + 1});
+        CHECK(reduction.add(steps + 2, edges) == std::vector<bool>{steps < GrowingReduction::most_steps});
+    }
+}
+
 TEST_CASE("a plan says of the nodes what the edges say, whatever joins become") {
     std::size_t kernels = 0, replaced = 0, blocks = 0, ends = 0, nodes_left = 0;
     const auto problem_of = [&](const RandomGraph& graph, const JoinRules& rules) -> std::string {
@@ -231,6 +279,16 @@ TEST_CASE("a plan leaves a line, a tree and what branches as they are") {
     CHECK_FALSE(plan_edges({5, tree, {}, {}, {}, {kernels_always}}));
     const std::vector<EdgeRecord> diamond{{0, 1}, {0, 2}, {1, 3}, {2, 3}};
     CHECK_FALSE(plan_edges({4, diamond, {}, {}, {}, {kernels_always}}));
+}
+
+TEST_CASE("a join whose own edges are kept stays an empty node") {
+    const std::vector<EdgeRecord> edges{{0, 2}, {1, 2}, {2, 3}, {2, 4}};
+    const std::vector<bool> is_join{false, false, true, false, false};
+    const JoinRules rules{kernels_always, true};
+    REQUIRE(plan_edges({5, edges, is_join, {}, {}, rules})->joins[0].form == JoinForm::kernel);
+    const auto planned = plan_edges({5, edges, is_join, {false, false, true, false, false}, {}, rules});
+    CHECK(planned->joins == std::vector{JoinRecord{2, 2, 2, JoinForm::node, JoinReason::kept_edges}});
+    CHECK(planned->edges == edges);
 }
 
 TEST_CASE("edges to nodes that keep theirs are neither removed nor led through a kernel") {

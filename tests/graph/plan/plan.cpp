@@ -481,20 +481,6 @@ TEST_CASE("graphs inside child nodes are laid on lanes too, but not by durations
     CHECK(exec.plan().edges_after() == 2);
 }
 
-TEST_CASE("a graph with memory nodes keeps the edges that were written", "[plan]") {
-    GraphBuilder b;
-    const Kernels k = add_kernels(b, 3);
-    k[1].after(k[0]);
-    k[2].after(k[0], k[1]);
-    const auto memory = b.alloc<int>(16, {.after = {k[2]}});
-    b.free(memory).after(memory, k[0]);
-    const Graph graph = std::move(b).build();
-    Exec exec = graph.instantiate();
-    CHECK(exec.plan().edges_after() == 6);
-    CHECK(native_edges(graph.native()).size() == 6);
-    run(exec, Stream());
-}
-
 TEST_CASE("a plan says what it has done", "[plan]") {
     if (older_than(12080)) return;
     const Sums sums(10);

@@ -191,22 +191,6 @@ TEST_CASE("a report of a captured graph that was not planned says how it would b
     CHECK(asked.instantiate().plan().advice().empty());
 }
 
-TEST_CASE("a report of a graph with memory nodes counts what it keeps, and says why", "[plan][report]") {
-    GraphBuilder b;
-    const Kernels k = add_kernels(b, 3);
-    k[1].after(k[0]);
-    k[2].after(k[0], k[1]);
-    const auto memory = b.alloc<int>(16, {.after = {k[2]}});
-    b.free(memory).after(memory, k[0]);
-    add_join(b, 2, "slow");
-    const PlanReport plan = std::move(b).build().instantiate().plan();
-    REQUIRE(plan.advice().size() == 2);
-    CHECK(plan.advice()[0] == "graphs with memory nodes are not planned, for CUDA removes no edges of them: leave out, "
-                              "where it is written, 2 edges that others imply");
-    CHECK(plan.advice()[1] == "graphs with memory nodes are not planned, for CUDA removes no edges of them: 1 join is "
-                              "there an empty node, which is slow; write edges, or a kernel, instead");
-}
-
 TEST_CASE("a report of many joins names the first of them", "[plan][report]") {
     GraphBuilder b;
     for (int i = 0; i < 30; ++i)
