@@ -1,6 +1,8 @@
 // Transitive reduction of a graph that grows, where edges cannot be taken away again.
 #include "growing_reduction.hpp"
 
+#include "lists/growth.hpp"
+
 #include <algorithm>
 #include <limits>
 
@@ -45,7 +47,7 @@ std::vector<bool> GrowingReduction::add(std::size_t nodes, const std::vector<Edg
 }
 
 void GrowingReduction::link(const std::vector<EdgeRecord>& edges) {
-    next_.reserve(edges.size());
+    reserve_more(next_, edges.size() - next_.size());
     for (auto i = static_cast<std::uint32_t>(next_.size()); i < edges.size(); ++i) {
         const EdgeRecord& edge = edges[i];
         are_forward_ = are_forward_ && edge.from < edge.to;
