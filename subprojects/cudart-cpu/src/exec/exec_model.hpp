@@ -22,7 +22,7 @@ struct ExecShape {
     std::vector<cudaGraphNode_t> sources; // ascending: handles are numbered as they are made
     Adjacency dependencies;               // in the order in which they were added
     Adjacency dependents;
-    std::vector<std::uint32_t> sinks; // as sinks_of() has them
+    std::vector<std::uint32_t> sinks;                 // as sinks_of() has them
     std::vector<std::vector<cudaGraphEdgeData>> data; // of the edges to the dependencies, at the same places
 };
 
