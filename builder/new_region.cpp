@@ -255,6 +255,7 @@ CapturedNode NewRegion::describe() {
         line_.push_back(join); // it goes, too, if what follows fails
         graph_.append(join, {NodeKind::empty, std::monostate(), {}, location_});
     }
+    note_front(graph_.edge_lists(), graph_.natives(), state_->last_front());
     const auto count = static_cast<std::uint32_t>(graph_.nodes().size()) - first_;
     std::vector<bool> has_before(count);
     std::vector<bool> has_after(count);

@@ -302,7 +302,8 @@ cudaGraph_t CaptureState::end() {
     if (ended_)
         refuse<CaptureError>("the capture has ended already: finish() is called once", subject(call),
                              cudaErrorIllegalState);
-    if (status() == CaptureStatus::none) {
+    const CaptureStatus now = status();
+    if (now == CaptureStatus::none) {
         ended_ = CaptureEnd::elsewhere;
         require_active(call);
     }
@@ -312,11 +313,12 @@ cudaGraph_t CaptureState::end() {
                              "capture with CaptureMode::relaxed",
                              subject(call), cudaErrorStreamCaptureWrongThread);
     std::optional<CaptureError> cause; // known before the end, which fails in turn
-    if (status() == CaptureStatus::invalidated) {
+    if (now == CaptureStatus::invalidated) {
         cause = broken(call);
     } else {
         try {
             require_errors_read(call);
+            last_front_ = front();
         } catch (...) {
             abandon();
             throw;

@@ -83,6 +83,8 @@ class CaptureState {
     /// Ends the capture and returns its graph: the caller's, if it is not the one captured into. Throws CaptureError if
     /// the capture was broken or an error is unread, and has ended it then, or if it is not this thread's.
     [[nodiscard]] cudaGraph_t end();
+    /// What the stream's next node would have come after when the capture ended.
+    [[nodiscard]] std::vector<cudaGraphNode_t>& last_front() noexcept { return last_front_; }
 
     /// "capture at f.cpp:12 (thread-local): step "gemm" at f.cpp:14"
     [[nodiscard]] Subject subject(const CaptureCall& call) const;
@@ -122,6 +124,7 @@ class CaptureState {
     std::optional<CaptureEnd> ended_ = CaptureEnd::well; ///< for want of a beginning
     unsigned long long id_ = 0;
     cudaGraph_t graph_ = nullptr; ///< CUDA's until the capture has ended
+    std::vector<cudaGraphNode_t> last_front_;
     mutable LogPosition logged_;  ///< when the capture was last seen to stand, and no error was unread
     mutable cudaError_t stale_;   ///< the last error that nobody had read before the capture
     std::optional<CaptureNames> names_;

@@ -31,7 +31,7 @@ Graph StreamCapture::finish() && {
     detail::checked<CaptureError>(cudaGraphGetNodes(native.get(), nullptr, &count), "cudaGraphGetNodes");
     state_->require_nodes(count);
     if (!state_->owners().empty()) detail::keep_with_graph(native.get(), std::move(state_->owners()));
-    Graph graph(detail::captured_graph(native.get(), std::move(state_->names())));
+    Graph graph(detail::captured_graph(native.get(), std::move(state_->names()), std::move(state_->last_front())));
     static_cast<void>(native.release());
     return graph;
 }

@@ -48,11 +48,15 @@ class GraphEdges {
     }
     /// All that CUDA has.
     void take_native(std::vector<EdgeRecord>&& edges) {
-        native_ = NativeEdges(edges);
+        native_.take(edges);
         logical_ = Edges(std::move(edges));
         written_ = logical_.size();
         planned_to_ = nothing;
         forget_needed();
+    }
+    /// The same of a capture that has ended when there were so many nodes.
+    void note_front(std::size_t nodes, std::vector<std::uint32_t> front) {
+        native_.note_front(nodes, std::move(front));
     }
     /// Merges repeated edges of `nodes` nodes, keeping the first of each.
     void merge(std::size_t nodes) {
@@ -100,6 +104,7 @@ class GraphEdges {
     /// GraphError, and can then be called again.
     void become_planned(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
         native_.become(planned_ ? planned_->edges : logical_.list(), written_, graph, nodes);
+        if (!is_fixed_) native_.restore_sinks(graph, nodes);
         if (planned_ == nullptr) written_ = logical_.size();
         planned_to_ = logical_.size();
     }

@@ -96,26 +96,40 @@ void NativeEdges::become(std::span<const EdgeRecord> wanted, std::size_t same, c
     remove(changes.removed, graph, nodes);
     add(changes.added, graph, nodes);
     list_.assign(wanted.begin(), wanted.end()); // so that the next call is quick
-    if (have_sinks_moved_) order_sinks(graph, nodes);
 }
 
 void NativeEdges::extend(std::span<const EdgeRecord> more, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
     add(more, graph, nodes);
-    if (have_sinks_moved_) order_sinks(graph, nodes);
 }
 
-/// CUDA pairs sinks that were added as such, the latest first, then those that lost their edges, the earliest first.
-/// All but the latest become such ones, latest first.
-void NativeEdges::order_sinks(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
-    std::vector<bool> leads_on(nodes.size());
+/// Those of `nodes` nodes, in the order in which they became sinks.
+std::vector<std::uint32_t> NativeEdges::sinks(std::size_t nodes) const {
+    constexpr std::size_t never = 0;
+    std::vector<std::size_t> sunk_at(nodes);
+    std::size_t now = never;
+    auto front = fronts_.begin();
+    for (std::size_t node = 0; node <= nodes; ++node) {
+        for (; front != fronts_.end() && front->nodes == node; ++front)
+            for (const std::uint32_t last : front->list)
+                sunk_at[last] = ++now;
+        if (node < nodes) sunk_at[node] = ++now;
+    }
     for (const EdgeRecord& edge : list_)
-        leads_on[edge.from] = true;
-    std::vector<std::uint32_t> sinks;
-    for (auto node = static_cast<std::uint32_t>(nodes.size()); node-- > 0;)
-        if (!leads_on[node]) sinks.push_back(node);
+        sunk_at[edge.from] = never;
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t node = 0; node < nodes; ++node)
+        if (sunk_at[node] != never) found.push_back(node);
+    std::sort(found.begin(), found.end(), [&](std::uint32_t a, std::uint32_t b) { return sunk_at[a] < sunk_at[b]; });
+    return found;
+}
+
+/// All but the first become sinks once more, in order: they lead on to it for a moment.
+void NativeEdges::restore_sinks(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
+    if (!have_sinks_moved_) return;
+    const std::vector<std::uint32_t> all = sinks(nodes.size());
     std::vector<EdgeRecord> passing;
-    for (std::size_t i = 1; i < sinks.size(); ++i)
-        passing.push_back({sinks[i], sinks[0]});
+    for (std::size_t i = 1; i < all.size(); ++i)
+        passing.push_back({all[i], all.front()});
     add(passing, graph, nodes);
     remove(passing, graph, nodes);
     have_sinks_moved_ = false;

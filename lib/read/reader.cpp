@@ -92,12 +92,16 @@ std::recursive_mutex& reading() {
 
 class CapturedRecords : public Unread {
   public:
-    explicit CapturedRecords(CaptureNames&& names) : names_(std::move(names)) {}
+    CapturedRecords(CaptureNames&& names, std::vector<cudaGraphNode_t>&& front)
+        : names_(std::move(names)), front_(std::move(front)) {}
 
     void read_nodes() override {
         const std::lock_guard lock(reading());
         if (!nodes()) return;
-        graph().take_all(describe_nodes(graph(), nodes_of(graph().native()), 0, 0, *names_));
+        std::vector<cudaGraphNode_t> natives = nodes_of(graph().native());
+        note_front(graph().edge_lists(), natives, front_);
+        front_.clear();
+        graph().take_all(describe_nodes(graph(), std::move(natives), 0, 0, *names_));
         names_.reset();
         set_nodes_read();
     }
@@ -110,6 +114,7 @@ class CapturedRecords : public Unread {
 
   private:
     std::optional<CaptureNames> names_; ///< of nodes that are still to be read
+    std::vector<cudaGraphNode_t> front_;
 };
 
 } // namespace
@@ -137,9 +142,21 @@ std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraph
     return edges;
 }
 
-std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names) {
+void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::span<const cudaGraphNode_t> front) {
+    if (front.size() < 2) return; // one is the latest node
+    const NodeIndices indices(nodes);
+    std::vector<std::uint32_t> numbers;
+    for (const cudaGraphNode_t node : front)
+        if (const std::uint32_t number = indices.find(nodes, node); number != NodeIndices::none)
+            numbers.push_back(number);
+    edges.note_front(nodes.size(), std::move(numbers));
+}
+
+std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names,
+                                           std::vector<cudaGraphNode_t>&& front) {
     const SourceLocation made_at = names.location();
-    return std::make_shared<GraphState>(native, std::make_unique<CapturedRecords>(std::move(names)), made_at);
+    auto records = std::make_unique<CapturedRecords>(std::move(names), std::move(front));
+    return std::make_shared<GraphState>(native, std::move(records), made_at);
 }
 
 std::shared_ptr<GraphState> adopted_graph(cudaGraph_t native) {

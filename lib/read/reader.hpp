@@ -8,6 +8,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 namespace cudag::detail {
@@ -23,8 +24,13 @@ namespace cudag::detail {
 [[nodiscard]] std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraphNode_t>&& natives,
                                                       std::uint32_t first, const CaptureNames& names);
 
+/// Notes that a capture has ended when CUDA's graph had `nodes`. Its stream's next node would have come after `front`.
+void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::span<const cudaGraphNode_t> front);
+
 /// A built graph that owns `native`, a graph that was captured; its nodes are described when something needs them.
-[[nodiscard]] std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names);
+/// `front` is what the stream's next node would have come after.
+[[nodiscard]] std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names,
+                                                         std::vector<cudaGraphNode_t>&& front = {});
 
 /// The same for a graph that was made in any other way, described at once. Throws GraphError, and leaves `native` to
 /// the caller, if CUDA cannot describe it.

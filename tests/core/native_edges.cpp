@@ -35,7 +35,16 @@ struct Native {
         REQUIRE(add_dependencies(graph, &nodes[from], &nodes[to], nullptr, 1) == cudaSuccess);
         edges.note({from, to});
     }
-    void remove_last(NativeEdges& edges) {
+    void add_node() { REQUIRE(cudaGraphAddEmptyNode(&nodes.emplace_back(), graph, nullptr, 0) == cudaSuccess); }
+    void add_alloc() {
+        cudaMemAllocNodeParams params{};
+        params.poolProps.allocType = cudaMemAllocationTypePinned;
+        params.poolProps.location = {cudaMemLocationTypeDevice, 0};
+        params.bytesize = 16;
+        REQUIRE(cudaGraphAddMemAllocNode(&nodes.emplace_back(), graph, nullptr, 0, &params) == cudaSuccess);
+    }
+    template <typename Edges>
+    void remove_last(Edges& edges) {
         REQUIRE(cudaGraphDestroyNode(nodes.back()) == cudaSuccess);
         nodes.pop_back();
         edges.forget_nodes(static_cast<std::uint32_t>(nodes.size()));
@@ -62,17 +71,22 @@ struct Native {
     std::vector<cudaGraphNode_t> nodes;
 };
 
-/// Whether an exec of a graph that has never had other edges is updated by `changed`.
-bool is_like_new(const Native& changed, const List& wanted) {
-    const Native fresh(changed.nodes.size());
-    NativeEdges().become(wanted, 0, fresh.graph, fresh.nodes);
+/// Whether CUDA updates an exec of `graph` by `changed`.
+bool updates_exec_of(const Native& graph, const Native& changed) {
     cudaGraphExec_t exec = nullptr;
-    REQUIRE(cudaGraphInstantiate(&exec, fresh.graph, 0) == cudaSuccess);
+    REQUIRE(cudaGraphInstantiate(&exec, graph.graph, 0) == cudaSuccess);
     cudaGraphExecUpdateResultInfo info{};
     const cudaError_t status = cudaGraphExecUpdate(exec, changed.graph, &info);
     static_cast<void>(cudaGetLastError());
     REQUIRE(cudaGraphExecDestroy(exec) == cudaSuccess);
     return status == cudaSuccess;
+}
+
+/// The same, of a graph that has never had other edges.
+bool is_like_new(const Native& changed, const List& wanted) {
+    const Native fresh(changed.nodes.size());
+    NativeEdges().become(wanted, 0, fresh.graph, fresh.nodes);
+    return updates_exec_of(fresh, changed);
 }
 
 } // namespace
@@ -130,7 +144,9 @@ TEST_CASE("a graph that had other edges updates execs of one that had not") {
          {List{{3, 4}, {4, 5}, {5, 0}}, List{{3, 2}, {5, 4}}, List{{1, 2}, {0, 2}, {0, 3}}, List{}}) {
         edges.become(others, 0, cuda.graph, cuda.nodes);
         edges.become(wanted, 0, cuda.graph, cuda.nodes);
+        edges.restore_sinks(cuda.graph, cuda.nodes);
         CHECK(cuda.edges() == wanted);
+        CHECK(edges.list() == wanted);
         CHECK(is_like_new(cuda, wanted));
     }
 }
@@ -142,7 +158,53 @@ TEST_CASE("a graph that had other nodes updates execs of one that had not") {
     edges.become(List{{0, 2}, {1, 2}, {0, 3}, {3, 5}}, 0, cuda.graph, cuda.nodes);
     cuda.remove_last(edges);
     edges.become(wanted, 3, cuda.graph, cuda.nodes);
+    edges.restore_sinks(cuda.graph, cuda.nodes);
     CHECK(is_like_new(cuda, wanted));
+}
+
+TEST_CASE("a captured graph that had other edges updates execs of one that had not") {
+    const auto end_capture = [](const Native& cuda) { // CUDA's end of one whose stream has joined these
+        for (const std::size_t node : {3, 1, 2}) {
+            cudaGraphNode_t last = nullptr;
+            REQUIRE(cudaGraphAddEmptyNode(&last, cuda.graph, &cuda.nodes[node], 1) == cudaSuccess);
+            REQUIRE(cudaGraphDestroyNode(last) == cudaSuccess);
+        }
+    };
+    Native cuda(4);
+    end_capture(cuda);
+    cuda.add_node();
+    NativeEdges edges;
+    edges.note_front(4, {3, 1, 2});
+    const List wanted{{0, 2}};
+    const auto is_like_new_capture = [&] {
+        Native fresh(4);
+        end_capture(fresh);
+        fresh.add_node();
+        NativeEdges().become(wanted, 0, fresh.graph, fresh.nodes);
+        return updates_exec_of(fresh, cuda);
+    };
+    edges.become(List{{1, 2}, {2, 4}}, 0, cuda.graph, cuda.nodes);
+    edges.become(wanted, 0, cuda.graph, cuda.nodes);
+    edges.restore_sinks(cuda.graph, cuda.nodes);
+    CHECK(is_like_new_capture());
+    edges.become(List{{3, 1}}, 0, cuda.graph, cuda.nodes);
+    cuda.remove_last(edges);
+    cuda.add_node();
+    edges.become(wanted, 0, cuda.graph, cuda.nodes);
+    edges.restore_sinks(cuda.graph, cuda.nodes);
+    CHECK(is_like_new_capture());
+}
+
+TEST_CASE("a graph of which CUDA removes no edges becomes what was planned, after nodes were taken away, too") {
+    Native cuda(3);
+    GraphEdges edges;
+    cuda.remove_last(edges);
+    cuda.add_alloc();
+    edges.logical().add({0, 1});
+    edges.fix();
+    edges.plan_by(cudag::Plan(), nullptr);
+    edges.become_planned(cuda.graph, cuda.nodes);
+    CHECK(cuda.edges() == List{{0, 1}});
 }
 
 TEST_CASE("of edges that are written early CUDA gets those that no others imply, and those that it refused again") {

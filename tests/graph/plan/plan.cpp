@@ -386,6 +386,43 @@ TEST_CASE("a graph that is laid on lanes gives the same results, and its execs a
     }
 }
 
+TEST_CASE("a captured graph that followed other plans updates execs of one that did not", "[plan]") {
+    const auto cells = device({0, 0, 0});
+    const auto captured = [&](int value) {
+        const Stream stream, left, right;
+        return cudag::capture(stream, [&](cudaStream_t s) {
+            cudag::Event first, second, left_end, right_end;
+            cudag::launch(s, {}, nothing);
+            first.record(s);
+            cudag::launch(s, {}, nothing);
+            second.record(s);
+            wait(left, first);
+            wait(left, second);
+            wait(right, second);
+            cudag::launch(left, {}, store, cells.data(), value);
+            cudag::launch(right, {}, store, cells.data() + 1, value + 1);
+            cudag::launch(right, {}, store, cells.data() + 2, value + 2);
+            left_end.record(left);
+            right_end.record(right);
+            wait(s, right_end); // the other way round than they were recorded
+            wait(s, left_end);
+        });
+    };
+    const Graph graph = captured(10);
+    const Plan plans[] = {Plan(), Plan::as_written(), {.lanes = 1}, {.lanes = 2}};
+    for (const Plan& plan : plans)
+        static_cast<void>(graph.instantiate({.plan = plan}));
+    const Stream stream;
+    for (const Plan& plan : plans) {
+        const Graph fresh = captured(20);
+        Exec exec = fresh.instantiate({.plan = plan});
+        CHECK(exec.update(graph).updated());
+        exec.update(fresh.find(store)[0], cudag::arg<1>(30));
+        run(exec, stream);
+        CHECK(read(cells) == std::vector{30, 11, 12});
+    }
+}
+
 TEST_CASE("one lane is a line in CUDA's graph", "[plan][lanes]") {
     const Sums sums(4);
     const Graph graph = sums.graph(1, false);

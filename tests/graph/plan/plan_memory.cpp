@@ -3,6 +3,8 @@
 #include "native.hpp"
 #include "plan_graphs.hpp"
 
+#include <stdexcept>
+
 using cudag::Exec;
 using cudag::Graph;
 using cudag::GraphBuilder;
@@ -111,6 +113,23 @@ TEST_CASE("a join that CUDA has had before an allocation stays an empty node", "
                    StartsWith("1 join as an empty node costs") && ContainsSubstring("allocate before"));
         run(exec, Stream());
     }
+}
+
+TEST_CASE("a graph gets memory nodes after a region that failed", "[plan]") {
+    const Stream stream;
+    GraphBuilder b;
+    add_kernels(b, 2);
+    const auto fail = [](cudaStream_t s) {
+        cudag::launch(s, {}, nothing);
+        throw std::runtime_error("enough");
+    };
+    CHECK_THROWS_AS(b.capture(stream, fail), std::runtime_error);
+    const auto memory = b.alloc<int>(16);
+    const auto again = b.alloc<int>(16, {.after = {memory}});
+    b.free(memory).after(memory);
+    b.free(again).after(again);
+    Exec exec = std::move(b).build().instantiate();
+    run(exec, stream);
 }
 
 TEST_CASE("edges that others imply only later stay, and the report says so", "[plan]") {

@@ -59,6 +59,7 @@ std::shared_ptr<const Capture> end(Stream& stream) {
         if (capture->mode() != cudaStreamCaptureModeRelaxed && !capture->is_of_this_thread())
             fail(cudaErrorStreamCaptureWrongThread,
                  "CU_STREAM_CAPTURE_MODE_RELAXED is required to begin and end the capture on different threads");
+        capture->graph()->make_sinks(capture->before(stream));
     } catch (...) { // also for want of memory
         drop_capture(capture);
         throw;

@@ -85,7 +85,7 @@ Node& Graph::add(NodeContent content, const std::vector<Node*>& dependencies, co
     nodes_.push_back(make_node(*this, std::move(content.work)));
     Node& node = *nodes_.back();
     make_root(node);
-    node.sunk_at = ++sinks_added_;
+    node.sunk_at = ++sinks_made_;
     try {
         for (std::size_t i = 0; i < dependencies.size(); ++i)
             add_edge(*dependencies[i], node, data ? data[i] : cudaGraphEdgeData{});
@@ -138,6 +138,7 @@ std::shared_ptr<Graph> Graph::clone() const {
 std::shared_ptr<Graph> Graph::clone_as_child() const {
     auto copy = std::make_shared<Graph>();
     copy->user_objects = user_objects;
+    copy->sinks_made_ = sinks_made_;
     std::unordered_map<const Node*, Node*> twin;
     for (const auto& node : nodes_) {
         Bodies bodies;
@@ -145,6 +146,7 @@ std::shared_ptr<Graph> Graph::clone_as_child() const {
             bodies.push_back(body->clone_as_child());
         Node& made = copy->add({node->work, std::move(bodies)}, {});
         made.origin = node->handle;
+        made.sunk_at = node->sunk_at;
         copy->clones_.emplace(node->handle, &made);
         twin.emplace(node.get(), &made);
     }
@@ -194,7 +196,12 @@ void Graph::remove_edge(Node& from, Node& to) noexcept {
     from.dependents.pop_back();
     from.dependent_data[dependent] = from.dependent_data.back();
     from.dependent_data.pop_back();
-    if (from.dependents.empty()) from.sunk_at = -++sinks_made_;
+    if (from.dependents.empty()) from.sunk_at = ++sinks_made_;
+}
+
+void Graph::make_sinks(const std::vector<Node*>& nodes) noexcept {
+    for (Node* node : nodes)
+        if (node->dependents.empty()) node->sunk_at = ++sinks_made_;
 }
 
 Node* Graph::find_clone_of(cudaGraphNode_t original) const noexcept {
@@ -206,7 +213,7 @@ std::vector<Node*> sinks_of(const Graph& graph) {
     std::vector<Node*> sinks;
     for (const auto& node : graph.nodes())
         if (node->dependents.empty()) sinks.push_back(node.get());
-    std::sort(sinks.begin(), sinks.end(), [](const Node* a, const Node* b) { return a->sunk_at > b->sunk_at; });
+    std::sort(sinks.begin(), sinks.end(), [](const Node* a, const Node* b) { return a->sunk_at < b->sunk_at; });
     return sinks;
 }
 

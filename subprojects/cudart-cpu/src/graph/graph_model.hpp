@@ -44,7 +44,7 @@ struct Node {
     std::vector<cudaGraphEdgeData> dependent_data{};
     cudaGraphNode_t origin = nullptr; // the node of which it is the clone
     std::uint64_t rooted_at = 0;      // grows with each time that a node of the graph becomes a root
-    std::int64_t sunk_at = 0;         // its place among the nodes without dependents, where it is one
+    std::uint64_t sunk_at = 0;        // grows with each time that a node of the graph becomes one without dependents
     WorkPointer shown = nullptr;      // a copy of `work` that getters let the caller point into
     Bodies bodies{};
     std::vector<cudaGraph_t> body_handles{}; // as callers see those of a conditional node
@@ -96,6 +96,8 @@ class Graph {
     /// Both are nodes of this graph; there must be no such edge yet, or there must be one.
     void add_edge(Node& from, Node& to, const cudaGraphEdgeData& data = {});
     void remove_edge(Node& from, Node& to) noexcept;
+    /// As if a node after them had come and gone, which is what the end of a capture does.
+    void make_sinks(const std::vector<Node*>& nodes) noexcept;
     /// Then adding these edges cannot fail.
     static void make_room_for_edges(const std::vector<std::pair<Node*, Node*>>& edges);
 
@@ -128,13 +130,11 @@ class Graph {
     std::vector<std::shared_ptr<Node>> nodes_;
     std::unordered_map<cudaGraphNode_t, Node*> clones_;
     std::uint64_t roots_made_ = 0;
-    std::int64_t sinks_added_ = 0;
-    std::int64_t sinks_made_ = 0;                 // of nodes that had dependents
+    std::uint64_t sinks_made_ = 0;
     std::optional<Counted<Kind::graph>> counted_; // while it is the user's
 };
 
-/// The nodes without dependents, in the order in which CUDA pairs them: those that never had some, the latest first,
-/// then those that lost theirs, the earliest first.
+/// The nodes without dependents, in the order in which they became so.
 std::vector<Node*> sinks_of(const Graph& graph);
 /// The data of an edge; null if there is no such edge.
 const cudaGraphEdgeData* find_edge(const Node& from, const Node& to) noexcept;

@@ -17,9 +17,7 @@ inline cudaGraph_t graph_inside(cudaGraphNode_t node) {
 
 /// The node of the graph inside `parent` that is the clone of `original`.
 inline cudaGraphNode_t node_inside(cudaGraphNode_t parent, cudaGraphNode_t original) {
-    cudaGraphNode_t node = nullptr;
-    REQUIRE_CUDA(cudaGraphNodeFindInClone(&node, original, graph_inside(parent)));
-    return node;
+    return in_clone(original, graph_inside(parent));
 }
 
 inline cudaGraphNodeParams child_params(cudaGraph_t child) {

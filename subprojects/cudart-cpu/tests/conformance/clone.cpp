@@ -5,12 +5,6 @@
 
 namespace {
 
-cudaGraphNode_t find(cudaGraphNode_t original, cudaGraph_t clone) {
-    cudaGraphNode_t node = nullptr;
-    REQUIRE_CUDA(cudaGraphNodeFindInClone(&node, original, clone));
-    return node;
-}
-
 void require_not_found(cudaGraphNode_t node, cudaGraph_t clone) {
     auto found = untouched<cudaGraphNode_t>();
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphNodeFindInClone(&found, node, clone));
@@ -32,7 +26,7 @@ TEST_CASE("a clone has the nodes in the same order, and the edges", "[clone]") {
     REQUIRE_CUDA(cudaGraphClone(clone.out(), graph));
     Nodes c;
     for (const cudaGraphNode_t node : n) {
-        c.push_back(find(node, clone));
+        c.push_back(in_clone(node, clone));
     }
     REQUIRE(nodes_of(clone) == c);
     REQUIRE(edges_of(graph) == Edges{{n[0], n[3]}, {n[0], n[1]}, {n[2], n[1]}});
@@ -81,12 +75,12 @@ TEST_CASE("only nodes that were cloned, and still are there, are found in a clon
     Graph clone(nullptr);
     REQUIRE_CUDA(cudaGraphClone(clone.out(), graph));
     const cudaGraphNode_t late = add_empty(graph);
-    REQUIRE_CUDA(cudaGraphDestroyNode(find(removed, clone)));
+    REQUIRE_CUDA(cudaGraphDestroyNode(in_clone(removed, clone)));
 
     require_not_found(late, clone);
     require_not_found(removed, clone);
     require_not_found(kept, graph);
-    require_not_found(find(kept, clone), clone);
+    require_not_found(in_clone(kept, clone), clone);
     require_not_found(add_empty(clone), clone);
 }
 
@@ -97,7 +91,7 @@ TEST_CASE("a clone of a clone knows the nodes of the clone", "[clone]") {
     Graph second(nullptr);
     REQUIRE_CUDA(cudaGraphClone(clone.out(), graph));
     REQUIRE_CUDA(cudaGraphClone(second.out(), clone));
-    REQUIRE(nodes_of(second) == Nodes{find(find(node, clone), second)});
+    REQUIRE(nodes_of(second) == Nodes{in_clone(in_clone(node, clone), second)});
     require_not_found(node, second);
 }
 

@@ -1,5 +1,5 @@
 // Whole-graph update: what may differ, what the result says, and that a refused update changes nothing.
-#include "nodes.hpp"
+#include "capture.hpp"
 
 #include <cstddef>
 #include <vector>
@@ -216,8 +216,7 @@ TEST_CASE("the edges cannot change in a whole update, and the node that has them
     f.require_refused(exec, cudaGraphExecUpdateErrorTopologyChanged, named);
 }
 
-TEST_CASE("a whole update pairs nodes that lost their dependents last, in the order in which they did",
-          "[exec_update][whole]") {
+TEST_CASE("a whole update pairs nodes without dependents in the order in which they became so", "[exec_update][whole]") {
     DeviceInts data(2);
     Call<int*, int, int> call(store, data.data(), 0, 1);
     const auto build = [&](cudaGraph_t graph) -> Nodes {
@@ -228,10 +227,10 @@ TEST_CASE("a whole update pairs nodes that lost their dependents last, in the or
     const Exec exec(original);
     Graph changed;
     const Nodes nodes = build(changed);
-    const auto lead_on = [&](const Nodes& from) {
-        const Nodes to(from.size(), nodes[2]);
-        REQUIRE_CUDA(cudaGraphAddDependencies(changed, from.data(), to.data(), nullptr, from.size()));
-        REQUIRE_CUDA(cudaGraphRemoveDependencies(changed, from.data(), to.data(), nullptr, from.size()));
+    const auto lead_on = [&](const Nodes& from, cudaGraphNode_t to) {
+        const Nodes tos(from.size(), to);
+        REQUIRE_CUDA(cudaGraphAddDependencies(changed, from.data(), tos.data(), nullptr, from.size()));
+        REQUIRE_CUDA(cudaGraphRemoveDependencies(changed, from.data(), tos.data(), nullptr, from.size()));
     };
     const auto lead_on_to_new = [&](cudaGraphNode_t from) {
         REQUIRE_CUDA(cudaGraphDestroyNode(add_empty(changed, {from})));
@@ -243,27 +242,89 @@ TEST_CASE("a whole update pairs nodes that lost their dependents last, in the or
     };
     REQUIRE(update(exec, changed).code == cudaSuccess);
     SECTION("by calls of one edge") {
-        lead_on({nodes[0]});
-        REQUIRE(update(exec, changed).code == cudaSuccess);
-        lead_on({nodes[1]});
+        lead_on({nodes[0]}, nodes[2]);
         require_refused();
-        lead_on({nodes[0]});
+        lead_on({nodes[1]}, nodes[2]);
+        require_refused();
+        lead_on({nodes[2]}, nodes[1]);
         REQUIRE(update(exec, changed).code == cudaSuccess);
     }
     SECTION("by one call") {
-        lead_on({nodes[0], nodes[1]});
+        lead_on({nodes[2], nodes[1]}, nodes[0]);
         require_refused();
-        lead_on({nodes[1], nodes[0]});
+        lead_on({nodes[1], nodes[2]}, nodes[0]);
         REQUIRE(update(exec, changed).code == cudaSuccess);
     }
     SECTION("by the end of what came after them") {
         lead_on_to_new(nodes[0]);
-        REQUIRE(update(exec, changed).code == cudaSuccess);
+        require_refused();
         lead_on_to_new(nodes[1]);
         require_refused();
-        lead_on_to_new(nodes[0]);
+        lead_on_to_new(nodes[2]);
         REQUIRE(update(exec, changed).code == cudaSuccess);
     }
+    SECTION("in a clone") {
+        lead_on({nodes[0]}, nodes[2]);
+        lead_on({nodes[1]}, nodes[2]);
+        cudaGraph_t clone = nullptr;
+        REQUIRE_CUDA(cudaGraphClone(&clone, changed));
+        REQUIRE(update(exec, clone).code == cudaErrorGraphExecUpdateFailure);
+        const Nodes nodes_of_clone = {in_clone(nodes[1], clone), in_clone(nodes[2], clone)};
+        REQUIRE_CUDA(cudaGraphAddDependencies(clone, &nodes_of_clone[1], &nodes_of_clone[0], nullptr, 1));
+        REQUIRE_CUDA(cudaGraphRemoveDependencies(clone, &nodes_of_clone[1], &nodes_of_clone[0], nullptr, 1));
+        REQUIRE(update(exec, clone).code == cudaSuccess);
+        REQUIRE_CUDA(cudaGraphDestroy(clone));
+    }
+}
+
+TEST_CASE("after a capture, nodes without dependents became so in the order in which its stream joined them",
+          "[exec_update][whole]") {
+    DeviceInts data(2);
+    Call<int*, int, int> call(store, data.data(), 0, 1);
+    const cudaMemsetParams set = set_ints(data.data() + 1, 1, 2);
+    Graph kernel_first;
+    add_kernel(kernel_first, call);
+    add_memset(kernel_first, set);
+    Graph memset_first;
+    add_memset(memset_first, set);
+    add_kernel(memset_first, call);
+    Stream origin, left, right;
+    Capture capture(origin);
+    follow(left, origin);
+    follow(right, origin);
+    const auto record_kernel = [&](cudaStream_t stream) { call.launch(stream); };
+    const auto record_memset = [&](cudaStream_t stream) {
+        REQUIRE_CUDA(cudaMemsetAsync(data.data() + 1, 0, sizeof(int), stream));
+    };
+    bool is_kernel_first = true;
+    SECTION("one after the other") {
+        record_memset(left);
+        record_kernel(right);
+        SECTION("in the order in which they were recorded") {
+            follow(origin, left);
+            follow(origin, right);
+            is_kernel_first = false;
+        }
+        SECTION("in another") {
+            follow(origin, right);
+            follow(origin, left);
+        }
+    }
+    SECTION("its own before them") {
+        record_memset(left);
+        record_kernel(origin);
+        follow(origin, left);
+        follow(origin, right);
+    }
+    const Nodes next = info_of(origin).next;
+    const cudaGraph_t graph = capture.end();
+    cudaGraphNodeType type{};
+    REQUIRE_CUDA(cudaGraphNodeGetType(next.at(0), &type));
+    REQUIRE(type == (is_kernel_first ? cudaGraphNodeTypeKernel : cudaGraphNodeTypeMemset));
+    REQUIRE(update(Exec(graph), kernel_first).code ==
+            (is_kernel_first ? cudaSuccess : cudaErrorGraphExecUpdateFailure));
+    REQUIRE(update(Exec(graph), memset_first).code ==
+            (is_kernel_first ? cudaErrorGraphExecUpdateFailure : cudaSuccess));
 }
 
 TEST_CASE("after a whole update the nodes of the first graph still address the executable graph",

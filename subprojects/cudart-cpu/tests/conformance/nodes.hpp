@@ -60,6 +60,12 @@ inline void add_edge(cudaGraph_t graph, cudaGraphNode_t from, cudaGraphNode_t to
     REQUIRE_CUDA(cudaGraphAddDependencies(graph, &from, &to, nullptr, 1));
 }
 
+inline cudaGraphNode_t in_clone(cudaGraphNode_t original, cudaGraph_t clone) {
+    cudaGraphNode_t node = nullptr;
+    REQUIRE_CUDA(cudaGraphNodeFindInClone(&node, original, clone));
+    return node;
+}
+
 inline Nodes nodes_of(cudaGraph_t graph) {
     std::size_t count = 0;
     REQUIRE_CUDA(cudaGraphGetNodes(graph, nullptr, &count));
