@@ -3,6 +3,8 @@
 #include <cudag/graph.hpp>
 #include <cudag/nested_node.hpp>
 
+#include "changed_nodes.hpp"
+#include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
 #include "graph/diff.hpp"
@@ -10,8 +12,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <functional>
+#include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 namespace cudag {
@@ -20,6 +26,11 @@ namespace detail {
 
 namespace {
 
+/// Whether a node has parameters that cudag does not describe.
+bool is_unknown(NodeKind kind, const NodeParams& params) {
+    return std::holds_alternative<std::monostate>(params) && kind != NodeKind::empty && kind != NodeKind::child;
+}
+
 /// What the nodes of a graph inside an exec's graph take from another one, made ready before CUDA is asked.
 class PendingUpdate {
   public:
@@ -27,10 +38,11 @@ class PendingUpdate {
         for_each_graph_pair(mine, next, [this](const GraphState& before, const GraphState& after) {
             const std::size_t first = nodes_.size();
             for (std::uint32_t i = 0; i < before.nodes().size(); ++i) {
-                Shadow& shadow = exec_.shadow({&before, i});
+                const NodePlace place{&before, i};
+                Shadow& shadow = exec_.shadow(place);
                 const NodeParams& params = after.params(i);
                 exec_.reserve(shadow, params);
-                nodes_.push_back({&shadow, &params});
+                nodes_.push_back({place, &shadow, &params});
             }
             for (const UpdatedNode& node : after.updated().all())
                 nodes_[first + node.index].owners = version_of(Owners(node.owners));
@@ -44,8 +56,29 @@ class PendingUpdate {
         }
     }
 
+    /// Gives CUDA what differs node by node, and commits it. False if an exec cannot take that, or it is not known.
+    /// Throws UpdateError if CUDA refuses a node. Nothing has changed then, and `commit` must not follow.
+    [[nodiscard]] bool push_each() {
+        constexpr const char* call = "update of ";
+        ChangedNodes changed(exec_, nodes_.size());
+        for (PendingNode& node : nodes_) {
+            if (is_unknown(node.place.record().kind, *node.next)) return false;
+            const std::vector<FieldDifference> differences = diff_params(node.shadow->params, *node.next);
+            if (differences.empty()) continue;
+            if (std::any_of(differences.begin(), differences.end(), std::mem_fn(&FieldDifference::needs_instantiate)))
+                return false;
+            changed.add(node.place, *node.next, std::move(node.owners), call);
+        }
+        bind_context();
+        if (std::optional<ChangedNodes::Refusal> refusal = changed.push(call))
+            raise_update(refusal->result, refusal->params, std::move(refusal->subject));
+        changed.commit();
+        return true;
+    }
+
   private:
     struct PendingNode {
+        NodePlace place;
         Shadow* shadow;
         const NodeParams* next;
         OwnerVersions owners = {};
@@ -87,11 +120,19 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     detail::Owners kept = owners_of(hosts);
     kept.push_back({0, graph.state_}); // with all that its nodes own
     detail::OwnerVersions owners = detail::version_of(std::move(kept));
+    // CUDA takes a graph only if as many nodes have ever been added to it, and in the same places. Those that builders
+    // and plans have removed count.
     const cudaError_t status = cudaGraphExecChildGraphNodeSetParams(exec.native(), target.native(), next.native());
-    if (status != cudaSuccess)
-        detail::raise_call<UpdateError>(status, "cudaGraphExecChildGraphNodeSetParams", subject());
-    exec.set_host_runs(hosts);
-    pending.commit();
+    if (status == cudaSuccess) {
+        exec.set_host_runs(hosts);
+        pending.commit();
+    } else {
+        constexpr const char* operation = "cudaGraphExecChildGraphNodeSetParams";
+        const detail::CallFailure failure =
+            detail::describe_failure(status, operation, subject(), detail::Api::runtime);
+        if (status != cudaErrorGraphExecUpdateFailure || !pending.push_each())
+            throw UpdateError(status, failure.text, failure.details);
+    }
     exec.commit(shadow, std::move(owners));
     exec.park_inside(mine);
 }

@@ -44,7 +44,7 @@ using NodeParams =
 
 /// In what they differ: empty if they are equal, or of kinds that cudag does not describe.
 [[nodiscard]] std::vector<FieldDifference> diff_params(const NodeParams& before, const NodeParams& after,
-                                                       const SameConditions& conditions);
+                                                       const SameConditions& conditions = {});
 /// The same as an empty diff, without the texts.
 [[nodiscard]] bool same_params(const NodeParams& before, const NodeParams& after,
                                const SameConditions& conditions = {});

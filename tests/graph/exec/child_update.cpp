@@ -1,5 +1,7 @@
 // Child nodes of an exec, updated by a graph.
+#include <cstddef>
 #include <optional>
+#include <stdexcept>
 
 #include "cuda_version.hpp"
 #include "native.hpp"
@@ -90,6 +92,43 @@ TEST_CASE("a child node takes kernels of more argument bytes, beside nodes that 
     run(exec, stream);
     CHECK(read(numbers) == std::vector{6, 0});
     CHECK(read(cells)[3] != 1);
+}
+
+TEST_CASE("a child takes a graph from which nodes have been removed, as one has from its own", "[child][update]") {
+    const Stream stream;
+    const DeviceBuffer<int> cells = device({0, 0}), sources = device({1000, 2000});
+    int seen = 0;
+    const auto inner = [&](int value, std::size_t source, bool failed_region, bool cooperative = false) {
+        GraphBuilder b;
+        const auto fail = [&](cudaStream_t s) {
+            cudag::launch(s, {}, nothing);
+            throw std::runtime_error("enough");
+        };
+        if (failed_region) CHECK_THROWS_AS(b.capture(stream, fail), std::runtime_error);
+        const auto first = b.kernel({.cooperative = cooperative}, add, cells.data(), cells.data(), value);
+        const auto host = b.host([&seen, value] { seen = value; }).after(first);
+        b.memcpy(cells.span().subspan(1, 1), sources.span().subspan(source, 1)).after(host);
+        return std::move(b).build();
+    };
+    const auto require = [&](Exec& exec, int value, int copied) {
+        write(cells.span(), {0, 0});
+        run(exec, stream);
+        CHECK(read(cells) == std::vector{value, copied});
+        CHECK(seen == value);
+    };
+    for (const bool had_failed : {false, true}) {
+        GraphBuilder b;
+        const ChildNode child = b.child(inner(1, 0, had_failed));
+        Exec exec = std::move(b).build().instantiate();
+        exec.update(child, inner(2, 1, !had_failed));
+        require(exec, 2, 2000);
+        exec.update(child, inner(3, 1, !had_failed));
+        require(exec, 3, 2000);
+        CHECK_THROWS_AS(exec.update(child, inner(4, 0, !had_failed, true)), UpdateError);
+        require(exec, 3, 2000);
+        exec.update(child, inner(5, 0, had_failed));
+        require(exec, 5, 1000);
+    }
 }
 
 TEST_CASE("what the graph of an update owns lives until the next one", "[child][update][owners]") {

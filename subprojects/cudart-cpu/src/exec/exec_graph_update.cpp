@@ -49,7 +49,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t hGraphE
         cudaGraphExecUpdateResultInfo& info = resultInfo ? *resultInfo : unwanted;
         info = {cudaGraphExecUpdateError, nullptr, nullptr};
         try {
-            std::vector<NewWork> works = works_from(graph, exec.graph(), exec.flags());
+            std::vector<NewWork> works = works_from(graph, exec.graph(), PairedBy::edges, exec.flags());
             std::vector<UserObjectPointer> objects = user_objects_of(graph);
             std::vector<Condition> conditions = graph.conditions;
             exec.set_works(std::move(works));

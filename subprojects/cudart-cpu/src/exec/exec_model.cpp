@@ -23,7 +23,9 @@ std::shared_ptr<const ExecShape> shape_of(const Graph& graph) {
     for (const auto& node : graph.nodes()) {
         numbers.emplace(node.get(), static_cast<std::uint32_t>(shape->sources.size()));
         shape->sources.push_back(node->handle);
+        shape->numbers.push_back(node->number);
     }
+    shape->nodes_made = graph.nodes_made();
     const auto numbered = [&](const std::vector<Node*>& nodes) {
         std::vector<std::uint32_t> result;
         result.reserve(nodes.size());

@@ -24,6 +24,8 @@ struct ExecShape {
     Adjacency dependents;
     std::vector<std::uint32_t> sinks;                 // as sinks_of() has them
     std::vector<std::vector<cudaGraphEdgeData>> data; // of the edges to the dependencies, at the same places
+    std::vector<std::uint64_t> numbers;               // as the graph's nodes have them
+    std::uint64_t nodes_made = 0;
 };
 
 struct ExecGraph;

@@ -1,6 +1,7 @@
 // Another graph's parameters for the nodes of an exec.
 #include "exec_pairing.hpp"
 
+#include <algorithm>
 #include <unordered_map>
 #include <utility>
 
@@ -13,11 +14,12 @@ namespace {
                         from ? from->handle : nullptr};
 }
 
-/// Pairs the nodes of an exec and a graph as CUDA does: one node without dependents after the other, in the order of
-/// sinks_of(); from each pair backwards, dependencies in the order in which they were added.
-class Pairing {
+/// Pairs the nodes of an exec and a graph as CUDA does for the update of a whole graph: one node without dependents
+/// after the other, in the order of sinks_of(); from each pair backwards, dependencies in the order in which they were
+/// added.
+class EdgePairing {
   public:
-    Pairing(const ExecGraph& exec, const Graph& graph) : exec_(exec), graph_(graph), twins_(exec.states.size()) {
+    EdgePairing(const ExecGraph& exec, const Graph& graph) : exec_(exec), graph_(graph), twins_(exec.states.size()) {
         if (graph.nodes().size() != twins_.size())
             refuse_topology(
                 text("the executable graph has ", twins_.size(), " nodes, the graph ", graph.nodes().size()));
@@ -26,7 +28,7 @@ class Pairing {
             refuse_topology("not every node of the graph corresponds to one of the executable graph");
     }
 
-    const Node& twin_of(std::size_t index) const { return *twins_[index]; }
+    std::vector<const Node*> twins() && { return std::move(twins_); }
 
   private:
     void pair_sinks() {
@@ -77,12 +79,47 @@ class Pairing {
     std::vector<std::uint32_t> open_;                        // paired, their dependencies not yet
 };
 
-void add_works(std::vector<NewWork>& works, ExecGraph& exec, const Graph& graph, bool fixed_priority) {
-    const Pairing pairing(exec, graph);
+using EdgesByNumber = std::vector<std::pair<std::uint64_t, const cudaGraphEdgeData*>>;
+
+/// Pairs them as CUDA does for the update of a child: by how many had been added to their graphs before them.
+std::vector<const Node*> twins_by_number(const ExecGraph& exec, const Graph& graph) {
+    const ExecShape& shape = *exec.shape;
+    if (shape.nodes_made != graph.nodes_made())
+        refuse_topology("Number of nodes created for hGraph and hGraphExec do not match");
+    std::vector<const Node*> twins;
+    for (const auto& node : graph.nodes()) {
+        const std::size_t index = twins.size();
+        if (index == shape.numbers.size() || shape.numbers[index] != node->number)
+            refuse_topology(text("the executable graph has no node ", node->number), node.get());
+        EdgesByNumber ours, theirs;
+        for (std::size_t i = 0; i < shape.dependencies[index].size(); ++i)
+            ours.emplace_back(shape.numbers[shape.dependencies[index][i]], &shape.data[index][i]);
+        for (std::size_t i = 0; i < node->dependencies.size(); ++i)
+            theirs.emplace_back(node->dependencies[i]->number, &node->dependency_data[i]);
+        std::sort(ours.begin(), ours.end());
+        std::sort(theirs.begin(), theirs.end());
+        const auto are_same = [](const auto& a, const auto& b) {
+            return a.first == b.first && same(*a.second, *b.second);
+        };
+        if (!std::equal(ours.begin(), ours.end(), theirs.begin(), theirs.end(), are_same))
+            refuse_topology(text("the edges to node ", node->number, " differ"), node.get());
+        twins.push_back(node.get());
+    }
+    if (twins.size() != shape.numbers.size())
+        refuse_topology(text("the graph has no node ", shape.numbers[twins.size()]));
+    return twins;
+}
+
+std::vector<const Node*> twins_of(const ExecGraph& exec, const Graph& graph, PairedBy by) {
+    return by == PairedBy::number ? twins_by_number(exec, graph) : EdgePairing(exec, graph).twins();
+}
+
+void add_works(std::vector<NewWork>& works, ExecGraph& exec, const Graph& graph, PairedBy by, bool fixed_priority) {
+    const std::vector<const Node*> twins = twins_of(exec, graph, by);
     for (std::size_t i = 0; i < exec.states.size(); ++i) {
         NodeState& state = exec.states[i];
         const Work& current = *state.work;
-        const Node& twin = pairing.twin_of(i);
+        const Node& twin = *twins[i];
         if (twin.work->type() != current.type())
             throw UpdateFailure{
                 cudaGraphExecUpdateErrorNodeTypeChanged,
@@ -98,15 +135,15 @@ void add_works(std::vector<NewWork>& works, ExecGraph& exec, const Graph& graph,
                                 twin.handle};
         works.push_back({&state, twin.work});
         for (std::size_t body = 0; body < state.bodies.size(); ++body)
-            add_works(works, state.bodies[body], *twin.bodies[body], fixed_priority);
+            add_works(works, state.bodies[body], *twin.bodies[body], by, fixed_priority);
     }
 }
 
 } // namespace
 
-std::vector<NewWork> works_from(const Graph& graph, ExecGraph& exec, unsigned long long flags) {
+std::vector<NewWork> works_from(const Graph& graph, ExecGraph& exec, PairedBy by, unsigned long long flags) {
     std::vector<NewWork> works;
-    add_works(works, exec, graph, (flags & cudaGraphInstantiateFlagUseNodePriority) != 0);
+    add_works(works, exec, graph, by, (flags & cudaGraphInstantiateFlagUseNodePriority) != 0);
     return works;
 }
 

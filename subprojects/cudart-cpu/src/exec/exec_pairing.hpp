@@ -13,8 +13,10 @@ struct UpdateFailure {
     cudaGraphNode_t from_node = nullptr;
 };
 
+enum class PairedBy { edges, number };
+
 /// The new works of all nodes of `exec`, which is part of an exec that was made with `flags`, and of its bodies. Throws
 /// UpdateFailure if `graph` differs in more than what an update may change.
-std::vector<NewWork> works_from(const Graph& graph, ExecGraph& exec, unsigned long long flags);
+std::vector<NewWork> works_from(const Graph& graph, ExecGraph& exec, PairedBy by, unsigned long long flags);
 
 } // namespace cudart_cpu::detail

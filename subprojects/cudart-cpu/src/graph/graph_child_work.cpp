@@ -58,7 +58,7 @@ NodeContent child_content(const cudaChildGraphNodeParams& params, const Graph& t
 void update_child(Exec& exec, NodeState& state, const Graph& from) {
     work_as<ChildWork>(*state.work);
     try {
-        exec.set_works(works_from(from, state.bodies.front(), exec.flags()));
+        exec.set_works(works_from(from, state.bodies.front(), PairedBy::number, exec.flags()));
     } catch (const UpdateFailure& failure) {
         fail(cudaErrorGraphExecUpdateFailure, failure.reason);
     }

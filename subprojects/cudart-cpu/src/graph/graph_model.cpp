@@ -96,6 +96,7 @@ Node& Graph::add(NodeContent content, const std::vector<Node*>& dependencies, co
         remove(node);
         throw;
     }
+    node.number = nodes_made_++;
     return node;
 }
 
@@ -108,6 +109,8 @@ void Graph::tell_removed(const Node& node) noexcept {
 
 void Graph::remove(Node& node) noexcept {
     tell_removed(node);
+    // In the order in which they then become nodes without dependents in CUDA.
+    if (!node.dependencies.empty()) remove_edge(*node.dependencies.front(), node);
     while (!node.dependencies.empty())
         remove_edge(*node.dependencies.back(), node);
     while (!node.dependents.empty())
@@ -138,7 +141,6 @@ std::shared_ptr<Graph> Graph::clone() const {
 std::shared_ptr<Graph> Graph::clone_as_child() const {
     auto copy = std::make_shared<Graph>();
     copy->user_objects = user_objects;
-    copy->sinks_made_ = sinks_made_;
     std::unordered_map<const Node*, Node*> twin;
     for (const auto& node : nodes_) {
         Bodies bodies;
@@ -146,6 +148,7 @@ std::shared_ptr<Graph> Graph::clone_as_child() const {
             bodies.push_back(body->clone_as_child());
         Node& made = copy->add({node->work, std::move(bodies)}, {});
         made.origin = node->handle;
+        made.number = node->number;
         made.sunk_at = node->sunk_at;
         copy->clones_.emplace(node->handle, &made);
         twin.emplace(node.get(), &made);
@@ -153,6 +156,8 @@ std::shared_ptr<Graph> Graph::clone_as_child() const {
     for (const auto& node : nodes_)
         for (std::size_t i = 0; i < node->dependencies.size(); ++i)
             copy->add_edge(*twin.at(node->dependencies[i]), *twin.at(node.get()), node->dependency_data[i]);
+    copy->nodes_made_ = nodes_made_;
+    copy->sinks_made_ = sinks_made_;
     return copy;
 }
 

@@ -43,6 +43,7 @@ struct Node {
     std::vector<cudaGraphEdgeData> dependency_data{}; // of the edges, at the same places
     std::vector<cudaGraphEdgeData> dependent_data{};
     cudaGraphNode_t origin = nullptr; // the node of which it is the clone
+    std::uint64_t number = 0;         // how many had been added before it, those that are gone included
     std::uint64_t rooted_at = 0;      // grows with each time that a node of the graph becomes a root
     std::uint64_t sunk_at = 0;        // grows with each time that a node of the graph becomes one without dependents
     WorkPointer shown = nullptr;      // a copy of `work` that getters let the caller point into
@@ -73,6 +74,8 @@ class Graph {
     /// `data` may be null: the edges are ordinary ones.
     Node& add(NodeContent content, const std::vector<Node*>& dependencies, const cudaGraphEdgeData* data = nullptr);
     void remove(Node& node) noexcept;
+    /// How many have been added, those that are gone included.
+    std::uint64_t nodes_made() const noexcept { return nodes_made_; }
 
     /// What a node owns has its handle too. Only then may anybody else refer to the graph.
     cudaGraph_t handle() const noexcept { return handle_; }
@@ -129,6 +132,7 @@ class Graph {
     std::shared_ptr<const void> life_ = std::make_shared<char>();
     std::vector<std::shared_ptr<Node>> nodes_;
     std::unordered_map<cudaGraphNode_t, Node*> clones_;
+    std::uint64_t nodes_made_ = 0;
     std::uint64_t roots_made_ = 0;
     std::uint64_t sinks_made_ = 0;
     std::optional<Counted<Kind::graph>> counted_; // while it is the user's

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <cstddef>
+#include <utility>
 #include <vector>
 
 namespace {
@@ -314,4 +315,74 @@ TEST_CASE("host nodes in children are set by their own handles, by the child and
     REQUIRE(made == Counts{1, 1, 1});
     REQUIRE(set == Counts{1, 1, 1});
     REQUIRE(source == Counts{1, 2, 2});
+}
+
+namespace {
+
+struct Shape {
+    /// A node for each letter: kernel, memset, empty, or one that is (g)one again.
+    explicit Shape(const char* kinds, const std::vector<std::pair<int, int>>& edges) {
+        for (const char* kind = kinds; *kind != 0; ++kind) {
+            if (*kind == 'k') nodes.push_back(add_kernel(graph, call));
+            if (*kind == 'm') nodes.push_back(add_memset(graph, set_ints(data.data() + 1, 1, 2)));
+            if (*kind == 'e') nodes.push_back(add_empty(graph));
+            if (*kind == 'g') REQUIRE_CUDA(cudaGraphDestroyNode(add_empty(graph)));
+        }
+        for (const auto& [from, to] : edges)
+            add_edge(graph, nodes[static_cast<std::size_t>(from)], nodes[static_cast<std::size_t>(to)]);
+    }
+
+    DeviceInts data{2};
+    Call<int*, int, int> call{store, data.data(), 0, 1};
+    Graph graph;
+    Nodes nodes;
+};
+
+cudaError_t set_child(const Shape& original, const Shape& next) {
+    Graph parent;
+    const cudaGraphNode_t child = add_child(parent, original.graph);
+    const Exec exec(parent);
+    const cudaError_t code = cudaGraphExecChildGraphNodeSetParams(exec, child, next.graph);
+    REQUIRE(cudaGetLastError() == code);
+    return code;
+}
+
+const std::vector<std::pair<int, int>> diamond{{0, 1}, {0, 2}, {1, 3}, {2, 3}};
+const std::vector<std::pair<int, int>> line{{0, 1}, {1, 2}, {2, 3}};
+constexpr auto refused = cudaErrorGraphExecUpdateFailure;
+
+} // namespace
+
+TEST_CASE("the update of a child takes edges in any order, but no others", "[child][exec_update]") {
+    const Shape original("kmek", diamond);
+    REQUIRE(set_child(original, Shape("kmek", {{2, 3}, {1, 3}, {0, 2}, {0, 1}})) == cudaSuccess);
+    REQUIRE(set_child(original, Shape("kmek", {{0, 1}, {0, 2}, {1, 3}})) == refused);
+    REQUIRE(set_child(original, Shape("kmek", {{0, 1}, {0, 2}, {1, 3}, {0, 3}})) == refused);
+    REQUIRE(set_child(original, Shape("kmmk", diamond)) == refused);
+}
+
+TEST_CASE("the update of a child pairs nodes by the order in which they were added", "[child][exec_update]") {
+    const Shape original("kmek", line);
+    REQUIRE(set_child(original, Shape("kemk", {{0, 2}, {2, 1}, {1, 3}})) == refused);
+    REQUIRE(set_child(Shape("kkkk", line), Shape("kkkk", {{0, 2}, {2, 1}, {1, 3}})) == refused);
+    cudaGraphExecUpdateResultInfo info{};
+    REQUIRE_CUDA(cudaGraphExecUpdate(Exec(Shape("kkkk", line).graph), Shape("kkkk", {{0, 2}, {2, 1}, {1, 3}}).graph,
+                                     &info)); // of a whole graph: by the edges
+}
+
+TEST_CASE("the update of a child counts nodes that are gone", "[child][exec_update]") {
+    REQUIRE(set_child(Shape("kgmek", diamond), Shape("kgmek", diamond)) == cudaSuccess);
+    REQUIRE(set_child(Shape("kgmek", diamond), Shape("kmgek", diamond)) == refused);
+    REQUIRE(set_child(Shape("kgkkk", diamond), Shape("kkkkg", diamond)) == refused);
+    REQUIRE(set_child(Shape("kgmek", diamond), Shape("kmek", diamond)) == refused);
+    REQUIRE(set_child(Shape("kmek", diamond), Shape("kgmek", diamond)) == refused);
+    const Shape original("kmek", diamond), next("kmekg", diamond);
+    Graph parent;
+    const cudaGraphNode_t child = add_child(parent, original.graph);
+    REQUIRE_CUDA(cudaGraphDestroyNode(add_empty(graph_inside(child))));
+    REQUIRE_CUDA(cudaGraphExecChildGraphNodeSetParams(Exec(parent), child, next.graph));
+    cudaGraph_t clone = nullptr;
+    REQUIRE_CUDA(cudaGraphClone(&clone, next.graph));
+    REQUIRE_CUDA(cudaGraphExecChildGraphNodeSetParams(Exec(parent), child, clone)); // clones count them, too
+    REQUIRE_CUDA(cudaGraphDestroy(clone));
 }

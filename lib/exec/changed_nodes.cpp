@@ -1,0 +1,53 @@
+// Nodes of an exec that take other parameters, one after the other, all or none.
+#include "changed_nodes.hpp"
+
+#include "cuda/failure.hpp"
+#include "update_rules.hpp"
+
+#include <utility>
+
+namespace cudag::detail {
+
+void ChangedNodes::add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners, const char* call) {
+    Shadow& shadow = exec_.shadow(place);
+    exec_.reserve(shadow, next); // the update of a whole graph may have given the node another kernel
+    Change& change = nodes_.emplace_back(Change{place, next, shadow, std::move(owners)});
+    change.run = exec_.host_run(place, next, change.owners);
+    if (change.run != nullptr && may_undo_) {
+        change.undo = exec_.host_run(place, shadow.params, change.undo_owners);
+        if (!shadow.owners.empty()) shadow.owners.front().owners.reserve(shadow.owners.front().owners.size() + 1);
+    }
+    require_exec_takes(shadow.params, next, [&] { return place.subject(call); });
+}
+
+std::optional<ChangedNodes::Refusal> ChangedNodes::push(const char* call) {
+    for (std::size_t i = 0; i < nodes_.size(); ++i) {
+        const NativeResult result = exec_.set_params(nodes_[i].place, nodes_[i].next, nodes_[i].run);
+        if (result.status == cudaSuccess) [[likely]]
+            continue;
+        Refusal refusal{result, nodes_[i].next, nodes_[i].place.subject(call)};
+        while (i-- > 0)
+            undo(nodes_[i]);
+        return refusal;
+    }
+    return std::nullopt;
+}
+
+/// What was in force was accepted once.
+void ChangedNodes::undo(Change& change) noexcept {
+    const NativeResult result = exec_.set_params(change.place, change.shadow.params, change.undo);
+    if (result.api == Api::runtime) ignore(result.status);
+    if (change.shadow.owners.empty())
+        change.shadow.owners = std::move(change.undo_owners);
+    else if (!change.undo_owners.empty())
+        change.shadow.owners.front().owners.push_back(std::move(change.undo_owners.front().owners.front()));
+}
+
+void ChangedNodes::commit() noexcept {
+    for (Change& change : nodes_) {
+        Shadows::assign(change.shadow, change.next);
+        exec_.commit(change.shadow, std::move(change.owners));
+    }
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,51 @@
+// Nodes of an exec that take other parameters, one after the other, all or none.
+#pragma once
+
+#include "exec_state.hpp"
+#include "node/node_params.hpp"
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+namespace cudag::detail {
+
+class ChangedNodes {
+  public:
+    /// Room for `count` nodes.
+    ChangedNodes(ExecState& exec, std::size_t count) : exec_(exec), may_undo_(count > 1) { nodes_.reserve(count); }
+
+    /// A node, the parameters that it is to take, and their owners. Throws UpdateError, about `call`, if CUDA would
+    /// refuse them.
+    void add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners, const char* call);
+
+    /// What CUDA has said to the parameters of a node.
+    struct Refusal {
+        NativeResult result;
+        const NodeParams& params;
+        Subject subject;
+    };
+    /// Gives CUDA all parameters; after a refusal it has none of them. The subject is about `call`.
+    [[nodiscard]] std::optional<Refusal> push(const char* call);
+    /// Puts them in force, once CUDA has them.
+    void commit() noexcept;
+
+  private:
+    struct Change {
+        NodePlace place;
+        const NodeParams& next;
+        Shadow& shadow;
+        OwnerVersions owners;
+        HostRun* run = nullptr;  ///< of a host task
+        HostRun* undo = nullptr; ///< of the one in force
+        OwnerVersions undo_owners = {};
+    };
+
+    void undo(Change& change) noexcept;
+
+    ExecState& exec_;
+    bool may_undo_;
+    std::vector<Change> nodes_;
+};
+
+} // namespace cudag::detail
