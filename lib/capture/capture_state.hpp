@@ -125,8 +125,8 @@ class CaptureState {
     unsigned long long id_ = 0;
     cudaGraph_t graph_ = nullptr; ///< CUDA's until the capture has ended
     std::vector<cudaGraphNode_t> last_front_;
-    mutable LogPosition logged_;  ///< when the capture was last seen to stand, and no error was unread
-    mutable cudaError_t stale_;   ///< the last error that nobody had read before the capture
+    mutable LogPosition logged_; ///< when the capture was last seen to stand, and no error was unread
+    mutable cudaError_t stale_;  ///< the last error that nobody had read before the capture
     std::optional<CaptureNames> names_;
     std::vector<Fork> forks_;
     std::unordered_map<cudaStream_t, std::size_t> unjoined_; ///< the last fork to a stream that is still to be joined

@@ -2,7 +2,7 @@
 #include <cudag/exec.hpp>
 #include <cudag/plan.hpp>
 
-#include "cuda/failure.hpp"
+#include "cuda/compute_capability.hpp"
 #include "cuda/version.hpp"
 #include "exec_state.hpp"
 #include "graph/dot.hpp"
@@ -92,12 +92,7 @@ std::size_t count_edges(const GraphState& graph) {
 }
 
 std::optional<detail::JoinGains> gains_of_device() {
-    int device = 0, major = 0, minor = 0;
-    detail::checked<GraphError>(cudaGetDevice(&device), "cudaGetDevice");
-    detail::checked<GraphError>(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-                                "cudaDeviceGetAttribute");
-    detail::checked<GraphError>(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
-                                "cudaDeviceGetAttribute");
+    const auto [major, minor] = detail::compute_capability();
     return detail::join_gains(major, minor);
 }
 

@@ -13,7 +13,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <tuple>
 #include <utility>
 
 namespace cudag {
@@ -22,12 +21,8 @@ namespace detail {
 
 namespace {
 
-bool precedes(const EdgeRecord& a, const EdgeRecord& b) {
-    return std::tie(a.to, a.from, a.kind) < std::tie(b.to, b.from, b.kind);
-}
-
 std::vector<EdgeRecord> sorted(std::vector<EdgeRecord> edges) {
-    std::sort(edges.begin(), edges.end(), precedes);
+    std::sort(edges.begin(), edges.end(), edge_precedes);
     return edges;
 }
 
@@ -80,8 +75,8 @@ class StructureDiff {
         const auto to = sorted(after_.edges());
         std::vector<EdgeRecord> lost;
         std::vector<EdgeRecord> added;
-        std::set_difference(from.begin(), from.end(), to.begin(), to.end(), std::back_inserter(lost), precedes);
-        std::set_difference(to.begin(), to.end(), from.begin(), from.end(), std::back_inserter(added), precedes);
+        std::set_difference(from.begin(), from.end(), to.begin(), to.end(), std::back_inserter(lost), edge_precedes);
+        std::set_difference(to.begin(), to.end(), from.begin(), from.end(), std::back_inserter(added), edge_precedes);
         for (const EdgeRecord& edge : lost)
             found_.push_back({DifferenceKind::edge, before_.handle(edge.to), in_after(edge.to),
                               describe_node(before_, edge.to), edge_name(before_, edge), "there", "missing", true});

@@ -5,6 +5,7 @@
 
 #include "graph_state.hpp"
 #include "node/rules.hpp"
+#include "plan/edge_set.hpp"
 
 #include <fmt/format.h>
 
@@ -12,7 +13,6 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -75,13 +75,9 @@ class DotWriter {
         }
         for (std::uint32_t i = 0; i < plan->kernels; ++i)
             text_ += fmt::format("{}{} [shape=point];\n", indent, name_of(nodes + i, first, nodes));
-        const auto before = [](const detail::EdgeRecord& a, const detail::EdgeRecord& b) {
-            return std::tuple(a.to, a.from, a.kind) < std::tuple(b.to, b.from, b.kind);
-        };
-        std::vector<detail::EdgeRecord> had = plan->edges;
-        std::ranges::sort(had, before);
+        const detail::EdgeSet had(plan->edges);
         for (const detail::EdgeRecord& edge : graph.edges())
-            if (!std::ranges::binary_search(had, edge, before))
+            if (!had.contains(edge))
                 text_ += fmt::format("{}n{} -> n{} [{}];\n", indent, first + edge.from, first + edge.to, left_out);
         for (const detail::EdgeRecord& edge : plan->edges)
             write_edge(name_of(edge.from, first, nodes), name_of(edge.to, first, nodes), edge.kind, indent);

@@ -1,31 +1,19 @@
 // The edges of a graph, and which of them CUDA has.
 #include "graph_edges.hpp"
 
-#include <algorithm>
-#include <tuple>
+#include "plan/edge_set.hpp"
 
 namespace cudag::detail {
-
-namespace {
-
-bool precedes(const EdgeRecord& a, const EdgeRecord& b) {
-    return std::tie(a.to, a.from) < std::tie(b.to, b.from);
-}
-
-} // namespace
 
 void GraphEdges::write_needed(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
     try {
         const std::size_t known = reduction_.size();
         const std::vector<bool> implied = reduction_.add(nodes.size(), logical_.list());
-        std::vector<EdgeRecord> recorded(native_.list().begin() + static_cast<std::ptrdiff_t>(native_known_),
-                                         native_.list().end());
-        std::sort(recorded.begin(), recorded.end(), precedes);
+        const EdgeSet recorded(std::span(native_.list()).subspan(native_known_));
         std::vector<EdgeRecord> needed;
         for (std::size_t i = 0; i < implied.size(); ++i) {
             const EdgeRecord& edge = logical_.list()[known + i];
-            if (!implied[i] && !std::binary_search(recorded.begin(), recorded.end(), edge, precedes))
-                needed.push_back(edge);
+            if (!implied[i] && !recorded.contains(edge)) needed.push_back(edge);
         }
         const bool are_next = native_.list().size() == written_ && needed.size() == logical_.size() - written_;
         native_.extend(needed, graph, nodes);

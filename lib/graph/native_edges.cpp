@@ -4,6 +4,7 @@
 #include "cuda/compat.hpp"
 #include "cuda/edge_data.hpp"
 #include "cuda/failure.hpp"
+#include "plan/edge_set.hpp"
 
 #include <algorithm>
 #include <memory>
@@ -12,10 +13,6 @@
 namespace cudag::detail {
 
 namespace {
-
-bool precedes(const EdgeRecord& a, const EdgeRecord& b) {
-    return std::tie(a.to, a.from, a.kind) < std::tie(b.to, b.from, b.kind);
-}
 
 std::vector<EdgeRecord> by_target(std::span<const EdgeRecord> edges) {
     std::vector<EdgeRecord> list(edges.begin(), edges.end());
@@ -150,14 +147,11 @@ void NativeEdges::remove(std::span<const EdgeRecord> edges, cudaGraph_t graph, s
     have_sinks_moved_ = have_sinks_moved_ || !edges.empty();
     while (!edges.empty()) {
         const NativePairs pairs(edges, nodes);
-        std::vector<EdgeRecord> gone(edges.begin(), edges.begin() + static_cast<std::ptrdiff_t>(pairs.size()));
-        std::sort(gone.begin(), gone.end(), precedes);
+        const EdgeSet gone(edges.first(pairs.size()));
         checked<GraphError>(
             compat::graph_remove_dependencies(graph, pairs.from(), pairs.to(), pairs.data(), pairs.size()),
             "cudaGraphRemoveDependencies");
-        std::erase_if(list_, [&](const EdgeRecord& edge) {
-            return std::binary_search(gone.begin(), gone.end(), edge, precedes);
-        });
+        std::erase_if(list_, [&](const EdgeRecord& edge) { return gone.contains(edge); });
         edges = edges.subspan(pairs.size());
     }
 }

@@ -2,12 +2,14 @@
 #include "planning.hpp"
 
 #include "cuda/compat.hpp"
+#include "cuda/compute_capability.hpp"
 #include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/own_kernels.hpp"
 #include "cuda/version.hpp"
 #include "graph_state.hpp"
+#include "plan/edge_set.hpp"
 #include "plan/ends.hpp"
 #include "plan/outline.hpp"
 #include "plan/plan.hpp"
@@ -16,7 +18,6 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,19 +29,20 @@ bool is_event(NodeKind kind) {
     return kind == NodeKind::record_event || kind == NodeKind::wait_event;
 }
 
-void keep_all_to(std::uint32_t node, PlanInput& input) {
-    if (input.keeps_all.empty()) input.keeps_all.resize(input.nodes);
-    input.keeps_all[node] = true;
-}
-
 bool is_at_event(const GraphState& graph, const EdgeRecord& edge) {
     return is_event(graph.nodes()[edge.from].kind) || is_event(graph.nodes()[edge.to].kind);
 }
 
-/// Edges to events that a library may have captured, and to what waits for them, are not for cudag to change.
-void keep_edges_of_events(const GraphState& graph, PlanInput& input) {
-    for (const EdgeRecord& edge : input.edges)
-        if (is_at_event(graph, edge)) keep_all_to(edge.to, input);
+/// The nodes whose edges stay, of `edges`: to events that a library may have captured, and to what waits for them, they
+/// are not for cudag to change. Empty if there are none.
+std::vector<bool> kept_nodes(const GraphState& graph, const std::vector<EdgeRecord>& edges) {
+    std::vector<bool> kept;
+    for (const EdgeRecord& edge : edges) {
+        if (!is_at_event(graph, edge)) continue;
+        kept.resize(graph.natives().size());
+        kept[edge.to] = true;
+    }
+    return kept;
 }
 
 struct DeviceRules {
@@ -49,12 +51,7 @@ struct DeviceRules {
 };
 
 DeviceRules rules_of_device() {
-    int device = 0, major = 0, minor = 0;
-    checked<GraphError>(cudaGetDevice(&device), "cudaGetDevice");
-    checked<GraphError>(cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device),
-                        "cudaDeviceGetAttribute");
-    checked<GraphError>(cudaDeviceGetAttribute(&minor, cudaDevAttrComputeCapabilityMinor, device),
-                        "cudaDeviceGetAttribute");
+    const auto [major, minor] = compute_capability();
     return {{join_costs(major, minor), cuda_version() >= 12080}, lane_costs(major, minor)};
 }
 
@@ -76,20 +73,19 @@ const DeviceRules& device_rules() {
 
 /// Those that CUDA has, and then the others.
 std::vector<EdgeRecord> native_first(const std::vector<EdgeRecord>& native, const std::vector<EdgeRecord>& all) {
-    const auto precedes = [](const EdgeRecord& a, const EdgeRecord& b) {
-        return std::tie(a.to, a.from) < std::tie(b.to, b.from);
-    };
-    std::vector<EdgeRecord> sorted = native;
-    std::sort(sorted.begin(), sorted.end(), precedes);
+    const EdgeSet had(native);
     std::vector<EdgeRecord> edges = native;
     for (const EdgeRecord& edge : all)
-        if (!std::binary_search(sorted.begin(), sorted.end(), edge, precedes)) edges.push_back(edge);
+        if (!had.contains(edge)) edges.push_back(edge);
     return edges;
 }
 
 PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges, bool has_many_ends,
                    bool wants_lanes) {
-    PlanInput input{graph.natives().size(), edges, {}, {}, {}, device_rules().joins};
+    PlanInput input{.nodes = graph.natives().size(),
+                    .edges = edges,
+                    .keeps_all = kept_nodes(graph, edges),
+                    .rules = device_rules().joins};
     if (has_many_ends && is_only_device()) {
         input.is_kernel.resize(input.nodes);
         for (std::size_t node = 0; node < input.nodes; ++node)
@@ -100,7 +96,6 @@ PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges
         for (std::size_t node = 0; node < input.nodes; ++node)
             input.is_join[node] = graph.nodes()[node].kind == NodeKind::empty;
     }
-    keep_edges_of_events(graph, input);
     if (wants_lanes) {
         input.lanes = device_rules().lanes;
         input.is_off_lanes = input.is_join;
@@ -167,12 +162,13 @@ std::optional<PlannedEdges> planned_by(const Plan& plan, PlanInput&& input) {
 std::optional<PlannedEdges> planned_with_memory(const GraphState& graph, const Plan& plan, bool has_many_ends) {
     const std::vector<EdgeRecord>& native = graph.edge_lists().native();
     const std::vector<EdgeRecord>& written = graph.edges();
-    const PlanInput all = input_of(graph, written, false, false);
+    const std::size_t nodes = graph.natives().size();
     const std::vector<EdgeRecord> edges =
-        native_first(native, plan.reduce ? reduced(all.nodes, written, all.keeps_all) : written);
+        native_first(native, plan.reduce ? reduced(nodes, written, kept_nodes(graph, written)) : written);
     PlanInput input = input_of(graph, edges, has_many_ends, false);
+    input.keeps_all.resize(nodes);
     for (const EdgeRecord& edge : native)
-        keep_all_to(edge.to, input);
+        input.keeps_all[edge.to] = true;
     Plan rest = plan;
     rest.reduce = false;
     rest.lanes = 0;

@@ -1,6 +1,7 @@
 // Graphs of which a plan makes other edges.
 #pragma once
 
+#include "cuda_version.hpp"
 #include "test.hpp"
 
 #include <cstddef>
@@ -28,6 +29,22 @@ inline void add_join(cudag::GraphBuilder& b, std::size_t width, const char* labe
         node.after(join);
 }
 
+/// Whether graphs that begin and end with many kernels get empty ones before and after them.
+inline bool has_planned_ends() {
+    int devices = 0;
+    cudag::check(cudaGetDeviceCount(&devices));
+    return !older_than(12080) && devices == 1;
+}
+
+/// As many lines of two kernels.
+inline cudag::Graph lines_of_two(std::size_t count) {
+    cudag::GraphBuilder b;
+    const Kernels first = add_kernels(b, count), second = add_kernels(b, count);
+    for (std::size_t i = 0; i < count; ++i)
+        second[i].after(first[i]);
+    return std::move(b).build();
+}
+
 /// Three kernels in a line, and an edge that theirs imply.
 inline cudag::Graph line_with_shortcut() {
     cudag::GraphBuilder b;
@@ -44,21 +61,23 @@ inline void wait(const cudag::Stream& stream, const cudag::Event& event) {
     wait(stream.get(), event);
 }
 
+/// The same, recorded on two streams.
+inline void record_line_with_shortcut(cudaStream_t s, const cudag::Stream& other) {
+    cudag::Event first, second, end;
+    cudag::launch(s, {}, nothing);
+    first.record(s);
+    cudag::launch(s, {}, nothing);
+    second.record(s);
+    wait(other, first);
+    wait(other, second);
+    cudag::launch(other, {}, nothing);
+    end.record(other);
+    wait(s, end);
+}
 /// The same, of which nobody has asked anything.
 inline cudag::Graph captured_line_with_shortcut() {
     const cudag::Stream stream, other;
-    return cudag::capture(stream, [&](cudaStream_t s) {
-        cudag::Event first, second, end;
-        cudag::launch(s, {}, nothing);
-        first.record(s);
-        cudag::launch(s, {}, nothing);
-        second.record(s);
-        wait(other, first);
-        wait(other, second);
-        cudag::launch(other, {}, nothing);
-        end.record(other);
-        wait(s, end);
-    });
+    return cudag::capture(stream, [&](cudaStream_t s) { record_line_with_shortcut(s, other); });
 }
 
 /// `width` cells are written by as many kernels, joined, and summed up by as many others, each from all of them.

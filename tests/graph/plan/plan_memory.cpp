@@ -180,17 +180,9 @@ TEST_CASE("edges before an allocation that are not full stay, beside joins after
 TEST_CASE("a captured graph with memory nodes keeps its edges, and the report says what it could lose", "[plan]") {
     const Stream stream, other;
     const Graph graph = cudag::capture(stream, [&](cudaStream_t s) {
-        cudag::Event first, second, end;
         void* memory = nullptr;
         cudag::check(cudaMallocAsync(&memory, 64, s));
-        first.record(s);
-        cudag::launch(s, {}, nothing);
-        second.record(s);
-        wait(other, first);
-        wait(other, second);
-        cudag::launch(other, {}, nothing);
-        end.record(other);
-        wait(s, end);
+        record_line_with_shortcut(s, other);
         cudag::check(cudaFreeAsync(memory, s));
     });
     const std::size_t edges = graph.edge_count();

@@ -23,6 +23,13 @@ void check_throws_always(const Faults& faults) {
     CHECK(faults.ignored == 0);
 }
 
+/// Of a graph with a host node that throws.
+cudag::Exec exec_that_throws() {
+    cudag::GraphBuilder builder;
+    builder.host([] { throw std::runtime_error("from the host node"); });
+    return std::move(builder).build().instantiate();
+}
+
 } // namespace
 
 TEST_CASE("an owner that CUDA cannot make is not made", "[unit][faults]") {
@@ -41,11 +48,11 @@ TEST_CASE("an allocation that fails says what was wanted", "[unit][faults]") {
     cudart_cpu::fail_call(1, cudaErrorMemoryAllocation);
     CHECK_THROWS_MATCHES(on_device(), cudag::Error,
                          MessageMatches(StartsWith("cudag: DeviceBuffer of 100 elements of 8 bytes at ") &&
-                                        ContainsSubstring("faults_stream_cpu.cpp:39: cudaMalloc: ")));
+                                        ContainsSubstring("faults_stream_cpu.cpp:46: cudaMalloc: ")));
     cudart_cpu::fail_call(1, cudaErrorMemoryAllocation);
     CHECK_THROWS_MATCHES(on_host(), cudag::Error,
                          MessageMatches(StartsWith("cudag: PinnedBuffer of 100 elements of 2 bytes at ") &&
-                                        ContainsSubstring("faults_stream_cpu.cpp:40: cudaMallocHost: ")));
+                                        ContainsSubstring("faults_stream_cpu.cpp:47: cudaMallocHost: ")));
 }
 
 TEST_CASE("a call on a stream or an event that fails leaves it usable", "[unit][faults]") {
@@ -103,9 +110,7 @@ TEST_CASE("stream work that fails does not run", "[unit][faults]") {
 TEST_CASE("a synchronisation that fails keeps the exception of a host node for the next", "[unit][faults]") {
     const NothingLeft check; // so that no call that is to fail is made for an earlier test's owners
     const cudag::Stream stream;
-    cudag::GraphBuilder builder;
-    builder.host([] { throw std::runtime_error("from the host node"); });
-    cudag::Exec exec = std::move(builder).build().instantiate();
+    cudag::Exec exec = exec_that_throws();
     exec.launch(stream);
     check_throws_once([&] {
         Faults faults;
@@ -125,9 +130,7 @@ TEST_CASE("a synchronisation that fails keeps the exception of a host node for t
 TEST_CASE("an exception of a host node is told by the first synchronisation in which no call fails", "[unit][faults]") {
     const NothingLeft check; // so that no call that is to fail is made for an earlier test's owners
     const cudag::Stream stream;
-    cudag::GraphBuilder builder;
-    builder.host([] { throw std::runtime_error("from the host node"); });
-    cudag::Exec exec = std::move(builder).build().instantiate();
+    cudag::Exec exec = exec_that_throws();
     exec.launch(stream);
     unsigned silent = 0; // where CUDA does not say which stream it is
     const auto is_told_with_fault = [&](std::uint64_t call) {

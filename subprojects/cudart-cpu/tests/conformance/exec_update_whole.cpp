@@ -216,7 +216,8 @@ TEST_CASE("the edges cannot change in a whole update, and the node that has them
     f.require_refused(exec, cudaGraphExecUpdateErrorTopologyChanged, named);
 }
 
-TEST_CASE("a whole update pairs nodes without dependents in the order in which they became so", "[exec_update][whole]") {
+TEST_CASE("a whole update pairs nodes without dependents in the order in which they became so",
+          "[exec_update][whole]") {
     DeviceInts data(2);
     Call<int*, int, int> call(store, data.data(), 0, 1);
     const auto build = [&](cudaGraph_t graph) -> Nodes {

@@ -1,0 +1,29 @@
+// What a device can do, as a number.
+#pragma once
+
+#include "failure.hpp"
+
+#include <cudag/error.hpp>
+
+#include <cuda_runtime_api.h>
+
+namespace cudag::detail {
+
+struct ComputeCapability {
+    int major = 0;
+    int minor = 0;
+};
+
+/// Of the current device. Throws GraphError.
+[[nodiscard]] inline ComputeCapability compute_capability() {
+    int device = 0;
+    ComputeCapability found;
+    checked<GraphError>(cudaGetDevice(&device), "cudaGetDevice");
+    checked<GraphError>(cudaDeviceGetAttribute(&found.major, cudaDevAttrComputeCapabilityMajor, device),
+                        "cudaDeviceGetAttribute");
+    checked<GraphError>(cudaDeviceGetAttribute(&found.minor, cudaDevAttrComputeCapabilityMinor, device),
+                        "cudaDeviceGetAttribute");
+    return found;
+}
+
+} // namespace cudag::detail
