@@ -89,10 +89,10 @@ class Check {
             place[order[i]] = i;
         Reach forward(graph_.edges(), place, Reach::Along::edges);
         Reach backward(graph_.edges(), place, Reach::Along::against);
-        const std::vector<Candidate> candidates = sorted_candidates(order);
+        std::vector<bool> placed(uses_.size());
+        const std::vector<Candidate> candidates = sorted_candidates(order, placed);
 
         const auto& memory = graph_.allocations().list();
-        std::vector<bool> placed(uses_.size());
         auto first = candidates.begin();
         for (std::uint32_t i = 0; i < memory.size(); ++i) {
             const auto last =
@@ -113,8 +113,9 @@ class Check {
     }
 
   private:
-    /// In order of the allocations.
-    [[nodiscard]] std::vector<Candidate> sorted_candidates(const std::vector<std::uint32_t>& order) const {
+    /// In order of the allocations. Those that are no use, but the end of memory, are `placed`.
+    [[nodiscard]] std::vector<Candidate> sorted_candidates(const std::vector<std::uint32_t>& order,
+                                                           std::vector<bool>& placed) const {
         const auto& memory = graph_.allocations().list();
         constexpr auto none = std::numeric_limits<std::uint32_t>::max();
         std::vector<std::uint32_t> begins(order.size(), none);
@@ -132,13 +133,32 @@ class Check {
         for (const std::uint32_t node : order) {
             if (begins[node] != none) live.begin(begins[node]);
             if (ends[node] != none) live.end(ends[node]);
-            auto use = std::lower_bound(uses_.begin(), uses_.end(), node, precedes);
-            for (; use != uses_.end() && use->node == node; ++use)
-                live.for_each(use->begin, use->bytes, [&](std::uint32_t allocation) {
-                    found.push_back({allocation, static_cast<std::uint32_t>(use - uses_.begin())});
-                });
+            const auto first = std::lower_bound(uses_.begin(), uses_.end(), node, precedes);
+            const auto last = std::find_if(first, uses_.end(), [&](const MemoryUse& use) { return use.node != node; });
+            for (auto use = first; use != last; ++use) {
+                const auto number = static_cast<std::uint32_t>(use - uses_.begin());
+                if (use->is_pointer && is_end(*use, {first, last}, live))
+                    placed[number] = true;
+                else
+                    live.for_each(use->begin, use->bytes, [&](std::uint32_t allocation) {
+                        found.push_back({allocation, number});
+                    });
+            }
         }
         std::ranges::stable_sort(found, {}, &Candidate::allocation);
+        return found;
+    }
+
+    /// Whether a pointer is the end of memory that its node, which has all these uses, is given besides.
+    [[nodiscard]] bool is_end(const MemoryUse& pointer, std::span<const MemoryUse> uses, const LiveMemory& live) const {
+        bool found = false;
+        live.for_each(pointer.begin - 1, 1, [&](std::uint32_t allocation) {
+            const GraphAllocation& memory = graph_.allocations().list()[allocation];
+            if (memory.address + memory.bytes != pointer.begin) return;
+            found = found || std::any_of(uses.begin(), uses.end(), [&](const MemoryUse& other) {
+                        return other.place == pointer.place && memory.overlaps(other.begin, 1);
+                    });
+        });
         return found;
     }
 

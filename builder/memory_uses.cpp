@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
-#include <unordered_map>
 #include <utility>
 
 namespace cudag::detail {
@@ -37,11 +36,8 @@ class Collector {
     void note(const std::vector<GraphAllocation>& allocations) {
         std::vector<Range> all;
         all.reserve(allocations.size());
-        for (const GraphAllocation& memory : allocations) {
+        for (const GraphAllocation& memory : allocations)
             all.push_back({memory.address, memory.bytes});
-            const auto lowest = lowest_to_.try_emplace(memory.address + memory.bytes, memory.address).first;
-            lowest->second = std::min(lowest->second, memory.address);
-        }
         std::ranges::sort(all, {}, &Range::begin);
         for (const Range& range : all) {
             if (memory_.empty() || memory_.back().end() <= range.begin)
@@ -59,9 +55,11 @@ class Collector {
     }
 
     void collect(std::uint32_t node, const GraphState& graph, std::uint32_t index) {
-        find_ranges(graph.params(index));
-        for (const Range& range : ranges_)
-            if (is_graph_memory(range)) uses_.push_back({node, {&graph, index}, range.begin, range.bytes});
+        for_each_access(graph.params(index), [&](const Access& access) {
+            const Range range{access.begin, std::max<std::size_t>(access.bytes, 1)};
+            if (is_graph_memory(range))
+                uses_.push_back({node, {&graph, index}, range.begin, range.bytes, access.bytes == 0});
+        });
     }
 
     [[nodiscard]] bool is_graph_memory(const Range& range) const {
@@ -70,31 +68,7 @@ class Collector {
         return after != memory_.begin() && range.begin < std::prev(after)->end();
     }
 
-    /// A pointer of which only the first byte is known may be the end of memory, which the node then has besides.
-    void find_ranges(const NodeParams& params) {
-        ranges_.clear();
-        bool has_pointers = false;
-        for_each_access(params, [&](const Access& access) {
-            has_pointers = has_pointers || access.bytes == 0;
-            ranges_.push_back({access.begin, std::max<std::size_t>(access.bytes, 1)});
-        });
-        if (!has_pointers || ranges_.size() < 2) return;
-        const std::vector<Range> all = ranges_;
-        std::erase_if(ranges_, [&](const Range& range) { return is_end(range.begin, all); });
-    }
-
-    /// Whether a node that is given `all` has memory that ends at `address`, which is then no use of what begins
-    /// there.
-    [[nodiscard]] bool is_end(std::uintptr_t address, const std::vector<Range>& all) const {
-        const auto lowest = lowest_to_.find(address);
-        return lowest != lowest_to_.end() && std::any_of(all.begin(), all.end(), [&](const Range& other) {
-                   return other.begin >= lowest->second && other.begin < address;
-               });
-    }
-
-    std::vector<Range> memory_;                                    ///< of all allocations, what overlaps as one
-    std::unordered_map<std::uintptr_t, std::uintptr_t> lowest_to_; ///< where allocations begin that end there
-    std::vector<Range> ranges_;                                    ///< of the node that is being looked at
+    std::vector<Range> memory_; ///< of all allocations, what overlaps as one
     std::vector<MemoryUse> uses_;
 };
 

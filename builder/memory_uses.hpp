@@ -15,6 +15,7 @@ struct MemoryUse {
     NodePlace place;    ///< of the node that is given it: the same, or one inside `node`
     std::uintptr_t begin;
     std::size_t bytes;
+    bool is_pointer; ///< only the first byte is known: it may be the end of other memory that the node is given
 };
 
 /// In order of the nodes. Known are the operands of copies and fills, and the pointers and spans among a kernel's

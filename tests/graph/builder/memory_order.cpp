@@ -188,6 +188,20 @@ TEST_CASE("the end of one allocation is no use of the next", "[memory][order]") 
     b.check();
 }
 
+TEST_CASE("what begins where memory ended that is free again is used like any other", "[memory][order]") {
+    GraphBuilder b;
+    constexpr std::size_t count = std::size_t{1} << 20U; // CUDA may put them side by side
+    const auto one = b.alloc<int>(count), other = b.alloc<int>(count);
+    const bool is_lower = one.span().data() < other.span().data();
+    const auto lower = is_lower ? one : other, upper = is_lower ? other : one;
+    const auto free = b.free(lower).after(lower);
+    const auto again = b.alloc<int>(count, {.after = {free}});
+    const auto use = b.kernel({}, add, upper.span().data(), again.span().data(), 1).label("use").after(again);
+    CHECK(refused<GraphError>([&] { b.check(); }).labels().front() == "use");
+    use.after(upper);
+    b.check();
+}
+
 TEST_CASE("a use of memory that is reused belongs to the allocation that it follows", "[memory][order]") {
     GraphBuilder b;
     constexpr std::size_t bytes = std::size_t{4} << 20U;
