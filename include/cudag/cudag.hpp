@@ -26,6 +26,7 @@
 #include <cudag/device_exec.hpp>
 #include <cudag/update_report.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/exec_cache.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/capture_mode.hpp>
 #include <cudag/stream_capture.hpp>

@@ -25,6 +25,7 @@ class Graph;
 
 namespace detail {
 
+class ExecStore;
 class Tuner;
 
 } // namespace detail
@@ -137,6 +138,7 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     friend class Graph;
     friend class detail::Updates<Exec>;
     friend class detail::Tuner;
+    friend class detail::ExecStore;
     friend CUDAG_EXPORT std::string to_string(const Exec& exec);
     explicit Exec(std::unique_ptr<detail::ExecState> state) noexcept;
 

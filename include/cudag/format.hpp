@@ -5,6 +5,7 @@
 #include <cudag/diff.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/exec_cache.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/node.hpp>
@@ -84,6 +85,10 @@ struct fmt::formatter<cudag::PlannedJoin> : cudag::detail::TextFormatter<cudag::
 /// "144 edges became 24, with 1 empty kernel", and more lines
 template <>
 struct fmt::formatter<cudag::PlanReport> : cudag::detail::TextFormatter<cudag::PlanReport> {};
+
+/// "2 execs, 4.0 MiB; 10 hits, 3 updates in 0.12 ms, 4 instantiations in 1.50 ms, 2 evictions"
+template <>
+struct fmt::formatter<cudag::ExecCacheStats> : cudag::detail::TextFormatter<cudag::ExecCacheStats> {};
 
 /// "grid 8, block 16 x 16, shared_bytes 1024"
 template <>

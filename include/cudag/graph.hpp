@@ -30,6 +30,7 @@ concept NoInstantiateOptions = !std::convertible_to<O, InstantiateOptions>;
 
 CUDAG_EXPORT Graph graph_inside(const Node& node, std::size_t number);
 
+class ExecStore;
 class Tuner;
 
 } // namespace detail
@@ -136,6 +137,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     friend Graph detail::graph_inside(const Node& node, std::size_t number);
     friend class detail::Updates<Graph>;
     friend class detail::Tuner;
+    friend class detail::ExecStore;
     explicit Graph(std::shared_ptr<detail::GraphState> state) noexcept;
 
     [[nodiscard]] detail::GraphState& state() const;

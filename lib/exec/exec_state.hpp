@@ -57,6 +57,7 @@ class ExecState {
         if (claim_) rethrow_host_failures(claim_);
     }
 
+    [[nodiscard]] InFlight& in_flight() noexcept { return in_flight_; }
     void launch(cudaStream_t stream);
     void upload(cudaStream_t stream);
 

@@ -78,6 +78,8 @@ class LaunchMarker {
         return true;
     }
 
+    void wait() const noexcept { ignore(cudaEventSynchronize(event_.get())); }
+
   private:
     cudaStream_t stream_;
     std::shared_ptr<RetiredOwners> retired_;
@@ -129,6 +131,14 @@ void InFlight::launched(std::shared_ptr<LaunchMarker>&& marker, cudaStream_t str
     ignore(status);
     ignore(cudaStreamSynchronize(stream)); // without a mark the launch must have ended before owners may go
     last_launch_ = nullptr;
+}
+
+bool InFlight::is_running() const noexcept {
+    return last_launch_ && !last_launch_->finished();
+}
+
+void InFlight::wait() const noexcept {
+    if (last_launch_) last_launch_->wait();
 }
 
 void InFlight::retire(OwnerVersions&& version) const noexcept {

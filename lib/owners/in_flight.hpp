@@ -34,6 +34,10 @@ class InFlight {
     /// has succeeded, and drop it otherwise.
     [[nodiscard]] std::shared_ptr<LaunchMarker> marker(cudaStream_t stream) const;
     void launched(std::shared_ptr<LaunchMarker>&& marker, cudaStream_t stream) noexcept;
+    /// Whether a launch that was tracked may not have finished.
+    [[nodiscard]] bool is_running() const noexcept;
+    /// Waits for these.
+    void wait() const noexcept;
 
     /// Drops `version`: at once if there was no launch, else by the first `reclaim` after the launches made so far have
     /// finished.

@@ -19,10 +19,12 @@ class Stores {
     }
     /// The cells after one launch; those that no node stores in are -1.
     [[nodiscard]] Cells result(cudag::Exec& exec) const {
-        write(cells_.span(), Cells(3, -1));
+        clear();
         run(exec, stream_);
-        return read(cells_);
+        return cells();
     }
+    void clear() const { write(cells_.span(), Cells(3, -1)); }
+    [[nodiscard]] Cells cells() const { return read(cells_); }
     [[nodiscard]] int* cell(std::size_t i) const { return cells_.data() + i; }
     [[nodiscard]] const cudag::Stream& stream() const { return stream_; }
 

@@ -1,0 +1,274 @@
+// ExecCache: which exec launches a graph, and which goes.
+#include <cudag/exec_cache.hpp>
+#include <cudag/graph.hpp>
+#include <cudag/graph_memory.hpp>
+
+#include "cuda/failure.hpp"
+#include "exec_state.hpp"
+#include "graph/structure.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <list>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+/// Adds the time of a scope to a number.
+class Timer {
+  public:
+    explicit Timer(double& seconds) : seconds_(seconds) {}
+    ~Timer() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
+    Timer(const Timer&) = delete;
+    Timer& operator=(const Timer&) = delete;
+
+  private:
+    double& seconds_;
+    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
+};
+
+std::size_t free_memory() {
+    std::size_t free = 0, total = 0;
+    checked(cudaMemGetInfo(&free, &total), "cudaMemGetInfo");
+    return free;
+}
+
+bool is_out_of_memory(const Error& error) {
+    return error.code().value() == static_cast<int>(cudaErrorMemoryAllocation);
+}
+
+int current_device() {
+    int device = 0;
+    checked(cudaGetDevice(&device), "cudaGetDevice");
+    return device;
+}
+
+} // namespace
+
+class ExecStore {
+  public:
+    explicit ExecStore(const ExecCacheOptions& options) : options_(options) {
+        if (options.capacity == 0)
+            refuse("ExecCache: the capacity is 0; it must be at least 1, the exec that is launched");
+    }
+    ~ExecStore() { clear(); }
+    ExecStore(const ExecStore&) = delete;
+    ExecStore& operator=(const ExecStore&) = delete;
+
+    const Exec& launch(const Graph& graph, cudaStream_t stream) {
+        const Place place = fitting(graph, stream);
+        entries_.splice(entries_.end(), entries_, place);
+        evict();
+        place->exec.launch(stream);
+        return place->exec;
+    }
+
+    void clear() noexcept {
+        for (Entry& entry : entries_)
+            entry.exec.state().in_flight().wait();
+        of_graph_.clear();
+        of_structure_.clear();
+        entries_.clear();
+        stats_.bytes = 0;
+    }
+
+    [[nodiscard]] ExecCacheStats stats() const {
+        ExecCacheStats stats = stats_;
+        stats.execs = entries_.size();
+        return stats;
+    }
+
+  private:
+    struct Entry {
+        Exec exec;
+        cudaStream_t stream; ///< null unless it is the only one
+        std::uint64_t structure;
+        std::size_t bytes;
+        const GraphState* graph; ///< that it has, and keeps; null if that has changed
+        std::uint64_t version;   ///< of the graph
+    };
+    using Place = std::list<Entry>::iterator;
+
+    [[nodiscard]] Place fitting(const Graph& graph, cudaStream_t stream) {
+        const GraphState& state = graph.state();
+        const cudaStream_t only_stream = options_.stream_affine ? stream : nullptr;
+        const auto [first, last] = of_graph_.equal_range(&state);
+        const auto known = std::find_if(first, last, [&](const auto& of) { return of.second->stream == only_stream; });
+        if (known != last) {
+            const Place place = known->second;
+            if (place->version == version_of(state)) {
+                ++stats_.hits;
+                return place;
+            }
+            if (update(place, graph)) return place;
+            forget_graph(place, of_graph_.end());
+            place->graph = nullptr; // as it was before its last change
+        }
+        const std::uint64_t structure = structure_in(state);
+        for (const Place place : fitting(structure, only_stream))
+            if (update(place, graph)) return place;
+        return instantiate(graph, structure, only_stream);
+    }
+
+    /// The least recently launched first.
+    [[nodiscard]] std::vector<Place> fitting(std::uint64_t structure, cudaStream_t stream) {
+        std::vector<Place> places;
+        if (!of_structure_.contains(structure)) return places;
+        for (Place place = entries_.begin(); place != entries_.end(); ++place)
+            if (place->structure == structure && place->stream == stream) places.push_back(place);
+        return places;
+    }
+
+    [[nodiscard]] bool update(Place place, const Graph& graph) {
+        const Timer timer(stats_.update_seconds);
+        const GraphState& state = graph.state();
+        const std::uint64_t version = version_of(state);
+        const auto node = of_graph_.emplace(&state, place); // before anything changes
+        try {
+            if (!place->exec.update(graph).updated()) {
+                of_graph_.erase(node);
+                return false;
+            }
+        } catch (...) {
+            of_graph_.erase(node);
+            throw;
+        }
+        forget_graph(place, node);
+        place->graph = &state;
+        place->version = version;
+        ++stats_.updates;
+        return true;
+    }
+
+    [[nodiscard]] Place instantiate(const Graph& graph, std::uint64_t structure, cudaStream_t stream) {
+        const Timer timer(stats_.instantiate_seconds);
+        const GraphState& state = graph.state();
+        const std::uint64_t version = version_of(state);
+        const std::size_t free = free_memory();
+        std::list<Entry> made;
+        made.push_back({instance_of(graph), stream, structure, 0, &state, version});
+        const std::size_t rest = free_memory();
+        Entry& entry = made.front();
+        entry.bytes = free > rest ? free - rest : 0;
+        entry.exec.state().in_flight().begin_tracking();
+        const auto node = of_graph_.emplace(&state, made.begin());
+        try {
+            of_structure_.emplace(structure, made.begin());
+        } catch (...) {
+            of_graph_.erase(node);
+            throw;
+        }
+        entries_.splice(entries_.end(), made);
+        stats_.bytes += entry.bytes;
+        ++stats_.instantiations;
+        return std::prev(entries_.end());
+    }
+
+    [[nodiscard]] Exec instance_of(const Graph& graph) {
+        try {
+            return graph.instantiate(options_.instantiate);
+        } catch (const InstantiateError& error) {
+            if (!is_out_of_memory(error)) throw;
+        }
+        trim_graph_memory(current_device());
+        while (evict_one(entries_.end())) {
+        }
+        try {
+            return graph.instantiate(options_.instantiate);
+        } catch (const InstantiateError& error) {
+            if (!is_out_of_memory(error)) throw;
+            throw InstantiateError(cudaErrorMemoryAllocation,
+                                   fmt::format("{}; the ExecCache has trimmed graph memory and dropped all execs that "
+                                               "are not in flight: {} are, with {} bytes of device memory",
+                                               error.what(), entries_.size(), stats_.bytes),
+                                   {error.operation(), error.log(), error.labels(), error.location()});
+        }
+    }
+
+    /// The last entry stays: it is about to be launched.
+    void evict() noexcept {
+        while (entries_.size() > options_.capacity || stats_.bytes > options_.max_bytes)
+            if (!evict_one(std::prev(entries_.end()))) return;
+    }
+    /// The first before `end` that is not in flight; false if all are.
+    bool evict_one(Place end) noexcept {
+        const Place place = std::find_if(entries_.begin(), end,
+                                         [](Entry& entry) { return !entry.exec.state().in_flight().is_running(); });
+        if (place == end) return false;
+        forget_graph(place, of_graph_.end());
+        const auto [first, last] = of_structure_.equal_range(place->structure);
+        of_structure_.erase(std::find_if(first, last, [&](const auto& of) { return of.second == place; }));
+        stats_.bytes -= place->bytes;
+        ++stats_.evictions;
+        entries_.erase(place);
+        return true;
+    }
+
+    using OfGraph = std::unordered_multimap<const GraphState*, Place>;
+    /// Forgets which graph an exec has, but for `other`.
+    void forget_graph(Place place, OfGraph::iterator other) noexcept {
+        auto [of, last] = of_graph_.equal_range(place->graph);
+        while (of != last && (of == other || of->second != place))
+            ++of;
+        if (of != last) of_graph_.erase(of);
+    }
+
+    static std::uint64_t version_of(const GraphState& graph) {
+        const auto lock = graph.lock();
+        return graph.changes().version();
+    }
+    static std::uint64_t structure_in(const GraphState& graph) {
+        const auto lock = graph.lock();
+        return structure_of(graph);
+    }
+
+    ExecCacheOptions options_;
+    ExecCacheStats stats_;
+    std::list<Entry> entries_; ///< the least recently launched first
+    OfGraph of_graph_;
+    std::unordered_multimap<std::uint64_t, Place> of_structure_;
+};
+
+} // namespace detail
+
+ExecCache::ExecCache(ExecCacheOptions options) : store_(std::make_unique<detail::ExecStore>(options)) {}
+ExecCache::ExecCache(ExecCache&&) noexcept = default;
+ExecCache& ExecCache::operator=(ExecCache&&) noexcept = default;
+ExecCache::~ExecCache() = default;
+
+detail::ExecStore& ExecCache::store() const {
+    if (!store_) [[unlikely]]
+        detail::refuse("a moved-from ExecCache was used");
+    return *store_;
+}
+
+const Exec& ExecCache::launch(const Graph& graph, StreamRef stream) {
+    return store().launch(graph, stream.get());
+}
+void ExecCache::clear() {
+    store().clear();
+}
+ExecCacheStats ExecCache::stats() const {
+    return store().stats();
+}
+
+std::string to_string(const ExecCacheStats& stats) {
+    const auto count = [](std::uint64_t number, const char* what) {
+        return fmt::format("{} {}{}", number, what, number == 1 ? "" : "s");
+    };
+    return fmt::format("{}, {:.1f} MiB; {}, {} in {:.2f} ms, {} in {:.2f} ms, {}", count(stats.execs, "exec"),
+                       static_cast<double>(stats.bytes) / (1 << 20), count(stats.hits, "hit"),
+                       count(stats.updates, "update"), 1e3 * stats.update_seconds,
+                       count(stats.instantiations, "instantiation"), 1e3 * stats.instantiate_seconds,
+                       count(stats.evictions, "eviction"));
+}
+
+} // namespace cudag

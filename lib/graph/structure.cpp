@@ -1,0 +1,63 @@
+// What an update of a whole graph cannot change, as a number.
+#include "structure.hpp"
+
+#include "graph_state.hpp"
+#include "node/kernel_attributes.hpp"
+#include "node/launch_attributes.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <variant>
+
+namespace cudag::detail {
+
+namespace {
+
+class Hash {
+  public:
+    void add(std::uint64_t value) noexcept {
+        value_ = (value_ ^ value) * 0x9e3779b97f4a7c15U;
+        value_ ^= value_ >> 32U;
+    }
+    void add(const void* pointer) noexcept { add(reinterpret_cast<std::uintptr_t>(pointer)); }
+    [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
+
+  private:
+    std::uint64_t value_ = 0;
+};
+
+void add_kernel(const KernelParams& kernel, Hash& hash) {
+    hash.add(kernel.function);
+    if (kernel.attributes == nullptr && kernel.unread == nullptr) return;
+    const LaunchConfig config = full_config(kernel);
+    for (const LaunchAttribute& attribute : launch_attributes()) {
+        if (!attribute.rules.needs_instantiate || !attribute.is_given(config)) continue;
+        hash.add(attribute.id);
+        hash.add(std::hash<std::string>()(attribute.text(config)));
+    }
+}
+
+void add_graph(const GraphState& graph, Hash& hash) {
+    const std::size_t nodes = graph.nodes().size();
+    hash.add(nodes);
+    for (std::uint32_t i = 0; i < nodes; ++i) {
+        hash.add(static_cast<std::uint64_t>(graph.nodes()[i].kind));
+        if (const auto* const* kernel = std::get_if<const KernelParams*>(&graph.params(i))) add_kernel(**kernel, hash);
+    }
+    hash.add(graph.edges().size());
+    for (const EdgeRecord& edge : graph.edges())
+        hash.add(std::uint64_t{edge.from} << 34U | std::uint64_t{edge.to} << 2U | static_cast<unsigned>(edge.kind));
+    for (const auto& inner : graph.nested())
+        add_graph(*inner, hash);
+}
+
+} // namespace
+
+std::uint64_t structure_of(const GraphState& graph) {
+    Hash hash;
+    add_graph(graph, hash);
+    return hash.value();
+}
+
+} // namespace cudag::detail
