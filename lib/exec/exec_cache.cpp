@@ -92,7 +92,7 @@ class ExecStore {
         cudaStream_t stream; ///< null unless it is the only one
         std::uint64_t structure;
         std::size_t bytes;
-        const GraphState* graph; ///< that it has, and keeps; null if that has changed
+        const GraphState* graph; ///< that it has, and keeps
         std::uint64_t version;   ///< of the graph
     };
     using Place = std::list<Entry>::iterator;
@@ -109,8 +109,7 @@ class ExecStore {
                 return place;
             }
             if (update(place, graph)) return place;
-            forget_graph(place, of_graph_.end());
-            place->graph = nullptr; // as it was before its last change
+            forget_graph(place, of_graph_.end()); // it has the graph as it was before its last change
         }
         const std::uint64_t structure = structure_in(state);
         for (const Place place : fitting(structure, only_stream))

@@ -155,6 +155,26 @@ TEST_CASE("an update that CUDA refuses is a new exec, and the former one serves 
     CHECK(launches(cache) == Launches{2, 2, 2});
 }
 
+TEST_CASE("a graph changed in what an exec cannot take gets another one", "[exec][cache]") {
+    const auto cells = device(std::vector<int>(6));
+    const Stream stream;
+    ExecCache cache;
+    const auto region = [&](std::size_t height) {
+        return cudag::DeviceSpan2D<int>(cells.span().subspan(0, 2 * height), 2, height);
+    };
+    GraphBuilder b;
+    const auto fill = b.memset2d(region(2), 5);
+    Graph graph = std::move(b).build();
+    cache.launch(graph, stream);
+    graph.update(fill, region(3), 6);
+    for (int turn = 0; turn < 2; ++turn) {
+        cache.launch(graph, stream);
+        stream.synchronize();
+        CHECK(read(cells) == std::vector{6, 6, 6, 6, 6, 6});
+    }
+    CHECK(launches(cache) == Launches{1, 0, 2});
+}
+
 TEST_CASE("the least recently launched exec goes first", "[exec][cache]") {
     const Stores stores;
     ExecCache cache({.capacity = 2});
