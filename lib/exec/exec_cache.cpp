@@ -64,7 +64,7 @@ class ExecStore {
     ExecStore& operator=(const ExecStore&) = delete;
 
     const Exec& launch(const Graph& graph, cudaStream_t stream) {
-        const Place place = fitting(graph, stream);
+        const Place place = entry_for(graph, stream);
         entries_.splice(entries_.end(), entries_, place);
         evict();
         place->exec.launch(stream);
@@ -97,7 +97,7 @@ class ExecStore {
     };
     using Place = std::list<Entry>::iterator;
 
-    [[nodiscard]] Place fitting(const Graph& graph, cudaStream_t stream) {
+    [[nodiscard]] Place entry_for(const Graph& graph, cudaStream_t stream) {
         const GraphState& state = graph.state();
         const cudaStream_t only_stream = options_.stream_affine ? stream : nullptr;
         const auto [first, last] = of_graph_.equal_range(&state);
@@ -114,7 +114,7 @@ class ExecStore {
         const std::uint64_t structure = structure_in(state);
         for (const Place place : fitting(structure, only_stream))
             if (update(place, graph)) return place;
-        return instantiate(graph, structure, only_stream);
+        return instantiate(graph, structure, stream);
     }
 
     /// The least recently launched first.
@@ -153,7 +153,8 @@ class ExecStore {
         const std::uint64_t version = version_of(state);
         const std::size_t free = free_memory();
         std::list<Entry> made;
-        made.push_back({instance_of(graph), stream, structure, 0, &state, version});
+        const cudaStream_t only_stream = options_.stream_affine ? stream : nullptr;
+        made.push_back({new_exec(graph, stream), only_stream, structure, 0, &state, version});
         const std::size_t rest = free_memory();
         Entry& entry = made.front();
         entry.bytes = free > rest ? free - rest : 0;
@@ -171,18 +172,25 @@ class ExecStore {
         return std::prev(entries_.end());
     }
 
-    [[nodiscard]] Exec instance_of(const Graph& graph) {
+    /// CUDA takes the memory of an exec when it is uploaded.
+    [[nodiscard]] Exec instance_of(const Graph& graph, cudaStream_t stream) const {
+        Exec exec = graph.instantiate(options_.instantiate);
+        exec.upload(stream);
+        return exec;
+    }
+
+    [[nodiscard]] Exec new_exec(const Graph& graph, cudaStream_t stream) {
         try {
-            return graph.instantiate(options_.instantiate);
-        } catch (const InstantiateError& error) {
+            return instance_of(graph, stream);
+        } catch (const Error& error) {
             if (!is_out_of_memory(error)) throw;
         }
         trim_graph_memory(current_device());
         while (evict_one(entries_.end())) {
         }
         try {
-            return graph.instantiate(options_.instantiate);
-        } catch (const InstantiateError& error) {
+            return instance_of(graph, stream);
+        } catch (const Error& error) {
             if (!is_out_of_memory(error)) throw;
             throw InstantiateError(cudaErrorMemoryAllocation,
                                    fmt::format("{}; the ExecCache has trimmed graph memory and dropped all execs that "
