@@ -51,8 +51,9 @@ struct UpdateCounts {
 /// The executable form of a Graph. Updates affect launches to come, never those in flight, and leave the Graph as it
 /// is. A refused update throws UpdateError and changes nothing. Launches of one Exec never overlap each other.
 /// Keeps its graph's nodes and owners alive; owners given to an update are kept until the last launch that may use them
-/// has ended, also if the Exec is destroyed while one is in flight. CUDA allows that, but its driver 580 has been seen
-/// to crash then, in a thread of its own (one random graph of 20,000); after a synchronisation it never did.
+/// has ended, also if the Exec is destroyed while one is in flight. CUDA's driver 580 has been seen to crash where an
+/// Exec was destroyed soon after it was made, in a thread that it had just started itself, on a busy machine (a few
+/// random graphs of thousands); after a synchronisation it never did.
 /// Move-only; every call on a moved-from Exec but assignment throws GraphError.
 /// Threads: const calls on one Exec may run at once, any other excludes all of them. Other threads may meanwhile use,
 /// and update, the Graph that it was made from, those that it is given, and their other Execs.

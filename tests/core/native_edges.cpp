@@ -164,7 +164,7 @@ TEST_CASE("a graph that had other nodes updates execs of one that had not") {
 
 TEST_CASE("a captured graph that had other edges updates execs of one that had not") {
     const auto end_capture = [](const Native& cuda) { // CUDA's end of one whose stream has joined these
-        for (const std::size_t node : {3, 1, 2}) {
+        for (const std::size_t node : std::vector<std::size_t>{3, 1, 2}) {
             cudaGraphNode_t last = nullptr;
             REQUIRE(cudaGraphAddEmptyNode(&last, cuda.graph, &cuda.nodes[node], 1) == cudaSuccess);
             REQUIRE(cudaGraphDestroyNode(last) == cudaSuccess);
