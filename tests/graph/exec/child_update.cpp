@@ -118,7 +118,8 @@ TEST_CASE("a child takes a graph from which nodes have been removed, as one has 
     };
     for (const bool had_failed : {false, true}) {
         GraphBuilder b;
-        const ChildNode child = b.child(inner(1, 0, had_failed));
+        const Graph first = inner(1, 0, had_failed);
+        const ChildNode child = b.child(first);
         Exec exec = std::move(b).build().instantiate();
         exec.update(child, inner(2, 1, !had_failed));
         require(exec, 2, 2000);

@@ -10,6 +10,7 @@
 namespace {
 
 std::vector<int> run(cudag::ExecCache& cache, Pipeline& pipeline, const cudag::Graph& graph) {
+    pipeline.stream.synchronize();
     std::fill(pipeline.out.begin(), pipeline.out.end(), -1);
     cache.launch(graph, pipeline.stream);
     pipeline.stream.synchronize();
