@@ -27,15 +27,14 @@ std::size_t Exec::apply(const Graph& graph) {
     const auto lock = source.lock();
     if (exec.seen() == source.changes().version()) return 0;
 
-    constexpr const char* call = "apply: ";
     std::size_t count = 0;
     source.changes().for_each_since(exec.seen(), [&](const detail::UpdatedNode&) { ++count; });
-    detail::ChangedNodes changed(exec, count);
+    detail::ChangedNodes changed(exec, count, "apply: ");
     source.changes().for_each_since(exec.seen(), [&](const detail::UpdatedNode& node) {
-        changed.add({node.graph, node.index}, node.params, detail::version_of(detail::Owners(node.owners)), call);
+        changed.add({node.graph, node.index}, node.params, detail::version_of(detail::Owners(node.owners)));
     });
     detail::bind_context();
-    if (std::optional<detail::ChangedNodes::Refusal> refusal = changed.push(call))
+    if (std::optional<detail::ChangedNodes::Refusal> refusal = changed.push())
         raise_update(refusal->result, refusal->params, std::move(refusal->subject));
     changed.commit();
     exec.set_seen(source.changes().version());

@@ -8,7 +8,7 @@
 
 namespace cudag::detail {
 
-void ChangedNodes::add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners, const char* call) {
+void ChangedNodes::add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners) {
     Shadow& shadow = exec_.shadow(place);
     exec_.reserve(shadow, next); // the update of a whole graph may have given the node another kernel
     Change& change = nodes_.emplace_back(Change{place, next, shadow, std::move(owners)});
@@ -17,15 +17,15 @@ void ChangedNodes::add(const NodePlace& place, const NodeParams& next, OwnerVers
         change.undo = exec_.host_run(place, shadow.params, change.undo_owners);
         if (!shadow.owners.empty()) shadow.owners.front().owners.reserve(shadow.owners.front().owners.size() + 1);
     }
-    require_exec_takes(shadow.params, next, [&] { return place.subject(call); });
+    require_exec_takes(shadow.params, next, [&] { return place.subject(call_); });
 }
 
-std::optional<ChangedNodes::Refusal> ChangedNodes::push(const char* call) {
+std::optional<ChangedNodes::Refusal> ChangedNodes::push() {
     for (std::size_t i = 0; i < nodes_.size(); ++i) {
         const NativeResult result = exec_.set_params(nodes_[i].place, nodes_[i].next, nodes_[i].run);
         if (result.status == cudaSuccess) [[likely]]
             continue;
-        Refusal refusal{result, nodes_[i].next, nodes_[i].place.subject(call)};
+        Refusal refusal{result, nodes_[i].next, nodes_[i].place.subject(call_)};
         while (i-- > 0)
             undo(nodes_[i]);
         return refusal;

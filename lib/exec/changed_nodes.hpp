@@ -12,12 +12,14 @@ namespace cudag::detail {
 
 class ChangedNodes {
   public:
-    /// Room for `count` nodes.
-    ChangedNodes(ExecState& exec, std::size_t count) : exec_(exec), may_undo_(count > 1) { nodes_.reserve(count); }
+    /// Room for `count` nodes. Errors begin with `call`, such as "apply: ".
+    ChangedNodes(ExecState& exec, std::size_t count, const char* call)
+        : exec_(exec), may_undo_(count > 1), call_(call) {
+        nodes_.reserve(count);
+    }
 
-    /// A node, the parameters that it is to take, and their owners. Throws UpdateError, about `call`, if CUDA would
-    /// refuse them.
-    void add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners, const char* call);
+    /// A node, the parameters that it is to take, and their owners. Throws UpdateError if CUDA would refuse them.
+    void add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners);
 
     /// What CUDA has said to the parameters of a node.
     struct Refusal {
@@ -25,8 +27,8 @@ class ChangedNodes {
         const NodeParams& params;
         Subject subject;
     };
-    /// Gives CUDA all parameters; after a refusal it has none of them. The subject is about `call`.
-    [[nodiscard]] std::optional<Refusal> push(const char* call);
+    /// Gives CUDA all parameters; after a refusal it has none of them.
+    [[nodiscard]] std::optional<Refusal> push();
     /// Puts them in force, once CUDA has them.
     void commit() noexcept;
 
@@ -45,6 +47,7 @@ class ChangedNodes {
 
     ExecState& exec_;
     bool may_undo_;
+    const char* call_;
     std::vector<Change> nodes_;
 };
 

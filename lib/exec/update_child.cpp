@@ -59,18 +59,17 @@ class PendingUpdate {
     /// Gives CUDA what differs node by node, and commits it. False if an exec cannot take that, or it is not known.
     /// Throws UpdateError if CUDA refuses a node. Nothing has changed then, and `commit` must not follow.
     [[nodiscard]] bool push_each() {
-        constexpr const char* call = "update of ";
-        ChangedNodes changed(exec_, nodes_.size());
+        ChangedNodes changed(exec_, nodes_.size(), "update of ");
         for (PendingNode& node : nodes_) {
             if (is_unknown(node.place.record().kind, *node.next)) return false;
             const std::vector<FieldDifference> differences = diff_params(node.shadow->params, *node.next);
             if (differences.empty()) continue;
             if (std::any_of(differences.begin(), differences.end(), std::mem_fn(&FieldDifference::needs_instantiate)))
                 return false;
-            changed.add(node.place, *node.next, std::move(node.owners), call);
+            changed.add(node.place, *node.next, std::move(node.owners));
         }
         bind_context();
-        if (std::optional<ChangedNodes::Refusal> refusal = changed.push(call))
+        if (std::optional<ChangedNodes::Refusal> refusal = changed.push())
             raise_update(refusal->result, refusal->params, std::move(refusal->subject));
         changed.commit();
         return true;

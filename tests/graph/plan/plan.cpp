@@ -383,16 +383,13 @@ TEST_CASE("a graph that is laid on lanes gives the same results, and its execs a
 TEST_CASE("a captured graph that followed other plans updates execs of one that did not", "[plan]") {
     const auto cells = device({0, 0, 0});
     const auto captured = [&](int value) {
-        const Stream stream, left, right;
+        const Stream stream, other, left, right;
         return cudag::capture(stream, [&](cudaStream_t s) {
-            cudag::Event first, second, left_end, right_end;
-            cudag::launch(s, {}, nothing);
-            first.record(s);
-            cudag::launch(s, {}, nothing);
-            second.record(s);
-            wait(left, first);
-            wait(left, second);
-            wait(right, second);
+            record_line_with_shortcut(s, other);
+            cudag::Event forked, left_end, right_end;
+            forked.record(s);
+            wait(left, forked);
+            wait(right, forked);
             cudag::launch(left, {}, store, cells.data(), value);
             cudag::launch(right, {}, store, cells.data() + 1, value + 1);
             cudag::launch(right, {}, store, cells.data() + 2, value + 2);
