@@ -50,6 +50,7 @@ const EntryPoint* find_entry_point(std::string_view name) {
         entry<PFN_cuLaunchKernel_v4000>("cuLaunchKernel", 4000, driver::launch_kernel),
         entry<PFN_cuLaunchKernelEx_v11060>("cuLaunchKernelEx", 11060, driver::launch_kernel_ex),
         entry<PFN_cuStreamIsCapturing_v10000>("cuStreamIsCapturing", 10000, driver::stream_is_capturing),
+        entry<PFN_cuKernelGetFunction_v12000>("cuKernelGetFunction", 12000, driver::kernel_get_function),
         entry<PFN_cuFuncGetName_v12030>("cuFuncGetName", 12030, driver::func_get_name),
         entry<PFN_cuFuncGetParamInfo_v12040>("cuFuncGetParamInfo", 12040, driver::func_get_param_info),
         entry<PFN_cuMemsetD8Async_v3020>("cuMemsetD8Async", 3020, driver::memset_d8_async),

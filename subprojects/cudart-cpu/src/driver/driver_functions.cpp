@@ -61,6 +61,13 @@ thread_local std::vector<int> pushed_over;
 
 } // namespace
 
+CUresult kernel_get_function(CUfunction* function, CUkernel kernel) {
+    return answer("cuKernelGetFunction", [&] {
+        require_pointer(function, "pFunc");
+        *function = function_of(kernel_of(kernel));
+    });
+}
+
 CUresult func_get_name(const char** name, CUfunction function) {
     return answer("cuFuncGetName", [&] {
         require_pointer(name, "name");

@@ -34,6 +34,7 @@ CUresult launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, un
 CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction function, void** params, void** extra);
 CUresult stream_is_capturing(CUstream stream, CUstreamCaptureStatus* status);
 
+CUresult kernel_get_function(CUfunction* function, CUkernel kernel);
 CUresult func_get_name(const char** name, CUfunction function);
 CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size);
 

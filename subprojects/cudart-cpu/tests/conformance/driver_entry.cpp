@@ -46,6 +46,15 @@ TEST_CASE("the driver names a function by its mangled name", "[driver]") {
     REQUIRE(name == std::string("_Z5storePiii"));
 }
 
+TEST_CASE("the driver has a kernel's function in the current context", "[driver]") {
+    const auto function_in = entry_point<PFN_cuKernelGetFunction_v12000>("cuKernelGetFunction", 12000);
+    cudaKernel_t kernel = nullptr;
+    REQUIRE_CUDA(cudaGetKernel(&kernel, symbol(store)));
+    CUfunction function = nullptr;
+    REQUIRE(function_in(&function, reinterpret_cast<CUkernel>(kernel)) == CUDA_SUCCESS);
+    REQUIRE(function == function_of(symbol(store)));
+}
+
 TEST_CASE("the driver gives a kernel's parameters with offset and size", "[driver]") {
     const auto info = entry_point<PFN_cuFuncGetParamInfo_v12040>("cuFuncGetParamInfo", 12040);
     const CUfunction function = function_of(symbol(write_arguments));
