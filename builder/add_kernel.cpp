@@ -3,14 +3,18 @@
 #include "cuda/kernel_name.hpp"
 #include "graph/graph_state.hpp"
 #include "new_node.hpp"
+#include "node/function.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node/launch_check.hpp"
 
 #include <cudag/detail/record.hpp>
 
-#include <cstring>
+#include <algorithm>
+#include <cstdint>
 #include <new>
+#include <string>
 #include <utility>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -21,27 +25,44 @@ const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunct
                               const LaunchConfig* attributes) {
     auto* memory = graph.memory().allocate_bytes(sizeof(KernelParams) + call.signature->bytes);
     std::byte* values = memory + sizeof(KernelParams);
-    std::memcpy(values, call.block, call.signature->bytes);
+    copy_values(call, values);
+    auto* const kernel = call.function != nullptr ? reinterpret_cast<CUkernel>(call.function->kernel) : nullptr;
     return new (memory)
-        KernelParams{function, call.symbol, call.signature, call.config->shape, values, nullptr, attributes};
+        KernelParams{function, symbol_of(call), call.signature, call.config->shape, values, kernel, attributes};
 }
 
-/// The driver's function for a kernel's symbol: looked up once per kernel and device. This thread then has a context.
+/// The driver's function of the kernel: looked up once per symbol and device. This thread then has a context.
 template <class MakeSubject>
-CUfunction function_of(GraphState& graph, const void* symbol, const MakeSubject& subject) {
+CUfunction function_of(GraphState& graph, const KernelCall& call, const MakeSubject& subject) {
+    if (call.function != nullptr) [[unlikely]]
+        return function_here<GraphError>(*call.function, subject);
     const auto context = reinterpret_cast<std::uintptr_t>(current_context());
-    return graph.construction().functions.find<GraphError>(symbol, context, subject);
+    return graph.construction().functions.find<GraphError>(call.symbol, context, subject);
+}
+
+/// The graph's own copy, which its nodes with these parameters share: the Function may go before them.
+const KernelSignature* own_signature(GraphState& graph, const KernelSignature& signature) {
+    std::vector<const KernelSignature*>& known = graph.construction().signatures;
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [&](const KernelSignature* own) { return same_layout(*own, signature); });
+    if (found != known.end()) return *found;
+    auto* parameters = graph.memory().allocate<Parameter>(signature.count);
+    std::copy_n(signature.parameters, signature.count, parameters);
+    known.push_back(graph.memory().store(KernelSignature{parameters, signature.count, signature.bytes}));
+    return known.back();
 }
 
 } // namespace
 
 Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, const SourceLocation& where) {
     require_allowed(graph, NodeKind::kernel, where);
-    const auto subject = [&] { return new_node_subject(NodeKind::kernel, where, kernel_name(call.symbol)); };
-    const CUfunction function = function_of(graph, call.symbol, subject);
+    const auto subject = [&] { return new_node_subject(NodeKind::kernel, where, kernel_name(call)); };
+    const CUfunction function = function_of(graph, call, subject);
+    const void* const symbol = symbol_of(call);
+    keep_function(owners, call);
     const LaunchConfig* attributes = given_attributes(*call.config);
     if (attributes != nullptr) [[unlikely]] {
-        require_attributes(*attributes, call.symbol, LaunchUse::node, subject);
+        require_attributes(*attributes, symbol, LaunchUse::node, subject);
         attributes = graph.memory().store(*attributes);
     }
     const KernelParams* params = copy_call(graph, call, function, attributes);
@@ -49,7 +70,7 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
     const CUDA_KERNEL_NODE_PARAMS native = driver_params(function, params->shape, call.values);
     CUDA_KERNEL_NODE_PARAMS bare;
     if (attributes != nullptr) [[unlikely]] {
-        if (graph.special().memory) try_attributes(native, *attributes, call.symbol, subject());
+        if (graph.special().memory) try_attributes(native, *attributes, symbol, subject());
         bare = without_attributes(native, *attributes);
     }
     cudaGraphNode_t node = nullptr;
@@ -57,13 +78,24 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
         driver().graph_add_kernel_node(&node, graph.native(), nullptr, 0, attributes != nullptr ? &bare : &native);
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise_launch<GraphError>(to_runtime(result), "cuGraphAddKernelNode", subject(), Api::driver,
-                                 config_of(*call.config), call.symbol);
+                                 config_of(*call.config), symbol);
     if (attributes != nullptr) [[unlikely]] {
-        set_attributes(node, native, *attributes, call.symbol, subject());
+        set_attributes(node, native, *attributes, symbol, subject());
         graph.special().attributes = true;
         if (attributes->device_updatable) graph.special().device_updatable = true;
     }
     return graph.append(node, {NodeKind::kernel, params, {}, where}, std::move(owners));
+}
+
+Node add_function(GraphState& graph, const Function& function, const PassedConfig& config,
+                  const GivenArguments& arguments, Owners&& owners, const SourceLocation& where) {
+    const FunctionState& state = function.state();
+    const KernelSignature signature = state.signature();
+    ValuePointers values(signature.count);
+    if (const std::string problem = point_at(arguments, signature, values.get()); !problem.empty())
+        refuse(problem, new_node_subject(NodeKind::kernel, where, state.name));
+    const KernelCall call{nullptr, own_signature(graph, signature), &config, values.get(), nullptr, &state};
+    return add_kernel(graph, call, std::move(owners), where);
 }
 
 } // namespace cudag::detail

@@ -7,9 +7,11 @@
 #include <cudag/config.hpp>
 #include <cudag/detail/builder_graph.hpp>
 #include <cudag/detail/event_operand.hpp>
+#include <cudag/detail/given_arguments.hpp>
 #include <cudag/detail/graph_body.hpp>
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/detail/record.hpp>
+#include <cudag/function.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
@@ -66,6 +68,28 @@ class CUDAG_EXPORT GraphBuilder {
             return add_kernel(detail::shape_of(config), location, function, std::forward<A>(arguments)...);
         const LaunchConfig attributed = config;
         return add_kernel(attributed, location, function, std::forward<A>(arguments)...);
+    }
+
+    /// The same for a Function, whose arguments are checked for number and size now; PackedArguments stand for all.
+    template <class... A>
+    FunctionNode kernel(detail::Located<LaunchConfig> config, const Function& function, A&&... arguments) {
+        return add_function(config.value, config.location, function, std::forward<A>(arguments)...);
+    }
+    template <class... A>
+    FunctionNode kernel(const detail::BracedConfig& config, const Function& function, A&&... arguments) {
+        return add_function(LaunchConfig(config), config.location, function, std::forward<A>(arguments)...);
+    }
+
+    /// The same for a Function whose types are known.
+    template <class... P, class... A>
+    KernelNode<P...> kernel(detail::Located<LaunchConfig> config, const TypedFunction<P...>& function,
+                            A&&... arguments) {
+        return add_typed<P...>(config.value, config.location, function.function(), std::forward<A>(arguments)...);
+    }
+    template <class... P, class... A>
+    KernelNode<P...> kernel(const detail::BracedConfig& config, const TypedFunction<P...>& function, A&&... arguments) {
+        return add_typed<P...>(LaunchConfig(config), config.location, function.function(),
+                               std::forward<A>(arguments)...);
     }
 
     template <detail::NoKernel K, class... A>
@@ -409,6 +433,35 @@ class CUDAG_EXPORT GraphBuilder {
             return {detail::Passkey(), detail::add_kernel(state(), call, std::move(owners), location)};
         }
         return {};
+    }
+
+    template <class... P, class... A>
+    KernelNode<P...> add_typed(const LaunchConfig& config, const SourceLocation& location, const Function& function,
+                               A&&... arguments) {
+        using Given = std::tuple<std::remove_cvref_t<A>...>;
+        if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
+            detail::Owners owners;
+            const detail::KernelArguments<P...> values(
+                owners, {nullptr, nullptr, location, &graph(), &function.state()}, std::forward<A>(arguments)...);
+            const detail::PassedConfig passed(config);
+            const detail::KernelCall call{nullptr,        &detail::SignatureOf<P...>::value,
+                                          &passed,        values.pointers(),
+                                          values.block(), &function.state()};
+            return {detail::Passkey(), detail::add_kernel(state(), call, std::move(owners), location)};
+        }
+        return {};
+    }
+
+    template <class... A>
+    FunctionNode add_function(const LaunchConfig& config, const SourceLocation& location, const Function& function,
+                              A&&... arguments) {
+        return {detail::Passkey(), detail::with_all_arguments(
+                                       {nullptr, nullptr, location, &graph(), &function.state()},
+                                       [&](const detail::GivenArguments& given, detail::Owners&& owners) {
+                                           return detail::add_function(state(), function, config, given,
+                                                                       std::move(owners), location);
+                                       },
+                                       std::forward<A>(arguments)...)};
     }
 
     template <class... N>

@@ -14,6 +14,8 @@
 #include <cudag/kernel_info.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/node.hpp>
+#include <cudag/packed_arguments.hpp>
+#include <cudag/function.hpp>
 #include <cudag/captured_node.hpp>
 #include <cudag/stream.hpp>
 #include <cudag/event.hpp>
@@ -42,6 +44,7 @@
 #include <cudag/graph_memory.hpp>
 #include <cudag/graphed_function.hpp>
 #include <cudag/launch.hpp>
+#include <cudag/library.hpp>
 #include <cudag/symbol.hpp>
 #include <cudag/tune_report.hpp>
 #include <cudag/tune.hpp>

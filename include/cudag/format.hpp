@@ -6,6 +6,7 @@
 #include <cudag/edge.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/exec_cache.hpp>
+#include <cudag/function.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/node.hpp>
@@ -89,6 +90,10 @@ struct fmt::formatter<cudag::PlanReport> : cudag::detail::TextFormatter<cudag::P
 /// "2 execs, 4.0 MiB; 10 hits, 3 updates in 0.12 ms, 4 instantiations in 1.50 ms, 2 evictions"
 template <>
 struct fmt::formatter<cudag::ExecCacheStats> : cudag::detail::TextFormatter<cudag::ExecCacheStats> {};
+
+/// "scale of 3 parameters (8, 8 and 4 bytes)"
+template <>
+struct fmt::formatter<cudag::Function> : cudag::detail::TextFormatter<cudag::Function> {};
 
 /// "grid 8, block 16 x 16, shared_bytes 1024"
 template <>

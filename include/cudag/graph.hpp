@@ -8,6 +8,7 @@
 #include <cudag/diff.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/function.hpp>
 #include <cudag/node.hpp>
 
 #include <cuda_runtime_api.h>
@@ -84,6 +85,21 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
         return found;
     }
 
+    /// The same for a Function.
+    [[nodiscard]] std::vector<FunctionNode> find(const Function& function) const {
+        std::vector<FunctionNode> found;
+        for (const Node& node : find_function(function))
+            found.emplace_back(detail::Passkey(), node);
+        return found;
+    }
+    template <class... P>
+    [[nodiscard]] std::vector<KernelNode<P...>> find(const TypedFunction<P...>& function) const {
+        std::vector<KernelNode<P...>> found;
+        for (const Node& node : find_function(function.function()))
+            found.emplace_back(detail::Passkey(), node);
+        return found;
+    }
+
     /// The one node with this label, or that launches `kernel`, in this graph or in a graph inside a node. Throws
     /// GraphError if there is none, which says what there is, or more than one, which says where they were made.
     [[nodiscard]] Node find_one(std::string_view label) const; // cudag: find_one takes a label or a kernel
@@ -91,6 +107,13 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] KernelNode<P...> find_one( // cudag: find_one takes a label or a kernel; of overloads, say which
         void (*kernel)(P...)) const {
         return {detail::Passkey(), find_one_kernel(detail::kernel_symbol(kernel))};
+    }
+    [[nodiscard]] FunctionNode find_one(const Function& function) const {
+        return {detail::Passkey(), find_one_function(function)};
+    }
+    template <class... P>
+    [[nodiscard]] KernelNode<P...> find_one(const TypedFunction<P...>& function) const {
+        return {detail::Passkey(), find_one_function(function.function())};
     }
 
     /// Changes a node, as Exec's updates do, for Execs made from now on and for those that `apply` this Graph. Owners
@@ -144,6 +167,9 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] detail::UpdateTarget update_target() const;
     [[nodiscard]] std::vector<Node> find_kernel(const void* symbol) const;
     [[nodiscard]] Node find_one_kernel(const void* symbol) const;
+    [[nodiscard]] std::vector<Node> find_function(const Function& function) const;
+    [[nodiscard]] Node find_one_function(const Function& function) const;
+    [[nodiscard]] Node the_one(const std::vector<Node>& found, const std::string& wanted) const;
     [[nodiscard]] Node counterpart_of(const Node& original) const;
 
     std::shared_ptr<detail::GraphState> state_;

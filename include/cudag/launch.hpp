@@ -3,9 +3,11 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/copy_3d.hpp>
+#include <cudag/detail/given_arguments.hpp>
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
+#include <cudag/function.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/stream.hpp>
@@ -36,6 +38,9 @@ void launch_in(cudaStream_t stream, const PassedConfig& config, void (*kernel)(P
     }
 }
 
+CUDAG_EXPORT void launch_function(cudaStream_t stream, const Function& function, const PassedConfig& config,
+                                  const GivenArguments& arguments, Owners&& owners);
+
 } // namespace detail
 
 /// Launches `kernel` in `stream` with `arguments`, which follow the rules of GraphBuilder::kernel and are copied now.
@@ -50,6 +55,31 @@ launch( // cudag: launch(stream, config, function, arguments...); of overloads o
         detail::launch_in(stream.get(), detail::shape_of(config), kernel, std::forward<A>(arguments)...);
     else
         detail::launch_in(stream.get(), config, kernel, std::forward<A>(arguments)...);
+}
+
+/// The same for a Function, whose arguments are checked for number and size now.
+template <class... A>
+void launch(StreamRef stream, const LaunchConfig& config, const Function& function, A&&... arguments) {
+    detail::with_all_arguments(
+        {nullptr, nullptr, {}, nullptr, &function.state()},
+        [&](const detail::GivenArguments& given, detail::Owners&& owners) {
+            detail::launch_function(stream.get(), function, config, given, std::move(owners));
+        },
+        std::forward<A>(arguments)...);
+}
+template <class... P, class... A>
+void launch(StreamRef stream, const LaunchConfig& config, const TypedFunction<P...>& function, A&&... arguments) {
+    using Given = std::tuple<std::remove_cvref_t<A>...>;
+    if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
+        detail::Owners owners;
+        const detail::FunctionState& state = function.function().state();
+        const detail::KernelArguments<P...> values(owners, {nullptr, nullptr, {}, nullptr, &state},
+                                                   std::forward<A>(arguments)...);
+        const detail::PassedConfig passed(config);
+        const detail::KernelCall call{
+            nullptr, &detail::SignatureOf<P...>::value, &passed, values.pointers(), values.block(), &state};
+        detail::launch_kernel(stream.get(), call, std::move(owners));
+    }
 }
 
 template <detail::NoKernel K, class... A>

@@ -52,6 +52,8 @@ class Node;
 
 template <class... P>
 class KernelNode;
+template <class... P>
+class TypedFunction;
 class CapturedNode;
 
 namespace detail {
@@ -96,6 +98,8 @@ class CUDAG_EXPORT Node {
     /// The typed handle of a kernel node. Throws GraphError if the node does not launch `kernel`.
     template <class... P>
     [[nodiscard]] KernelNode<P...> as(void (*kernel)(P...)) const;
+    template <class... P>
+    [[nodiscard]] KernelNode<P...> as(const TypedFunction<P...>& function) const;
 
     template <class... N>
     Node after(const N&...) const = delete; // cudag: edges are added by typed handles: those that the builder returned

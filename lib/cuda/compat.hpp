@@ -123,12 +123,36 @@ using Library = cudaLibrary_t;
 using Library = CUlibrary;
 #endif
 
-/// Loads PTX text for all devices: CUDA 12.8.
-inline cudaError_t library_load_data(Library* library, const char* ptx) {
+/// Loads PTX text, or an image, for all devices: CUDA 12.8.
+inline cudaError_t library_load_data(Library* library, const void* code) {
 #if CUDART_VERSION >= 12080
-    return cudaLibraryLoadData(library, ptx, nullptr, nullptr, 0, nullptr, nullptr, 0);
+    return cudaLibraryLoadData(library, code, nullptr, nullptr, 0, nullptr, nullptr, 0);
 #else
-    static_cast<void>(library), static_cast<void>(ptx);
+    static_cast<void>(library), static_cast<void>(code);
+    return cudaErrorCallRequiresNewerDriver;
+#endif
+}
+inline cudaError_t library_load_file(Library* library, const char* path) {
+#if CUDART_VERSION >= 12080
+    return cudaLibraryLoadFromFile(library, path, nullptr, nullptr, 0, nullptr, nullptr, 0);
+#else
+    static_cast<void>(library), static_cast<void>(path);
+    return cudaErrorCallRequiresNewerDriver;
+#endif
+}
+inline cudaError_t library_kernel_count(unsigned* count, Library library) {
+#if CUDART_VERSION >= 12080
+    return cudaLibraryGetKernelCount(count, library);
+#else
+    static_cast<void>(count), static_cast<void>(library);
+    return cudaErrorCallRequiresNewerDriver;
+#endif
+}
+inline cudaError_t library_kernels(cudaKernel_t* kernels, unsigned count, Library library) {
+#if CUDART_VERSION >= 12080
+    return cudaLibraryEnumerateKernels(kernels, count, library);
+#else
+    static_cast<void>(kernels), static_cast<void>(count), static_cast<void>(library);
     return cudaErrorCallRequiresNewerDriver;
 #endif
 }

@@ -46,6 +46,7 @@ Driver load() {
     fetch(result.graph_instantiate_with_params, "cuGraphInstantiateWithParams");
     fetch(result.graph_launch, "cuGraphLaunch");
     fetch(result.graph_exec_kernel_node_set_params, "cuGraphExecKernelNodeSetParams");
+    fetch(result.kernel_get_function, "cuKernelGetFunction");
     fetch(result.func_get_name, "cuFuncGetName");
     fetch(result.func_get_param_info, "cuFuncGetParamInfo");
     fetch(result.ctx_push_current, "cuCtxPushCurrent");

@@ -28,6 +28,7 @@ struct Driver {
     decltype(&::cuGraphInstantiateWithParams) graph_instantiate_with_params;
     decltype(&::cuGraphLaunch) graph_launch;
     decltype(&::cuGraphExecKernelNodeSetParams) graph_exec_kernel_node_set_params;
+    decltype(&::cuKernelGetFunction) kernel_get_function;
     decltype(&::cuFuncGetName) func_get_name;
     decltype(&::cuFuncGetParamInfo) func_get_param_info;
     decltype(&::cuCtxPushCurrent) ctx_push_current;

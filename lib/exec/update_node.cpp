@@ -8,6 +8,7 @@
 #include "exec_state.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
+#include "node/function.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node/node_params.hpp"
 #include "node/problem.hpp"
@@ -170,14 +171,7 @@ void require_signature(const KernelSignature& given, KernelParams& current, cons
 /// Notes what CUDA has accepted.
 void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
     if (call.config != nullptr) kernel.shape = call.config->shape; // its attributes stay, in CUDA, too
-    if (call.block != nullptr) {
-        std::memcpy(kernel.values, call.block, call.signature->bytes);
-        return;
-    }
-    for (std::uint32_t i = 0; i < call.signature->count; ++i)
-        if (call.values[i] != nullptr)
-            std::memcpy(kernel.values + call.signature->parameters[i].offset, call.values[i],
-                        call.signature->parameters[i].size);
+    copy_values(call, kernel.values);
 }
 
 /// Attributes are fixed, and a new grid must suit them.
@@ -200,6 +194,8 @@ void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current,
         complete_config(current);
         require_suitable(*call.config, current, [&] { return update.subject(); });
     }
+    // An update passes a DynamicParam's value only: arguments are bound where nodes are made.
+    std::erase_if(owners, [](const Owner& owner) { return owner.dynamic != 0; });
     const ArgumentPointers arguments(call, current);
     update.prepare(std::move(owners), call.values);
     bind_context();
@@ -223,11 +219,22 @@ CopyParams keep_default_direction(const CopyParams& copy, const CopyParams* curr
 } // namespace
 
 void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners) {
-    // An update passes a DynamicParam's value only: arguments are bound where nodes are made.
-    std::erase_if(owners, [](const Owner& owner) { return owner.dynamic != 0; });
     update_in(target, node, [&](auto update) {
         KernelParams& current = *params_as<KernelParams>(update);
         require_signature(*call.signature, current, update);
+        set_call(update, call, current, std::move(owners));
+    });
+}
+
+void update_function(const UpdateTarget& target, const Node& node, const GivenArguments& arguments,
+                     const LaunchConfig* config, Owners&& owners) {
+    update_in(target, node, [&](auto update) {
+        KernelParams& current = *params_as<KernelParams>(update);
+        ValuePointers values(current.signature->count);
+        if (const std::string problem = point_at(arguments, *current.signature, values.get()); !problem.empty())
+            refuse<UpdateError>(problem, update.subject());
+        const PassedConfig passed = config != nullptr ? PassedConfig(*config) : PassedConfig(LaunchShape());
+        const KernelCall call{nullptr, current.signature, config != nullptr ? &passed : nullptr, values.get(), nullptr};
         set_call(update, call, current, std::move(owners));
     });
 }

@@ -4,9 +4,9 @@
 #include <cudag/format.hpp>
 
 #include "cuda/failure.hpp"
-#include "cuda/kernel_name.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"
+#include "node/function.hpp"
 
 #include <cxxabi.h>
 
@@ -27,7 +27,8 @@ void refuse_integer(const ArgumentSite& site, std::uintmax_t magnitude, bool neg
     if (call.node != nullptr)
         refuse<UpdateError>(
             reason, node_subject(GraphState::of(*call.node), GraphState::index_unchecked(*call.node), "update of "));
-    std::string subject = call.symbol != nullptr ? "kernel " + kernel_name(call.symbol) : "memset";
+    const std::string kernel = kernel_name(call);
+    std::string subject = kernel.empty() ? "memset" : "kernel " + kernel;
     if (call.location.line != 0) subject += fmt::format(" at {}", call.location);
     refuse(reason, {std::move(subject), {}, call.location});
 }

@@ -47,7 +47,7 @@ void GraphState::copy_blocks() {
     };
     const auto copy = [&](const NodeParams& params) {
         OwnedParams own(memory_.resource(), params);
-        if (auto* kernel = own.find<KernelParams>(); kernel != nullptr && !kernel->symbol)
+        if (auto* kernel = own.find<KernelParams>(); kernel != nullptr && !is_typed(*kernel->signature))
             kernel->signature = copy_signature(kernel->signature);
         return own;
     };

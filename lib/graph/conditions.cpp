@@ -3,10 +3,10 @@
 
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
-#include "cuda/kernel_name.hpp"
 #include "graph_state.hpp"
 #include "lists/growth.hpp"
 #include "names.hpp"
+#include "node/function.hpp"
 
 #include <cudag/detail/argument.hpp>
 #include <cudag/detail/graph_body.hpp>
@@ -109,7 +109,7 @@ void require_condition(const Condition& condition, const ArgumentSite& site) {
                                       describe_graph(root), describe_graph(*graph)));
     if (call.node != nullptr)
         refuse<UpdateError>(reason, node_subject(*graph, GraphState::index_unchecked(*call.node), "update of "));
-    refuse(reason, {fmt::format("kernel {} at {}", kernel_name(call.symbol), call.location), {}, call.location});
+    refuse(reason, {fmt::format("kernel {} at {}", kernel_name(call), call.location), {}, call.location});
 }
 
 } // namespace cudag::detail

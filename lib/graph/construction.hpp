@@ -4,10 +4,12 @@
 #include "cuda/function_cache.hpp"
 
 #include <cudag/detail/builder_graph.hpp>
+#include <cudag/detail/kernel_call.hpp>
 #include <cudag/source_location.hpp>
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -25,7 +27,8 @@ struct Construction {
     bool has_unwanted_nodes = false;
     /// Where the capture into this graph began that was broken, which made CUDA destroy it.
     std::optional<SourceLocation> destroyed_by = std::nullopt;
-    FunctionCache<16> functions = {}; ///< of the kernels that were added
+    FunctionCache<16> functions = {};                    ///< of the kernels that were added
+    std::vector<const KernelSignature*> signatures = {}; ///< of the Functions that were added, in the graph's memory
 };
 
 } // namespace cudag::detail

@@ -103,9 +103,14 @@ Node Graph::find_one(std::string_view label) const {
 }
 
 Node Graph::find_one_kernel(const void* symbol) const {
-    const std::vector<Node> found = find_kernel(symbol);
+    return the_one(find_kernel(symbol), detail::kernel_name(symbol));
+}
+Node Graph::find_one_function(const Function& function) const {
+    return the_one(find_function(function), std::string(function.name()));
+}
+
+Node Graph::the_one(const std::vector<Node>& found, const std::string& wanted) const {
     if (found.size() == 1) return found.front();
-    const std::string wanted = detail::kernel_name(symbol);
     if (found.size() > 1) refuse_many(found, "launch " + wanted);
     Names names;
     for_each_record(state(), [&](const detail::NodeRecord& node) {

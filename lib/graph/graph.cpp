@@ -28,6 +28,12 @@ void find_nodes(const GraphState& graph, std::vector<Node>& found, const Predica
         find_nodes(*inner, found, is);
 }
 
+std::vector<Node> find_launches(const GraphState& graph, detail::KernelMatch&& launches) {
+    std::vector<Node> result;
+    find_nodes(graph, result, [&](const detail::NodeRecord& node) { return launches(node.params); });
+    return result;
+}
+
 } // namespace
 
 Graph::Graph(std::shared_ptr<GraphState> state) noexcept : state_(std::move(state)) {}
@@ -73,11 +79,11 @@ std::vector<Node> Graph::find(std::string_view label) const {
 }
 
 std::vector<Node> Graph::find_kernel(const void* symbol) const {
-    const GraphState& graph = state();
-    detail::KernelMatch launches(symbol, "find ");
-    std::vector<Node> result;
-    find_nodes(graph, result, [&](const detail::NodeRecord& node) { return launches(node.params); });
-    return result;
+    return find_launches(state(), detail::KernelMatch(symbol, "find "));
+}
+
+std::vector<Node> Graph::find_function(const Function& function) const {
+    return find_launches(state(), detail::KernelMatch(function.state()));
 }
 
 Graph Graph::clone() const {

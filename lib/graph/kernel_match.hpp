@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
 #include "graph_state.hpp"
+#include "node/function.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -23,17 +24,22 @@ class KernelMatch {
             raise_call<GraphError>(status, "cudaGetFuncBySymbol", {action + kernel_name(symbol)});
     }
 
+    explicit KernelMatch(const FunctionState& function)
+        : symbol_(function.kernel), function_(function.function), kernel_(reinterpret_cast<CUkernel>(function.kernel)) {
+    }
+
     [[nodiscard]] bool operator()(const NodeParams& params) {
         const auto* launch = std::get_if<const KernelParams*>(&params);
         if (launch == nullptr) return false;
         if ((*launch)->function == function_) return true;
+        if (symbol_ == nullptr) return false;
         if ((*launch)->kernel == nullptr) return (*launch)->symbol == symbol_;
         if (kernel_ == nullptr) checked<GraphError>(cudaGetKernel(&kernel_, symbol_), "cudaGetKernel");
         return (*launch)->kernel == kernel_;
     }
 
   private:
-    const void* symbol_;
+    const void* symbol_;                ///< null for a function of one device
     cudaFunction_t function_ = nullptr; ///< of the current device
     cudaKernel_t kernel_ = nullptr;
 };

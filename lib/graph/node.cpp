@@ -112,12 +112,22 @@ cudaGraphDeviceNode_t detail::device_node(const Node& node) {
     return value.deviceUpdatableKernelNode.devNode;
 }
 
-void detail::require_kernel(const Node& node, const void* symbol) {
+namespace {
+
+void require_launch(const Node& node, detail::KernelMatch&& launches, const auto& name) {
     GraphState& graph = GraphState::of(node);
     const std::uint32_t index = GraphState::index_unchecked(node);
-    KernelMatch launches(symbol, "as ");
     if (!launches(graph.record(index).params))
-        refuse("it does not launch " + kernel_name(symbol), node_subject(graph, index, "as: "));
+        detail::refuse(fmt::format("it does not launch {}", name()), node_subject(graph, index, "as: "));
+}
+
+} // namespace
+
+void detail::require_kernel(const Node& node, const void* symbol) {
+    require_launch(node, KernelMatch(symbol, "as "), [&] { return kernel_name(symbol); });
+}
+void detail::require_function(const Node& node, const Function& function) {
+    require_launch(node, KernelMatch(function.state()), [&] { return function.name(); });
 }
 
 } // namespace cudag

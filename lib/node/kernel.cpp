@@ -127,6 +127,17 @@ void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept {
     copy.attributes = new (copy.values - attribute_place) LaunchConfig(config);
 }
 
+void copy_values(const KernelCall& call, std::byte* block) noexcept {
+    if (call.block != nullptr) {
+        std::memcpy(block, call.block, call.signature->bytes);
+        return;
+    }
+    for (std::uint32_t i = 0; i < call.signature->count; ++i)
+        if (call.values[i] != nullptr)
+            std::memcpy(block + call.signature->parameters[i].offset, call.values[i],
+                        call.signature->parameters[i].size);
+}
+
 NativeResult set_native(const NodeTarget& target, const CUDA_KERNEL_NODE_PARAMS& params) {
     if (target.exec != nullptr)
         return {to_runtime(driver().graph_exec_kernel_node_set_params(target.exec, target.node, &params)),

@@ -41,6 +41,10 @@ struct alignas(std::max_align_t) KernelParams {
 /// Gives `copy`, an OwnedParams made when it was unread, the attributes of `config`.
 void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept;
 
+/// Whether a type says what the parameters are: such a signature lives for ever, others in their graph.
+[[nodiscard]] inline bool is_typed(const KernelSignature& signature) noexcept {
+    return signature.count != 0 && signature.parameters[0].cpp_type != nullptr;
+}
 /// Whether a block of one holds the arguments of the other.
 [[nodiscard]] bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept;
 /// Whether all types are known, and equal.
@@ -53,6 +57,9 @@ void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept;
 [[nodiscard]] inline bool is_condition(const Parameter& parameter) noexcept {
     return parameter.cpp_type != nullptr && *parameter.cpp_type == typeid(Condition);
 }
+
+/// Copies the values that `call` gives to where its signature has them in `block`.
+void copy_values(const KernelCall& call, std::byte* block) noexcept;
 
 /// Each needs a context: see bind_context.
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const KernelParams& kernel);

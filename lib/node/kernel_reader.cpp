@@ -2,12 +2,11 @@
 #include "kernel_reader.hpp"
 
 #include "cuda/driver.hpp"
-#include "cuda/kernel_name.hpp"
+#include "function.hpp"
 
 #include <algorithm>
 #include <cstring>
 #include <new>
-#include <optional>
 #include <vector>
 
 namespace cudag::detail {
@@ -19,24 +18,9 @@ T* allocate(std::pmr::memory_resource& memory, std::size_t count) {
     return static_cast<T*>(memory.allocate(count * sizeof(T), alignof(T)));
 }
 
-/// Parameter `index` of `function`; nothing past the last one. Throws GraphError if CUDA does not tell.
-std::optional<Parameter> parameter_of(CUfunction function, std::size_t index) {
-    std::size_t offset = 0;
-    std::size_t size = 0;
-    CUresult result = driver().func_get_param_info(function, index, &offset, &size);
-    if (result == CUDA_ERROR_INVALID_VALUE) { // the end of the list, or a failure; but only the end is there again
-        result = driver().func_get_param_info(function, index, &offset, &size);
-        if (result == CUDA_ERROR_INVALID_VALUE) return std::nullopt;
-    }
-    if (result == CUDA_SUCCESS) return Parameter{static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)};
-    raise_call<GraphError>(to_runtime(result), "cuFuncGetParamInfo", {kernel_name(function)}, Api::driver);
-}
-
 /// The driver knows a function's parameters, so the arguments can be read without its C++ type.
 const KernelSignature* signature_of(CUfunction function, std::pmr::memory_resource& memory) {
-    std::vector<Parameter> found;
-    while (const std::optional<Parameter> parameter = parameter_of(function, found.size()))
-        found.push_back(*parameter);
+    const std::vector<Parameter> found = parameters_of(function);
     auto* parameters = allocate<Parameter>(memory, found.size());
     std::copy(found.begin(), found.end(), parameters);
     const std::uint32_t bytes = found.empty() ? 0 : found.back().offset + found.back().size;

@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/function_cache.hpp"
 #include "cuda/kernel_name.hpp"
+#include "node/function.hpp"
 #include "node/kernel.hpp"
 #include "node/launch_attributes.hpp"
 #include "node/launch_check.hpp"
@@ -18,23 +19,27 @@ namespace {
 
 /// Throws what the launch of `call` failed with.
 [[noreturn]] void raise(cudaError_t status, const char* operation, const KernelCall& call, Api api) {
-    raise_launch<Error>(status, operation, {"launch of " + kernel_name(call.symbol)}, api, config_of(*call.config),
-                        call.symbol);
+    raise_launch<Error>(status, operation, {"launch of " + kernel_name(call)}, api, config_of(*call.config),
+                        symbol_of(call));
 }
 
 /// For this thread's launches. The context's id tells it from one that had its address before a cudaDeviceReset.
-CUfunction function_of(const void* symbol) {
+CUfunction function_of(const KernelCall& call) {
+    const auto subject = [&] { return Subject{"launch of " + kernel_name(call)}; };
+    if (call.function != nullptr) [[unlikely]]
+        return function_here<Error>(*call.function, subject);
     thread_local FunctionCache<64> functions;
     unsigned long long context = 0;
     const CUresult result = driver().ctx_get_id(current_context(), &context);
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise_call<Error>(to_runtime(result), "cuCtxGetId", {}, Api::driver);
-    return functions.find<Error>(symbol, context, [&] { return Subject{"launch of " + kernel_name(symbol)}; });
+    return functions.find<Error>(call.symbol, context, subject);
 }
 
 void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const LaunchConfig& config) {
-    const auto subject = [&] { return Subject{"launch of " + kernel_name(call.symbol)}; };
-    require_attributes<Error>(config, call.symbol, LaunchUse::stream, subject);
+    const auto subject = [&] { return Subject{"launch of " + kernel_name(call)}; };
+    require_attributes<Error>(config, symbol_of(call), LaunchUse::stream, subject);
+    const void* const launched = call.function != nullptr ? function_of(call) : call.symbol; // handles are taken, too
     const NativeAttributes attributes(config);
     cudaLaunchConfig_t native{};
     native.gridDim = config.grid;
@@ -43,7 +48,7 @@ void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const L
     native.stream = stream;
     native.attrs = const_cast<cudaLaunchAttribute*>(attributes.begin()); // read only, but CUDA's type says otherwise
     native.numAttrs = static_cast<unsigned>(attributes.size());
-    const cudaError_t status = cudaLaunchKernelExC(&native, call.symbol, const_cast<void**>(call.values));
+    const cudaError_t status = cudaLaunchKernelExC(&native, launched, const_cast<void**>(call.values));
     const bool records = is_given(config.programmatic_event) != 0 || config.launch_completion_event != nullptr;
     if (status == cudaErrorNotSupported && records) {
         CallFailure failure = describe_failure(status, "cudaLaunchKernelExC", subject(), Api::runtime);
@@ -59,15 +64,26 @@ void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const L
 } // namespace
 
 void launch_kernel(cudaStream_t stream, const KernelCall& call, Owners&& owners) {
+    keep_function(owners, call);
     if (!owners.empty()) keep_with_capture(stream, owners);
     if (const LaunchConfig* attributes = given_attributes(*call.config); attributes != nullptr) [[unlikely]]
         return launch_with_attributes(stream, call, *attributes);
     const LaunchShape& shape = call.config->shape;
     const CUresult result = driver().launch_kernel(
-        function_of(call.symbol), shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z,
+        function_of(call), shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z,
         native_shared_bytes(shape.shared_bytes), stream, const_cast<void**>(call.values), nullptr);
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise(to_runtime(result), "cuLaunchKernel", call, Api::driver);
+}
+
+void launch_function(cudaStream_t stream, const Function& function, const PassedConfig& config,
+                     const GivenArguments& arguments, Owners&& owners) {
+    const FunctionState& state = function.state();
+    const KernelSignature signature = state.signature();
+    ValuePointers values(signature.count);
+    if (const std::string problem = point_at(arguments, signature, values.get()); !problem.empty())
+        refuse<Error>(problem, {"launch of " + state.name});
+    launch_kernel(stream, {nullptr, &signature, &config, values.get(), nullptr, &state}, std::move(owners));
 }
 
 } // namespace cudag::detail

@@ -298,3 +298,37 @@ void launch_lambda(cudaStream_t stream) {
     cudag::launch(stream, {}, takes_int, 16);
 #endif
 }
+
+// Kernels of run time.
+struct NotPlain {
+    NotPlain(const NotPlain&);
+    int n;
+};
+void functions(cudag::GraphBuilder& builder, cudag::Graph& graph, cudag::DeviceBuffer<float>& x,
+               const cudag::Function& function, const NotPlain& object) {
+    const cudag::LaunchConfig config{.grid = 4};
+    const auto node = builder.kernel({.grid = 4}, function, x, object.n);
+    const auto typed = function.typed<float*, int>();
+    const auto typed_node = builder.kernel(config, typed, x, 4);
+    graph.update(node, cudag::arg(1, 4));
+#if CUDAG_MISTAKE == 48 // expect-error: cudag: an argument of a Function is passed as its bytes
+    builder.kernel(config, function, x, object);
+#elif CUDAG_MISTAKE == 49 // expect-error: cudag: a node is no kernel argument
+    builder.kernel(config, function, x, typed_node);
+#elif CUDAG_MISTAKE == 50 // expect-error: cudag: host memory is not readable on the device
+    builder.kernel(config, function, std::vector<float>(4), 4);
+#elif CUDAG_MISTAKE == 51 // expect-error: cudag: arg(i, value) is for updates
+    builder.kernel(config, function, cudag::arg(0, x), cudag::arg(1, 4));
+#elif CUDAG_MISTAKE == 52 // expect-error: cudag: an update of a Function's launch takes all arguments, or arg(i, value)
+    graph.update(node, x, cudag::arg(1, 4));
+#elif CUDAG_MISTAKE == 53 // expect-error: cudag: the number of arguments is not the number of the kernel's
+    builder.kernel(config, typed, x);
+#elif CUDAG_MISTAKE == 54 // expect-error: cudag: a number must not lose
+    graph.update(typed_node, x, 4.0);
+#elif CUDAG_MISTAKE == 55 // expect-error: cudag: the launch configuration comes first
+    builder.kernel(function, config, x, 4);
+#elif CUDAG_MISTAKE == 56 // expect-error: cudag: the number of arguments is not the number of the kernel's
+    cudag::launch(cudaStreamPerThread, config, typed, x);
+#endif
+    static_cast<void>(typed_node);
+}

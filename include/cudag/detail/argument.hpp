@@ -26,6 +26,7 @@ class DynamicParam;
 namespace cudag::detail {
 
 class GraphState;
+struct FunctionState;
 
 /// The call whose arguments are being converted, for the error text: the kernel or the node is known, or only a place.
 struct CallSite {
@@ -33,6 +34,7 @@ struct CallSite {
     const Node* node = nullptr; ///< in an update
     SourceLocation location = {};
     const GraphState* graph = nullptr; ///< that gets a new node
+    const FunctionState* function = nullptr;
 };
 
 struct ArgumentSite {

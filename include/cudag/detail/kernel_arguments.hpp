@@ -24,7 +24,7 @@ struct IndexedArgument {
 /// Names parameter I of a kernel in an update: `exec.update(node, cudag::arg<1>(3.0f))`. Refers to `value`, so it must
 /// be used within the expression that makes it.
 template <std::size_t I, class T>
-[[nodiscard]] IndexedArgument<I, T> arg(T&& value) noexcept { // cudag: arg<1>(value): the position in angle brackets
+[[nodiscard]] IndexedArgument<I, T> arg(T&& value) noexcept {
     return {std::forward<T>(value)};
 }
 

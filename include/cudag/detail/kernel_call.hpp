@@ -90,13 +90,16 @@ struct SignatureOf {
     static constexpr KernelSignature value{layout.parameters.data(), count, layout.bytes};
 };
 
+struct FunctionState;
+
 /// `values[i]` points at the value of parameter i. An update may leave parameters as they are: their pointers are null.
 struct KernelCall {
-    const void* symbol;
+    const void* symbol; ///< what the runtime's functions take for the kernel; null if they take nothing
     const KernelSignature* signature;
     const PassedConfig* config; ///< null in an update: leaves the configuration as it is
     void* const* values;
-    const std::byte* block; ///< all values, as `signature` lays them out; null if some are left as they are
+    const std::byte* block; ///< all values, as `signature` lays them out; null if some are left, or stand elsewhere
+    const FunctionState* function = nullptr; ///< of a Function
 };
 
 template <class K>

@@ -8,6 +8,7 @@
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/owners.hpp>
 #include <cudag/detail/semaphore_operand.hpp>
+#include <cudag/function.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
 #include <cudag/node.hpp>
@@ -34,6 +35,8 @@ struct Located {
 
 // Each adds one node, or throws GraphError and adds nothing.
 CUDAG_EXPORT Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, const SourceLocation& where);
+CUDAG_EXPORT Node add_function(GraphState& graph, const Function& function, const PassedConfig& config,
+                               const GivenArguments& arguments, Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT Node add_copy_3d(GraphState& graph, const Copy3D& copy, const SourceLocation& where);
 CUDAG_EXPORT Node add_memset(GraphState& graph, const SetParams& set, Owners&& owners, const SourceLocation& where);

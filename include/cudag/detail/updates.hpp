@@ -4,12 +4,14 @@
 #include <cudag/config.hpp>
 #include <cudag/detail/copy_3d.hpp>
 #include <cudag/detail/event_operand.hpp>
+#include <cudag/detail/given_arguments.hpp>
 #include <cudag/detail/host_task.hpp>
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/detail/owners.hpp>
 #include <cudag/detail/semaphore_operand.hpp>
+#include <cudag/function.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/memory_node.hpp>
 #include <cudag/node.hpp>
@@ -45,6 +47,9 @@ struct UpdateTarget {
 // Each throws UpdateError and changes nothing if the update is refused.
 /// The node gets the values that are not null, and the configuration if there is one; the rest stays as it is.
 CUDAG_EXPORT void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners);
+/// The same for arguments of any kernel node, and a configuration that is not null.
+CUDAG_EXPORT void update_function(const UpdateTarget& target, const Node& node, const GivenArguments& arguments,
+                                  const LaunchConfig* config, Owners&& owners);
 /// Any kernel node; its arguments stay.
 CUDAG_EXPORT void update_launch(const UpdateTarget& target, const Node& node, const LaunchConfig& config);
 CUDAG_EXPORT void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners);
@@ -160,6 +165,23 @@ class Updates {
                       "arguments...)");
     }
 
+    /// Gives the launch of a kernel whose types are unknown new arguments, each as what it is: all of them, in
+    /// PackedArguments or one by one, or some by position, such as `update(node, cudag::arg(1, 3.0f))`; all must have
+    /// the sizes that CUDA tells.
+    template <class... A>
+    requires(!starts_with_config<A...>)
+    void update(const FunctionNode& node, A&&... arguments) {
+        update_given(node, nullptr, std::forward<A>(arguments)...);
+    }
+    /// The same with a new launch configuration; without arguments, all of them stay.
+    template <class... A>
+    void update(const FunctionNode& node, const LaunchConfig& config, A&&... arguments) {
+        if constexpr (sizeof...(A) == 0)
+            update_launch(target(), node, config);
+        else
+            update_given(node, &config, std::forward<A>(arguments)...);
+    }
+
     /// Gives a kernel node whose type is unknown, such as one with a library's kernel, a new launch configuration.
     template <std::same_as<Node> N>
     void update(const N& node, const LaunchConfig& config) {
@@ -268,12 +290,36 @@ class Updates {
         update_event(target(), node, native, std::move(owners));
     }
 
+    template <class... A>
+    void update_given(const FunctionNode& node, const LaunchConfig* config, A&&... arguments) {
+        const CallSite call{nullptr, &node, {}};
+        if constexpr ((names_position<std::remove_cvref_t<A>> || ...)) {
+            if constexpr ((static_cast<int>(require_position<std::remove_cvref_t<A>>()) & ... & 1) != 0) {
+                Owners owners;
+                const SomeGivenValues<std::remove_cvref_t<A>...> values(owners, call, arguments...);
+                update_function(target(), node, values.get(), config, std::move(owners));
+            }
+        } else {
+            with_all_arguments(
+                call,
+                [&](const GivenArguments& given, Owners&& owners) {
+                    update_function(target(), node, given, config, std::move(owners));
+                },
+                std::forward<A>(arguments)...);
+        }
+    }
+
     template <bool Configured, class... P, class... A>
     void update_arguments(const KernelNode<P...>& node, const LaunchConfig* config, A&&... arguments) {
         using Parameters = std::tuple<P...>;
         using Given = std::tuple<std::remove_cvref_t<A>...>;
         constexpr bool none = Configured && sizeof...(A) == 0;
-        if constexpr (none || (is_indexed<std::remove_cvref_t<A>> || ...)) {
+        constexpr bool at_run_time = (is_argument_at<std::remove_cvref_t<A>> || ...);
+        static_assert(!at_run_time,
+                      "cudag: arg<1>(value): the position in angle brackets, where the compiler knows the "
+                      "parameters; arg(i, value) is for FunctionNodes: node.as<cudag::FunctionNode>()");
+        if constexpr (at_run_time) {
+        } else if constexpr (none || (is_indexed<std::remove_cvref_t<A>> || ...)) {
             if constexpr (require_indexed(no_value<Parameters>, no_value<Given>))
                 update_with<SomeKernelArguments<Parameters, Given>>(node, config, arguments...);
         } else {

@@ -1,4 +1,6 @@
 // Kernels that were loaded from a library at run time: cudag knows them by name only.
+#include "functions.hpp"
+
 #include <array>
 #include <cstdint>
 #include <cstring>
@@ -6,15 +8,6 @@
 #include "native.hpp"
 
 #if CUDART_VERSION >= 12080
-
-#ifdef CUDART_CPU
-#include <cudart_cpu/device.hpp>
-
-// What the text below says, for a runtime that has no compiler for it.
-extern "C" void library_fill(int* cells, int value) {
-    cells[blockIdx.x] = value;
-}
-#endif
 
 using cudag::DeviceBuffer;
 using cudag::Graph;
@@ -27,37 +20,9 @@ using cudag::UpdateError;
 
 namespace {
 
-const char* const text = R"(
-.version 8.0
-.target sm_52
-.address_size 64
-.visible .entry library_fill(.param .u64 cells, .param .u32 value)
-{
-    .reg .b32 %r<3>;
-    .reg .b64 %rd<5>;
-    ld.param.u64 %rd1, [cells];
-    ld.param.u32 %r1, [value];
-    cvta.to.global.u64 %rd2, %rd1;
-    mov.u32 %r2, %ctaid.x;
-    mul.wide.u32 %rd3, %r2, 4;
-    add.s64 %rd4, %rd2, %rd3;
-    st.global.u32 [%rd4], %r1;
-    ret;
-}
-)";
-
-class Library {
+class Kernel {
   public:
-    Library() {
-#ifdef CUDART_CPU
-        cudart_cpu::register_library_kernel("library_fill", library_fill);
-#endif
-        cudag::check(cudaLibraryLoadData(&library_, text, nullptr, nullptr, 0, nullptr, nullptr, 0));
-        cudag::check(cudaLibraryGetKernel(&kernel_, library_, "library_fill"));
-    }
-    ~Library() { CHECK(cudaLibraryUnload(library_) == cudaSuccess); }
-    Library(const Library&) = delete;
-    Library& operator=(const Library&) = delete;
+    Kernel() { cudag::check(cudaLibraryGetKernel(&kernel_, library_.native(), "library_fill")); }
 
     /// library_fill(cells, value) in `grid` blocks, captured from a launch.
     Graph capture(unsigned grid, int* cells, int value) const {
@@ -89,7 +54,7 @@ class Library {
     }
 
   private:
-    cudaLibrary_t library_ = nullptr;
+    cudag::Library library_ = load_library();
     cudaKernel_t kernel_ = nullptr;
 };
 
@@ -108,7 +73,7 @@ void check_info(const KernelInfo& info, unsigned grid, int* cells, int value) {
 } // namespace
 
 TEST_CASE("a library's kernel in a graph has its name, configuration and arguments", "[graph][library]") {
-    const Library library;
+    const Kernel library;
     const DeviceBuffer<int> cells(4);
     const Graph graph =
         GENERATE(false, true) ? library.capture(3, cells.data(), 7) : library.adopt_packed(3, cells.data(), 7);
@@ -124,7 +89,7 @@ TEST_CASE("a library's kernel in a graph has its name, configuration and argumen
 }
 
 TEST_CASE("a library's kernel in an exec runs, is disabled, and gets another configuration", "[graph][library]") {
-    const Library library;
+    const Kernel library;
     auto cells = device({0, 0, 0, 0});
     Graph graph =
         GENERATE(false, true) ? library.capture(2, cells.data(), 7) : library.adopt_packed(2, cells.data(), 7);
@@ -154,7 +119,7 @@ TEST_CASE("a library's kernel in an exec runs, is disabled, and gets another con
 }
 
 TEST_CASE("graphs with a library's kernel are compared, and update execs", "[graph][library]") {
-    const Library library;
+    const Kernel library;
     auto cells = device({0, 0});
     const Graph first = library.capture(1, cells.data(), 7);
     const Graph second = library.capture(2, cells.data(), 8);
@@ -167,6 +132,26 @@ TEST_CASE("graphs with a library's kernel are compared, and update execs", "[gra
     CHECK(exec.update(second).updated());
     run(exec, Stream());
     CHECK(read(cells) == std::vector{8, 8});
+}
+
+TEST_CASE("arguments of a library's kernel that was captured are updated", "[graph][library]") {
+    const Kernel library;
+    auto cells = device({0, 0});
+    Graph graph =
+        GENERATE(false, true) ? library.capture(2, cells.data(), 7) : library.adopt_packed(2, cells.data(), 7);
+    const auto node = graph.nodes().at(0).as<cudag::FunctionNode>();
+    cudag::Exec exec = graph.instantiate();
+    exec.update(node, cudag::arg(1, 8));
+    const Stream stream;
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{8, 8});
+    exec.update(node, LaunchConfig{.grid = 1}, cells.span().subspan(1, 1), 9);
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{8, 9});
+    CHECK_THAT(refused<UpdateError>([&] { exec.update(node, cudag::arg(1, 8.0)); }).what(),
+               ContainsSubstring("kernel library_fill (node 0)") && ContainsSubstring("argument 1 has 8 bytes"));
+    graph.update(node, cudag::arg(1, 6));
+    check_info(node.kernel_info(), 2, cells.data(), 6);
 }
 
 #endif

@@ -67,6 +67,12 @@ TEST_CASE("a node whose call fails is not in the graph", "[unit][faults]") {
         check_adding(
             [&](auto& builder, auto) { return builder.kernel(cudag::grid_1d(4, 4), multiply_add, x, y, 4, 1); });
     }
+    SECTION("function") {
+        cudaKernel_t kernel = nullptr;
+        REQUIRE(cudaGetKernel(&kernel, cudag::detail::kernel_symbol(multiply_add)) == cudaSuccess);
+        check_adding(
+            [&](auto& builder, auto) { return builder.kernel({.block = 4}, cudag::Function(kernel), x, y, 4, 1); });
+    }
     SECTION("memcpy") {
         check_adding([&](auto& builder, auto) { return builder.memcpy(x, host); });
     }

@@ -1,0 +1,46 @@
+// Library: kernels that were compiled when the program runs.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/function.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+struct CUlib_st;
+
+namespace cudag {
+
+/// Kernels from PTX text, a cubin or a fat binary, as NVRTC and nvcc make them, loaded for all devices: CUDA's
+/// `cudaLibrary_t`. Needs CUDA 12.8. A cheap value: copies share one library, which its Functions, the nodes and
+/// captured launches of those, and their Execs keep loaded. Loading is allowed while streams are captured.
+/// Threads: const calls may run at once.
+class CUDAG_EXPORT Library {
+  public:
+    /// Each throws GraphError if CUDA refuses; of what is no code, some CUDAs say so only when a kernel is looked for.
+    [[nodiscard]] static Library from_ptx(const std::string& text);
+    [[nodiscard]] static Library from_image(std::span<const std::byte> image);
+    [[nodiscard]] static Library from_file(const std::string& path);
+    /// Takes over what CUDA's functions have loaded: cudag unloads it.
+    [[nodiscard]] static Library adopt(CUlib_st* library);
+
+    Library() = delete; // cudag: a Library comes from from_ptx, from_image, from_file or adopt
+
+    /// The kernel of this name: as it was compiled, so mangled, or `extern "C"`. Throws GraphError if there is none,
+    /// and says which there are.
+    [[nodiscard]] Function function(const std::string& name) const;
+    [[nodiscard]] std::vector<std::string> kernel_names() const;
+
+    /// CUDA's handle, borrowed.
+    [[nodiscard]] CUlib_st* native() const noexcept { return library_.get(); }
+
+  private:
+    explicit Library(std::shared_ptr<CUlib_st> library) noexcept;
+
+    std::shared_ptr<CUlib_st> library_;
+};
+
+} // namespace cudag

@@ -1,0 +1,95 @@
+// Kernels that are known at run time only: what CUDA tells of them, and arguments that are compared with it.
+#pragma once
+
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/kernel_name.hpp"
+
+#include <cudag/detail/given_arguments.hpp>
+#include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/owners.hpp>
+
+#include <cuda.h>
+#include <cuda_runtime_api.h>
+
+#include <array>
+#include <cstddef>
+#include <memory>
+#include <memory_resource>
+#include <string>
+#include <vector>
+
+namespace cudag::detail {
+
+struct FunctionState {
+    cudaKernel_t kernel; ///< of all devices; null where only the function of one is known
+    CUfunction function; ///< in `context`
+    CUcontext context;
+    std::string name;
+    std::vector<Parameter> parameters;
+    std::shared_ptr<const void> owner; ///< null where the user keeps it loaded
+
+    [[nodiscard]] KernelSignature signature() const noexcept {
+        const std::uint32_t bytes = parameters.empty() ? 0 : parameters.back().offset + parameters.back().size;
+        return {parameters.data(), static_cast<std::uint32_t>(parameters.size()), bytes};
+    }
+};
+
+/// The parameters of `function`, as CUDA tells them: without types. Throws GraphError. Needs a context.
+[[nodiscard]] std::vector<Parameter> parameters_of(CUfunction function);
+
+/// What the runtime's functions take for the kernel of `call`; null if they take nothing.
+[[nodiscard]] inline const void* symbol_of(const KernelCall& call) noexcept {
+    return call.function != nullptr ? call.function->kernel : call.symbol;
+}
+[[nodiscard]] inline std::string kernel_name(const KernelCall& call) {
+    return call.function != nullptr ? call.function->name : kernel_name(call.symbol);
+}
+
+/// The kernel of a call whose arguments are being converted; "" if it is the call of something else.
+[[nodiscard]] inline std::string kernel_name(const CallSite& call) {
+    if (call.function != nullptr) return call.function->name;
+    return call.symbol != nullptr ? kernel_name(call.symbol) : std::string();
+}
+
+/// The function in the current context. Throws E if it is of another one, or CUDA cannot load it there.
+template <class E, class MakeSubject>
+[[nodiscard]] CUfunction function_here(const FunctionState& state, const MakeSubject& subject) {
+    const CUcontext here = current_context();
+    if (state.context == here) [[likely]]
+        return state.function;
+    if (state.kernel == nullptr)
+        refuse<E>("the function is of another device; make the Function of a cudaKernel_t, which is of all devices, or "
+                  "make that device current",
+                  subject());
+    CUfunction function = nullptr;
+    const CUresult result = driver().kernel_get_function(&function, reinterpret_cast<CUkernel>(state.kernel));
+    if (result != CUDA_SUCCESS) raise_call<E>(to_runtime(result), "cuKernelGetFunction", subject(), Api::driver);
+    return function;
+}
+
+/// Keeps what `call` launches beside what its arguments own.
+inline void keep_function(Owners& owners, const KernelCall& call) {
+    if (call.function != nullptr) keep(owners, 0, call.function->owner);
+}
+
+/// Pointers to the values of a kernel's parameters; null where none is given.
+class ValuePointers {
+  public:
+    explicit ValuePointers(std::size_t count) {
+        if (count >= few_.size()) many_.resize(count + 1);
+    }
+    ValuePointers(const ValuePointers&) = delete;
+    ValuePointers& operator=(const ValuePointers&) = delete;
+
+    [[nodiscard]] void** get() noexcept { return many_.empty() ? few_.data() : many_.data(); }
+
+  private:
+    std::array<void*, 32> few_{};
+    std::vector<void*> many_; ///< null, of `count`, where there are more
+};
+
+/// Points `values` at `given`. Returns what is wrong with its number, positions or sizes; "" if nothing is.
+[[nodiscard]] std::string point_at(const GivenArguments& given, const KernelSignature& signature, void** values);
+
+} // namespace cudag::detail
