@@ -1,6 +1,7 @@
 // GraphBuilder: writes a graph node by node.
 #pragma once
 
+#include <cudag/buffer_param.hpp>
 #include <cudag/capture.hpp>
 #include <cudag/captured_node.hpp>
 #include <cudag/condition.hpp>
@@ -226,6 +227,17 @@ class CUDAG_EXPORT GraphBuilder {
     }
     SemaphoreWaitNode wait(std::span<const SemaphoreWait> waits, SourceLocation location = SourceLocation::current()) {
         return SemaphoreWaitNode(detail::Passkey(), add_semaphores(NodeKind::wait_semaphore, waits, location));
+    }
+
+    /// Memory of `count` elements that `Exec::bind` replaces by other memory, for nodes to use as any buffer. Adds no
+    /// node. Throws GraphError if `count` is 0, Error if there is no memory.
+    template <class T = detail::NoElement>
+    [[nodiscard]] BufferParam<T> parameter( // cudag: parameter<float>(count); of memory that is there BufferParam(x)
+        std::size_t count, BufferParamOptions options = {}, SourceLocation location = SourceLocation::current()) {
+        static_assert(!std::is_same_v<T, detail::NoElement>,
+                      "cudag: parameter needs the type of the elements: parameter<float>(count)");
+        const detail::BuilderGraph device_is_current = state();
+        return BufferParam<T>(count, options, location);
     }
 
     /// Adds an allocation of `count` elements of T, `.span()` of the handle, each time the graph runs.

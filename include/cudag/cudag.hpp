@@ -16,6 +16,7 @@
 #include <cudag/node.hpp>
 #include <cudag/packed_arguments.hpp>
 #include <cudag/function.hpp>
+#include <cudag/buffer_param.hpp>
 #include <cudag/captured_node.hpp>
 #include <cudag/stream.hpp>
 #include <cudag/event.hpp>

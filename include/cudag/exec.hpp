@@ -1,6 +1,7 @@
 // Exec: a graph that can be launched, and updated at the lowest cost there is.
 #pragma once
 
+#include <cudag/buffer_param.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/updates.hpp>
 #include <cudag/device_exec.hpp>
@@ -14,8 +15,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <initializer_list>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 namespace cudag {
@@ -104,6 +107,27 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Throws InstantiateError, and changes nothing, if `graph` cannot be instantiated.
     UpdateReport update_or_instantiate(const Graph& graph);
     [[nodiscard]] UpdateCounts update_counts() const;
+
+    /// Uses `memory` in place of `param` wherever the graph that this Exec was made from has that: a DeviceBuffer or a
+    /// shared_ptr, kept as an update's, or a DeviceSpan, borrowed; as many elements as the parameter or more. Gives
+    /// CUDA exactly the nodes in which something changes, each with one call, and returns how many. The graph stays as
+    /// it is, and other updates may change the nodes as well: the last one counts. Throws UpdateError, and changes
+    /// nothing, if no node uses the parameter, the memory is too short, a copy or fill uses more than it has, or
+    /// CUDA refuses, as it does copies of two or three dimensions.
+    template <class T, class M>
+    std::size_t bind( // cudag: bind(parameter, memory), or bind({{a, x}, {b, y}}) for several at once
+        const BufferParam<T>& param, const M& memory) {
+        if constexpr (detail::require_memory<T, M>()) {
+            const BufferBinding binding(param, memory);
+            return bind(std::span(&binding, 1));
+        }
+        return 0;
+    }
+    /// The same for several: a node that uses more than one takes one call.
+    std::size_t bind(std::initializer_list<BufferBinding> bindings) {
+        return bind(std::span(bindings.begin(), bindings.size()));
+    }
+    std::size_t bind(std::span<const BufferBinding> bindings);
 
     /// Gives this Exec what `Graph::update` changed in its graph since it was made, or last applied: exactly those
     /// nodes, each with one call. Returns how many nodes that were. Throws UpdateError, and changes nothing, if `graph`

@@ -1,6 +1,7 @@
 // fmt formatters of cudag's types; apart from cudag.hpp because nvcc does not compile fmt 9 in C++20.
 #pragma once
 
+#include <cudag/buffer_param.hpp>
 #include <cudag/capture_mode.hpp>
 #include <cudag/diff.hpp>
 #include <cudag/edge.hpp>
@@ -90,6 +91,10 @@ struct fmt::formatter<cudag::PlanReport> : cudag::detail::TextFormatter<cudag::P
 /// "2 execs, 4.0 MiB; 10 hits, 3 updates in 0.12 ms, 4 instantiations in 1.50 ms, 2 evictions"
 template <>
 struct fmt::formatter<cudag::ExecCacheStats> : cudag::detail::TextFormatter<cudag::ExecCacheStats> {};
+
+/// "kernel \"scale\" at a.cpp:12: argument 1 at offset 64"
+template <>
+struct fmt::formatter<cudag::BufferUse> : cudag::detail::TextFormatter<cudag::BufferUse> {};
 
 /// "scale of 3 parameters (8, 8 and 4 bytes)"
 template <>

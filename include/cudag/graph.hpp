@@ -1,6 +1,7 @@
 // Graph: a finished DAG, to look at, clone and instantiate.
 #pragma once
 
+#include <cudag/buffer_param.hpp>
 #include <cudag/captured_node.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
@@ -116,6 +117,21 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
         return {detail::Passkey(), find_one_function(function.function())};
     }
 
+    /// Memory that this graph uses, as what `Exec::bind` replaces in its Execs: of a captured graph, say. `memory` is a
+    /// DeviceBuffer, which the parameter keeps, or a DeviceSpan. Throws GraphError if no node uses it.
+    template <class M>
+    [[nodiscard]] auto parameter( // cudag: parameter(memory) takes a DeviceBuffer or a DeviceSpan
+        const M& memory, BufferParamOptions options = {}) const {
+        BufferParam param(memory, options);
+        require_use_of(param.memory());
+        return param;
+    }
+    /// Where this graph, and those inside it, use the memory of `param`, node by node.
+    template <class T>
+    [[nodiscard]] std::vector<BufferUse> uses(const BufferParam<T>& param) const {
+        return uses_of(param.memory());
+    }
+
     /// Changes a node, as Exec's updates do, for Execs made from now on and for those that `apply` this Graph. Owners
     /// given before stay with the Execs that use them. Throws UpdateError, and changes nothing, if CUDA refuses.
     using Updates::update;
@@ -171,6 +187,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] Node find_one_function(const Function& function) const;
     [[nodiscard]] Node the_one(const std::vector<Node>& found, const std::string& wanted) const;
     [[nodiscard]] Node counterpart_of(const Node& original) const;
+    [[nodiscard]] std::vector<BufferUse> uses_of(const detail::ParamMemory& param) const;
+    void require_use_of(const detail::ParamMemory& param) const;
 
     std::shared_ptr<detail::GraphState> state_;
 };

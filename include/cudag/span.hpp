@@ -47,6 +47,16 @@ class DeviceSpan {
     std::size_t size_ = 0;
 };
 
+namespace detail {
+
+/// Whether a kernel's parameter of type P is a range of memory, which begins with its address.
+template <class P>
+inline constexpr bool is_span_parameter = false;
+template <class T>
+inline constexpr bool is_span_parameter<DeviceSpan<T>> = true;
+
+} // namespace detail
+
 /// The memory of `span`, as bytes.
 template <class T>
 [[nodiscard]] constexpr DeviceSpan<const std::byte> as_bytes(DeviceSpan<T> span) noexcept {

@@ -3,6 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/span_shape.hpp>
+#include <cudag/span.hpp>
 
 #include <cstddef>
 #include <type_traits>
@@ -70,5 +71,12 @@ template <class T>
 using DeviceSpan2D = Span2D<T, detail::Side::device>;
 template <class T>
 using HostSpan2D = Span2D<T, detail::Side::host>;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_span_parameter<DeviceSpan2D<T>> = true;
+
+} // namespace detail
 
 } // namespace cudag

@@ -3,6 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/span_shape.hpp>
+#include <cudag/span.hpp>
 #include <cudag/span_2d.hpp>
 
 #include <cstddef>
@@ -83,5 +84,12 @@ template <class T>
 using DeviceSpan3D = Span3D<T, detail::Side::device>;
 template <class T>
 using HostSpan3D = Span3D<T, detail::Side::host>;
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_span_parameter<DeviceSpan3D<T>> = true;
+
+} // namespace detail
 
 } // namespace cudag

@@ -2,15 +2,14 @@
 #include <cudag/dynamic_param.hpp>
 
 #include "cuda/failure.hpp"
-#include "cuda/kernel_name.hpp"
 #include "exec_state.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
+#include "node/function.hpp"
 #include "update_rules.hpp"
 
 #include <fmt/format.h>
 
-#include <array>
 #include <atomic>
 #include <cstring>
 #include <vector>
@@ -71,15 +70,9 @@ void collect_all(const UpdateTarget& target, std::uint64_t id, std::size_t bytes
 }
 
 void set_argument(const Change& change, const void* value) {
-    std::vector<void*> many;
-    std::array<void*, 64> few{};
-    void** values = few.data();
-    if (change.signature->count > few.size()) {
-        many.resize(change.signature->count);
-        values = many.data();
-    }
-    values[change.argument] = const_cast<void*>(value); // read only
-    update_kernel(change.target, change.node, {nullptr, change.signature, nullptr, values, nullptr}, {});
+    ValuePointers values(change.signature->count);
+    values.get()[change.argument] = const_cast<void*>(value); // read only
+    update_kernel(change.target, change.node, {nullptr, change.signature, nullptr, values.get(), nullptr}, {});
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 // The state behind Exec: CUDA's exec, its source graph, and what updates have set since.
 #pragma once
 
+#include "bound_params.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/host_nodes.hpp"
 #include "graph/names.hpp"
@@ -93,6 +94,11 @@ class ExecState {
         return make_shadow(number, node);
     }
 
+    /// The same; null if there is none yet.
+    [[nodiscard]] Shadow* find_shadow(const NodePlace& node) noexcept {
+        return shadows_->find(node.graph->first_number() + node.index);
+    }
+
     /// What CUDA is to call if `params` are a host task: made, and kept by `owners`. Null for all other parameters.
     [[nodiscard]] HostRun* host_run(const NodePlace& node, const NodeParams& params, OwnerVersions& owners);
     /// Gives a node of CUDA's exec `params`, and `run` if they are a host task.
@@ -124,6 +130,9 @@ class ExecState {
     /// Notes that all parameters are those of `basis` now, whose `shadows_from` are `shadows`.
     void take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
                   const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept;
+
+    /// The BufferParams that were bound.
+    [[nodiscard]] BoundParams& bound_params() noexcept { return bound_params_; }
 
     /// Puts `next` in force: launches to come use it, those in flight may use the previous version.
     void commit(Shadow& shadow, OwnerVersions&& next) noexcept {
@@ -161,6 +170,7 @@ class ExecState {
     bool was_read_;
     UpdateCounts update_counts_;
     std::list<NodePlace> disabled_memsets_;
+    BoundParams bound_params_;
     std::uint64_t replays_ = 0;
     std::uint64_t seen_;
     bool uploaded_;

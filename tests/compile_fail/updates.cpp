@@ -225,3 +225,26 @@ void update_waits_for_signals(cudag::Exec& exec, const cudag::SemaphoreWaitNode&
     exec.update(node, cudag::SemaphoreWait{semaphore, 1});
 #endif
 }
+
+// Memory in place of a parameter.
+void bind(cudag::Exec& exec, const cudag::BufferParam<float>& param, const cudag::DeviceBuffer<float>& x,
+          [[maybe_unused]] const std::vector<float>& host, [[maybe_unused]] const cudag::DeviceBuffer<int>& ints,
+          [[maybe_unused]] const float* raw) {
+#if CUDAG_MISTAKE == 49 // expect-error: cudag: bind takes device memory
+    exec.bind(param, host);
+#elif CUDAG_MISTAKE == 50 // expect-error: cudag: bind takes memory of the parameter's elements
+    exec.bind(param, ints);
+#elif CUDAG_MISTAKE == 51 // expect-error: cudag: bind takes memory of the parameter's elements
+    exec.bind(param, cudag::DeviceSpan<const float>(x.span()));
+#elif CUDAG_MISTAKE == 52 // expect-error: cudag: an operand is a DeviceBuffer, DeviceSpan, PinnedBuffer
+    exec.bind(param, raw);
+#elif CUDAG_MISTAKE == 53 // expect-error: cudag: bind takes memory of the parameter's elements
+    exec.bind({{param, x}, {param, ints}});
+#elif CUDAG_MISTAKE == 54 // expect-error: cudag: bind(parameter, memory), or bind({{a, x}, {b, y}}) for several
+    exec.bind(x, x);
+#elif CUDAG_MISTAKE == 55 // expect-error: cudag: parameter needs the type of the elements: parameter<float>(count)
+    static_cast<void>(cudag::GraphBuilder().parameter(4));
+#endif
+    exec.bind(param, x);
+    exec.bind({{param, x}});
+}

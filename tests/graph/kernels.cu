@@ -11,6 +11,10 @@ __global__ void add(int* to, const int* from, int value) {
     *to = *from + value;
 }
 
+__global__ void add_to(ToAndFrom cells, int value) {
+    *cells.to = *cells.from + value;
+}
+
 __global__ void subtract(int* to, const int* from, int value) {
     *to = *from - value;
 }

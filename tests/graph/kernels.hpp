@@ -48,6 +48,12 @@ __global__ void nothing();
 __global__ void store(int* cell, int value);
 /// *to = *from + value
 __global__ void add(int* to, const int* from, int value);
+/// The same with both in an object.
+struct ToAndFrom {
+    int* to;
+    const int* from;
+};
+__global__ void add_to(ToAndFrom cells, int value);
 /// *to = *from - value
 __global__ void subtract(int* to, const int* from, int value);
 /// y[i] = a * x[i] + y[i], for i < n

@@ -3,6 +3,7 @@
 
 #include <cudag/detail/launch_shape.hpp>
 #include <cudag/launch_config.hpp>
+#include <cudag/span.hpp>
 
 #include <algorithm>
 #include <array>
@@ -15,21 +16,11 @@
 #include <cudart_cpu/kernel.hpp>
 #endif
 
-namespace cudag {
-template <class T>
-class DeviceSpan;
-}
-
 namespace cudag::detail {
 
 /// What a parameter is, as far as checks and reports need it. CUDA itself does not tell: `object` where it is unknown.
 /// A span starts with its address.
 enum class ParameterType : std::uint8_t { object, pointer, span, signed_integer, unsigned_integer, floating_point };
-
-template <class P>
-inline constexpr bool is_span_parameter = false;
-template <class T>
-inline constexpr bool is_span_parameter<DeviceSpan<T>> = true;
 
 template <class P>
 constexpr ParameterType parameter_type() noexcept {

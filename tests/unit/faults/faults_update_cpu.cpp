@@ -143,3 +143,32 @@ TEST_CASE("an exec that cannot be instantiated anew stays what it was", "[unit][
     CHECK(exec.update_counts() == cudag::UpdateCounts{0, 1});
     CHECK(other.run(exec) == other.expected());
 }
+
+TEST_CASE("a bind that fails at any node changes none", "[unit][faults]") {
+    const NothingLeft check;
+    Pipeline pipeline;
+    const cudag::Graph graph = pipeline.build();
+    cudag::Exec exec = graph.instantiate();
+    const cudag::BufferParam<int> x = graph.parameter(pipeline.kernel_x()), y = graph.parameter(pipeline.kernel_y());
+    const cudag::DeviceBuffer<int> to(Pipeline::size), from(Pipeline::size);
+    cudag::check(cudaMemset(to.data(), 0, to.size_bytes()));
+    const auto is_untouched = [&] {
+        std::vector<int> values(Pipeline::size, -1);
+        cudag::check(cudaMemcpy(values.data(), to.data(), to.size_bytes(), cudaMemcpyDeviceToHost));
+        return values == std::vector<int>(Pipeline::size);
+    };
+    const Faults faults = for_every_call_failing(
+        [&] {
+            return exec.bind({{x, to}, {y, from}});
+        },
+        [&] {
+            CHECK(pipeline.run(exec) == pipeline.expected());
+            CHECK(is_untouched());
+            CHECK(to.owner().use_count() == 1);
+        });
+    CHECK(faults.thrown == 4);
+    CHECK(faults.ignored == 0);
+    CHECK(to.owner().use_count() > 1);
+    CHECK(pipeline.run(exec) == pipeline.expected());
+    CHECK_FALSE(is_untouched());
+}

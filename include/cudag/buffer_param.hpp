@@ -1,0 +1,155 @@
+// BufferParam: memory of a graph in place of which its execs can be told to use other memory.
+#pragma once
+
+#include <cudag/buffer.hpp>
+#include <cudag/config.hpp>
+#include <cudag/detail/operand.hpp>
+#include <cudag/node.hpp>
+#include <cudag/source_location.hpp>
+#include <cudag/span.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+namespace cudag {
+
+struct BufferParamOptions {
+    /// Whether an address counts that stands in an argument with other things: in any aligned word of an object, as
+    /// libraries' kernels have them. A number that happens to look so counts, too.
+    bool in_objects = false;
+};
+
+namespace detail {
+
+/// What a BufferParam is, without its type.
+struct ParamMemory {
+    std::uint64_t id;
+    std::uintptr_t address;
+    std::size_t bytes;
+    bool in_objects;
+};
+
+[[nodiscard]] CUDAG_EXPORT std::uint64_t next_param_id() noexcept;
+[[noreturn]] CUDAG_EXPORT void refuse_param(const char* reason);
+
+} // namespace detail
+
+/// Device memory that nodes use as any other, and that `Exec::bind` replaces in all of them by other memory:
+///
+///     cudag::BufferParam<float> in = b.parameter<float>(n);
+///     b.kernel(config, scale, in, n);
+///     b.memcpy(host, in.span().subspan(0, 16));
+///     ...
+///     exec.bind(in, other); // other: n floats or more
+///
+/// Which nodes those are is seen from the addresses that they were made with, in any graph, built or captured, and in
+/// the graphs inside: so all uses of the memory count, by whatever name. Uses are pointers, spans, copies and fills
+/// that begin inside it; a pointer to its end is none. One BufferParam may serve many graphs. It is a buffer: nodes
+/// keep the memory that it was made with. Move-only; it may go before or after graphs and Execs. Threads: const calls
+/// may run at once.
+template <class T>
+class BufferParam : public detail::OwnedMemory<T> {
+  public:
+    /// `count` elements of its own, which launches use while nothing else is bound. Throws as DeviceBuffer does.
+    explicit BufferParam(std::size_t count, BufferParamOptions options = {},
+                         SourceLocation location = SourceLocation::current())
+        : BufferParam(detail::allocate_device(count, sizeof(T), location), count, options) {}
+    /// The memory of `initial`, which is kept.
+    explicit BufferParam(const DeviceBuffer<T>& initial, BufferParamOptions options = {})
+        : BufferParam(initial.owner(), initial.size(), options) {}
+    /// The memory at `initial`, which is borrowed.
+    explicit BufferParam(DeviceSpan<T> initial, BufferParamOptions options = {})
+        : BufferParam(std::shared_ptr<void>(std::shared_ptr<void>(), initial.data()), initial.size(), options) {}
+    BufferParam(BufferParam&&) noexcept = default;
+    BufferParam& operator=(BufferParam&&) noexcept = default;
+
+    [[nodiscard]] DeviceSpan<T> span() const noexcept { return {this->data(), this->size()}; }
+
+    /// What Execs know it by.
+    [[nodiscard]] detail::ParamMemory memory() const noexcept {
+        return {id_, reinterpret_cast<std::uintptr_t>(this->data()), this->size_bytes(), options_.in_objects};
+    }
+
+  private:
+    BufferParam(std::shared_ptr<void> memory, std::size_t size, BufferParamOptions options)
+        : detail::OwnedMemory<T>(std::move(memory), size), options_(options) {
+        if (this->data() == nullptr || size == 0)
+            detail::refuse_param("it has no memory; a BufferParam needs one element or more");
+    }
+
+    BufferParamOptions options_;
+    std::uint64_t id_ = detail::next_param_id();
+};
+
+namespace detail {
+
+template <class T>
+inline constexpr bool is_device_buffer<BufferParam<T>> = true;
+
+/// Fails to compile if M cannot be bound to a BufferParam<T>.
+template <class T, class M>
+constexpr bool require_memory() {
+    constexpr bool is_operand = require_operand<const M&>();
+    if constexpr (is_operand) {
+        Owners* const owners = nullptr;
+        using Operand = decltype(to_operand(std::declval<const M&>(), 0, *owners));
+        static_assert(Operand::side == Side::device, "cudag: bind takes device memory: host memory is copied by nodes");
+        static_assert(std::is_same_v<typename Operand::element_type, T>,
+                      "cudag: bind takes memory of the parameter's elements, which are not const");
+        return Operand::side == Side::device && std::is_same_v<typename Operand::element_type, T>;
+    }
+    return false;
+}
+
+} // namespace detail
+
+template <class T>
+BufferParam(const DeviceBuffer<T>&, BufferParamOptions = {}) -> BufferParam<T>;
+template <class T>
+BufferParam(DeviceSpan<T>, BufferParamOptions = {}) -> BufferParam<T>;
+
+/// A BufferParam, and the memory that an Exec is to use in its place: for `exec.bind({{in, x}, {out, y}})`.
+class BufferBinding {
+  public:
+    /// `memory`, as long as the parameter's or longer: a DeviceBuffer or a shared_ptr, which is kept, or a DeviceSpan.
+    template <class T, class M>
+    BufferBinding(const BufferParam<T>& param, const M& memory) : param_(param.memory()) {
+        if constexpr (detail::require_memory<T, M>()) {
+            const auto operand = detail::to_operand(memory, 0, owners_);
+            address_ = reinterpret_cast<std::uintptr_t>(operand.data);
+            bytes_ = operand.size * sizeof(T);
+        }
+    }
+
+    [[nodiscard]] const detail::ParamMemory& param() const noexcept { return param_; }
+    [[nodiscard]] std::uintptr_t address() const noexcept { return address_; }
+    [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
+    /// What keeps the memory alive; null if it is borrowed.
+    [[nodiscard]] std::shared_ptr<const void> owner() const noexcept {
+        return owners_.empty() ? nullptr : owners_.front().object;
+    }
+
+  private:
+    detail::ParamMemory param_;
+    std::uintptr_t address_ = 0;
+    std::size_t bytes_ = 0;
+    detail::Owners owners_;
+};
+
+/// One use of a BufferParam's memory.
+struct BufferUse {
+    Node node;
+    /// Which argument of a kernel; of a copy 0 is the destination and 1 the source; 0 of a fill.
+    std::size_t argument;
+    std::size_t offset; ///< of what is used, in bytes from the begin of the parameter
+    friend bool operator==(const BufferUse&, const BufferUse&) = default;
+};
+
+/// "kernel \"scale\" at a.cpp:12: argument 1 at offset 64"
+[[nodiscard]] CUDAG_EXPORT std::string to_string(const BufferUse& use);
+
+} // namespace cudag
