@@ -25,10 +25,16 @@ struct CaptureOptions {
     /// Whether a capture that recorded no node is a graph without nodes, in a GraphBuilder an empty node. By default it
     /// is an error: the work went into another stream, mostly the legacy default stream, and has run at once.
     bool allow_empty = false;
+    /// Whether CUDA refuses work in the legacy default stream of the stream's device until the capture ends: the call
+    /// fails with cudaErrorStreamCaptureImplicit and does nothing, on every thread, and the capture is broken. By
+    /// default such work is not recorded but runs at once, unless the captured stream is a blocking one. Costs a stream
+    /// a capture.
+    bool refuse_legacy_stream = false;
 };
 
 namespace detail {
 
+class CaptureAttempt;
 class CaptureState;
 class NewRegion;
 
@@ -123,6 +129,7 @@ class CUDAG_EXPORT StreamCapture {
     }
 
   private:
+    friend class detail::CaptureAttempt;
     friend class detail::NewRegion;
     StreamCapture(detail::Passkey, std::unique_ptr<detail::CaptureState> state) noexcept;
 

@@ -3,6 +3,7 @@
 
 #include "cuda/compat.hpp"
 #include "cuda/cuda_log.hpp"
+#include "cuda/device_guard.hpp"
 
 #include <cudag/event.hpp>
 #include <cudag/format.hpp>
@@ -36,6 +37,14 @@ const LoggedFailure* breaking(const std::vector<LoggedFailure>& failures) {
     return found;
 }
 
+/// On the same device, whose legacy default stream waits for it.
+UniqueStream blocking_stream_beside(cudaStream_t stream) {
+    const DeviceGuard device(stream);
+    cudaStream_t made = nullptr;
+    checked<CaptureError>(cudaStreamCreate(&made), "cudaStreamCreate");
+    return UniqueStream(made);
+}
+
 std::string describe_code(cudaError_t code) {
     return fmt::format("{} ({})", cudaGetErrorString(code), cudaGetErrorName(code));
 }
@@ -47,7 +56,9 @@ std::string advice(cudaError_t code, std::string_view call, bool in_step) {
                    ? "launch with cudag::launch, which names the kernel and what is wrong with it"
                    : "wait for an event that was recorded";
     if (call.empty() && in_step)
-        return "a call of this step broke it: wrap each in cudag::check, which throws where it fails";
+        return "a call of this step broke it: wrap each in cudag::check, which throws where it fails; if none fails, "
+               "it "
+               "was another thread's, such as cudaDeviceSynchronize, which breaks captures in every mode";
     return hint(code, call);
 }
 
@@ -65,6 +76,7 @@ CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, c
     if (info(stream).status != CaptureStatus::none)
         refuse<CaptureError>("the stream is being captured already: end that capture first, or fork from it",
                              subject(call), cudaErrorIllegalState);
+    if (options.refuse_legacy_stream) blocking_ = blocking_stream_beside(stream);
     const auto native_mode = static_cast<cudaStreamCaptureMode>(options.mode);
     if (into == nullptr) {
         const cudaError_t status = cudaStreamBeginCapture(stream, native_mode);
@@ -79,6 +91,8 @@ CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, c
         id_ = begun.id;
         graph_ = begun.graph;
         names_.emplace(nodes, location);
+        // A fork without work of its own changes nothing in the graph, and needs no join.
+        if (blocking_) order(stream, blocking_.get(), call);
     } catch (...) {
         abandon();
         throw;
@@ -208,8 +222,9 @@ void CaptureState::require_errors_read(const CaptureCall& call, const char* when
     throw CaptureError(last, text, {failure.call, failure.causes, std::move(what.labels), what.where});
 }
 
-void CaptureState::require_nodes(std::size_t count) const {
+void CaptureState::require_nodes(std::size_t count) {
     if (count != 0 || options_.allow_empty) return;
+    recorded_nothing_ = true;
     constexpr std::size_t most = 10;
     const std::vector<NamedNodes>& steps = names_->stretches();
     std::string ran;

@@ -3,6 +3,7 @@
 
 #include "cuda/cuda_log.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/handles.hpp"
 #include "read/capture_names.hpp"
 
 #include <cudag/capture_mode.hpp>
@@ -62,7 +63,9 @@ class CaptureState {
     /// nobody has read its error. `when` is "before this step, " or empty.
     void require_errors_read(const CaptureCall& call, const char* when = "") const;
     /// Throws CaptureError for a capture that has ended well with `count` nodes, if it may not be empty.
-    void require_nodes(std::size_t count) const;
+    void require_nodes(std::size_t count);
+    /// Whether that has thrown.
+    [[nodiscard]] bool recorded_nothing() const noexcept { return recorded_nothing_; }
     /// Throws CaptureError unless the capture is yet to be ended by its owner.
     void require_unfinished(const CaptureCall& call) const;
 
@@ -121,6 +124,8 @@ class CaptureState {
     SourceLocation location_;
     std::thread::id thread_ = std::this_thread::get_id();
     bool into_another_;
+    bool recorded_nothing_ = false;
+    UniqueStream blocking_; ///< in the capture to make CUDA refuse the legacy stream; null if that is not asked for
     std::optional<CaptureEnd> ended_ = CaptureEnd::well; ///< for want of a beginning
     unsigned long long id_ = 0;
     cudaGraph_t graph_ = nullptr; ///< CUDA's until the capture has ended

@@ -12,6 +12,10 @@ namespace {
 /// What to do instead of a call that captures forbid, by the name that the runtime or the driver has for it.
 const char* instead_of(std::string_view operation) noexcept {
     const auto is = [&](std::string_view word) { return operation.find(word) != std::string_view::npos; };
+    if (is("CtxSynchronize") || is("DeviceSynchronize"))
+        return "a wait for the whole device breaks the captures of all its streams, whichever thread waits, and in "
+               "every "
+               "mode: wait for streams or events instead, or keep other threads from waiting meanwhile";
     if (is("Synchronize") || is("Query"))
         return "a stream that is being captured runs nothing, so it cannot be waited for, nor can others meanwhile: "
                "wait before the capture, or after the launch of the graph; where a wait for another stream has nothing "
@@ -64,7 +68,8 @@ const char* hint(cudaError_t status, std::string_view operation) noexcept {
     case cudaErrorStreamCaptureUnsupported:
         return instead_of(operation);
     case cudaErrorStreamCaptureInvalidated:
-        return "an earlier call broke this capture: record it in steps (StreamCapture::step) to learn which";
+        return "an earlier call broke this capture: record it in steps (StreamCapture::step) to learn which; it may be "
+               "another thread's cudaDeviceSynchronize, which breaks captures in every mode";
     case cudaErrorStreamCaptureMerge:
         return "an event would have joined two captures: capture both streams in one, with fork and join";
     case cudaErrorStreamCaptureUnmatched:
@@ -76,7 +81,7 @@ const char* hint(cudaError_t status, std::string_view operation) noexcept {
                "begins or before the launch, or make the wait external (cudaEventWaitExternal)";
     case cudaErrorStreamCaptureImplicit:
         return "the legacy default stream waits for every blocking stream, so it cannot be used while one is captured: "
-               "capture a non-blocking stream, or give the call a stream";
+               "give the call the stream that is captured, or capture a non-blocking one without refuse_legacy_stream";
     case cudaErrorCapturedEvent:
         return "the event was last recorded in a capture, so it marks a place in a graph and is never reached itself: "
                "record it again outside, or as external (cudaEventRecordExternal)";

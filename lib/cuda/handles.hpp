@@ -24,5 +24,6 @@ using UniqueHandle = std::unique_ptr<std::remove_pointer_t<Handle>, DestroyHandl
 using UniqueGraph = UniqueHandle<cudaGraph_t, cudaGraphDestroy>;
 using UniqueExec = UniqueHandle<cudaGraphExec_t, cudaGraphExecDestroy>;
 using UniqueEvent = UniqueHandle<cudaEvent_t, cudaEventDestroy>;
+using UniqueStream = UniqueHandle<cudaStream_t, cudaStreamDestroy>;
 
 } // namespace cudag::detail

@@ -98,6 +98,34 @@ TEST_CASE("a blocking fork closes the legacy stream as a blocking origin does", 
     capture.fail(cudaErrorStreamCaptureInvalidated);
 }
 
+TEST_CASE("a blocking fork of a capture without nodes closes the legacy stream to every thread, and needs no join",
+          "[capture][default_stream]") {
+    Stream origin(cudaStreamNonBlocking);
+    Stream fork;
+    Call call(nothing);
+    const auto mode = GENERATE(values(all_modes));
+    SECTION("used") {
+        Capture capture(origin, mode);
+        follow(fork, origin);
+        call.launch(origin);
+        elsewhere([&] {
+            REQUIRE_CUDA_ERROR(cudaErrorStreamCaptureImplicit,
+                               cudaLaunchKernel(call.function(), 1, 1, call.arguments(), 0, nullptr));
+        });
+        REQUIRE(invalidated(origin));
+        capture.fail(cudaErrorStreamCaptureInvalidated);
+    }
+    SECTION("not used") {
+        Capture capture(origin, mode);
+        follow(fork, origin);
+        call.launch(origin);
+        REQUIRE(nodes_of(capture.end()).size() == 1);
+        REQUIRE(status_of(fork) == cudaStreamCaptureStatusNone);
+    }
+    call.launch(nullptr);
+    REQUIRE_CUDA(cudaStreamSynchronize(nullptr));
+}
+
 TEST_CASE("the per-thread stream's capture closes the legacy stream", "[capture][default_stream]") {
     Call call(nothing);
     Capture capture(cudaStreamPerThread, relaxed);
