@@ -34,6 +34,10 @@
 #include <cudag/capture_mode.hpp>
 #include <cudag/stream_capture.hpp>
 #include <cudag/capture.hpp>
+#include <cudag/steps.hpp>
+#include <cudag/capture_or_run.hpp>
+#include <cudag/capture_report.hpp>
+#include <cudag/capture_cache.hpp>
 #include <cudag/condition.hpp>
 #include <cudag/nested_node.hpp>
 #include <cudag/builder.hpp>

@@ -3,6 +3,7 @@
 
 #include <cudag/buffer_param.hpp>
 #include <cudag/capture_mode.hpp>
+#include <cudag/capture_report.hpp>
 #include <cudag/diff.hpp>
 #include <cudag/edge.hpp>
 #include <cudag/exec.hpp>
@@ -35,6 +36,22 @@ struct TextFormatter : fmt::formatter<fmt::string_view> {
 };
 
 } // namespace cudag::detail
+
+/// "warming up"
+template <>
+struct fmt::formatter<cudag::KeyState> : cudag::detail::TextFormatter<cudag::KeyState> {};
+
+/// "3 keys, 2 graphs; 6 eager runs, 2 captures, 1 failed capture, 40 replays, 0 evictions"
+template <>
+struct fmt::formatter<cudag::CaptureCacheStats> : cudag::detail::TextFormatter<cudag::CaptureCacheStats> {};
+
+/// "\"decode\", first run at a.cpp:12: captured; 2 eager runs, 40 replays"
+template <>
+struct fmt::formatter<cudag::KeyReport> : cudag::detail::TextFormatter<cudag::KeyReport> {};
+
+/// The stats, and a line for each key
+template <>
+struct fmt::formatter<cudag::CaptureCacheReport> : cudag::detail::TextFormatter<cudag::CaptureCacheReport> {};
 
 /// "memcpy"
 template <>

@@ -2,7 +2,9 @@
 #include <cudag/cudag.hpp>
 
 #include <array>
+#include <functional>
 #include <memory>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -222,4 +224,40 @@ void stream_from_nullptr([[maybe_unused]] cudaStream_t stream) {
     cudag::StreamRef ref = stream;
     static_cast<void>(ref);
 #endif
+}
+
+struct Incomparable {};
+
+// Functions and keys of a cache, and functions that are captured or run.
+void cache(cudag::CaptureCache& cache, cudag::Stream& stream, int& result) {
+    auto only = [unique = std::make_unique<int>(1)](cudaStream_t) {};
+    cache.run(stream, 1, std::ref(only));
+    cache.run(stream, "key", [](cudag::Steps& steps) { steps.step("outside", outside); });
+    cudag::capture_or_run(stream, outside);
+#if CUDAG_MISTAKE == 41 // expect-error: cudag: run(stream, key, function) calls function(cudaStream_t)
+    cache.run(stream, 1, [] {});
+#elif CUDAG_MISTAKE == 42 // expect-error: cudag: run(stream, key, function) calls function(cudaStream_t)
+    cache.run(stream, outside);
+#elif CUDAG_MISTAKE == 43 // expect-error: cudag: a key is compared with those of earlier calls: it must have ==, and a
+    cache.run(stream, Incomparable(), outside);
+#elif CUDAG_MISTAKE == 44 // expect-error: cudag: a key is compared with those of earlier calls: it must have ==, and a
+    cache.run(stream, std::make_unique<int>(1), outside);
+#elif CUDAG_MISTAKE == 45 // expect-error: cudag: a key owns what it compares: in a tuple or pair, text is a std::string
+    cache.run(stream, std::tuple("decode", 1), outside);
+#elif CUDAG_MISTAKE == 46 // expect-error: cudag: run() keeps the function with its graph: it must be copyable, or given
+    cache.run(stream, 1, only);
+#elif CUDAG_MISTAKE == 47 // expect-error: cudag: run() keeps what the function returns, which must be a value, not a
+    cache.run(stream, 1, [&](cudaStream_t) -> int& { return result; });
+#elif CUDAG_MISTAKE == 48 // expect-error: cudag: run() would drop the cudaError_t that the function returns: give it to
+    cache.run(stream, 1, [](cudaStream_t s) { return cudaStreamSynchronize(s); });
+#elif CUDAG_MISTAKE == 49 // expect-error: cudag: capture_or_run(stream, function) calls function(cudaStream_t)
+    cudag::capture_or_run(stream, [](cudag::StreamCapture&) {});
+#elif CUDAG_MISTAKE == 50 // expect-error: cudag: capture_or_run() hands out what the function returns, which must be a
+    cudag::capture_or_run(stream, [&](cudaStream_t) -> int& { return result; });
+#elif CUDAG_MISTAKE == 51 // expect-error: cudag: a stream is a cudag::Stream or a cudaStream_t
+    cache.run(nullptr, 1, outside);
+#elif CUDAG_MISTAKE == 52 // expect-error: cudag: step(label, function) calls function(cudaStream_t) or function()
+    cache.run(stream, 1, [](cudag::Steps& steps) { steps.step("outside", [](cudag::Steps&) {}); });
+#endif
+    static_cast<void>(result);
 }

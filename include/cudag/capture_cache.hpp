@@ -1,0 +1,114 @@
+// CaptureCache: functions that are captured once they are called again and again, and replayed from then on.
+#pragma once
+
+#include <cudag/capture_mode.hpp>
+#include <cudag/capture_report.hpp>
+#include <cudag/config.hpp>
+#include <cudag/detail/cache_key.hpp>
+#include <cudag/detail/cached_call.hpp>
+#include <cudag/exec.hpp>
+#include <cudag/source_location.hpp>
+#include <cudag/steps.hpp>
+#include <cudag/stream.hpp>
+
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+#include <utility>
+
+namespace cudag {
+
+namespace detail {
+
+class CaptureStore;
+
+} // namespace detail
+
+struct CaptureCacheOptions {
+    /// How many calls of a key run eagerly before one is captured, so that libraries load, tune and allocate then.
+    unsigned warm_up = 2;
+    /// How many graphs are kept, and how many keys besides that have none; at least 1.
+    std::size_t capacity = 16;
+    /// How often a key whose capture failed is captured again, each time after `warm_up` more calls.
+    unsigned retries = 1;
+    CaptureMode mode = CaptureMode::thread_local_;
+    /// As in CaptureOrRunOptions.
+    bool refuse_legacy_stream = true;
+    InstantiateOptions instantiate = {};
+};
+
+/// How CaptureCache::run has run a function.
+enum class RunKind {
+    eager,    ///< by calling it
+    captured, ///< by calling it, and launching what was recorded
+    replayed, ///< by launching what an earlier call has recorded
+};
+
+/// Runs functions of a stream: eagerly at first, then captured, then replayed without being called. A key says which
+/// work it is, and must tell whatever the work depends on: sizes, addresses, values that kernels are given.
+/// Calls of a key are counted whatever comes between them. What cannot be captured runs eagerly, and `report` says why.
+/// A graph refers to memory and host values as they were at the capture: `forget` the key when they have changed.
+/// It owns the function it was captured from and what that returned, as do its launches in flight; other memory is
+/// borrowed as StreamCapture says.
+/// If there are more graphs than `capacity`, the least recently run that is not in flight goes; while all are in
+/// flight, none does. Destroying the cache, `clear` and `forget` wait for launches in flight. Move-only; a moved-from
+/// cache throws GraphError. Threads: one at a time on one cache, but for const calls; a function that it calls may use
+/// it, too.
+class CUDAG_EXPORT CaptureCache {
+  public:
+    /// Throws GraphError if `options.capacity` is 0.
+    explicit CaptureCache(CaptureCacheOptions options = {});
+    CaptureCache(CaptureCache&&) noexcept;
+    CaptureCache& operator=(CaptureCache&&) noexcept;
+    ~CaptureCache();
+
+    /// Runs `function(stream)` or, for its steps and forks, `function(Steps&)`; asynchronous. `key` is a value with ==
+    /// that can be copied, or a std::tuple of such; keys of different types are different. Text is kept as a string.
+    /// `function` is captured in `stream`, whose device must always be the same; what is captured is a copy of it,
+    /// moved from an rvalue. What it returns, such as an owner, is kept until the work has ended and is not replayed
+    /// any more. A call that is captured, and fails to, runs as one of `capture_or_run` does; that says what is done
+    /// once, and what passes through. A stream that is being captured gets the work by a call of the function, which
+    /// becomes part of that capture; the cache takes no notice. A new key is not captured while this thread captures
+    /// another stream, unless that allows what instantiation does: it breaks that capture. Throws Error if CUDA refuses
+    /// a launch. After an exception the cache is as before.
+    template <class K, class F>
+    requires detail::StepsFunction<std::remove_reference_t<F>>
+    RunKind run( // cudag: run(stream, key, function) calls function(cudaStream_t) or function(cudag::Steps&)
+        StreamRef stream, const K& key, F&& function, SourceLocation location = SourceLocation::current()) {
+        if constexpr (std::is_function_v<std::remove_reference_t<F>>) {
+            return run(stream, key, &function, location);
+        } else if constexpr (detail::require_key<K>() && detail::require_cached_function<F>()) {
+            decltype(auto) stored = detail::stored_key(key);
+            return run(stream.get(), detail::view_of_key(stored), detail::cached_call<F>(function), location);
+        } else {
+            return RunKind::eager;
+        }
+    }
+
+    /// Drops what is known of `key`, so that it warms up and is captured again. Whether anything was.
+    template <class K>
+    bool forget(const K& key) {
+        if constexpr (detail::require_key<K>()) {
+            decltype(auto) stored = detail::stored_key(key);
+            return forget(detail::view_of_key(stored));
+        } else {
+            return false;
+        }
+    }
+
+    /// Forgets all keys.
+    void clear();
+
+    [[nodiscard]] CaptureCacheStats stats() const;
+    [[nodiscard]] CaptureCacheReport report() const;
+
+  private:
+    RunKind run(cudaStream_t stream, const detail::KeyView& key, const detail::CachedCall& call,
+                const SourceLocation& location);
+    bool forget(const detail::KeyView& key);
+    [[nodiscard]] detail::CaptureStore& store() const;
+
+    std::unique_ptr<detail::CaptureStore> store_;
+};
+
+} // namespace cudag

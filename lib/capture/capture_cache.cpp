@@ -1,0 +1,321 @@
+// CaptureCache: whether a key's call runs eagerly, is captured or replayed, and which key goes.
+#include <cudag/capture_cache.hpp>
+
+#include "capture_attempt.hpp"
+#include "cuda/failure.hpp"
+#include "owners/in_flight.hpp"
+#include "owners/reclaim.hpp"
+
+#include <cudag/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <list>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+bool is_captured(cudaStream_t stream) {
+    cudaStreamCaptureStatus status{};
+    checked(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
+    return status != cudaStreamCaptureStatusNone;
+}
+
+std::shared_ptr<const void> run_eagerly(cudaStream_t stream,
+                                        const std::function<std::shared_ptr<const void>(Steps&)>& run) {
+    Steps steps(Passkey(), stream);
+    return run(steps);
+}
+
+/// A key, and what is known of it. Shared with the calls of it that are under way: what they run may evict it.
+struct CachedKey {
+    CachedKey(const KeyView& view, std::uint64_t number, const SourceLocation& location)
+        : type(view.type), hash(view.hash), equal(view.equal), key(view.copy(view.key)) {
+        report.key = view.text(view.key);
+        if (report.key == "?") report.key = fmt::format("key {}", number);
+        report.location = location;
+    }
+
+    [[nodiscard]] bool is(const KeyView& view) const {
+        return hash == view.hash && type == view.type && equal(key.get(), view.key);
+    }
+
+    const std::type_info& type;
+    std::size_t hash;
+    bool (*equal)(const void*, const void*);
+    std::shared_ptr<const void> key;
+    KeyReport report;
+    unsigned warm = 0; ///< eager runs since the last attempt to capture
+    std::optional<Exec> exec;
+    InFlight in_flight; ///< of the exec
+    std::list<std::shared_ptr<CachedKey>>::iterator place;
+    bool is_in_cache = false;
+};
+
+} // namespace
+
+class CaptureStore {
+  public:
+    explicit CaptureStore(const CaptureCacheOptions& options) : options_(options) {
+        if (options.capacity == 0)
+            refuse("CaptureCache: the capacity is 0; it must be at least 1, the graph that is launched");
+    }
+    ~CaptureStore() { clear(); }
+    CaptureStore(const CaptureStore&) = delete;
+    CaptureStore& operator=(const CaptureStore&) = delete;
+
+    RunKind run(cudaStream_t stream, const KeyView& view, const CachedCall& call, const SourceLocation& location) {
+        if (is_captured(stream)) {
+            run_into_capture(stream, call);
+            return RunKind::eager;
+        }
+        Use use(*this, view, location);
+        const RunKind kind = run(stream, use.key(), call);
+        use.succeed();
+        evict();
+        return kind;
+    }
+
+    bool forget(const KeyView& view) {
+        const Place place = find(view);
+        if (place == keys_.end()) return false;
+        (*place)->in_flight.wait();
+        erase(**place);
+        return true;
+    }
+
+    void clear() noexcept {
+        for (const auto& key : keys_) {
+            key->in_flight.wait();
+            key->is_in_cache = false;
+        }
+        of_hash_.clear();
+        keys_.clear();
+        graphs_ = 0;
+    }
+
+    [[nodiscard]] CaptureCacheStats stats() const {
+        CaptureCacheStats stats = stats_;
+        stats.keys = keys_.size();
+        stats.graphs = graphs_;
+        return stats;
+    }
+
+    [[nodiscard]] CaptureCacheReport report() const {
+        CaptureCacheReport report{stats(), {}};
+        for (const auto& key : keys_) {
+            report.keys.push_back(key->report);
+            report.keys.back().state = state_of(*key);
+        }
+        return report;
+    }
+
+  private:
+    using Keys = std::list<std::shared_ptr<CachedKey>>;
+    using Place = Keys::iterator;
+
+    /// A call of a key: the key stands in the cache meanwhile, and goes again if it is new and the call fails.
+    class Use {
+      public:
+        Use(CaptureStore& store, const KeyView& view, const SourceLocation& location) : store_(store) {
+            const Place known = store.find(view);
+            if (known != store.keys_.end()) {
+                key_ = *known;
+                return;
+            }
+            is_new_ = true;
+            key_ = store.insert(view, location);
+        }
+        ~Use() {
+            if (is_new_) store_.erase(*key_);
+        }
+        Use(const Use&) = delete;
+        Use& operator=(const Use&) = delete;
+
+        [[nodiscard]] CachedKey& key() const noexcept { return *key_; }
+        void succeed() noexcept {
+            is_new_ = false;
+            if (key_->is_in_cache) store_.keys_.splice(store_.keys_.end(), store_.keys_, key_->place);
+        }
+
+      private:
+        CaptureStore& store_;
+        std::shared_ptr<CachedKey> key_;
+        bool is_new_ = false;
+    };
+
+    RunKind run(cudaStream_t stream, CachedKey& key, const CachedCall& call) {
+        if (key.exec) {
+            launch(stream, key, *key.exec);
+            ++key.report.replays;
+            ++stats_.replays;
+            return RunKind::replayed;
+        }
+        if (state_of(key) == KeyState::warming_up && key.warm >= options_.warm_up) return capture(stream, key, call);
+        const auto function = [&](Steps& steps) { return call.run(call.function, steps); };
+        keep_until_run(stream, [&] { return run_eagerly(stream, function); });
+        ++key.warm;
+        count_eager_run(key);
+        return RunKind::eager;
+    }
+
+    RunKind capture(cudaStream_t stream, CachedKey& key, const CachedCall& call) {
+        struct Kept {
+            std::shared_ptr<void> function;
+            std::shared_ptr<const void> output = nullptr;
+        };
+        const auto kept = std::make_shared<Kept>(Kept{call.keep(call.function)});
+        const auto function = [&](Steps& steps) {
+            kept->output = call.run_kept(kept->function.get(), steps);
+            return kept;
+        };
+        const AttemptSetup setup{options_.mode, options_.refuse_legacy_stream, options_.instantiate,
+                                 key.report.location};
+        CaptureAttempt attempt(stream, setup, function);
+        if (attempt.exec) {
+            launch(stream, key, *attempt.exec);
+            if (!key.exec && key.is_in_cache) ++graphs_;
+            key.exec = std::move(attempt.exec);
+            ++stats_.captures;
+            return RunKind::captured;
+        }
+        std::string reason = attempt.error->what();
+        std::string step = attempt.error->labels().empty() ? std::string() : attempt.error->labels().front();
+        keep_until_run(stream, [&]() -> std::shared_ptr<const void> {
+            return attempt.must_run() ? run_eagerly(stream, function) : kept;
+        });
+        key.report.reason = std::move(reason);
+        key.report.step = std::move(step);
+        ++key.report.failed_captures;
+        ++stats_.failed_captures;
+        key.warm = 0;
+        count_eager_run(key);
+        return RunKind::eager;
+    }
+
+    static void run_into_capture(cudaStream_t stream, const CachedCall& call) {
+        const auto function = [&](Steps& steps) { return call.run(call.function, steps); };
+        const std::shared_ptr<const void> output = run_eagerly(stream, function);
+        if (output) keep_with_capture(stream, {Owner{0, output}});
+    }
+
+    static void launch(cudaStream_t stream, CachedKey& key, Exec& exec) {
+        std::shared_ptr<LaunchMarker> marker = key.in_flight.marker(stream);
+        exec.launch(stream);
+        key.in_flight.launched(std::move(marker), stream);
+    }
+
+    /// Keeps what `run` returns until what it has enqueued in `stream` has ended.
+    template <class Run>
+    static void keep_until_run(cudaStream_t stream, const Run& run) {
+        OwnerVersions kept = version_of({Owner()}); // before anything is enqueued
+        std::shared_ptr<const void> output = run();
+        if (!output) return;
+        kept.front().owners.front().object = std::move(output);
+        InFlight work;
+        try {
+            work.launched(work.marker(stream), stream);
+        } catch (const Error&) {
+            ignore(cudaStreamSynchronize(stream));
+        }
+        work.retire(std::move(kept));
+    }
+
+    void count_eager_run(CachedKey& key) noexcept {
+        ++key.report.eager_runs;
+        ++stats_.eager_runs;
+    }
+
+    [[nodiscard]] KeyState state_of(const CachedKey& key) const noexcept {
+        if (key.exec) return KeyState::captured;
+        return key.report.failed_captures > options_.retries ? KeyState::eager : KeyState::warming_up;
+    }
+
+    [[nodiscard]] Place find(const KeyView& view) {
+        const auto [first, last] = of_hash_.equal_range(view.hash);
+        const auto found = std::find_if(first, last, [&](const auto& of) { return (*of.second)->is(view); });
+        return found == last ? keys_.end() : found->second;
+    }
+    [[nodiscard]] std::shared_ptr<CachedKey> insert(const KeyView& view, const SourceLocation& location) {
+        Keys made;
+        made.push_back(std::make_shared<CachedKey>(view, ++numbers_, location));
+        of_hash_.emplace(view.hash, made.begin());
+        made.front()->place = made.begin();
+        made.front()->is_in_cache = true;
+        keys_.splice(keys_.end(), made);
+        return keys_.back();
+    }
+
+    /// Nothing if it has gone already.
+    void erase(CachedKey& key) noexcept {
+        if (!std::exchange(key.is_in_cache, false)) return;
+        if (key.exec) --graphs_;
+        const auto [first, last] = of_hash_.equal_range(key.hash);
+        of_hash_.erase(std::find_if(first, last, [&](const auto& of) { return of.second == key.place; }));
+        keys_.erase(key.place);
+    }
+
+    void evict() noexcept {
+        while (graphs_ > options_.capacity && evict_one(true)) {
+        }
+        while (keys_.size() - graphs_ > options_.capacity && evict_one(false)) {
+        }
+    }
+    /// The first, with a graph or without, that is not in flight; false if all are. The last has just been run.
+    bool evict_one(bool with_graph) noexcept {
+        const Place last = std::prev(keys_.end());
+        const Place place = std::find_if(keys_.begin(), last, [&](const auto& key) {
+            return key->exec.has_value() == with_graph && !key->in_flight.is_running();
+        });
+        if (place == last) return false;
+        erase(**place);
+        ++stats_.evictions;
+        return true;
+    }
+
+    CaptureCacheOptions options_;
+    CaptureCacheStats stats_;
+    std::uint64_t numbers_ = 0; ///< how many keys there have been
+    std::size_t graphs_ = 0;
+    Keys keys_; ///< the least recently run first
+    std::unordered_multimap<std::size_t, Place> of_hash_;
+};
+
+} // namespace detail
+
+CaptureCache::CaptureCache(CaptureCacheOptions options) : store_(std::make_unique<detail::CaptureStore>(options)) {}
+CaptureCache::CaptureCache(CaptureCache&&) noexcept = default;
+CaptureCache& CaptureCache::operator=(CaptureCache&&) noexcept = default;
+CaptureCache::~CaptureCache() = default;
+
+detail::CaptureStore& CaptureCache::store() const {
+    if (!store_) [[unlikely]]
+        detail::refuse("a moved-from CaptureCache was used");
+    return *store_;
+}
+
+RunKind CaptureCache::run(cudaStream_t stream, const detail::KeyView& key, const detail::CachedCall& call,
+                          const SourceLocation& location) {
+    return store().run(stream, key, call, location);
+}
+bool CaptureCache::forget(const detail::KeyView& key) {
+    return store().forget(key);
+}
+void CaptureCache::clear() {
+    store().clear();
+}
+CaptureCacheStats CaptureCache::stats() const {
+    return store().stats();
+}
+CaptureCacheReport CaptureCache::report() const {
+    return store().report();
+}
+
+} // namespace cudag

@@ -1,0 +1,26 @@
+// capture_or_run(): which of the two it became.
+#include <cudag/capture_or_run.hpp>
+
+#include "capture_attempt.hpp"
+
+#include <utility>
+
+namespace cudag::detail {
+
+CapturedOrRun<> capture_or_run(cudaStream_t stream, const StepsCall& function, const CaptureOrRunOptions& options,
+                               const SourceLocation& location) {
+    const AttemptSetup setup{options.mode, options.refuse_legacy_stream, options.instantiate, location};
+    CaptureAttempt attempt(stream, setup, [&](Steps& steps) {
+        function.call(function.object, steps);
+        return nullptr;
+    });
+    if (attempt.exec) {
+        attempt.exec->launch(stream);
+    } else if (attempt.must_run()) {
+        Steps steps(Passkey(), stream);
+        function.call(function.object, steps);
+    }
+    return {std::move(attempt.exec), std::move(attempt.error)};
+}
+
+} // namespace cudag::detail
