@@ -68,17 +68,19 @@ TEST_CASE("what breaks the capture runs eagerly, once on the device, and the ste
 TEST_CASE("work in the legacy stream runs once, in the eager call", "[capture][run][legacy]") {
     const Counter counter, legacy;
     const Stream stream;
-    const bool is_checked = GENERATE(false, true), waits = GENERATE(false, true);
+    const bool is_checked = GENERATE(false, true), waits_before = GENERATE(false, true),
+               waits_after = GENERATE(false, true);
     const auto ran = capture_or_run(stream, [&](Steps& steps) {
         counter.count(steps.stream());
         steps.step("legacy", [&] {
+            if (waits_before) static_cast<void>(cudaStreamSynchronize(steps.stream()));
             try {
                 legacy.count(cudaStreamLegacy);
             } catch (const cudag::Error&) { // as code that knows nothing of captures may do
                 if (is_checked) throw;
             }
         });
-        if (waits) static_cast<void>(cudaStreamSynchronize(steps.stream()));
+        if (waits_after) static_cast<void>(cudaStreamSynchronize(steps.stream()));
     });
     REQUIRE(ran.error);
     CHECK(ran.error->labels() == Labels{"legacy"});

@@ -126,6 +126,20 @@ TEST_CASE("a blocking fork of a capture without nodes closes the legacy stream t
     REQUIRE_CUDA(cudaStreamSynchronize(nullptr));
 }
 
+TEST_CASE("an invalidated capture of a blocking stream keeps the legacy stream closed until its end",
+          "[capture][default_stream]") {
+    Stream stream;
+    Call call(nothing);
+    Capture capture(stream);
+    REQUIRE_CUDA_ERROR(cudaErrorStreamCaptureUnsupported, cudaStreamQuery(stream));
+    REQUIRE(invalidated(stream));
+    REQUIRE_CUDA_ERROR(cudaErrorStreamCaptureImplicit,
+                       cudaLaunchKernel(call.function(), 1, 1, call.arguments(), 0, nullptr));
+    capture.fail(cudaErrorStreamCaptureInvalidated);
+    call.launch(nullptr);
+    REQUIRE_CUDA(cudaStreamSynchronize(nullptr));
+}
+
 TEST_CASE("the per-thread stream's capture closes the legacy stream", "[capture][default_stream]") {
     Call call(nothing);
     Capture capture(cudaStreamPerThread, relaxed);
