@@ -37,9 +37,6 @@ class CaptureAttempt {
     std::optional<Error> error; ///< unless there is an exec
 
   private:
-    void record(cudaStream_t stream, const AttemptSetup& setup,
-                const std::function<std::shared_ptr<const void>(Steps&)>& function);
-
     bool recorded_nothing_ = false;
 };
 

@@ -226,6 +226,28 @@ TEST_CASE("a function that a cache runs may use the cache", "[capture][cache]") 
     CHECK(cache.stats().graphs == 0);
 }
 
+TEST_CASE("a cache whose captured function clears it, or runs the same key elsewhere, counts its graphs",
+          "[capture][cache]") {
+    Work work;
+    const Stream stream, other;
+    CaptureCache cache({.warm_up = 0, .mode = cudag::CaptureMode::relaxed});
+    CHECK(cache.run(stream, 1, [&](Steps& steps) {
+        work.function()(steps);
+        cache.clear();
+    }) == RunKind::captured);
+    CHECK(work.counted(stream) == 1);
+    CHECK(cache.stats().graphs == 0);
+    CHECK(cache.run(stream, 1, [&](Steps& steps) {
+        work.function()(steps);
+        CHECK(cache.run(other, 1, work.function(100)) == RunKind::captured);
+        other.synchronize();
+    }) == RunKind::captured);
+    CHECK(work.counted(stream) == 102);
+    CHECK(cache.stats().graphs == 1);
+    CHECK(cache.forget(1));
+    CHECK(cache.stats().graphs == 0);
+}
+
 TEST_CASE("a cache instantiates and captures as its options say", "[capture][cache]") {
     const Stream stream;
     CaptureCache relaxed({.warm_up = 0, .mode = cudag::CaptureMode::relaxed}), strict({.warm_up = 0});

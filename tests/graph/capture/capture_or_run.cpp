@@ -164,6 +164,29 @@ TEST_CASE("forks and joins of the steps order the work, captured or not", "[capt
     CHECK(read(stream, cells.span()) == std::vector{6, 5});
 }
 
+TEST_CASE("what is forked or joined eagerly waits", "[capture][run]") {
+    const Stream stream;
+    const Stream side;
+    Gate gate;
+    const bool forks = GENERATE(false, true);
+    const auto ran = capture_or_run(stream, [&](Steps& steps) {
+        static_cast<void>(cudaStreamSynchronize(steps.stream())); // breaks the capture
+        static_cast<void>(cudaGetLastError());
+        if (steps.is_captured()) return;
+        hold_up(forks ? steps.stream() : side.get(), gate);
+        if (forks)
+            steps.fork(side);
+        else
+            steps.join(side);
+    });
+    CHECK(ran.error);
+    gate.wait_until_entered();
+    CHECK_FALSE((forks ? side : stream).query());
+    gate.open();
+    side.synchronize();
+    stream.synchronize();
+}
+
 TEST_CASE("what the function throws passes through, unless the capture was broken by then", "[capture][run]") {
     const Counter counter;
     const Stream stream;
@@ -187,6 +210,17 @@ TEST_CASE("what the function throws passes through, unless the capture was broke
                                            check(cudaErrorInvalidValue);
                                        }),
                         cudag::Error);
+        CHECK(calls == 1);
+        CHECK(counter.read_after(stream.get()) == 0);
+    }
+    SECTION("its own about a graph") {
+        CHECK_THROWS_AS(capture_or_run(stream,
+                                       [&](cudaStream_t s) {
+                                           ++calls;
+                                           counter.count(s);
+                                           throw cudag::InstantiateError(cudaErrorNotSupported, "its own");
+                                       }),
+                        cudag::InstantiateError);
         CHECK(calls == 1);
         CHECK(counter.read_after(stream.get()) == 0);
     }

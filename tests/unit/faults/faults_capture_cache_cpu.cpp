@@ -7,9 +7,11 @@
 
 #include <catch.hpp>
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <stdexcept>
+#include <thread>
 #include <utility>
 
 using cudag::CaptureCache;
@@ -125,6 +127,28 @@ TEST_CASE("whichever call fails, a cache has run the function once, or throws an
     CHECK(faults.thrown >= 2);
     CHECK(faults.ignored >= 1);
     CHECK(count.counted() == 1);
+}
+
+TEST_CASE("what an eager run returns outlives its work, whichever call fails", "[unit][faults]") {
+    const Stream stream;
+    CaptureCache cache;
+    std::weak_ptr<int> watch;
+    const auto function = [&](cudaStream_t s) {
+        const auto wait = [](void*) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); };
+        if (cudaLaunchHostFunc(s, wait, nullptr) != cudaSuccess) static_cast<void>(cudaGetLastError());
+        auto owner = std::make_shared<int>(1);
+        watch = owner;
+        return owner;
+    };
+    const auto verify = [&] {
+        if (watch.expired()) CHECK(stream.query());
+        stream.synchronize();
+    };
+    const Faults faults =
+        for_every_call_failing([&] { cache.run(stream, 1, function); }, verify, [&] { cache.clear(); });
+    CHECK(faults.thrown >= 1);
+    CHECK(faults.ignored >= 3); // the function's, and the marker's
+    stream.synchronize();
 }
 
 TEST_CASE("functions that are captured, run eagerly or fail leave nothing behind", "[unit][faults]") {
