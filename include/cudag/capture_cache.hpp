@@ -68,9 +68,9 @@ class CUDAG_EXPORT CaptureCache {
     /// moved from an rvalue. What it returns, such as an owner, is kept until the work has ended and is not replayed
     /// any more. A call that is captured, and fails to, runs as one of `capture_or_run` does; that says what is done
     /// once, and what passes through. A stream that is being captured gets the work by a call of the function, which
-    /// becomes part of that capture; the cache takes no notice. A new key is not captured while this thread captures
-    /// another stream, unless that allows what instantiation does: it breaks that capture. Throws Error if CUDA refuses
-    /// a launch. After an exception the cache is as before.
+    /// becomes part of that capture; the cache takes no notice. A key that is captured while this thread captures
+    /// another stream breaks that capture, unless it is relaxed. Throws Error if CUDA refuses a launch, as the second
+    /// of a graph that leaves memory allocated, without auto_free_on_launch. After an exception the cache is as before.
     template <class K, class F>
     requires detail::StepsFunction<std::remove_reference_t<F>>
     RunKind run( // cudag: run(stream, key, function) calls function(cudaStream_t) or function(cudag::Steps&)

@@ -18,8 +18,8 @@ namespace cudag {
 /// How a function is captured that runs eagerly where that fails.
 struct CaptureOrRunOptions {
     CaptureMode mode = CaptureMode::thread_local_;
-    /// As in CaptureOptions. False lets work in the legacy default stream through, which then runs whenever the
-    /// function is called: twice if the capture breaks later, and in no replay.
+    /// As in CaptureOptions: such work of other threads fails during the capture, too. False lets it through, so that
+    /// the function's runs whenever it is called: twice if the capture breaks later, and in no replay.
     bool refuse_legacy_stream = true;
     InstantiateOptions instantiate = {};
 };
@@ -66,8 +66,9 @@ StepsCall steps_call(F& function) {
 /// capture fails; but a function that recorded nothing has done all that it does, and is not called again.
 /// The Exec replays it; memory is borrowed as StreamCapture says. If the function returns a value (not a reference),
 /// that of its last call comes with the result.
-/// What `function` throws passes through, unless the capture was broken by then or it is a CUDA error about captures.
-/// Throws Error if CUDA refuses the launch. Asynchronous. Other threads must not use `stream` meanwhile.
+/// What `function` throws passes through, unless it is a CaptureError or the capture was broken by then: then the eager
+/// call tells what is its own. Throws Error if CUDA refuses the launch. Asynchronous. Other threads must not use
+/// `stream` meanwhile.
 template <detail::StepsFunction F>
 auto capture_or_run( // cudag: capture_or_run(stream, function) calls function(cudaStream_t) or function(cudag::Steps&)
     StreamRef stream, F&& function, CaptureOrRunOptions options = {},

@@ -27,7 +27,7 @@ class CUDAG_EXPORT Steps {
 
     /// Where the work is to be enqueued, borrowed.
     [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
-    /// Whether what is enqueued now is recorded by cudag; it runs at once otherwise.
+    /// Whether this call is captured. If not, what is enqueued runs at once, unless somebody else captures the stream.
     [[nodiscard]] bool is_captured() const noexcept { return capture_ != nullptr; }
 
     /// Calls `function(stream)` or `function()`, and returns what it returns. Throws as StreamCapture::step does.

@@ -243,6 +243,7 @@ class CaptureStore {
         const auto found = std::find_if(first, last, [&](const auto& of) { return (*of.second)->is(view); });
         return found == last ? keys_.end() : found->second;
     }
+
     [[nodiscard]] std::shared_ptr<CachedKey> insert(const KeyView& view, const SourceLocation& location) {
         Keys made;
         made.push_back(std::make_shared<CachedKey>(view, ++numbers_, location));

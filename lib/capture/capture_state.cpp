@@ -232,12 +232,15 @@ void CaptureState::require_nodes(std::size_t count) {
         ran += fmt::format("{}\"{}\" at {}", i == 0 ? "" : ", ", steps[i].label, steps[i].location);
     if (steps.size() > most) ran += fmt::format(", and {} more", steps.size() - most);
     if (!ran.empty()) ran = fmt::format(" by the steps {}", ran);
+    const char* const elsewhere = options_.refuse_legacy_stream
+                                      ? "what is given another stream runs at once there"
+                                      : "what is given no stream, such as f<<<1, 1>>>() and cudaMemcpy(), goes into "
+                                        "the legacy default stream and runs at once";
     refuse<CaptureError>(
         fmt::format("nothing was recorded{}: only what is enqueued in the captured stream, or in one that forked from "
-                    "it, becomes nodes; what is given no stream, such as f<<<1, 1>>>() and cudaMemcpy(), goes into the "
-                    "legacy default stream and runs at once. Give each call the stream, or ask for an empty graph with "
+                    "it, becomes nodes; {}. Give each call the stream, or ask for an empty graph with "
                     "CaptureOptions{{.allow_empty = true}}",
-                    ran),
+                    ran, elsewhere),
         subject({"finish"}));
 }
 

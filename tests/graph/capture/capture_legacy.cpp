@@ -130,6 +130,18 @@ TEST_CASE("the legacy stream is free once a capture that refused it has ended, w
     CHECK(read(cell) == std::vector{0});
 }
 
+TEST_CASE("a capture that refused the legacy stream and recorded nothing does not blame it",
+          "[capture][legacy][errors]") {
+    const Stream stream;
+    const auto error = refused<CaptureError>([&] {
+        static_cast<void>(capture(
+            stream, [](cudaStream_t) {}, refusing));
+    });
+    CHECK_THAT(error.what(), ContainsSubstring("nothing was recorded: ") &&
+                                 ContainsSubstring("what is given another stream runs at once there. Give each") &&
+                                 !ContainsSubstring("legacy default stream"));
+}
+
 TEST_CASE("by default work in the legacy stream escapes a capture, and runs at once", "[capture][legacy]") {
     const auto cell = device({7});
     const Stream stream;
