@@ -27,6 +27,7 @@
 #include <cudag/diff.hpp>
 #include <cudag/plan.hpp>
 #include <cudag/device_exec.hpp>
+#include <cudag/update_options.hpp>
 #include <cudag/update_report.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/exec_cache.hpp>

@@ -9,6 +9,7 @@
 #include <cudag/node.hpp>
 #include <cudag/plan.hpp>
 #include <cudag/stream.hpp>
+#include <cudag/update_options.hpp>
 #include <cudag/update_report.hpp>
 
 #include <cuda_runtime_api.h>
@@ -95,17 +96,25 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// graphs of which nobody has asked anything yet: those keep the cluster that they had.
     /// Keeps `graph` until the next such update. Throws UpdateError if CUDA fails for a reason that is not in the
     /// graphs.
-    [[nodiscard]] UpdateReport update(const Graph& graph);
+    ///
+    /// With `Match::structure` the order does not matter, and only nodes that differ are pushed, each with one call,
+    /// all or none. Nodes take then what updates of single nodes can change; where that is not enough, CUDA is given
+    /// the whole graph if its order is the same, too, and else the report names what has changed: an attribute of a
+    /// kernel, a copy of several dimensions, the direction of a copy, graph memory, a condition. It names the nodes
+    /// that have no partner, or says that too many nodes look alike: the search costs as much as some dozen looks at
+    /// each edge, and gives up after some millions beyond that. Reads both graphs, if they were captured. What this
+    /// Exec kept before, it keeps, too, until the next update with `Match::order`.
+    [[nodiscard]] UpdateReport update(const Graph& graph, UpdateOptions options = {});
 
     /// Gives the nodes inside a child node the parameters of those of `graph`, which has the same nodes and edges, made
     /// in the same order; it is kept until the next such update. Throws UpdateError if it has not, or CUDA refuses.
     void update(const ChildNode& node, const Graph& graph);
 
-    /// Updates to `graph` if CUDA can, and becomes a new instance of it where only that helps, with the flags of this
-    /// one: handles of `graph` are then those to use, all nodes are enabled, and nothing is uploaded. The report says
-    /// why it could not be updated; `update_counts()` tells what was done so far.
-    /// Throws InstantiateError, and changes nothing, if `graph` cannot be instantiated.
-    UpdateReport update_or_instantiate(const Graph& graph);
+    /// Updates to `graph` if that is possible, and becomes a new instance of it where only that helps, with the flags
+    /// of this one: handles of `graph` are then those to use, all nodes are enabled, and nothing is uploaded. The
+    /// report says why it could not be updated; `update_counts()` tells what was done so far. Throws InstantiateError,
+    /// and changes nothing, if `graph` cannot be instantiated.
+    UpdateReport update_or_instantiate(const Graph& graph, UpdateOptions options = {});
     [[nodiscard]] UpdateCounts update_counts() const;
 
     /// Uses `memory` in place of `param` wherever the graph that this Exec was made from has that: a DeviceBuffer or a

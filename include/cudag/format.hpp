@@ -15,6 +15,7 @@
 #include <cudag/plan.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/tune_report.hpp>
+#include <cudag/update_options.hpp>
 #include <cudag/update_report.hpp>
 
 #include <fmt/format.h>
@@ -68,6 +69,10 @@ struct fmt::formatter<cudag::DifferenceKind> : cudag::detail::TextFormatter<cuda
 /// "topology_changed"
 template <>
 struct fmt::formatter<cudag::UpdateVerdict> : cudag::detail::TextFormatter<cudag::UpdateVerdict> {};
+
+/// "structure"
+template <>
+struct fmt::formatter<cudag::Match> : cudag::detail::TextFormatter<cudag::Match> {};
 
 /// "thread-local"
 template <>

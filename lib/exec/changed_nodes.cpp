@@ -25,7 +25,7 @@ std::optional<ChangedNodes::Refusal> ChangedNodes::push() {
         const NativeResult result = exec_.set_params(nodes_[i].place, nodes_[i].next, nodes_[i].run);
         if (result.status == cudaSuccess) [[likely]]
             continue;
-        Refusal refusal{result, nodes_[i].next, nodes_[i].place.subject(call_)};
+        Refusal refusal{result, nodes_[i].next, nodes_[i].place.subject(call_), nodes_[i].place};
         while (i-- > 0)
             undo(nodes_[i]);
         return refusal;

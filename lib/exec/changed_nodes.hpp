@@ -26,6 +26,7 @@ class ChangedNodes {
         NativeResult result;
         const NodeParams& params;
         Subject subject;
+        NodePlace place;
     };
     /// Gives CUDA all parameters; after a refusal it has none of them.
     [[nodiscard]] std::optional<Refusal> push();

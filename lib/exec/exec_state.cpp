@@ -83,6 +83,7 @@ ExecState::~ExecState() {
     }
     shadows_->retire(in_flight_);
     in_flight_.retire(std::move(host_owners_));
+    in_flight_.retire(std::move(matched_));
     if (claim_) claim_gone(claim_);
     reclaim();
 }
@@ -281,6 +282,8 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     set_host_runs(hosts);
     in_flight_.retire(std::move(host_owners_));
     host_owners_ = std::move(host_owners);
+    in_flight_.retire(std::move(matched_));
+    matched_.clear();
     shadows_->retire(in_flight_);
     shadows_ = std::move(shadows);
     if (basis->changes().version() != 0) in_flight_.begin_tracking();

@@ -134,6 +134,14 @@ class ExecState {
     /// The BufferParams that were bound.
     [[nodiscard]] BoundParams& bound_params() noexcept { return bound_params_; }
 
+    /// Keeps what an update by structure has brought in beside the owners of single nodes, until the next one.
+    void keep_matched(OwnerVersions&& owners) noexcept {
+        uploaded_ = false;
+        in_flight_.retire(std::move(matched_));
+        if (!owners.empty()) in_flight_.begin_tracking();
+        matched_ = std::move(owners);
+    }
+
     /// Puts `next` in force: launches to come use it, those in flight may use the previous version.
     void commit(Shadow& shadow, OwnerVersions&& next) noexcept {
         uploaded_ = false;
@@ -165,6 +173,7 @@ class ExecState {
     std::shared_ptr<HostClaim> claim_;            ///< null before there is a host node
     std::shared_ptr<HostLaunches> host_launches_; ///< the same
     OwnerVersions host_owners_;                   ///< of the runs that the last whole update brought in
+    OwnerVersions matched_;                       ///< what the last update by structure came from
     InstantiateOptions options_;
     std::vector<PlannedGraph> planned_;
     bool was_read_;

@@ -13,11 +13,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
 namespace cudag {
@@ -25,11 +23,6 @@ namespace cudag {
 namespace detail {
 
 namespace {
-
-/// Whether a node has parameters that cudag does not describe.
-bool is_unknown(NodeKind kind, const NodeParams& params) {
-    return std::holds_alternative<std::monostate>(params) && kind != NodeKind::empty && kind != NodeKind::child;
-}
 
 /// What the nodes of a graph inside an exec's graph take from another one, made ready before CUDA is asked.
 class PendingUpdate {
@@ -64,8 +57,10 @@ class PendingUpdate {
             if (is_unknown(node.place.record().kind, *node.next)) return false;
             const std::vector<FieldDifference> differences = diff_params(node.shadow->params, *node.next);
             if (differences.empty()) continue;
-            if (std::any_of(differences.begin(), differences.end(), std::mem_fn(&FieldDifference::needs_instantiate)))
-                return false;
+            const auto is_fixed = [&](const FieldDifference& difference) {
+                return is_fixed_in_exec(node.place.record().kind, difference);
+            };
+            if (std::any_of(differences.begin(), differences.end(), is_fixed)) return false;
             changed.add(node.place, *node.next, std::move(node.owners));
         }
         bind_context();

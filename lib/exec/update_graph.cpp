@@ -5,11 +5,11 @@
 
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
-#include "graph/device_rules.hpp"
 #include "graph/diff.hpp"
 #include "graph/find.hpp"
 #include "graph/names.hpp"
 #include "owners/reclaim.hpp"
+#include "update_by_structure.hpp"
 #include "update_rules.hpp"
 
 #include <fmt/format.h>
@@ -77,15 +77,8 @@ UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdic
 
 /// Why the exec cannot have the parameters of `next`, as far as cudag knows; nothing if it knows no reason.
 std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphState& next) {
-    for (const GraphState* graph : {&exec.source(), static_cast<const GraphState*>(&next)}) {
-        const NodePlace node = find_device_updatable(*graph);
-        if (!node) continue;
-        return UpdateReport{UpdateVerdict::not_supported,
-                            describe_node(*node.graph, node.index) + " is device-updatable; CUDA updates no graph "
-                                                                     "with such a node as a whole: update its nodes",
-                            {},
-                            true};
-    }
+    if (std::string reason = about_device_updatable(exec.source(), next); !reason.empty())
+        return UpdateReport{UpdateVerdict::not_supported, std::move(reason), {}, true};
     if (&next != &exec.exclusive_graph() && next.has_exec())
         if (const NodePlace node = find_memory_node(next))
             return UpdateReport{UpdateVerdict::not_supported,
@@ -137,13 +130,14 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
 
 } // namespace detail
 
-UpdateReport Exec::update(const Graph& graph) {
+UpdateReport Exec::update(const Graph& graph, UpdateOptions options) {
     graph.state().require_root("update");
+    if (options.match == Match::structure) return detail::update_by_structure(state(), graph.state_);
     return detail::update_whole(state(), graph.state_);
 }
 
-UpdateReport Exec::update_or_instantiate(const Graph& graph) {
-    UpdateReport report = update(graph);
+UpdateReport Exec::update_or_instantiate(const Graph& graph, UpdateOptions options) {
+    UpdateReport report = update(graph, options);
     if (report.updated()) {
         ++state_->update_counts().updated;
     } else if (report.needs_instantiate()) {
@@ -153,6 +147,10 @@ UpdateReport Exec::update_or_instantiate(const Graph& graph) {
         ++state_->update_counts().instantiated;
     }
     return report;
+}
+
+std::string_view to_string(Match match) noexcept {
+    return match == Match::order ? "order" : "structure";
 }
 
 std::string_view to_string(UpdateVerdict verdict) noexcept {

@@ -1,7 +1,9 @@
 // What CUDA fixes of a node when its graph is instantiated.
 #include "update_rules.hpp"
 
+#include "graph/device_rules.hpp"
 #include "graph/diff.hpp"
+#include "graph/names.hpp"
 #include "node/kernel_attributes.hpp"
 
 #include <fmt/format.h>
@@ -43,6 +45,23 @@ bool have_other_clusters(const GraphState& before, const GraphState& after) {
         found = found || have_other_clusters_here(a, b);
     });
     return found;
+}
+
+bool is_unknown(NodeKind kind, const NodeParams& params) noexcept {
+    return std::holds_alternative<std::monostate>(params) && kind != NodeKind::empty && kind != NodeKind::child;
+}
+
+bool is_fixed_in_exec(NodeKind kind, const FieldDifference& difference) noexcept {
+    return difference.needs_instantiate || difference.kind == DifferenceKind::attribute || is_graph_memory(kind) ||
+           kind == NodeKind::conditional;
+}
+
+std::string about_device_updatable(const GraphState& before, const GraphState& after) {
+    for (const GraphState* graph : {&before, &after})
+        if (const NodePlace node = find_device_updatable(*graph))
+            return node.describe() + " is device-updatable; CUDA updates no graph with such a node as a whole: update "
+                                     "its nodes";
+    return {};
 }
 
 void refuse_other_kernel(const std::string& what, const std::string& name, Subject&& subject) {

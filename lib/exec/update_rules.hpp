@@ -5,6 +5,8 @@
 #include "graph/graph_state.hpp"
 #include "node/node_params.hpp"
 
+#include <cudag/node.hpp>
+
 #include <string>
 
 namespace cudag::detail {
@@ -12,6 +14,16 @@ namespace cudag::detail {
 /// Whether kernels of two graphs with the same nodes run in other clusters, which execs keep: CUDA says that it has
 /// updated them, and launches in the old ones (driver 580). Throws GraphError if CUDA does not tell.
 [[nodiscard]] bool have_other_clusters(const GraphState& before, const GraphState& after);
+
+/// Whether a node has parameters that cudag does not describe.
+[[nodiscard]] bool is_unknown(NodeKind kind, const NodeParams& params) noexcept;
+
+/// Whether no update of a single node in an exec can change this of a node of `kind`: attributes, and whatever CUDA
+/// fixes.
+[[nodiscard]] bool is_fixed_in_exec(NodeKind kind, const FieldDifference& difference) noexcept;
+
+/// Why CUDA updates no whole graph with such a node, or empty: of a device-updatable one in any of the two.
+[[nodiscard]] std::string about_device_updatable(const GraphState& before, const GraphState& after);
 
 /// Throws UpdateError about a node of an exec that the update of a whole graph has given the kernel of this name, whose
 /// parameters are not, or may not be, those of the handle. `what` goes before.

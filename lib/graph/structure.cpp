@@ -2,6 +2,7 @@
 #include "structure.hpp"
 
 #include "graph_state.hpp"
+#include "hash.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node/launch_attributes.hpp"
 
@@ -13,19 +14,6 @@
 namespace cudag::detail {
 
 namespace {
-
-class Hash {
-  public:
-    void add(std::uint64_t value) noexcept {
-        value_ = (value_ ^ value) * 0x9e3779b97f4a7c15U;
-        value_ ^= value_ >> 32U;
-    }
-    void add(const void* pointer) noexcept { add(reinterpret_cast<std::uintptr_t>(pointer)); }
-    [[nodiscard]] std::uint64_t value() const noexcept { return value_; }
-
-  private:
-    std::uint64_t value_ = 0;
-};
 
 void add_kernel(const KernelParams& kernel, Hash& hash) {
     hash.add(kernel.function);

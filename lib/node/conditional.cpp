@@ -50,7 +50,7 @@ void compare(const ConditionalParams& before, const ConditionalParams& after, Fi
     if (conditions.for_update())
         fields.fixed("number of its condition, in the order in which they were made", before.condition,
                      after.condition);
-    else
+    if (conditions.compares_initial())
         fields.field("initial value", conditions.initial_before(before.condition),
                      conditions.initial_after(after.condition));
 }

@@ -31,6 +31,8 @@ class SameConditions {
     }
     /// Whether CUDA is to take `after` for `before`.
     [[nodiscard]] virtual bool for_update() const noexcept { return false; }
+    /// Whether initial values count: updates of whole graphs take others.
+    [[nodiscard]] virtual bool compares_initial() const noexcept { return !for_update(); }
     /// What a condition is called, and its initial value: "1", or "none".
     [[nodiscard]] virtual std::string name_before(cudaGraphConditionalHandle handle) const { return name(handle); }
     [[nodiscard]] virtual std::string name_after(cudaGraphConditionalHandle handle) const { return name(handle); }

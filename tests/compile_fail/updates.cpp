@@ -29,6 +29,7 @@ void updates(cudag::Exec& exec, cudag::Graph& graph, cudag::GraphBuilder& builde
     exec.update(host, [] {});
     exec.update(child, graph);
     static_cast<void>(exec.update(graph));
+    static_cast<void>(exec.update(graph, {.match = cudag::Match::structure}));
     static_cast<void>(join), static_cast<void>(choice), static_cast<void>(record), static_cast<void>(signal),
         static_cast<void>(free), static_cast<void>(builder);
 #if CUDAG_MISTAKE == 1 // expect-error: cudag: a fill is updated by its range and value: update(node, range,
@@ -59,6 +60,8 @@ void updates(cudag::Exec& exec, cudag::Graph& graph, cudag::GraphBuilder& builde
     exec.update(region, x);
 #elif CUDAG_MISTAKE == 14 // expect-error: cudag: only an Exec takes a whole graph: exec.update(graph)
     graph.update(graph);
+#elif CUDAG_MISTAKE == 49 // expect-error: cudag: a whole graph is given with UpdateOptions
+    static_cast<void>(exec.update(graph, cudag::Match::structure));
 #elif CUDAG_MISTAKE == 15 // expect-error: cudag: an update takes a Graph: std::move(builder).build()
     exec.update(builder);
 #elif CUDAG_MISTAKE == 16 // expect-error: cudag: an update takes a Graph, not an Exec

@@ -112,6 +112,7 @@ constexpr void refuse_update() {
     constexpr bool is_plain = std::same_as<N, Node>;
     constexpr bool is_region = is_captured_node<N>;
     constexpr bool is_graph = std::same_as<N, Graph>;
+    constexpr bool is_for_exec = std::same_as<Self, Exec>;
     constexpr bool is_exec = std::same_as<N, Exec>;
     constexpr bool is_builder = std::same_as<N, GraphBuilder>;
     constexpr bool is_other_node =
@@ -132,7 +133,9 @@ constexpr void refuse_update() {
     static_assert(!is_function, "cudag: an update takes the handle of the node: graph.find_one(kernel) finds it");
     static_assert(!is_text, "cudag: an update takes the handle of the node: graph.find_one(label) finds it, and "
                             ".as(kernel) or .as<cudag::MemcpyNode>() gives it its type");
-    static_assert(!is_graph, "cudag: only an Exec takes a whole graph: exec.update(graph)");
+    static_assert(!is_graph || is_for_exec, "cudag: only an Exec takes a whole graph: exec.update(graph)");
+    static_assert(!is_graph || !is_for_exec, "cudag: a whole graph is given with UpdateOptions: exec.update(graph, "
+                                             "{.match = cudag::Match::structure})");
     static_assert(!is_exec, "cudag: an update takes a Graph, not an Exec of it");
     static_assert(!is_builder, "cudag: an update takes a Graph: std::move(builder).build()");
     static_assert(AnyNode<N> || is_region || is_list || is_function || is_text || is_graph || is_exec || is_builder,

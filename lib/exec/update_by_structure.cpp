@@ -1,0 +1,239 @@
+// Updates of an exec by graphs whose nodes come in another order.
+#include "update_by_structure.hpp"
+
+#include "changed_nodes.hpp"
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+#include "graph/condition_pairs.hpp"
+#include "graph/match_tree.hpp"
+#include "graph/unpaired.hpp"
+#include "update_rules.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <deque>
+#include <iterator>
+#include <numeric>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+/// What nodes take from another graph is a handle's number: an exec keeps its conditions.
+class KeptConditions : public ConditionPairs {
+  public:
+    KeptConditions(const GraphState& before, const GraphState& after) : ConditionPairs(before, after, true) {}
+    [[nodiscard]] bool same(cudaGraphConditionalHandle before, cudaGraphConditionalHandle after) const override {
+        return before == after;
+    }
+    [[nodiscard]] bool compares_initial() const noexcept override { return true; }
+};
+
+void* address_of(const NodeParams& params) noexcept {
+    if (const auto* const* alloc = std::get_if<const AllocParams*>(&params)) return (*alloc)->address;
+    const auto* const* free = std::get_if<const FreeParams*>(&params);
+    return free != nullptr ? (*free)->address : nullptr;
+}
+
+UpdateVerdict verdict_of(DifferenceKind kind) noexcept {
+    switch (kind) {
+    case DifferenceKind::node:
+    case DifferenceKind::edge:
+        return UpdateVerdict::topology_changed;
+    case DifferenceKind::node_kind:
+        return UpdateVerdict::node_kind_changed;
+    case DifferenceKind::function:
+        return UpdateVerdict::function_changed;
+    case DifferenceKind::parameter:
+        return UpdateVerdict::parameters_changed;
+    case DifferenceKind::attribute:
+        return UpdateVerdict::attributes_changed;
+    }
+    return UpdateVerdict::refused;
+}
+
+class StructureUpdate {
+  public:
+    StructureUpdate(ExecState& exec, const std::shared_ptr<GraphState>& graph)
+        : exec_(exec), graph_(graph), conditions_(exec.source(), *graph) {}
+
+    /// Nothing if CUDA may take the graph as a whole.
+    [[nodiscard]] std::optional<UpdateReport> run() {
+        const Matcher loose(before_.graph(), after_.graph());
+        const bool is_in_order = loose.is_in_order();
+        if (is_in_order) {
+            partner_.resize(before_.size());
+            std::iota(partner_.begin(), partner_.end(), 0U);
+            if (can_push()) return push();
+        }
+        const MatchGraph fixed_before = before_.with_fixed();
+        const MatchGraph fixed_after = after_.with_fixed();
+        Matching matching = Matcher(fixed_before, fixed_after).find();
+        if (is_in_order && matching.result != Matching::Result::found) return std::nullopt;
+        if (matching.result == Matching::Result::other_nodes || matching.result == Matching::Result::other_edges)
+            matching = loose.find(); // what is fixed may be all that differs
+        if (matching.result != Matching::Result::found) return not_paired(matching);
+        partner_ = std::move(matching.partner);
+        if (can_push()) return push();
+        if (is_in_order) return std::nullopt;
+        return refused(verdict_of(differences_.front().kind),
+                       "some changes cannot be made node by node, and the nodes come in another order than CUDA needs "
+                       "to take the whole graph");
+    }
+
+  private:
+    /// A node that takes parameters. Of a kernel only shape and arguments: what else is known of it stays right, and
+    /// stays when the graph goes that it would come from.
+    struct Change {
+        NodePlace place;
+        const NodeParams* next;
+        Owners owners;
+        KernelParams kernel = {};
+        LaunchConfig attributes = {};
+        NodeParams merged = {};
+    };
+
+    /// Compares the pairs. False if there is something that no update of a single node can change; that comes first
+    /// among the differences.
+    [[nodiscard]] bool can_push() {
+        differences_.clear();
+        changes_.clear();
+        kept_.clear();
+        bool can = true;
+        for (std::uint32_t i = 0; i < partner_.size(); ++i)
+            can = compare(before_.place(i), after_.place(partner_[i])) && can;
+        std::stable_partition(differences_.begin(), differences_.end(),
+                              [](const Difference& difference) { return difference.needs_instantiate; });
+        return can;
+    }
+
+    [[nodiscard]] bool compare(const NodePlace& mine, const NodePlace& next) {
+        const NodeParams& current = exec_.params(mine);
+        const NodeParams& wanted = next.graph->params(next.index);
+        const UpdatedNode* const updated = next.graph->updated().find(next.index);
+        const Owners owners = updated != nullptr ? updated->owners : Owners();
+        const NodeKind kind = mine.record().kind;
+        std::vector<FieldDifference> fields;
+        if (!same_params(current, wanted, conditions_)) fields = diff_params(current, wanted, conditions_);
+        if (address_of(current) != address_of(wanted))
+            fields.push_back({DifferenceKind::parameter, "address of graph memory",
+                              fmt::to_string(fmt::ptr(address_of(current))),
+                              fmt::to_string(fmt::ptr(address_of(wanted))), true});
+        if (is_unknown(kind, wanted))
+            fields.push_back({DifferenceKind::parameter, "parameters", "not known", "not known", true});
+        if (fields.empty()) {
+            kept_.insert(kept_.end(), owners.begin(), owners.end());
+            return true;
+        }
+        bool can = true;
+        for (FieldDifference& field : fields) {
+            const bool is_fixed = is_fixed_in_exec(kind, field);
+            can = can && !is_fixed;
+            differences_.push_back({field.kind, mine.graph->handle(mine.index), next.graph->handle(next.index),
+                                    mine.describe(), std::move(field.field), std::move(field.before),
+                                    std::move(field.after), is_fixed});
+        }
+        if (can) add_change(mine, current, wanted, owners);
+        return can;
+    }
+
+    void add_change(const NodePlace& mine, const NodeParams& current, const NodeParams& wanted, const Owners& owners) {
+        Change& change = changes_.emplace_back(Change{mine, &wanted, owners});
+        const auto* const* kernel = std::get_if<const KernelParams*>(&wanted);
+        if (kernel == nullptr) return;
+        change.kernel = *std::get<const KernelParams*>(current);
+        change.kernel.shape = (*kernel)->shape;
+        change.kernel.values = (*kernel)->values;
+        if (change.kernel.attributes != nullptr) {
+            change.attributes = *change.kernel.attributes;
+            change.kernel.attributes = &change.attributes;
+        }
+        change.merged = &change.kernel;
+        change.next = &change.merged;
+    }
+
+    [[nodiscard]] UpdateReport push() {
+        ChangedNodes changed(exec_, changes_.size(), "update of ");
+        for (Change& change : changes_)
+            changed.add(change.place, *change.next,
+                        change.owners.empty() ? OwnerVersions() : version_of(std::move(change.owners)));
+        const bool is_own = exec_.is_of(*graph_);
+        if (!is_own) kept_.push_back({0, graph_}); // with all that its nodes own
+        OwnerVersions kept = kept_.empty() ? OwnerVersions() : version_of(std::move(kept_));
+        bind_context();
+        if (std::optional<ChangedNodes::Refusal> refusal = changed.push()) return refused(std::move(*refusal));
+        changed.commit();
+        exec_.keep_matched(std::move(kept));
+        if (is_own) exec_.set_seen(graph_->changes().version());
+        return {UpdateVerdict::updated, {}, {}, false};
+    }
+
+    [[nodiscard]] UpdateReport refused(UpdateVerdict verdict, std::string reason) {
+        return {verdict, std::move(reason), std::move(differences_), true};
+    }
+    /// By CUDA, in its own words.
+    [[nodiscard]] UpdateReport refused(ChangedNodes::Refusal&& refusal) {
+        const cudaError_t status = refusal.result.status;
+        if (status != cudaErrorInvalidValue && status != cudaErrorNotSupported &&
+            status != cudaErrorGraphExecUpdateFailure)
+            raise_update(refusal.result, refusal.params, std::move(refusal.subject));
+        const Node node = refusal.place.graph->handle(refusal.place.index);
+        std::stable_partition(differences_.begin(), differences_.end(),
+                              [&](const Difference& difference) { return difference.before == node; });
+        std::string reason = "CUDA refused the " + refusal.subject.text;
+        const CallFailure failure =
+            describe_failure(status, refusal.result.operation, std::move(refusal.subject), refusal.result.api);
+        if (!failure.details.log.empty()) reason += fmt::format("; CUDA's log: {}", failure.details.log);
+        return refused(UpdateVerdict::refused, std::move(reason));
+    }
+    [[nodiscard]] UpdateReport not_paired(const Matching& matching) {
+        differences_ = describe_unpaired(before_, after_, matching);
+        if (matching.result == Matching::Result::gave_up)
+            return refused(UpdateVerdict::refused,
+                           fmt::format("no pairing of the nodes was found by looking at each edge {} times, and {} "
+                                       "times more: too many nodes look alike; give them labels, or make them in the "
+                                       "same order",
+                                       Matcher::steps_of_an_edge, Matcher::more_steps));
+        const UpdateVerdict verdict =
+            differences_.empty() ? UpdateVerdict::topology_changed : verdict_of(differences_.front().kind);
+        return refused(verdict, "in no order the nodes and edges are those of the exec");
+    }
+
+    ExecState& exec_;
+    const std::shared_ptr<GraphState>& graph_;
+    const KeptConditions conditions_;
+    const ParamsOf params_in_exec_ = [this](const GraphState& graph, std::uint32_t index) -> const NodeParams& {
+        return exec_.params({&graph, index});
+    };
+    const ParamsOf params_in_graph_ = [](const GraphState& graph, std::uint32_t index) -> const NodeParams& {
+        return graph.params(index);
+    };
+    LabelNumbers labels_;
+    const MatchTree before_{exec_.source(), params_in_exec_, labels_};
+    const MatchTree after_{*graph_, params_in_graph_, labels_};
+    std::vector<std::uint32_t> partner_; ///< of each node of the exec
+    std::vector<Difference> differences_;
+    std::deque<Change> changes_; ///< they point into themselves
+    Owners kept_;                ///< of nodes that stay as they are
+};
+
+} // namespace
+
+UpdateReport update_by_structure(ExecState& exec, const std::shared_ptr<GraphState>& graph) {
+    {
+        const auto lock = graph->lock();
+        if (std::string reason = about_device_updatable(exec.source(), *graph); !reason.empty())
+            return {UpdateVerdict::not_supported, std::move(reason), {}, true};
+        if (std::optional<UpdateReport> report = StructureUpdate(exec, graph).run()) return std::move(*report);
+    }
+    return update_whole(exec, graph);
+}
+
+} // namespace cudag::detail
