@@ -6,13 +6,17 @@
 #include <cudag/config.hpp>
 #include <cudag/detail/cache_key.hpp>
 #include <cudag/detail/cached_call.hpp>
+#include <cudag/detail/operand.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/source_location.hpp>
+#include <cudag/span.hpp>
 #include <cudag/steps.hpp>
 #include <cudag/stream.hpp>
 
 #include <cstddef>
+#include <initializer_list>
 #include <memory>
+#include <span>
 #include <type_traits>
 #include <utility>
 
@@ -42,6 +46,32 @@ enum class RunKind {
     eager,    ///< by calling it
     captured, ///< by calling it, and launching what was recorded
     replayed, ///< by launching what an earlier call has recorded
+};
+
+/// Device memory that calls of one key find elsewhere each time: for CaptureCache::run. Borrowed.
+class ChangingBuffer {
+  public:
+    /// A DeviceBuffer, a DeviceSpan, also of const elements, or a shared_ptr to one of them.
+    template <class M>
+    requires(!std::is_same_v<M, ChangingBuffer>)
+    ChangingBuffer(const M& memory) { // NOLINT: stands in a list
+        if constexpr (detail::require_operand<const M&>()) {
+            detail::Owners owners;
+            const auto operand = detail::to_operand(memory, 0, owners);
+            static_assert(operand.side == detail::Side::device,
+                          "cudag: the buffers of a run are device memory; host memory is to be told by the key");
+            // what is not to be written is not: only its address is looked at
+            bytes_ = {
+                reinterpret_cast<std::byte*>(
+                    const_cast<std::remove_const_t<std::remove_pointer_t<decltype(operand.data)>>*>(operand.data)),
+                operand.size * sizeof *operand.data};
+        }
+    }
+
+    [[nodiscard]] DeviceSpan<std::byte> bytes() const noexcept { return bytes_; }
+
+  private:
+    DeviceSpan<std::byte> bytes_;
 };
 
 /// Runs functions of a stream: eagerly at first, then captured, then replayed without being called. A key says which
@@ -79,7 +109,29 @@ class CUDAG_EXPORT CaptureCache {
             return run(stream, key, &function, location);
         } else if constexpr (detail::require_key<K>() && detail::require_cached_function<F>()) {
             decltype(auto) stored = detail::stored_key(key);
-            return run(stream.get(), detail::view_of_key(stored), detail::cached_call<F>(function), location);
+            return run(stream.get(), detail::view_of_key(stored), {}, detail::cached_call<F>(function), location);
+        } else {
+            return RunKind::eager;
+        }
+    }
+
+    /// The same for work on `buffers`, of which the key need not tell where they are: a replay uses those that it is
+    /// given, in the order of the list, wherever the captured call has used its own, also in objects that kernels take
+    /// (see BufferParam). All calls of a key have as many buffers, each as long as the captured one's or longer, and of
+    /// the same alignment. Buffers that overlap in the captured call, or that are copied in two or three dimensions,
+    /// cannot be told apart or exchanged: then the key's calls run eagerly, and `report` says so.
+    /// Throws UpdateError if a buffer is too short, GraphError if the number of buffers is another.
+    template <class K, class F>
+    requires detail::StepsFunction<std::remove_reference_t<F>>
+    RunKind run( // cudag: run(stream, key, {buffers...}, function)
+        StreamRef stream, const K& key, std::initializer_list<ChangingBuffer> buffers, F&& function,
+        SourceLocation location = SourceLocation::current()) {
+        if constexpr (std::is_function_v<std::remove_reference_t<F>>) {
+            return run(stream, key, buffers, &function, location);
+        } else if constexpr (detail::require_key<K>() && detail::require_cached_function<F>()) {
+            decltype(auto) stored = detail::stored_key(key);
+            return run(stream.get(), detail::view_of_key(stored), std::span(buffers.begin(), buffers.size()),
+                       detail::cached_call<F>(function), location);
         } else {
             return RunKind::eager;
         }
@@ -103,8 +155,8 @@ class CUDAG_EXPORT CaptureCache {
     [[nodiscard]] CaptureCacheReport report() const;
 
   private:
-    RunKind run(cudaStream_t stream, const detail::KeyView& key, const detail::CachedCall& call,
-                const SourceLocation& location);
+    RunKind run(cudaStream_t stream, const detail::KeyView& key, std::span<const ChangingBuffer> buffers,
+                const detail::CachedCall& call, const SourceLocation& location);
     bool forget(const detail::KeyView& key);
     [[nodiscard]] detail::CaptureStore& store() const;
 

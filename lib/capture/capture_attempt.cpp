@@ -2,8 +2,11 @@
 #include "capture_attempt.hpp"
 
 #include "capture_state.hpp"
-#include <cudag/graph.hpp>
+#include "cuda/failure.hpp"
+
 #include <cudag/stream_capture.hpp>
+
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -43,13 +46,39 @@ CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup,
         if (!is_broken(capture)) throw;
     }
     try {
-        exec = std::move(capture).finish().instantiate(setup.instantiate);
+        const Graph graph = std::move(capture).finish();
+        find_buffers(graph, setup.buffers);
+        exec = graph.instantiate(setup.instantiate);
+        for (const auto& buffer : buffers)
+            if (buffer) exec->bind(*buffer, buffer->span()); // changes nothing: whether it can be done
     } catch (const CaptureError& cause) {
         error = cause;
         recorded_nothing_ = state.recorded_nothing();
     } catch (const InstantiateError& cause) {
         error = cause;
+    } catch (const UpdateError& cause) {
+        exec.reset();
+        error = cause;
     }
+}
+
+void CaptureAttempt::find_buffers(const Graph& graph, std::span<const DeviceSpan<std::byte>> given) {
+    for (const DeviceSpan<std::byte>& memory : given) {
+        buffers.emplace_back();
+        if (memory.empty()) continue;
+        BufferParam param(memory, {.in_objects = true});
+        if (!graph.uses(param).empty()) buffers.back() = std::move(param);
+    }
+    const auto overlap = [](const auto& a, const auto& b) {
+        const std::less<> before;
+        return a && b && before(a->data(), b->data() + b->size()) && before(b->data(), a->data() + a->size());
+    };
+    for (std::size_t i = 0; i < buffers.size(); ++i)
+        for (std::size_t j = 0; j < i; ++j)
+            if (overlap(buffers[i], buffers[j]))
+                refuse<UpdateError>(fmt::format("buffers {} and {} of the run overlap, so that replays could not tell "
+                                                "which is which",
+                                                j, i));
 }
 
 } // namespace cudag::detail

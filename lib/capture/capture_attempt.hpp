@@ -1,17 +1,23 @@
 // An attempt to capture a function that may run eagerly instead.
 #pragma once
 
+#include <cudag/buffer_param.hpp>
 #include <cudag/capture_mode.hpp>
 #include <cudag/error.hpp>
 #include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
 #include <cudag/source_location.hpp>
+#include <cudag/span.hpp>
 #include <cudag/steps.hpp>
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -21,6 +27,7 @@ struct AttemptSetup {
     bool refuse_legacy_stream;
     const InstantiateOptions& instantiate;
     const SourceLocation& location;
+    std::span<const DeviceSpan<std::byte>> buffers = {}; ///< that replays are to find elsewhere
 };
 
 class CaptureAttempt {
@@ -34,9 +41,12 @@ class CaptureAttempt {
     [[nodiscard]] bool must_run() const noexcept { return error && !recorded_nothing_; }
 
     std::optional<Exec> exec;
-    std::optional<Error> error; ///< unless there is an exec
+    std::vector<std::optional<BufferParam<std::byte>>> buffers; ///< of the exec; none where it does not use one
+    std::optional<Error> error;                                 ///< unless there is an exec
 
   private:
+    void find_buffers(const Graph& graph, std::span<const DeviceSpan<std::byte>> given);
+
     bool recorded_nothing_ = false;
 };
 

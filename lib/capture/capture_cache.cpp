@@ -6,6 +6,7 @@
 #include "owners/in_flight.hpp"
 #include "owners/reclaim.hpp"
 
+#include <cudag/buffer_param.hpp>
 #include <cudag/error.hpp>
 
 #include <fmt/format.h>
@@ -15,6 +16,7 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace cudag {
 
@@ -54,7 +56,8 @@ struct CachedKey {
     KeyReport report;
     unsigned warm = 0; ///< eager runs since the last attempt to capture
     std::optional<Exec> exec;
-    InFlight in_flight; ///< of the exec
+    std::vector<std::optional<BufferParam<std::byte>>> buffers; ///< of the exec; none where it does not use one
+    InFlight in_flight;                                         ///< of the exec
     std::list<std::shared_ptr<CachedKey>>::iterator place;
     bool is_in_cache = false;
 };
@@ -71,13 +74,14 @@ class CaptureStore {
     CaptureStore(const CaptureStore&) = delete;
     CaptureStore& operator=(const CaptureStore&) = delete;
 
-    RunKind run(cudaStream_t stream, const KeyView& view, const CachedCall& call, const SourceLocation& location) {
+    RunKind run(cudaStream_t stream, const KeyView& view, std::span<const ChangingBuffer> buffers,
+                const CachedCall& call, const SourceLocation& location) {
         if (is_captured(stream)) {
             run_into_capture(stream, call);
             return RunKind::eager;
         }
         Use use(*this, view, location);
-        const RunKind kind = run(stream, use.key(), call);
+        const RunKind kind = run(stream, use.key(), bytes_of(buffers), call);
         use.succeed();
         evict();
         return kind;
@@ -151,14 +155,34 @@ class CaptureStore {
         bool is_new_ = false;
     };
 
-    RunKind run(cudaStream_t stream, CachedKey& key, const CachedCall& call) {
+    using Buffers = std::vector<DeviceSpan<std::byte>>;
+    static Buffers bytes_of(std::span<const ChangingBuffer> buffers) {
+        Buffers bytes;
+        for (const ChangingBuffer& buffer : buffers)
+            bytes.push_back(buffer.bytes());
+        return bytes;
+    }
+
+    static void bind(CachedKey& key, const Buffers& buffers) {
+        if (buffers.size() != key.buffers.size())
+            refuse(fmt::format("CaptureCache: key {} was captured with {} changing buffers, and is run with {}",
+                               key.report.key, key.buffers.size(), buffers.size()));
+        std::vector<BufferBinding> bindings;
+        for (std::size_t i = 0; i < buffers.size(); ++i)
+            if (key.buffers[i]) bindings.emplace_back(*key.buffers[i], buffers[i]);
+        if (!bindings.empty()) key.exec->bind(bindings);
+    }
+
+    RunKind run(cudaStream_t stream, CachedKey& key, const Buffers& buffers, const CachedCall& call) {
         if (key.exec) {
+            bind(key, buffers);
             launch(stream, key, *key.exec);
             ++key.report.replays;
             ++stats_.replays;
             return RunKind::replayed;
         }
-        if (state_of(key) == KeyState::warming_up && key.warm >= options_.warm_up) return capture(stream, key, call);
+        if (state_of(key) == KeyState::warming_up && key.warm >= options_.warm_up)
+            return capture(stream, key, buffers, call);
         const auto function = [&](Steps& steps) { return call.run(call.function, steps); };
         keep_until_run(stream, [&] { return run_eagerly(stream, function); });
         ++key.warm;
@@ -166,7 +190,7 @@ class CaptureStore {
         return RunKind::eager;
     }
 
-    RunKind capture(cudaStream_t stream, CachedKey& key, const CachedCall& call) {
+    RunKind capture(cudaStream_t stream, CachedKey& key, const Buffers& buffers, const CachedCall& call) {
         struct Kept {
             std::shared_ptr<void> function;
             std::shared_ptr<const void> output = nullptr;
@@ -177,12 +201,13 @@ class CaptureStore {
             return kept;
         };
         const AttemptSetup setup{options_.mode, options_.refuse_legacy_stream, options_.instantiate,
-                                 key.report.location};
+                                 key.report.location, buffers};
         CaptureAttempt attempt(stream, setup, function);
         if (attempt.exec) {
             launch(stream, key, *attempt.exec);
             if (!key.exec && key.is_in_cache) ++graphs_;
             key.exec = std::move(attempt.exec);
+            key.buffers = std::move(attempt.buffers);
             ++stats_.captures;
             return RunKind::captured;
         }
@@ -302,9 +327,9 @@ detail::CaptureStore& CaptureCache::store() const {
     return *store_;
 }
 
-RunKind CaptureCache::run(cudaStream_t stream, const detail::KeyView& key, const detail::CachedCall& call,
-                          const SourceLocation& location) {
-    return store().run(stream, key, call, location);
+RunKind CaptureCache::run(cudaStream_t stream, const detail::KeyView& key, std::span<const ChangingBuffer> buffers,
+                          const detail::CachedCall& call, const SourceLocation& location) {
+    return store().run(stream, key, buffers, call, location);
 }
 bool CaptureCache::forget(const detail::KeyView& key) {
     return store().forget(key);

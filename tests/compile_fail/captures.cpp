@@ -229,7 +229,8 @@ void stream_from_nullptr([[maybe_unused]] cudaStream_t stream) {
 struct Incomparable {};
 
 // Functions and keys of a cache, and functions that are captured or run.
-void cache(cudag::CaptureCache& cache, cudag::Stream& stream, int& result) {
+void cache(cudag::CaptureCache& cache, cudag::Stream& stream, int& result, const cudag::DeviceBuffer<float>& memory,
+           [[maybe_unused]] const std::vector<float>& host) {
     auto only = [unique = std::make_unique<int>(1)](cudaStream_t) {};
     cache.run(stream, 1, std::ref(only));
     cache.run(stream, "key", [](cudag::Steps& steps) { steps.step("outside", outside); });
@@ -258,6 +259,9 @@ void cache(cudag::CaptureCache& cache, cudag::Stream& stream, int& result) {
     cache.run(nullptr, 1, outside);
 #elif CUDAG_MISTAKE == 52 // expect-error: cudag: step(label, function) calls function(cudaStream_t) or function()
     cache.run(stream, 1, [](cudag::Steps& steps) { steps.step("outside", [](cudag::Steps&) {}); });
+#elif CUDAG_MISTAKE == 53 // expect-error: cudag: the buffers of a run are device memory
+    cache.run(stream, 1, {host}, outside);
 #endif
+    cache.run(stream, 1, {memory}, outside);
     static_cast<void>(result);
 }
