@@ -26,7 +26,8 @@ enum class DifferenceKind {
 /// "node", "edge", ... as in the enumerators.
 [[nodiscard]] CUDAG_EXPORT std::string_view to_string(DifferenceKind kind) noexcept;
 
-/// One difference between two graphs, whose nodes are paired in the order in which they were made.
+/// One difference between two graphs, whose nodes are paired in the order in which they were made, or as
+/// `Match::structure` says in the report of such an update.
 /// Texts stay valid when the graphs are gone; the handles do not.
 struct Difference {
     DifferenceKind kind;

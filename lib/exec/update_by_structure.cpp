@@ -83,7 +83,7 @@ class StructureUpdate {
         partner_ = std::move(matching.partner);
         if (can_push()) return push();
         if (is_in_order) return std::nullopt;
-        return refused(verdict_of(differences_.front().kind),
+        return refused(differences(),
                        "some changes cannot be made node by node, and the nodes come in another order than CUDA needs "
                        "to take the whole graph");
     }
@@ -100,17 +100,21 @@ class StructureUpdate {
         NodeParams merged = {};
     };
 
-    /// Compares the pairs. False if there is something that no update of a single node can change; that comes first
-    /// among the differences.
+    /// In what a node differs from its partner.
+    struct Unequal {
+        NodePlace mine;
+        NodePlace next;
+        std::vector<FieldDifference> fields;
+    };
+
+    /// Compares the pairs. False if there is something that no update of a single node can change.
     [[nodiscard]] bool can_push() {
-        differences_.clear();
+        unequal_.clear();
         changes_.clear();
         kept_.clear();
         bool can = true;
         for (std::uint32_t i = 0; i < partner_.size(); ++i)
             can = compare(before_.place(i), after_.place(partner_[i])) && can;
-        std::stable_partition(differences_.begin(), differences_.end(),
-                              [](const Difference& difference) { return difference.needs_instantiate; });
         return can;
     }
 
@@ -118,30 +122,41 @@ class StructureUpdate {
         const NodeParams& current = exec_.params(mine);
         const NodeParams& wanted = next.graph->params(next.index);
         const UpdatedNode* const updated = next.graph->updated().find(next.index);
-        const Owners owners = updated != nullptr ? updated->owners : Owners();
         const NodeKind kind = mine.record().kind;
         std::vector<FieldDifference> fields;
         if (!same_params(current, wanted, conditions_)) fields = diff_params(current, wanted, conditions_);
         if (address_of(current) != address_of(wanted))
-            fields.push_back({DifferenceKind::parameter, "address of graph memory",
-                              fmt::to_string(fmt::ptr(address_of(current))),
-                              fmt::to_string(fmt::ptr(address_of(wanted))), true});
+            fields.push_back({DifferenceKind::parameter, "address of graph memory", fmt::to_string(address_of(current)),
+                              fmt::to_string(address_of(wanted)), true});
         if (is_unknown(kind, wanted))
             fields.push_back({DifferenceKind::parameter, "parameters", "not known", "not known", true});
         if (fields.empty()) {
-            kept_.insert(kept_.end(), owners.begin(), owners.end());
+            if (updated != nullptr) kept_.insert(kept_.end(), updated->owners.begin(), updated->owners.end());
             return true;
         }
         bool can = true;
         for (FieldDifference& field : fields) {
-            const bool is_fixed = is_fixed_in_exec(kind, field);
-            can = can && !is_fixed;
-            differences_.push_back({field.kind, mine.graph->handle(mine.index), next.graph->handle(next.index),
-                                    mine.describe(), std::move(field.field), std::move(field.before),
-                                    std::move(field.after), is_fixed});
+            field.needs_instantiate = is_fixed_in_exec(kind, field);
+            can = can && !field.needs_instantiate;
         }
-        if (can) add_change(mine, current, wanted, owners);
+        if (can) add_change(mine, current, wanted, updated != nullptr ? updated->owners : Owners());
+        unequal_.push_back({mine, next, std::move(fields)});
         return can;
+    }
+
+    /// Those of `first`, and what cannot be changed, come first.
+    [[nodiscard]] std::vector<Difference> differences(const NodePlace& first = {}) {
+        std::vector<Difference> list;
+        for (Unequal& node : unequal_)
+            for (FieldDifference& field : node.fields)
+                list.push_back({field.kind, node.mine.graph->handle(node.mine.index),
+                                node.next.graph->handle(node.next.index), node.mine.describe(), std::move(field.field),
+                                std::move(field.before), std::move(field.after), field.needs_instantiate});
+        const Node culprit = first ? first.graph->handle(first.index) : Node();
+        std::stable_partition(list.begin(), list.end(), [&](const Difference& difference) {
+            return difference.needs_instantiate || difference.before == culprit;
+        });
+        return list;
     }
 
     void add_change(const NodePlace& mine, const NodeParams& current, const NodeParams& wanted, const Owners& owners) {
@@ -175,8 +190,11 @@ class StructureUpdate {
         return {UpdateVerdict::updated, {}, {}, false};
     }
 
-    [[nodiscard]] UpdateReport refused(UpdateVerdict verdict, std::string reason) {
-        return {verdict, std::move(reason), std::move(differences_), true};
+    /// For what comes first.
+    [[nodiscard]] static UpdateReport refused(std::vector<Difference>&& differences, const char* reason) {
+        const UpdateVerdict verdict =
+            differences.empty() ? UpdateVerdict::topology_changed : verdict_of(differences.front().kind);
+        return {verdict, reason, std::move(differences), true};
     }
     /// By CUDA, in its own words.
     [[nodiscard]] UpdateReport refused(ChangedNodes::Refusal&& refusal) {
@@ -184,26 +202,23 @@ class StructureUpdate {
         if (status != cudaErrorInvalidValue && status != cudaErrorNotSupported &&
             status != cudaErrorGraphExecUpdateFailure)
             raise_update(refusal.result, refusal.params, std::move(refusal.subject));
-        const Node node = refusal.place.graph->handle(refusal.place.index);
-        std::stable_partition(differences_.begin(), differences_.end(),
-                              [&](const Difference& difference) { return difference.before == node; });
         std::string reason = "CUDA refused the " + refusal.subject.text;
         const CallFailure failure =
             describe_failure(status, refusal.result.operation, std::move(refusal.subject), refusal.result.api);
         if (!failure.details.log.empty()) reason += fmt::format("; CUDA's log: {}", failure.details.log);
-        return refused(UpdateVerdict::refused, std::move(reason));
+        return {UpdateVerdict::refused, std::move(reason), differences(refusal.place), true};
     }
-    [[nodiscard]] UpdateReport not_paired(const Matching& matching) {
-        differences_ = describe_unpaired(before_, after_, matching);
+    [[nodiscard]] UpdateReport not_paired(const Matching& matching) const {
         if (matching.result == Matching::Result::gave_up)
-            return refused(UpdateVerdict::refused,
-                           fmt::format("no pairing of the nodes was found by looking at each edge {} times, and {} "
-                                       "times more: too many nodes look alike; give them labels, or make them in the "
-                                       "same order",
-                                       Matcher::steps_of_an_edge, Matcher::more_steps));
-        const UpdateVerdict verdict =
-            differences_.empty() ? UpdateVerdict::topology_changed : verdict_of(differences_.front().kind);
-        return refused(verdict, "in no order the nodes and edges are those of the exec");
+            return {UpdateVerdict::refused,
+                    fmt::format("no pairing of the nodes was found by looking at each node and edge {} times, and {} "
+                                "times more: too many nodes look alike; give them labels, or make them in the same "
+                                "order",
+                                Matcher::steps_of_an_edge, Matcher::more_steps),
+                    {},
+                    true};
+        return refused(describe_unpaired(before_, after_, matching),
+                       "in no order the nodes and edges are those of the exec");
     }
 
     ExecState& exec_;
@@ -219,7 +234,7 @@ class StructureUpdate {
     const MatchTree before_{exec_.source(), params_in_exec_, labels_};
     const MatchTree after_{*graph_, params_in_graph_, labels_};
     std::vector<std::uint32_t> partner_; ///< of each node of the exec
-    std::vector<Difference> differences_;
+    std::vector<Unequal> unequal_;
     std::deque<Change> changes_; ///< they point into themselves
     Owners kept_;                ///< of nodes that stay as they are
 };

@@ -137,12 +137,13 @@ void MatchTree::add(const GraphState& graph, LabelNumbers& labels) {
         auto key = static_cast<std::uint64_t>(record.kind); // no address is that small
         if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
             key = reinterpret_cast<std::uintptr_t>((*kernel)->function);
-        Hash preference;
+        Hash preference, likeness;
+        for_each_access(params, [&](const Access& access) { likeness.add(access.begin); });
         use_block(params, [&](const auto& block) {
             if constexpr (requires { add_changeable(preference, block); }) add_changeable(preference, block);
         });
         places_.push_back({&graph, i});
-        graph_.nodes.push_back({key, 0, labels.of(record.label), preference.value()});
+        graph_.nodes.push_back({key, 0, labels.of(record.label), preference.value(), likeness.value()});
     }
     for (const EdgeRecord& edge : graph.edges())
         graph_.edges.push_back({first + edge.from, first + edge.to, static_cast<std::uint32_t>(edge.kind)});

@@ -90,6 +90,15 @@ class Unpaired {
             tell_numbers(group, DifferenceKind::edge, "nodes like it at such a place");
     }
 
+    /// Labels that more nodes of one graph have, and which keep apart what is alike otherwise.
+    void labels() {
+        const auto pairs = only_ones([](const MatchNode& node) { return std::pair(node.label, std::uint64_t{}); });
+        for (const auto& [label, pair] : pairs)
+            if (label.first != 0 && pair.count_before != pair.count_after)
+                tell(pair, DifferenceKind::node, "nodes of this label", fmt::to_string(pair.count_before),
+                     fmt::to_string(pair.count_after));
+    }
+
     [[nodiscard]] std::vector<Difference>& found() noexcept { return found_; }
 
   private:
@@ -161,6 +170,7 @@ std::vector<Difference> describe_unpaired(const MatchTree& before, const MatchTr
     if (matching.result == Matching::Result::other_edges) {
         unpaired.edges();
         if (unpaired.found().empty()) unpaired.places(matching.unmatched);
+        if (unpaired.found().empty()) unpaired.labels();
     }
     return std::move(unpaired.found());
 }

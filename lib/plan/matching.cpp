@@ -118,8 +118,8 @@ class Search {
         std::sort(choice.others.begin(), choice.others.end(), std::greater());
     }
 
-    /// Pairs for all nodes that are not told apart: those of equal labels and preferences, where that leaves one
-    /// choice, where it leaves several, those of equal labels, and the rest, each in the order of their nodes.
+    /// Pairs for all nodes that are not told apart: first those that something makes the only ones of their kind, then
+    /// those of which there are several, each in the order of their nodes.
     [[nodiscard]] std::vector<Suggestion> suggest() {
         std::vector<Suggestion> suggestions;
         for (std::uint32_t cell = 0; cell < cells_.count(); ++cell) {
@@ -127,55 +127,52 @@ class Search {
             Indices firsts, seconds;
             for (const std::uint32_t element : cells_.elements(cell))
                 (cells_.is_first(element) ? firsts : seconds).push_back(element);
-            const auto label_and_preference = [this](std::uint32_t element) {
-                return std::tuple(node(element).label, node(element).preference);
-            };
-            suggest_equal(firsts, seconds, 0, label_and_preference, suggestions);
-            suggest_equal(
-                firsts, seconds, 2, [this](std::uint32_t e) { return node(e).label; }, suggestions);
-            suggest_equal(
-                firsts, seconds, 4, [](std::uint32_t) { return 0; }, suggestions);
+            using Key = std::pair<std::uint32_t, std::uint64_t>;
+            suggest_equal(firsts, seconds, 0, suggestions,
+                          [](const MatchNode& n) { return Key(n.label, n.preference); });
+            suggest_equal(firsts, seconds, 1, suggestions, [](const MatchNode& n) { return Key(n.label, n.likeness); });
+            suggest_equal(firsts, seconds, 2, suggestions, [](const MatchNode& n) { return Key(n.label, 0); });
+            suggest_equal(firsts, seconds, 3, suggestions, [](const MatchNode&) { return Key(); });
         }
-        refinement_.count_steps(suggestions.size());
+        refinement_.count_steps(cells_.count() + suggestions.size());
         std::sort(suggestions.begin(), suggestions.end());
         return suggestions;
     }
 
-    /// Pairs nodes for which `key` is equal, and takes them out. One more is added to the rank where that is not the
-    /// only way.
+    /// Pairs nodes for which `key` is equal, and takes them out.
     template <class Key>
-    static void suggest_equal(Indices& firsts, Indices& seconds, unsigned rank, const Key& key,
-                              std::vector<Suggestion>& suggestions) {
-        const auto precedes = [&key](std::uint32_t a, std::uint32_t b) {
-            return std::tuple(key(a), a) < std::tuple(key(b), b);
-        };
+    void suggest_equal(Indices& firsts, Indices& seconds, unsigned rank, std::vector<Suggestion>& suggestions,
+                       const Key& key) const {
+        constexpr unsigned ranks = 4;
+        const auto of = [&](std::uint32_t element) { return std::tuple(key(node(element)), element); };
+        const auto precedes = [&](std::uint32_t a, std::uint32_t b) { return of(a) < of(b); };
         std::sort(firsts.begin(), firsts.end(), precedes);
         std::sort(seconds.begin(), seconds.end(), precedes);
-        Indices first_rest, second_rest;
-        const auto end_of = [&key](const Indices& list, std::size_t begin) {
+        const auto end_of = [&](const Indices& list, std::size_t begin) {
             std::size_t end = begin;
-            while (end < list.size() && key(list[end]) == key(list[begin]))
+            while (end < list.size() && key(node(list[end])) == key(node(list[begin])))
                 ++end;
             return end;
         };
+        Indices first_rest, second_rest;
         std::size_t a = 0, b = 0;
         while (a < firsts.size() && b < seconds.size()) {
-            if (key(firsts[a]) < key(seconds[b])) {
+            const auto first_key = key(node(firsts[a]));
+            const auto second_key = key(node(seconds[b]));
+            if (first_key < second_key) {
                 first_rest.push_back(firsts[a++]);
-                continue;
-            }
-            if (key(seconds[b]) < key(firsts[a])) {
+            } else if (second_key < first_key) {
                 second_rest.push_back(seconds[b++]);
-                continue;
+            } else {
+                const std::size_t a_end = end_of(firsts, a), b_end = end_of(seconds, b);
+                const bool is_only_one = a_end - a == 1 && b_end - b == 1;
+                for (; a < a_end && b < b_end; ++a, ++b)
+                    suggestions.push_back({is_only_one ? rank : ranks + rank, firsts[a], seconds[b]});
+                for (; a < a_end; ++a)
+                    first_rest.push_back(firsts[a]);
+                for (; b < b_end; ++b)
+                    second_rest.push_back(seconds[b]);
             }
-            const std::size_t a_end = end_of(firsts, a), b_end = end_of(seconds, b);
-            const unsigned is_ambiguous = a_end - a > 1 || b_end - b > 1 ? 1 : 0;
-            for (; a < a_end && b < b_end; ++a, ++b)
-                suggestions.push_back({rank + is_ambiguous, firsts[a], seconds[b]});
-            for (; a < a_end; ++a)
-                first_rest.push_back(firsts[a]);
-            for (; b < b_end; ++b)
-                second_rest.push_back(seconds[b]);
         }
         first_rest.insert(first_rest.end(), firsts.begin() + static_cast<std::ptrdiff_t>(a), firsts.end());
         second_rest.insert(second_rest.end(), seconds.begin() + static_cast<std::ptrdiff_t>(b), seconds.end());

@@ -13,6 +13,7 @@ struct MatchNode {
     std::uint64_t more = 0;       ///< the same
     std::uint32_t label = 0;      ///< equal numbers are equal labels; 0 is none
     std::uint64_t preference = 0; ///< what a partner has rather than another, where several are possible
+    std::uint64_t likeness = 0;   ///< the same, where none has the preferred one
 };
 
 struct MatchEdge {

@@ -246,6 +246,19 @@ TEST_CASE("nodes that look alike follow a neighbour that is preferred", "[matchi
     CHECK(Matcher(before, renumbered(before, to)).find().partner == to);
 }
 
+TEST_CASE("what is left is paired by likeness, and goes before what is equal several times", "[matching]") {
+    MatchGraph before = parallel(6);
+    before.edges = {{0, 1}, {2, 3}, {4, 5}};
+    for (std::uint32_t i = 0; i < 6; i += 2)
+        before.nodes[i] = {.key = 1, .preference = 4};
+    for (std::uint32_t i = 1; i < 6; i += 2)
+        before.nodes[i] = {.preference = i, .likeness = i};
+    MatchGraph after = renumbered(before, {4, 5, 0, 1, 2, 3});
+    for (std::uint32_t i = 1; i < 6; i += 2)
+        after.nodes[i].preference = 10 + i;
+    CHECK(Matcher(before, after).find().partner == Partners{4, 5, 0, 1, 2, 3});
+}
+
 TEST_CASE("a label that equally many nodes have pairs those, whatever is preferred", "[matching]") {
     MatchGraph before = parallel(3);
     before.nodes = {{.label = 1, .preference = 1}, {.label = 2, .preference = 2}, {.preference = 3}};

@@ -490,12 +490,21 @@ class DagFuzz {
             next = next_graph(plan);
         }
         const bool refused = moves_copy(running, *next);
-        note("exec {}: update to graph {}{}", running.number, next->number, refused ? ", which is refused" : "");
+        const bool by_structure = !refused && has_same_functions(running, *next) && random_.percent(40);
+        const cudag::UpdateOptions update{by_structure ? cudag::Match::structure : cudag::Match::order};
+        note("exec {}: update to graph {} by {}{}", running.number, next->number, to_string(update.match),
+             refused ? ", which is refused" : "");
         attempt("update to a graph", [&] {
-            const cudag::UpdateReport result = running.exec->update(*next->graph);
+            const cudag::UpdateReport result = running.exec->update(*next->graph, update);
             require(result.updated() != refused && result.needs_instantiate() == refused, "{}", result.to_string());
         });
         if (!refused) take(running, *next);
+    }
+
+    /// Nodes are paired in their order then, by structure, too.
+    static bool has_same_functions(const Running& running, const Source& next) {
+        return std::equal(next.values.begin(), next.values.end(), running.values.begin(), running.values.end(),
+                          [](const Params& a, const Params& b) { return a.function == b.function; });
     }
 
     static void take(Running& running, const Source& next) {

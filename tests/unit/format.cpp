@@ -5,6 +5,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 
 using cudag::NodeKind;
 using cudag::SourceLocation;
@@ -77,4 +78,12 @@ TEST_CASE("a source location reads as compilers write it", "[unit][format]") {
     constexpr SourceLocation location{"pipeline.cpp", "run", 42};
     CHECK(fmt::format("{}", location) == "pipeline.cpp:42");
     CHECK(fmt::format("[{:>18}]", location) == "[   pipeline.cpp:42]");
+}
+
+TEST_CASE("how graphs are matched has a name", "[unit][format]") {
+    for (const auto& [match, name] :
+         {std::pair(cudag::Match::order, "order"), std::pair(cudag::Match::structure, "structure")}) {
+        CHECK(to_string(match) == name);
+        CHECK(fmt::format("{}", match) == name);
+    }
 }

@@ -79,3 +79,60 @@ TEST_CASE("a whole update names a body with other nodes", "[conditional][update]
     CHECK(report.verdict() == cudag::UpdateVerdict::topology_changed);
     CHECK_THAT(report.to_string(), ContainsSubstring("inside while \"turns\"") && ContainsSubstring("missing"));
 }
+
+namespace {
+
+constexpr cudag::UpdateOptions by_structure{.match = cudag::Match::structure};
+
+/// Two ifs, with conditions made in this order, whose bodies store in a cell each: the nodes in another order if
+/// `backwards`.
+Graph two_ifs(const DeviceBuffer<int>& cells, int value, bool backwards, unsigned initial = 1, bool swapped = false) {
+    GraphBuilder b;
+    Condition first = b.condition(initial);
+    Condition second = b.condition(1);
+    if (swapped) std::swap(first, second);
+    const auto one = [&] {
+        b.if_(first, [&](GraphBuilder& body) {
+             if (backwards) body.kernel({}, nothing);
+             body.kernel({}, store, cells.data(), value).label("inside one");
+             if (!backwards) body.kernel({}, nothing);
+         }).label("one");
+    };
+    if (!backwards) one();
+    b.if_(second, [&](GraphBuilder& body) { body.kernel({}, store, cells.data() + 1, 10 * value); }).label("two");
+    if (backwards) one();
+    return std::move(b).build();
+}
+
+} // namespace
+
+TEST_CASE("an update by structure reaches the nodes of bodies", "[conditional][update][structure]") {
+    const auto cells = device({0, 0});
+    const Graph graph = two_ifs(cells, 1, false);
+    const Graph other = two_ifs(cells, 2, true);
+    Exec exec = graph.instantiate();
+    const auto report = exec.update(other, by_structure);
+    INFO(report.to_string());
+    REQUIRE(report.updated());
+    const Stream stream;
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{2, 20});
+    exec.update(graph.find_one("inside one").as(store), cudag::arg<1>(7));
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{7, 20});
+}
+
+TEST_CASE("an update by structure to other conditions is refused by name", "[conditional][update][structure]") {
+    const auto cells = device({0, 0});
+    const Graph graph = two_ifs(cells, 1, false);
+    Exec exec = graph.instantiate();
+    const Graph swapped = two_ifs(cells, 2, true, 1, true);
+    const auto report = exec.update(swapped, by_structure);
+    CHECK(report.needs_instantiate());
+    CHECK_THAT(report.to_string(), ContainsSubstring("if \"one\"") && ContainsSubstring("number of its condition"));
+    const Graph never = two_ifs(cells, 2, true, 0);
+    CHECK_THAT(exec.update(never, by_structure).to_string(),
+               ContainsSubstring("if \"one\"") && ContainsSubstring("initial value: 1 -> 0"));
+    run(exec, Stream());
+    CHECK(read(cells) == std::vector{1, 10});
+}
