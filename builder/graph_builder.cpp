@@ -86,6 +86,11 @@ GraphState& GraphBuilder::graph() const {
     return *state_;
 }
 
+void GraphBuilder::keep(std::vector<std::shared_ptr<const void>>&& owners) {
+    std::erase(owners, nullptr);
+    graph().keep(std::move(owners));
+}
+
 GraphBuilder GraphBuilder::on(int device) {
     static_cast<void>(graph());
     int count = 0;

@@ -11,6 +11,7 @@
 #include <cudag/detail/given_arguments.hpp>
 #include <cudag/detail/graph_body.hpp>
 #include <cudag/detail/kernel_arguments.hpp>
+#include <cudag/detail/owner_argument.hpp>
 #include <cudag/detail/record.hpp>
 #include <cudag/function.hpp>
 #include <cudag/graph.hpp>
@@ -227,6 +228,14 @@ class CUDAG_EXPORT GraphBuilder {
     }
     SemaphoreWaitNode wait(std::span<const SemaphoreWait> waits, SourceLocation location = SourceLocation::current()) {
         return SemaphoreWaitNode(detail::Passkey(), add_semaphores(NodeKind::wait_semaphore, waits, location));
+    }
+
+    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs and
+    /// their launches in flight: what nodes borrow.
+    template <detail::OwnerArgument... O>
+    void retain(const O&... owners) { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
+        static_assert(sizeof...(O) > 0, "cudag: retain() needs at least one owner");
+        keep({detail::owner_of(owners)...});
     }
 
     /// Memory of `count` elements that `Exec::bind` replaces by other memory, for nodes to use as any buffer. Adds no
@@ -499,6 +508,8 @@ class CUDAG_EXPORT GraphBuilder {
         const cudaEvent_t native = detail::to_event(event, owners);
         return detail::add_event(state(), kind, native, std::move(owners), location);
     }
+
+    void keep(std::vector<std::shared_ptr<const void>>&& owners);
 
     Node add_conditional(detail::ConditionalKind kind, const Condition& condition, const detail::GraphBody* bodies,
                          std::size_t count, const SourceLocation& location);

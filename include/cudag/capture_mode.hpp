@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/stream.hpp>
 
 #include <driver_types.h>
 
@@ -24,6 +25,13 @@ enum class CaptureStatus : unsigned {
     active = cudaStreamCaptureStatusActive,
     invalidated = cudaStreamCaptureStatusInvalidated, ///< a forbidden call broke the capture: only its end is possible
 };
+
+/// "none", "active" or "invalidated".
+[[nodiscard]] CUDAG_EXPORT const char* to_string(CaptureStatus status) noexcept;
+
+/// Whether `stream` records, whoever captures it. Breaks no capture. Throws CaptureError for the legacy default stream
+/// while a blocking stream is captured, in which CUDA allows no question about it.
+[[nodiscard]] CUDAG_EXPORT CaptureStatus capture_status(StreamRef stream);
 
 /// Sets how this thread lets captures restrict it, for the guard's lifetime: `relaxed` allows potentially unsafe calls
 /// in spite of captures in this thread and others; `thread_local_` in spite of those in others. `global`, every

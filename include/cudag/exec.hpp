@@ -83,6 +83,9 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Prepares the next launch on the device, ordered in `stream`, so that it starts sooner. Runs no node.
     void upload(StreamRef stream); // cudag: upload(stream) is ordered in a stream; no const Exec
 
+    /// Whether the device has this Exec as it is: it was uploaded or launched, and not updated since.
+    [[nodiscard]] bool is_uploaded() const;
+
     /// What kernels launch this graph by; of an Exec that was instantiated with `.device_launch`, and uploaded or
     /// launched since its last update. Throws GraphError for others.
     [[nodiscard]] DeviceExec on_device() const;

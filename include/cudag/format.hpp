@@ -122,6 +122,10 @@ struct fmt::formatter<cudag::BufferUse> : cudag::detail::TextFormatter<cudag::Bu
 template <>
 struct fmt::formatter<cudag::Function> : cudag::detail::TextFormatter<cudag::Function> {};
 
+/// "active"
+template <>
+struct fmt::formatter<cudag::CaptureStatus> : cudag::detail::TextFormatter<cudag::CaptureStatus> {};
+
 /// "grid 8, block 16 x 16, shared_bytes 1024"
 template <>
 struct fmt::formatter<cudag::LaunchConfig> : cudag::detail::TextFormatter<cudag::LaunchConfig> {};

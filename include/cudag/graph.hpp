@@ -5,6 +5,7 @@
 #include <cudag/captured_node.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/owner_argument.hpp>
 #include <cudag/detail/updates.hpp>
 #include <cudag/diff.hpp>
 #include <cudag/edge.hpp>
@@ -136,6 +137,14 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// given before stay with the Execs that use them. Throws UpdateError, and changes nothing, if CUDA refuses.
     using Updates::update;
 
+    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with this graph, and with the clones and
+    /// Execs that are made from now on, and their launches in flight.
+    template <detail::OwnerArgument... O>
+    void retain(const O&... owners) { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
+        static_assert(sizeof...(O) > 0, "cudag: retain() needs at least one owner");
+        keep({detail::owner_of(owners)...});
+    }
+
     /// An independent graph with the same nodes, edges, labels and owners. Handles of this graph do not belong to the
     /// clone: `counterpart` translates them. Throws GraphError for a graph with conditionals, which CUDA cannot clone.
     [[nodiscard]] Graph clone() const;
@@ -187,6 +196,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] Node find_one_function(const Function& function) const;
     [[nodiscard]] Node the_one(const std::vector<Node>& found, const std::string& wanted) const;
     [[nodiscard]] Node counterpart_of(const Node& original) const;
+    void keep(std::vector<std::shared_ptr<const void>>&& owners);
     [[nodiscard]] std::vector<BufferUse> uses_of(const detail::ParamMemory& param) const;
     void require_use_of(const detail::ParamMemory& param) const;
 

@@ -24,12 +24,6 @@ namespace detail {
 
 namespace {
 
-bool is_captured(cudaStream_t stream) {
-    cudaStreamCaptureStatus status{};
-    checked(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
-    return status != cudaStreamCaptureStatusNone;
-}
-
 std::shared_ptr<const void> run_eagerly(cudaStream_t stream,
                                         const std::function<std::shared_ptr<const void>(Steps&)>& run) {
     Steps steps(Passkey(), stream);
@@ -76,7 +70,7 @@ class CaptureStore {
 
     RunKind run(cudaStream_t stream, const KeyView& view, std::span<const ChangingBuffer> buffers,
                 const CachedCall& call, const SourceLocation& location) {
-        if (is_captured(stream)) {
+        if (capture_status(stream) != CaptureStatus::none) {
             run_into_capture(stream, call);
             return RunKind::eager;
         }

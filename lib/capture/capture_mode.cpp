@@ -17,6 +17,24 @@ const char* to_string(CaptureMode mode) noexcept {
     return "unknown";
 }
 
+const char* to_string(CaptureStatus status) noexcept {
+    switch (status) {
+    case CaptureStatus::none:
+        return "none";
+    case CaptureStatus::active:
+        return "active";
+    case CaptureStatus::invalidated:
+        return "invalidated";
+    }
+    return "unknown";
+}
+
+CaptureStatus capture_status(StreamRef stream) {
+    cudaStreamCaptureStatus status{};
+    detail::checked(cudaStreamIsCapturing(stream.get(), &status), "cudaStreamIsCapturing");
+    return static_cast<CaptureStatus>(status);
+}
+
 ThreadCaptureMode::ThreadCaptureMode(CaptureMode mode) : previous_(static_cast<cudaStreamCaptureMode>(mode)) {
     detail::checked(cudaThreadExchangeStreamCaptureMode(&previous_), "cudaThreadExchangeStreamCaptureMode");
 }

@@ -56,8 +56,7 @@ std::string advice(cudaError_t code, std::string_view call, bool in_step) {
                    ? "launch with cudag::launch, which names the kernel and what is wrong with it"
                    : "wait for an event that was recorded";
     if (call.empty() && in_step)
-        return "a call of this step broke it: wrap each in cudag::check, which throws where it fails; if none fails, "
-               "it "
+        return "a call of this step broke it: wrap each in cudag::check, which throws where it fails; if none does, it "
                "was another thread's, such as cudaDeviceSynchronize, which breaks captures in every mode";
     return hint(code, call);
 }

@@ -55,9 +55,7 @@ class GraphedCache::State {
 };
 
 void GraphedCache::State::require_not_captured(cudaStream_t stream) const {
-    cudaStreamCaptureStatus status{};
-    checked(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
-    if (status != cudaStreamCaptureStatusNone) [[unlikely]]
+    if (capture_status(stream) != CaptureStatus::none) [[unlikely]]
         refuse<CaptureError>("the stream is being captured, and CUDA cannot launch a graph into a capture: call the "
                              "function itself there",
                              setup_.subject(), cudaErrorStreamCaptureUnsupported);

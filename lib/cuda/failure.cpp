@@ -13,8 +13,7 @@ namespace {
 const char* instead_of(std::string_view operation) noexcept {
     const auto is = [&](std::string_view word) { return operation.find(word) != std::string_view::npos; };
     if (is("CtxSynchronize") || is("DeviceSynchronize"))
-        return "a wait for the whole device breaks the captures of all its streams, whichever thread waits, and in "
-               "every "
+        return "a wait for the whole device breaks the captures of all its streams, whichever thread waits, in every "
                "mode: wait for streams or events instead, or keep other threads from waiting meanwhile";
     if (is("Synchronize") || is("Query"))
         return "a stream that is being captured runs nothing, so it cannot be waited for, nor can others meanwhile: "

@@ -50,6 +50,10 @@ void Exec::upload(StreamRef stream) {
     state().upload(stream.get());
 }
 
+bool Exec::is_uploaded() const {
+    return state().uploaded();
+}
+
 DeviceExec Exec::on_device() const {
     if (!state().device_launch())
         detail::refuse("on_device: this Exec is for launches by the host; instantiate it with {.device_launch = true}");

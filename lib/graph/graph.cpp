@@ -86,6 +86,13 @@ std::vector<Node> Graph::find_function(const Function& function) const {
     return find_launches(state(), detail::KernelMatch(function.state()));
 }
 
+void Graph::keep(std::vector<std::shared_ptr<const void>>&& owners) {
+    std::erase(owners, nullptr);
+    GraphState& graph = state();
+    const auto lock = graph.lock();
+    graph.keep(std::move(owners));
+}
+
 Graph Graph::clone() const {
     GraphState& graph = state();
     graph.require_root("clone");

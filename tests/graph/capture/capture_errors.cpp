@@ -344,3 +344,30 @@ TEST_CASE("a capture dropped on another thread leaves the stream usable", "[capt
     std::thread([&] { capture.reset(); }).join();
     CHECK(can_be_captured(stream.get()));
 }
+
+TEST_CASE("whoever captures a stream, its status can be asked for", "[capture]") {
+    const Stream stream;
+    CHECK(cudag::capture_status(stream) == CaptureStatus::none);
+    check(cudaStreamBeginCapture(stream.get(), cudaStreamCaptureModeRelaxed));
+    CHECK(cudag::capture_status(stream) == CaptureStatus::active);
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamEndCapture(stream.get(), &graph));
+    check(cudaGraphDestroy(graph));
+    CHECK(cudag::capture_status(stream) == CaptureStatus::none);
+
+    StreamCapture broken(stream);
+    CHECK(cudaStreamSynchronize(stream.get()) != cudaSuccess);
+    static_cast<void>(cudaGetLastError());
+    CHECK(cudag::capture_status(stream) == CaptureStatus::invalidated);
+    CHECK(to_string(cudag::capture_status(stream)) == std::string("invalidated"));
+}
+
+TEST_CASE("the legacy default stream has no status while a blocking stream is captured", "[capture][legacy]") {
+    const Blocking blocking;
+    const cudaStream_t legacy = nullptr;
+    CHECK(cudag::capture_status(legacy) == CaptureStatus::none);
+    const StreamCapture capture(blocking.stream);
+    const auto error = refused<CaptureError>([&] { static_cast<void>(cudag::capture_status(legacy)); });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureImplicit));
+    CHECK(capture.status() == CaptureStatus::active);
+}

@@ -192,7 +192,7 @@ TEST_CASE("a wait for the device on another thread breaks a capture in every mod
     CHECK(error.labels() == Labels{"disturbed"});
     CHECK_THAT(error.what(), ContainsSubstring(logged(", called on another thread")) &&
                                  ContainsSubstring(logged("a wait for the whole device breaks the captures of all its "
-                                                          "streams, whichever thread waits, and in every mode")));
+                                                          "streams, whichever thread waits, in every mode")));
     if (!has_log())
         CHECK_THAT(error.what(), ContainsSubstring("such as cudaDeviceSynchronize, which breaks captures in every"));
     CHECK(is_usable(stream));

@@ -203,3 +203,22 @@ TEST_CASE("an exec that was moved from is refused", "[exec][handles]") {
     CHECK(first.replays() == 2);
     CHECK(counter.launches() == 2);
 }
+
+TEST_CASE("an exec is uploaded until it is updated", "[exec]") {
+    const auto cell = device({0});
+    GraphBuilder b;
+    const auto node = b.kernel({}, store, cell, 1);
+    const Graph graph = std::move(b).build();
+    const Stream stream;
+    CHECK(graph.instantiate({.upload_stream = stream}).is_uploaded());
+    Exec exec = graph.instantiate();
+    CHECK_FALSE(exec.is_uploaded());
+    exec.upload(stream);
+    CHECK(exec.is_uploaded());
+    exec.update(node, cudag::arg<1>(2));
+    CHECK_FALSE(exec.is_uploaded());
+    run(exec, stream);
+    CHECK(exec.is_uploaded());
+    CHECK(exec.update(graph).updated());
+    CHECK_FALSE(exec.is_uploaded());
+}

@@ -247,3 +247,42 @@ TEST_CASE("one owner in several nodes goes when all are gone", "[owners]") {
     }
     CHECK(released(cell, stream));
 }
+
+TEST_CASE("what a builder or a graph retains goes with the last that may use it", "[owners]") {
+    const Stream stream;
+    auto of_builder = std::make_shared<int>(1), of_graph = std::make_shared<int>(2);
+    const std::weak_ptr<int> first = of_builder, second = of_graph;
+    std::optional<Exec> exec;
+    {
+        GraphBuilder b;
+        b.host([] {});
+        b.retain(of_builder, std::shared_ptr<int>());
+        Graph graph = std::move(b).build();
+        graph.retain(of_graph);
+        of_builder.reset();
+        of_graph.reset();
+        exec = graph.instantiate();
+    }
+    run(*exec, stream);
+    CHECK_FALSE(first.expired());
+    CHECK_FALSE(second.expired());
+    exec.reset();
+    CHECK(released(first, stream));
+    CHECK(released(second, stream));
+}
+
+TEST_CASE("a graph's clone keeps what the graph retained", "[owners]") {
+    Watched cell;
+    std::optional<Graph> clone;
+    {
+        GraphBuilder b;
+        b.kernel({}, store, cell.watch().lock().get(), 5);
+        Graph graph = std::move(b).build();
+        graph.retain(cell.take());
+        clone = graph.clone();
+    }
+    CHECK(cell.alive());
+    Exec exec = clone->instantiate();
+    run(exec, Stream());
+    CHECK(cell.value() == 5);
+}
