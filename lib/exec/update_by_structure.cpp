@@ -76,13 +76,14 @@ class StructureUpdate {
         const MatchGraph fixed_before = before_.with_fixed();
         const MatchGraph fixed_after = after_.with_fixed();
         Matching matching = Matcher(fixed_before, fixed_after).find();
-        if (is_in_order && matching.result != Matching::Result::found) return std::nullopt;
-        if (matching.result == Matching::Result::other_nodes || matching.result == Matching::Result::other_edges)
-            matching = loose.find(); // what is fixed may be all that differs
-        if (matching.result != Matching::Result::found) return not_paired(matching);
-        partner_ = std::move(matching.partner);
-        if (can_push()) return push();
+        if (matching.is_refuted() && !is_in_order) matching = loose.find(); // what is fixed may be all that differs
+        const bool is_found = matching.result == Matching::Result::found;
+        if (is_found) {
+            partner_ = std::move(matching.partner);
+            if (can_push()) return push();
+        }
         if (is_in_order) return std::nullopt;
+        if (!is_found) return not_paired(matching);
         return refused(differences(),
                        "some changes cannot be made node by node, and the nodes come in another order than CUDA needs "
                        "to take the whole graph");

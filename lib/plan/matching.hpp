@@ -42,6 +42,10 @@ struct Matching {
     };
 
     Result result;
+    /// Whether there is no pairing.
+    [[nodiscard]] bool is_refuted() const noexcept {
+        return result == Result::other_nodes || result == Result::other_edges;
+    }
     std::vector<std::uint32_t> partner = {}; ///< if found: of each node of the first graph
     std::vector<Group> unmatched = {};       ///< if not, as far as known; of other edges, the first that were noticed
 };

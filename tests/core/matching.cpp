@@ -1,6 +1,7 @@
 // Which nodes of two graphs stand for each other, against all permutations of small graphs, and what it costs.
 #include "plan/matching.hpp"
 #include "bench/shapes.hpp"
+#include "plan/refinement.hpp"
 
 #include "catch.hpp"
 
@@ -19,6 +20,7 @@ using cudag::detail::Matcher;
 using cudag::detail::MatchGraph;
 using cudag::detail::Matching;
 using cudag::detail::MatchNode;
+using cudag::detail::Refinement;
 
 namespace {
 
@@ -104,13 +106,13 @@ MatchGraph parallel(std::uint32_t count) {
 }
 
 /// Small, and with few edges, so that many nodes look alike.
-MatchGraph random_graph(std::uint32_t nodes, Random& random) {
+MatchGraph random_graph(std::uint32_t nodes, Random& random, std::uint32_t rarity = 3) {
     MatchGraph graph;
     for (std::uint32_t i = 0; i < nodes; ++i)
         graph.nodes.push_back({.key = below(4, random) / 3});
     for (std::uint32_t to = 1; to < nodes; ++to)
         for (std::uint32_t from = 0; from < to; ++from)
-            if (below(3, random) == 0) graph.edges.push_back({from, to, below(6, random) / 5});
+            if (below(rarity, random) == 0) graph.edges.push_back({from, to, below(6, random) / 5});
     return graph;
 }
 
@@ -131,7 +133,53 @@ MatchGraph rings(const std::vector<std::uint32_t>& lengths) {
     return graph;
 }
 
+/// How many edges of which kinds a node has to and from the nodes of each cell.
+std::vector<std::vector<std::uint32_t>> neighbours_of(const MatchGraph& graph, std::uint32_t node,
+                                                      const cudag::detail::Cells& cells) {
+    std::vector<std::vector<std::uint32_t>> found;
+    for (const MatchEdge& edge : graph.edges) {
+        if (edge.from == node) found.push_back({0, edge.kind, cells.of(edge.to)});
+        if (edge.to == node) found.push_back({1, edge.kind, cells.of(edge.from)});
+    }
+    std::sort(found.begin(), found.end());
+    return found;
+}
+
 } // namespace
+
+TEST_CASE("nodes that are not told apart have the same neighbours", "[matching]") {
+    Random random(6);
+    for (int turn = 0; turn < 500; ++turn) {
+        CAPTURE(turn);
+        const MatchGraph graph = random_graph(1 + below(30, random), random, 20);
+        const auto count = static_cast<std::uint32_t>(graph.nodes.size());
+        Partners colours(2 * count);
+        for (std::uint32_t i = 0; i < count; ++i)
+            colours[i] = colours[count + i] = static_cast<std::uint32_t>(graph.nodes[i].key);
+        const std::uint32_t colour_count = 1 + *std::max_element(colours.begin(), colours.end());
+        if (std::count(colours.begin(), colours.end(), 0U) == 0) continue;
+        Refinement refinement(graph, graph, colours, colour_count, std::numeric_limits<std::uint64_t>::max());
+        REQUIRE(refinement.refine());
+        const auto& cells = refinement.cells();
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const std::uint32_t other = cells.elements(cells.of(i)).back() % count;
+            CHECK(graph.nodes[i].key == graph.nodes[other].key);
+            CHECK(neighbours_of(graph, i, cells) == neighbours_of(graph, other, cells));
+        }
+        const std::uint32_t before = cells.count();
+        for (std::uint32_t i = 0; i < count; ++i)
+            if (cells[cells.of(i)].size() > 2) {
+                static_cast<void>(refinement.pair(i, count + i));
+                CHECK(cells.count() > before);
+                refinement.undo(before);
+                break;
+            }
+        CHECK(cells.count() == before);
+        for (std::uint32_t cell = 0; cell < before; ++cell)
+            for (const std::uint32_t element : cells.elements(cell))
+                CHECK(cells.of(element) == cell);
+    }
+}
 
 TEST_CASE("a graph whose nodes are numbered otherwise is found again", "[matching]") {
     Random random(1);

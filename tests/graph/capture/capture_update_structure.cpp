@@ -1,6 +1,7 @@
 // The way of programs that capture from several threads: the same work comes in another order each time.
 #include <algorithm>
 #include <array>
+#include <span>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -69,7 +70,7 @@ class Ranks {
     void enqueue(std::size_t rank, int step) const {
         const Stream& stream = streams_[rank];
         int* const cell = cells_.data() + rank;
-        cudag::memcpy_async(stream, DeviceSpan<int>(cell, 1), DeviceSpan<const int>(in_.data() + rank, 1));
+        cudag::memcpy_async(stream, DeviceSpan<int>(cell, 1), std::span<const int>(in_.data() + rank, 1));
         for (std::size_t i = 0; i <= rank; ++i)
             cudag::launch(stream, {}, add, cell, cell, step);
     }
