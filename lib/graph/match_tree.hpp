@@ -26,7 +26,7 @@ class LabelNumbers {
 };
 
 /// All nodes in a row, those of a graph before those inside of it. What is inside a node hangs on it by edges of kinds
-/// of their own, one for each of its graphs. Partners are of one kind, and launch one kernel.
+/// of their own, one for each of its graphs. The key of a kernel is its function, that of another node its kind.
 class MatchTree {
   public:
     /// Kinds of edges from here on lead from a node to those inside its first graph, its second one, ...

@@ -14,7 +14,6 @@
 #include <map>
 #include <string>
 #include <utility>
-#include <variant>
 
 namespace cudag::detail {
 
@@ -32,15 +31,15 @@ class Unpaired {
         const auto pairs = only_ones([](const MatchNode& node) { return std::pair(node.label, std::uint64_t{}); });
         for (const auto& [label, pair] : pairs) {
             if (label.first == 0 || !is_single(pair)) continue;
-            const NodePlace old_place = before_.place(pair.before);
-            const NodePlace new_place = after_.place(pair.after);
-            const NodeRecord& old_node = old_place.record();
-            const NodeRecord& new_node = new_place.record();
-            if (old_node.kind != new_node.kind)
-                tell(pair, DifferenceKind::node_kind, "kind", std::string(to_string(old_node.kind)),
-                     std::string(to_string(new_node.kind)));
-            else if (before_.graph().nodes[pair.before].key != after_.graph().nodes[pair.after].key)
-                tell(pair, DifferenceKind::function, "kernel", kernel_of(old_node), kernel_of(new_node));
+            const NodeKind old_kind = before_.place(pair.before).record().kind;
+            const NodeKind new_kind = after_.place(pair.after).record().kind;
+            const std::uint64_t old_key = before_.graph().nodes[pair.before].key;
+            const std::uint64_t new_key = after_.graph().nodes[pair.after].key;
+            if (old_kind != new_kind)
+                tell(pair, DifferenceKind::node_kind, "kind", std::string(to_string(old_kind)),
+                     std::string(to_string(new_kind)));
+            else if (old_key != new_key)
+                tell(pair, DifferenceKind::function, "kernel", kernel_of(old_key), kernel_of(new_key));
         }
     }
 
@@ -125,10 +124,8 @@ class Unpaired {
         return pairs;
     }
 
-    static std::string kernel_of(const NodeRecord& node) {
-        const auto* const* kernel = std::get_if<const KernelParams*>(&node.params);
-        return kernel == nullptr ? "" : kernel_name((*kernel)->function);
-    }
+    /// Of the node that has it: a whole update may have changed what its record tells.
+    static std::string kernel_of(std::uint64_t key) { return kernel_name(reinterpret_cast<CUfunction>(key)); }
     static std::string edge_name(const MatchTree& tree, const MatchEdge& edge) {
         const std::string from = tree.place(edge.from).describe();
         if (edge.kind >= MatchTree::inside) return "place inside " + from;

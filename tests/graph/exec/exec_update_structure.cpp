@@ -341,6 +341,11 @@ TEST_CASE("another kernel or kind under a label is refused with both", "[exec][u
     CHECK_THAT(other_kind.to_string(), ContainsSubstring("kind: kernel -> memset"));
     run(exec, stream);
     CHECK(read(cells) == Values{12, 2});
+    REQUIRE(exec.update(build(1)).updated());
+    const UpdateReport back = exec.update(build(0), by_structure);
+    REQUIRE(back.differences().size() == 1);
+    CHECK_THAT(back.differences().front().old_value, ContainsSubstring("subtract"));
+    CHECK_THAT(back.differences().front().new_value, ContainsSubstring("add"));
 }
 
 TEST_CASE("labels that contradict each other are told", "[exec][update][structure]") {
