@@ -98,14 +98,14 @@ TEST_CASE("a child takes a graph from which nodes have been removed, as one has 
     const Stream stream;
     const DeviceBuffer<int> cells = device({0, 0}), sources = device({1000, 2000});
     int seen = 0;
-    const auto inner = [&](int value, std::size_t source, bool failed_region, bool cooperative = false) {
+    const auto inner = [&](int value, std::size_t source, bool failed_region, const cudag::LaunchConfig& config = {}) {
         GraphBuilder b;
         const auto fail = [&](cudaStream_t s) {
             cudag::launch(s, {}, nothing);
             throw std::runtime_error("enough");
         };
         if (failed_region) CHECK_THROWS_AS(b.capture(stream, fail), std::runtime_error);
-        const auto first = b.kernel({.cooperative = cooperative}, add, cells.data(), cells.data(), value);
+        const auto first = b.kernel(config, add, cells.data(), cells.data(), value);
         const auto host = b.host([&seen, value] { seen = value; }).after(first);
         b.memcpy(cells.span().subspan(1, 1), sources.span().subspan(source, 1)).after(host);
         return std::move(b).build();
@@ -125,7 +125,8 @@ TEST_CASE("a child takes a graph from which nodes have been removed, as one has 
         require(exec, 2, 2000);
         exec.update(child, inner(3, 1, !had_failed));
         require(exec, 3, 2000);
-        CHECK_THROWS_AS(exec.update(child, inner(4, 0, !had_failed, true)), UpdateError);
+        CHECK_THROWS_AS(exec.update(child, inner(4, 0, !had_failed, {.cooperative = true})), UpdateError);
+        CHECK_THROWS_AS(exec.update(child, inner(4, 0, !had_failed, {.priority = -1})), UpdateError); // of a node alone
         require(exec, 3, 2000);
         exec.update(child, inner(5, 0, had_failed));
         require(exec, 5, 1000);
