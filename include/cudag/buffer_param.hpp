@@ -69,8 +69,10 @@ class BufferParam : public detail::OwnedMemory<T> {
 
     [[nodiscard]] DeviceSpan<T> span() const noexcept { return {this->data(), this->size()}; }
 
-    /// What Execs know it by.
-    [[nodiscard]] detail::ParamMemory memory() const noexcept {
+    /// What Execs know it by. Throws GraphError if it was moved from.
+    [[nodiscard]] detail::ParamMemory memory() const {
+        if (this->empty()) [[unlikely]]
+            detail::refuse_param("it was moved from");
         return {id_, reinterpret_cast<std::uintptr_t>(this->data()), this->size_bytes(), options_.in_objects};
     }
 

@@ -50,6 +50,8 @@ class CUDAG_EXPORT Function {
     /// A kernel of the current device only, as `cuModuleGetFunction` and `cudaGetFuncBySymbol` give it: nodes and
     /// launches on others throw. Throws GraphError if it is null or CUDA does not know it.
     explicit Function(cudaFunction_t function);
+    Function(const Function&) = default; // moves copy: no Function is without a kernel
+    Function& operator=(const Function&) = default;
 
     /// Demangled, without the list of parameters: "scale<float>".
     [[nodiscard]] std::string_view name() const noexcept;

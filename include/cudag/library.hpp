@@ -27,7 +27,9 @@ class CUDAG_EXPORT Library {
     /// Takes over what CUDA's functions have loaded: cudag unloads it.
     [[nodiscard]] static Library adopt(CUlib_st* library);
 
-    Library() = delete; // cudag: a Library comes from from_ptx, from_image, from_file or adopt
+    Library() = delete;                // cudag: a Library comes from from_ptx, from_image, from_file or adopt
+    Library(const Library&) = default; // moves copy: no Library is empty
+    Library& operator=(const Library&) = default;
 
     /// The kernel of this name: as it was compiled, so mangled, or `extern "C"`. Throws GraphError if there is none,
     /// and says which there are.

@@ -110,6 +110,18 @@ TEST_CASE("a parameter needs memory", "[exec][bind]") {
                ContainsSubstring("BufferParam: it has no memory"));
 }
 
+TEST_CASE("a parameter that was moved from is refused, the one it was moved to is as it was", "[exec][bind]") {
+    BufferParam<int> from(1);
+    GraphBuilder b;
+    b.kernel({}, store, from, 5);
+    Exec exec = std::move(b).build().instantiate();
+    BufferParam<int> to = std::move(from);
+    const auto next = device({0});
+    CHECK_THAT(refused<GraphError>([&] { exec.bind(from, next); }).what(), // NOLINT: moved from
+               ContainsSubstring("BufferParam: it was moved from"));
+    CHECK(exec.bind(to, next) == 1);
+}
+
 TEST_CASE("only nodes in which something changes are pushed", "[exec][bind]") {
     const BufferParam<int> cells(4);
     Everything all(cells);

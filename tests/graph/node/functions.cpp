@@ -56,6 +56,13 @@ TEST_CASE("a Function tells its name and where its parameters are", "[graph][fun
     CHECK_FALSE(function == function_of(subtract));
 }
 
+TEST_CASE("a Function that was moved from is as it was", "[graph][function]") {
+    Function from = function_of(add);
+    const Function to = std::move(from);
+    CHECK(from == to); // NOLINT: moved from
+    CHECK(from.name() == "add");
+}
+
 TEST_CASE("a Function needs a kernel", "[graph][function]") {
     CHECK_THAT(refused<GraphError>([] { Function{cudaKernel_t()}; }).what(), ContainsSubstring("the kernel is null"));
     CHECK_THAT(refused<GraphError>([] { Function{cudaFunction_t()}; }).what(),
