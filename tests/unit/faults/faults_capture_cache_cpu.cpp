@@ -97,8 +97,8 @@ TEST_CASE("whichever call fails, capture_or_run has run the function once, or th
 
 TEST_CASE("whichever call fails, a cache has run the function once, or throws and is as before", "[unit][faults]") {
     Count count;
-    const auto [runs, kind] =
-        GENERATE(std::pair(0, RunKind::eager), std::pair(1, RunKind::captured), std::pair(2, RunKind::replayed));
+    const int runs = GENERATE(0, 1, 2);
+    const RunKind kind = runs == 0 ? RunKind::eager : runs == 1 ? RunKind::captured : RunKind::replayed;
     CAPTURE(runs);
     std::optional<CaptureCache> cache;
     CaptureCacheStats before;
