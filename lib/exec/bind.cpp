@@ -146,7 +146,7 @@ class Binder {
         const auto* const* made = std::get_if<const KernelParams*>(&place.record().params);
         if (made == nullptr) return;
         const KernelParams& now = *std::get<const KernelParams*>(current);
-        if (now.signature != (*made)->signature && !same_layout(*now.signature, *(*made)->signature))
+        if (!same_types(*now.signature, *(*made)->signature) && !same_kernel_types(now, **made))
             refuse_other_kernel("", kernel_name(now.function), place.subject("bind: "));
     }
 

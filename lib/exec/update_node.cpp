@@ -230,6 +230,7 @@ void update_function(const UpdateTarget& target, const Node& node, const GivenAr
                      const LaunchConfig* config, Owners&& owners) {
     update_in(target, node, [&](auto update) {
         KernelParams& current = *params_as<KernelParams>(update);
+        require_signature(*update.original().signature, current, update);
         ValuePointers values(current.signature->count);
         if (const std::string problem = point_at(arguments, *current.signature, values.get()); !problem.empty())
             refuse<UpdateError>(problem, update.subject());

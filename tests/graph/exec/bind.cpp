@@ -398,6 +398,7 @@ TEST_CASE("of a parameter and an update, the last one counts", "[exec][bind]") {
 TEST_CASE("after the update of a whole graph, a parameter is bound where the exec's own graph has it", "[exec][bind]") {
     const BufferParam<int> cell(1);
     const auto x = device({0});
+    const DeviceBuffer<float> other(1);
     const auto build = [](const auto& kernel, const auto& memory, const auto&... values) {
         GraphBuilder b;
         b.kernel({}, kernel, memory, values...);
@@ -410,6 +411,8 @@ TEST_CASE("after the update of a whole graph, a parameter is bound where the exe
     CHECK(exec.bind(cell, next) == 1);
     run(exec, stream);
     CHECK(read(next) == Cells{-2});
+    REQUIRE(exec.update(build(store_float, other, 2.0f)).updated());
+    CHECK_THAT(why(exec, cell, next), ContainsSubstring("store_float"));
     const DeviceBuffer<unsigned> counts(2);
     REQUIRE(exec.update(build(count_threads, counts.data(), counts.data() + 1, 1U)).updated());
     CHECK_THAT(why(exec, cell, next), ContainsSubstring("count_threads"));

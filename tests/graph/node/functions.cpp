@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "conditional_kernels.hpp"
+#include "type_kernels.hpp"
 #include "watched.hpp"
 
 using cudag::arg;
@@ -223,6 +224,29 @@ TEST_CASE("a refused update of a Function's launch changes nothing", "[exec][fun
                ContainsSubstring("grid.x is 0"));
     run(exec, Stream());
     CHECK(read(cells) == Cells{11, 10});
+}
+
+TEST_CASE("a launch that the update of a whole graph has given another kernel takes arguments of its own kernel only",
+          "[exec][function]") {
+    const auto cells = device({0});
+    const DeviceBuffer<float> other(1);
+    const auto build = [](const Function& function, const auto& memory, auto value) {
+        GraphBuilder b;
+        b.kernel({}, function, memory, value);
+        return std::move(b).build();
+    };
+    const Graph graph = build(function_of(store), cells, 1);
+    const auto node = graph.nodes().at(0).as<FunctionNode>();
+    Exec exec = graph.instantiate();
+    REQUIRE(exec.update(build(function_of(store_negative), cells, 2)).updated());
+    exec.update(node, arg(1, 3)); // of the same types, as its name says
+    const Stream stream;
+    run(exec, stream);
+    CHECK(read(cells) == Cells{-3});
+    REQUIRE(exec.update(build(function_of(store_float), other, 2.0f)).updated());
+    CHECK_THAT(refused<UpdateError>([&] { exec.update(node, arg(1, 3)); }).what(), ContainsSubstring("store_float"));
+    run(exec, stream);
+    CHECK(read(other) == std::vector{2.0f});
 }
 
 TEST_CASE("a Function whose types are known makes typed nodes", "[graph][function]") {
