@@ -4,6 +4,7 @@
 #include "body_copies.hpp"
 #include "cuda/compat.hpp"
 #include "cuda/device_guard.hpp"
+#include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
 #include "graph/clone_natives.hpp"

@@ -49,6 +49,7 @@ Driver load() {
     fetch(result.kernel_get_function, "cuKernelGetFunction");
     fetch(result.func_get_name, "cuFuncGetName");
     fetch(result.func_get_param_info, "cuFuncGetParamInfo");
+    fetch(result.func_get_attribute, "cuFuncGetAttribute");
     fetch(result.ctx_push_current, "cuCtxPushCurrent");
     fetch(result.ctx_pop_current, "cuCtxPopCurrent");
     fetch(result.ctx_get_device, "cuCtxGetDevice");
@@ -102,6 +103,19 @@ int device_of(cudaStream_t stream) {
     }
     checked(status, "cudaStreamGetDevice");
     return device;
+}
+
+std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
+    std::vector<cudaGraphNode_t> nodes(64); // enough for most: then CUDA is asked once
+    std::size_t count = nodes.size();
+    checked_driver<GraphError>(driver().graph_get_nodes(graph, nodes.data(), &count), "cuGraphGetNodes");
+    if (count == nodes.size()) {
+        checked_driver<GraphError>(driver().graph_get_nodes(graph, nullptr, &count), "cuGraphGetNodes");
+        nodes.resize(count);
+        checked_driver<GraphError>(driver().graph_get_nodes(graph, nodes.data(), &count), "cuGraphGetNodes");
+    }
+    nodes.resize(count);
+    return nodes;
 }
 
 } // namespace cudag::detail

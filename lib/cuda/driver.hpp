@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -31,6 +32,7 @@ struct Driver {
     decltype(&::cuKernelGetFunction) kernel_get_function;
     decltype(&::cuFuncGetName) func_get_name;
     decltype(&::cuFuncGetParamInfo) func_get_param_info;
+    decltype(&::cuFuncGetAttribute) func_get_attribute;
     decltype(&::cuCtxPushCurrent) ctx_push_current;
     decltype(&::cuCtxPopCurrent) ctx_pop_current;
     CUresult(CUDAAPI* ctx_get_device)(CUdevice*);
@@ -90,5 +92,8 @@ void checked_driver(CUresult result, const char* operation) {
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise_call<E>(to_runtime(result), operation, {}, Api::driver);
 }
+
+/// All nodes of CUDA's graph, in CUDA's order. Throws GraphError.
+[[nodiscard]] std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph);
 
 } // namespace cudag::detail

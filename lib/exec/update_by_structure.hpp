@@ -3,6 +3,7 @@
 
 #include "exec_state.hpp"
 
+#include <cudag/update_options.hpp>
 #include <cudag/update_report.hpp>
 
 #include <memory>
@@ -14,6 +15,7 @@ namespace cudag::detail {
 [[nodiscard]] UpdateReport update_by_structure(ExecState& exec, const std::shared_ptr<GraphState>& graph);
 
 /// Gives CUDA the whole graph.
-[[nodiscard]] UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& graph);
+[[nodiscard]] UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& graph,
+                                        const UpdateOptions& options = {});
 
 } // namespace cudag::detail

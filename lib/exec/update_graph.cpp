@@ -51,7 +51,7 @@ const char* words(UpdateVerdict verdict) {
 }
 
 UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdict verdict,
-                     std::vector<Difference>&& structure, cudaGraphNode_t culprit, const std::string& log) {
+                     std::vector<Difference>&& structure, cudaGraphNode_t culprit, const std::string& more) {
     std::vector<Difference> differences = std::move(structure);
     if (differences.empty())
         differences = diff_nodes(
@@ -71,7 +71,7 @@ UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdic
     };
     if (culprit != nullptr && std::none_of(differences.begin(), differences.end(), is_culprit))
         reason += "; CUDA names " + describe_native(next, culprit);
-    if (!log.empty()) reason += fmt::format("; CUDA's log: {}", log);
+    if (!more.empty()) reason += "; " + more;
     return {verdict, std::move(reason), std::move(differences), true};
 }
 
@@ -88,8 +88,9 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
                                 false};
     std::vector<Difference> structure = diff_structure(exec.source(), next);
     if (structure.empty()) {
-        if (!have_other_clusters(exec.source(), next)) return std::nullopt;
-        return refused(exec, next, UpdateVerdict::attributes_changed, {}, nullptr, {});
+        const std::string kept = kept_silently(exec.source(), next);
+        if (kept.empty()) return std::nullopt;
+        return refused(exec, next, UpdateVerdict::attributes_changed, {}, nullptr, kept);
     }
     const bool kinds = structure.front().kind == DifferenceKind::node_kind;
     return refused(exec, next, kinds ? UpdateVerdict::node_kind_changed : UpdateVerdict::topology_changed,
@@ -98,12 +99,13 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
 
 } // namespace
 
-UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
+UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& basis, const UpdateOptions& options) {
     GraphState& next = *basis;
     const auto lock = next.lock();
     // A graph that was captured is not read for an update that CUDA takes: it costs more than all the rest.
     const bool known = (exec.source().is_read() && next.is_read()) || has_device_updatable(exec.source()) ||
-                       has_device_updatable(next);
+                       has_device_updatable(next) ||
+                       (!options.trust_attributes && may_be_kept_silently(exec.source(), next));
     if (known)
         if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
     exec.complete_source(exec.source(), next);
@@ -121,8 +123,9 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
         if (!classified && !about_the_graph) throw UpdateError(status, failure.text, failure.details);
         if (!known)
             if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
+        const std::string& log = failure.details.log;
         return refused(exec, next, classified ? static_cast<UpdateVerdict>(info.result) : UpdateVerdict::refused, {},
-                       info.errorNode, failure.details.log);
+                       info.errorNode, log.empty() ? log : "CUDA's log: " + log);
     }
     exec.take_all(basis, std::move(shadows), hosts, std::move(host_owners));
     return {UpdateVerdict::updated, {}, {}, false};
@@ -133,7 +136,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
 UpdateReport Exec::update(const Graph& graph, UpdateOptions options) {
     graph.state().require_root("update");
     if (options.match == Match::structure) return detail::update_by_structure(state(), graph.state_);
-    return detail::update_whole(state(), graph.state_);
+    return detail::update_whole(state(), graph.state_, options);
 }
 
 UpdateReport Exec::update_or_instantiate(const Graph& graph, UpdateOptions options) {

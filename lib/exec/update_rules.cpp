@@ -1,6 +1,7 @@
 // What CUDA fixes of a node when its graph is instantiated.
 #include "update_rules.hpp"
 
+#include "cuda/driver.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/diff.hpp"
 #include "graph/names.hpp"
@@ -8,43 +9,65 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <cstdint>
+#include <optional>
+#include <utility>
 #include <variant>
 
 namespace cudag::detail {
 
 namespace {
 
-bool have_other_clusters(const KernelParams& before, const KernelParams& after) {
-    const dim3 old_cluster = cluster_of(before);
-    const dim3 new_cluster = cluster_of(after);
-    return old_cluster.x != new_cluster.x || old_cluster.y != new_cluster.y || old_cluster.z != new_cluster.z;
-}
-
-/// Two reads for each node, where no kernel has a cluster, would be a tenth of an update.
-bool may_have_clusters(const GraphState& graph) noexcept {
-    return graph.special().attributes || graph.special().read;
-}
-
-bool have_other_clusters_here(const GraphState& before, const GraphState& after) {
-    if (!may_have_clusters(before) && !may_have_clusters(after)) return false;
+std::string kept_silently_here(const GraphState& before, const GraphState& after) {
     for (std::uint32_t i = 0; i < before.nodes().size(); ++i) {
         const auto* const* old_kernel = std::get_if<const KernelParams*>(&before.nodes()[i].params);
         const auto* const* new_kernel = std::get_if<const KernelParams*>(&after.nodes()[i].params);
-        if (old_kernel != nullptr && new_kernel != nullptr && have_other_clusters(**old_kernel, **new_kernel))
-            return true;
+        if (old_kernel == nullptr || new_kernel == nullptr) continue;
+        if (std::string kept = kept_silently(**old_kernel, **new_kernel); !kept.empty())
+            return fmt::format("{}: {}", describe_node(before, i), kept);
+    }
+    return {};
+}
+
+bool ask_may_be_kept_silently(cudaGraph_t graph) {
+    for (const cudaGraphNode_t node : nodes_of(graph)) {
+        if (const std::optional<bool> kernel = may_be_kept_silently(node)) {
+            if (*kernel) return true;
+            continue;
+        }
+        cudaGraphNodeType kind{};
+        checked<GraphError>(cudaGraphNodeGetType(node, &kind), "cudaGraphNodeGetType");
+        if (kind == cudaGraphNodeTypeGraph || kind == cudaGraphNodeTypeConditional) return true; // whatever is inside
     }
     return false;
 }
 
+/// Of a captured graph; asked of CUDA once.
+bool may_be_kept_silently(const GraphState& captured) {
+    std::atomic<Answer>& known = captured.special().kept_silently;
+    if (const Answer answer = known.load(std::memory_order_relaxed); answer != Answer::unknown)
+        return answer == Answer::yes;
+    const bool may_be = ask_may_be_kept_silently(captured.native());
+    known.store(may_be ? Answer::yes : Answer::no, std::memory_order_relaxed);
+    return may_be;
+}
+
 } // namespace
 
-bool have_other_clusters(const GraphState& before, const GraphState& after) {
-    bool found = false;
-    for_each_graph_pair(before, after, [&found](const GraphState& a, const GraphState& b) {
-        found = found || have_other_clusters_here(a, b);
+std::string kept_silently(const GraphState& before, const GraphState& after) {
+    std::string kept;
+    if (!may_be_kept_silently(before, after)) return kept;
+    for_each_graph_pair(before, after, [&kept](const GraphState& a, const GraphState& b) {
+        if (kept.empty()) kept = kept_silently_here(a, b);
     });
-    return found;
+    return kept;
+}
+
+bool may_be_kept_silently(const GraphState& before, const GraphState& after) {
+    if (&before == &after) return false;
+    if (!before.is_captured() || !after.is_captured()) return true;
+    return may_be_kept_silently(before) || may_be_kept_silently(after);
 }
 
 bool is_unknown(NodeKind kind, const NodeParams& params) noexcept {

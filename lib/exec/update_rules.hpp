@@ -11,9 +11,11 @@
 
 namespace cudag::detail {
 
-/// Whether kernels of two graphs with the same nodes run in other clusters, which execs keep: CUDA says that it has
-/// updated them, and launches in the old ones (driver 580). Throws GraphError if CUDA does not tell.
-[[nodiscard]] bool have_other_clusters(const GraphState& before, const GraphState& after);
+/// What an exec of `before` would keep of a kernel if it was updated to `after`, which has the same nodes, while CUDA
+/// says that it has updated it, with the node's name; empty if nothing. Throws GraphError if CUDA does not tell.
+[[nodiscard]] std::string kept_silently(const GraphState& before, const GraphState& after);
+/// False if that is known to be nothing: of graphs that were captured quicker than to read them.
+[[nodiscard]] bool may_be_kept_silently(const GraphState& before, const GraphState& after);
 
 /// Whether a node has parameters that cudag does not describe.
 [[nodiscard]] bool is_unknown(NodeKind kind, const NodeParams& params) noexcept;

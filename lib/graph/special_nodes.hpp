@@ -7,6 +7,9 @@ namespace cudag::detail {
 
 class GraphState;
 
+/// To a question that may not have been asked.
+enum class Answer : unsigned char { unknown, no, yes };
+
 /// Which there are in one graph, not in those inside it; told by whoever adds or notices one.
 struct SpecialNodes {
     /// Alloc or free nodes: CUDA deletes no node of the graph then.
@@ -21,6 +24,8 @@ struct SpecialNodes {
     mutable std::atomic<bool> host_tasks = false;
     /// Nodes that kernels may change.
     mutable std::atomic<bool> device_updatable = false;
+    /// Of a captured graph, also inside it: kernels with attributes that execs keep silently.
+    mutable std::atomic<Answer> kept_silently = Answer::unknown;
 };
 
 // Whether one is known in `graph`, or in a graph inside it.

@@ -203,6 +203,13 @@ void compare(const KernelParams& before, const KernelParams& after, Fields& fiel
     }
 }
 
+std::string problem_in_exec(const KernelParams& current, const KernelParams& next) {
+    if (current.function == next.function) [[likely]]
+        return {};
+    const std::string kept = kept_silently(current, next);
+    return kept.empty() ? kept : kept + "; an Exec keeps its own: instantiate the graph";
+}
+
 std::string title(const KernelParams& kernel) {
     const LaunchConfig config = full_config(kernel);
     return fmt::format("{} <<<({}, {}, {}), ({}, {}, {})>>>{}", kernel_name(kernel.function), config.grid.x,

@@ -72,6 +72,8 @@ void copy_trailing(const KernelParams& from, KernelParams& copy, std::byte* plac
 void assign(KernelParams& copy, const KernelParams& from) noexcept;
 
 void compare(const KernelParams& before, const KernelParams& after, Fields& fields);
+/// Why an exec's node cannot have another kernel, or empty.
+[[nodiscard]] std::string problem_in_exec(const KernelParams& current, const KernelParams& next);
 /// "scale <<<(1, 1, 1), (256, 1, 1)>>>", and its attributes.
 [[nodiscard]] std::string title(const KernelParams& kernel);
 

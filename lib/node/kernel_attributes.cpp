@@ -5,6 +5,9 @@
 #include "cuda/handles.hpp"
 #include "launch_check.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 namespace cudag::detail {
@@ -21,6 +24,39 @@ cudaLaunchAttributeValue read(cudaGraphNode_t node, unsigned id) {
     if (status == cudaErrorInvalidValue || status == cudaErrorNotSupported) return {};
     if (status != cudaSuccess) raise_call<GraphError>(status, "cuGraphKernelNodeGetAttribute", {}, Api::driver);
     return value;
+}
+
+LaunchConfig read_kept_attributes(cudaGraphNode_t node) {
+    LaunchConfig config;
+    for (const LaunchAttribute& attribute : launch_attributes())
+        if (attribute.rules.is_kept_silently && cuda_version() >= attribute.rules.since)
+            attribute.read(read(node, attribute.id), config);
+    return config;
+}
+
+bool has_kept_attributes(const LaunchConfig& config) noexcept {
+    return std::ranges::any_of(launch_attributes(), [&](const LaunchAttribute& attribute) {
+        return attribute.rules.is_kept_silently && attribute.is_given(config);
+    });
+}
+
+/// Those that execs keep silently.
+LaunchConfig kept_attributes(const KernelParams& kernel) {
+    return kernel.unread != nullptr ? read_kept_attributes(kernel.unread) : config_of(kernel);
+}
+
+/// A kernel that was compiled with __cluster_dims__ has a cluster without an attribute.
+void complete_cluster(LaunchConfig& config, CUfunction function) {
+    if (is_given(config.cluster) != 0) return;
+    bind_context();
+    const auto required = [&](CUfunction_attribute name) {
+        int blocks = 0;
+        checked_driver<GraphError>(driver().func_get_attribute(&blocks, name, function), "cuFuncGetAttribute");
+        return static_cast<unsigned>(std::max(blocks, 1));
+    };
+    config.cluster = {required(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH),
+                      required(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT),
+                      required(CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH)};
 }
 
 } // namespace
@@ -80,10 +116,34 @@ void complete_config(KernelParams& kernel) {
     kernel.unread = nullptr;
 }
 
-dim3 cluster_of(const KernelParams& kernel) {
-    if (kernel.unread == nullptr) return kernel.attributes != nullptr ? kernel.attributes->cluster : dim3(1, 1, 1);
-    const auto told = read(kernel.unread, cudaLaunchAttributeClusterDimension).clusterDim;
-    return told.x == 0 ? dim3(1, 1, 1) : dim3(told.x, told.y, told.z);
+std::string kept_silently(const KernelParams& before, const KernelParams& after) {
+    const auto is_plain = [](const KernelParams& kernel) {
+        return kernel.unread == nullptr && kernel.attributes == nullptr;
+    };
+    if (before.function == after.function && is_plain(before) && is_plain(after)) return {};
+    LaunchConfig old_config = kept_attributes(before);
+    LaunchConfig new_config = kept_attributes(after);
+    if (before.function == after.function && !has_kept_attributes(old_config) && !has_kept_attributes(new_config))
+        return {};
+    if (before.function != after.function || is_given(old_config.cluster) != is_given(new_config.cluster)) {
+        complete_cluster(old_config, before.function);
+        complete_cluster(new_config, after.function);
+    }
+    for (const LaunchAttribute& attribute : launch_attributes()) {
+        if (!attribute.rules.is_kept_silently) continue;
+        const std::string old_text = attribute.text(old_config);
+        const std::string new_text = attribute.text(new_config);
+        if (old_text != new_text)
+            return fmt::format("{} is {}, the update's is {}", attribute.name, old_text, new_text);
+    }
+    return {};
+}
+
+std::optional<bool> may_be_kept_silently(cudaGraphNode_t node) {
+    CUgraphNodeType kind{};
+    checked_driver<GraphError>(driver().graph_node_get_type(node, &kind), "cuGraphNodeGetType");
+    if (kind != CU_GRAPH_NODE_TYPE_KERNEL) return std::nullopt;
+    return has_kept_attributes(read_kept_attributes(node));
 }
 
 bool is_device_updatable(const KernelParams& kernel) {

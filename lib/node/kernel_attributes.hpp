@@ -8,6 +8,9 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
+#include <optional>
+#include <string>
+
 namespace cudag::detail {
 
 /// What the node of a launch with attributes is added as: without the shared memory that only an attribute allows.
@@ -28,8 +31,12 @@ void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& c
 [[nodiscard]] LaunchConfig full_config(const KernelParams& kernel);
 /// Leaves nothing of the configuration of OwnedParams unread.
 void complete_config(KernelParams& kernel);
-/// The cluster of a launch; asks CUDA about a node that cudag did not make. Throws GraphError.
-[[nodiscard]] dim3 cluster_of(const KernelParams& kernel);
+/// What an exec would keep of `before` if it was updated to `after`, while CUDA says that it has updated it: "cluster
+/// is (2, 1, 1), the update's is (1, 1, 1)"; empty if nothing. Asks CUDA about nodes that cudag did not make. Throws
+/// GraphError.
+[[nodiscard]] std::string kept_silently(const KernelParams& before, const KernelParams& after);
+/// Whether a captured kernel node has an attribute of that kind; nothing if the node is no kernel.
+[[nodiscard]] std::optional<bool> may_be_kept_silently(cudaGraphNode_t node);
 /// Whether kernels may change the node; asks CUDA about a node that cudag did not make. Throws GraphError.
 [[nodiscard]] bool is_device_updatable(const KernelParams& kernel);
 

@@ -209,9 +209,11 @@ constexpr std::array attributes{
                                                          {.largest = 2, .since = 13020}),
     attribute<&LaunchConfig::shared_memory_mode>(18, "shared_memory_mode",
                                                  {.largest = 2, .broken = broken_shared_memory_mode, .since = 13020}),
-    attribute<&LaunchConfig::cluster>(
-        cudaLaunchAttributeClusterDimension, "cluster",
-        {.needs_instantiate = true, .broken = broken_cluster, .code = cudaErrorInvalidClusterSize}),
+    attribute<&LaunchConfig::cluster>(cudaLaunchAttributeClusterDimension, "cluster",
+                                      {.needs_instantiate = true,
+                                       .is_kept_silently = true,
+                                       .broken = broken_cluster,
+                                       .code = cudaErrorInvalidClusterSize}),
     attribute<&LaunchConfig::preferred_cluster>(
         11, "preferred_cluster",
         {.broken = broken_preferred_cluster,
@@ -230,8 +232,9 @@ constexpr std::array attributes{
     attribute<&LaunchConfig::priority>(cudaLaunchAttributePriority, "priority", {.broken = broken_priority}),
     attribute<&LaunchConfig::access_policy>(cudaLaunchAttributeAccessPolicyWindow, "access_policy",
                                             {.broken = broken_policy}),
-    attribute<&LaunchConfig::preferred_shared_memory_carveout>(14, "preferred_shared_memory_carveout",
-                                                               {.largest = 100, .since = 12050}),
+    attribute<&LaunchConfig::preferred_shared_memory_carveout>(
+        14, "preferred_shared_memory_carveout",
+        {.needs_instantiate = true, .is_kept_silently = true, .largest = 100, .since = 12050}),
     attribute<&LaunchConfig::nvlink_util_centric_scheduling>(
         16, "nvlink_util_centric_scheduling", {.needs_instantiate = true, .since = 13000, .is_told = false}),
     attribute<&LaunchConfig::programmatic_stream_serialization>(

@@ -35,10 +35,11 @@ enum class LaunchUse { node, stream };
 
 /// Why not every configuration may have an attribute.
 struct AttributeRules {
-    /// Whether an update of an instantiated graph cannot change it: CUDA refuses, or says that it has (driver 580, of
-    /// the cluster), and launches as before.
+    /// Whether an update of an instantiated graph cannot change it: CUDA refuses, or says that it has, and launches as
+    /// before (driver 580).
     bool needs_instantiate = false;
-    unsigned largest = 0; ///< the largest number that CUDA takes; 0 where that is no question
+    bool is_kept_silently = false; ///< whether it is the latter, which has to be noticed before CUDA is asked
+    unsigned largest = 0;          ///< the largest number that CUDA takes; 0 where that is no question
     /// What else is wrong with the value; null if nothing can be. `symbol` is the kernel, or null if unknown.
     std::string (*broken)(const LaunchConfig& config, const void* symbol) = nullptr;
     cudaError_t code = cudaErrorInvalidValue; ///< CUDA's for what is broken

@@ -119,19 +119,6 @@ class CapturedRecords : public Unread {
 
 } // namespace
 
-std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
-    std::vector<cudaGraphNode_t> nodes(64); // enough for most: then CUDA is asked once
-    std::size_t count = nodes.size();
-    checked_driver<GraphError>(driver().graph_get_nodes(graph, nodes.data(), &count), "cuGraphGetNodes");
-    if (count == nodes.size()) {
-        checked_driver<GraphError>(driver().graph_get_nodes(graph, nullptr, &count), "cuGraphGetNodes");
-        nodes.resize(count);
-        checked_driver<GraphError>(driver().graph_get_nodes(graph, nodes.data(), &count), "cuGraphGetNodes");
-    }
-    nodes.resize(count);
-    return nodes;
-}
-
 std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraphNode_t>&& natives, std::uint32_t first,
                                         const CaptureNames& names) {
     const auto known = static_cast<std::uint32_t>(graph.nodes().size());

@@ -13,9 +13,6 @@
 
 namespace cudag::detail {
 
-/// All nodes of CUDA's graph, in CUDA's order. Throws GraphError.
-[[nodiscard]] std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph);
-
 /// Describes the nodes that a capture has added to CUDA's graph, `natives` in CUDA's order, of which the first one is
 /// number `first` there, and appends them to `graph`, with the edges that lead to them, which count as written; returns
 /// these edges. `names` counts as CUDA does. Throws GraphError if CUDA cannot describe a node, and then changes nothing

@@ -94,6 +94,34 @@ TEST_CASE("a captured cuBLAS chain replays with changed inputs as it runs eagerl
     }
 }
 
+TEST_CASE("a captured cuBLAS chain runs on other buffers that it is bound to as it does eagerly", "[libraries][bind]") {
+    const Chain chain;
+    chain.set(1);
+    const Graph graph = capture(chain.stream, [&](StreamCapture& c) {
+        c.retain(chain.workspace);
+        chain.enqueue();
+    });
+    const auto a = graph.parameter(chain.a, {.in_objects = true});
+    const auto b = graph.parameter(chain.b, {.in_objects = true});
+    const auto abb = graph.parameter(chain.abb, {.in_objects = true});
+    Exec exec = graph.instantiate();
+    const std::vector<float> untouched(cells, -1);
+    for (const unsigned seed : {20U, 300U}) {
+        chain.set(seed);
+        const std::vector<float> expected = chain.eager();
+        const DeviceBuffer<float> other_a(cells), other_b(cells), other_abb(cells);
+        write(other_a, read(chain.a));
+        write(other_b, read(chain.b));
+        chain.set(1);
+        write(chain.abb, untouched);
+        CHECK(exec.bind({{a, other_a}, {b, other_b}, {abb, other_abb}}) >= 2);
+        exec.launch(chain.stream);
+        chain.stream.synchronize();
+        CHECK(read(other_abb) == expected);
+        CHECK(read(chain.abb) == untouched);
+    }
+}
+
 TEST_CASE("kernels of cuBLAS are opaque but have their label, function name and grid", "[libraries]") {
     const Chain chain;
     const Graph graph = capture(chain.stream, [&](StreamCapture& c) { c.step("gemms", [&] { chain.enqueue(); }); });

@@ -59,3 +59,30 @@ TEST_CASE("a captured cuFFT plan replays with changed inputs as it runs eagerly"
         CHECK(read(transform.spectrum) == expected);
     }
 }
+
+TEST_CASE("a captured cuFFT plan runs on other buffers that it is bound to", "[libraries][bind]") {
+    const Stream stream;
+    const Transform transform(stream);
+    transform.enqueue();
+    stream.synchronize();
+    const cudag::Graph graph = capture(stream, [&](cudaStream_t) { transform.enqueue(); });
+    const auto signal = graph.parameter(transform.signal, {.in_objects = true});
+    const auto spectrum = graph.parameter(transform.spectrum, {.in_objects = true});
+    Exec exec = graph.instantiate();
+    const std::vector<float> untouched(transform.spectrum.size(), -1);
+    for (const unsigned seed : {20U, 300U}) {
+        const DeviceBuffer<float> other_signal(transform.signal.size()), other_spectrum(transform.spectrum.size());
+        write(transform.signal, numbers(transform.signal.size(), seed));
+        write(other_signal, numbers(transform.signal.size(), seed));
+        transform.enqueue();
+        stream.synchronize();
+        const std::vector<float> expected = read(transform.spectrum);
+        write(transform.signal, untouched);
+        write(transform.spectrum, untouched);
+        CHECK(exec.bind({{signal, other_signal}, {spectrum, other_spectrum}}) >= 2);
+        exec.launch(stream);
+        stream.synchronize();
+        CHECK(read(other_spectrum) == expected);
+        CHECK(read(transform.spectrum) == untouched);
+    }
+}

@@ -123,7 +123,8 @@ TEST_CASE("an update of a child to another cluster is refused", "[exec][child][a
     const cudag::ChildNode child = b.child(inner.graph).label("layers");
     cudag::Exec exec = std::move(b).build().instantiate();
     const auto error = refused<UpdateError>([&] { exec.update(child, next.graph); });
-    CHECK_THAT(error.what(), ContainsSubstring("\"layers\"") && ContainsSubstring("another cluster"));
+    CHECK_THAT(error.what(),
+               ContainsSubstring("\"layers\"") && ContainsSubstring("cluster is (2, 1, 1), the update's is (4, 1, 1)"));
     exec.update(child, same.graph);
     run(exec, cudag::Stream());
     CHECK(read(same.count).at(0) == 256);
@@ -171,6 +172,99 @@ TEST_CASE("a captured graph that has been read is not updated to another cluster
     cudag::Exec exec = before.instantiate();
     CHECK(exec.update(after).verdict() == cudag::UpdateVerdict::attributes_changed);
     CHECK(exec.update(captured(2)).updated());
+}
+
+namespace {
+
+/// A kernel on its way through a stream, captured, which nobody has asked for.
+cudag::Graph captured(const LaunchConfig& config) {
+    return cudag::capture(cudag::Stream(), [&](cudag::StreamCapture& c) {
+        c.step("kernel", [&](cudaStream_t s) { cudag::launch(s, config, nothing); });
+    });
+}
+
+/// Adds a clone of `graph` to what is captured in a stream, as some libraries do.
+void add_child(cudaStream_t stream, cudaGraph_t graph) {
+    auto status = cudaStreamCaptureStatusNone;
+    cudaGraph_t captured = nullptr;
+#if CUDART_VERSION >= 13000
+    cudag::check(cudaStreamGetCaptureInfo(stream, &status, nullptr, &captured, nullptr, nullptr, nullptr));
+#else
+    cudag::check(cudaStreamGetCaptureInfo_v2(stream, &status, nullptr, &captured, nullptr, nullptr));
+#endif
+    cudaGraphNode_t child = nullptr;
+    cudag::check(cudaGraphAddChildGraphNode(&child, captured, nullptr, 0, graph));
+}
+
+} // namespace
+
+TEST_CASE("a captured graph that nobody has read is not updated to another cluster", "[capture][attributes]") {
+    const auto refusal = [](unsigned before, unsigned after) {
+        const cudag::Graph graph = captured({.grid = 8, .cluster = before});
+        cudag::Exec exec = graph.instantiate();
+        const cudag::UpdateReport report = exec.update(captured({.grid = 8, .cluster = after}));
+        CHECK(report.verdict() == cudag::UpdateVerdict::attributes_changed);
+        CHECK(report.needs_instantiate());
+        REQUIRE(!report.differences().empty());
+        CHECK(report.differences().front().field == "cluster");
+        CHECK(exec.update(captured({.grid = 4, .cluster = before})).updated());
+        return report.to_string();
+    };
+    CHECK_THAT(refusal(2, 1),
+               ContainsSubstring("\"kernel\"") && ContainsSubstring("cluster is (2, 1, 1), the update's is (1, 1, 1)"));
+    CHECK_THAT(refusal(1, 2), ContainsSubstring("cluster is (1, 1, 1), the update's is (2, 1, 1)"));
+    CHECK_THAT(refusal(2, 4), ContainsSubstring("cluster is (2, 1, 1), the update's is (4, 1, 1)"));
+}
+
+TEST_CASE("a captured graph keeps its clusters through many updates", "[capture][attributes]") {
+    const cudag::Graph first = captured({.grid = 8, .cluster = 2});
+    const cudag::Graph second = captured({.grid = 8, .cluster = 2});
+    const cudag::Graph other = captured({.grid = 8});
+    cudag::Exec exec = first.instantiate();
+    for (int i = 0; i < 3; ++i) {
+        CHECK(exec.update(second).updated());
+        CHECK(exec.update(other).verdict() == cudag::UpdateVerdict::attributes_changed);
+        CHECK(exec.update(first).updated());
+    }
+}
+
+TEST_CASE("clusters of captured kernels are not compared where the caller knows them", "[capture][attributes]") {
+    const cudag::Graph graph = captured({.grid = 8, .cluster = 2});
+    cudag::Exec exec = graph.instantiate();
+    CHECK(exec.update(captured({.grid = 8}), {.trust_attributes = true}).updated()); // CUDA says so, and keeps them
+}
+
+TEST_CASE("an update to another shared-memory carveout is refused", "[exec][attributes]") {
+    if (older_than(12050)) return;
+    const auto built = [](const LaunchConfig& config) {
+        cudag::GraphBuilder b;
+        b.kernel(config, nothing).label("kernel");
+        return std::move(b).build();
+    };
+    for (const bool captures : {false, true}) {
+        const auto make = [&](const LaunchConfig& config) { return captures ? captured(config) : built(config); };
+        CAPTURE(captures);
+        const cudag::Graph half = make({.preferred_shared_memory_carveout = 50});
+        cudag::Exec exec = half.instantiate();
+        const cudag::Graph none = make({});
+        CHECK_THAT(exec.update(none).to_string(),
+                   ContainsSubstring("preferred_shared_memory_carveout is 50, the update's is default"));
+        CHECK_FALSE(exec.update(make({.preferred_shared_memory_carveout = 100})).updated());
+        CHECK(exec.update(make({.preferred_shared_memory_carveout = 50})).updated());
+        cudag::Exec plain = none.instantiate();
+        CHECK(plain.update(half).verdict() == cudag::UpdateVerdict::attributes_changed);
+    }
+}
+
+TEST_CASE("an update by a captured graph with a child of another cluster is refused", "[capture][attributes]") {
+    const auto with_child = [](unsigned cluster) {
+        const cudag::Graph inner = captured({.grid = 8, .cluster = cluster});
+        return cudag::capture(cudag::Stream(), [&](cudaStream_t s) { add_child(s, inner.native()); });
+    };
+    const cudag::Graph graph = with_child(2);
+    cudag::Exec exec = graph.instantiate();
+    CHECK(exec.update(with_child(4)).verdict() == cudag::UpdateVerdict::attributes_changed);
+    CHECK(exec.update(with_child(2)).updated());
 }
 
 TEST_CASE("diff names the attributes in which kernel nodes differ", "[graph][attributes]") {

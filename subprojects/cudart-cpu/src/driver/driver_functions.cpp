@@ -75,6 +75,26 @@ CUresult func_get_name(const char** name, CUfunction function) {
     });
 }
 
+CUresult func_get_attribute(int* value, CUfunction_attribute attribute, CUfunction function) {
+    return answer("cuFuncGetAttribute", [&] {
+        require_pointer(value, "pi");
+        static_cast<void>(kernel_of(function));
+        switch (attribute) {
+        case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
+            *value = static_cast<int>(max_threads_per_block);
+            return;
+        case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: // kernels that are C++ have no __cluster_dims__
+        case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
+        case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
+            *value = 0;
+            return;
+        default:
+            fail(cudaErrorInvalidValue,
+                 text("function attribute ", static_cast<int>(attribute), " cannot be read on cudart-cpu"));
+        }
+    });
+}
+
 CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size) {
     return answer("cuFuncGetParamInfo", [&] {
         const KernelEntry& kernel = kernel_of(function);

@@ -251,7 +251,8 @@ TEST_CASE("a memory synchronisation domain and a carveout that cannot be are ref
     REQUIRE(get(node, cudaLaunchAttributePreferredSharedMemoryCarveout).sharedMemCarveout == 100);
 }
 
-TEST_CASE("a whole update may change the cluster", "[exec][attributes]") {
+// A GPU then runs the kernel in the clusters that it had.
+TEST_CASE("a whole update to another cluster succeeds", "[exec][attributes]") {
     Stream stream;
     DeviceInts data(1);
     data.write({0});
