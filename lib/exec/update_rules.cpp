@@ -9,9 +9,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <optional>
+#include <unordered_set>
 #include <utility>
 #include <variant>
 
@@ -30,9 +32,10 @@ std::string kept_silently_here(const GraphState& before, const GraphState& after
     return {};
 }
 
-bool ask_may_be_kept_silently(cudaGraph_t graph) {
+/// Of a graph that was captured: quicker than to read it.
+bool may_be_kept_silently(cudaGraph_t graph) {
     for (const cudaGraphNode_t node : nodes_of(graph)) {
-        if (const std::optional<bool> kernel = may_be_kept_silently(node)) {
+        if (const std::optional<bool> kernel = may_keep_attributes(node)) {
             if (*kernel) return true;
             continue;
         }
@@ -43,12 +46,23 @@ bool ask_may_be_kept_silently(cudaGraph_t graph) {
     return false;
 }
 
-/// Of a captured graph; asked of CUDA once.
-bool may_be_kept_silently(const GraphState& captured) {
-    std::atomic<Answer>& known = captured.special().kept_silently;
+/// Of a graph with records, and those inside it.
+bool may_be_kept_silently(const GraphState& graph, std::unordered_set<CUfunction>& plain) {
+    const auto is_one = [&plain](const NodeRecord& record) {
+        const auto* const* kernel = std::get_if<const KernelParams*>(&record.params);
+        return kernel != nullptr && may_keep_attributes(**kernel, plain);
+    };
+    return std::ranges::any_of(graph.nodes(), is_one) ||
+           std::ranges::any_of(graph.nested(), [&](const auto& inner) { return may_be_kept_silently(*inner, plain); });
+}
+
+/// Asked once: neither functions nor attributes of nodes change.
+bool may_be_kept_silently(const GraphState& graph) {
+    std::atomic<Answer>& known = graph.special().kept_silently;
     if (const Answer answer = known.load(std::memory_order_relaxed); answer != Answer::unknown)
         return answer == Answer::yes;
-    const bool may_be = ask_may_be_kept_silently(captured.native());
+    std::unordered_set<CUfunction> plain;
+    const bool may_be = graph.is_read() ? may_be_kept_silently(graph, plain) : may_be_kept_silently(graph.native());
     known.store(may_be ? Answer::yes : Answer::no, std::memory_order_relaxed);
     return may_be;
 }
@@ -66,7 +80,6 @@ std::string kept_silently(const GraphState& before, const GraphState& after) {
 
 bool may_be_kept_silently(const GraphState& before, const GraphState& after) {
     if (&before == &after) return false;
-    if (!before.is_captured() || !after.is_captured()) return true;
     return may_be_kept_silently(before) || may_be_kept_silently(after);
 }
 

@@ -14,7 +14,7 @@ namespace cudag::detail {
 /// What an exec of `before` would keep of a kernel if it was updated to `after`, which has the same nodes, while CUDA
 /// says that it has updated it, with the node's name; empty if nothing. Throws GraphError if CUDA does not tell.
 [[nodiscard]] std::string kept_silently(const GraphState& before, const GraphState& after);
-/// False if that is known to be nothing: of graphs that were captured quicker than to read them.
+/// Whether it may be something: quicker, and asked of CUDA once for each graph, of captured ones without reading them.
 [[nodiscard]] bool may_be_kept_silently(const GraphState& before, const GraphState& after);
 
 /// Whether a node has parameters that cudag does not describe.

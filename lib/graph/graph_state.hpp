@@ -97,7 +97,6 @@ class GraphState : public GraphIdentity, public GraphTree {
     }
     void read_all() const; ///< also in the graphs inside this one
     [[nodiscard]] bool has_known_nodes() const noexcept { return !unread_ || !unread_->nodes(); }
-    [[nodiscard]] bool is_captured() const noexcept { return unread_ != nullptr; }
     [[nodiscard]] bool is_read() const noexcept { return !unread_ || (!unread_->nodes() && !unread_->edges()); }
 
     /// The lock of the root. Not recursive: no other function of this class takes it.

@@ -24,7 +24,7 @@ struct SpecialNodes {
     mutable std::atomic<bool> host_tasks = false;
     /// Nodes that kernels may change.
     mutable std::atomic<bool> device_updatable = false;
-    /// Of a captured graph, also inside it: kernels with attributes that execs keep silently.
+    /// Kernels with attributes that execs keep silently, also inside the graph.
     mutable std::atomic<Answer> kept_silently = Answer::unknown;
 };
 

@@ -139,7 +139,17 @@ std::string kept_silently(const KernelParams& before, const KernelParams& after)
     return {};
 }
 
-std::optional<bool> may_be_kept_silently(cudaGraphNode_t node) {
+bool may_keep_attributes(const KernelParams& kernel, std::unordered_set<CUfunction>& plain) {
+    LaunchConfig config = kept_attributes(kernel);
+    if (has_kept_attributes(config)) return true;
+    if (plain.contains(kernel.function)) return false;
+    complete_cluster(config, kernel.function);
+    if (is_given(config.cluster) != 0) return true;
+    plain.insert(kernel.function);
+    return false;
+}
+
+std::optional<bool> may_keep_attributes(cudaGraphNode_t node) {
     CUgraphNodeType kind{};
     checked_driver<GraphError>(driver().graph_node_get_type(node, &kind), "cuGraphNodeGetType");
     if (kind != CU_GRAPH_NODE_TYPE_KERNEL) return std::nullopt;

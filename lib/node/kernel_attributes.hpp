@@ -10,6 +10,7 @@
 
 #include <optional>
 #include <string>
+#include <unordered_set>
 
 namespace cudag::detail {
 
@@ -35,8 +36,10 @@ void complete_config(KernelParams& kernel);
 /// is (2, 1, 1), the update's is (1, 1, 1)"; empty if nothing. Asks CUDA about nodes that cudag did not make. Throws
 /// GraphError.
 [[nodiscard]] std::string kept_silently(const KernelParams& before, const KernelParams& after);
-/// Whether a captured kernel node has an attribute of that kind; nothing if the node is no kernel.
-[[nodiscard]] std::optional<bool> may_be_kept_silently(cudaGraphNode_t node);
+/// Whether there may be something of that kind. `plain`: functions of which it is known that there is not, which grows.
+[[nodiscard]] bool may_keep_attributes(const KernelParams& kernel, std::unordered_set<CUfunction>& plain);
+/// The same of a captured node, of which CUDA's attributes tell all; nothing if the node is no kernel.
+[[nodiscard]] std::optional<bool> may_keep_attributes(cudaGraphNode_t node);
 /// Whether kernels may change the node; asks CUDA about a node that cudag did not make. Throws GraphError.
 [[nodiscard]] bool is_device_updatable(const KernelParams& kernel);
 
