@@ -1,5 +1,6 @@
 // GraphBuilder: conditionals, whose bodies are written by functions.
 #include <cudag/builder.hpp>
+#include <cudag/device_scalar.hpp>
 
 #include "new_conditional.hpp"
 
@@ -19,6 +20,29 @@ Node GraphBuilder::add_conditional(detail::ConditionalKind kind, const Condition
         node.close_body();
     }
     return node.keep();
+}
+
+Node GraphBuilder::add_repeat(unsigned times, const detail::GraphBody& body, const SourceLocation& location) {
+    const Function& count = detail::count_turns_function(location);
+    static_cast<void>(graph());
+    const std::shared_ptr<detail::GraphState> owner = state_; // the body may move this builder, or destroy it
+    const detail::BuilderGraph current = state();
+    const DeviceScalar<unsigned> turns(0U, location);
+    detail::Conditions& conditions = owner->root().conditions();
+    const std::size_t conditions_before = conditions.count();
+    const Condition more = detail::make_condition(current, times == 0 ? 0U : 1U, location);
+    auto counted = [&](GraphBuilder& inside) {
+        inside.add_typed<Condition, unsigned*, unsigned>({}, location, count, more, turns, times)
+            .label("count of turns");
+        body(inside);
+    };
+    const detail::GraphBody bodies[] = {counted};
+    try {
+        return add_conditional(detail::ConditionalKind::while_, more, bodies, 1, location);
+    } catch (...) {
+        if (!owner->construction().destroyed_by) conditions.abandon_from(conditions_before);
+        throw;
+    }
 }
 
 } // namespace cudag

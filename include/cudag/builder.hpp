@@ -7,6 +7,7 @@
 #include <cudag/condition.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/builder_graph.hpp>
+#include <cudag/detail/condition_kernels.hpp>
 #include <cudag/detail/event_operand.hpp>
 #include <cudag/detail/given_arguments.hpp>
 #include <cudag/detail/graph_body.hpp>
@@ -21,6 +22,7 @@
 #include <cudag/node.hpp>
 #include <cudag/span.hpp>
 
+#include <concepts>
 #include <cstddef>
 #include <functional>
 #include <initializer_list>
@@ -394,8 +396,37 @@ class CUDAG_EXPORT GraphBuilder {
     WhileNode
     while_(const Condition& condition, // cudag: while_(condition, body), with a Condition of builder.condition()
            detail::GraphBody body, SourceLocation location = SourceLocation::current()) {
-        detail::know_kernel_of_loops();
+        detail::know_condition_kernels();
         return {detail::Passkey(), add_conditional(detail::ConditionalKind::while_, condition, &body, 1, location)};
+    }
+
+    /// Adds a node that runs the nodes that `body` adds `times` times in each launch, one after the other. One kernel
+    /// node more in the body counts them, labelled "count of turns". Needs CUDA 12.8. Throws GraphError if `times` is
+    /// negative or 2^32 or more, and where `while_` does.
+    template <std::integral N>
+    WhileNode repeat( // cudag: repeat(times, body) takes a number; while_(condition, body) lets kernels decide
+        N times, detail::GraphBody body, SourceLocation location = SourceLocation::current()) {
+        detail::know_condition_kernels();
+        return {detail::Passkey(), add_repeat(detail::turn_count(times, location), body, location)};
+    }
+
+    /// Adds a kernel node that sets `condition` to `value`, as that is in device memory when the node runs: the one
+    /// unsigned or int of a DeviceScalar, DeviceBuffer, BufferParam or PinnedBuffer, which is kept, or of a DeviceSpan.
+    /// More conditions, up to four in all, each with its value after it, are set by the same node. It counts as a
+    /// kernel of yours that takes the conditions: it must run before the conditional node or inside it, and a loop may
+    /// end by it. Updates take the same arguments: `exec.update(node, arg<1>(other))`. The first call in a process
+    /// loads the kernel, some 60 ms; this needs CUDA 12.8. Throws GraphError if a value is not one number, and where
+    /// `kernel` does.
+    template <class... A>
+    auto set( // cudag: set(condition, value), with a Condition of builder.condition()
+        detail::Located<Condition> condition, const A&... values) {
+        if constexpr (detail::require_condition_pairs<Condition, A...>()) {
+            (detail::require_one_value(values, condition.location), ...);
+            detail::know_condition_kernels();
+            const Function& function = detail::set_conditions_function((1 + sizeof...(A)) / 2, condition.location);
+            return add_typed<Condition, typename detail::SetParameter<A>::type...>({}, condition.location, function,
+                                                                                   condition.value, values...);
+        }
     }
 
     /// Adds a node that runs the body whose number `condition` is when the node starts, and none if there is no such
@@ -511,6 +542,7 @@ class CUDAG_EXPORT GraphBuilder {
 
     void keep(std::vector<std::shared_ptr<const void>>&& owners);
 
+    Node add_repeat(unsigned times, const detail::GraphBody& body, const SourceLocation& location);
     Node add_conditional(detail::ConditionalKind kind, const Condition& condition, const detail::GraphBody* bodies,
                          std::size_t count, const SourceLocation& location);
 

@@ -165,3 +165,26 @@ void wait_temporary_semaphore(cudag::GraphBuilder& b, cudag::ExternalSemaphore& 
     b.wait(cudag::SemaphoreWait{semaphore, 1});
 #endif
 }
+
+// What a condition is set to that is no number in device memory, or is not given.
+void condition_values(cudag::GraphBuilder& b, const cudag::Condition& c, const cudag::DeviceBuffer<int>& value,
+                      const cudag::DeviceBuffer<float>& real) {
+    static_cast<void>(value), static_cast<void>(real);
+#if CUDAG_MISTAKE == 33 // expect-error: cudag: set(condition, value, ...) takes up to four conditions
+    b.set(c, 1);
+#elif CUDAG_MISTAKE == 34 // expect-error: cudag: set(condition, value, ...) takes up to four conditions
+    b.set(c, real);
+#elif CUDAG_MISTAKE == 35 // expect-error: cudag: set(condition, value, ...) takes up to four conditions
+    b.set(c, value, value);
+#elif CUDAG_MISTAKE == 36 // expect-error: cudag: set(condition, value, ...) takes up to four conditions
+    b.set(c, value, c, value, c, value, c, value, c, value);
+#elif CUDAG_MISTAKE == 37 // expect-error: cudag: set(condition, value), with a Condition of builder.condition()
+    b.set(value, c);
+#elif CUDAG_MISTAKE == 38 // expect-error: cudag: a body is a function that takes a GraphBuilder& and returns
+    b.repeat(3, [] {});
+#elif CUDAG_MISTAKE == 39 // expect-error: cudag: repeat(times, body) takes a number
+    b.repeat([](cudag::GraphBuilder&) {}, 3);
+#else
+    b.set(c, value);
+#endif
+}

@@ -11,13 +11,6 @@
 #include <optional>
 #include <type_traits>
 
-#ifdef CUDART_CPU
-#include <cudart_cpu/kernel.hpp>
-
-extern "C" __attribute__((visibility("default"))) void cudaGraphSetConditional(cudaGraphConditionalHandle handle,
-                                                                               unsigned int value);
-#endif
-
 namespace cudag {
 class GraphBuilder;
 }
@@ -66,13 +59,5 @@ class GraphBody {
 
 /// Without an initial value, the condition starts undefined.
 CUDAG_EXPORT Condition make_condition(GraphState& graph, std::optional<unsigned> initial, const SourceLocation& where);
-
-/// cudag has a kernel of its own for loops, as PTX text; the CPU runtime cannot compile that.
-inline void know_kernel_of_loops() {
-#ifdef CUDART_CPU
-    using Set = void (*)(cudaGraphConditionalHandle, unsigned);
-    cudart_cpu::register_library_kernel("cudag_set_condition", Set(cudaGraphSetConditional));
-#endif
-}
 
 } // namespace cudag::detail

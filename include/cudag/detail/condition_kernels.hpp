@@ -1,0 +1,113 @@
+// Kernels of cudag's own that set conditions.
+#pragma once
+
+#include <cudag/condition.hpp>
+#include <cudag/config.hpp>
+#include <cudag/detail/passkey.hpp>
+#include <cudag/function.hpp>
+#include <cudag/source_location.hpp>
+
+#include <concepts>
+#include <cstddef>
+#include <type_traits>
+#include <utility>
+
+#ifdef CUDART_CPU
+#include <cudart_cpu/kernel.hpp>
+
+extern "C" __attribute__((visibility("default"))) void cudaGraphSetConditional(cudaGraphConditionalHandle handle,
+                                                                               unsigned int value);
+#endif
+
+namespace cudag::detail {
+
+/// What conditions are set to: one number in device memory, in a DeviceScalar, a DeviceBuffer, a span.
+template <class M>
+concept ConditionValue = requires(const M& memory) {
+    { *memory.data() } -> std::convertible_to<unsigned>;
+    { memory.size() } -> std::convertible_to<std::size_t>;
+    requires std::same_as<std::remove_cvref_t<decltype(*memory.data())>, unsigned> ||
+                 std::same_as<std::remove_cvref_t<decltype(*memory.data())>, int>;
+};
+
+/// How a kernel takes what `GraphBuilder::set` was given.
+template <class A>
+struct SetParameter {
+    using type = const std::remove_cvref_t<decltype(*std::declval<const A&>().data())>*;
+};
+template <>
+struct SetParameter<Condition> {
+    using type = Condition;
+};
+
+inline constexpr std::size_t most_conditions = 4; ///< that one node sets
+
+/// Whether the types are conditions, each with its value after it.
+template <class... A>
+struct IsConditionPairs : std::bool_constant<sizeof...(A) == 0> {};
+template <class V, class... A>
+struct IsConditionPairs<Condition, V, A...> : std::bool_constant<ConditionValue<V> && IsConditionPairs<A...>::value> {};
+
+template <class... A>
+constexpr bool require_condition_pairs() {
+    constexpr bool are_pairs = IsConditionPairs<A...>::value && sizeof...(A) <= 2 * most_conditions;
+    static_assert(are_pairs,
+                  "cudag: set(condition, value, ...) takes up to four conditions, each with its value after it: a "
+                  "DeviceScalar, DeviceBuffer or DeviceSpan of one unsigned or int");
+    return are_pairs;
+}
+
+/// `__global__ void (Condition, const unsigned*, ...)`, for so many conditions. Throws GraphError before CUDA 12.8.
+[[nodiscard]] CUDAG_EXPORT const Function& set_conditions_function(std::size_t count, const SourceLocation& where);
+/// `__global__ void (Condition, unsigned* turns, unsigned times)`: counts turns, sets the condition to whether there
+/// are more, and begins anew after the last. Throws GraphError before CUDA 12.8.
+[[nodiscard]] CUDAG_EXPORT const Function& count_turns_function(const SourceLocation& where);
+
+[[noreturn]] CUDAG_EXPORT void refuse_turns(bool is_negative, const SourceLocation& where);
+/// Throws GraphError unless it is a number of turns.
+template <std::integral N>
+[[nodiscard]] unsigned turn_count(N times, const SourceLocation& where) {
+    if (!std::in_range<unsigned>(+times)) refuse_turns(times < N(), where);
+    return static_cast<unsigned>(times);
+}
+
+/// Throws GraphError unless a condition's value is one number.
+CUDAG_EXPORT void require_one(std::size_t count, const SourceLocation& where);
+template <class A>
+void require_one_value(const A& argument, const SourceLocation& where) {
+    if constexpr (!std::same_as<A, Condition>) require_one(argument.size(), where);
+}
+
+#ifdef CUDART_CPU
+/// The kernels, of which cudag has PTX text only, for the CPU runtime.
+struct ConditionKernels {
+    using C = Condition;
+    using V = const unsigned*;
+
+    static void set_handle(cudaGraphConditionalHandle handle, unsigned value) {
+        cudaGraphSetConditional(handle, value);
+    }
+    static void count(C more, unsigned* turns, unsigned times) {
+        *turns = *turns + 1 < times ? *turns + 1 : 0;
+        set_handle(more.native(), *turns != 0 ? 1U : 0U);
+    }
+    static void set1(C a, V x) { set_handle(a.native(), *x); }
+    static void set2(C a, V x, C b, V y) { set1(a, x), set1(b, y); }
+    static void set3(C a, V x, C b, V y, C c, V z) { set2(a, x, b, y), set1(c, z); }
+    static void set4(C a, V x, C b, V y, C c, V z, C d, V w) { set3(a, x, b, y, c, z), set1(d, w); }
+};
+#endif
+
+/// Has the CPU runtime know them.
+inline void know_condition_kernels() {
+#ifdef CUDART_CPU
+    cudart_cpu::register_library_kernel("cudag_set_condition", ConditionKernels::set_handle);
+    cudart_cpu::register_library_kernel("cudag_count_turns", ConditionKernels::count);
+    cudart_cpu::register_library_kernel("cudag_set_conditions_1", ConditionKernels::set1);
+    cudart_cpu::register_library_kernel("cudag_set_conditions_2", ConditionKernels::set2);
+    cudart_cpu::register_library_kernel("cudag_set_conditions_3", ConditionKernels::set3);
+    cudart_cpu::register_library_kernel("cudag_set_conditions_4", ConditionKernels::set4);
+#endif
+}
+
+} // namespace cudag::detail
