@@ -3,6 +3,7 @@
 
 #include <cudag/capture_mode.hpp>
 #include <cudag/config.hpp>
+#include <cudag/detail/event_operand.hpp>
 #include <cudag/detail/owner_argument.hpp>
 #include <cudag/detail/passkey.hpp>
 #include <cudag/graph.hpp>
@@ -120,6 +121,26 @@ class CUDAG_EXPORT StreamCapture {
     void join(StreamRef other, // cudag: join(stream) takes the other stream
               SourceLocation location = SourceLocation::current());
 
+    /// Records a node that marks `event` anew in each launch, for other streams, graphs and the host: an Event or
+    /// `cudaEvent_t`, which must outlive every launch, or a shared_ptr to an Event, which is kept. (An event that is
+    /// recorded by its own `record` orders the streams of this capture, and no launch marks it.) Throws CaptureError if
+    /// the event is null or was moved from, or if the capture is broken.
+    template <class E>
+    void record( // cudag: record(event) marks an event
+        E&& event, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_event<E, detail::EventUse::record>())
+            add_event(detail::EventUse::record, event, location);
+    }
+
+    /// Records a node that waits, in each launch, for the work outside this graph that `event`, given as to `record`,
+    /// marks by then; if it marks none, for nothing. Throws as `record` does.
+    template <class E>
+    void wait( // cudag: wait(event) waits for an event
+        E&& event, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_event<E, detail::EventUse::wait>())
+            add_event(detail::EventUse::wait, event, location);
+    }
+
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs and
     /// their launches in flight. Dropped with the capture if that fails. Throws CaptureError after `finish`.
     template <detail::OwnerArgument... O>
@@ -154,6 +175,14 @@ class CUDAG_EXPORT StreamCapture {
     };
 
     void keep(std::shared_ptr<const void> owner);
+
+    template <class E>
+    void add_event(detail::EventUse use, const E& event, const SourceLocation& location) {
+        detail::Owners owners;
+        const cudaEvent_t native = detail::to_event(event, owners);
+        add_event(use, native, std::move(owners), location);
+    }
+    void add_event(detail::EventUse use, cudaEvent_t event, detail::Owners&& owners, const SourceLocation& location);
 
     std::unique_ptr<detail::CaptureState> state_;
 };

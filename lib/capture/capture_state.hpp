@@ -66,6 +66,8 @@ class CaptureState {
     void require_nodes(std::size_t count);
     /// Whether that has thrown.
     [[nodiscard]] bool recorded_nothing() const noexcept { return recorded_nothing_; }
+    /// Throws CaptureError, about `call`, unless the capture stands.
+    void require_active(const CaptureCall& call) const;
     /// Throws CaptureError unless the capture is yet to be ended by its owner.
     void require_unfinished(const CaptureCall& call) const;
 
@@ -110,8 +112,6 @@ class CaptureState {
 
     /// Whether somebody else has ended the capture, as far as can be told.
     [[nodiscard]] bool is_gone() const noexcept;
-    /// Throws CaptureError, about `call`, unless the capture stands.
-    void require_active(const CaptureCall& call) const;
     /// What broke the capture. Takes the last error.
     [[nodiscard]] CaptureError broken(const CaptureCall& call) const;
     /// What `after` records from now on comes after what `before` has recorded.

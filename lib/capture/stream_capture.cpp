@@ -11,7 +11,9 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
+#include <vector>
 
 namespace cudag {
 
@@ -57,6 +59,23 @@ void StreamCapture::fork(StreamRef other, SourceLocation location) {
 
 void StreamCapture::join(StreamRef other, SourceLocation location) {
     state_->join(other.get(), location);
+}
+
+void StreamCapture::add_event(detail::EventUse use, cudaEvent_t event, detail::Owners&& owners,
+                              const SourceLocation& location) {
+    const bool records = use == detail::EventUse::record;
+    const detail::CaptureCall call{records ? "record" : "wait", {}, location};
+    state_->require_active(call);
+    if (event == nullptr) detail::refuse<CaptureError>("the event is null or was moved from", state_->subject(call));
+    std::vector<std::shared_ptr<const void>>& kept = state_->owners();
+    kept.reserve(kept.size() + owners.size());
+    const cudaError_t status = records ? cudaEventRecordWithFlags(event, state_->stream(), cudaEventRecordExternal)
+                                       : cudaStreamWaitEvent(state_->stream(), event, cudaEventWaitExternal);
+    if (status != cudaSuccess)
+        detail::raise_call<CaptureError>(status, records ? "cudaEventRecordWithFlags" : "cudaStreamWaitEvent",
+                                         state_->subject(call));
+    for (detail::Owner& owner : owners)
+        kept.push_back(std::move(owner.object));
 }
 
 void StreamCapture::keep(std::shared_ptr<const void> owner) {

@@ -265,3 +265,17 @@ void cache(cudag::CaptureCache& cache, cudag::Stream& stream, int& result, const
     cache.run(stream, 1, {memory}, outside);
     static_cast<void>(result);
 }
+
+// Events of captured graphs.
+void captured_events(cudag::StreamCapture& capture, const cudag::Event& constant) {
+#if CUDAG_MISTAKE == 54 // expect-error: cudag: an event is a cudag::Event, a shared_ptr to one, or a cudaEvent_t
+    capture.record(3);
+#elif CUDAG_MISTAKE == 55 // expect-error: cudag: recording changes an event, and this one is const
+    capture.record(constant);
+#elif CUDAG_MISTAKE == 56 // expect-error: cudag: a temporary Event is gone when the graph runs
+    capture.wait(cudag::Event());
+#elif CUDAG_MISTAKE == 57 // expect-error: cudag: record(event) marks an event
+    capture.record();
+#endif
+    capture.wait(constant);
+}
