@@ -83,6 +83,9 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
 Node move_child(GraphState& graph, const std::shared_ptr<GraphState>& inner, const SourceLocation& where) {
     require_allowed(graph, NodeKind::child, where);
     require_child(graph, *inner, where);
+    if (inner->is_borrowed())
+        refuse("its graph is a view of one that is somebody else's; pass it without std::move: it is cloned",
+               new_node_subject(NodeKind::child, where));
     if (inner->has_exec())
         refuse(
             "an Exec of its graph is alive, and CUDA runs a graph inside another one only; destroy the Exec first, or "

@@ -63,6 +63,12 @@ struct UpdateCounts {
 /// and update, the Graph that it was made from, those that it is given, and their other Execs.
 class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
   public:
+    /// An executable graph that somebody else has instantiated from the graph that `graph` is, a view of it as a rule,
+    /// and owns: it must outlive this Exec. It is launched and updated as others are; what others have updated in it is
+    /// not seen. Owners that updates bring in are kept until the last launch through this Exec that may use them has
+    /// ended. Throws GraphError if `exec` is null.
+    [[nodiscard]] static Exec view(cudaGraphExec_t exec, const Graph& graph);
+
     Exec() = delete;                       // cudag: an Exec comes from graph.instantiate()
     Exec(const Exec&) = delete;            // cudag: an Exec has one owner: std::move(exec), or instantiate once more
     Exec& operator=(const Exec&) = delete; // cudag: an Exec has one owner: std::move(exec), or instantiate once more
@@ -95,10 +101,9 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Gives this Exec the parameters of all nodes of `graph`, which has the same nodes and edges, made in the same
     /// order. Handles of the graph that this Exec was made from remain those to use with it. What CUDA, or cudag in its
     /// place, refuses is no exception but a report; it then says in what `graph` differs, and nothing has changed.
-    /// One change CUDA neither takes nor refuses (driver 580): another cluster, which cudag refuses, but for captured
-    /// graphs of which nobody has asked anything yet: those keep the cluster that they had.
-    /// Keeps `graph` until the next such update. Throws UpdateError if CUDA fails for a reason that is not in the
-    /// graphs.
+    /// Changes that CUDA neither makes nor refuses (driver 580), other clusters and shared-memory carveouts, are
+    /// refused, too; see `UpdateOptions::trust_attributes`. Keeps `graph` until the next such update. Throws
+    /// UpdateError if CUDA fails for a reason that is not in the graphs.
     ///
     /// With `Match::structure` the order does not matter, and only nodes that differ are pushed, each with one call,
     /// all or none. Disabled nodes stay disabled, and host nodes call what those of `graph` do. Nodes take what updates

@@ -59,6 +59,11 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// nodes can be found and updated by kernel. Throws GraphError, and takes nothing over, if CUDA cannot describe it.
     [[nodiscard]] static Graph adopt(cudaGraph_t graph);
 
+    /// The same for a graph that stays somebody else's: it must outlive this Graph, its handles and its Execs. Its
+    /// nodes can be looked at and updated, but its edges stay as they are, whatever a plan says, and it cannot be moved
+    /// into another graph. What others add to it or remove from it later is not seen.
+    [[nodiscard]] static Graph view(cudaGraph_t graph);
+
     Graph() = delete; // cudag: a Graph comes from std::move(builder).build(), capture(stream, function) or adopt()
     Graph(const Graph&) = delete;            // cudag: a Graph is copied by clone(), and handed on by std::move(graph)
     Graph& operator=(const Graph&) = delete; // cudag: a Graph is copied by clone(), and handed on by std::move(graph)

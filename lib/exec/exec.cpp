@@ -1,5 +1,6 @@
 // Exec: launching, enabling, and what it tells.
 #include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
 
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
@@ -8,6 +9,7 @@
 
 #include <cudag/format.hpp>
 
+#include <memory>
 #include <string>
 #include <utility>
 
@@ -31,6 +33,15 @@ Exec::Exec(std::unique_ptr<ExecState> state) noexcept : state_(std::move(state))
 Exec::Exec(Exec&&) noexcept = default;
 Exec& Exec::operator=(Exec&&) noexcept = default;
 Exec::~Exec() = default;
+
+Exec Exec::view(cudaGraphExec_t exec, const Graph& graph) {
+    if (exec == nullptr) detail::refuse("view: the executable graph is null");
+    graph.state().require_root("view");
+    const auto lock = graph.state().lock();
+    auto state = std::make_unique<ExecState>(exec, graph.state_, InstantiateOptions{.plan = Plan::as_written()});
+    state->give_up_native();
+    return Exec(std::move(state));
+}
 
 ExecState& Exec::state() const {
     if (!state_) [[unlikely]]

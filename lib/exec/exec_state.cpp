@@ -77,7 +77,7 @@ void ExecState::complete_source(const GraphState& mine, GraphState& next) const 
 
 ExecState::~ExecState() {
     exclusive_graph_->exec_gone();
-    {
+    if (owns_native_) {
         const RelaxedCapture allow_destruction; // no capture needs this Exec
         ignore(cudaGraphExecDestroy(native_));  // launches in flight finish; CUDA keeps the graph's owners for them
     }

@@ -33,6 +33,8 @@ class ExecState {
     ExecState& operator=(const ExecState&) = delete;
 
     [[nodiscard]] cudaGraphExec_t native() const noexcept { return native_; }
+    /// This state no longer destroys it.
+    void give_up_native() noexcept { owns_native_ = false; }
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
     [[nodiscard]] const InstantiateOptions& options() const noexcept { return options_; }
@@ -165,6 +167,7 @@ class ExecState {
     [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const;
 
     cudaGraphExec_t native_;
+    bool owns_native_ = true;
     std::shared_ptr<GraphState> source_;
     std::shared_ptr<GraphState> exclusive_graph_; ///< see exclusive_graph()
     std::shared_ptr<GraphState> basis_;           ///< what a node without a shadow has is what it was made with there

@@ -158,6 +158,8 @@ class GraphState : public GraphIdentity, public GraphTree {
     void complete_native(const Plan* plan = nullptr);
     /// This state no longer destroys CUDA's graph.
     void give_up_native() noexcept { owns_native_ = false; }
+    /// Whether it is somebody else's, though it is inside no other one.
+    [[nodiscard]] bool is_borrowed() const noexcept { return !owns_native_ && parent() == nullptr; }
     /// Takes the handles of a clone for its own.
     void replace_natives(CloneNatives&& natives) noexcept;
 

@@ -1,14 +1,38 @@
-// Graph::adopt: takes over a graph that was made with CUDA's own functions.
+// Graph::adopt and Graph::view: of graphs that were made with CUDA's own functions.
 #include <cudag/graph.hpp>
 
 #include "cuda/failure.hpp"
 #include "reader.hpp"
 
+#include <memory>
+
 namespace cudag {
+
+namespace detail {
+
+namespace {
+
+void fix_edges(GraphState& graph) noexcept {
+    graph.edge_lists().fix();
+    for (const auto& inner : graph.nested())
+        fix_edges(*inner);
+}
+
+} // namespace
+
+} // namespace detail
 
 Graph Graph::adopt(cudaGraph_t graph) {
     if (graph == nullptr) detail::refuse("adopt: the graph is null");
     return Graph(detail::adopted_graph(graph));
+}
+
+Graph Graph::view(cudaGraph_t graph) {
+    if (graph == nullptr) detail::refuse("view: the graph is null");
+    const std::shared_ptr<detail::GraphState> state = detail::adopted_graph(graph);
+    state->give_up_native();
+    detail::fix_edges(*state);
+    return Graph(state);
 }
 
 } // namespace cudag
