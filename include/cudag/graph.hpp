@@ -61,7 +61,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
 
     /// The same for a graph that stays somebody else's: it must outlive this Graph, its handles and its Execs. Its
     /// nodes can be looked at and updated, but its edges stay as they are, whatever a plan says, and it cannot be moved
-    /// into another graph. What others add to it or remove from it later is not seen.
+    /// into another graph. What others do to it later is seen by another view only, as of a graph that a library fills
+    /// and refreshes: `b.child(view)`, and then `exec.update(child, Graph::view(graph))`.
     [[nodiscard]] static Graph view(cudaGraph_t graph);
 
     Graph() = delete; // cudag: a Graph comes from std::move(builder).build(), capture(stream, function) or adopt()

@@ -17,7 +17,7 @@ __global__ void see_cluster(unsigned* blocks) {
     write_cluster(blocks);
 }
 
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900
+#if defined(__CUDACC__) && (!defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 900)
 __global__ void __cluster_dims__(4, 1, 1) see_cluster_of_4(unsigned* blocks) {
 #else
 __global__ void see_cluster_of_4(unsigned* blocks) {

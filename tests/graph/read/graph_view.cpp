@@ -133,6 +133,31 @@ TEST_CASE("a view launches and updates an exec that stays somebody else's", "[ex
     CHECK(read(cell) == std::vector{8});
 }
 
+TEST_CASE("a child that a library fills is updated after the library has changed its graph", "[child][view]") {
+    const auto cell = device({0});
+    Raw raw(cell.data()); // the library's
+    GraphBuilder b;
+    const Graph first = Graph::view(raw.graph);
+    const auto child = b.child(first);
+    Exec exec = std::move(b).build().instantiate();
+    const auto refresh = [&](int value) {
+        const cudaGraphNode_t last = native_nodes(raw.graph).back();
+        int* to = cell.data();
+        void* arguments[] = {&to, &value};
+        cudaKernelNodeParams launch{};
+        cudag::check(cudaGraphKernelNodeGetParams(last, &launch));
+        launch.kernelParams = arguments;
+        cudag::check(cudaGraphKernelNodeSetParams(last, &launch));
+        exec.update(child, Graph::view(raw.graph));
+    };
+    const Stream stream;
+    for (const int value : {5, 6}) {
+        refresh(value);
+        run(exec, stream);
+        CHECK(read(cell) == std::vector{value});
+    }
+}
+
 TEST_CASE("what a viewed exec is updated with is kept until its launches have ended", "[owners][view]") {
     const auto cell = device({0});
     Raw raw(cell.data());

@@ -5,6 +5,7 @@
 #include "runtime/handle_table.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <unordered_map>
 
 namespace cudart_cpu::detail {
@@ -50,6 +51,18 @@ void add_user_objects(std::vector<UserObjectPointer>& objects, const Graph& grap
             add_user_objects(objects, *body);
 }
 
+/// Also of the graphs that nodes own.
+std::size_t count_nodes(const ExecGraph& graph) {
+    std::size_t count = graph.states.size();
+    for (const NodeState& state : graph.states)
+        for (const ExecGraph& body : state.bodies)
+            count += count_nodes(body);
+    return count;
+}
+
+/// Bytes of device memory for a node, about as many as an H200 takes (driver 580).
+constexpr std::size_t bytes_of_node = 2048;
+
 } // namespace
 
 ExecGraph::ExecGraph(const Graph& graph) : shape(shape_of(graph)) {
@@ -81,6 +94,11 @@ void Exec::attach(const ExecGraph& graph) const {
         for (const ExecGraph& body : state.bodies)
             attach(body);
     }
+}
+
+void Exec::set_uploaded() {
+    if (!device_memory_) device_memory_.emplace(bytes_of_node * count_nodes(graph_));
+    is_uploaded_ = true;
 }
 
 Exec::~Exec() {

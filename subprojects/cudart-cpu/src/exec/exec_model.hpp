@@ -3,10 +3,12 @@
 
 #include "exec_memory.hpp"
 #include "graph/graph_model.hpp"
+#include "memory/memory.hpp"
 #include "stream/completion.hpp"
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <unordered_map>
 #include <vector>
 
@@ -92,7 +94,7 @@ class Exec {
 
     /// Whether the device has what the last update left: kernels can launch it then.
     bool is_uploaded() const noexcept { return is_uploaded_; }
-    void set_uploaded() noexcept { is_uploaded_ = true; }
+    void set_uploaded();
 
     /// Costs time only after an update.
     std::shared_ptr<const ExecSnapshot> snapshot();
@@ -118,6 +120,7 @@ class Exec {
 
     unsigned long long flags_;
     ExecGraph graph_;
+    std::optional<OwnDeviceMemory> device_memory_;              ///< once it was uploaded
     std::unordered_map<cudaGraphNode_t, NodeState*> in_bodies_; // empty before one of them is looked for
     bool is_uploaded_ = false;
     std::vector<UserObjectPointer> user_objects_;

@@ -213,4 +213,15 @@ std::size_t device_memory_in_use() {
     return table().device_bytes;
 }
 
+OwnDeviceMemory::OwnDeviceMemory(std::size_t bytes) {
+    const std::unique_lock lock(table().mutex);
+    bytes_ = std::min(bytes, device_memory_bytes() - table().device_bytes);
+    table().device_bytes += bytes_;
+}
+
+OwnDeviceMemory::~OwnDeviceMemory() {
+    const std::unique_lock lock(table().mutex);
+    table().device_bytes -= bytes_;
+}
+
 } // namespace cudart_cpu::detail

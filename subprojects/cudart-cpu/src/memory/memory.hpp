@@ -52,7 +52,19 @@ cudaMemcpy3DParms copy_1d(void* dst, const void* src, std::size_t bytes, cudaMem
 cudaMemcpy3DParms copy_2d(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch, std::size_t width,
                           std::size_t height, cudaMemcpyKind kind);
 
-/// Bytes that device and managed allocations hold.
+/// Bytes that device and managed allocations hold, and the runtime itself.
 std::size_t device_memory_in_use();
+
+/// Device memory that the runtime takes for itself, as far as there is any.
+class OwnDeviceMemory {
+  public:
+    explicit OwnDeviceMemory(std::size_t bytes);
+    OwnDeviceMemory(const OwnDeviceMemory&) = delete;
+    OwnDeviceMemory& operator=(const OwnDeviceMemory&) = delete;
+    ~OwnDeviceMemory();
+
+  private:
+    std::size_t bytes_;
+};
 
 } // namespace cudart_cpu::detail
