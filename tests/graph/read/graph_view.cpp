@@ -188,8 +188,9 @@ TEST_CASE("there is no view of nothing, nor of an exec of a graph inside another
     raw.instantiate();
     CHECK_THAT(refused<GraphError>([&] { static_cast<void>(Exec::view(nullptr, Graph::view(raw.graph))); }).what(),
                ContainsSubstring("view: the executable graph is null"));
+    const Graph view = Graph::view(raw.graph);
     GraphBuilder b;
-    const auto child = b.child(Graph::view(raw.graph).clone());
+    const auto child = b.child(view);
     const Graph outer = std::move(b).build();
     CHECK_THROWS_AS(Exec::view(raw.exec, child.graph()), GraphError);
 }
