@@ -9,6 +9,7 @@
 #include "cuda/handles.hpp"
 #include "graph/clone_natives.hpp"
 #include "graph/names.hpp"
+#include "new_conditional.hpp"
 #include "new_node.hpp"
 #include "node/rules.hpp"
 #include "read/edge_reader.hpp"
@@ -78,16 +79,23 @@ struct NewRegion::Clone {
     CloneNatives nodes;
 };
 
-NewRegion::NewRegion(GraphState& graph, cudaStream_t stream, const CaptureOptions& options, const SourceLocation& where)
-    : graph_(graph), location_(where) {
-    require_open(graph, subject_of(where));
-    require_device(graph, stream, where);
-    first_ = static_cast<std::uint32_t>(graph.nodes().size());
-    first_native_ = static_cast<std::uint32_t>(node_count(graph.native()));
-    auto state = std::make_unique<CaptureState>(stream, options, where, graph.native(), first_native_);
+NewRegion::NewRegion(std::shared_ptr<GraphState> graph, cudaStream_t stream, const CaptureOptions& options,
+                     const SourceLocation& where)
+    : graph_(*graph), location_(where) {
+    require_open(graph_, subject_of(where));
+    if (graph_.construction().is_captured_into)
+        refuse("nodes are being added to another capture into this graph: fork that one to the stream, or capture "
+               "before or after it",
+               subject_of(where));
+    require_device(graph_, stream, where);
+    first_ = static_cast<std::uint32_t>(graph_.nodes().size());
+    first_native_ = static_cast<std::uint32_t>(node_count(graph_.native()));
+    conditions_before_ = graph_.root().conditions().count();
+    auto state = std::make_unique<CaptureState>(stream, options, where, std::move(graph), first_native_);
     state_ = state.get();
     capture_.reset(new StreamCapture(Passkey(), std::move(state)));
-    graph.construction().open_region = &location_;
+    graph_.construction().open_region = &location_;
+    graph_.construction().is_captured_into = true;
 }
 
 NewRegion::~NewRegion() {
@@ -97,11 +105,17 @@ NewRegion::~NewRegion() {
 void NewRegion::drop() noexcept {
     if (std::exchange(ended_, true)) return;
     if (!state_->has_ended()) save();
-    graph_.construction().open_region = nullptr;
-    if (has_survived())
+    const bool survives = has_survived();
+    close();
+    if (survives)
         remove_captured();
     else
         recover();
+}
+
+void NewRegion::close() noexcept {
+    graph_.construction().open_region = nullptr;
+    graph_.construction().is_captured_into = false;
 }
 
 bool NewRegion::has_survived() noexcept {
@@ -136,7 +150,7 @@ CapturedNode NewRegion::finish() {
     }
     ended_ = true;
     clone_.reset();
-    graph_.construction().open_region = nullptr;
+    close();
     try {
         return describe();
     } catch (...) {
@@ -163,22 +177,29 @@ void NewRegion::note_captured() noexcept {
     try {
         if (state_->status() != CaptureStatus::active) return;
         const std::vector<cudaGraphNode_t> front = state_->front();
-        const std::size_t count = node_count(graph_.native()) - first_native_;
-        is_empty_ = count == 0;
-        if (front.size() == 1 && !is_empty_) line_ = EdgeReader::line_to(graph_, front.front(), count);
+        const std::size_t count = node_count(graph_.native()) - described_to();
+        is_all_described_ = count == 0;
+        if (front.size() == 1 && !is_all_described_) line_ = EdgeReader::line_to(graph_, front.front(), count);
     } catch (...) { // then they are listed
     }
 }
 
+std::uint32_t NewRegion::described_to() const {
+    const CaptureRecords* records = state_->known_records();
+    return records == nullptr ? first_native_ : records->natives();
+}
+
+std::vector<cudaGraphNode_t> NewRegion::undescribed() const {
+    if (is_all_described_ || !line_.empty()) return line_;
+    return nodes_from(graph_.native(), described_to());
+}
+
 std::vector<cudaGraphNode_t> NewRegion::captured() const {
-    if (is_empty_ || !line_.empty()) return line_;
-    std::vector<cudaGraphNode_t> nodes = nodes_of(graph_.native());
-    nodes.erase(nodes.begin(), nodes.begin() + first_native_);
-    return nodes;
+    return state_->known_records() == nullptr ? undescribed() : nodes_from(graph_.native(), first_native_);
 }
 
 bool NewRegion::is_unjoined() const {
-    if (!line_.empty()) return false;
+    if (state_->known_records() == nullptr && !line_.empty()) return false;
     const std::vector<cudaGraphNode_t> nodes = captured();
     const std::vector<cudaGraphNode_t> front = state_->front();
     const NodeIndices joined(front);
@@ -216,6 +237,7 @@ void NewRegion::recover() noexcept {
     if (clone_ == nullptr) return graph_.root().set_destroyed_by(location_);
     graph_.replace_natives(std::move(clone_->nodes));
     static_cast<void>(clone_->native.release());
+    graph_.forget_from(first_);
 }
 
 void NewRegion::remove_captured() noexcept {
@@ -224,6 +246,10 @@ void NewRegion::remove_captured() noexcept {
     } catch (...) {
         graph_.construction().has_unwanted_nodes = true;
     }
+    Conditions& conditions = graph_.root().conditions();
+    for (auto i = first_; i < graph_.known_nodes(); ++i)
+        free_conditions(graph_, i, conditions);
+    if (state_->known_records() != nullptr) conditions.abandon_from(conditions_before_);
     graph_.forget_from(first_);
 }
 
@@ -245,7 +271,9 @@ void NewRegion::require_fit() const {
 }
 
 CapturedNode NewRegion::describe() {
-    const std::vector<EdgeRecord> edges = describe_region(graph_, captured(), first_native_, state_->names());
+    std::vector<EdgeRecord> edges = describe_region(graph_, undescribed(), location_);
+    name_nodes(graph_, first_, first_native_, state_->names());
+    if (state_->known_records() != nullptr) edges = graph_.edges(); // in which earlier ones are
     require_fit();
     state_->require_nodes(graph_.nodes().size() - first_);
     if (graph_.nodes().size() == first_) {
@@ -261,7 +289,7 @@ CapturedNode NewRegion::describe() {
     std::vector<bool> has_before(count);
     std::vector<bool> has_after(count);
     for (const EdgeRecord& edge : edges) {
-        if (edge.from - first_ >= count) continue; // wraps around for earlier nodes
+        if (edge.from - first_ >= count || edge.to - first_ >= count) continue; // wraps around for earlier nodes
         has_before[edge.to - first_] = true;
         has_after[edge.from - first_] = true;
     }

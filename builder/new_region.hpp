@@ -25,7 +25,8 @@ class NewRegion {
   public:
     /// Begins to capture `stream` into `graph`, which takes no other nodes as long as this lives. Throws GraphError if
     /// the graph takes no nodes now, or CaptureError.
-    NewRegion(GraphState& graph, cudaStream_t stream, const CaptureOptions& options, const SourceLocation& where);
+    NewRegion(std::shared_ptr<GraphState> graph, cudaStream_t stream, const CaptureOptions& options,
+              const SourceLocation& where);
     /// Ends the capture if it has not ended; its nodes are removed.
     ~NewRegion();
     NewRegion(const NewRegion&) = delete;
@@ -45,8 +46,12 @@ class NewRegion {
     void drop() noexcept;
     /// Notes what was captured, while CUDA tells what the stream comes after.
     void note_captured() noexcept;
-    /// What was captured, in CUDA's order.
+    /// What was captured, in CUDA's order; what of that is yet to be described.
     [[nodiscard]] std::vector<cudaGraphNode_t> captured() const;
+    [[nodiscard]] std::vector<cudaGraphNode_t> undescribed() const;
+    [[nodiscard]] std::uint32_t described_to() const;
+    /// The region has ended, well or badly.
+    void close() noexcept;
     /// Clones the graph if the end of the capture will destroy it, as far as is known.
     void save() noexcept;
     [[nodiscard]] bool will_break() const;
@@ -66,8 +71,9 @@ class NewRegion {
     SourceLocation location_;
     std::unique_ptr<StreamCapture> capture_;
     CaptureState* state_ = nullptr;
-    bool is_empty_ = false;             ///< whether it is known that nothing was captured
-    std::vector<cudaGraphNode_t> line_; ///< what was captured, if that is a line; else none, or not known yet
+    std::size_t conditions_before_ = 0;
+    bool is_all_described_ = false;     ///< whether that is known
+    std::vector<cudaGraphNode_t> line_; ///< what is yet to be described, if that is a line; else none, or not known yet
     std::unique_ptr<Clone> clone_;
     bool ended_ = false;
 };

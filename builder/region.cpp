@@ -10,8 +10,8 @@ CapturedNode GraphBuilder::add_region(StreamRef stream, CaptureOptions options,
                                       const SourceLocation& location) {
     static_cast<void>(graph());
     const std::shared_ptr<detail::GraphState> owner = state_; // the function may move this builder, or destroy it
-    const detail::BuilderGraph current = state();
-    detail::NewRegion region(current, stream.get(), options, location);
+    const detail::BuilderGraph device_is_current = state();
+    detail::NewRegion region(owner, stream.get(), options, location);
     try {
         function(region.capture());
     } catch (const CaptureError& error) {

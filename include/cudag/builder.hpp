@@ -468,6 +468,7 @@ class CUDAG_EXPORT GraphBuilder {
     void update(const Node&, A&&...) const = delete; // cudag: updates are for Graphs: std::move(builder).build()
 
   private:
+    friend class StreamCapture;
     /// A view: it adds nodes to a graph that another builder builds.
     explicit GraphBuilder(std::shared_ptr<detail::GraphState> state) noexcept;
 
@@ -558,3 +559,5 @@ class CUDAG_EXPORT GraphBuilder {
 };
 
 } // namespace cudag
+
+#include <cudag/detail/capture_nodes.hpp> // which needs a GraphBuilder

@@ -2,11 +2,16 @@
 #pragma once
 
 #include <cudag/capture_mode.hpp>
+#include <cudag/condition.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/event_operand.hpp>
+#include <cudag/detail/graph_body.hpp>
 #include <cudag/detail/owner_argument.hpp>
 #include <cudag/detail/passkey.hpp>
+#include <cudag/detail/record.hpp>
 #include <cudag/graph.hpp>
+#include <cudag/launch_config.hpp>
+#include <cudag/nested_node.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/stream.hpp>
 
@@ -14,7 +19,9 @@
 
 #include <concepts>
 #include <functional>
+#include <initializer_list>
 #include <memory>
+#include <ranges>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -141,6 +148,49 @@ class CUDAG_EXPORT StreamCapture {
             add_event(detail::EventUse::wait, event, location);
     }
 
+    /// Calls `function(GraphBuilder&)` at once, and returns what it returns, which is no reference. The nodes that it
+    /// adds come after all that this stream has recorded, and before what it records next; among themselves they are
+    /// ordered by `.after`. Their handles are valid from then on, in the graph of this capture. They belong to the
+    /// current device; a step or mark names those that have no label. The function enqueues nothing into the capture.
+    /// What it throws passes through. If that comes after nodes were added, `finish` throws CaptureError, since CUDA
+    /// removes none from a graph that is being captured. Throws GraphError if the edges close a cycle, CaptureError as
+    /// `step` does. A graph with such nodes is read and checked by `finish`, as by GraphBuilder::build.
+    /// This and the functions below that add nodes need <cudag/builder.hpp>.
+    template <class F>
+    auto add( // cudag: add(function) calls function(GraphBuilder&)
+        F&& function, SourceLocation location = SourceLocation::current());
+
+    /// Adds a kernel node in its place, as GraphBuilder::kernel does, for a handle with types.
+    template <class K, class... A>
+    auto kernel( // cudag: kernel(config, function, arguments...); of overloads or a template, say which: f<int>
+        detail::Located<LaunchConfig> config, K&& function, A&&... arguments);
+    template <class K, class... A>
+    auto kernel(const detail::BracedConfig& config, K&& function, A&&... arguments);
+
+    /// Makes a condition for one conditional of this capture, as GraphBuilder::condition does.
+    [[nodiscard]] Condition condition(unsigned initial, SourceLocation location = SourceLocation::current());
+    [[nodiscard]] Condition condition(SourceLocation location = SourceLocation::current());
+
+    /// Add conditionals in their place, and what sets conditions, as the functions of GraphBuilder of these names do.
+    IfNode if_( // cudag: if_(condition, then), with a Condition of capture.condition()
+        const Condition& condition, detail::GraphBody then, SourceLocation location = SourceLocation::current());
+    IfNode if_(const Condition& condition, detail::GraphBody then, detail::GraphBody else_,
+               SourceLocation location = SourceLocation::current());
+    WhileNode while_( // cudag: while_(condition, body), with a Condition of capture.condition()
+        const Condition& condition, detail::GraphBody body, SourceLocation location = SourceLocation::current());
+    template <std::integral N>
+    WhileNode repeat( // cudag: repeat(times, body) takes a number; while_(condition, body) lets kernels decide
+        N times, detail::GraphBody body, SourceLocation location = SourceLocation::current());
+    SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of capture.condition()
+        const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
+        SourceLocation location = SourceLocation::current());
+    template <std::ranges::forward_range R>
+    SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of capture.condition()
+        const Condition& condition, R&& bodies, SourceLocation location = SourceLocation::current());
+    template <class... A>
+    auto set( // cudag: set(condition, value), with a Condition of capture.condition()
+        detail::Located<Condition> condition, const A&... values);
+
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs and
     /// their launches in flight. Dropped with the capture if that fails. Throws CaptureError after `finish`.
     template <detail::OwnerArgument... O>
@@ -175,6 +225,8 @@ class CUDAG_EXPORT StreamCapture {
     };
 
     void keep(std::shared_ptr<const void> owner);
+    void add_nodes(const detail::GraphBody& function, const SourceLocation& location);
+    [[nodiscard]] Graph build_written();
 
     template <class E>
     void add_event(detail::EventUse use, const E& event, const SourceLocation& location) {

@@ -4,6 +4,7 @@
 #include "cuda/compat.hpp"
 #include "cuda/cuda_log.hpp"
 #include "cuda/device_guard.hpp"
+#include "graph/graph_state.hpp"
 
 #include <cudag/event.hpp>
 #include <cudag/format.hpp>
@@ -64,9 +65,9 @@ std::string advice(cudaError_t code, std::string_view call, bool in_step) {
 } // namespace
 
 CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, const SourceLocation& location,
-                           cudaGraph_t into, std::uint32_t nodes)
-    : stream_(stream), options_(options), location_(location), into_another_(into != nullptr), logged_(log_position()),
-      stale_(cudaPeekAtLastError()) {
+                           std::shared_ptr<GraphState> into, std::uint32_t nodes)
+    : stream_(stream), options_(options), location_(location), into_(std::move(into)), natives_before_(nodes),
+      logged_(log_position()), stale_(cudaPeekAtLastError()) {
     constexpr CaptureCall call{"begin"};
     if (stream == nullptr || stream == cudaStreamLegacy)
         refuse<CaptureError>(
@@ -77,11 +78,12 @@ CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, c
                              subject(call), cudaErrorIllegalState);
     if (options.refuse_legacy_stream) blocking_ = blocking_stream_beside(stream);
     const auto native_mode = static_cast<cudaStreamCaptureMode>(options.mode);
-    if (into == nullptr) {
+    if (into_ == nullptr) {
         const cudaError_t status = cudaStreamBeginCapture(stream, native_mode);
         if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaStreamBeginCapture", subject(call));
     } else {
-        const cudaError_t status = cudaStreamBeginCaptureToGraph(stream, into, nullptr, nullptr, 0, native_mode);
+        const cudaError_t status =
+            cudaStreamBeginCaptureToGraph(stream, into_->native(), nullptr, nullptr, 0, native_mode);
         if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaStreamBeginCaptureToGraph", subject(call));
     }
     ended_.reset();
@@ -109,9 +111,10 @@ CaptureEnd CaptureState::abandon() noexcept {
         cudaGraph_t graph = nullptr;
         if (cudaStreamEndCapture(stream_, &graph) == cudaSuccess) {
             ended_ = CaptureEnd::well;
-            if (!into_another_) ignore(cudaGraphDestroy(graph));
+            if (!is_into_another()) ignore(cudaGraphDestroy(graph));
         }
     }
+    lose_own_graph();
     static_cast<void>(cudaGetLastError());
     return *ended_;
 }
@@ -304,6 +307,39 @@ std::vector<cudaGraphNode_t> CaptureState::front() const {
     return {nodes, nodes + count};
 }
 
+CaptureRecords& CaptureState::records() {
+    if (records_) return *records_;
+    std::shared_ptr<GraphState> graph = into_;
+    if (graph == nullptr) {
+        graph = std::make_shared<GraphState>(graph_);
+        graph->give_up_native();
+        graph->construction().open_region = &location_;
+        graph->construction().is_captured_into = true;
+    }
+    records_.emplace(std::move(graph), natives_before_, location_);
+    return *records_;
+}
+
+void CaptureState::continue_after(std::vector<cudaGraphNode_t>&& nodes, const CaptureCall& call) const {
+    const cudaError_t status = compat::stream_set_capture_front(stream_, nodes.data(), nodes.size());
+    if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaStreamUpdateCaptureDependencies", subject(call));
+}
+
+void CaptureState::require_unspoiled(const CaptureCall& call) const {
+    if (!spoiled_at_) return;
+    refuse<CaptureError>(
+        fmt::format("what was added at {} failed, and CUDA removes no nodes from a graph that is being "
+                    "captured: let the exception leave the captured function, and capture it again",
+                    *spoiled_at_),
+        subject(call));
+}
+
+void CaptureState::lose_own_graph() noexcept {
+    if (!records_ || is_into_another()) return;
+    records_->graph()->set_destroyed_by(location_);
+    records_.reset();
+}
+
 std::string CaptureState::unjoined_forks() const {
     std::string places;
     for (const Fork& fork : forks_)
@@ -335,6 +371,7 @@ cudaGraph_t CaptureState::end() {
     } else {
         try {
             require_errors_read(call);
+            require_unspoiled(call);
             last_front_ = front();
         } catch (...) {
             abandon();
@@ -345,6 +382,7 @@ cudaGraph_t CaptureState::end() {
     const cudaError_t status = cudaStreamEndCapture(stream_, &graph);
     ended_ = status == cudaSuccess ? CaptureEnd::well : CaptureEnd::badly;
     if (status == cudaSuccess) return graph;
+    lose_own_graph();
     if (cause) {
         static_cast<void>(cudaGetLastError());
         throw *cause;

@@ -1,6 +1,7 @@
 // The state behind StreamCapture: a capture under way, and its way back at any point.
 #pragma once
 
+#include "capture_records.hpp"
 #include "cuda/cuda_log.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
@@ -44,7 +45,7 @@ class CaptureState {
     /// Begins to capture `stream`: into a graph of its own, or into `into`, behind the nodes that this has.
     /// `nodes` is how many these are. Throws CaptureError.
     CaptureState(cudaStream_t stream, const CaptureOptions& options, const SourceLocation& location,
-                 cudaGraph_t into = nullptr, std::uint32_t nodes = 0);
+                 std::shared_ptr<GraphState> into = nullptr, std::uint32_t nodes = 0);
     /// Ends the capture if it has not ended; a graph of its own goes with it.
     ~CaptureState();
     CaptureState(const CaptureState&) = delete;
@@ -74,10 +75,21 @@ class CaptureState {
     void fork(cudaStream_t other, const SourceLocation& location);
     void join(cudaStream_t other, const SourceLocation& location);
 
+    /// What it has recorded so far, for those who write nodes in between: made at the first call, which lets nobody
+    /// else write into the graph. Throws GraphError.
+    [[nodiscard]] CaptureRecords& records();
+    /// Null before that.
+    [[nodiscard]] CaptureRecords* known_records() noexcept { return records_ ? &*records_ : nullptr; }
+    /// What the stream records next comes after `nodes`. Throws CaptureError.
+    void continue_after(std::vector<cudaGraphNode_t>&& nodes, const CaptureCall& call) const;
+    /// The capture cannot end well any more: at `where` nodes were written that cannot stay, and that CUDA removes only
+    /// when it has ended.
+    void spoil(const SourceLocation& where) noexcept { spoiled_at_ = where; }
+
     /// Whether it is known to have ended.
     [[nodiscard]] bool has_ended() const noexcept { return ended_.has_value(); }
     /// Whether the graph was there before the capture.
-    [[nodiscard]] bool is_into_another() const noexcept { return into_another_; }
+    [[nodiscard]] bool is_into_another() const noexcept { return into_ != nullptr; }
     /// Whether a stream that `fork` has forked to is still to be joined.
     [[nodiscard]] bool has_unjoined_fork() const noexcept { return !unjoined_.empty(); }
     /// What the stream's next node will come after. Throws CaptureError unless the capture stands.
@@ -88,6 +100,8 @@ class CaptureState {
     /// Ends the capture and returns its graph: the caller's, if it is not the one captured into. Throws CaptureError if
     /// the capture was broken or an error is unread, and has ended it then, or if it is not this thread's.
     [[nodiscard]] cudaGraph_t end();
+    /// A graph of its own is gone, or about to go: who knows it is told.
+    void lose_own_graph() noexcept;
     /// What the stream's next node would have come after when the capture ended.
     [[nodiscard]] std::vector<cudaGraphNode_t>& last_front() noexcept { return last_front_; }
 
@@ -110,6 +124,8 @@ class CaptureState {
     };
     [[nodiscard]] Info info(cudaStream_t stream) const;
 
+    /// Throws CaptureError if the capture was spoiled.
+    void require_unspoiled(const CaptureCall& call) const;
     /// Whether somebody else has ended the capture, as far as can be told.
     [[nodiscard]] bool is_gone() const noexcept;
     /// What broke the capture. Takes the last error.
@@ -123,7 +139,8 @@ class CaptureState {
     CaptureOptions options_;
     SourceLocation location_;
     std::thread::id thread_ = std::this_thread::get_id();
-    bool into_another_;
+    std::shared_ptr<GraphState> into_; ///< null for a graph of its own
+    std::uint32_t natives_before_;     ///< how many nodes that had
     bool recorded_nothing_ = false;
     UniqueStream blocking_; ///< in the capture to make CUDA refuse the legacy stream; null if that is not asked for
     std::optional<CaptureEnd> ended_ = CaptureEnd::well; ///< for want of a beginning
@@ -133,6 +150,8 @@ class CaptureState {
     mutable LogPosition logged_; ///< when the capture was last seen to stand, and no error was unread
     mutable cudaError_t stale_;  ///< the last error that nobody had read before the capture
     std::optional<CaptureNames> names_;
+    std::optional<CaptureRecords> records_;
+    std::optional<SourceLocation> spoiled_at_;
     std::vector<Fork> forks_;
     std::unordered_map<cudaStream_t, std::size_t> unjoined_; ///< the last fork to a stream that is still to be joined
     std::vector<std::shared_ptr<const void>> owners_;

@@ -29,13 +29,21 @@ Graph StreamCapture::finish() && {
         detail::refuse<CaptureError>("the GraphBuilder ends this capture: return from the captured function instead",
                                      state_->subject({"finish"}), cudaErrorIllegalState);
     detail::UniqueGraph native(state_->end());
-    std::size_t count = 0;
-    detail::checked<CaptureError>(cudaGraphGetNodes(native.get(), nullptr, &count), "cudaGraphGetNodes");
-    state_->require_nodes(count);
-    if (!state_->owners().empty()) detail::keep_with_graph(native.get(), std::move(state_->owners()));
-    Graph graph(detail::captured_graph(native.get(), std::move(state_->names()), std::move(state_->last_front())));
-    static_cast<void>(native.release());
-    return graph;
+    try {
+        std::size_t count = 0;
+        detail::checked<CaptureError>(cudaGraphGetNodes(native.get(), nullptr, &count), "cudaGraphGetNodes");
+        state_->require_nodes(count);
+        if (!state_->owners().empty()) detail::keep_with_graph(native.get(), std::move(state_->owners()));
+        Graph graph = state_->known_records() != nullptr
+                          ? build_written()
+                          : Graph(detail::captured_graph(native.get(), std::move(state_->names()),
+                                                         std::move(state_->last_front())));
+        static_cast<void>(native.release());
+        return graph;
+    } catch (...) {
+        state_->lose_own_graph();
+        throw;
+    }
 }
 
 CaptureStatus StreamCapture::status() const {

@@ -94,6 +94,15 @@ inline cudaError_t stream_get_capture_front(cudaStream_t stream, cudaStreamCaptu
 #endif
 }
 
+/// The stream's next node comes after `nodes`.
+inline cudaError_t stream_set_capture_front(cudaStream_t stream, cudaGraphNode_t* nodes, std::size_t count) {
+#if CUDART_VERSION >= 13000
+    return cudaStreamUpdateCaptureDependencies(stream, nodes, nullptr, count, cudaStreamSetCaptureDependencies);
+#else
+    return cudaStreamUpdateCaptureDependencies(stream, nodes, count, cudaStreamSetCaptureDependencies);
+#endif
+}
+
 /// The driver function `name` as of driver interface `version`, or null if the driver has none.
 inline cudaError_t driver_entry_point(const char* name, unsigned version, void** function) {
     cudaDriverEntryPointQueryResult found{};

@@ -118,4 +118,10 @@ std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
     return nodes;
 }
 
+std::vector<cudaGraphNode_t> nodes_from(cudaGraph_t graph, std::uint32_t first) {
+    std::vector<cudaGraphNode_t> nodes = nodes_of(graph);
+    nodes.erase(nodes.begin(), nodes.begin() + first);
+    return nodes;
+}
+
 } // namespace cudag::detail

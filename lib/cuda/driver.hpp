@@ -95,5 +95,7 @@ void checked_driver(CUresult result, const char* operation) {
 
 /// All nodes of CUDA's graph, in CUDA's order. Throws GraphError.
 [[nodiscard]] std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph);
+/// Those from number `first` on.
+[[nodiscard]] std::vector<cudaGraphNode_t> nodes_from(cudaGraph_t graph, std::uint32_t first);
 
 } // namespace cudag::detail

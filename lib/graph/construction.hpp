@@ -22,7 +22,9 @@ struct Construction {
                                                  ///< CUDA's own functions made it
     std::int32_t device = any_device;            ///< what new nodes note as theirs
     const GraphState* open_body = nullptr;       ///< the body, of a node of this graph, that is being written
-    const SourceLocation* open_region = nullptr; ///< where the region begins that is being captured into this graph
+    const SourceLocation* open_region = nullptr; ///< where the region begins that is being captured into this graph,
+                                                 ///< which takes no other nodes then
+    bool is_captured_into = false;               ///< CUDA removes no nodes until that has ended
     /// CUDA has kept a node that was to be removed: it does so where there are memory nodes.
     bool has_unwanted_nodes = false;
     /// Where the capture into this graph began that was broken, which made CUDA destroy it.

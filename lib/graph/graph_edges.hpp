@@ -46,6 +46,13 @@ class GraphEdges {
         }
         if (all_written) written_ = logical_.size();
     }
+    /// Gives CUDA those from number `first` on, none of which it has, and each of which is there once. Throws
+    /// GraphError.
+    void write_from(std::size_t first, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
+        const bool all_written = written_ == first;
+        native_.extend(std::span(logical_.list()).subspan(first), graph, nodes);
+        if (all_written) written_ = logical_.size();
+    }
     /// All that CUDA has.
     void take_native(std::vector<EdgeRecord>&& edges) {
         native_.take(edges);

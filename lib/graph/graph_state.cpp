@@ -79,7 +79,7 @@ void GraphState::reserve_nested(const GraphState& graph) {
 void GraphState::remove_last() noexcept {
     const auto last = static_cast<std::uint32_t>(table_.size() - 1);
     forget_nested(last);
-    if (!construction_.destroyed_by) { // else the node has gone with CUDA's graph
+    if (!construction_.destroyed_by && !construction_.is_captured_into) { // the node has gone, or will go, with others
         const cudaError_t status = cudaGraphDestroyNode(table_.natives().back());
         ignore(status);
         if (status != cudaSuccess) root().construction_.has_unwanted_nodes = true;

@@ -106,6 +106,9 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] const std::vector<NodeRecord>& nodes() const { return read_nodes(), table_.records(); }
     [[nodiscard]] const std::vector<cudaGraphNode_t>& natives() const { return read_nodes(), table_.natives(); }
     [[nodiscard]] NodeRecord& record(std::uint32_t index) noexcept { return table_.records()[index]; }
+    [[nodiscard]] std::span<NodeRecord> records_from(std::uint32_t first) noexcept {
+        return std::span(table_.records()).subspan(first);
+    }
     [[nodiscard]] std::size_t known_nodes() const noexcept { return table_.size(); }
     /// The index of CUDA's node, if it is one of this graph that is known; else NodeIndices::none.
     [[nodiscard]] std::uint32_t find_native(cudaGraphNode_t node) { return table_.find(node); }
@@ -156,8 +159,9 @@ class GraphState : public GraphIdentity, public GraphTree {
     /// that they followed last: needed before it instantiates, clones or shows the graph. Throws GraphError, and can
     /// then be called again.
     void complete_native(const Plan* plan = nullptr);
-    /// This state no longer destroys CUDA's graph.
+    /// This state no longer destroys CUDA's graph; from now on it does.
     void give_up_native() noexcept { owns_native_ = false; }
+    void take_native() noexcept { owns_native_ = true; }
     /// Whether it is somebody else's, though it is inside no other one.
     [[nodiscard]] bool is_borrowed() const noexcept { return !owns_native_ && parent() == nullptr; }
     /// Takes the handles of a clone for its own.

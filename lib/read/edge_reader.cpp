@@ -5,6 +5,8 @@
 #include "cuda/edge_data.hpp"
 #include "cuda/failure.hpp"
 
+#include <algorithm>
+
 namespace cudag::detail {
 
 std::vector<EdgeRecord> EdgeReader::edges(std::uint32_t first) {
@@ -33,7 +35,11 @@ std::vector<cudaGraphNode_t> EdgeReader::line_to(GraphState& graph, cudaGraphNod
     for (std::size_t i = count; i-- > 0; node = reader.from_.front()) {
         line[i] = node;
         const std::size_t before = reader.read(node);
-        if (before != (i == 0 ? 0 : 1) || graph.find_native(node) != NodeIndices::none) return {};
+        if (graph.find_native(node) != NodeIndices::none || (i != 0 && before != 1)) return {};
+        const auto is_known = [&](cudaGraphNode_t from) { return graph.find_native(from) != NodeIndices::none; };
+        if (i == 0 &&
+            !std::all_of(reader.from_.begin(), reader.from_.begin() + static_cast<std::ptrdiff_t>(before), is_known))
+            return {};
     }
     return line;
 }

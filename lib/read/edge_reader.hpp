@@ -24,8 +24,9 @@ class EdgeReader {
     /// The edges to the new nodes, the first of which has the index `first`; by node, and from earlier nodes first.
     [[nodiscard]] std::vector<EdgeRecord> edges(std::uint32_t first);
 
-    /// If `count` new nodes of `graph` are a line, that is, each depends on the one before and on nothing else, whose
-    /// last one is `last`: these nodes in order. Else none, for other nodes may have been added in any order.
+    /// If `count` new nodes of `graph` are a line, that is, each depends on the one before and on nothing else, the
+    /// first one on known nodes at most, and the last one is `last`: these nodes in order. Else none, for other nodes
+    /// may have been added in any order.
     [[nodiscard]] static std::vector<cudaGraphNode_t> line_to(GraphState& graph, cudaGraphNode_t last,
                                                               std::size_t count);
 

@@ -32,9 +32,9 @@ std::shared_ptr<GraphState> describe_inside(cudaGraphNode_t child) {
     return inner;
 }
 
-/// Gives the records of nodes, `first` being the number of the first one, their names. Each is named once: near-linear
-/// in nodes and names, however deep steps stand inside each other.
-void name_records(std::vector<NodeRecord>& records, std::size_t first, const CaptureNames& names) {
+/// Gives the records of nodes, `first` being the number of the first one, the names that they lack. Each is named once:
+/// near-linear in nodes and names, however deep steps stand inside each other.
+void name_records(std::span<NodeRecord> records, std::size_t first, const CaptureNames& names) {
     if (names.stretches().empty()) return;
     std::vector<const NamedNodes*> nearest_first;
     for (const NamedNodes& stretch : names.stretches())
@@ -47,23 +47,25 @@ void name_records(std::vector<NodeRecord>& records, std::size_t first, const Cap
             i = unnamed[i] = unnamed[unnamed[i]];
         return i;
     };
+    const SourceLocation& begun_at = names.location();
     for (const NamedNodes* stretch : nearest_first) {
         const std::size_t begin = std::max<std::size_t>(stretch->first, first) - first;
         const std::size_t end = std::min(std::max<std::size_t>(stretch->end, first) - first, records.size());
         if (begin >= end) continue;
         const Label label(stretch->label);
         for (std::size_t i = next_unnamed(begin); i < end; i = next_unnamed(i)) {
-            records[i].label = label;
-            records[i].location = stretch->location;
             unnamed[i] = i + 1;
+            SourceLocation& where = records[i].location;
+            if (where.line == begun_at.line && where.file == begun_at.file)
+                where = stretch->location; // else it was written
+            if (records[i].label.empty()) records[i].label = label;
         }
     }
 }
 
-/// `natives` are nodes of CUDA's graph, the first of which has the number `first` there, and will have the index
-/// `known`. No edges.
-ReadNodes describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& natives, std::size_t first,
-                         std::size_t known, const CaptureNames& names) {
+/// `natives` are nodes of CUDA's graph, the first of which will have the index `known`. No edges, and no names.
+ReadNodes describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& natives, std::size_t known,
+                         const SourceLocation& where) {
     ReadNodes description;
     description.natives = std::move(natives);
     description.records.reserve(description.natives.size());
@@ -78,9 +80,8 @@ ReadNodes describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& nativ
         const auto index = static_cast<std::uint32_t>(known + description.records.size());
         const NodeParams params = reader.read(native, kind, index);
         if (kind == NodeKind::child) description.nested.push_back({index, describe_inside(native)});
-        description.records.emplace_back(kind, params, Label(), names.location());
+        description.records.emplace_back(kind, params, Label(), where);
     }
-    name_records(description.records, first, names);
     return description;
 }
 
@@ -101,7 +102,9 @@ class CapturedRecords : public Unread {
         std::vector<cudaGraphNode_t> natives = nodes_of(graph().native());
         note_front(graph().edge_lists(), natives, front_);
         front_.clear();
-        graph().take_all(describe_nodes(graph(), std::move(natives), 0, 0, *names_));
+        ReadNodes description = describe_nodes(graph(), std::move(natives), 0, names_->location());
+        name_records(description.records, 0, *names_);
+        graph().take_all(std::move(description));
         names_.reset();
         set_nodes_read();
     }
@@ -119,14 +122,18 @@ class CapturedRecords : public Unread {
 
 } // namespace
 
-std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraphNode_t>&& natives, std::uint32_t first,
-                                        const CaptureNames& names) {
+std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraphNode_t>&& natives,
+                                        const SourceLocation& where) {
     const auto known = static_cast<std::uint32_t>(graph.nodes().size());
-    ReadNodes description = describe_nodes(graph, std::move(natives), first, known, names);
+    ReadNodes description = describe_nodes(graph, std::move(natives), known, where);
     description.edges = EdgeReader(graph, description.natives).edges(known);
     std::vector<EdgeRecord> edges = description.edges;
     graph.append(std::move(description));
     return edges;
+}
+
+void name_nodes(GraphState& graph, std::uint32_t first, std::uint32_t first_native, const CaptureNames& names) {
+    name_records(graph.records_from(first), first_native, names);
 }
 
 void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::span<const cudaGraphNode_t> front) {

@@ -13,13 +13,16 @@
 
 namespace cudag::detail {
 
-/// Describes the nodes that a capture has added to CUDA's graph, `natives` in CUDA's order, of which the first one is
-/// number `first` there, and appends them to `graph`, with the edges that lead to them, which count as written; returns
-/// these edges. `names` counts as CUDA does. Throws GraphError if CUDA cannot describe a node, and then changes nothing
-/// in `graph`: what becomes of CUDA's nodes is up to the caller. Takes no time for what the graph has already, unless
-/// there is memory among the new nodes.
-[[nodiscard]] std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraphNode_t>&& natives,
-                                                      std::uint32_t first, const CaptureNames& names);
+/// Describes the nodes that a capture, begun at `where`, has added to CUDA's graph, `natives` in CUDA's order, and
+/// appends them to `graph`, with the edges that lead to them, which count as written; returns these edges. Throws
+/// GraphError if CUDA cannot describe a node, and then changes nothing in `graph`: what becomes of CUDA's nodes is up
+/// to the caller. Takes no time for what the graph has already, unless there is memory among the new nodes.
+std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraphNode_t>&& natives,
+                                        const SourceLocation& where);
+
+/// Gives the nodes of `graph` from `first` on, which a capture has added, the names that they lack. `names` counts as
+/// CUDA does, where that one is number `first_native`.
+void name_nodes(GraphState& graph, std::uint32_t first, std::uint32_t first_native, const CaptureNames& names);
 
 /// Notes that a capture has ended when CUDA's graph had `nodes`. Its stream's next node would have come after `front`.
 void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::span<const cudaGraphNode_t> front);

@@ -61,6 +61,41 @@ TEST_CASE("a capture in which a call fails is dropped as a whole", "[unit][fault
     CHECK(after.events == before.events + 2); // the two whose destruction was made to fail
 }
 
+TEST_CASE("a capture in which writing a node fails is dropped as a whole", "[unit][faults]") {
+    const Recorder recorder;
+    const auto record = [&] {
+        return cudag::capture(recorder.stream, [&](StreamCapture& c) {
+            cudag::launch(c.stream(), {}, multiply_add, recorder.x, recorder.x, 4, 1);
+            c.kernel({}, multiply_add, recorder.x, recorder.x, 4, 1).label("written");
+            const cudag::Condition condition = c.condition(1);
+            c.if_(condition, [&](cudag::GraphBuilder& body) { body.memset(*recorder.x, 1); });
+            c.repeat(2, [&](cudag::GraphBuilder& body) { body.memset(*recorder.x, 1); });
+            cudag::memset_async(recorder.stream, *recorder.x, 1);
+        });
+    };
+    static_cast<void>(record());
+    const cudart_cpu::LiveCounts before = cudart_cpu::live();
+    const Faults faults = for_every_call_failing(record, [&] {
+        recorder.end();
+        CHECK(record().node_count() == 5);
+    });
+    CHECK(faults.thrown > 30);
+    const cudart_cpu::LiveCounts after = cudart_cpu::live();
+    CHECK(after.graphs == before.graphs);
+    CHECK(after.user_objects == before.user_objects);
+}
+
+TEST_CASE("a record or a wait whose call fails is not in the capture", "[unit][faults]") {
+    const Recorder recorder;
+    cudag::Event event;
+    StreamCapture capture(recorder.stream);
+    const auto add = [&] { capture.record(event); };
+    const auto wait = [&] { capture.wait(event); };
+    CHECK(for_every_call_failing(add).thrown >= 1);
+    CHECK(for_every_call_failing(wait).thrown >= 1);
+    CHECK(std::move(capture).finish().node_count() == 2);
+}
+
 TEST_CASE("a captured function that fails half-way leaves nothing behind", "[unit][faults]") {
     const Recorder recorder;
     const NothingLeft check;

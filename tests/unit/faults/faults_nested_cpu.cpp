@@ -101,6 +101,57 @@ TEST_CASE("a conditional whose call fails is not in the graph", "[unit][faults]"
     CHECK(faults.thrown >= 6);
 }
 
+TEST_CASE("a repetition, and what sets conditions, is in the graph with all its nodes or not at all",
+          "[unit][faults]") {
+    const cudag::DeviceBuffer<int> x(1);
+    warm_up(x);
+    const cudag::DeviceScalar<unsigned> value(1U);
+    std::optional<GraphBuilder> builder;
+    bool added = false; // also by a run that ignored its fault
+    const auto add = [&] {
+        builder->repeat(3, [&](GraphBuilder& body) {
+            const Condition condition = body.condition(0);
+            body.if_(condition, [&](GraphBuilder& then) { then.memset(x, 1); }).after(body.set(condition, value));
+        });
+        added = true;
+    };
+    const auto prepare = [&] {
+        added = false;
+        builder.emplace();
+    };
+    prepare();
+    add(); // loads the kernels
+    builder.reset();
+    const cudart_cpu::LiveCounts before = cudart_cpu::live();
+    const auto verify = [&] {
+        if (!added) add();
+        const Graph graph = std::move(*builder).build();
+        CHECK(native_count(graph) == 1);
+        static_cast<void>(graph.instantiate());
+    };
+    CHECK(for_every_call_failing(add, verify, prepare).thrown >= 8);
+    builder.reset();
+    free_what_ended();
+    const cudart_cpu::LiveCounts after = cudart_cpu::live();
+    CHECK(after.graphs == before.graphs);
+    CHECK(after.graph_execs == before.graph_execs);
+    CHECK(after.device_allocations == before.device_allocations);
+    CHECK(after.streams == before.streams + 1); // the one whose destruction was made to fail
+}
+
+TEST_CASE("a view that cannot be made leaves the graph to its owner", "[unit][faults]") {
+    const cudag::DeviceBuffer<int> x(1);
+    warm_up(x);
+    const NothingLeft check;
+    const Graph graph = kernels(x);
+    const cudag::Exec exec = graph.instantiate();
+    const Faults faults = for_every_call_failing([&] { static_cast<void>(Graph::view(graph.native())); });
+    CHECK(faults.thrown >= 3);
+    const Graph view = Graph::view(graph.native());
+    static_cast<void>(for_every_call_failing([&] { static_cast<void>(cudag::Exec::view(exec.native(), view)); }));
+    CHECK(view.node_count() == 2);
+}
+
 TEST_CASE("a Graph with children is as it was when its clone fails", "[unit][faults]") {
     const cudag::DeviceBuffer<int> x(1);
     warm_up(x);

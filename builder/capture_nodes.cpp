@@ -1,0 +1,107 @@
+// StreamCapture: nodes that are written into a running capture, and its end.
+#include <cudag/builder.hpp>
+#include <cudag/capture_mode.hpp>
+
+#include "capture/capture_state.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/relaxed_capture.hpp"
+#include "graph/check_edges.hpp"
+#include "graph/graph_state.hpp"
+#include "new_conditional.hpp"
+#include "read/reader.hpp"
+
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace cudag {
+
+namespace {
+
+using detail::CaptureCall;
+using detail::CaptureRecords;
+using detail::CaptureState;
+using detail::GraphState;
+
+/// A graph that is captured into takes nodes for the time of one call.
+class Opening {
+  public:
+    explicit Opening(GraphState& graph) noexcept
+        : graph_(graph), region_(std::exchange(graph.construction().open_region, nullptr)) {}
+    ~Opening() { graph_.construction().open_region = region_; }
+    Opening(const Opening&) = delete;
+    Opening& operator=(const Opening&) = delete;
+
+  private:
+    GraphState& graph_;
+    const SourceLocation* region_;
+};
+
+/// Whether CUDA's graph is known to have `count` nodes.
+bool has_natives(const GraphState& graph, std::size_t count) noexcept {
+    std::size_t found = 0;
+    const cudaError_t status = cudaGraphGetNodes(graph.native(), nullptr, &found);
+    detail::ignore(status);
+    return status == cudaSuccess && found == count;
+}
+
+} // namespace
+
+void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLocation& location) {
+    const CaptureCall call{"add", {}, location};
+    CaptureState& state = *state_;
+    state.require_active(call);
+    state.require_errors_read(call, "before these nodes, ");
+    CaptureRecords& records = state.records();
+    const std::shared_ptr<GraphState> graph = records.graph();
+    if (graph->construction().open_region == nullptr)
+        detail::refuse<CaptureError>("nodes are being added to this capture already: add them with that GraphBuilder",
+                                     state.subject(call));
+    const std::vector<cudaGraphNode_t> front = state.front();
+    records.catch_up(front);
+    settle_edges(*graph, "add");
+    const auto first = static_cast<std::uint32_t>(graph->nodes().size());
+    const std::size_t first_edge = graph->edges().size();
+    const std::size_t natives = records.natives();
+    const std::size_t conditions = graph->root().conditions().count();
+    try {
+        {
+            const detail::RelaxedCapture relaxed; // memory of a repeat's count, kernels that are loaded now
+            const Opening open(*graph);
+            GraphBuilder builder(graph);
+            function(builder);
+        }
+        state.require_active(call);
+        const std::size_t count = graph->nodes().size() - first;
+        if (state.front() != front || state.node_count(call) != natives + count)
+            detail::refuse<CaptureError>("work was enqueued into the capture while nodes were added to it: enqueue it "
+                                         "before or after",
+                                         state.subject(call));
+        if (count != 0) state.continue_after(records.connect(first, first_edge, front), call);
+    } catch (...) {
+        if (!has_natives(*graph, natives)) state.spoil(location);
+        for (auto i = first; i < graph->known_nodes(); ++i)
+            free_conditions(*graph, i, graph->root().conditions());
+        graph->root().conditions().abandon_from(conditions);
+        graph->forget_from(first);
+        throw;
+    }
+}
+
+Graph StreamCapture::build_written() {
+    CaptureRecords& records = *state_->known_records();
+    const std::shared_ptr<GraphState> graph = records.graph();
+    std::vector<cudaGraphNode_t>& front = state_->last_front();
+    records.catch_up(front);
+    records.name(state_->names());
+    note_front(graph->edge_lists(), graph->natives(), front);
+    graph->construction().open_region = nullptr;
+    graph->construction().is_captured_into = false;
+    GraphBuilder builder(graph);
+    builder.is_view_ = false;
+    Graph built = std::move(builder).build(state_->location());
+    graph->take_native();
+    return built;
+}
+
+} // namespace cudag

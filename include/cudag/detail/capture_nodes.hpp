@@ -1,0 +1,84 @@
+// StreamCapture: the functions that write nodes into a running capture, by a GraphBuilder for that time.
+#pragma once
+
+#include <cudag/condition.hpp>
+#include <cudag/nested_node.hpp>
+#include <cudag/stream_capture.hpp>
+
+#include <concepts>
+#include <functional>
+#include <initializer_list>
+#include <optional>
+#include <ranges>
+#include <type_traits>
+#include <utility>
+
+namespace cudag {
+
+template <class F>
+auto StreamCapture::add(F&& function, SourceLocation location) {
+    constexpr bool takes_builder = std::is_invocable_v<F&, GraphBuilder&>;
+    static_assert(takes_builder, "cudag: add() takes a function of a GraphBuilder&: add([&](cudag::GraphBuilder& b) "
+                                 "{ ... })");
+    if constexpr (takes_builder) {
+        using Result = std::invoke_result_t<F&, GraphBuilder&>;
+        static_assert(!std::is_reference_v<Result>,
+                      "cudag: add() hands out what the function returns, which must be a value, not a reference");
+        if constexpr (std::is_void_v<Result>) {
+            add_nodes([&](GraphBuilder& b) { std::invoke(function, b); }, location);
+        } else {
+            std::optional<Result> result;
+            add_nodes([&](GraphBuilder& b) { result.emplace(std::invoke(function, b)); }, location);
+            return *std::move(result);
+        }
+    }
+}
+
+template <class K, class... A>
+auto StreamCapture::kernel(detail::Located<LaunchConfig> config, K&& function, A&&... arguments) {
+    return add(
+        [&](GraphBuilder& b) { return b.kernel(config, std::forward<K>(function), std::forward<A>(arguments)...); },
+        config.location);
+}
+template <class K, class... A>
+auto StreamCapture::kernel(const detail::BracedConfig& config, K&& function, A&&... arguments) {
+    return add(
+        [&](GraphBuilder& b) { return b.kernel(config, std::forward<K>(function), std::forward<A>(arguments)...); },
+        config.location);
+}
+
+inline Condition StreamCapture::condition(unsigned initial, SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.condition(initial, location); }, location);
+}
+inline Condition StreamCapture::condition(SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.condition(location); }, location);
+}
+
+inline IfNode StreamCapture::if_(const Condition& condition, detail::GraphBody then, SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.if_(condition, then, location); }, location);
+}
+inline IfNode StreamCapture::if_(const Condition& condition, detail::GraphBody then, detail::GraphBody else_,
+                                 SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.if_(condition, then, else_, location); }, location);
+}
+inline WhileNode StreamCapture::while_(const Condition& condition, detail::GraphBody body, SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.while_(condition, body, location); }, location);
+}
+template <std::integral N>
+WhileNode StreamCapture::repeat(N times, detail::GraphBody body, SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.repeat(times, body, location); }, location);
+}
+inline SwitchNode StreamCapture::switch_(const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
+                                         SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.switch_(condition, bodies, location); }, location);
+}
+template <std::ranges::forward_range R>
+SwitchNode StreamCapture::switch_(const Condition& condition, R&& bodies, SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.switch_(condition, bodies, location); }, location);
+}
+template <class... A>
+auto StreamCapture::set(detail::Located<Condition> condition, const A&... values) {
+    return add([&](GraphBuilder& b) { return b.set(condition, values...); }, condition.location);
+}
+
+} // namespace cudag
