@@ -131,7 +131,6 @@ TEST_CASE("a repetition, and what sets conditions, is in the graph with all its 
     };
     CHECK(for_every_call_failing(add, verify, prepare).thrown >= 8);
     builder.reset();
-    free_what_ended();
     const cudart_cpu::LiveCounts after = cudart_cpu::live();
     CHECK(after.graphs == before.graphs);
     CHECK(after.graph_execs == before.graph_execs);
