@@ -1,28 +1,40 @@
-// DynamicParam: one value that many kernel arguments follow.
+// DynamicParam: one value that arguments, launch shapes and sizes of many nodes follow.
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/driven.hpp>
 #include <cudag/detail/updates.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
+#include <cudag/launch_config.hpp>
+#include <cudag/memory_node.hpp>
+#include <cudag/node.hpp>
 
 #include <array>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <type_traits>
+#include <utility>
 
 namespace cudag {
 
 namespace detail {
 
+template <class C>
+concept Count = std::integral<std::remove_cvref_t<C>>;
+
 /// A number that no other parameter of this process has.
 [[nodiscard]] CUDAG_EXPORT std::uint64_t next_dynamic_id() noexcept;
 
-/// Gives every argument that is bound to `id` the value at `value`, in all targets or, with an exception, in none.
-/// Returns how many arguments that were.
+/// Gives every argument that is bound to `id` the value at `value`, and what it drives what that makes of it, in all
+/// targets or, with an exception, in none. Returns how many that were.
 CUDAG_EXPORT std::size_t set_dynamic(std::uint64_t id, const void* value, std::size_t bytes,
                                      const UpdateTarget* targets, std::size_t count);
+
+/// `node`, of a graph under construction, follows `id`, whose value is at `value`.
+CUDAG_EXPORT void drive(std::uint64_t id, const Node& node, Driven&& driven, const void* value);
 
 } // namespace detail
 
@@ -34,7 +46,13 @@ CUDAG_EXPORT std::size_t set_dynamic(std::uint64_t id, const void* value, std::s
 ///     position.set(17, exec);
 ///
 /// A kernel node made with it as an argument is bound to it from then on, in its graph, in clones of that, where it
-/// becomes a child, and in every Exec. The parameter must be of type T, or a pointer that T converts to.
+/// becomes a child, and in every Exec. The parameter must be of type T, or a pointer that T converts to. Launch shapes,
+/// and the sizes of copies and fills, follow it by `drive`:
+///
+///     cudag::DynamicParam<int> n(1000);
+///     n.drive(b.kernel(grid_1d(1000, 256), scale, x, n), [](int now) { return grid_1d(now, 256); });
+///     n.drive(b.memcpy(out, x)); // the first n elements
+///
 /// Graphs and parameters may go in any order. Move-only.
 /// Threads: one at a time on one parameter, but for const calls; `set` counts as an update of each Exec that it is
 /// given.
@@ -56,9 +74,59 @@ class DynamicParam {
     /// The value set last: what nodes made from now on start with.
     [[nodiscard]] const T& value() const noexcept { return value_; }
 
-    /// Gives `value` to every argument bound to this parameter in `targets`, Execs or Graphs: in an Exec for launches
-    /// to come, in a Graph as `Graph::update` does. Costs what `update(node, arg<I>(value))` costs for each of them.
-    /// Returns how many arguments that were. Throws UpdateError, and changes nothing anywhere, if one is refused.
+    /// Lets the launch of a kernel node of a graph under construction follow this parameter: it has the grid, block and
+    /// shared bytes of `config(value)`, now and after every `set`; what else is in that must be as the node was made.
+    /// The graph and its clones keep `config`, which may be called on any thread that sets the parameter. Throws
+    /// GraphError if the graph is built, UpdateError if the launch is refused; the node is as before then.
+    template <class N, class F>
+    requires detail::is_kernel_node<N>
+    void drive( // cudag: drive(kernel, function) calls function(value) for a LaunchConfig
+        const N& node, F&& config) const {
+        constexpr bool makes_config = std::is_invocable_r_v<LaunchConfig, const std::decay_t<F>&, const T&>;
+        static_assert(makes_config, "cudag: a kernel is driven by a function that makes a LaunchConfig of the "
+                                    "parameter's value: [](int n) { return cudag::grid_1d(n, 256); }");
+        if constexpr (makes_config)
+            detail::drive(id_, node,
+                          {[config = std::decay_t<F>(std::forward<F>(config))](const void* value) -> LaunchConfig {
+                               return std::invoke(config, *static_cast<const T*>(value));
+                           },
+                           {}},
+                          &value_);
+    }
+
+    /// Lets the size of a copy or fill in one dimension follow this parameter: it takes the first `count(value)`
+    /// elements, the value itself if there is no function, of what it was made with, which is the most. Updates that
+    /// give it other memory must give as much. Throws as above; also, here and in `set`, if that is not 1 or more.
+    template <class N, class F = std::identity>
+    requires std::same_as<N, MemcpyNode> || std::same_as<N, MemsetNode>
+    void drive( // cudag: drive(copy), or drive(copy, function), which calls function(value) for a number of elements
+        const N& node, F&& count = {}) const {
+        constexpr bool makes_count = requires(const std::decay_t<F>& f, const T& value) {
+            { std::invoke(f, value) } -> detail::Count;
+        };
+        static_assert(makes_count, "cudag: a copy or fill is driven by a number of elements, or by a function that "
+                                   "makes one of the parameter's value");
+        if constexpr (makes_count)
+            detail::drive(id_, node,
+                          {{},
+                           [count = std::decay_t<F>(std::forward<F>(count))](const void* value) {
+                               return static_cast<std::int64_t>(std::invoke(count, *static_cast<const T*>(value)));
+                           }},
+                          &value_);
+    }
+
+    template <class N, class... F>
+    requires(!detail::is_kernel_node<N> && !std::same_as<N, MemcpyNode> && !std::same_as<N, MemsetNode>)
+    void drive(const N&, F&&...) const {
+        static_assert(sizeof(N) == 0,
+                      "cudag: a DynamicParam drives the launch of a kernel, by a function, and the size "
+                      "of a MemcpyNode or MemsetNode");
+    }
+
+    /// Gives `value` to every argument bound to this parameter in `targets`, Execs or Graphs, and to what it drives: in
+    /// an Exec for launches to come, in a Graph as `Graph::update` does. Costs what `update(node, arg<I>(value))` costs
+    /// for each of them. Returns how many that were. Throws UpdateError, and changes nothing anywhere, if one is
+    /// refused.
     template <class... Targets>
     std::size_t set(const T& value, Targets&&... targets) {
         static_assert(

@@ -18,18 +18,25 @@ namespace cudag::detail {
 
 namespace {
 
-/// One bound argument, and what it was before.
+/// A launch shape or a size: what a parameter drives.
+struct Drive {
+    LaunchConfig config = {};
+    std::size_t count = 0;
+};
+
+/// What follows a parameter in one node, and what it was before.
 struct Change {
     UpdateTarget target;
     Node node;
-    std::uint32_t argument;
-    const KernelSignature* signature;
-    std::size_t former; ///< where its bytes stand
+    std::uint32_t argument = 0;
+    const KernelSignature* signature = nullptr;
+    std::size_t former = 0; ///< where the argument's bytes stand
+    const Driven* driven = nullptr;
+    Drive next = {}, driven_before = {};
 };
 
-const KernelParams& kernel_in(const UpdateTarget& target, const GraphState& graph, std::uint32_t index) {
-    const NodeParams& params = target.exec != nullptr ? target.exec->params({&graph, index}) : graph.params(index);
-    return *std::get<const KernelParams*>(params);
+const NodeParams& params_in(const UpdateTarget& target, const GraphState& graph, std::uint32_t index) {
+    return target.exec != nullptr ? target.exec->params({&graph, index}) : graph.params(index);
 }
 
 /// The update of a whole graph may have given the node another kernel than the one whose argument was bound.
@@ -43,11 +50,50 @@ bool is_bound_parameter(const KernelParams& kernel, const KernelParams& bound, s
     return *type == *parameter.cpp_type;
 }
 
-/// The arguments bound to `id` in `target`, and their former values.
-void collect(const UpdateTarget& target, const GraphState& graph, std::uint64_t id, std::size_t bytes,
-             std::vector<Change>& changes, std::vector<std::byte>& former) {
+/// What `driven` makes of the value, for a node that was made with `most` elements. Throws UpdateError.
+template <class MakeSubject>
+Drive drive_of(const Driven& driven, const void* value, std::size_t most, const MakeSubject& subject) {
+    if (driven.config) return {driven.config(value)};
+    const std::int64_t count = driven.count(value);
+    if (count < 1 || static_cast<std::uint64_t>(count) > most)
+        refuse<UpdateError>(fmt::format("a DynamicParam drives it to {} elements; it was made with {}, which is the "
+                                        "most, and the least is 1",
+                                        count, most),
+                            subject());
+    return {{}, static_cast<std::size_t>(count)};
+}
+
+/// The elements of a copy or fill in one dimension; 0 of other nodes.
+std::size_t elements_of(const NodeParams& params) noexcept {
+    if (const auto* copy = std::get_if<const CopyParams*>(&params)) return (*copy)->source_size;
+    if (const auto* set = std::get_if<const SetParams*>(&params)) return (*set)->height == 1 ? (*set)->size : 0;
+    return 0;
+}
+
+void set_driven(const UpdateTarget& target, const Node& node, const Driven& driven, const Drive& next) {
+    if (driven.config)
+        update_launch(target, node, next.config);
+    else
+        update_size(target, node, next.count);
+}
+
+/// The arguments bound to `id` in `target`, and what it drives, with their former values.
+void collect(const UpdateTarget& target, const GraphState& graph, std::uint64_t id, const void* given,
+             std::size_t bytes, std::vector<Change>& changes, std::vector<std::byte>& former) {
     for (const Binding& binding : graph.bindings().of(id)) {
-        const KernelParams& kernel = kernel_in(target, graph, binding.node);
+        const NodeParams& params = params_in(target, graph, binding.node);
+        if (binding.driven != nullptr) {
+            const auto subject = [&] { return node_subject(graph, binding.node, "update of "); };
+            Change change{target, graph.handle(binding.node)};
+            change.driven = binding.driven.get();
+            change.next = drive_of(*binding.driven, given, binding.most, subject);
+            if (const auto* kernel = std::get_if<const KernelParams*>(&params))
+                change.driven_before.config = config_of((*kernel)->shape, nullptr);
+            change.driven_before.count = elements_of(params);
+            changes.push_back(std::move(change));
+            continue;
+        }
+        const KernelParams& kernel = *std::get<const KernelParams*>(params);
         const KernelParams& bound = *std::get<const KernelParams*>(graph.nodes()[binding.node].params);
         const KernelSignature& signature = *kernel.signature;
         if (!is_bound_parameter(kernel, bound, binding.argument))
@@ -59,20 +105,27 @@ void collect(const UpdateTarget& target, const GraphState& graph, std::uint64_t 
         former.insert(former.end(), value, value + bytes);
     }
     for (const auto& inner : graph.nested())
-        collect(target, *inner, id, bytes, changes, former);
+        collect(target, *inner, id, given, bytes, changes, former);
 }
 
-void collect_all(const UpdateTarget& target, std::uint64_t id, std::size_t bytes, std::vector<Change>& changes,
-                 std::vector<std::byte>& former) {
-    if (target.exec != nullptr) return collect(target, target.exec->source(), id, bytes, changes, former);
+void collect_all(const UpdateTarget& target, std::uint64_t id, const void* given, std::size_t bytes,
+                 std::vector<Change>& changes, std::vector<std::byte>& former) {
+    if (target.exec != nullptr) return collect(target, target.exec->source(), id, given, bytes, changes, former);
     const auto lock = target.graph->lock();
-    collect(target, *target.graph, id, bytes, changes, former);
+    collect(target, *target.graph, id, given, bytes, changes, former);
 }
 
 void set_argument(const Change& change, const void* value) {
     ValuePointers values(change.signature->count);
     values.get()[change.argument] = const_cast<void*>(value); // read only
     update_kernel(change.target, change.node, {nullptr, change.signature, nullptr, values.get(), nullptr}, {});
+}
+
+void set(const Change& change, const Drive& drive, const void* value) {
+    if (change.driven != nullptr)
+        set_driven(change.target, change.node, *change.driven, drive);
+    else
+        set_argument(change, value);
 }
 
 } // namespace
@@ -87,17 +140,34 @@ std::size_t set_dynamic(std::uint64_t id, const void* value, std::size_t bytes, 
     std::vector<Change> changes;
     std::vector<std::byte> former;
     for (const UpdateTarget* target = targets; target != targets + count; ++target)
-        collect_all(*target, id, bytes, changes, former);
+        collect_all(*target, id, value, bytes, changes, former);
     std::size_t done = 0;
     try {
         for (; done < changes.size(); ++done)
-            set_argument(changes[done], value);
+            set(changes[done], changes[done].next, value);
     } catch (...) {
         while (done-- > 0)
-            set_argument(changes[done], former.data() + changes[done].former); // was accepted once
+            set(changes[done], changes[done].driven_before,
+                former.data() + changes[done].former); // was accepted once
         throw;
     }
     return changes.size();
+}
+
+void drive(std::uint64_t id, const Node& node, Driven&& driven, const void* value) {
+    GraphState& graph = GraphState::of(node);
+    const std::uint32_t index = GraphState::index_unchecked(node);
+    const auto subject = [&] { return node_subject(graph, index, "drive: "); };
+    if (graph.is_built()) refuse("its graph is built; what follows a DynamicParam is said before that", subject());
+    const std::size_t most = elements_of(graph.nodes()[index].params);
+    if (driven.count && most == 0)
+        refuse("it has more than one dimension, or is of a kind that cudag does not read; copies and fills of ranges "
+               "are driven",
+               subject());
+    const auto shared = std::make_shared<const Driven>(std::move(driven));
+    graph.bindings().reserve(id);
+    set_driven({nullptr, &graph}, node, *shared, drive_of(*shared, value, most, subject));
+    graph.bindings().add(id, {index, 0, shared, most});
 }
 
 } // namespace cudag::detail

@@ -124,6 +124,33 @@ class GraphUpdate {
     Owners next_;
 };
 
+/// One change of a node of a graph under construction, which keeps the owners that it has.
+class RecordUpdate {
+  public:
+    static constexpr bool of_exec = false;
+    explicit RecordUpdate(const Node& node)
+        : graph_(GraphState::of(node)), index_(GraphState::index_unchecked(node)),
+          params_(graph_.memory().resource(), graph_.nodes()[index_].params) {}
+
+    [[nodiscard]] Subject subject() const { return node_subject(graph_, index_, "drive: "); }
+    [[nodiscard]] OwnedParams& params() const noexcept { return params_; }
+    [[nodiscard]] const KernelParams& original() const {
+        return *std::get<const KernelParams*>(graph_.nodes()[index_].params);
+    }
+
+    void prepare(Owners&&, void* const*) const noexcept {}
+    template <class Params>
+    [[nodiscard]] NativeResult set(const Params& params) const {
+        return set_native({graph_.natives()[index_]}, params);
+    }
+    void commit() noexcept { graph_.record(index_).params = params_.view(); }
+
+  private:
+    GraphState& graph_;
+    std::uint32_t index_;
+    mutable OwnedParams params_;
+};
+
 /// Calls `update(node)` with the node as an ExecUpdate or a GraphUpdate.
 template <class Update>
 void update_in(const UpdateTarget& target, const Node& node, const Update& update) {
@@ -133,22 +160,31 @@ void update_in(const UpdateTarget& target, const Node& node, const Update& updat
         update(GraphUpdate(*target.graph, node));
 }
 
+/// The same, also where the graph is under construction.
+template <class Update>
+void update_anywhere(const UpdateTarget& target, const Node& node, const Update& update) {
+    if (target.exec == nullptr && !target.graph->is_built())
+        update(RecordUpdate(node));
+    else
+        update_in(target, node, update);
+}
+
 /// What `Params` of a node are; null for a node of another kind.
 template <class Params, class NodeUpdate>
 Params* params_as(const NodeUpdate& update) {
     return update.params().template find<Params>();
 }
 
-/// Gives a node `next`, of any kind but a kernel's.
+/// Gives a node `next`, of any kind but a kernel's. Owners of operands stay where `values` are null.
 template <class NodeUpdate, class Params>
-void set_params(NodeUpdate& update, const Params& next, Owners&& owners) {
+void set_params(NodeUpdate& update, const Params& next, Owners&& owners, void* const* values = nullptr) {
     const auto subject = [&] { return update.subject(); };
     const NodeParams params = &next;
     if constexpr (requires { problem_of(next); }) require_sound<UpdateError>(next, subject);
     if constexpr (NodeUpdate::of_exec) require_exec_takes(update.params(), params, subject);
     if (const std::string problem = problem_in_update(update.params(), params); !problem.empty())
         refuse<UpdateError>(problem, subject());
-    update.prepare(std::move(owners), nullptr);
+    update.prepare(std::move(owners), values);
     if (const NativeResult result = update.set(params); result.status != cudaSuccess)
         raise_update(result, params, subject());
     update.params().assign(params);
@@ -241,13 +277,28 @@ void update_function(const UpdateTarget& target, const Node& node, const GivenAr
 }
 
 void update_launch(const UpdateTarget& target, const Node& node, const LaunchConfig& config) {
-    update_in(target, node, [&](auto update) {
+    update_anywhere(target, node, [&](auto update) {
         KernelParams* const current = params_as<KernelParams>(update);
         if (current == nullptr)
             refuse<UpdateError>("it is no kernel node, and has no launch configuration", update.subject());
         const std::vector<void*> unchanged(current->signature->count + 1);
         const PassedConfig passed(config);
         set_call(update, {nullptr, current->signature, &passed, unchanged.data(), nullptr}, *current, {});
+    });
+}
+
+void update_size(const UpdateTarget& target, const Node& node, std::size_t count) {
+    [[maybe_unused]] static constexpr void* unchanged[2] = {};
+    update_anywhere(target, node, [&](auto update) {
+        if (const CopyParams* copy = params_as<CopyParams>(update); copy != nullptr) {
+            CopyParams next = *copy;
+            next.destination_size = next.source_size = count;
+            set_params(update, next, {}, unchanged);
+        } else {
+            SetParams next = *params_as<SetParams>(update);
+            next.size = count;
+            set_params(update, next, {}, unchanged);
+        }
     });
 }
 

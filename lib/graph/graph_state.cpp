@@ -93,6 +93,7 @@ void GraphState::forget_from(std::uint32_t first) noexcept {
     table_.forget_from(first);
     edges_.forget_nodes(first);
     allocations_.forget_nodes(first);
+    bindings_.forget_nodes(first);
 }
 
 void GraphState::forget_nested(std::uint32_t first) noexcept {
@@ -130,7 +131,7 @@ Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners
     const auto index = static_cast<std::uint32_t>(table_.size() - 1);
     for (Owner& owner : owners)
         if (owner.dynamic != 0)
-            bindings_.add(owner.dynamic, {index, owner.argument});
+            bindings_.add(owner.dynamic, Binding{index, owner.argument});
         else
             owners_.push_back(std::move(owner.object));
     return handle(index);

@@ -135,6 +135,7 @@ class GraphState : public GraphIdentity, public GraphTree {
 
     [[nodiscard]] ParameterMemory& memory() noexcept { return memory_; }
     [[nodiscard]] const Bindings& bindings() const noexcept { return bindings_; }
+    [[nodiscard]] Bindings& bindings() noexcept { return bindings_; }
     [[nodiscard]] const GraphAllocations& allocations() const { return read_nodes(), allocations_; }
     [[nodiscard]] GraphAllocations& allocations() { return read_nodes(), allocations_; }
     [[nodiscard]] Conditions& conditions() noexcept { return conditions_; }

@@ -17,11 +17,16 @@ void captures(cudag::GraphBuilder& builder, cudag::Stream& stream, cudag::Exec& 
     cudag::StreamCapture capture(stream);
     capture.step("outside", outside);
     capture.retain(x);
+    capture.kernel({}, scale, x, 1, 1.0f);
+    capture.add([](cudag::GraphBuilder& b) { return b.join(b.host([] {})); });
     cudag::Graph captured = std::move(capture).finish();
     cudag::DeviceScalar<float> scalar(1.0f);
     scalar.set(2.0f, stream);
     cudag::DynamicParam<int> position(0);
     position.set(1, exec, captured);
+    position.drive(builder.kernel({}, scale, x, position, 1.0f),
+                   [](int n) { return cudag::grid_1d(1, 1u + 0u * static_cast<unsigned>(n)); });
+    position.drive(builder.memset(x, 0.0f));
     cudag::GraphedFunction forward([](cudaStream_t, cudag::DeviceSpan<const float>) {});
     forward.forward(stream, x);
     [[maybe_unused]] const cudag::Exec& constant = exec;
@@ -276,6 +281,20 @@ void captured_events(cudag::StreamCapture& capture, const cudag::Event& constant
     capture.wait(cudag::Event());
 #elif CUDAG_MISTAKE == 57 // expect-error: cudag: record(event) marks an event
     capture.record();
+#elif CUDAG_MISTAKE == 58 // expect-error: cudag: a kernel is driven by a function that makes a LaunchConfig
+    position.drive(builder.kernel({}, scale, x, position, 1.0f), [](int) { return 3.0; });
+#elif CUDAG_MISTAKE == 59 // expect-error: cudag: a copy or fill is driven by a number of elements
+    position.drive(builder.memset(x, 0.0f), [](int n) { return 0.5f * static_cast<float>(n); });
+#elif CUDAG_MISTAKE == 60 // expect-error: cudag: a DynamicParam drives the launch of a kernel
+    position.drive(builder.host([] {}), [](int n) { return n; });
+#elif CUDAG_MISTAKE == 61 // expect-error: cudag: a kernel is driven by
+    position.drive(builder.kernel({}, scale, x, position, 1.0f));
+#elif CUDAG_MISTAKE == 62 // expect-error: cudag: add() takes a function of a GraphBuilder&
+    capture.add([](cudaStream_t) {});
+#elif CUDAG_MISTAKE == 63 // expect-error: cudag: add() hands out what the function returns
+    capture.add([](cudag::GraphBuilder& b) -> cudag::GraphBuilder& { return b; });
+#elif CUDAG_MISTAKE == 64 // expect-error: cudag: the kernel
+    capture.kernel({}, scale, x);
 #endif
     capture.wait(constant);
 }

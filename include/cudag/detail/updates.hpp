@@ -52,6 +52,8 @@ CUDAG_EXPORT void update_function(const UpdateTarget& target, const Node& node, 
                                   const LaunchConfig* config, Owners&& owners);
 /// Any kernel node; its arguments stay.
 CUDAG_EXPORT void update_launch(const UpdateTarget& target, const Node& node, const LaunchConfig& config);
+/// A copy or fill in one dimension; all but its size stays.
+CUDAG_EXPORT void update_size(const UpdateTarget& target, const Node& node, std::size_t count);
 CUDAG_EXPORT void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners);
 CUDAG_EXPORT void update_copy_3d(const UpdateTarget& target, const Node& node, const Copy3D& copy);
 CUDAG_EXPORT void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners);

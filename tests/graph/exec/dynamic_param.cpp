@@ -208,3 +208,151 @@ TEST_CASE("a moved-from exec is refused", "[exec][dynamic]") {
     CHECK_THROWS_AS(value.set(4, exec), cudag::GraphError);
     CHECK(value.value() == 3);
 }
+
+TEST_CASE("a launch shape follows the parameter, from the start and after each set", "[exec][dynamic]") {
+    const auto counts = device({0U, 0U});
+    DynamicParam<int> n(3);
+    GraphBuilder b;
+    const auto node = b.kernel(cudag::grid_1d(100, 4), count_threads, counts.data(), counts.data() + 1, 1U);
+    n.drive(node, [](int now) { return cudag::grid_1d(static_cast<std::size_t>(now), 4); });
+    Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    const Stream stream;
+    const auto threads_and_blocks = [&](Exec& of) {
+        write(counts.span(), {0U, 0U});
+        run(of, stream);
+        return read(counts);
+    };
+    CHECK(threads_and_blocks(exec) == std::vector{4U, 1U});
+    CHECK(n.set(17, exec) == 1);
+    CHECK(threads_and_blocks(exec) == std::vector{20U, 5U});
+    CHECK(n.set(9, graph, exec) == 2);
+    CHECK(threads_and_blocks(exec) == std::vector{12U, 3U});
+    Exec later = graph.clone().instantiate();
+    CHECK(threads_and_blocks(later) == std::vector{12U, 3U});
+    CHECK(n.set(1, later) == 1);
+    CHECK(threads_and_blocks(later) == std::vector{4U, 1U});
+}
+
+TEST_CASE("an argument and the launch shape of one kernel follow one parameter", "[exec][dynamic]") {
+    const auto x = device(std::vector<float>(8, 1.0f));
+    const auto y = device(std::vector<float>(8, 0.0f));
+    DynamicParam<int> n(2);
+    GraphBuilder b;
+    n.drive(b.kernel(cudag::grid_1d(8, 2), saxpy, n, 3.0f, x, y),
+            [](int now) { return cudag::grid_1d(static_cast<std::size_t>(now), 2); });
+    Exec exec = std::move(b).build().instantiate();
+    run(exec, Stream());
+    CHECK(n.set(5, exec) == 2);
+    run(exec, Stream());
+    CHECK(read(y) == std::vector<float>{6, 6, 3, 3, 3, 0, 0, 0});
+}
+
+TEST_CASE("sizes of copies and fills follow the parameter", "[exec][dynamic]") {
+    const auto from = device({1, 2, 3, 4, 5, 6});
+    const auto to = device({0, 0, 0, 0, 0, 0});
+    const auto filled = device({0, 0, 0, 0, 0, 0});
+    DynamicParam<std::size_t> n(2);
+    GraphBuilder b;
+    n.drive(b.memcpy(to, from));
+    n.drive(b.memset(filled, 7), [](std::size_t now) { return now - 1; });
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    run(exec, Stream());
+    CHECK(read(to) == Cells{1, 2, 0, 0, 0, 0});
+    CHECK(read(filled) == Cells{7, 0, 0, 0, 0, 0});
+    CHECK(n.set(5, exec) == 2);
+    run(exec, Stream());
+    CHECK(read(to) == Cells{1, 2, 3, 4, 5, 0});
+    CHECK(read(filled) == Cells{7, 7, 7, 7, 0, 0});
+}
+
+TEST_CASE("what drives a size keeps the memory that the graph owns", "[exec][dynamic][owners]") {
+    std::weak_ptr<const void> kept;
+    DynamicParam<std::size_t> n(2);
+    std::optional<Graph> graph;
+    {
+        const auto from = device({1, 2, 3});
+        const cudag::DeviceBuffer<int> to(3);
+        kept = from.owner();
+        GraphBuilder b;
+        n.drive(b.memcpy(to, from));
+        graph = std::move(b).build();
+    }
+    Exec exec = graph->instantiate();
+    n.set(3, exec, *graph);
+    CHECK_FALSE(kept.expired());
+    run(exec, Stream());
+}
+
+TEST_CASE("a size beyond what the node was made with is refused, and nothing changes anywhere", "[exec][dynamic]") {
+    const auto from = device({1, 2, 3, 4});
+    const auto to = device({0, 0, 0, 0});
+    const auto counts = device({0U, 0U});
+    DynamicParam<int> n(2);
+    GraphBuilder b;
+    n.drive(b.kernel({}, count_threads, counts.data(), counts.data() + 1, 1U),
+            [](int now) { return cudag::LaunchConfig{.grid = dim3(static_cast<unsigned>(now))}; });
+    n.drive(b.memcpy(to, from).label("copy"));
+    Exec exec = std::move(b).build().instantiate();
+    for (const int wrong : {5, 0, -3}) {
+        const auto error = refused<cudag::UpdateError>([&] { n.set(wrong, exec); });
+        CHECK_THAT(error.what(), ContainsSubstring("\"copy\"") && ContainsSubstring("made with 4"));
+        CHECK_THAT(error.what(), ContainsSubstring("to " + std::to_string(wrong) + " elements"));
+    }
+    CHECK(n.value() == 2);
+    run(exec, Stream());
+    CHECK(read(to) == Cells{1, 2, 0, 0});
+    CHECK(read(counts) == std::vector{2U, 2U});
+}
+
+TEST_CASE("a launch shape that CUDA refuses undoes what was set before it", "[exec][dynamic]") {
+    const auto cell = device({0});
+    DynamicParam<int> n(2);
+    GraphBuilder b;
+    const auto stored = b.kernel({}, store, cell.data(), n);
+    n.drive(b.kernel({}, nothing).after(stored),
+            [](int now) { return cudag::LaunchConfig{.block = dim3(static_cast<unsigned>(now))}; });
+    Exec exec = std::move(b).build().instantiate();
+    CHECK_THROWS_AS(n.set(5000, exec), cudag::UpdateError);
+    CHECK(n.value() == 2);
+    run(exec, Stream());
+    CHECK(read(cell) == Cells{2});
+    n.set(64, exec);
+    run(exec, Stream());
+    CHECK(read(cell) == Cells{64});
+}
+
+TEST_CASE("nodes are driven before the graph is built, and only what has a size in one dimension", "[exec][dynamic]") {
+    const auto from = device({1, 2, 3, 4});
+    const auto to = device({0, 0, 0, 0});
+    DynamicParam<int> n(9);
+    GraphBuilder b;
+    const auto copy = b.memcpy(to, from);
+    const auto error = refused<cudag::UpdateError>([&] { n.drive(copy); });
+    CHECK_THAT(error.what(), ContainsSubstring("drives it to 9 elements"));
+    const auto plane = b.memset2d(cudag::DeviceSpan2D<int>(to.data(), 2, 2, 2 * sizeof(int)), 1);
+    CHECK_THAT(refused<cudag::GraphError>([&] { n.drive(plane); }).what(),
+               ContainsSubstring("more than one dimension"));
+    const Graph graph = std::move(b).build();
+    CHECK_THAT(refused<cudag::GraphError>([&] { n.drive(copy); }).what(), ContainsSubstring("its graph is built"));
+    Exec exec = graph.instantiate();
+    CHECK(n.set(1, exec) == 0);
+}
+
+TEST_CASE("nodes in children and bodies are driven where they end up", "[exec][dynamic]") {
+    const auto counts = device({0U, 0U});
+    const auto make = [&](GraphBuilder& b, const DynamicParam<unsigned>& n) {
+        n.drive(b.kernel({}, count_threads, counts.data(), counts.data() + 1, 1U),
+                [](unsigned now) { return cudag::LaunchConfig{.block = dim3(now)}; });
+    };
+    DynamicParam<unsigned> n(2);
+    GraphBuilder inner;
+    make(inner, n);
+    GraphBuilder b;
+    b.child(std::move(inner).build());
+    Exec exec = std::move(b).build().instantiate();
+    CHECK(n.set(5, exec) == 1);
+    run(exec, Stream());
+    CHECK(read(counts) == std::vector{5U, 1U});
+}
