@@ -1,6 +1,7 @@
-// cudaLibrary*: PTX cannot be compiled here, so a library holds the registered kernels that its text names, and those
-// that do nothing.
+// cudaLibrary*: a library is a shared object, or PTX text, which cannot be compiled here: it has the registered kernels
+// that it names, and those that do nothing.
 #include "graph/graph_text.hpp"
+#include "kernel/kernel_module.hpp"
 #include "kernel/kernel_registry.hpp"
 #include "runtime/call.hpp"
 #include "runtime/cuda_versions.hpp"
@@ -9,15 +10,19 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <limits>
+#include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
 namespace cudart_cpu::detail {
 
 namespace {
 
-/// The names of the kernels that a PTX text has.
 struct Library {
-    bool is_ptx = false; // as with the driver, what is none is noticed when a kernel is looked for
+    std::unique_ptr<KernelModule> module; ///< or a PTX text, whose kernels are:
+    bool is_ptx = false;                  // as with the driver, what is none is noticed when a kernel is looked for
     std::vector<std::string> names;
     std::vector<std::string> empty_names; ///< of those without parameters whose body is `ret;`
 };
@@ -65,7 +70,8 @@ Library parse(std::string_view code) {
     std::string_view rest = text;
     skip_spaces(rest);
     if (!rest.starts_with(".version")) return {};
-    Library library{true, {}, {}};
+    Library library;
+    library.is_ptx = true;
     constexpr std::string_view entry = ".entry";
     for (std::size_t at; (at = rest.find(entry)) != rest.npos;) {
         rest.remove_prefix(at + entry.size());
@@ -77,8 +83,13 @@ Library parse(std::string_view code) {
     return library;
 }
 
-cudaLibrary_t load(std::string_view code) {
-    return libraries().add(std::make_shared<Library>(parse(code)));
+cudaLibrary_t load(const char* code, std::size_t available) {
+    if (!KernelModule::is_image(code, available)) return libraries().add(std::make_shared<Library>(parse(code)));
+    auto library = std::make_shared<Library>();
+    library->module = std::make_unique<KernelModule>(std::string_view(code, KernelModule::image_size(code, available)));
+    for (const KernelEntry* kernel : library->module->kernels())
+        library->names.push_back(kernel_name(*kernel));
+    return libraries().add(std::move(library));
 }
 
 std::shared_ptr<const Library> library_of(cudaLibrary_t handle) {
@@ -87,11 +98,21 @@ std::shared_ptr<const Library> library_of(cudaLibrary_t handle) {
     return library;
 }
 
+cudaKernel_t handle_of(const KernelEntry& kernel) {
+    return reinterpret_cast<cudaKernel_t>(const_cast<KernelEntry*>(&kernel));
+}
+
 cudaKernel_t kernel_in(const Library& library, const std::string& name) {
-    if (!library.is_ptx)
-        fail(cudaErrorNoKernelImageForDevice, "cudart-cpu: the library is no PTX text, which begins with .version");
-    if (std::ranges::find(library.names, name) == library.names.end())
-        fail(cudaErrorSymbolNotFound, text("Kernel (", name, ") cannot be found in library"));
+    if (!library.is_ptx && !library.module)
+        fail(cudaErrorNoKernelImageForDevice,
+             "cudart-cpu: the library is no shared object, and no PTX text, which begins with .version");
+    const auto found = std::ranges::find(library.names, name);
+    if (found == library.names.end())
+        fail(cudaErrorSymbolNotFound,
+             text("Kernel (", name, ") cannot be found in library",
+                  library.names.empty() && library.module ? ", which has no cudart_cpu::LibraryKernels" : ""));
+    if (library.module)
+        return handle_of(*library.module->kernels()[static_cast<std::size_t>(found - library.names.begin())]);
     const KernelEntry* kernel = find_kernel_named(name);
     if (!kernel && std::ranges::find(library.empty_names, name) != library.empty_names.end())
         kernel = &empty_kernel_named(name);
@@ -99,7 +120,7 @@ cudaKernel_t kernel_in(const Library& library, const std::string& name) {
         fail(cudaErrorSymbolNotFound,
              text("cudart-cpu cannot compile kernel ", name,
                   "; call cudart_cpu::register_library_kernel(name, function) with the same kernel in C++ first"));
-    return reinterpret_cast<cudaKernel_t>(const_cast<KernelEntry*>(kernel));
+    return handle_of(*kernel);
 }
 
 } // namespace
@@ -115,7 +136,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaLibraryLoadData(cudaLibrary_t* library,
     return api("cudaLibraryLoadData", [&] {
         require_pointer(library, "library");
         require_pointer(code, "code");
-        *library = load(static_cast<const char*>(code));
+        *library = load(static_cast<const char*>(code), std::numeric_limits<std::size_t>::max());
     });
 }
 
@@ -127,7 +148,8 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaLibraryLoadFromFile(cudaLibrary_t* libr
         require_pointer(fileName, "fileName");
         std::ifstream file(fileName, std::ios::binary);
         if (!file) fail(cudaErrorFileNotFound, text("cannot read ", fileName));
-        *library = load(std::string(std::istreambuf_iterator<char>(file), {}));
+        const std::string code(std::istreambuf_iterator<char>(file), {});
+        *library = load(code.c_str(), code.size());
     });
 }
 

@@ -11,6 +11,7 @@
 #include <dlfcn.h>
 #include <link.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <list>
 #include <memory>
@@ -185,11 +186,25 @@ const KernelEntry* find_kernel_named(const std::string& name) {
     {
         const std::shared_lock lock(registry().mutex);
         for (const auto& [symbol, entry] : registry().kernels)
-            known.push_back(&entry);
+            if (!entry.is_of_module) known.push_back(&entry);
     }
     for (const KernelEntry* kernel : known)
         if (kernel_name(*kernel) == name) return kernel;
     return nullptr;
+}
+
+std::vector<const KernelEntry*> take_kernels_of_module(const void* place) {
+    const void* const module = unloadable_module(place);
+    std::vector<const KernelEntry*> kernels;
+    {
+        const std::shared_lock lock(registry().mutex);
+        for (const auto& [symbol, entry] : registry().kernels)
+            if (unloadable_module(symbol) == module) kernels.push_back(&entry);
+    }
+    for (const KernelEntry* kernel : kernels)
+        kernel->is_of_library = kernel->is_of_module = true;
+    std::ranges::sort(kernels, {}, [](const KernelEntry* kernel) { return kernel_name(*kernel); });
+    return kernels;
 }
 
 const KernelEntry& empty_kernel_named(const std::string& name) {

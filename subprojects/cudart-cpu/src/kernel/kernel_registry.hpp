@@ -26,6 +26,8 @@ struct KernelEntry {
     mutable std::atomic<bool> allows_large_clusters{false};
     /// Known by a name that is not its symbol's: only libraries give it.
     mutable std::atomic<bool> is_of_library{false};
+    /// It came with a shared object that was loaded as a library: PTX texts do not name it.
+    mutable std::atomic<bool> is_of_module{false};
     /// Only its address means something: the cudaFunction_t. The cudaKernel_t is the address of the entry itself.
     const char function_handle = 0;
 };
@@ -52,8 +54,12 @@ cudaFunction_t function_of(const KernelEntry& kernel);
 void note_nvcc_kernel(void** handle, const void* symbol, const char* name);
 void forget_nvcc_kernels(void** handle) noexcept;
 
-/// The registered kernel that name_kernel or its symbol gives this name; null if there is none.
+/// The registered kernel that name_kernel or its symbol gives this name; null if there is none. Not one of a shared
+/// object that is a library.
 const KernelEntry* find_kernel_named(const std::string& name);
+
+/// Those registered by the shared object that `place` is in, which a library is, by name.
+std::vector<const KernelEntry*> take_kernels_of_module(const void* place);
 
 /// A kernel of this name that has no parameters and does nothing; the same for the same name.
 const KernelEntry& empty_kernel_named(const std::string& name);
