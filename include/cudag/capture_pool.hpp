@@ -3,12 +3,15 @@
 
 #include <cudag/buffer.hpp>
 #include <cudag/config.hpp>
+#include <cudag/detail/owner_argument.hpp>
 #include <cudag/source_location.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 
 namespace cudag {
 
@@ -20,6 +23,12 @@ class PoolState;
 inline constexpr std::size_t pool_alignment = 256;
 
 } // namespace detail
+
+/// Stands for a pool where a handle cannot go: between parts of a program that share no objects. Never reused.
+struct PoolId {
+    std::uint64_t value = 0; ///< 0: none
+    friend bool operator==(const PoolId&, const PoolId&) = default;
+};
 
 /// Device memory for captured work. Unlike a DeviceBuffer's, it may be allocated while a stream is captured, in every
 /// mode, and no node arises: the graph uses the address, and the memory is there before the graph runs.
@@ -58,6 +67,24 @@ class CUDAG_EXPORT CapturePool {
         return DeviceBuffer<T>(allocate(count, sizeof(T), location), count);
     }
 
+    /// The number that `find` knows the pool by.
+    [[nodiscard]] PoolId id() const;
+    /// Another handle of the pool with that number, which lives as long as a handle, a buffer or a graph keeps it.
+    /// Throws Error if it is gone, or never was. Thread-safe.
+    [[nodiscard]] static CapturePool find(PoolId id);
+
+    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, shared_ptr) with the pool, so with all graphs that retain it, until
+    /// `clear`: memory from elsewhere that these graphs borrow. Not the pool itself, nor buffers of it, which would
+    /// keep it for good.
+    template <detail::OwnerArgument... O>
+    void record(const O&... owners) { // cudag: record(owner) keeps buffers and shared_ptrs
+        static_assert(sizeof...(O) > 0, "cudag: record() needs at least one owner");
+        static_assert((!std::is_same_v<O, CapturePool> && ...), "cudag: a pool that keeps a pool may never end");
+        (keep(detail::owner_of(owners)), ...);
+    }
+    /// Lets go what `record` keeps: no graph that retains the pool may use it any more.
+    void clear();
+
     /// From now on `allocate` throws: what is captured must make do with the memory that it has.
     void seal();
     void unseal();
@@ -74,6 +101,8 @@ class CUDAG_EXPORT CapturePool {
     [[nodiscard]] std::shared_ptr<const void> owner() const noexcept { return state_; }
 
   private:
+    explicit CapturePool(std::shared_ptr<detail::PoolState> state) noexcept : state_(std::move(state)) {}
+    void keep(std::shared_ptr<const void> owner);
     [[nodiscard]] std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const SourceLocation& location);
     [[nodiscard]] detail::PoolState& state() const;
 

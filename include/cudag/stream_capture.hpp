@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/capture_mode.hpp>
+#include <cudag/capture_pool.hpp>
 #include <cudag/condition.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/event_operand.hpp>
@@ -38,6 +39,8 @@ struct CaptureOptions {
     /// default such work is not recorded but runs at once, unless the captured stream is a blocking one. Costs a stream
     /// a capture.
     bool refuse_legacy_stream = false;
+    /// A CapturePool, by its id, that the graph retains; none by default. The capture throws Error if it is gone.
+    PoolId pool = {};
 };
 
 namespace detail {
@@ -150,12 +153,12 @@ class CUDAG_EXPORT StreamCapture {
 
     /// Calls `function(GraphBuilder&)` at once, and returns what it returns, which is no reference. The nodes that it
     /// adds come after all that this stream has recorded, and before what it records next; among themselves they are
-    /// ordered by `.after`. Their handles are valid from then on, in the graph of this capture. They belong to the
-    /// current device; a step or mark names those that have no label. The function enqueues nothing into the capture.
-    /// What it throws passes through. If that comes after nodes were added, `finish` throws CaptureError, since CUDA
-    /// removes none from a graph that is being captured. Throws GraphError if the edges close a cycle, CaptureError as
-    /// `step` does. A graph with such nodes is read and checked by `finish`, as by GraphBuilder::build.
-    /// This and the functions below that add nodes need <cudag/builder.hpp>.
+    /// ordered by `.after`. Their handles are valid from then on, in the graph of this capture, and die with it if the
+    /// capture fails. They belong to the current device; a step or mark names those that have no label. The function
+    /// enqueues nothing into the capture. What it throws passes through. If that comes after nodes were added, `finish`
+    /// throws CaptureError, since CUDA removes none from a graph that is being captured. Throws GraphError if the edges
+    /// close a cycle, CaptureError as `step` does. A graph with such nodes is read and checked by `finish`, as by
+    /// GraphBuilder::build. This and the functions below that add nodes need <cudag/builder.hpp>.
     template <class F>
     auto add( // cudag: add(function) calls function(GraphBuilder&)
         F&& function, SourceLocation location = SourceLocation::current());

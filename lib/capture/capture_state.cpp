@@ -6,6 +6,7 @@
 #include "cuda/device_guard.hpp"
 #include "graph/graph_state.hpp"
 
+#include <cudag/capture_pool.hpp>
 #include <cudag/event.hpp>
 #include <cudag/format.hpp>
 
@@ -76,6 +77,7 @@ CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, c
     if (info(stream).status != CaptureStatus::none)
         refuse<CaptureError>("the stream is being captured already: end that capture first, or fork from it",
                              subject(call), cudaErrorIllegalState);
+    if (options.pool != PoolId()) owners_.push_back(CapturePool::find(options.pool).owner());
     if (options.refuse_legacy_stream) blocking_ = blocking_stream_beside(stream);
     const auto native_mode = static_cast<cudaStreamCaptureMode>(options.mode);
     if (into_ == nullptr) {

@@ -3,6 +3,10 @@
 
 #include "pool_state.hpp"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 namespace cudag {
 
 CapturePool::CapturePool(std::string_view label, SourceLocation location)
@@ -10,6 +14,27 @@ CapturePool::CapturePool(std::string_view label, SourceLocation location)
 
 std::shared_ptr<void> CapturePool::allocate(std::size_t count, std::size_t size, const SourceLocation& location) {
     return state().allocate(count, size, location);
+}
+
+PoolId CapturePool::id() const {
+    return {state().id()};
+}
+
+CapturePool CapturePool::find(PoolId id) {
+    std::shared_ptr<detail::PoolState> state = detail::PoolState::find(id.value);
+    if (!state)
+        detail::refuse<Error>(fmt::format("find: there is no CapturePool {}: it has ended with the last that kept it, "
+                                          "or the number is another process's",
+                                          id.value));
+    return CapturePool(std::move(state));
+}
+
+void CapturePool::keep(std::shared_ptr<const void> owner) {
+    state().keep(std::move(owner));
+}
+
+void CapturePool::clear() {
+    state().clear();
 }
 
 void CapturePool::seal() {

@@ -8,8 +8,10 @@
 #include <cudag/capture_pool.hpp>
 #include <cudag/format.hpp>
 
+#include <atomic>
 #include <cstdint>
 #include <iterator>
+#include <unordered_map>
 #include <utility>
 
 namespace cudag::detail {
@@ -32,9 +34,26 @@ cudaMemPool_t make_pool(Subject&& subject) {
     return pool;
 }
 
+/// The pools that somebody may look for.
+struct Registry {
+    std::mutex mutex;
+    std::unordered_map<std::uint64_t, std::weak_ptr<PoolState>> pools;
+};
+
+Registry& registry() {
+    static Registry& all = *new Registry; // pools may outlive what is destroyed at the end of the process
+    return all;
+}
+
+std::uint64_t next_id() noexcept {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
+}
+
 } // namespace
 
 PoolState::PoolState(std::string_view label, const SourceLocation& location) : PoolState() {
+    id_ = next_id();
     name_ = name_of(label, location);
     const RelaxedCapture allow_allocation;
     pool_ = make_pool({name_, {}, location});
@@ -43,6 +62,10 @@ PoolState::PoolState(std::string_view label, const SourceLocation& location) : P
 }
 
 PoolState::~PoolState() {
+    {
+        const std::scoped_lock lock(registry().mutex);
+        registry().pools.erase(id_);
+    }
     const RelaxedCapture allow_free;
     if (waits_ != nullptr) ignore(cudaFree(waits_));
     for (const auto& [address, block] : blocks_)
@@ -155,6 +178,29 @@ void PoolState::absorb_next(Blocks::iterator block) noexcept {
     block->second.bytes += next->second.bytes;
     free_.erase({next->second.bytes, next->first}); // no matter if it has not come there
     blocks_.erase(next);
+}
+
+std::uint64_t PoolState::id() {
+    const std::scoped_lock lock(registry().mutex);
+    registry().pools.emplace(id_, weak_from_this());
+    return id_;
+}
+
+std::shared_ptr<PoolState> PoolState::find(std::uint64_t id) {
+    const std::scoped_lock lock(registry().mutex);
+    const auto found = registry().pools.find(id);
+    return found == registry().pools.end() ? nullptr : found->second.lock();
+}
+
+void PoolState::keep(std::shared_ptr<const void> owner) {
+    const std::scoped_lock lock(mutex_);
+    if (owner) owners_.push_back(std::move(owner));
+}
+
+void PoolState::clear() {
+    std::vector<std::shared_ptr<const void>> owners; // which go after the lock: that runs user code
+    const std::scoped_lock lock(mutex_);
+    owners_.swap(owners);
 }
 
 void PoolState::set_sealed(bool sealed) {

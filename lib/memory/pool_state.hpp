@@ -8,6 +8,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -15,6 +16,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -31,6 +33,14 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
 
     /// A block of `count * size` bytes, which comes back when its last owner lets go.
     [[nodiscard]] std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const SourceLocation& location);
+
+    /// From now on `find` finds it.
+    [[nodiscard]] std::uint64_t id();
+    /// Null if there is none.
+    [[nodiscard]] static std::shared_ptr<PoolState> find(std::uint64_t id);
+    /// Keeps `owner` until `clear`.
+    void keep(std::shared_ptr<const void> owner);
+    void clear();
 
     void set_sealed(bool sealed);
     [[nodiscard]] bool is_sealed() const;
@@ -72,7 +82,10 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     cudaStream_t stream_ = nullptr; ///< only for the allocator: never captured, always idle
     void* waits_ = nullptr;         ///< a byte of cudaMalloc, because freeing that waits for the device
 
+    std::uint64_t id_ = 0;
+
     mutable std::mutex mutex_;
+    std::vector<std::shared_ptr<const void>> owners_; ///< of others
     Blocks blocks_;
     FreeBlocks free_;
     std::size_t count_ = 0;

@@ -555,3 +555,77 @@ TEST_CASE("a pool allocates on its own device, whichever is current", "[capture]
     cudag::check(cudaGetDevice(&current));
     CHECK(current == 0);
 }
+
+TEST_CASE("a pool is found by its id as long as something keeps it", "[memory][pool]") {
+    std::optional<CapturePool> pool(std::in_place);
+    const cudag::PoolId id = pool->id();
+    CHECK(id != cudag::PoolId());
+    CHECK(pool->id() == id);
+    CHECK(CapturePool().id() != id);
+    CapturePool other = CapturePool::find(id);
+    CHECK(other.owner() == pool->owner());
+    const auto buffer = other.allocate<int>(4);
+    CHECK(pool->count() == 1);
+    pool.reset();
+    other = CapturePool();
+    CHECK(CapturePool::find(id).count() == 1); // the buffer keeps it
+}
+
+TEST_CASE("a pool that has ended, or never was, is refused by its number", "[memory][pool]") {
+    cudag::PoolId id;
+    {
+        CapturePool pool;
+        id = pool.id();
+    }
+    const auto error = refused<cudag::Error>([&] { static_cast<void>(CapturePool::find(id)); });
+    CHECK_THAT(error.what(), ContainsSubstring("there is no CapturePool " + std::to_string(id.value)));
+    CHECK_THROWS_AS(CapturePool::find({}), cudag::Error);
+    const Stream stream;
+    CHECK_THROWS_AS(cudag::capture(stream, [](cudaStream_t) {}, {.allow_empty = true, .pool = id}), cudag::Error);
+    CHECK(cudag::capture(stream, [](cudaStream_t) {}, {.allow_empty = true}).node_count() == 0);
+}
+
+TEST_CASE("a capture, or a region, retains the pool of its options", "[memory][pool][capture]") {
+    const Stream stream;
+    for (const bool in_builder : {false, true}) {
+        std::optional<CapturePool> pool(std::in_place);
+        const std::weak_ptr<const void> kept = watch(*pool);
+        const cudag::CaptureOptions options{.pool = pool->id()};
+        const auto record = [&](cudaStream_t s) {
+            const auto cell = pool->allocate<int>(1);
+            cudag::launch(s, {}, store, cell.data(), 3); // borrowed
+        };
+        std::optional<cudag::Graph> graph;
+        if (in_builder) {
+            GraphBuilder b;
+            b.capture(stream, record, options);
+            graph = std::move(b).build();
+        } else {
+            graph = cudag::capture(stream, record, options);
+        }
+        pool.reset();
+        CHECK_FALSE(kept.expired());
+        cudag::Exec exec = graph->instantiate();
+        run(exec, stream);
+    }
+}
+
+TEST_CASE("a pool keeps what is recorded in it until it is cleared, or ends", "[memory][pool]") {
+    std::weak_ptr<int> first, second;
+    std::optional<CapturePool> pool(std::in_place);
+    const auto record = [&] {
+        const auto owner = std::make_shared<int>(1);
+        pool->record(owner, std::shared_ptr<int>());
+        return std::weak_ptr<int>(owner);
+    };
+    first = record();
+    CHECK_FALSE(first.expired());
+    pool->clear();
+    CHECK(first.expired());
+    second = record();
+    std::shared_ptr<const void> retained = pool->owner();
+    pool.reset();
+    CHECK_FALSE(second.expired());
+    retained.reset();
+    CHECK(second.expired());
+}
