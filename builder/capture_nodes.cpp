@@ -7,7 +7,6 @@
 #include "cuda/relaxed_capture.hpp"
 #include "graph/check_edges.hpp"
 #include "graph/graph_state.hpp"
-#include "new_conditional.hpp"
 #include "read/reader.hpp"
 
 #include <memory>
@@ -79,11 +78,12 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
                                          state.subject(call));
         if (count != 0) state.continue_after(records.connect(first, first_edge, front), call);
     } catch (...) {
-        if (!has_natives(*graph, natives)) state.spoil(location);
-        for (auto i = first; i < graph->known_nodes(); ++i)
-            free_conditions(*graph, i, graph->root().conditions());
-        graph->root().conditions().abandon_from(conditions);
-        graph->forget_from(first);
+        if (has_natives(*graph, natives)) {
+            graph->root().conditions().abandon_from(conditions);
+        } else { // CUDA removes no nodes now, and handles of them are about
+            state.spoil(location);
+            graph->root().set_destroyed_by(state.location());
+        }
         throw;
     }
 }

@@ -102,8 +102,7 @@ void reset_conditions(GraphState& body) {
         add_edges(body.handle(root), resets.data(), resets.size());
 }
 
-} // namespace
-
+/// Node `index` of `graph` is about to go, with all inside it: the conditions that nodes look at there are free again.
 void free_conditions(GraphState& graph, std::uint32_t index, Conditions& conditions) noexcept {
     if (const auto* params = std::get_if<const ConditionalParams*>(&graph.record(index).params))
         if (ConditionRecord* condition = conditions.find((*params)->condition); condition != nullptr)
@@ -112,6 +111,8 @@ void free_conditions(GraphState& graph, std::uint32_t index, Conditions& conditi
         for (std::uint32_t i = 0; i < inner->nodes().size(); ++i)
             free_conditions(*inner, i, conditions);
 }
+
+} // namespace
 
 NewConditional::NewConditional(GraphState& graph, ConditionalKind kind, const Condition& condition, std::size_t bodies,
                                const SourceLocation& where)

@@ -11,9 +11,6 @@
 
 namespace cudag::detail {
 
-/// Node `index` of `graph` is about to go, with all inside it: the conditions that nodes look at there are free again.
-void free_conditions(GraphState& graph, std::uint32_t index, Conditions& conditions) noexcept;
-
 class NewConditional {
   public:
     /// Adds the node with `bodies` empty bodies, or throws GraphError and adds nothing.

@@ -15,11 +15,10 @@ Subject new_node_subject(NodeKind kind, const SourceLocation& where, std::string
 }
 
 void refuse_destroyed(const SourceLocation& by) {
-    refuse(
-        fmt::format("the graph under construction was lost when the capture at {} was broken, which made CUDA destroy "
-                    "it; start again with a new GraphBuilder",
-                    by),
-        {{}, {}, by});
+    refuse(fmt::format("the graph under construction was lost when the capture at {} failed; start again with a new "
+                       "GraphBuilder",
+                       by),
+           {{}, {}, by});
 }
 
 void require_open(const GraphState& graph, Subject subject) {

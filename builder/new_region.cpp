@@ -9,7 +9,6 @@
 #include "cuda/handles.hpp"
 #include "graph/clone_natives.hpp"
 #include "graph/names.hpp"
-#include "new_conditional.hpp"
 #include "new_node.hpp"
 #include "node/rules.hpp"
 #include "read/edge_reader.hpp"
@@ -81,7 +80,7 @@ struct NewRegion::Clone {
 
 NewRegion::NewRegion(std::shared_ptr<GraphState> graph, cudaStream_t stream, const CaptureOptions& options,
                      const SourceLocation& where)
-    : graph_(*graph), location_(where) {
+    : graph_(*graph), root_(graph->root()), location_(where) {
     require_open(graph_, subject_of(where));
     if (graph_.construction().is_captured_into)
         refuse("nodes are being added to another capture into this graph: fork that one to the stream, or capture "
@@ -107,10 +106,22 @@ void NewRegion::drop() noexcept {
     if (!state_->has_ended()) save();
     const bool survives = has_survived();
     close();
-    if (survives)
+    if (has_written())
+        lose_graph(survives);
+    else if (survives)
         remove_captured();
     else
         recover();
+}
+
+bool NewRegion::has_written() const noexcept {
+    const CaptureRecords* records = state_->known_records();
+    return records != nullptr && (records->has_written() || state_->is_spoiled());
+}
+
+void NewRegion::lose_graph(bool exists) noexcept {
+    if (exists) ignore(cudaGraphDestroy(root_.native()));
+    root_.set_destroyed_by(location_);
 }
 
 void NewRegion::close() noexcept {
@@ -130,7 +141,8 @@ bool NewRegion::has_survived() noexcept {
 void NewRegion::fail(const CaptureError& cause) {
     drop();
     if (!graph_.construction().destroyed_by) throw;
-    const char* reason = state_->abandon() == CaptureEnd::elsewhere
+    const char* reason = has_written() ? "because there would be handles of nodes that it has not:"
+                         : state_->abandon() == CaptureEnd::elsewhere
                              ? "because what ended the capture has destroyed it: leave that to the GraphBuilder, and"
                              : "because CUDA destroys a graph into which a capture is broken, and cannot clone this "
                                "one before:";
@@ -154,7 +166,10 @@ CapturedNode NewRegion::finish() {
     try {
         return describe();
     } catch (...) {
-        remove_captured();
+        if (has_written())
+            lose_graph(true);
+        else
+            remove_captured();
         throw;
     }
 }
@@ -212,7 +227,7 @@ bool NewRegion::is_unjoined() const {
 }
 
 void NewRegion::save() noexcept {
-    if (clone_ != nullptr) return;
+    if (clone_ != nullptr || has_written()) return;
     note_captured();
     if (graph_.parent() != nullptr || !graph_.conditions().all().empty()) return;
     try {
@@ -234,10 +249,9 @@ void NewRegion::save() noexcept {
 }
 
 void NewRegion::recover() noexcept {
-    if (clone_ == nullptr) return graph_.root().set_destroyed_by(location_);
+    if (clone_ == nullptr) return root_.set_destroyed_by(location_);
     graph_.replace_natives(std::move(clone_->nodes));
     static_cast<void>(clone_->native.release());
-    graph_.forget_from(first_);
 }
 
 void NewRegion::remove_captured() noexcept {
@@ -246,10 +260,7 @@ void NewRegion::remove_captured() noexcept {
     } catch (...) {
         graph_.construction().has_unwanted_nodes = true;
     }
-    Conditions& conditions = graph_.root().conditions();
-    for (auto i = first_; i < graph_.known_nodes(); ++i)
-        free_conditions(graph_, i, conditions);
-    if (state_->known_records() != nullptr) conditions.abandon_from(conditions_before_);
+    if (state_->known_records() != nullptr) root_.conditions().abandon_from(conditions_before_);
     graph_.forget_from(first_);
 }
 

@@ -52,6 +52,9 @@ class NewRegion {
     [[nodiscard]] std::uint32_t described_to() const;
     /// The region has ended, well or badly.
     void close() noexcept;
+    /// Whether there are handles of nodes that would be of none if the region failed.
+    [[nodiscard]] bool has_written() const noexcept;
+    void lose_graph(bool exists) noexcept;
     /// Clones the graph if the end of the capture will destroy it, as far as is known.
     void save() noexcept;
     [[nodiscard]] bool will_break() const;
@@ -66,6 +69,7 @@ class NewRegion {
     [[nodiscard]] CapturedNode describe();
 
     GraphState& graph_;
+    GraphState& root_;
     std::uint32_t first_ = 0;        ///< the first node of the region
     std::uint32_t first_native_ = 0; ///< the same, as CUDA counts
     SourceLocation location_;

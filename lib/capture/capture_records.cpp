@@ -28,6 +28,7 @@ void CaptureRecords::catch_up(std::span<const cudaGraphNode_t> front) {
 
 std::vector<cudaGraphNode_t> CaptureRecords::connect(std::uint32_t first, std::size_t first_edge,
                                                      std::span<const cudaGraphNode_t> front) {
+    has_written_ = true;
     GraphEdges& edges = graph_->edge_lists();
     const auto count = static_cast<std::uint32_t>(graph_->nodes().size()) - first;
     std::vector<bool> has_before(count);

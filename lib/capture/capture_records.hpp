@@ -26,6 +26,9 @@ class CaptureRecords {
     /// How many nodes are described, as CUDA counts.
     [[nodiscard]] std::uint32_t natives() const noexcept { return natives_; }
 
+    /// Whether nodes were written, of which there are handles.
+    [[nodiscard]] bool has_written() const noexcept { return has_written_; }
+
     /// Describes what CUDA has recorded since the last time; where that is a line, as a rule, it ends with `front`.
     void catch_up(std::span<const cudaGraphNode_t> front);
     /// The nodes from number `first` of the graph on were written; throws GraphError if their edges close a cycle. They
@@ -41,6 +44,7 @@ class CaptureRecords {
     std::uint32_t first_;        ///< the first node of the capture
     std::uint32_t first_native_; ///< the same, as CUDA counts
     std::uint32_t natives_;
+    bool has_written_ = false;
 };
 
 } // namespace cudag::detail

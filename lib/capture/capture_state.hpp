@@ -85,6 +85,7 @@ class CaptureState {
     /// The capture cannot end well any more: at `where` nodes were written that cannot stay, and that CUDA removes only
     /// when it has ended.
     void spoil(const SourceLocation& where) noexcept { spoiled_at_ = where; }
+    [[nodiscard]] bool is_spoiled() const noexcept { return spoiled_at_.has_value(); }
 
     /// Whether it is known to have ended.
     [[nodiscard]] bool has_ended() const noexcept { return ended_.has_value(); }

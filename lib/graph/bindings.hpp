@@ -38,11 +38,6 @@ class Bindings {
     }
     /// Room for one more of `dynamic`.
     void reserve(std::uint64_t dynamic) { reserve_more(all_[dynamic], 1); }
-    /// Those of nodes from `first` on are no more.
-    void forget_nodes(std::uint32_t first) noexcept {
-        for (auto& [dynamic, bindings] : all_)
-            std::erase_if(bindings, [first](const Binding& binding) { return binding.node >= first; });
-    }
     [[nodiscard]] const std::vector<Binding>& of(std::uint64_t dynamic) const noexcept {
         static const std::vector<Binding> none;
         const auto found = all_.find(dynamic);

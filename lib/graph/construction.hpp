@@ -27,7 +27,7 @@ struct Construction {
     bool is_captured_into = false;               ///< CUDA removes no nodes until that has ended
     /// CUDA has kept a node that was to be removed: it does so where there are memory nodes.
     bool has_unwanted_nodes = false;
-    /// Where the capture into this graph began that was broken, which made CUDA destroy it.
+    /// Where the capture into this graph began that failed, which made CUDA or cudag destroy it.
     std::optional<SourceLocation> destroyed_by = std::nullopt;
     FunctionCache<16> functions = {};                    ///< of the kernels that were added
     std::vector<const KernelSignature*> signatures = {}; ///< of the Functions that were added, in the graph's memory

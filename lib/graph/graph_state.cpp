@@ -93,7 +93,6 @@ void GraphState::forget_from(std::uint32_t first) noexcept {
     table_.forget_from(first);
     edges_.forget_nodes(first);
     allocations_.forget_nodes(first);
-    bindings_.forget_nodes(first);
 }
 
 void GraphState::forget_nested(std::uint32_t first) noexcept {

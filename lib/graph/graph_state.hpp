@@ -83,7 +83,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     /// Ends the handles of this graph and of those inside it, because CUDA's graph goes, and tells so whoever still
     /// refers to this state: a Graph that was moved into a node, or the builder of a body.
     void invalidate_handles() noexcept;
-    /// The same for a root under construction, which CUDA has destroyed because the capture at `where` was broken.
+    /// The same for a root under construction, whose CUDA graph is lost because the capture at `where` failed.
     void set_destroyed_by(const SourceLocation& where) noexcept;
 
     /// What is read from CUDA when something asks for it: all functions that show records do.

@@ -1,6 +1,7 @@
 // StreamCapture: the functions that write nodes into a running capture, by a GraphBuilder for that time.
 #pragma once
 
+#include <cudag/builder.hpp>
 #include <cudag/condition.hpp>
 #include <cudag/nested_node.hpp>
 #include <cudag/stream_capture.hpp>

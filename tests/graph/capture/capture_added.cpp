@@ -364,15 +364,14 @@ TEST_CASE("a capture in which nodes were added that cannot stay is refused at it
         CHECK_THAT(error.what(), ContainsSubstring("capture_added.cpp") && ContainsSubstring("capture it again"));
         CHECK_THROWS_AS(left_over.label(), GraphError);
     }
-    SECTION("in a builder, whose other nodes stay") {
+    SECTION("in a builder, which is lost with it, as there are handles of its nodes") {
         GraphBuilder b;
-        b.kernel({}, store, cell.data(), 9);
-        CHECK_THROWS_AS(b.capture(stream, spoil), CaptureError);
-        const Graph graph = std::move(b).build();
-        CHECK(graph.node_count() == 1);
-        Exec exec = graph.instantiate();
-        run(exec, stream);
-        CHECK(read(cell) == std::vector{9});
+        const auto other = b.kernel({}, store, cell.data(), 9);
+        const auto error = refused<CaptureError>([&] { b.capture(stream, spoil); });
+        CHECK_THAT(error.what(), ContainsSubstring("the graph under construction is lost with it"));
+        CHECK_THAT(refused<GraphError>([&] { b.kernel({}, nothing); }).what(), ContainsSubstring("was lost when"));
+        CHECK_THROWS_AS(left_over.label(), GraphError);
+        CHECK_THROWS_AS(other.label(), GraphError);
     }
     CHECK(is_usable(stream));
 }
@@ -394,8 +393,37 @@ TEST_CASE("a body that throws spoils the capture that it is written into", "[cap
     GraphBuilder b;
     b.kernel({}, store, cell.data(), 9);
     CHECK_THROWS_AS(b.capture(stream, write_body), std::runtime_error);
-    run(std::move(b));
-    CHECK(read(cell) == std::vector{9});
+    CHECK_THROWS_AS(b.kernel({}, nothing), GraphError);
+    CHECK(is_usable(stream));
+}
+
+TEST_CASE("a region that fails loses its builder only if nodes were written into it", "[capture][region][add]") {
+    const Stream stream;
+    const auto cell = device({0});
+    for (const bool writes : {false, true}) {
+        GraphBuilder b;
+        b.kernel({}, store, cell.data(), 9);
+        Node written;
+        CHECK_THROWS_AS(b.capture(stream,
+                                  [&](StreamCapture& c) {
+                                      launch(c.stream(), {}, store, cell.data(), 1);
+                                      if (writes) written = c.kernel({}, store, cell.data(), 2);
+                                      static_cast<void>(c.condition(1));
+                                      throw std::runtime_error("no");
+                                  }),
+                        std::runtime_error);
+        CHECK(is_usable(stream));
+        if (writes) {
+            CHECK_THROWS_AS(written.label(), GraphError);
+            CHECK_THROWS_AS(b.kernel({}, nothing), GraphError);
+        } else {
+            const Graph graph = std::move(b).build(); // the condition got a node
+            CHECK(graph.node_count() == 2);
+            Exec exec = graph.instantiate();
+            run(exec, stream);
+            CHECK(read(cell) == std::vector{9});
+        }
+    }
 }
 
 TEST_CASE("what is enqueued into a capture while nodes are added to it is refused", "[capture][add]") {
