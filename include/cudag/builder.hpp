@@ -232,6 +232,14 @@ class CUDAG_EXPORT GraphBuilder {
         return SemaphoreWaitNode(detail::Passkey(), add_semaphores(NodeKind::wait_semaphore, waits, location));
     }
 
+    /// Adds a node of any kind but a conditional from CUDA's own description, which CUDA completes: an allocation's
+    /// address. What it refers to is borrowed. cudag describes it as a captured one.
+    /// Throws GraphError with CUDA's reason, and for what a body does not take.
+    NativeNode native( // cudag: native(params) takes a cudaGraphNodeParams, which is no temporary
+        cudaGraphNodeParams& params, SourceLocation location = SourceLocation::current()) {
+        return NativeNode(detail::Passkey(), detail::add_native(state(), params, location));
+    }
+
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs and
     /// their launches in flight: what nodes borrow.
     template <detail::OwnerArgument... O>
@@ -335,7 +343,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// was before and the stream is usable; but a broken capture destroys CUDA's graph with all that was in it. cudag
     /// brings that back by a clone, which changes the native handles of the nodes. Of a graph that CUDA cannot clone
     /// (with conditionals or conditions, memory nodes, device-updatable kernels), nothing is left then: the error says
-    /// so, and the builder and its handles throw GraphError from then on.
+    /// so, and the builder and its handles throw GraphError from then on. So they do where the failed function has
+    /// written nodes (StreamCapture::add), of which there are handles.
     template <detail::CaptureFunction F>
     auto capture( // cudag: capture(stream, function) calls function(cudaStream_t) or (StreamCapture&)
         StreamRef stream, F&& function, CaptureOptions options = {},

@@ -299,6 +299,12 @@ class HostNode : public detail::TypedNode<HostNode> {
     using TypedNode::TypedNode;
 };
 
+/// A node made from CUDA's own description; `as` gives the handle of its kind.
+class NativeNode : public detail::TypedNode<NativeNode> {
+  public:
+    using TypedNode::TypedNode;
+};
+
 /// A barrier: it does nothing but wait for the nodes it comes after.
 class JoinNode : public detail::TypedNode<JoinNode> {
   public:

@@ -38,6 +38,7 @@ static_assert(is_reference<cudag::MemcpyNode>);
 static_assert(is_reference<cudag::MemsetNode>);
 static_assert(is_reference<cudag::HostNode>);
 static_assert(is_reference<cudag::JoinNode>);
+static_assert(is_reference<cudag::NativeNode>);
 
 // A stream is named or made, never a literal by mistake.
 static_assert(std::is_nothrow_constructible_v<cudag::StreamRef, cudaStream_t>);
@@ -82,7 +83,7 @@ TEST_CASE("a buffer of more elements than there are addresses is refused before 
     CHECK_THROWS_MATCHES(
         allocate(), cudag::Error,
         MessageMatches(StartsWith("cudag: DeviceBuffer of 9223372036854775808 elements of 4 bytes at ") &&
-                       EndsWith("ownership.cpp:81: the size overflows; ask for fewer elements")));
+                       EndsWith("ownership.cpp:82: the size overflows; ask for fewer elements")));
     CHECK_THROWS_MATCHES(
         cudag::PinnedBuffer<int>(half), cudag::Error,
         MessageMatches(StartsWith("cudag: PinnedBuffer of 9223372036854775808 elements of 4 bytes at ")));

@@ -52,6 +52,8 @@ CUDAG_EXPORT Node add_alloc(GraphState& graph, std::size_t count, std::size_t el
 /// Frees the memory of `alloc`, of this graph or another; or of the alloc node of this graph whose memory is `range`.
 CUDAG_EXPORT Node add_free(GraphState& graph, const Node& alloc, const SourceLocation& where);
 CUDAG_EXPORT Node add_free(GraphState& graph, const Allocation& range, const SourceLocation& where);
+/// Any kind but a conditional.
+CUDAG_EXPORT Node add_native(GraphState& graph, cudaGraphNodeParams& params, const SourceLocation& where);
 CUDAG_EXPORT Node add_join(GraphState& graph, const Node* from, std::size_t count, const SourceLocation& where);
 /// A clone of `source`, or `inner` itself.
 CUDAG_EXPORT Node add_child(GraphState& graph, GraphState& source, const SourceLocation& where);
