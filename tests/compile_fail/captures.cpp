@@ -281,20 +281,32 @@ void captured_events(cudag::StreamCapture& capture, const cudag::Event& constant
     capture.wait(cudag::Event());
 #elif CUDAG_MISTAKE == 57 // expect-error: cudag: record(event) marks an event
     capture.record();
-#elif CUDAG_MISTAKE == 58 // expect-error: cudag: a kernel is driven by a function that makes a LaunchConfig
+#endif
+    capture.wait(constant);
+}
+
+// What a DynamicParam drives.
+void driven(cudag::GraphBuilder& builder, cudag::DynamicParam<int>& position, cudag::DeviceBuffer<float>& x) {
+#if CUDAG_MISTAKE == 58 // expect-error: cudag: a kernel is driven by a function that makes a LaunchConfig
     position.drive(builder.kernel({}, scale, x, position, 1.0f), [](int) { return 3.0; });
 #elif CUDAG_MISTAKE == 59 // expect-error: cudag: a copy or fill is driven by a number of elements
     position.drive(builder.memset(x, 0.0f), [](int n) { return 0.5f * static_cast<float>(n); });
 #elif CUDAG_MISTAKE == 60 // expect-error: cudag: a DynamicParam drives the launch of a kernel
     position.drive(builder.host([] {}), [](int n) { return n; });
-#elif CUDAG_MISTAKE == 61 // expect-error: cudag: a kernel is driven by
+#elif CUDAG_MISTAKE == 61 // expect-error: cudag: drive(kernel, function) calls function(value) for a LaunchConfig
     position.drive(builder.kernel({}, scale, x, position, 1.0f));
-#elif CUDAG_MISTAKE == 62 // expect-error: cudag: add() takes a function of a GraphBuilder&
+#endif
+    position.drive(builder.memset(x, 0.0f));
+}
+
+// Nodes written into captures.
+void written(cudag::StreamCapture& capture, cudag::DeviceBuffer<float>& x) {
+#if CUDAG_MISTAKE == 62 // expect-error: cudag: add() takes a function of a GraphBuilder&
     capture.add([](cudaStream_t) {});
 #elif CUDAG_MISTAKE == 63 // expect-error: cudag: add() hands out what the function returns
     capture.add([](cudag::GraphBuilder& b) -> cudag::GraphBuilder& { return b; });
-#elif CUDAG_MISTAKE == 64 // expect-error: cudag: the kernel
+#elif CUDAG_MISTAKE == 64 // expect-error: cudag: the number of arguments is not the number of the kernel
     capture.kernel({}, scale, x);
 #endif
-    capture.wait(constant);
+    capture.kernel({}, scale, x, 1, 1.0f);
 }
