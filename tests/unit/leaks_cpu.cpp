@@ -192,3 +192,22 @@ TEST_CASE("owners of updates leave nothing", "[unit][leaks]") {
     }
     pipeline.stream.synchronize();
 }
+
+TEST_CASE("captures that nodes were written into leave nothing, well ended or not", "[unit][leaks]") {
+    const NothingLeft check;
+    const cudag::Stream stream;
+    const cudag::DeviceBuffer<int> x(4);
+    const auto write = [&](cudag::StreamCapture& c) { c.kernel({}, multiply_add, x, x, 4, 1); };
+    const auto write_and_fail = [&](cudag::StreamCapture& c) {
+        write(c);
+        throw std::runtime_error("no");
+    };
+    static_cast<void>(cudag::capture(stream, write));
+    CHECK_THROWS_AS(cudag::capture(stream, write_and_fail), std::runtime_error);
+    cudag::GraphBuilder well;
+    well.capture(stream, write);
+    static_cast<void>(std::move(well).build());
+    cudag::GraphBuilder badly;
+    badly.memset(x, 1);
+    CHECK_THROWS_AS(badly.capture(stream, write_and_fail), std::runtime_error);
+}

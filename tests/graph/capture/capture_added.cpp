@@ -336,11 +336,15 @@ TEST_CASE("a function that throws before it has added nodes leaves the capture a
     const auto cell = device({0});
     const Graph graph = capture(stream, [&](StreamCapture& c) {
         launch(c.stream(), {}, store, cell.data(), 1);
-        CHECK_THROWS_AS(c.add([](GraphBuilder&) { throw std::runtime_error("no"); }), std::runtime_error);
+        CHECK_THROWS_AS(c.add([](GraphBuilder& b) {
+            static_cast<void>(b.condition()); // which no conditional takes
+            throw std::runtime_error("no");
+        }),
+                        std::runtime_error);
         CHECK_THROWS_AS(c.kernel({.block = 4096}, store, cell.data(), 1), GraphError);
         c.kernel({}, add, cell.data(), cell.data(), 1);
     });
-    CHECK(graph.node_count() == 2);
+    CHECK(graph.node_count() == 3); // the condition got a node: CUDA takes no graph where one has none
     Exec exec = graph.instantiate();
     run(exec, stream);
     CHECK(read(cell) == std::vector{2});
@@ -441,6 +445,22 @@ TEST_CASE("what is enqueued into a capture while nodes are added to it is refuse
     CHECK(is_usable(stream));
 }
 
+TEST_CASE("streams are not joined to a capture while nodes are added to it", "[capture][add]") {
+    const Stream stream;
+    const Stream side;
+    const auto cells = device({0, 0});
+    StreamCapture c(stream);
+    c.fork(side);
+    launch(side, {}, store, cells.data(), 1);
+    const auto error = refused<CaptureError>([&] {
+        c.add([&](GraphBuilder& b) {
+            b.kernel({}, store, cells.data() + 1, 2);
+            c.join(side);
+        });
+    });
+    CHECK_THAT(error.what(), ContainsSubstring("was enqueued into the capture while nodes were added"));
+}
+
 TEST_CASE("a capture takes nodes by one builder at a time, for the time of a call", "[capture][add]") {
     const Stream stream, other;
     const auto cell = device({0});
@@ -504,16 +524,18 @@ TEST_CASE("a capture is checked at its end for what was written into it", "[capt
 TEST_CASE("edges that close a cycle are refused where they are written into a capture", "[capture][add]") {
     const Stream stream;
     const auto cell = device({0});
-    const auto write_cycle = [&] {
-        static_cast<void>(capture(stream, [&](StreamCapture& c) {
-            const auto first = c.kernel({}, store, cell.data(), 1);
+    {
+        StreamCapture c(stream);
+        const auto first = c.kernel({}, store, cell.data(), 1);
+        const auto write_cycle = [&] {
             c.add([&](GraphBuilder& b) {
                 const auto second = b.kernel({}, store, cell.data(), 2);
                 first.after(second);
             });
-        }));
-    };
-    CHECK_THAT(refused<GraphError>(write_cycle).what(), ContainsSubstring("the edges close a cycle"));
+        };
+        CHECK_THAT(refused<GraphError>(write_cycle).what(), ContainsSubstring("the edges close a cycle"));
+        CHECK_THROWS_AS(first.label(), GraphError);
+    }
     CHECK(is_usable(stream));
 }
 

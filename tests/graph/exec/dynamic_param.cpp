@@ -308,19 +308,27 @@ TEST_CASE("a size beyond what the node was made with is refused, and nothing cha
 
 TEST_CASE("a launch shape that CUDA refuses undoes what was set before it", "[exec][dynamic]") {
     const auto cell = device({0});
+    const auto filled = device({0, 0, 0});
+    const auto counts = device({0U, 0U});
     DynamicParam<int> n(2);
     GraphBuilder b;
     const auto stored = b.kernel({}, store, cell.data(), n);
+    n.drive(b.memset(filled, 7), [](int now) { return now % 4; });
+    n.drive(b.kernel({}, count_threads, counts.data(), counts.data() + 1, 1U),
+            [](int now) { return cudag::LaunchConfig{.grid = dim3(static_cast<unsigned>(now))}; });
     n.drive(b.kernel({}, nothing).after(stored),
             [](int now) { return cudag::LaunchConfig{.block = dim3(static_cast<unsigned>(now))}; });
     Exec exec = std::move(b).build().instantiate();
-    CHECK_THROWS_AS(n.set(5000, exec), cudag::UpdateError);
+    CHECK_THROWS_AS(n.set(5001, exec), cudag::UpdateError);
     CHECK(n.value() == 2);
     run(exec, Stream());
     CHECK(read(cell) == Cells{2});
-    n.set(64, exec);
+    CHECK(read(filled) == Cells{7, 7, 0});
+    CHECK(read(counts) == std::vector{2U, 2U});
+    n.set(65, exec);
     run(exec, Stream());
-    CHECK(read(cell) == Cells{64});
+    CHECK(read(cell) == Cells{65});
+    CHECK(read(counts) == std::vector{67U, 67U});
 }
 
 TEST_CASE("nodes are driven before the graph is built, and only what has a size in one dimension", "[exec][dynamic]") {

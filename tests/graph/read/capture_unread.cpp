@@ -217,6 +217,19 @@ TEST_CASE("an error that was left unread outside of steps is told by the next st
     CHECK(is_usable(stream));
 }
 
+TEST_CASE("an error that was left unread in a capture is told where nodes are written into it",
+          "[capture][errors][unread][add]") {
+    const Stream stream;
+    const auto cell = device({0});
+    StreamCapture c(stream);
+    launch(stream, {}, store, cell, 1);
+    copy_to_null(stream.get(), cell.data());
+    const auto error = refused_though_unread<CaptureError>([&] { c.kernel({}, store, cell.data(), 2); });
+    CHECK_THAT(error.what(), ContainsSubstring("before these nodes, ") && ContainsSubstring(copy_is_unread()));
+    c.kernel({}, store, cell.data(), 2);
+    CHECK(std::move(c).finish().node_count() == 2);
+}
+
 TEST_CASE("an error that was left unread between forks is told by the step around them", "[capture][errors][unread]") {
     const Stream stream;
     const Stream side;
