@@ -23,6 +23,12 @@ struct GraphedFunctionOptions {
     /// How often the function runs for real before it is captured, so that libraries load, tune and allocate then.
     unsigned warm_up_runs = 1;
     std::size_t capacity = 1; ///< how many shapes are kept; at least 1
+    /// Replays read inputs that the function takes as `DeviceSpan<const T>` where they are, instead of copying them.
+    /// Such an input is borrowed until the replay has run, and the function must neither return it nor find it by other
+    /// ways than its nodes' parameters (see BufferParam), such as a table of pointers. What cannot be bound is copied:
+    /// host memory; memory that begins at no multiple of 256 bytes, as static inputs do; an allocation that other
+    /// parameters of the graph point into, as former outputs are; what is copied in two or three dimensions.
+    bool bind_inputs = false;
     /// A function that enqueues nothing needs `allow_empty`, but where all its inputs are empty.
     CaptureOptions capture = {};
     InstantiateOptions instantiate = {};
@@ -40,7 +46,7 @@ class GraphedFunction {
 /// returns where its outputs are: a DeviceSpan, a struct of them, an owner such as a DeviceBuffer, or nothing.
 /// `forward` replaces calls of it. The sizes of the inputs are their shape. At the first `forward` of a shape the
 /// function runs `warm_up_runs` times and is captured, both in a private stream; each `forward` then copies the inputs
-/// into static ones, which belong to the shape, and replays.
+/// into static ones, which belong to the shape, or binds them (`bind_inputs`), and replays.
 /// The graph refers to memory and host values as they were at the capture: call `reset` when they have changed. What
 /// the function does to other memory than its inputs, the warm-up runs do as well. An owner that the function holds or
 /// returns lives as long as a replay may use it.
@@ -97,6 +103,8 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     /// How often the function was captured, and its graphs were launched, since the construction.
     [[nodiscard]] std::uint64_t captures() const { return cache_.captures(); }
     [[nodiscard]] std::uint64_t replays() const { return cache_.replays(); }
+    /// How many inputs replays have copied, of those that are not empty and not their static input already.
+    [[nodiscard]] std::uint64_t copied_inputs() const { return cache_.copied_inputs(); }
 
   private:
     detail::GraphedCache cache_;

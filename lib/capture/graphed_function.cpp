@@ -40,6 +40,7 @@ class GraphedCache::State {
     [[nodiscard]] std::size_t size() const noexcept { return shapes_.size(); }
     [[nodiscard]] std::uint64_t captures() const noexcept { return captures_; }
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
+    [[nodiscard]] std::uint64_t copied_inputs() const noexcept { return copied_inputs_; }
 
   private:
     void require_not_captured(cudaStream_t stream) const;
@@ -52,6 +53,7 @@ class GraphedCache::State {
     unsigned long long last_stream_ = 0;
     std::uint64_t captures_ = 0;
     std::uint64_t replays_ = 0;
+    std::uint64_t copied_inputs_ = 0;
 };
 
 void GraphedCache::State::require_not_captured(cudaStream_t stream) const {
@@ -85,19 +87,21 @@ const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs give
     const auto known =
         std::find_if(shapes_.begin(), shapes_.end(), [&](const GraphedShape& shape) { return shape.is_of(given); });
     if (known != shapes_.end()) [[likely]] {
-        known->replay(stream, given);
+        copied_inputs_ += known->replay(stream, given);
         shapes_.splice(shapes_.begin(), shapes_, known);
     } else {
         std::list<GraphedShape> made;
+        std::size_t copied = 0;
         try {
             const DeviceGuard device(setup_.side.get());
             made.emplace_back(setup_, stream, given);
-            made.front().replay(stream, given);
+            copied = made.front().replay(stream, given);
         } catch (...) {
             ignore(cudaStreamSynchronize(setup_.side.get())); // the next forward does not wait for these warm-up runs
             throw;
         }
         shapes_.splice(shapes_.begin(), made);
+        copied_inputs_ += copied;
         ++captures_;
     }
     last_ = shapes_.front().replayed();
@@ -138,6 +142,9 @@ std::uint64_t GraphedCache::captures() const {
 }
 std::uint64_t GraphedCache::replays() const {
     return state().replays();
+}
+std::uint64_t GraphedCache::copied_inputs() const {
+    return state().copied_inputs();
 }
 
 } // namespace cudag::detail

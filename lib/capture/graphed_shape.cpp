@@ -30,12 +30,11 @@ void order(cudaStream_t before, cudaStream_t after) {
 /// The static inputs for `given`, in one allocation; null if all are empty. `stream` may use it.
 std::shared_ptr<void> allocate_inputs(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given,
                                       std::vector<StaticInput>& inputs) {
-    constexpr std::size_t alignment = 256; // of cudaMalloc
     std::vector<std::size_t> offsets;
     std::size_t total = 0;
     for (const GraphedInput& input : given) {
         offsets.push_back(total);
-        total += (input.size * input.element_bytes + alignment - 1) / alignment * alignment;
+        total += (bytes_of(input) + input_alignment - 1) / input_alignment * input_alignment;
         inputs.push_back({nullptr, input.size});
     }
     if (total == 0) return nullptr;
@@ -55,19 +54,9 @@ std::shared_ptr<void> allocate_inputs(const GraphedSetup& setup, cudaStream_t st
     return memory;
 }
 
-std::size_t bytes_of(const GraphedInput& input) {
-    return input.size * input.element_bytes;
-}
-
 /// An output may be an input, in place.
 bool needs_copy(const GraphedInput& given, const StaticInput& input) {
     return given.size != 0 && given.data != input.data;
-}
-
-bool overlap(const void* a, std::size_t a_bytes, const void* b, std::size_t b_bytes) {
-    const auto from_a = reinterpret_cast<std::uintptr_t>(a);
-    const auto from_b = reinterpret_cast<std::uintptr_t>(b);
-    return from_a < from_b + b_bytes && from_b < from_a + a_bytes;
 }
 
 /// Whether the copies of the inputs before `i`, or its own, write to what `given[i]` is copied from: an output that
@@ -76,7 +65,7 @@ bool is_overwritten(std::size_t i, GraphedInputs given, const std::vector<Static
     if (!needs_copy(given[i], inputs[i])) return false;
     for (std::size_t k = 0; k <= i; ++k)
         if (needs_copy(given[k], inputs[k]) &&
-            overlap(inputs[k].data, bytes_of(given[k]), given[i].data, bytes_of(given[i])))
+            overlap(range_of(inputs[k].data, bytes_of(given[k])), range_of(given[i].data, bytes_of(given[i]))))
             return true;
     return false;
 }
@@ -103,7 +92,9 @@ class Scratch {
     void* memory_ = nullptr;
 };
 
-void copy_inputs(cudaStream_t stream, GraphedInputs given, const std::vector<StaticInput>& inputs) {
+/// How many it has copied.
+std::size_t copy_inputs(cudaStream_t stream, GraphedInputs given, const std::vector<StaticInput>& inputs) {
+    std::size_t copied = 0;
     std::vector<std::unique_ptr<Scratch>> saved; // by input; empty if none needs it
     for (std::size_t i = 0; i < given.size(); ++i) {
         if (!is_overwritten(i, given, inputs)) continue;
@@ -116,7 +107,9 @@ void copy_inputs(cudaStream_t stream, GraphedInputs given, const std::vector<Sta
         GraphedInput from = given[i];
         if (!saved.empty() && saved[i]) from.data = saved[i]->memory();
         copy(stream, inputs[i].data, from);
+        ++copied;
     }
+    return copied;
 }
 
 /// The time in which work runs in the side stream: after what is in the caller's stream, before what comes there and in
@@ -181,7 +174,10 @@ Exec GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, Graph
         [&](cudaStream_t side) { return setup.task.run(setup.task.callable.get(), side, inputs_.data()); },
         setup.location);
     capture.retain(memory_, setup.task.callable, output_); // replays in flight outlive the shape
-    return std::move(capture).finish().instantiate(setup.options.instantiate);
+    const Graph graph = std::move(capture).finish();
+    Exec exec = graph.instantiate(setup.options.instantiate);
+    if (setup.options.bind_inputs) bound_.emplace(graph, exec, given, inputs_, setup.task.is_const);
+    return exec;
 }
 
 bool GraphedShape::is_of(GraphedInputs given) const noexcept {
@@ -189,9 +185,11 @@ bool GraphedShape::is_of(GraphedInputs given) const noexcept {
                       [](const GraphedInput& a, const StaticInput& b) { return a.size == b.size; });
 }
 
-void GraphedShape::replay(cudaStream_t stream, GraphedInputs given) {
+std::size_t GraphedShape::replay(cudaStream_t stream, GraphedInputs given) {
+    if (bound_) given = bound_->bind(exec_, given);
+    std::size_t copied = 0;
     try {
-        copy_inputs(stream, given, inputs_);
+        copied = copy_inputs(stream, given, inputs_);
         exec_.launch(stream);
     } catch (...) {
         ignore(cudaStreamSynchronize(stream)); // no event tells when the copies that were made have ended
@@ -201,6 +199,7 @@ void GraphedShape::replay(cudaStream_t stream, GraphedInputs given) {
         ignore(status);
         ignore(cudaStreamSynchronize(stream)); // the mark of an earlier replay, or none, is then as good
     }
+    return copied;
 }
 
 } // namespace cudag::detail

@@ -1,6 +1,7 @@
 // One shape of a GraphedFunction: its static inputs, its executable graph and its output.
 #pragma once
 
+#include "bound_inputs.hpp"
 #include "cuda/failure.hpp"
 
 #include <cudag/detail/graphed_task.hpp>
@@ -11,13 +12,12 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstddef>
 #include <memory>
-#include <span>
+#include <optional>
 #include <vector>
 
 namespace cudag::detail {
-
-using GraphedInputs = std::span<const GraphedInput>;
 
 /// What all shapes of a GraphedFunction have in common.
 struct GraphedSetup {
@@ -41,8 +41,8 @@ class GraphedShape {
     [[nodiscard]] bool is_of(GraphedInputs given) const noexcept;
     [[nodiscard]] const void* output() const noexcept { return output_.get(); }
 
-    /// Copies `given` into the static inputs, and launches. Throws Error.
-    void replay(cudaStream_t stream, GraphedInputs given);
+    /// Copies `given` into the static inputs, or binds them, and launches. How many it has copied. Throws Error.
+    std::size_t replay(cudaStream_t stream, GraphedInputs given);
     /// An event after the last replay.
     [[nodiscard]] const std::shared_ptr<Event>& replayed() const noexcept { return replayed_; }
 
@@ -53,6 +53,7 @@ class GraphedShape {
     std::shared_ptr<void> memory_;
     std::shared_ptr<Event> replayed_ = std::make_shared<Event>(EventOptions{.timing = false});
     std::shared_ptr<const void> output_;
+    std::optional<BoundInputs> bound_; ///< if any can be
     Exec exec_;
 };
 

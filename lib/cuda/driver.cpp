@@ -54,6 +54,7 @@ Driver load() {
     fetch(result.ctx_pop_current, "cuCtxPopCurrent");
     fetch(result.ctx_get_device, "cuCtxGetDevice");
     fetch(result.stream_get_ctx, "cuStreamGetCtx");
+    fetch(result.mem_get_address_range, "cuMemGetAddressRange");
     fetch(result.memset_d8_async, "cuMemsetD8Async");
     fetch(result.memset_d16_async, "cuMemsetD16Async");
     fetch(result.memset_d32_async, "cuMemsetD32Async");

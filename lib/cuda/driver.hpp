@@ -37,6 +37,7 @@ struct Driver {
     decltype(&::cuCtxPopCurrent) ctx_pop_current;
     CUresult(CUDAAPI* ctx_get_device)(CUdevice*);
     CUresult(CUDAAPI* stream_get_ctx)(CUstream, CUcontext*);
+    decltype(&::cuMemGetAddressRange) mem_get_address_range;
     decltype(&::cuMemsetD8Async) memset_d8_async;
     decltype(&::cuMemsetD16Async) memset_d16_async;
     decltype(&::cuMemsetD32Async) memset_d32_async;

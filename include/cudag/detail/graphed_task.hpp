@@ -7,6 +7,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -83,6 +84,7 @@ struct StaticInput {
 struct GraphedTask {
     std::shared_ptr<void> callable;
     std::shared_ptr<const void> (*run)(void* callable, cudaStream_t stream, const StaticInput* inputs);
+    std::span<const bool> is_const; ///< which inputs the function cannot write to
 };
 
 template <class Output, class... Input, class F, std::size_t... I>
@@ -106,11 +108,13 @@ GraphedTask graphed_task(F&& function) {
     static_assert(std::is_invocable_r_v<Output, Function&, cudaStream_t, Input...>,
                   "cudag: the function cannot be called with a cudaStream_t and the DeviceSpans of the signature, or "
                   "returns something else than its output");
+    static constexpr std::array<bool, sizeof...(Input)> is_const{std::is_const_v<typename Input::element_type>...};
     return {std::make_shared<Function>(std::forward<F>(function)),
             [](void* callable, cudaStream_t stream, const StaticInput* inputs) {
                 return run_graphed<Output, Input...>(*static_cast<Function*>(callable), stream, inputs,
                                                      std::index_sequence_for<Input...>());
-            }};
+            },
+            is_const};
 }
 
 /// A range that `forward` was given.
@@ -165,6 +169,7 @@ class CUDAG_EXPORT GraphedCache {
     [[nodiscard]] std::size_t size() const;
     [[nodiscard]] std::uint64_t captures() const;
     [[nodiscard]] std::uint64_t replays() const;
+    [[nodiscard]] std::uint64_t copied_inputs() const;
 
   private:
     class State;

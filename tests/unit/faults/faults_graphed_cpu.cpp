@@ -102,6 +102,46 @@ TEST_CASE("a graphed function that fails to replay a shape keeps it", "[unit][fa
     forward.check_result(second);
 }
 
+TEST_CASE("a graphed function whose inputs are bound has none or all of a replay that fails", "[unit][faults]") {
+    const Stream stream;
+    const cudag::DeviceBuffer<int> out(size);
+    cudag::GraphedFunction<void(cudaStream_t, DeviceSpan<const int>, DeviceSpan<const int>)> f(
+        [&](cudaStream_t s, DeviceSpan<const int> x, DeviceSpan<const int> y) {
+            cudag::memset_async(s, out, 0);
+            cudag::launch(s, cudag::grid_1d(size, size), multiply_add, out.span(), x, size, 3);
+            cudag::launch(s, cudag::grid_1d(size, size), multiply_add, out.span(), y, size, 5);
+        },
+        {.bind_inputs = true});
+    const std::vector<cudag::DeviceBuffer<int>> inputs = [] {
+        std::vector<cudag::DeviceBuffer<int>> made;
+        for (int value = 1; value <= 3; ++value) {
+            made.emplace_back(size);
+            cudag::check(cudaMemcpy(made.back().data(), std::vector<int>(size, value).data(), size * sizeof(int),
+                                    cudaMemcpyHostToDevice));
+        }
+        return made;
+    }();
+    const auto run = [&](std::size_t a, std::size_t b) {
+        f.forward(stream, inputs[a], inputs[b]);
+        stream.synchronize();
+        std::vector<int> result(size);
+        cudag::check(cudaMemcpy(result.data(), out.data(), out.size_bytes(), cudaMemcpyDeviceToHost));
+        return result.front();
+    };
+    const int first = run(0, 1);
+    const int other = run(2, 0);
+    REQUIRE(first != other);
+    CHECK(run(0, 1) == first);
+    const Faults faults = for_every_call_failing([&] { f.forward(stream, inputs[2], inputs[0]); },
+                                                 [&] {
+                                                     CHECK(run(0, 1) == first);
+                                                     CHECK(f.size() == 1);
+                                                 });
+    CHECK(faults.thrown == 5); // two questions about the stream, two updates and the launch
+    CHECK(run(2, 0) == other);
+    CHECK(f.copied_inputs() == 0);
+}
+
 TEST_CASE("where a replay cannot be marked, or is not launched, what was enqueued for it has ended", "[unit][faults]") {
     const Stream stream;
     cudag::GraphedFunction<void(cudaStream_t, DeviceSpan<const int>)> f(

@@ -60,6 +60,7 @@ const EntryPoint* find_entry_point(std::string_view name) {
         entry<PFN_cuMemsetD2D8Async_v3020>("cuMemsetD2D8Async", 3020, driver::memset_2d_d8_async),
         entry<PFN_cuMemsetD2D16Async_v3020>("cuMemsetD2D16Async", 3020, driver::memset_2d_d16_async),
         entry<PFN_cuMemsetD2D32Async_v3020>("cuMemsetD2D32Async", 3020, driver::memset_2d_d32_async),
+        entry<PFN_cuMemGetAddressRange_v3020>("cuMemGetAddressRange", 3020, driver::mem_get_address_range),
         entry<PFN_cuCtxGetCurrent_v4000>("cuCtxGetCurrent", 4000, driver::ctx_get_current),
         entry<PFN_cuCtxGetId_v12000>("cuCtxGetId", 12000, driver::ctx_get_id),
         entry<PFN_cuCtxGetDevice_v2000>("cuCtxGetDevice", 2000, driver::ctx_get_device),

@@ -7,11 +7,13 @@
 #include "graph/graph_enum.hpp"
 #include "graph/graph_text.hpp"
 #include "kernel/launch_submit.hpp"
+#include "memory/allocations.hpp"
 #include "memory/set_submit.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "stream/stream.hpp"
 
+#include <optional>
 #include <vector>
 
 namespace cudart_cpu::detail::driver {
@@ -175,6 +177,15 @@ CUresult ctx_get_current(CUcontext* context) {
     return answer("cuCtxGetCurrent", [&] {
         require_pointer(context, "pctx");
         *context = current_context();
+    });
+}
+
+CUresult mem_get_address_range(CUdeviceptr* base, std::size_t* size, CUdeviceptr address) {
+    return answer("cuMemGetAddressRange", [&] {
+        const std::optional<Range> range = find_live_allocation(reinterpret_cast<const void*>(address));
+        if (!range) fail(cudaErrorSymbolNotFound, text("no allocation has address ", address));
+        if (base) *base = reinterpret_cast<CUdeviceptr>(range->base);
+        if (size) *size = range->bytes;
     });
 }
 

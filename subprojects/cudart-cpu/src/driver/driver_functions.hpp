@@ -49,6 +49,8 @@ CUresult memset_2d_d16_async(CUdeviceptr destination, std::size_t pitch, unsigne
 CUresult memset_2d_d32_async(CUdeviceptr destination, std::size_t pitch, unsigned value, std::size_t width,
                              std::size_t height, CUstream stream);
 
+CUresult mem_get_address_range(CUdeviceptr* base, std::size_t* size, CUdeviceptr address);
+
 /// Of this thread's device; null if this thread has none yet.
 CUcontext current_context() noexcept;
 CUresult ctx_get_current(CUcontext* context);

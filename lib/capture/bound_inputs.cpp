@@ -1,0 +1,117 @@
+// The inputs that replays of a GraphedFunction read where they are.
+#include "bound_inputs.hpp"
+
+#include "cuda/driver.hpp"
+#include "graph/buffer_uses.hpp"
+
+#include <cudag/error.hpp>
+
+#include <algorithm>
+#include <iterator>
+#include <limits>
+#include <utility>
+#include <variant>
+
+namespace cudag::detail {
+
+namespace {
+
+/// The memory that the graph's nodes allocate, and those inside.
+void find_allocated(const GraphState& graph, std::vector<AddressRange>& memory) {
+    for (const NodeRecord& node : graph.nodes())
+        if (const auto* alloc = std::get_if<const AllocParams*>(&node.params))
+            memory.push_back(range_of((*alloc)->address, (*alloc)->bytes));
+    for (const auto& inner : graph.nested())
+        find_allocated(*inner, memory);
+}
+
+/// The allocations that the parameters of nodes point into. Whatever may be an address is looked at.
+void find_pointed_at(const GraphState& graph, std::vector<AddressRange>& memory) {
+    constexpr ParamMemory everywhere{0, 1, std::numeric_limits<std::size_t>::max() - 1, true};
+    std::vector<std::uintptr_t> addresses;
+    for (const AddressUse& use : uses_of(graph, everywhere))
+        addresses.push_back(everywhere.address + use.offset);
+    std::sort(addresses.begin(), addresses.end());
+    bind_context();
+    AddressRange last{0, 0};
+    for (const std::uintptr_t address : addresses) {
+        CUdeviceptr begin = 0;
+        std::size_t size = 0;
+        if (address < last.end || driver().mem_get_address_range(&begin, &size, address) != CUDA_SUCCESS) continue;
+        last = {static_cast<std::uintptr_t>(begin), static_cast<std::uintptr_t>(begin) + size};
+        memory.push_back(last);
+    }
+}
+
+bool begins_before(const AddressRange& range, std::uintptr_t place) {
+    return range.begin < place;
+}
+
+/// By address, with no two that overlap.
+void merge(std::vector<AddressRange>& memory) {
+    std::sort(memory.begin(), memory.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
+    std::vector<AddressRange> merged;
+    for (const AddressRange& range : memory)
+        if (merged.empty() || merged.back().end <= range.begin)
+            merged.push_back(range);
+        else
+            merged.back().end = std::max(merged.back().end, range.end);
+    memory = std::move(merged);
+}
+
+/// Whether CUDA lets the exec's nodes have other memory in place of the parameter's.
+bool can_bind(Exec& exec, const BufferParam<std::byte>& param) {
+    try {
+        exec.bind(param, param.span());
+        return true;
+    } catch (const UpdateError&) {
+        return false;
+    }
+}
+
+} // namespace
+
+BoundInputs::BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, const std::vector<StaticInput>& inputs,
+                         std::span<const bool> is_const)
+    : inputs_(inputs.size()), rest_(inputs.size()) {
+    if (graph.node_count() == 0) return;
+    const GraphState& state = GraphState::of(graph.nodes().front());
+    find_allocated(state, used_);
+    find_pointed_at(state, used_);
+    merge(used_);
+    for (std::size_t i = 0; i < inputs.size(); ++i) {
+        if (!is_const[i] || inputs[i].size == 0) continue;
+        auto* const memory = static_cast<std::byte*>(inputs[i].data);
+        BufferParam param(DeviceSpan<std::byte>(memory, bytes_of(given[i])), {.in_objects = true});
+        if (!graph.uses(param).empty() && can_bind(exec, param)) inputs_[i] = Input{std::move(param), memory, memory};
+    }
+}
+
+bool BoundInputs::is_bindable(const GraphedInput& given) const {
+    const AddressRange range = range_of(given.data, bytes_of(given));
+    if (given.side != Side::device || range.begin % input_alignment != 0) return false;
+    const auto after = std::lower_bound(used_.begin(), used_.end(), range.end, begins_before);
+    return after == used_.begin() || std::prev(after)->end <= range.begin;
+}
+
+GraphedInputs BoundInputs::bind(Exec& exec, GraphedInputs given) {
+    std::vector<BufferBinding> changed;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        rest_[i] = given[i];
+        if (!inputs_[i]) continue;
+        Input& input = *inputs_[i];
+        input.next = input.param.data();
+        if (is_bindable(given[i])) {
+            input.next = static_cast<std::byte*>(const_cast<void*>(given[i].data)); // only read
+            rest_[i].data = input.param.data();
+        }
+        if (input.next != input.bound)
+            changed.emplace_back(input.param, DeviceSpan<std::byte>(input.next, input.param.size()));
+    }
+    if (!changed.empty()) exec.bind(changed);
+    for (std::optional<Input>& input : inputs_)
+        if (input) input->bound = input->next;
+    return rest_;
+}
+
+} // namespace cudag::detail

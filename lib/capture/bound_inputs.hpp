@@ -1,0 +1,66 @@
+// The inputs that replays of a GraphedFunction read where they are.
+#pragma once
+
+#include <cudag/buffer_param.hpp>
+#include <cudag/detail/graphed_task.hpp>
+#include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace cudag::detail {
+
+using GraphedInputs = std::span<const GraphedInput>;
+
+/// Of static inputs, in bytes: as of cudaMalloc.
+inline constexpr std::size_t input_alignment = 256;
+
+[[nodiscard]] inline std::size_t bytes_of(const GraphedInput& input) noexcept {
+    return input.size * input.element_bytes;
+}
+
+/// Addresses, the last one past the end.
+struct AddressRange {
+    std::uintptr_t begin;
+    std::uintptr_t end;
+};
+
+[[nodiscard]] inline AddressRange range_of(const void* memory, std::size_t bytes) noexcept {
+    const auto begin = reinterpret_cast<std::uintptr_t>(memory);
+    return {begin, begin + bytes};
+}
+[[nodiscard]] inline bool overlap(const AddressRange& a, const AddressRange& b) noexcept {
+    return a.begin < b.end && b.begin < a.end;
+}
+
+class BoundInputs {
+  public:
+    /// Of `exec`, made from `graph`, which was captured with the static `inputs` for `given`: those that `is_const`.
+    /// Throws Error.
+    BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, const std::vector<StaticInput>& inputs,
+                std::span<const bool> is_const);
+
+    /// Has `exec` read those of `given` where they are that can be bound, and the others in the static inputs. What is
+    /// still to be copied: for a bound one its static input stands there. Throws UpdateError, and changes nothing.
+    [[nodiscard]] GraphedInputs bind(Exec& exec, GraphedInputs given);
+
+  private:
+    struct Input {
+        BufferParam<std::byte> param; ///< whose memory is the static input
+        std::byte* bound;             ///< what the exec reads
+        std::byte* next;
+    };
+
+    /// Whether a replay may read the input where it is.
+    [[nodiscard]] bool is_bindable(const GraphedInput& given) const;
+
+    std::vector<std::optional<Input>> inputs_; ///< none for those that are always copied
+    std::vector<AddressRange> used_;           ///< what nodes allocate or point into, by address
+    std::vector<GraphedInput> rest_;           ///< of the last call
+};
+
+} // namespace cudag::detail
