@@ -165,7 +165,7 @@ void CaptureState::require_active(const CaptureCall& call) const {
     require_unfinished(call);
     switch (status()) {
     case CaptureStatus::active:
-        if (cudaPeekAtLastError() == cudaSuccess) {
+        if (std::this_thread::get_id() == thread_ && cudaPeekAtLastError() == cudaSuccess) {
             logged_ = log_position();
             stale_ = cudaSuccess;
         }
@@ -257,8 +257,14 @@ void CaptureState::order(cudaStream_t before, cudaStream_t after, const CaptureC
     require(cudaStreamWaitEvent(after, event.get(), cudaEventWaitDefault), "cudaStreamWaitEvent");
 }
 
+void CaptureState::keep(std::shared_ptr<const void> owner) {
+    const std::scoped_lock lock(mutex_);
+    if (owner) owners_.push_back(std::move(owner));
+}
+
 void CaptureState::fork(cudaStream_t other, const SourceLocation& location) {
     const CaptureCall call{"fork", {}, location};
+    const std::scoped_lock lock(mutex_);
     require_active(call);
     if (other == stream_) refuse<CaptureError>("a stream cannot fork from itself", subject(call));
     if (other == nullptr || other == cudaStreamLegacy)
@@ -283,6 +289,7 @@ void CaptureState::fork(cudaStream_t other, const SourceLocation& location) {
 
 void CaptureState::join(cudaStream_t other, const SourceLocation& location) {
     const CaptureCall call{"join", {}, location};
+    const std::scoped_lock lock(mutex_);
     require_active(call);
     if (other == stream_) refuse<CaptureError>("a stream cannot join itself", subject(call));
     const Info now = other == nullptr || other == cudaStreamLegacy ? Info() : info(other);

@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -55,6 +56,8 @@ class CaptureState {
     [[nodiscard]] const SourceLocation& location() const noexcept { return location_; }
     [[nodiscard]] CaptureNames& names() noexcept { return *names_; }
     [[nodiscard]] std::vector<std::shared_ptr<const void>>& owners() noexcept { return owners_; }
+    /// By any thread.
+    void keep(std::shared_ptr<const void> owner);
 
     [[nodiscard]] CaptureStatus status() const;
     /// How many nodes the graph has. Throws CaptureError, about `call`, unless the capture stands.
@@ -72,6 +75,7 @@ class CaptureState {
     /// Throws CaptureError unless the capture is yet to be ended by its owner.
     void require_unfinished(const CaptureCall& call) const;
 
+    /// By any thread.
     void fork(cudaStream_t other, const SourceLocation& location);
     void join(cudaStream_t other, const SourceLocation& location);
 
@@ -136,6 +140,7 @@ class CaptureState {
     /// What is not joined, and where it was forked. Asks CUDA nothing: the streams may be gone.
     [[nodiscard]] std::string unjoined_forks() const;
 
+    std::mutex mutex_; ///< of what any thread may do: forks, owners
     cudaStream_t stream_;
     CaptureOptions options_;
     SourceLocation location_;

@@ -88,7 +88,7 @@ void StreamCapture::add_event(detail::EventUse use, cudaEvent_t event, detail::O
 
 void StreamCapture::keep(std::shared_ptr<const void> owner) {
     state_->require_unfinished({"retain"});
-    if (owner) state_->owners().push_back(std::move(owner));
+    state_->keep(std::move(owner));
 }
 
 StreamCapture::Step::Step(StreamCapture& capture, std::string_view label, const SourceLocation& location)
