@@ -69,8 +69,9 @@ decltype(auto) call_step(F& function, cudaStream_t stream) {
 /// borrowed, except what `retain` keeps and what cudag's own calls in the stream are given as owners.
 /// Threads: to be used by the one that made it, unless the mode is relaxed; never by two at once. But for this: several
 /// threads at once may `fork` to streams of their own, enqueue into these, `join` them, and `retain`. Nothing else may
-/// be done with the capture meanwhile, because CUDA's graphs are for one thread at a time. Nodes stand in the order in
-/// which the threads came: Match::structure updates an Exec whatever that is.
+/// be done with the capture meanwhile, because CUDA's graphs are for one thread at a time. Join when all have forked:
+/// what forks later comes after what has been joined. Nodes stand in the order in which the threads came:
+/// Match::structure updates an Exec whatever that is.
 class CUDAG_EXPORT StreamCapture {
   public:
     /// Throws CaptureError if `stream` is the legacy default stream, which cannot be captured, or is captured already.

@@ -56,9 +56,10 @@ class Work {
                            on_threads([&](std::size_t i) {
                                while (in_turn && turn != i + 1)
                                    std::this_thread::yield();
+                               const std::shared_ptr<void> next(nullptr, [&](void*) { --turn; });
                                record(c, i, step);
-                               --turn;
                            });
+                           on_threads([&](std::size_t i) { c.join(sides_[i]); });
                            launch(c.stream(), {}, sum, sum_.data(), cells_);
                        },
                        {.mode = mode});
@@ -78,7 +79,6 @@ class Work {
         c.retain(owner);
         for (int k = 0; k < launches; ++k)
             launch(side, {}, add, cells_.data() + i, cells_.data() + i, step);
-        c.join(side);
     }
 
     Stream stream_;
