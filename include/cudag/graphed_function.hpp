@@ -27,7 +27,8 @@ struct GraphedFunctionOptions {
     /// Such an input is borrowed until the replay has run, and the function must neither return it nor find it by other
     /// ways than its nodes' parameters (see BufferParam), such as a table of pointers. What cannot be bound is copied:
     /// host memory; memory that begins at no multiple of 256 bytes, as static inputs do; an allocation that other
-    /// parameters of the graph point into, as former outputs are; what is copied in two or three dimensions.
+    /// parameters of the graph point into, as former outputs are; what is copied in two or three dimensions, or copied
+    /// at all and not of a memory pool, of which CUDA makes static inputs here (an Exec's copies take no other memory).
     bool bind_inputs = false;
     /// A function that enqueues nothing needs `allow_empty`, but where all its inputs are empty.
     CaptureOptions capture = {};

@@ -94,23 +94,43 @@ bool BoundInputs::is_bindable(const GraphedInput& given) const {
     return after == used_.begin() || std::prev(after)->end <= range.begin;
 }
 
-GraphedInputs BoundInputs::bind(Exec& exec, GraphedInputs given) {
-    std::vector<BufferBinding> changed;
+void BoundInputs::place(GraphedInputs given) {
     for (std::size_t i = 0; i < given.size(); ++i) {
         rest_[i] = given[i];
         if (!inputs_[i]) continue;
         Input& input = *inputs_[i];
         input.next = input.param.data();
-        if (is_bindable(given[i])) {
-            input.next = static_cast<std::byte*>(const_cast<void*>(given[i].data)); // only read
-            rest_[i].data = input.param.data();
-        }
-        if (input.next != input.bound)
-            changed.emplace_back(input.param, DeviceSpan<std::byte>(input.next, input.param.size()));
+        if (!is_bindable(given[i])) continue;
+        input.next = static_cast<std::byte*>(const_cast<void*>(given[i].data)); // only read
+        rest_[i].data = input.param.data();
     }
-    if (!changed.empty()) exec.bind(changed);
-    for (std::optional<Input>& input : inputs_)
+}
+
+bool BoundInputs::bind_next(Exec& exec, std::span<std::optional<Input>> inputs) {
+    std::vector<BufferBinding> changed;
+    for (const std::optional<Input>& input : inputs)
+        if (input && input->next != input->bound)
+            changed.emplace_back(input->param, DeviceSpan<std::byte>(input->next, input->param.size()));
+    try {
+        if (!changed.empty()) exec.bind(changed);
+    } catch (const UpdateError& error) {
+        if (error.code().value() != static_cast<int>(cudaErrorInvalidValue)) throw;
+        return false;
+    }
+    for (std::optional<Input>& input : inputs)
         if (input) input->bound = input->next;
+    return true;
+}
+
+GraphedInputs BoundInputs::bind(Exec& exec, GraphedInputs given) {
+    place(given);
+    if (bind_next(exec, inputs_)) return rest_;
+    for (std::size_t i = 0; i < given.size(); ++i) {
+        if (bind_next(exec, {&inputs_[i], 1})) continue;
+        exec.bind(inputs_[i]->param, inputs_[i]->param.span());
+        inputs_[i].reset();
+        rest_[i] = given[i];
+    }
     return rest_;
 }
 

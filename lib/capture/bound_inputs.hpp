@@ -45,7 +45,8 @@ class BoundInputs {
                 std::span<const bool> is_const);
 
     /// Has `exec` read those of `given` where they are that can be bound, and the others in the static inputs. What is
-    /// still to be copied: for a bound one its static input stands there. Throws UpdateError, and changes nothing.
+    /// still to be copied: for a bound one its static input stands there. What CUDA refuses as other memory in a copy
+    /// is copied from then on. Throws UpdateError if something else fails, and changes nothing.
     [[nodiscard]] GraphedInputs bind(Exec& exec, GraphedInputs given);
 
   private:
@@ -57,6 +58,10 @@ class BoundInputs {
 
     /// Whether a replay may read the input where it is.
     [[nodiscard]] bool is_bindable(const GraphedInput& given) const;
+    /// Sets `next` of each input, and `rest_`.
+    void place(GraphedInputs given);
+    /// Has `exec` read what is next; false if CUDA refuses that.
+    [[nodiscard]] static bool bind_next(Exec& exec, std::span<std::optional<Input>> inputs);
 
     std::vector<std::optional<Input>> inputs_; ///< none for those that are always copied
     std::vector<AddressRange> used_;           ///< what nodes allocate or point into, by address

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace cudag::detail {
 
 std::string_view direction(cudaMemcpyKind kind) noexcept {
@@ -55,6 +57,17 @@ NativeResult set_native(const NodeTarget& target, const CopyParams& copy) {
                 "cudaGraphExecMemcpyNodeSetParams1D"};
     return {cudaGraphMemcpyNodeSetParams1D(target.node, copy.destination, copy.source, bytes_of(copy), copy.kind),
             "cudaGraphMemcpyNodeSetParams1D"};
+}
+
+void raise_copy_update(const NativeResult& result, Subject&& subject) {
+    CallFailure failure = describe_failure(result.status, result.operation, std::move(subject), result.api);
+    const std::string& log = failure.details.log; // of CUDA 13.0 and later
+    const bool may_be_memory = log.empty() || log.find("incompatible with existing operand") != log.npos;
+    if (result.status == cudaErrorInvalidValue && may_be_memory)
+        failure.text +=
+            "; the copies of an Exec keep the kind of memory that they were made with: of cudaMalloc or the "
+            "host, of memory pools (cudaMallocAsync, CapturePool), or of a graph";
+    raise<UpdateError>(result.status, failure.text, std::move(failure.details));
 }
 
 std::optional<CopyParams> to_copy(const cudaMemcpy3DParms& native) noexcept {

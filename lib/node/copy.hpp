@@ -40,6 +40,8 @@ template <class E = GraphError>
 
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const CopyParams& copy);
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const CopyParams& copy);
+/// Throws UpdateError for a call that has failed.
+[[noreturn]] void raise_copy_update(const NativeResult& result, Subject&& subject);
 /// The copy that `native` is, if it has one dimension.
 [[nodiscard]] std::optional<CopyParams> to_copy(const cudaMemcpy3DParms& native) noexcept;
 

@@ -47,6 +47,7 @@ void raise_update(const NativeResult& result, const NodeParams& params, Subject&
     if (const auto* kernel = std::get_if<const KernelParams*>(&params))
         raise_launch<UpdateError>(result.status, result.operation, std::move(subject), result.api, config_of(**kernel),
                                   (*kernel)->symbol);
+    if (std::holds_alternative<const CopyParams*>(params)) raise_copy_update(result, std::move(subject));
     raise_call<UpdateError>(result.status, result.operation, std::move(subject), result.api);
 }
 

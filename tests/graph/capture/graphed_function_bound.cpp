@@ -237,3 +237,28 @@ TEST_CASE("a bound input is read by the replay that it was given to, whatever is
     CHECK(read(stream, sums.span()) == std::vector{7});
     CHECK(f.copied_inputs() == 0);
 }
+
+TEST_CASE("an input that a graphed function copies is bound to memory of pools only", "[capture][graphed][bind]") {
+    const Stream stream;
+    const DeviceBuffer<int> out(2);
+    GraphedFunction f(
+        [&](cudaStream_t s, DeviceSpan<const int> copied, DeviceSpan<const int> read_only) {
+            cudag::memcpy_async(s, out.span().subspan(0, 1), copied);
+            launch(s, {}, add, out.data() + 1, read_only.data(), 0);
+        },
+        bound);
+    cudag::CapturePool pool;
+    const auto pooled = pool.allocate<int>(1);
+    write(pooled.span(), {1});
+    const auto plain = device({2});
+    const auto other = device({3});
+    f.forward(stream, pooled, other);
+    CHECK(read(stream, out.span()) == std::vector{1, 3});
+    CHECK(f.copied_inputs() == 0);
+    f.forward(stream, plain, plain);
+    CHECK(read(stream, out.span()) == std::vector{2, 2});
+    CHECK(f.copied_inputs() == 1);
+    f.forward(stream, other, plain);
+    CHECK(read(stream, out.span()) == std::vector{3, 2});
+    CHECK(f.copied_inputs() == 2);
+}

@@ -223,6 +223,28 @@ TEST_CASE("a copy of two dimensions, which CUDA cannot update, is named", "[exec
     CHECK_THAT(why(exec, param, next), ContainsSubstring("memcpy \"tile\"") && ContainsSubstring("1D copies only"));
 }
 
+TEST_CASE("a copy takes no memory from elsewhere than what it was made with, and says so", "[exec][bind]") {
+    const auto from = device({1});
+    const DeviceBuffer<int> to(1);
+    cudag::CapturePool pool;
+    const auto pooled = pool.allocate<int>(1);
+    const auto cell = device({0});
+    const cudag::BufferParam<int> param(from);
+    GraphBuilder b;
+    b.kernel({}, add, cell.data(), param, 10);
+    const auto copy = b.memcpy(to, param).label("copy");
+    Exec exec = std::move(b).build().instantiate();
+    const std::string sorts =
+        "of cudaMalloc or the host, of memory pools (cudaMallocAsync, CapturePool), or of a graph";
+    const auto bound = refused<UpdateError>([&] { exec.bind(param, pooled); });
+    CHECK_THAT(bound.what(), ContainsSubstring("\"copy\"") && ContainsSubstring(sorts));
+    const auto updated = refused<UpdateError>([&] { exec.update(copy, to, pooled); });
+    CHECK_THAT(updated.what(), ContainsSubstring(sorts));
+    run(exec, Stream());
+    CHECK(read(cell) == std::vector{11});
+    CHECK(read(to) == std::vector{1});
+}
+
 TEST_CASE("a parameter is bound in children and in bodies", "[exec][bind]") {
     const BufferParam<int> cells(3);
     GraphBuilder inner;

@@ -2,6 +2,7 @@
 #include "graph_memory_work.hpp"
 
 #include "graph_memory.hpp"
+#include "memory/allocations.hpp"
 #include "memory/memory.hpp"
 #include "runtime/call.hpp"
 
@@ -79,8 +80,10 @@ cudaMemcpy3DParms without_pitch(cudaMemcpy3DParms params) {
 } // namespace
 
 MemcpyWork::MemcpyWork(const cudaMemcpy3DParms& params)
-    : params_(checked(params)), is_pageable_(source_type(params) == cudaMemoryTypeUnregistered ||
-                                             destination_type(params) == cudaMemoryTypeUnregistered),
+    : params_(checked(params)), source_origin_(origin_of(params.srcPtr.ptr)),
+      destination_origin_(origin_of(params.dstPtr.ptr)),
+      is_pageable_(source_type(params) == cudaMemoryTypeUnregistered ||
+                   destination_type(params) == cudaMemoryTypeUnregistered),
       is_staged_(needs_stage(params)), has_array_(params.srcArray != nullptr || params.dstArray != nullptr) {
     params_.srcPtr.xsize = 0;
     params_.dstPtr.xsize = 0;
@@ -89,6 +92,13 @@ MemcpyWork::MemcpyWork(const cudaMemcpy3DParms& params)
 
 MemcpyWork::MemcpyWork(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind)
     : MemcpyWork(without_pitch(copy_1d(destination, source, bytes, kind))) {}
+
+MemcpyWork::Origin MemcpyWork::origin_of(const void* memory) {
+    const std::optional<Range> range = find_allocation(memory);
+    if (range && find_graph_allocation(range->base)) return Origin::graph;
+    const std::optional<AllocationKind> kind = kind_of(memory);
+    return kind && kind->pool ? Origin::pool : Origin::context;
+}
 
 std::shared_ptr<MemcpyWork> MemcpyWork::linear(const cudaMemcpy3DParms& copy) {
     return std::make_shared<MemcpyWork>(without_pitch(copy));
@@ -155,6 +165,10 @@ std::optional<Refusal> MemcpyWork::refuse_graph_update(const Work& next, bool) c
         return refuse("memcpy dst operand memory type cannot be changed during an update");
     if (source_side(other.params_) != source_side(params_))
         return refuse("memcpy src operand memory type cannot be changed during an update");
+    if (other.destination_origin_ != destination_origin_)
+        return refuse("Replacement operand type is incompatible with existing operand");
+    if (other.source_origin_ != source_origin_)
+        return refuse("Replacement src operand is incompatible with existing operand");
     const bool linear = is_1d() && other.is_1d();
     if (!linear && !same(params_, other.params_)) return refuse("Multi-dimensional memcpy nodes cannot be updated");
     return std::nullopt;

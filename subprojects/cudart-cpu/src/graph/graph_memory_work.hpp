@@ -41,7 +41,13 @@ class MemcpyWork final : public Work {
     std::size_t bytes() const noexcept;
     bool is_1d() const noexcept;
 
+    /// What memory comes from, which updates of an exec's copies cannot change. The host's is a context's, too.
+    enum class Origin { context, pool, graph };
+    static Origin origin_of(const void* memory);
+
     cudaMemcpy3DParms params_;
+    Origin source_origin_;
+    Origin destination_origin_;
     bool is_pageable_; // one of its operands is pageable host memory
     bool is_staged_;
     std::shared_ptr<std::byte[]> stage_; // what a staged copy reads from

@@ -88,6 +88,71 @@ TEST_CASE("a memcpy node keeps its direction, and copies something", "[exec_upda
     REQUIRE(g.host == std::vector{1, 2, 3, 4});
 }
 
+TEST_CASE("the memory of a copy is exchanged only for memory from where it came", "[exec_update][memcpy]") {
+    // Of a context (cudaMalloc, the host), of pools, of a graph.
+    Stream stream;
+    DeviceInts device(4);
+    DeviceInts other_device(4);
+    PinnedInts pinned(4);
+    std::vector<int> pageable(4);
+    int* managed = nullptr;
+    REQUIRE_CUDA(cudaMallocManaged(reinterpret_cast<void**>(&managed), 16));
+    int* pooled = nullptr;
+    int* other_pooled = nullptr;
+    REQUIRE_CUDA(cudaMallocAsync(reinterpret_cast<void**>(&pooled), 16, stream));
+    REQUIRE_CUDA(cudaMallocAsync(reinterpret_cast<void**>(&other_pooled), 16, stream));
+    const Graph memory;
+    cudaMemAllocNodeParams alloc{};
+    alloc.poolProps.allocType = cudaMemAllocationTypePinned;
+    alloc.poolProps.location = {cudaMemLocationTypeDevice, 0};
+    alloc.bytesize = 16;
+    cudaGraphNode_t alloc_node = nullptr;
+    REQUIRE_CUDA(cudaGraphAddMemAllocNode(&alloc_node, memory, nullptr, 0, &alloc));
+    const Exec memory_exec(memory);
+    memory_exec.run(stream);
+    auto* const of_graph = static_cast<int*>(alloc.dptr);
+
+    const std::vector<std::vector<int*>> origins{
+        {device.data(), other_device.data(), managed, pinned.data(), pageable.data()},
+        {pooled, other_pooled},
+        {of_graph, of_graph + 1}};
+    const bool is_source = GENERATE(false, true);
+    const auto copy = [&](int* operand, auto&& call) {
+        int* const fixed = other_device.data();
+        return is_source ? call(fixed, operand) : call(operand, fixed);
+    };
+    for (std::size_t i = 0; i < origins.size(); ++i) {
+        for (int* const made_with : origins[i]) {
+            const Graph graph;
+            cudaGraphNode_t node = nullptr;
+            copy(made_with,
+                 [&](int* to, int* from) { return node = add_memcpy(graph, to, from, 4, cudaMemcpyDefault); });
+            const Exec exec(graph);
+            for (std::size_t k = 0; k < origins.size(); ++k) {
+                for (int* const next : origins[k]) {
+                    const cudaError_t node_update = copy(next, [&](int* to, int* from) {
+                        return cudaGraphExecMemcpyNodeSetParams1D(exec, node, to, from, 4, cudaMemcpyDefault);
+                    });
+                    const Graph changed;
+                    copy(next, [&](int* to, int* from) { return add_memcpy(changed, to, from, 4, cudaMemcpyDefault); });
+                    cudaGraphExecUpdateResultInfo result{};
+                    const cudaError_t whole_update = cudaGraphExecUpdate(exec, changed, &result);
+                    static_cast<void>(cudaGetLastError());
+                    CAPTURE(i, k, is_source);
+                    CHECK(node_update == (i == k ? cudaSuccess : cudaErrorInvalidValue));
+                    CHECK(whole_update == (i == k ? cudaSuccess : cudaErrorGraphExecUpdateFailure));
+                    if (i != k) CHECK(result.result == cudaGraphExecUpdateErrorParametersChanged);
+                }
+            }
+        }
+    }
+    REQUIRE_CUDA(cudaFreeAsync(of_graph, stream));
+    REQUIRE_CUDA(cudaFreeAsync(pooled, stream));
+    REQUIRE_CUDA(cudaFreeAsync(other_pooled, stream));
+    REQUIRE_CUDA(cudaStreamSynchronize(stream));
+    REQUIRE_CUDA(cudaFree(managed));
+}
+
 TEST_CASE("only a memcpy node that the executable graph was made with can be updated", "[exec_update][memcpy]") {
     OneMemcpy g;
     OneMemcpy other;
