@@ -130,7 +130,7 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// CUDA exactly the nodes in which something changes, each with one call, and returns how many. The graph stays as
     /// it is, and other updates may change the nodes as well: the last one counts. Throws UpdateError, and changes
     /// nothing, if no node uses the parameter, the memory is too short, a copy or fill uses more than it has, or
-    /// CUDA refuses, as it does copies of two or three dimensions.
+    /// CUDA refuses, as it does copies of two or three dimensions, and in copies memory from elsewhere (see `update`).
     template <class T, class M>
     std::size_t bind( // cudag: bind(parameter, memory), or bind({{a, x}, {b, y}}) for several at once
         const BufferParam<T>& param, const M& memory) {

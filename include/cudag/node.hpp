@@ -3,6 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/owner_argument.hpp>
 #include <cudag/detail/passkey.hpp>
 #include <cudag/device_node.hpp>
 #include <cudag/edge.hpp>
@@ -17,6 +18,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -132,6 +134,8 @@ concept NodeRange = !AnyNode<R> && requires(const R& range) {
     std::end(range);
 };
 
+CUDAG_EXPORT void keep_with_node(const Node& node, std::vector<std::shared_ptr<const void>>&& owners);
+
 /// What comes after a region comes after its tails. Throws GraphError if its graph is gone.
 CUDAG_EXPORT void append_tails(std::vector<Node>& list, const CapturedNode& region);
 
@@ -211,6 +215,15 @@ class TypedNode : public Node {
     using Node::label;
     Self label(std::string_view text) const { // cudag: label(text) takes a string
         Node::label(text);
+        return static_cast<const Self&>(*this);
+    }
+
+    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the node's graph, as Graph::retain: of
+    /// what an argument borrows, or a kernel finds by itself.
+    template <OwnerArgument... O>
+    Self retain(const O&... owners) const { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
+        static_assert(sizeof...(O) > 0, "cudag: retain() needs at least one owner");
+        keep_with_node(*this, {owner_of(owners)...});
         return static_cast<const Self&>(*this);
     }
 

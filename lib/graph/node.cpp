@@ -10,6 +10,9 @@
 #include "node/kernel_attributes.hpp"
 
 #include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace cudag {
 
@@ -52,6 +55,13 @@ Node Node::label(std::string_view text) const {
     GraphState& graph = GraphState::of(*this);
     graph.record(index_).label = detail::Label(text);
     return *this;
+}
+
+void detail::keep_with_node(const Node& node, std::vector<std::shared_ptr<const void>>&& owners) {
+    std::erase(owners, nullptr);
+    GraphState& graph = GraphState::of(node);
+    const auto lock = graph.lock();
+    graph.keep(std::move(owners));
 }
 
 void Node::require_kind(NodeKind expected) const {

@@ -137,3 +137,12 @@ void programmatic_untyped([[maybe_unused]] const cudag::Node& node, [[maybe_unus
 void inside_type(const cudag::ChildNode& child, const cudag::KernelNode<int>& kernel) {
     [[maybe_unused]] const cudag::KernelNode<int> found = child.inside(kernel);
 }
+
+// What a node keeps.
+void retained(const cudag::KernelNode<int>& kernel, [[maybe_unused]] const cudag::DeviceBuffer<float>& x) {
+#if CUDAG_MISTAKE == 30 // expect-error: cudag: retain(owner) keeps buffers, pools and shared_ptrs
+    kernel.retain(x.span());
+#else
+    kernel.retain(x).label("kept");
+#endif
+}

@@ -193,7 +193,8 @@ class Updates {
         update_launch(target(), node, config);
     }
 
-    /// Gives a copy new operands. In an Exec, CUDA fixes the direction and the devices, and updates 1D copies only; a
+    /// Gives a copy new operands. In an Exec, CUDA fixes the direction, the devices, and where memory comes from: of
+    /// cudaMalloc or the host, of pools (cudaMallocAsync, CapturePool), or of a graph. It updates 1D copies only; a
     /// Graph takes those of memcpy2d and memcpy3d, too, for nodes that were made so.
     template <class D, class S>
     void update(const MemcpyNode& node, D&& destination, S&& source) {

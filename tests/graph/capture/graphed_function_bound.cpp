@@ -82,13 +82,19 @@ TEST_CASE("inputs of a graphed function that cannot be bound are copied, in turn
     CHECK(watch.place(stream) == static_input);
     CHECK(watch.result(stream) == 21);
     CHECK(f.copied_inputs() == 2);
+    const cudag::PinnedBuffer<int> pinned(2);
+    pinned[0] = pinned[1] = 30;
+    f.forward(stream, pinned);
+    CHECK(watch.place(stream) == static_input);
+    CHECK(watch.result(stream) == 60);
+    CHECK(f.copied_inputs() == 3);
     f.forward(stream, good);
     CHECK(watch.place(stream) == good.data());
     CHECK(watch.result(stream) == 3);
     f.forward(stream, DeviceSpan<const int>(static_input, 2)); // in place already
     CHECK(watch.place(stream) == static_input);
-    CHECK(watch.result(stream) == 21);
-    CHECK(f.copied_inputs() == 2);
+    CHECK(watch.result(stream) == 60);
+    CHECK(f.copied_inputs() == 3);
 }
 
 TEST_CASE("inputs that a graphed function may write to are copied", "[capture][graphed][bind]") {

@@ -271,6 +271,33 @@ TEST_CASE("what a builder or a graph retains goes with the last that may use it"
     CHECK(released(second, stream));
 }
 
+TEST_CASE("what nodes retain, before and after their graph is built, lives as long as a launch of it", "[owners]") {
+    const Stream stream;
+    Watched first, inside, later;
+    std::optional<Exec> exec;
+    {
+        GraphBuilder b;
+        const auto node = b.kernel({}, store, first.watch().lock().get(), 5).retain(first.take()).label("first");
+        CHECK(node.label() == "first");
+        const cudag::Condition condition = b.condition(1);
+        b.if_(condition, [&](GraphBuilder& body) {
+            body.kernel({}, store, inside.watch().lock().get(), 6).retain(inside.take());
+        });
+        Graph graph = std::move(b).build();
+        node.retain(later.take(), std::shared_ptr<int>());
+        exec = graph.instantiate();
+        CHECK_THROWS_AS(cudag::KernelNode<>().retain(std::make_shared<int>()), cudag::GraphError);
+    }
+    run(*exec, stream);
+    CHECK(first.value() == 5);
+    CHECK(inside.value() == 6);
+    CHECK(later.alive());
+    exec.reset();
+    CHECK(released(first, stream));
+    CHECK(released(inside, stream));
+    CHECK(released(later, stream));
+}
+
 TEST_CASE("a graph's clone keeps what the graph retained", "[owners]") {
     Watched cell;
     std::optional<Graph> clone;

@@ -230,6 +230,19 @@ TEST_CASE("an error that was left unread in a capture is told where nodes are wr
     CHECK(std::move(c).finish().node_count() == 2);
 }
 
+TEST_CASE("what another thread does in a capture hides no error that was left unread",
+          "[capture][errors][unread][threads]") {
+    const Stream stream;
+    const Stream side;
+    const auto cell = device({0});
+    StreamCapture capture(stream);
+    launch(stream, {}, store, cell, 1);
+    copy_to_null(stream.get(), cell.data());
+    std::thread([&] { capture.fork(side); }).join();
+    const auto step = refused_though_unread<CaptureError>([&] { capture.step("next", [] {}); });
+    CHECK_THAT(step.what(), ContainsSubstring(copy_is_unread()));
+}
+
 TEST_CASE("an error that was left unread between forks is told by the step around them", "[capture][errors][unread]") {
     const Stream stream;
     const Stream side;
