@@ -252,6 +252,7 @@ void NewRegion::recover() noexcept {
     if (clone_ == nullptr) return root_.set_destroyed_by(location_);
     graph_.replace_natives(std::move(clone_->nodes));
     static_cast<void>(clone_->native.release());
+    graph_.forget_from(first_);
 }
 
 void NewRegion::remove_captured() noexcept {

@@ -146,6 +146,21 @@ TEST_CASE("a fork that is not joined is named, and the builder is as it was", "[
     survivor.run_and_check();
 }
 
+TEST_CASE("a broken capture to which no nodes were added leaves the builder as it was", "[capture][region][add]") {
+    Survivor survivor;
+    const Stream stream;
+    const Stream side;
+    CHECK_THROWS_AS(survivor.builder().capture(stream,
+                                               [&](StreamCapture& c) {
+                                                   launch(c.stream(), {}, store, survivor.cell(), 3);
+                                                   c.add([](GraphBuilder&) {}); // which asks what was recorded
+                                                   c.fork(side);
+                                                   launch(side, {}, store, survivor.cell(), 3);
+                                               }),
+                    CaptureError);
+    survivor.run_and_check();
+}
+
 TEST_CASE("an unjoined stream that cudag did not fork leaves the builder as it was", "[capture][region]") {
     Survivor survivor;
     const Stream stream;
