@@ -80,8 +80,7 @@ class DynamicParam {
     /// GraphError if the graph is built, UpdateError if the launch is refused; the node is as before then.
     template <class N, class F>
     requires detail::is_kernel_node<N>
-    void drive( // cudag: drive(kernel, function) calls function(value) for a LaunchConfig
-        const N& node, F&& config) const {
+    void drive(const N& node, F&& config) const {
         constexpr bool makes_config = std::is_invocable_r_v<LaunchConfig, const std::decay_t<F>&, const T&>;
         static_assert(makes_config, "cudag: a kernel is driven by a function that makes a LaunchConfig of the "
                                     "parameter's value: [](int n) { return cudag::grid_1d(n, 256); }");
@@ -99,8 +98,7 @@ class DynamicParam {
     /// give it other memory must give as much. Throws as above; also, here and in `set`, if that is not 1 or more.
     template <class N, class F = std::identity>
     requires std::same_as<N, MemcpyNode> || std::same_as<N, MemsetNode>
-    void drive( // cudag: drive(copy), or drive(copy, function), which calls function(value) for a number of elements
-        const N& node, F&& count = {}) const {
+    void drive(const N& node, F&& count = {}) const {
         constexpr bool makes_count = requires(const std::decay_t<F>& f, const T& value) {
             { std::invoke(f, value) } -> detail::Count;
         };
@@ -116,7 +114,8 @@ class DynamicParam {
     }
 
     template <class N, class... F>
-    requires(!detail::is_kernel_node<N> && !std::same_as<N, MemcpyNode> && !std::same_as<N, MemsetNode>)
+    requires(!(detail::is_kernel_node<N> && sizeof...(F) == 1) && !std::same_as<N, MemcpyNode> &&
+             !std::same_as<N, MemsetNode>)
     void drive(const N&, F&&...) const {
         static_assert(sizeof(N) == 0,
                       "cudag: a DynamicParam drives the launch of a kernel, by a function, and the size "

@@ -293,7 +293,7 @@ void driven(cudag::GraphBuilder& builder, cudag::DynamicParam<int>& position, cu
     position.drive(builder.memset(x, 0.0f), [](int n) { return 0.5f * static_cast<float>(n); });
 #elif CUDAG_MISTAKE == 60 // expect-error: cudag: a DynamicParam drives the launch of a kernel
     position.drive(builder.host([] {}), [](int n) { return n; });
-#elif CUDAG_MISTAKE == 61 // expect-error: cudag: drive(kernel, function) calls function(value) for a LaunchConfig
+#elif CUDAG_MISTAKE == 61 // expect-error: cudag: a DynamicParam drives the launch of a kernel, by a function
     position.drive(builder.kernel({}, scale, x, position, 1.0f));
 #endif
     position.drive(builder.memset(x, 0.0f));

@@ -226,7 +226,7 @@ TEST_CASE("a running capture takes an if, whose body runs in its place", "[captu
 }
 
 TEST_CASE("captured launches set conditions of the capture", "[capture][conditional][add]") {
-    if (older_than(12040)) return;
+    if (older_than(12080)) return;
     const Stream stream;
     const auto cells = device({3, 0});
     int* const x = cells.data();

@@ -14,7 +14,7 @@ using cudag::Stream;
 
 namespace {
 
-constexpr cudag::GraphedFunctionOptions bound{.bind_inputs = true};
+const cudag::GraphedFunctionOptions bound{.bind_inputs = true};
 
 /// Tells where its input is, and sums it.
 class Watch {

@@ -1,7 +1,8 @@
 // DynamicParam: one value that many kernel arguments follow.
-#include "test.hpp"
-
 #include <optional>
+
+#include "cuda_version.hpp"
+#include "test.hpp"
 
 using cudag::arg;
 using cudag::DynamicParam;
@@ -358,9 +359,10 @@ TEST_CASE("nodes in children and bodies are driven where they end up", "[exec][d
     GraphBuilder inner;
     make(inner, n);
     GraphBuilder b;
-    b.child(std::move(inner).build());
+    add_child(b, std::move(inner).build());
+    b.if_(b.condition(1), [&](GraphBuilder& body) { make(body, n); });
     Exec exec = std::move(b).build().instantiate();
-    CHECK(n.set(5, exec) == 1);
+    CHECK(n.set(5, exec) == 2);
     run(exec, Stream());
-    CHECK(read(counts) == std::vector{5U, 1U});
+    CHECK(read(counts) == std::vector{10U, 2U});
 }

@@ -146,7 +146,7 @@ TEST_CASE("an update to another cluster inside a child or a body is refused", "[
             b.switch_(condition, {body, body});
         else
             b.switch_(condition, {body});
-        b.child(std::move(inner).build());
+        add_child(b, std::move(inner).build());
         return std::move(b).build();
     };
     const cudag::Graph graph = nested(2, 2);
