@@ -22,6 +22,10 @@ bool writes(Kind kind) {
     return is_recordable(kind) && kind != Kind::record && kind != Kind::wait;
 }
 
+bool is_written(const Step& step) {
+    return is_conditional(step.kind) || (step.lane == 0 && step.id / 3 % 3 == 1);
+}
+
 namespace {
 
 class Planner {
@@ -195,6 +199,18 @@ class Planner {
         }
     }
 
+    /// In a running capture nothing is captured, and what throws there spoils it.
+    static void write_plainly(Step& step) {
+        step.throws = 0;
+        for (Level& body : step.bodies) {
+            body.captured = false;
+            for (Step& inner : body.steps) {
+                inner.region = none;
+                write_plainly(inner);
+            }
+        }
+    }
+
     /// Draws which steps are captured, and in which streams.
     void divide(Level& level) {
         unsigned region = 0;
@@ -210,7 +226,12 @@ class Planner {
                 ++region;
                 end = i + random_.between(1, 6);
             }
-            if (!is_recordable(step.kind))
+            const bool is_written_conditional = i < end && is_conditional(step.kind) && step.id % 2 == 0;
+            if (is_written_conditional) {
+                step.lane = 0;
+                write_plainly(step);
+            }
+            if (!is_recordable(step.kind) && !is_written_conditional)
                 end = i; // the region, if there is one, ends here
             else if (i < end)
                 step.region = region;
@@ -255,9 +276,9 @@ void describe(const Plan& plan, const Level& level, std::string& text, unsigned 
         for (std::size_t k = 0; k < step.after.size(); ++k)
             fmt::format_to(add, "{}{}", k == 0 ? " after " : " ", level.steps[step.after[k]].id);
         if (step.region != none)
-            fmt::format_to(add, ", {} {}{}{}", level.captured ? "captured, stream" : "region",
+            fmt::format_to(add, ", {} {}{}{}{}", level.captured ? "captured, stream" : "region",
                            level.captured ? "" : fmt::format("{} stream ", step.region), step.lane,
-                           step.labelled ? ", in a step" : "");
+                           is_written(step) ? ", written" : "", step.labelled ? ", in a step" : "");
         if (step.moved) text += ", moved";
         if (step.throws != 0) fmt::format_to(add, ", throws {} times", step.throws);
         text += '\n';

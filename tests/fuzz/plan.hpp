@@ -63,6 +63,9 @@ struct Step {
     std::vector<Level> bodies;
 };
 
+/// Whether a step that is captured is written into the capture by a builder, not enqueued.
+bool is_written(const Step& step);
+
 struct PlannedCondition {
     std::optional<unsigned> initial;
     bool early = false;           ///< made before all nodes, by the outermost builder

@@ -69,7 +69,8 @@ class Writer {
     /// An operation on a builder; one that loses it is no wrong under faults.
     template <class Operation>
     void run(GraphBuilder& b, const char* what, Operation&& operation) {
-        if (lost_ == 3) return operation(); // a graph of many regions in bodies would hardly ever be written
+        if (lost_ == 3) return operation();    // a graph of many regions in bodies would hardly ever be written
+        if (is_capturing_) return operation(); // what fails is the capture
         try {
             injector_.run(what, operation, [&] {
                 bench_.end_captures();
@@ -95,7 +96,7 @@ class Writer {
     void steps(GraphBuilder& b, const Level& level, std::size_t end, bool in_body) {
         std::vector<std::optional<cudag::CapturedNode>> regions(level.steps.size());
         for (std::size_t i = 0; i < end;) {
-            if (random_.percent(options_.failing_regions)) fail_region(b, in_body);
+            if (!is_capturing_ && random_.percent(options_.failing_regions)) fail_region(b, in_body);
             const Step& step = level.steps[i];
             std::size_t next = i + 1;
             prepare_condition(b, step);
@@ -134,7 +135,6 @@ class Writer {
     using Regions = std::vector<std::optional<cudag::CapturedNode>>;
 
     void add(GraphBuilder& b, const Level& level, const Step& step, const Regions& regions) {
-        const Params& params = values_[step.id];
         const auto add = [&](const char* what, const auto& make) {
             using N = decltype(make());
             N node;
@@ -143,6 +143,13 @@ class Writer {
             run(b, "after", [&] { order(node, level, step, regions); });
             if (options_.labels) run(b, "label", [&] { node.label(fmt::format("s{}", step.id)); });
         };
+        write(b, level, step, add);
+    }
+
+    /// Gives `add` what the step is, and the function that makes its node.
+    template <class Add>
+    void write(GraphBuilder& b, const Level& level, const Step& step, const Add& add) {
+        const Params& params = values_[step.id];
         switch (step.kind) {
         case Kind::kernel:
             switch (params.function) {
@@ -233,7 +240,9 @@ class Writer {
     template <class Add>
     void add_child(GraphBuilder& b, const Step& step, const Add& add) {
         Nodes inner;
-        cudag::Graph graph = Writer(bench_, plan_, values_, inner, options_, random_, injector_).graph(step.bodies[0]);
+        Writer writer(bench_, plan_, values_, inner, options_, random_, injector_);
+        writer.is_capturing_ = is_capturing_;
+        cudag::Graph graph = writer.graph(step.bodies[0]);
         if (step.bodies[0].captured) captured_nodes(step.bodies[0], graph.nodes(), inner);
         cudag::ChildNode child;
         add("child", [&] {
@@ -322,21 +331,59 @@ class Writer {
     void record(StreamCapture& c, const Level& level, std::size_t first, std::size_t end) {
         bool used[Bench::lanes] = {true};
         require(end - first <= Bench::steps, "a capture of {} steps", end - first);
-        for (std::size_t i = first; i < end; ++i) {
+        for (std::size_t i = first; i < end;) {
             const Step& step = level.steps[i];
             const cudag::Stream& stream = bench_.captured[step.lane];
             if (!std::exchange(used[step.lane], true)) c.fork(stream);
-            for (const unsigned earlier : step.after)
-                if (earlier >= first && level.steps[earlier].lane != step.lane)
-                    cudag::check(cudaStreamWaitEvent(stream.get(), bench_.recorded[earlier - first].get(), 0));
+            std::size_t next = i + 1;
+            while (is_written(step) && next < end && is_written(level.steps[next]))
+                ++next;
+            for (std::size_t k = i; k < next; ++k)
+                for (const unsigned earlier : level.steps[k].after)
+                    if (earlier >= first && level.steps[earlier].lane != step.lane)
+                        cudag::check(cudaStreamWaitEvent(stream.get(), bench_.recorded[earlier - first].get(), 0));
+            const auto work = [&] {
+                if (is_written(step))
+                    write_into(c, level, i, next);
+                else
+                    enqueue(c, stream.get(), step);
+            };
             if (step.labelled)
-                c.step(fmt::format("step {}", step.id), [&] { enqueue(c, stream.get(), step); });
+                c.step(fmt::format("step {}", step.id), work);
             else
-                enqueue(c, stream.get(), step);
-            cudag::check(cudaEventRecord(bench_.recorded[i - first].get(), stream.get()));
+                work();
+            for (; i < next; ++i)
+                cudag::check(cudaEventRecord(bench_.recorded[i - first].get(), stream.get()));
         }
         for (unsigned lane = 1; lane < Bench::lanes; ++lane)
             if (used[lane]) c.join(bench_.captured[lane]);
+    }
+
+    class Capturing {
+      public:
+        explicit Capturing(bool& is_capturing) : is_capturing_(is_capturing) { is_capturing_ = true; }
+        ~Capturing() { is_capturing_ = false; }
+        Capturing(const Capturing&) = delete;
+        Capturing& operator=(const Capturing&) = delete;
+
+      private:
+        bool& is_capturing_;
+    };
+
+    /// Steps in a row, with the edges among themselves.
+    void write_into(StreamCapture& c, const Level& level, std::size_t first, std::size_t end) {
+        const Capturing capturing(is_capturing_);
+        c.add([&](GraphBuilder& b) {
+            for (std::size_t i = first; i < end; ++i) {
+                const Step& step = level.steps[i];
+                write(b, level, step, [&](const char*, const auto& make) {
+                    const auto node = make();
+                    nodes_[step.id] = node;
+                    for (const unsigned earlier : step.after)
+                        if (earlier >= first) node.after(nodes_[level.steps[earlier].id]);
+                });
+            }
+        });
     }
 
     static void CUDART_CB call_host(void* work) { (*static_cast<HostWork*>(work))(); }
@@ -441,7 +488,8 @@ class Writer {
     WriteOptions options_;
     Random& random_;
     Injector& injector_;
-    unsigned lost_ = 0; ///< how many builders were
+    unsigned lost_ = 0;         ///< how many builders were
+    bool is_capturing_ = false; ///< nodes are being written into a capture
     std::vector<std::optional<Condition>> conditions_;
 };
 
