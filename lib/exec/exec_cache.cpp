@@ -4,6 +4,7 @@
 #include <cudag/graph_memory.hpp>
 
 #include "cuda/failure.hpp"
+#include "cuda/relaxed_capture.hpp"
 #include "exec_state.hpp"
 #include "graph/structure.hpp"
 
@@ -72,6 +73,7 @@ class ExecStore {
     }
 
     void clear() noexcept {
+        const RelaxedCapture allow_waiting;
         for (Entry& entry : entries_)
             entry.exec.state().in_flight().wait();
         of_graph_.clear();
@@ -96,6 +98,7 @@ class ExecStore {
         std::uint64_t version;   ///< of the graph
     };
     using Place = std::list<Entry>::iterator;
+    using OfGraph = std::unordered_multimap<const GraphState*, Place>;
 
     [[nodiscard]] Place entry_for(const Graph& graph, cudaStream_t stream) {
         const GraphState& state = graph.state();
@@ -108,39 +111,23 @@ class ExecStore {
                 ++stats_.hits;
                 return place;
             }
-            if (update(place, graph)) return place;
-            forget_graph(place, of_graph_.end()); // it has the graph as it was before its last change
+            if (update(place, graph)) return place; // else it has the graph as it was before its last change
         }
         const std::uint64_t structure = structure_in(state);
-        for (const Place place : fitting(structure, only_stream))
-            if (update(place, graph)) return place;
+        if (of_structure_.contains(structure))
+            for (Place place = entries_.begin(); place != entries_.end(); ++place) // the least recently launched first
+                if (place->structure == structure && place->stream == only_stream && update(place, graph)) return place;
         return instantiate(graph, structure, stream);
-    }
-
-    /// The least recently launched first.
-    [[nodiscard]] std::vector<Place> fitting(std::uint64_t structure, cudaStream_t stream) {
-        std::vector<Place> places;
-        if (!of_structure_.contains(structure)) return places;
-        for (Place place = entries_.begin(); place != entries_.end(); ++place)
-            if (place->structure == structure && place->stream == stream) places.push_back(place);
-        return places;
     }
 
     [[nodiscard]] bool update(Place place, const Graph& graph) {
         const Timer timer(stats_.update_seconds);
         const GraphState& state = graph.state();
         const std::uint64_t version = version_of(state);
-        const auto node = of_graph_.emplace(&state, place); // before anything changes
-        try {
-            if (!place->exec.update(graph).updated()) {
-                of_graph_.erase(node);
-                return false;
-            }
-        } catch (...) {
-            of_graph_.erase(node);
-            throw;
-        }
-        forget_graph(place, node);
+        if (!place->exec.update(graph).updated()) return false;
+        auto node = of_graph_.extract(graph_of(place));
+        node.key() = &state;
+        of_graph_.insert(std::move(node)); // as many as before: cannot fail
         place->graph = &state;
         place->version = version;
         ++stats_.updates;
@@ -207,10 +194,11 @@ class ExecStore {
     }
     /// The first before `end` that is not in flight; false if all are.
     bool evict_one(Place end) noexcept {
+        const RelaxedCapture allow_queries;
         const Place place = std::find_if(entries_.begin(), end,
                                          [](Entry& entry) { return !entry.exec.state().in_flight().is_running(); });
         if (place == end) return false;
-        forget_graph(place, of_graph_.end());
+        of_graph_.erase(graph_of(place));
         const auto [first, last] = of_structure_.equal_range(place->structure);
         of_structure_.erase(std::find_if(first, last, [&](const auto& of) { return of.second == place; }));
         stats_.bytes -= place->bytes;
@@ -219,13 +207,12 @@ class ExecStore {
         return true;
     }
 
-    using OfGraph = std::unordered_multimap<const GraphState*, Place>;
-    /// Forgets which graph an exec has, but for `other`.
-    void forget_graph(Place place, OfGraph::iterator other) noexcept {
-        auto [of, last] = of_graph_.equal_range(place->graph);
-        while (of != last && (of == other || of->second != place))
+    /// Where it is told which graph the exec has.
+    [[nodiscard]] OfGraph::iterator graph_of(Place place) noexcept {
+        auto of = of_graph_.equal_range(place->graph).first;
+        while (of->second != place)
             ++of;
-        if (of != last) of_graph_.erase(of);
+        return of;
     }
 
     static std::uint64_t version_of(const GraphState& graph) {

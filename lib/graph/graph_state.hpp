@@ -14,6 +14,7 @@
 #include "node_table.hpp"
 #include "parameter_memory.hpp"
 #include "special_nodes.hpp"
+#include "structure.hpp"
 #include "unread.hpp"
 
 #include <cudag/detail/owners.hpp>
@@ -25,6 +26,7 @@
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -179,6 +181,8 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] bool has_exec() const noexcept { return live_execs_ != 0; }
 
     [[nodiscard]] const SpecialNodes& special() const noexcept { return special_; }
+    /// Under `lock()`: what `structure_of` has found.
+    [[nodiscard]] std::optional<KnownStructure>& known_structure() const noexcept { return known_structure_; }
 
   private:
     [[noreturn]] std::uint32_t refuse_foreign(const Node& node, std::string_view action) const;
@@ -201,6 +205,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     Conditions conditions_; ///< of a root
     Construction construction_;
     SpecialNodes special_;
+    mutable std::optional<KnownStructure> known_structure_; ///< of a root
 };
 
 } // namespace cudag::detail

@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 #include <variant>
 
@@ -43,8 +44,12 @@ void add_graph(const GraphState& graph, Hash& hash) {
 } // namespace
 
 std::uint64_t structure_of(const GraphState& graph) {
+    std::optional<KnownStructure>& known = graph.known_structure();
+    const std::uint64_t version = graph.changes().version(); // attributes are among what changes
+    if (known && known->version == version) return known->number;
     Hash hash;
     add_graph(graph, hash);
+    known = {hash.value(), version};
     return hash.value();
 }
 
