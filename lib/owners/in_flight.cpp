@@ -4,9 +4,12 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/progress.hpp"
+#include "stream_clock.hpp"
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <iterator>
 #include <mutex>
 #include <unordered_map>
@@ -44,8 +47,11 @@ std::shared_ptr<RetiredOwners> retired_owners_of(cudaStream_t stream) {
 
 } // namespace
 
+/// By the clock of its stream, or by an event of its own where that has none.
 class LaunchMarker {
   public:
+    LaunchMarker(cudaStream_t stream, std::shared_ptr<StreamClock> clock)
+        : stream_(stream), retired_(retired_owners_of(stream)), clock_(std::move(clock)) {}
     /// For a launch in `stream`, whose device is current.
     explicit LaunchMarker(cudaStream_t stream) : stream_(stream), retired_(retired_owners_of(stream)) {
         checked(cudaGetDevice(&device_), "cudaGetDevice");
@@ -54,35 +60,43 @@ class LaunchMarker {
         event_.reset(event);
     }
 
-    [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
-    [[nodiscard]] int device() const noexcept { return device_; }
+    /// Whether it can mark another launch in `stream`.
+    [[nodiscard]] bool is_of(cudaStream_t stream) const noexcept {
+        return stream_ == stream && (clock_ == nullptr || clock_->is_open());
+    }
     [[nodiscard]] RetiredOwners& retired() const noexcept { return *retired_; }
-    /// For a launch in another stream of its device.
+    /// Whether it has an event, of that device.
+    [[nodiscard]] bool has_event_of(int device) const noexcept { return event_ != nullptr && device_ == device; }
+    /// For a launch in another stream of its event's device.
     void move_to(cudaStream_t stream) {
         retired_ = retired_owners_of(stream);
         stream_ = stream;
     }
 
-    [[nodiscard]] cudaError_t record() noexcept { return cudaEventRecord(event_.get(), stream_); }
-
-    /// True also after an error that ended the context: nothing runs any more, and every call says so. A call that
-    /// fails by itself tells nothing about the launch, so it is made again.
-    [[nodiscard]] bool finished() const noexcept {
-        cudaError_t status = cudaEventQuery(event_.get());
-        if (status != cudaSuccess && status != cudaErrorNotReady) {
-            ignore(status);
-            status = cudaEventQuery(event_.get());
-        }
-        if (status == cudaErrorNotReady) return false;
-        ignore(status);
-        return true;
+    /// A launch was enqueued.
+    [[nodiscard]] cudaError_t record() noexcept {
+        if (clock_ == nullptr) return cudaEventRecord(event_.get(), stream_);
+        number_ = clock_->tick();
+        return cudaSuccess;
     }
-
-    void wait() const noexcept { ignore(cudaEventSynchronize(event_.get())); }
+    /// Somebody will ask whether it has ended.
+    void prepare() const noexcept {
+        if (clock_ != nullptr) clock_->mark(number_);
+    }
+    [[nodiscard]] bool finished() const noexcept {
+        if (clock_ != nullptr) return clock_->has_reached(number_);
+        return progress_of(event_.get()) != Progress::running;
+    }
+    void wait() const noexcept {
+        if (clock_ != nullptr) return clock_->wait_for(number_);
+        ignore(cudaEventSynchronize(event_.get()));
+    }
 
   private:
     cudaStream_t stream_;
     std::shared_ptr<RetiredOwners> retired_;
+    std::shared_ptr<StreamClock> clock_;
+    std::uint64_t number_ = 0;
     int device_ = 0;
     UniqueEvent event_;
 };
@@ -104,12 +118,13 @@ OwnerVersions version_of(Owners&& owners) {
 
 std::shared_ptr<LaunchMarker> InFlight::marker(cudaStream_t stream) const {
     const bool reusable = last_launch_ && last_launch_.use_count() == 1;
-    if (reusable && last_launch_->stream() == stream) return last_launch_;
+    if (reusable && last_launch_->is_of(stream)) return last_launch_;
+    if (auto clock = StreamClock::of(stream)) return std::make_shared<LaunchMarker>(stream, std::move(clock));
     auto capture = cudaStreamCaptureStatusNone;
     checked(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
     // A captured stream has no device to ask for; the launch fails, and says why.
     if (capture != cudaStreamCaptureStatusNone) return std::make_shared<LaunchMarker>(stream);
-    if (reusable && device_of(stream) == last_launch_->device()) {
+    if (reusable && last_launch_->has_event_of(device_of(stream))) {
         last_launch_->move_to(stream);
         return last_launch_;
     }
@@ -147,6 +162,7 @@ void InFlight::retire(OwnerVersions&& version) const noexcept {
         version.clear(); // no launch can use them
         return;
     }
+    last_launch_->prepare();
     version.front().last_use = last_launch_;
     AllRetiredOwners& all = retired_owners();
     const std::scoped_lock lock(all.mutex);

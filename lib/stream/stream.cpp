@@ -2,13 +2,16 @@
 #include <cudag/stream.hpp>
 
 #include "cuda/failure.hpp"
+#include "cuda/handles.hpp"
 #include "owners/host_call.hpp"
 #include "owners/reclaim.hpp"
+#include "owners/stream_clock.hpp"
 
 #include <cudag/format.hpp>
 
 #include <fmt/format.h>
 
+#include <cstdint>
 #include <utility>
 
 namespace cudag {
@@ -23,6 +26,9 @@ detail::Subject subject_of(const char* call, const SourceLocation& where) {
 
 Stream::Stream() {
     detail::checked(cudaStreamCreateWithFlags(&stream_, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+    detail::UniqueStream stream(stream_);
+    detail::StreamClock::open(stream_);
+    static_cast<void>(stream.release());
 }
 
 Stream::Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
@@ -36,13 +42,17 @@ Stream& Stream::operator=(Stream&& other) noexcept {
 Stream::~Stream() {
     if (stream_ == nullptr) return;
     detail::stream_gone(stream_);
+    detail::StreamClock::close(stream_);
     detail::ignore(cudaStreamDestroy(stream_));
 }
 
 void Stream::synchronize(SourceLocation location) const {
     const cudaStream_t stream = StreamRef(*this).get();
+    const auto clock = detail::StreamClock::of(stream);
+    const std::uint64_t launches = clock ? clock->now() : 0;
     if (const cudaError_t status = cudaStreamSynchronize(stream); status != cudaSuccess)
         detail::raise_call<Error>(status, "cudaStreamSynchronize", subject_of("synchronize", location));
+    if (clock) clock->reach(launches);
     detail::reclaim();
     detail::rethrow_host_failures(stream);
 }

@@ -10,13 +10,42 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <thread>
 
 namespace {
 
+/// One of cudag's, which has a clock, or another one, whose launches are marked by events.
+class TestStream {
+  public:
+    explicit TestStream(bool has_clock) {
+        if (has_clock)
+            own_.emplace();
+        else
+            cudag::check(cudaStreamCreate(&plain_));
+    }
+    ~TestStream() {
+        if (!own_) cudaStreamDestroy(plain_);
+    }
+    TestStream(const TestStream&) = delete;
+    TestStream& operator=(const TestStream&) = delete;
+
+    operator cudag::StreamRef() const { return own_ ? cudag::StreamRef(*own_) : cudag::StreamRef(plain_); }
+    /// Waits, and lets go of what is not needed any more.
+    void synchronize() const {
+        if (own_) return own_->synchronize();
+        cudag::check(cudaStreamSynchronize(plain_));
+        cudag::Stream().synchronize();
+    }
+
+  private:
+    std::optional<cudag::Stream> own_;
+    cudaStream_t plain_ = nullptr;
+};
+
 /// Two copies after a host node that waits for the gate: launches stay in flight until it opens.
 struct HeldCopies {
-    HeldCopies() {
+    explicit HeldCopies(bool has_clock) : stream(has_clock) {
         cudag::GraphBuilder builder;
         const cudag::HostNode wait = builder.host(gate.waiter());
         first = builder.memcpy(to_first, from).after(wait);
@@ -31,7 +60,7 @@ struct HeldCopies {
 
     Gate gate;
     std::vector<int> from{1, 2, 3}, to_first{0, 0, 0}, to_second{0, 0, 0};
-    cudag::Stream stream;
+    TestStream stream;
     cudag::MemcpyNode first, second;
     std::unique_ptr<cudag::Exec> exec;
 };
@@ -47,7 +76,7 @@ std::weak_ptr<std::vector<int>> give(cudag::Exec& exec, const cudag::MemcpyNode&
 
 /// A copy whose source an update has given, launched once: its launches are marked.
 struct MarkedCopy {
-    MarkedCopy() {
+    explicit MarkedCopy(bool has_clock) : stream(has_clock) {
         cudag::GraphBuilder builder;
         node = builder.memcpy(to, from);
         exec = std::make_unique<cudag::Exec>(std::move(builder).build().instantiate());
@@ -57,7 +86,7 @@ struct MarkedCopy {
     }
 
     std::vector<int> from{1, 2, 3}, to{0, 0, 0};
-    cudag::Stream stream;
+    TestStream stream;
     cudag::MemcpyNode node;
     std::unique_ptr<cudag::Exec> exec;
 };
@@ -66,7 +95,7 @@ struct MarkedCopy {
 
 TEST_CASE("an owner that an update replaces lives until the launch that uses it has ended", "[unit][owners]") {
     const NothingLeft check;
-    HeldCopies held;
+    HeldCopies held(GENERATE(true, false));
     const auto used = give(*held.exec, held.first, held.to_first, 10);
     held.exec->launch(held.stream);
     const auto next = give(*held.exec, held.first, held.to_first, 20);
@@ -82,7 +111,7 @@ TEST_CASE("an owner that an update replaces lives until the launch that uses it 
 }
 
 TEST_CASE("an owner that no launch used goes with the update that replaces it", "[unit][owners]") {
-    HeldCopies held;
+    HeldCopies held(GENERATE(true, false));
     const auto unused = give(*held.exec, held.first, held.to_first, 10);
     const auto next = give(*held.exec, held.first, held.to_first, 20);
     CHECK(unused.expired());
@@ -91,7 +120,7 @@ TEST_CASE("an owner that no launch used goes with the update that replaces it", 
 
 TEST_CASE("an owner outlives an Exec that is destroyed in flight", "[unit][owners]") {
     const NothingLeft check;
-    HeldCopies held;
+    HeldCopies held(GENERATE(true, false));
     const auto used = give(*held.exec, held.first, held.to_first, 10);
     held.exec->launch(held.stream);
     held.exec.reset();
@@ -103,7 +132,7 @@ TEST_CASE("an owner outlives an Exec that is destroyed in flight", "[unit][owner
 }
 
 TEST_CASE("a failing question whether a launch has ended lets go of nothing that it uses", "[unit][owners][faults]") {
-    HeldCopies held;
+    HeldCopies held(GENERATE(true, false));
     const auto used = give(*held.exec, held.first, held.to_first, 10);
     held.exec->launch(held.stream);
     held.exec.reset();
@@ -124,8 +153,8 @@ TEST_CASE("a failing question whether a launch has ended lets go of nothing that
 
 TEST_CASE("an owner goes with the launches of its own stream, whatever others wait for", "[unit][owners]") {
     const NothingLeft check;
-    HeldCopies held;
-    HeldCopies other;
+    HeldCopies held(GENERATE(true, false));
+    HeldCopies other(GENERATE(true, false));
     const auto used = give(*held.exec, held.first, held.to_first, 10);
     held.exec->launch(held.stream);
     const auto next = give(*held.exec, held.first, held.to_first, 20);
@@ -142,10 +171,11 @@ TEST_CASE("an owner goes with the launches of its own stream, whatever others wa
 
 TEST_CASE("an Exec that changes streams keeps what each of its launches uses", "[unit][owners]") {
     const NothingLeft check;
-    HeldCopies held;
-    const cudag::Stream second;
+    const bool has_clock = GENERATE(true, false);
+    HeldCopies held(has_clock);
+    const TestStream second(!has_clock);
     std::vector<std::weak_ptr<std::vector<int>>> used;
-    const cudag::Stream& first = held.stream;
+    const TestStream& first = held.stream;
     for (const auto* stream : {&first, &second, &first, &second}) {
         used.push_back(give(*held.exec, held.first, held.to_first, 10));
         held.exec->launch(*stream);
@@ -160,16 +190,17 @@ TEST_CASE("an Exec that changes streams keeps what each of its launches uses", "
     CHECK_FALSE(used[4].expired());
 }
 
-TEST_CASE("a launch that is marked is two calls of CUDA's, in the stream of the last one", "[unit][owners]") {
-    MarkedCopy copy;
+TEST_CASE("a launch with an update's owners is one call of CUDA's in a Stream, and two in another", "[unit][owners]") {
+    const bool has_clock = GENERATE(true, false);
+    MarkedCopy copy(has_clock);
     const std::uint64_t before = cudart_cpu::call_count();
     copy.exec->launch(copy.stream);
-    CHECK(cudart_cpu::call_count() == before + 2);
+    CHECK(cudart_cpu::call_count() == before + (has_clock ? 1 : 2));
     copy.stream.synchronize();
 }
 
 TEST_CASE("a launch whose mark fails is marked anew, and not waited for", "[unit][owners][faults]") {
-    MarkedCopy copy;
+    MarkedCopy copy(false);
     Gate gate;
     cudag::GraphBuilder builder;
     builder.host(gate.waiter());
@@ -199,7 +230,7 @@ TEST_CASE("a launch whose mark fails is marked anew, and not waited for", "[unit
 }
 
 TEST_CASE("a launch that fails does not let go of what an earlier one uses", "[unit][owners][faults]") {
-    HeldCopies held;
+    HeldCopies held(GENERATE(true, false));
     const auto first = give(*held.exec, held.first, held.to_first, 10);
     const auto second = give(*held.exec, held.second, held.to_second, 10);
     held.exec->launch(held.stream);
@@ -224,4 +255,29 @@ TEST_CASE("a launch that fails does not let go of what an earlier one uses", "[u
     held.finish();
     CHECK(held.to_first == std::vector<int>(3, 10));
     CHECK(held.to_second == std::vector<int>(3, 10));
+}
+
+TEST_CASE("an owner goes when a Stream has gone, whichever of the calls in between fails", "[unit][owners][faults]") {
+    for (std::uint64_t call = 1; call <= 8; ++call) {
+        CAPTURE(call);
+        HeldCopies held(true);
+        std::optional<cudag::Stream> stream(std::in_place);
+        const auto used = give(*held.exec, held.first, held.to_first, 10);
+        held.exec->launch(*stream);
+        std::thread opens([&] {
+            std::this_thread::sleep_for(std::chrono::milliseconds(20));
+            held.gate.open();
+        });
+        cudart_cpu::fail_call(call, cudaErrorMemoryAllocation);
+        stream.reset();
+        cudart_cpu::fail_call(0, cudaSuccess);
+        held.exec.reset(); // the owner waits for the launch
+        opens.join();
+        for (int i = 0; i < 2000 && !used.expired(); ++i) {
+            std::this_thread::sleep_for(std::chrono::milliseconds(1));
+            cudag::Stream().synchronize();
+        }
+        CHECK(used.expired());
+        CHECK(held.to_first == std::vector<int>(3, 10));
+    }
 }

@@ -125,7 +125,7 @@ TEST_CASE("whichever call fails, a cache has run the function once, or throws an
     };
     const Faults faults = for_every_call_failing(operation, verify, prepare);
     CHECK(faults.thrown >= 2);
-    CHECK(faults.ignored >= 1);
+    CHECK((faults.ignored >= 1 || kind == RunKind::replayed));
     CHECK(count.counted() == 1);
 }
 
@@ -152,8 +152,8 @@ TEST_CASE("what an eager run returns outlives its work, whichever call fails", "
 }
 
 TEST_CASE("functions that are captured, run eagerly or fail leave nothing behind", "[unit][faults]") {
-    Count count;
     const NothingLeft check;
+    Count count;
     CaptureCache cache({.warm_up = 1, .capacity = 2});
     for (int key = 0; key < 6; ++key)
         for (int run = 0; run < 3; ++run) {

@@ -1,0 +1,153 @@
+// Clocks of all Streams, and the events by which they are read.
+#include "stream_clock.hpp"
+
+#include "cuda/device_guard.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/handles.hpp"
+#include "cuda/progress.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Never destroyed: Streams may be destroyed at the end of the process.
+struct Clocks {
+    std::mutex mutex;
+    std::unordered_map<cudaStream_t, std::shared_ptr<StreamClock>> of_stream;
+};
+
+Clocks& clocks() {
+    static auto* all = new Clocks;
+    return *all;
+}
+
+} // namespace
+
+std::shared_ptr<StreamClock> StreamClock::of(cudaStream_t stream) noexcept {
+    Clocks& all = clocks();
+    const std::scoped_lock lock(all.mutex);
+    const auto found = all.of_stream.find(stream);
+    return found == all.of_stream.end() ? nullptr : found->second;
+}
+
+void StreamClock::open(cudaStream_t stream) {
+    auto clock = std::make_shared<StreamClock>(stream);
+    Clocks& all = clocks();
+    const std::scoped_lock lock(all.mutex);
+    all.of_stream.insert_or_assign(stream, std::move(clock));
+}
+
+void StreamClock::close(cudaStream_t stream) noexcept {
+    std::shared_ptr<StreamClock> clock;
+    Clocks& all = clocks();
+    {
+        const std::scoped_lock lock(all.mutex);
+        const auto found = all.of_stream.find(stream);
+        if (found == all.of_stream.end()) return;
+        clock = std::move(found->second);
+        all.of_stream.erase(found);
+    }
+    clock->finish();
+}
+
+void StreamClock::finish() noexcept {
+    const std::uint64_t launches = now();
+    mark(launches);
+    is_closed_ = true;
+    {
+        const std::scoped_lock lock(mutex_);
+        if (reached_ >= launches || (!marks_.empty() && marks_.back().number >= launches) || is_captured()) return;
+    }
+    // Nothing could be recorded, and nothing can be from now on.
+    ignore(cudaStreamSynchronize(stream_));
+    reach(launches);
+}
+
+void StreamClock::mark(std::uint64_t number) noexcept {
+    if (reached_.load(std::memory_order_acquire) >= number) return;
+    const std::scoped_lock lock(mutex_);
+    try {
+        mark_now(number);
+    } catch (...) { // then it is tried again when somebody asks
+    }
+}
+
+bool StreamClock::has_reached(std::uint64_t number) noexcept {
+    if (reached_.load(std::memory_order_acquire) >= number) return true;
+    const std::scoped_lock lock(mutex_);
+    look();
+    try {
+        mark_now(number);
+    } catch (...) {
+    }
+    return reached_.load(std::memory_order_relaxed) >= number;
+}
+
+void StreamClock::wait_for(std::uint64_t number) noexcept {
+    if (has_reached(number)) return; // or it is marked now
+    SharedEvent event;
+    {
+        const std::scoped_lock lock(mutex_);
+        const auto mark = std::ranges::find_if(marks_, [&](const Mark& each) { return each.number >= number; });
+        if (mark == marks_.end()) return;
+        event = mark->event;
+    }
+    ignore(cudaEventSynchronize(event.get()));
+    reach(number);
+}
+
+void StreamClock::reach(std::uint64_t number) noexcept {
+    std::uint64_t known = reached_.load(std::memory_order_relaxed);
+    while (known < number && !reached_.compare_exchange_weak(known, number, std::memory_order_acq_rel))
+        ;
+}
+
+bool StreamClock::is_captured() const noexcept {
+    cudaStreamCaptureStatus status = cudaStreamCaptureStatusNone;
+    const cudaError_t result = cudaStreamIsCapturing(stream_, &status);
+    ignore(result);
+    return result != cudaSuccess || status != cudaStreamCaptureStatusNone;
+}
+
+/// With the lock. An event that another thread's capture of the stream takes in says nothing of launches.
+void StreamClock::mark_now(std::uint64_t number) {
+    if (!is_open() || reached_ >= number || (!marks_.empty() && marks_.back().number >= number)) return;
+    if (is_captured()) return;
+    while (!marks_.empty() && marks_.front().number <= reached_)
+        drop_first();
+    if (spare_.empty()) {
+        spare_.reserve(marks_.size() + 1); // room for all that come back
+        const DeviceGuard device(stream_);
+        cudaEvent_t event = nullptr;
+        checked(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+        spare_.emplace_back(UniqueEvent(event));
+    }
+    Mark& mark = marks_.emplace_back();
+    mark.number = now();
+    mark.event = std::move(spare_.back());
+    spare_.pop_back();
+    const cudaError_t status = cudaEventRecord(mark.event.get(), stream_);
+    ignore(status);
+    if (status != cudaSuccess || is_captured()) marks_.pop_back();
+}
+
+/// With the lock: takes up what CUDA has noted.
+void StreamClock::look() noexcept {
+    while (!marks_.empty()) {
+        const Progress progress = progress_of(marks_.front().event.get());
+        if (progress == Progress::running) return;
+        if (progress == Progress::done) reach(marks_.front().number);
+        drop_first();
+    }
+}
+
+void StreamClock::drop_first() noexcept {
+    if (spare_.size() < spare_.capacity()) spare_.push_back(std::move(marks_.front().event));
+    marks_.pop_front();
+}
+
+} // namespace cudag::detail
