@@ -1,6 +1,8 @@
-// What nvcc's host code calls. The CPU runtime cannot run what nvcc compiles: it notes the kernels, to refuse them by
-// name where they are launched.
+// What nvcc's host code calls. Kernels whose PTX was translated are entered, with their variables; others are noted, to
+// refuse them by name where they are launched.
 #include "kernel/kernel_registry.hpp"
+#include "kernel/symbols.hpp"
+#include "kernel/translated_modules.hpp"
 #include "runtime/call.hpp"
 
 #include <utility>
@@ -19,27 +21,53 @@ struct Configuration {
 
 thread_local std::vector<Configuration> configurations;
 
+/// What a handle refers to.
+struct Binary {
+    const void* image;
+    const cudart_cpu::ptx::ModuleRow* module;
+};
+
+const cudart_cpu::ptx::ModuleRow* module_of(void** handle) {
+    return reinterpret_cast<const Binary*>(handle)->module;
+}
+
+/// Null if the variable is not in a translated module.
+const cudart_cpu::ptx::VariableRow* variable_of(void** handle, const char* name) {
+    const cudart_cpu::ptx::ModuleRow* const module = module_of(handle);
+    return module == nullptr ? nullptr : find_variable_row(*module, name);
+}
+
 } // namespace
 
 CUDART_CPU_API void** __cudaRegisterFatBinary(void* binary) {
-    return new void*(binary);
+    return reinterpret_cast<void**>(new Binary{binary, find_module(binary)});
 }
 
 CUDART_CPU_API void __cudaRegisterFatBinaryEnd(void**) {}
 
 CUDART_CPU_API void __cudaUnregisterFatBinary(void** handle) {
     forget_nvcc_kernels(handle);
-    delete handle;
+    forget_symbols(handle);
+    delete reinterpret_cast<Binary*>(handle);
 }
 
 CUDART_CPU_API void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int, uint3*,
                                            uint3*, dim3*, dim3*, int*) {
-    note_nvcc_kernel(handle, function, name);
+    note_nvcc_kernel(handle, function, name, module_of(handle));
 }
 
-CUDART_CPU_API void __cudaRegisterVar(void**, char*, char*, const char*, int, std::size_t, int, int) {}
+CUDART_CPU_API void __cudaRegisterVar(void** handle, char* variable, char*, const char* name, int, std::size_t bytes,
+                                      int, int) {
+    if (const auto* const row = variable_of(handle, name)) note_symbol(handle, variable, row->address, bytes);
+}
 
-CUDART_CPU_API void __cudaRegisterManagedVar(void**, void**, char*, const char*, int, std::size_t, int, int) {}
+CUDART_CPU_API void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int,
+                                             std::size_t bytes, int, int) {
+    if (const auto* const row = variable_of(handle, name)) {
+        *pointer = row->address;
+        note_symbol(handle, pointer, row->address, bytes);
+    }
+}
 
 CUDART_CPU_API void __cudaRegisterHostVar(void**, const char*, char*, std::size_t) {}
 

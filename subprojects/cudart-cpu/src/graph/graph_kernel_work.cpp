@@ -85,7 +85,8 @@ std::string KernelWork::details() const {
 
 void KernelWork::run() const {
     if (device_params_) return device_params_->run();
-    run_kernel(kernel_, grid_, block_, arguments_.pointers());
+    run_kernel(kernel_, grid_, block_, arguments_.pointers(),
+               {shared_bytes_, attributes_.cooperative, attributes_.cluster});
 }
 
 std::optional<Refusal> KernelWork::refuse_node_update(const Work& next) const {

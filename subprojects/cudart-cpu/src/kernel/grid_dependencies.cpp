@@ -20,6 +20,10 @@ GridDependencyScope::~GridDependencyScope() {
     wait_for_producers = outer_;
 }
 
+const std::function<void()>* current_grid_dependencies() noexcept {
+    return wait_for_producers;
+}
+
 void synchronize_grid_dependencies() {
     if (wait_for_producers) (*wait_for_producers)();
 }

@@ -18,4 +18,7 @@ class GridDependencyScope {
     const std::function<void()>* outer_;
 };
 
+/// What the scope around this call waits with; null if there is nothing to wait for.
+const std::function<void()>* current_grid_dependencies() noexcept;
+
 } // namespace cudart_cpu::detail

@@ -6,6 +6,7 @@
 #include "process_modules.hpp"
 #include "runtime/call.hpp"
 #include "runtime/environment.hpp"
+#include "translated_modules.hpp"
 
 #include <cxxabi.h>
 #include <dlfcn.h>
@@ -83,15 +84,30 @@ void refuse_nvcc_kernel(const void* function) {
     if (found == registry().of_nvcc.end()) return;
     fail(cudaErrorInvalidDeviceFunction,
          text("kernel ", readable(found->second.name),
-              " was compiled by nvcc for NVIDIA's runtime, which cudart-cpu is not; compile its .cu file as C++, by "
-              "cudag_kernels or tools/wrap_cu.py"));
+              " was compiled by nvcc for NVIDIA's runtime, which cudart-cpu is not; compile its .cu file by "
+              "cudag_kernels, tools/nvcc_kernels.py or, as C++, tools/wrap_cu.py"));
 }
 
 } // namespace
 
-void note_nvcc_kernel(void** binary, const void* symbol, const char* name) {
+void note_nvcc_kernel(void** binary, const void* symbol, const char* name, const ptx::ModuleRow* module) {
     Registry& all = registry();
+    const ptx::KernelRow* const row = module == nullptr ? nullptr : find_kernel_row(*module, name);
     const std::unique_lock lock(all.mutex);
+    if (row != nullptr) {
+        if (const auto kernel = all.kernels.find(symbol); kernel != all.kernels.end()) forget(all, kernel);
+        std::vector<ParamLayout> params;
+        for (ptx::u32 i = 0; i < row->param_count; ++i)
+            params.push_back({row->params[2 * i], row->params[2 * i + 1]});
+        KernelEntry& entry = all.kernels.try_emplace(symbol, symbol, nullptr, std::move(params)).first->second;
+        entry.module = module;
+        entry.translated = row;
+        entry.binary = binary;
+        all.by_kernel_handle.emplace(&entry, &entry);
+        all.by_function_handle.emplace(&entry.function_handle, &entry);
+        all.names.insert_or_assign(symbol, row->name);
+        return;
+    }
     all.of_nvcc.insert_or_assign(symbol, NvccKernel{binary, name});
     if (const auto kernel = all.kernels.find(symbol); kernel != all.kernels.end()) forget(all, kernel);
 }
@@ -100,6 +116,11 @@ void forget_nvcc_kernels(void** binary) noexcept {
     Registry& all = registry();
     const std::unique_lock lock(all.mutex);
     std::erase_if(all.of_nvcc, [&](const auto& kernel) { return kernel.second.binary == binary; });
+    for (auto kernel = all.kernels.begin(); kernel != all.kernels.end();) {
+        const auto next = std::next(kernel);
+        if (kernel->second.binary == binary) forget(all, kernel);
+        kernel = next;
+    }
 }
 
 void forget_kernels(const void* place) noexcept {

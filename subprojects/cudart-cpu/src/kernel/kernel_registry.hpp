@@ -1,6 +1,9 @@
 // The kernels that this process has registered: how to name, check and run them.
 #pragma once
 
+#include "grid_run.hpp"
+
+#include <cudart_cpu/detail/ptx/thread.hpp>
 #include <cudart_cpu/kernel.hpp>
 
 #include <cuda_runtime_api.h>
@@ -19,6 +22,10 @@ struct KernelEntry {
 
     const void* symbol;
     CallThunk call;
+    /// What nvcc compiled, translated: null for kernels that are C++.
+    const ptx::ModuleRow* module = nullptr;
+    const ptx::KernelRow* translated = nullptr;
+    void** binary = nullptr; ///< nvcc's handle, of a translated kernel
     std::vector<ParamLayout> params;
     /// Bytes; raised by cudaFuncSetAttribute.
     mutable std::atomic<int> max_dynamic_shared_bytes{48 * 1024};
@@ -50,8 +57,9 @@ const KernelEntry& kernel_of(const void* function, cudaError_t unknown = cudaErr
 /// Also the CUfunction.
 cudaFunction_t function_of(const KernelEntry& kernel);
 
-/// A kernel that nvcc compiled for NVIDIA's runtime: `name` is mangled. The handle is that of its fat binary.
-void note_nvcc_kernel(void** handle, const void* symbol, const char* name);
+/// A kernel that nvcc compiled: `name` is mangled. The handle is that of its fat binary. `module` is what that was
+/// translated to; null if it was compiled for NVIDIA's runtime alone.
+void note_nvcc_kernel(void** handle, const void* symbol, const char* name, const ptx::ModuleRow* module);
 void forget_nvcc_kernels(void** handle) noexcept;
 
 /// The registered kernel that name_kernel or its symbol gives this name; null if there is none. Not one of a shared
@@ -77,7 +85,8 @@ void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size
 /// Whether this thread runs a kernel.
 bool is_in_kernel() noexcept;
 
-/// Runs every thread of every block, one after the other, on this thread.
-void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args);
+/// Runs every thread of every block: of a kernel that is C++ one after the other, on this thread; of one that was
+/// translated as it needs them, on all cores.
+void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args, const LaunchExtent& extent = {});
 
 } // namespace cudart_cpu::detail

@@ -1,5 +1,6 @@
 // Checking and running a kernel.
 #include "graph/graph_text.hpp"
+#include "kernel_failure.hpp"
 #include "kernel_registry.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
@@ -61,10 +62,21 @@ struct OuterKernel {
 
 thread_local unsigned kernels_on_stack = 0;
 
+void refuse_untranslated(const KernelEntry& kernel) {
+    if (kernel.translated == nullptr) return;
+    if (kernel.translated->refusal != nullptr)
+        fail(cudaErrorNotSupported,
+             text("kernel ", kernel_name(kernel), " cannot run on cudart-cpu: ", kernel.translated->refusal));
+    if (!kernel.module->supported())
+        fail(cudaErrorNoKernelImageForDevice,
+             text("kernel ", kernel_name(kernel), " was compiled for a processor that has more than this one"));
+}
+
 } // namespace
 
 void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
                      unsigned shared_memory_mode) {
+    refuse_untranslated(kernel);
     validate_grid_dimension('X', grid.x, max_grid[0]);
     validate_grid_dimension('Y', grid.y, max_grid[1]);
     validate_grid_dimension('Z', grid.z, max_grid[2]);
@@ -82,7 +94,14 @@ bool is_in_kernel() noexcept {
     return kernels_on_stack > 0;
 }
 
-void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args) {
+void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args, const LaunchExtent& extent) {
+    if (kernel.translated != nullptr) {
+        if (kernel_failure() != cudaSuccess) return;
+        ++kernels_on_stack;
+        std::make_shared<GridRun>(*kernel.module, *kernel.translated, grid, block, extent, args)->run();
+        --kernels_on_stack;
+        return;
+    }
     const OuterKernel outer;
     ++kernels_on_stack;
     gridDim = grid;

@@ -72,8 +72,9 @@ void submit_launch(const KernelParams& params, cudaStream_t handle, cudaLaunchAt
     validate_launch(kernel, params.grid, params.block, params.shared_bytes, attributes.kernel.shared_memory_mode);
     validate_attributes(kernel, params.grid, params.block, params.shared_bytes, attributes.kernel);
     const auto arguments = std::make_shared<NodeArguments>(kernel, params.params, params.extra);
-    enqueue(stream, [&kernel, grid = params.grid, block = params.block, arguments] {
-        run_kernel(kernel, grid, block, arguments->pointers());
+    const LaunchExtent extent{params.shared_bytes, attributes.kernel.cooperative, attributes.kernel.cluster};
+    enqueue(stream, [&kernel, grid = params.grid, block = params.block, extent, arguments] {
+        run_kernel(kernel, grid, block, arguments->pointers(), extent);
     });
     // Later than a GPU may record it.
     if (attributes.trigger) record(event_of(attributes.trigger->event), stream);

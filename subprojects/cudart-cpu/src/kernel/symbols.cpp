@@ -18,9 +18,17 @@ namespace cudart_cpu::detail {
 
 namespace {
 
+/// Of nvcc's host code, which names a variable by another one.
+struct Shadow {
+    void** binary;
+    const char* address;
+    std::size_t bytes;
+};
+
 struct Table {
     std::shared_mutex mutex;
     std::map<const char*, std::size_t> bytes;
+    std::map<const void*, Shadow> shadows;
 };
 
 /// Never destroyed: symbols may be used after main().
@@ -55,6 +63,8 @@ Range symbol_range(const void* symbol) {
     const auto* base = static_cast<const char*>(symbol);
     {
         const std::shared_lock lock(table().mutex);
+        if (const auto shadow = table().shadows.find(symbol); shadow != table().shadows.end())
+            return range_of(shadow->second.address, shadow->second.bytes);
         const auto known = table().bytes.find(base);
         if (known != table().bytes.end()) {
             return range_of(base, known->second);
@@ -67,6 +77,22 @@ Range symbol_range(const void* symbol) {
     const std::unique_lock lock(table().mutex);
     table().bytes.emplace(base, *bytes);
     return range_of(base, *bytes);
+}
+
+void note_symbol(void** binary, const void* symbol, void* address, std::size_t bytes) {
+    const auto* const begin = static_cast<const char*>(address);
+    const std::unique_lock lock(table().mutex);
+    table().shadows.insert_or_assign(symbol, Shadow{binary, begin, bytes});
+    table().bytes.insert_or_assign(begin, bytes);
+}
+
+void forget_symbols(void** binary) noexcept {
+    const std::unique_lock lock(table().mutex);
+    std::erase_if(table().shadows, [&](const auto& entry) {
+        if (entry.second.binary != binary) return false;
+        table().bytes.erase(entry.second.address);
+        return true;
+    });
 }
 
 std::optional<Range> find_symbol(const void* pointer) {

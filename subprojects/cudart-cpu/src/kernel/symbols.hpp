@@ -10,6 +10,10 @@ namespace cudart_cpu::detail {
 /// too.
 Range symbol_range(const void* symbol);
 
+/// A variable of nvcc's: `symbol` is what stands for it in host code.
+void note_symbol(void** binary, const void* symbol, void* address, std::size_t bytes);
+void forget_symbols(void** binary) noexcept;
+
 /// The known device variable that `pointer` points into.
 std::optional<Range> find_symbol(const void* pointer);
 

@@ -85,6 +85,12 @@ void refuse_inside_host_function() {
     }
 }
 
+void refuse_after_kernel_failure() {
+    const cudaError_t code = kernel_failure();
+    if (code != cudaSuccess) [[unlikely]]
+        fail(code, {});
+}
+
 cudaError_t end_failed_call(const char* name, LastError remember, cudaError_t code,
                             const std::string& message) noexcept {
     // Pending work is no error, although it is reported as one.
@@ -127,9 +133,10 @@ void run_host_function(cudaHostFn_t function, void* user_data) noexcept {
 using cudart_cpu::detail::last_error;
 
 CUDART_CPU_API cudaError_t cudaGetLastError() {
-    return std::exchange(last_error, cudaSuccess);
+    const cudaError_t code = std::exchange(last_error, cudaSuccess);
+    return code == cudaSuccess ? cudart_cpu::detail::kernel_failure() : code;
 }
 
 CUDART_CPU_API cudaError_t cudaPeekAtLastError() {
-    return last_error;
+    return last_error == cudaSuccess ? cudart_cpu::detail::kernel_failure() : last_error;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "fault.hpp"
+#include "kernel/kernel_failure.hpp"
 #include "kernel/process_modules.hpp"
 
 #include <cuda_runtime_api.h>
@@ -34,6 +35,9 @@ enum class LastError { set, keep };
 void refuse_in_forked_child();
 /// Throws cudaErrorNotPermitted if the thread is inside a host function.
 void refuse_inside_host_function();
+
+/// Throws the error of a kernel that has failed: from then on CUDA does nothing more.
+void refuse_after_kernel_failure();
 
 /// Records a failed call (log, and last error if asked); returns `code`.
 cudaError_t end_failed_call(const char* name, LastError last_error, cudaError_t code, const std::string& text) noexcept;
@@ -69,7 +73,15 @@ cudaError_t api(const char* name, Body&& body) noexcept {
         refuse_in_forked_child();
         refuse_inside_host_function();
         bind_context();
-        return std::forward<Body>(body)();
+        refuse_after_kernel_failure();
+        if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
+            std::forward<Body>(body)();
+            refuse_after_kernel_failure(); // what it has waited for may have failed
+        } else {
+            const cudaError_t code = std::forward<Body>(body)();
+            if (code == cudaSuccess) refuse_after_kernel_failure();
+            return code;
+        }
     });
 }
 

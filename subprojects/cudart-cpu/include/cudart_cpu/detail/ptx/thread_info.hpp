@@ -1,0 +1,38 @@
+// What a thread knows of itself and its block, and blocks whose threads run in turn.
+#pragma once
+
+#include "memory.hpp"
+
+namespace cudart_cpu::ptx {
+
+inline u32 dynamic_shared_at(const Block& block) {
+    return block.total_shared - block.dynamic_shared;
+}
+inline u32 cluster_rank(const Block& block) {
+    const Index& size = block.cluster;
+    return block.ctaid.x % size.x + (block.ctaid.y % size.y + block.ctaid.z % size.z * size.y) * size.x;
+}
+/// Local memory is on the stack, and the stack grows downwards from the thread's own frames.
+inline bool is_local(Thread&, u64 at) {
+    const u64 here = address(__builtin_frame_address(0));
+    return at >= here - 4096 && at < here + (64u << 10);
+}
+
+template <class F>
+__attribute__((always_inline)) inline void for_each_thread(Block& block, F run) {
+    Thread t{};
+    t.block = &block;
+    t.patience = patience;
+    const Index size = block.ntid;
+    u32 number = 0;
+    for (u32 z = 0; z < size.z; ++z)
+        for (u32 y = 0; y < size.y; ++y)
+            for (u32 x = 0; x < size.x; ++x, ++number) {
+                t.tid = {x, y, z};
+                t.lane = number & 31;
+                t.warp = number >> 5;
+                run(t);
+            }
+}
+
+} // namespace cudart_cpu::ptx

@@ -1,0 +1,381 @@
+// The threads of one block: which of them can run, and which wait for which.
+#include "block_run.hpp"
+
+#include "graph/graph_text.hpp"
+#include "grid_run.hpp"
+#include "warp_calls.hpp"
+
+#include <bit>
+#include <map>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+unsigned lowest(ptx::u32 mask) {
+    return static_cast<unsigned>(std::countr_zero(mask));
+}
+
+unsigned count_of(ptx::u32 mask) {
+    return static_cast<unsigned>(std::popcount(mask));
+}
+
+} // namespace
+
+BlockRun::BlockRun(Worker& worker, ClusterRun& cluster, const ptx::Block& block)
+    : worker_(worker), cluster_(cluster), block_(block), count_(block.ntid.x * block.ntid.y * block.ntid.z),
+      warp_count_((count_ + warp_lanes - 1) / warp_lanes), live_(count_) {
+    threads_ = std::make_unique<ThreadRun[]>(warp_count_ * warp_lanes);
+    unsigned number = 0;
+    for (unsigned z = 0; z < block.ntid.z; ++z)
+        for (unsigned y = 0; y < block.ntid.y; ++y)
+            for (unsigned x = 0; x < block.ntid.x; ++x, ++number) {
+                ThreadRun& thread = threads_[number];
+                thread.tid = {x, y, z};
+                thread.lane = number % warp_lanes;
+                thread.warp = number / warp_lanes;
+                thread.patience = GridRun::patience;
+                thread.block = &block_;
+                thread.run = this;
+            }
+    for (unsigned warp = 0; warp < warp_count_; ++warp) {
+        const unsigned lanes = warp + 1 < warp_count_ || count_ % warp_lanes == 0 ? warp_lanes : count_ % warp_lanes;
+        warps_[warp].live = warps_[warp].unstarted = lanes == warp_lanes ? ~0u : (1u << lanes) - 1;
+        mark_runnable(warp);
+    }
+}
+
+BlockRun::~BlockRun() {
+    for (unsigned i = 0; i < count_; ++i)
+        if (threads_[i].fiber != nullptr) worker_.fibers.give_back(*threads_[i].fiber);
+}
+
+/// Null if none can run; then state_ says why.
+ThreadRun* BlockRun::choose() {
+    for (;;) {
+        WarpRun& warp = warps_[at_];
+        if (warp.ready != 0) {
+            const unsigned lane = lowest(warp.ready);
+            warp.ready &= warp.ready - 1;
+            return &thread_at(at_, lane);
+        }
+        if (warp.unstarted != 0) {
+            const unsigned lane = lowest(warp.unstarted);
+            warp.unstarted &= warp.unstarted - 1;
+            return &thread_at(at_, lane);
+        }
+        if (warp.asking != 0) {
+            answer_masks(at_);
+            continue;
+        }
+        runnable_ &= ~(1u << at_);
+        if (runnable_ == 0) break;
+        const ptx::u32 later = at_ + 1 < warp_lanes ? runnable_ & (~0u << (at_ + 1)) : 0;
+        at_ = lowest(later != 0 ? later : runnable_);
+    }
+    if (live_ == 0) {
+        state_ = State::done;
+        return nullptr;
+    }
+    state_ = cluster_waiters_ > 0 ? State::waiting : State::failed;
+    for (unsigned i = 0; i < warp_count_; ++i)
+        if (warps_[i].yielded != 0) state_ = State::spinning;
+    return nullptr;
+}
+
+/// Lanes that ask at the same place, and have nobody in the warp who could still join them, are active together.
+void BlockRun::answer_masks(unsigned index) {
+    WarpRun& warp = warps_[index];
+    const ptx::u64 place = thread_at(index, lowest(warp.asking)).value;
+    ptx::u32 together = 0;
+    for (ptx::u32 left = warp.asking; left != 0; left &= left - 1)
+        if (thread_at(index, lowest(left)).value == place) together |= 1u << lowest(left);
+    for (ptx::u32 left = together; left != 0; left &= left - 1) {
+        ThreadRun& thread = thread_at(index, lowest(left));
+        thread.result = {together, true};
+        thread.wait = Wait::none;
+    }
+    warp.asking &= ~together;
+    warp.ready |= together;
+}
+
+/// From the main context or a fiber that waits or has ended.
+void BlockRun::leave(Context& from, ThreadRun* to) {
+    if (to == nullptr) {
+        switch_context(from, worker_.main);
+        return;
+    }
+    if (to->fiber == nullptr) prepare(*to);
+    switch_context(from, to->fiber->context);
+}
+
+void BlockRun::prepare(ThreadRun& thread) {
+    Fiber& fiber = worker_.fibers.take();
+    fiber.argument = &thread;
+    thread.fiber = &fiber;
+    begin_fiber(fiber, &BlockRun::run_fiber);
+}
+
+void BlockRun::suspend(ThreadRun& thread) {
+    ThreadRun* const to = next();
+    if (to != &thread) leave(thread.fiber->context, to);
+}
+
+void BlockRun::run_fiber(Fiber& fiber) {
+    auto* thread = static_cast<ThreadRun*>(fiber.argument);
+    enter_fiber();
+    for (;;) {
+        BlockRun& block = *thread->run;
+        block.worker_.grid.run_thread(*thread);
+        thread->fiber = nullptr;
+        ThreadRun* const to = block.finish(*thread);
+        if (to != nullptr && to->fiber == nullptr) { // on the same stack
+            to->fiber = &fiber;
+            thread = to;
+            continue;
+        }
+        block.worker_.fibers.give_back(fiber);
+        block.leave(fiber.context, to);
+    }
+}
+
+void BlockRun::end(ThreadRun& thread) {
+    Fiber& fiber = *thread.fiber;
+    thread.fiber = nullptr;
+    ThreadRun* const to = finish(thread);
+    if (to != nullptr && to->fiber == nullptr) prepare(*to); // before this stack, on which this runs, can be taken
+    worker_.fibers.give_back(fiber);
+    leave(fiber.context, to);
+    __builtin_unreachable();
+}
+
+void BlockRun::fail() {
+    state_ = State::failed;
+    Context gone;
+    switch_context(gone, worker_.main);
+    __builtin_unreachable();
+}
+
+void Worker::enter(Context& fiber) {
+    in_kernel = true;
+    switch_context(main, fiber);
+    while (asks_for_dependencies) {
+        asks_for_dependencies = false;
+        in_kernel = false;
+        BlockRun* const block = current;
+        grid.wait_for_grid_dependencies();
+        current = block;
+        in_kernel = true;
+        switch_context(main, block->running().fiber->context);
+    }
+    in_kernel = false;
+}
+
+BlockRun::State BlockRun::resume() {
+    worker_.current = this;
+    for (unsigned i = 0; i < warp_count_; ++i)
+        if (warps_[i].yielded != 0) {
+            warps_[i].ready |= warps_[i].yielded;
+            warps_[i].yielded = 0;
+            mark_runnable(i);
+        }
+    state_ = State::ready;
+    if (ThreadRun* const first = next()) {
+        if (first->fiber == nullptr) prepare(*first);
+        worker_.enter(first->fiber->context);
+    }
+    worker_.current = nullptr;
+    return state_;
+}
+
+ThreadRun* BlockRun::finish(ThreadRun& thread) {
+    WarpRun& warp = warps_[thread.warp];
+    warp.live &= ~(1u << thread.lane);
+    --live_;
+    recheck_after_end(thread.warp);
+    return next();
+}
+
+/// Those that waited for all live threads may wait for none now.
+void BlockRun::recheck_after_end(unsigned index) {
+    const WarpRun& warp = warps_[index];
+    for (unsigned lane = 0; lane < warp_lanes && warp.waiting != 0; ++lane)
+        if ((warp.waiting >> lane & 1) != 0) try_warp(index, lane);
+    for (Barrier& barrier : barriers_)
+        if (barrier.arrived > 0 && is_complete(barrier)) release(barrier);
+    cluster_.check();
+}
+
+void BlockRun::yield(ThreadRun& thread) {
+    thread.patience = GridRun::patience;
+    warps_[thread.warp].yielded |= 1u << thread.lane;
+    suspend(thread);
+}
+
+void BlockRun::wait_for_grid_dependencies() {
+    ThreadRun& thread = *running_;
+    worker_.asks_for_dependencies = true;
+    switch_context(thread.fiber->context, worker_.main);
+}
+
+void BlockRun::meet_cluster(ThreadRun& thread, bool arrives, bool waits) {
+    if (arrives) {
+        thread.cluster_phase = cluster_.phase;
+        ++cluster_.arrived;
+        cluster_.check();
+    }
+    if (!waits || thread.cluster_phase != cluster_.phase) return;
+    thread.wait = Wait::cluster;
+    ++cluster_waiters_;
+    suspend(thread);
+}
+
+void BlockRun::wake_cluster() {
+    for (unsigned i = 0; i < count_; ++i)
+        if (threads_[i].wait == Wait::cluster) {
+            threads_[i].wait = Wait::none;
+            warps_[threads_[i].warp].ready |= 1u << threads_[i].lane;
+            mark_runnable(threads_[i].warp);
+        }
+    cluster_waiters_ = 0;
+}
+
+unsigned ClusterRun::live() const {
+    unsigned count = 0;
+    for (const auto& block : blocks)
+        count += block->live();
+    return count;
+}
+
+void ClusterRun::check() {
+    if (arrived == 0 || arrived < live()) return;
+    arrived = 0;
+    ++phase;
+    for (const auto& block : blocks)
+        block->wake_cluster();
+}
+
+// Warps.
+
+bool BlockRun::try_warp(unsigned index, ptx::u32 lane) {
+    const WarpRun& warp = warps_[index];
+    const ThreadRun& thread = thread_at(index, lane);
+    const ptx::u32 lanes = thread.mask & warp.live;
+    if ((warp.waiting & lanes) != lanes) return false;
+    for (ptx::u32 left = lanes; left != 0; left &= left - 1) {
+        const ThreadRun& other = thread_at(index, lowest(left));
+        if (other.mask != thread.mask || other.call != thread.call) return false;
+    }
+    complete_warp(index, lanes);
+    return true;
+}
+
+void BlockRun::complete_warp(unsigned index, ptx::u32 lanes) {
+    std::array<ThreadRun*, warp_lanes> members{};
+    for (ptx::u32 left = lanes; left != 0; left &= left - 1) {
+        const unsigned lane = lowest(left);
+        members[lane] = &thread_at(index, lane);
+        members[lane]->wait = Wait::none;
+    }
+    answer_warp_call(members.data(), lanes);
+    WarpRun& warp = warps_[index];
+    warp.waiting &= ~lanes;
+    warp.ready |= lanes;
+    mark_runnable(index);
+}
+
+ptx::WarpResult BlockRun::meet_in_warp(ThreadRun& thread) {
+    WarpRun& warp = warps_[thread.warp];
+    const ptx::u32 bit = 1u << thread.lane;
+    if (thread.call == ptx::WarpCall::active_mask) {
+        thread.wait = Wait::mask;
+        warp.asking |= bit;
+        suspend(thread);
+        return thread.result;
+    }
+    if ((thread.mask & bit) == 0) thread.mask = bit; // a GPU defines nothing for it: it meets nobody
+    thread.wait = Wait::warp;
+    warp.waiting |= bit;
+    if (try_warp(thread.warp, thread.lane))
+        warp.ready &= ~bit; // it goes on itself
+    else
+        suspend(thread);
+    return thread.result;
+}
+
+// Barriers.
+
+bool BlockRun::is_complete(const Barrier& barrier) const {
+    if (barrier.expected == 0) return barrier.arrived >= live_;
+    // A warp counts as a whole, also what has ended of it.
+    unsigned arrived = barrier.arrived;
+    for (ptx::u32 left = barrier.warps; left != 0; left &= left - 1)
+        arrived += warp_lanes - count_of(warps_[lowest(left)].live);
+    return arrived >= barrier.expected;
+}
+
+void BlockRun::release(Barrier& barrier) {
+    const ptx::u32 result = barrier.call == ptx::BarrierCall::count ? barrier.trues
+                            : barrier.call == ptx::BarrierCall::all ? barrier.trues == barrier.arrived
+                                                                    : barrier.trues != 0;
+    for (unsigned warp = 0; warp < warp_count_; ++warp) {
+        const ptx::u32 lanes = barrier.waiting[warp];
+        if (lanes == 0) continue;
+        for (ptx::u32 left = lanes; left != 0; left &= left - 1) {
+            ThreadRun& thread = thread_at(warp, lowest(left));
+            thread.wait = Wait::none;
+            thread.result.value = result;
+        }
+        warps_[warp].ready |= lanes;
+        mark_runnable(warp);
+    }
+    barrier = {};
+}
+
+ptx::u32 BlockRun::meet(ThreadRun& thread, ptx::BarrierCall call, ptx::u32 number, ptx::u32 count, bool predicate) {
+    Barrier& barrier = barriers_[number % barrier_count];
+    ++barrier.arrived;
+    barrier.trues += predicate;
+    barrier.warps |= 1u << thread.warp;
+    if (count != 0) barrier.expected = count;
+    const ptx::u32 bit = 1u << thread.lane;
+    if (call == ptx::BarrierCall::arrive) {
+        if (is_complete(barrier)) release(barrier);
+        return 0;
+    }
+    barrier.call = call;
+    thread.wait = Wait::barrier;
+    thread.barrier = number;
+    barrier.waiting[thread.warp] |= bit;
+    if (is_complete(barrier)) {
+        release(barrier);
+        warps_[thread.warp].ready &= ~bit;
+    } else {
+        suspend(thread);
+    }
+    return static_cast<ptx::u32>(thread.result.value);
+}
+
+std::string BlockRun::describe() const {
+    std::map<std::string, unsigned> groups;
+    for (unsigned i = 0; i < count_; ++i) {
+        const ThreadRun& thread = threads_[i];
+        const std::string place = worker_.grid.place(thread.location);
+        if ((warps_[thread.warp].live >> thread.lane & 1) == 0)
+            ++groups["have ended"];
+        else if (thread.wait == Wait::barrier)
+            ++groups[text("wait at barrier ", thread.barrier, " (", place, ")")];
+        else if (thread.wait == Wait::warp)
+            ++groups[text("wait in a warp operation (", place, ")")];
+        else if (thread.wait == Wait::cluster)
+            ++groups[text("wait for their cluster (", place, ")")];
+        else
+            ++groups["could go on"];
+    }
+    std::string all;
+    for (const auto& [what, count] : groups)
+        all += text(all.empty() ? "" : ", ", count, " of ", count_, " threads ", what);
+    return all;
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,158 @@
+// The threads of one block: which of them can run, and which wait for which.
+#pragma once
+
+#include "fiber.hpp"
+
+#include <cudart_cpu/detail/ptx/thread.hpp>
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace cudart_cpu::detail {
+
+class GridRun;
+class BlockRun;
+
+inline constexpr unsigned warp_lanes = 32;
+inline constexpr unsigned barrier_count = 16;
+
+/// What a thread waits for.
+enum class Wait : unsigned char { none, warp, barrier, cluster, mask };
+
+struct ThreadRun : ptx::Thread {
+    BlockRun* run = nullptr;
+    Fiber* fiber = nullptr; ///< null before it begins and after it ends
+    Wait wait = Wait::none;
+    ptx::WarpCall call{};
+    ptx::u32 barrier = 0;
+    ptx::u32 mask = 0;
+    ptx::u32 first = 0;
+    ptx::u32 second = 0;
+    ptx::u32 cluster_phase = 0;
+    ptx::u32 location = 0;
+    ptx::u64 value = 0;
+    ptx::WarpResult result{};
+};
+
+struct WarpRun {
+    ptx::u32 live = 0;
+    ptx::u32 unstarted = 0;
+    ptx::u32 ready = 0;
+    ptx::u32 yielded = 0;
+    ptx::u32 waiting = 0; ///< in a warp's operation
+    ptx::u32 asking = 0;  ///< which lanes are active
+};
+
+struct Barrier {
+    ptx::u32 arrived = 0;
+    ptx::u32 expected = 0; ///< 0: all threads of the block
+    ptx::u32 trues = 0;
+    ptx::u32 warps = 0; ///< that have come
+    ptx::BarrierCall call{};
+    std::array<ptx::u32, warp_lanes> waiting{}; ///< lanes of each warp
+};
+
+/// What runs blocks on one thread of the process.
+struct Worker {
+    GridRun& grid;
+    FiberCache fibers;
+    Context main{};
+    BlockRun* current = nullptr;         ///< null while threads run in turn
+    const ptx::Block* turn = nullptr;    ///< the block whose threads do
+    std::atomic<bool> in_kernel = false; ///< read by the handler of faults
+    bool asks_for_dependencies = false;
+
+    /// From main to a fiber, until that comes back.
+    void enter(Context& fiber);
+    /// After a failure was noted.
+    [[noreturn]] void leave_kernel();
+    /// Leaves the kernel, which has accessed what is not there.
+    [[noreturn]] void fail_at(const void* address);
+};
+
+/// Blocks that can meet.
+struct ClusterRun {
+    std::vector<std::unique_ptr<BlockRun>> blocks;
+    ptx::u32 phase = 0;
+    unsigned arrived = 0;
+
+    [[nodiscard]] unsigned live() const;
+    /// Ends the phase if all have arrived.
+    void check();
+};
+
+/// Runs on one thread of the process, from which it never moves.
+class BlockRun {
+  public:
+    enum class State { ready, spinning, waiting, done, failed };
+
+    BlockRun(Worker& worker, ClusterRun& cluster, const ptx::Block& block);
+    BlockRun(const BlockRun&) = delete;
+    BlockRun& operator=(const BlockRun&) = delete;
+    ~BlockRun();
+
+    /// Runs until no thread can go on without others. Not to be called once it is done or has failed.
+    State resume();
+
+    // For threads of the block.
+    ptx::u32 meet(ThreadRun& thread, ptx::BarrierCall call, ptx::u32 number, ptx::u32 count, bool predicate);
+    ptx::WarpResult meet_in_warp(ThreadRun& thread);
+    void yield(ThreadRun& thread);
+    /// On the worker's own stack: waiting may run other kernels.
+    void wait_for_grid_dependencies();
+    void meet_cluster(ThreadRun& thread, bool arrives, bool waits);
+    void wake_cluster();
+    [[noreturn]] void end(ThreadRun& thread);
+    /// Ends the block, and the grid.
+    [[noreturn]] void fail();
+
+    [[nodiscard]] ptx::Block& block() noexcept { return block_; }
+    [[nodiscard]] const ClusterRun& cluster() const noexcept { return cluster_; }
+    [[nodiscard]] ThreadRun& running() noexcept { return *running_; }
+    [[nodiscard]] unsigned live() const noexcept { return live_; }
+    /// What its threads wait for, for an error.
+    [[nodiscard]] std::string describe() const;
+
+  private:
+    static void run_fiber(Fiber& fiber);
+
+    ThreadRun& thread_at(unsigned warp, unsigned lane) { return threads_[warp * warp_lanes + lane]; }
+    ThreadRun* choose();
+    ThreadRun* next() {
+        running_ = choose();
+        return running_;
+    }
+    void mark_runnable(unsigned warp) { runnable_ |= 1u << warp; }
+    void suspend(ThreadRun& thread);
+    /// Gives a thread that begins its stack.
+    void prepare(ThreadRun& thread);
+    void leave(Context& from, ThreadRun* to);
+    ThreadRun* finish(ThreadRun& thread);
+    void complete_warp(unsigned warp, ptx::u32 lanes);
+    void answer_masks(unsigned warp);
+    bool try_warp(unsigned warp, ptx::u32 lane);
+    bool is_complete(const Barrier& barrier) const;
+    void release(Barrier& barrier);
+    void recheck_after_end(unsigned warp);
+
+    Worker& worker_;
+    ClusterRun& cluster_;
+    ptx::Block block_;
+    ThreadRun* running_ = nullptr;
+    std::unique_ptr<ThreadRun[]> threads_;
+    unsigned count_;
+    unsigned warp_count_;
+    unsigned live_;
+    unsigned cluster_waiters_ = 0;
+    ptx::u32 runnable_ = 0; ///< warps
+    unsigned at_ = 0;       ///< the warp whose turn it is
+    State state_ = State::ready;
+    std::array<WarpRun, warp_lanes> warps_{};
+    std::array<Barrier, barrier_count> barriers_{};
+};
+
+} // namespace cudart_cpu::detail

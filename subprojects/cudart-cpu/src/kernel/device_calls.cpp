@@ -1,0 +1,116 @@
+// What translated kernels call: barriers, warps, printf, assert, memory.
+#include "device_print.hpp"
+#include "graph/graph_text.hpp"
+#include "grid_run.hpp"
+#include "runtime/call.hpp"
+
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <thread>
+
+using namespace cudart_cpu;
+using namespace cudart_cpu::detail;
+using cudart_cpu::ptx::u32;
+using cudart_cpu::ptx::u64;
+
+namespace {
+
+ThreadRun& run_of(ptx::Thread& thread) {
+    return static_cast<ThreadRun&>(thread);
+}
+
+bool takes_turns() {
+    return current_worker()->current == nullptr;
+}
+
+} // namespace
+
+CUDART_CPU_API u32 cudart_cpu_barrier(ptx::Thread& thread, ptx::BarrierCall call, u32 barrier, u32 count,
+                                      bool predicate, u32 location) {
+    ThreadRun& run = run_of(thread);
+    run.location = location;
+    return run.run->meet(run, call, barrier, count, predicate);
+}
+
+CUDART_CPU_API ptx::WarpResult cudart_cpu_warp(ptx::Thread& thread, ptx::WarpCall call, u32 mask, u64 value, u32 first,
+                                               u32 second, u32 location) {
+    ThreadRun& run = run_of(thread);
+    run.call = call;
+    run.mask = mask;
+    run.value = value;
+    run.first = first;
+    run.second = second;
+    run.location = location;
+    return run.run->meet_in_warp(run);
+}
+
+CUDART_CPU_API void cudart_cpu_cluster_barrier(ptx::Thread& thread, bool arrives, bool waits, u32 location) {
+    ThreadRun& run = run_of(thread);
+    run.location = location;
+    run.run->meet_cluster(run, arrives, waits);
+}
+
+CUDART_CPU_API u64 cudart_cpu_map_shared(ptx::Thread& thread, u64 address, u32 rank) {
+    const ClusterRun& cluster = run_of(thread).run->cluster();
+    const auto own = reinterpret_cast<u64>(thread.block->shared);
+    const auto other = reinterpret_cast<u64>(cluster.blocks[rank % cluster.blocks.size()]->block().shared);
+    return address - own + other;
+}
+
+CUDART_CPU_API void cudart_cpu_grid_dependencies(ptx::Thread& thread) {
+    run_of(thread).run->wait_for_grid_dependencies();
+}
+
+CUDART_CPU_API void cudart_cpu_yield(ptx::Thread& thread) {
+    if (takes_turns()) {
+        thread.patience = GridRun::patience;
+        std::this_thread::yield();
+        return;
+    }
+    run_of(thread).run->yield(run_of(thread));
+}
+
+CUDART_CPU_API void cudart_cpu_sleep(ptx::Thread& thread, u32) {
+    cudart_cpu_yield(thread);
+}
+
+CUDART_CPU_API void cudart_cpu_exit(ptx::Thread& thread) {
+    run_of(thread).run->end(run_of(thread));
+}
+
+CUDART_CPU_API void cudart_cpu_trap(ptx::Thread& thread, const char* reason, u32 location) {
+    fail_thread(thread, cudaErrorLaunchFailure, reason, location);
+}
+
+CUDART_CPU_API u32 cudart_cpu_printf(ptx::Thread&, const char* format, const void* arguments) {
+    return print_from_kernel(format, arguments);
+}
+
+CUDART_CPU_API void cudart_cpu_assertion(ptx::Thread& thread, const char* condition, const char* file, u32 line,
+                                         const char* function) {
+    const ptx::Index& block = thread.block->ctaid;
+    std::fprintf(stderr, "%s:%u: %s: block: [%u,%u,%u], thread: [%u,%u,%u] Assertion `%s` failed.\n", file, line,
+                 function, block.x, block.y, block.z, thread.tid.x, thread.tid.y, thread.tid.z, condition);
+    fail_thread(thread, cudaErrorAssert, text("assertion ", condition, " failed at ", file, ':', line), 0);
+}
+
+CUDART_CPU_API void* cudart_cpu_malloc(ptx::Thread&, u64 bytes) {
+    return std::malloc(bytes);
+}
+
+CUDART_CPU_API void cudart_cpu_free(ptx::Thread&, void* memory) {
+    std::free(memory);
+}
+
+CUDART_CPU_API u64 cudart_cpu_global_timer() {
+    return static_cast<u64>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::system_clock::now().time_since_epoch())
+            .count());
+}
+
+CUDART_CPU_API u64 cudart_cpu_clock() {
+    return static_cast<u64>(
+        std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
+            .count());
+}

@@ -1,0 +1,359 @@
+// One launch of a translated kernel: its blocks, over the cores of the machine.
+#include "grid_run.hpp"
+
+#include "exec/exec_pool.hpp"
+#include "fault_signals.hpp"
+#include "graph/graph_text.hpp"
+#include "grid_dependencies.hpp"
+#include "kernel_failure.hpp"
+#include "kernel_registry.hpp"
+#include "launch_context.hpp"
+#include "runtime/schedule.hpp"
+
+#include <cxxabi.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+thread_local Worker* worker_here = nullptr;
+
+constexpr std::size_t shared_alignment = 1024;
+/// Rounds without progress, until further blocks begin that spinning ones may wait for.
+constexpr unsigned rounds_to_spin = 16;
+/// Blocks that one worker has under way at most, where all of them spin.
+constexpr std::size_t max_together = 2048;
+/// For a kernel that has more to do than this, other threads are woken.
+constexpr std::chrono::microseconds alone{40};
+
+std::size_t round_up(std::size_t value, std::size_t unit) {
+    return (value + unit - 1) / unit * unit;
+}
+
+/// Memory of a block; not cleared, as on a GPU.
+class SharedMemory {
+  public:
+    explicit SharedMemory(std::size_t bytes)
+        : memory_(
+              static_cast<std::byte*>(std::aligned_alloc(shared_alignment, round_up(bytes + 1, shared_alignment)))) {
+        if (memory_ == nullptr) throw std::bad_alloc();
+    }
+    SharedMemory(SharedMemory&& other) noexcept : memory_(std::exchange(other.memory_, nullptr)) {}
+    SharedMemory& operator=(SharedMemory&&) = delete;
+    ~SharedMemory() { std::free(memory_); }
+
+    [[nodiscard]] std::byte* get() const noexcept { return memory_; }
+
+  private:
+    std::byte* memory_;
+};
+
+std::string readable(const char* name) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(name, nullptr, nullptr, &status),
+                                                           std::free);
+    return demangled ? demangled.get() : name;
+}
+
+std::string index_text(const ptx::Index& index) {
+    return text('(', index.x, ',', index.y, ',', index.z, ')');
+}
+
+/// What the kernel's own thread of the process is, while it runs blocks.
+class WorkerScope {
+  public:
+    explicit WorkerScope(Worker& worker) : outer_(std::exchange(worker_here, &worker)) {}
+    WorkerScope(const WorkerScope&) = delete;
+    WorkerScope& operator=(const WorkerScope&) = delete;
+    ~WorkerScope() { worker_here = outer_; }
+
+  private:
+    Worker* outer_;
+};
+
+} // namespace
+
+Worker* current_worker() noexcept {
+    return worker_here;
+}
+
+GridRun::GridRun(const ptx::ModuleRow& module, const ptx::KernelRow& kernel, dim3 grid, dim3 block,
+                 const LaunchExtent& extent, void* const* args)
+    : module_(module), kernel_(kernel), grid_(grid), block_(block), extent_(extent), context_(current_launch()),
+      dependencies_(current_grid_dependencies()) {
+    static std::atomic<ptx::u64> ids{0};
+    id_ = ++ids;
+    if (extent_.cluster.x == 0 && kernel.required_cluster[0] != 0)
+        extent_.cluster = dim3(kernel.required_cluster[0], kernel.required_cluster[1], kernel.required_cluster[2]);
+    if (extent_.cluster.x == 0) extent_.cluster = dim3(1, 1, 1);
+    unit_blocks_ = extent_.cluster.x * extent_.cluster.y * extent_.cluster.z;
+    unit_count_ = std::uint64_t{grid.x} * grid.y * grid.z / unit_blocks_;
+    dynamic_at_ = static_cast<ptx::u32>(round_up(kernel.static_shared, extent.shared_bytes > 0 ? 128 : 1));
+    workspace_[0] = sizeof workspace_;
+    for (ptx::u32 i = 0; i < kernel.param_count; ++i) {
+        const std::size_t size = kernel.params[2 * i];
+        const std::size_t at = round_up(params_.size(), kernel.params[2 * i + 1]);
+        params_.resize(at + size);
+        std::memcpy(params_.data() + at, args[i], size);
+    }
+}
+
+ptx::Block GridRun::block_at(std::uint64_t index, std::byte* shared) const {
+    ptx::Block block{};
+    const auto x = static_cast<ptx::u32>(index % grid_.x);
+    const auto y = static_cast<ptx::u32>(index / grid_.x % grid_.y);
+    const auto z = static_cast<ptx::u32>(index / grid_.x / grid_.y);
+    block.ctaid = {x, y, z};
+    block.ntid = {block_.x, block_.y, block_.z};
+    block.nctaid = {grid_.x, grid_.y, grid_.z};
+    block.cluster = {extent_.cluster.x, extent_.cluster.y, extent_.cluster.z};
+    block.shared = reinterpret_cast<unsigned char*>(shared);
+    block.params = reinterpret_cast<const unsigned char*>(params_.data());
+    block.grid_workspace = extent_.cooperative ? reinterpret_cast<ptx::u64>(workspace_.data()) : 0;
+    block.grid_id = id_;
+    block.dynamic_shared = extent_.shared_bytes;
+    block.total_shared = dynamic_at_ + extent_.shared_bytes;
+    return block;
+}
+
+std::size_t GridRun::stack_bytes() const {
+    return 48 * 1024 + 2 * kernel_.local_bytes;
+}
+
+bool GridRun::take(std::uint64_t& index) {
+    if (failed_.load(std::memory_order_relaxed)) return false;
+    index = next_.fetch_add(1, std::memory_order_relaxed);
+    if (index >= unit_count_) return false;
+    if (index + 1 < unit_count_ && !asked_.load(std::memory_order_relaxed) &&
+        (extent_.cooperative || std::chrono::steady_clock::now() - begin_ > alone))
+        ask_for_help();
+    return true;
+}
+
+void GridRun::ask_for_help() {
+    if (asked_.exchange(true)) return;
+    const unsigned workers = schedule_workers();
+    const std::uint64_t left = unit_count_ - std::min<std::uint64_t>(unit_count_, next_.load());
+    const auto helpers = static_cast<unsigned>(std::min<std::uint64_t>(workers - 1, left));
+    for (unsigned i = 0; i < helpers; ++i)
+        run_in_pool(
+            [grid = shared_from_this()] {
+                {
+                    const std::lock_guard lock(grid->mutex_);
+                    if (grid->closed_) return;
+                    ++grid->helpers_;
+                }
+                {
+                    const LaunchScope launch(grid->context_);
+                    grid->work();
+                }
+                const std::lock_guard lock(grid->mutex_);
+                --grid->helpers_;
+                grid->changed_.notify_all();
+            },
+            workers - 1);
+}
+
+void GridRun::run() {
+    work();
+    std::unique_lock lock(mutex_);
+    closed_ = true;
+    changed_.wait(lock, [this] { return helpers_ == 0; });
+}
+
+void GridRun::work() {
+    const FaultSignals faults;
+    Worker worker{*this, FiberCache(stack_bytes())};
+    adopt_thread(worker.main);
+    const WorkerScope scope(worker);
+    if (kernel_.block != nullptr && unit_blocks_ == 1) {
+        const SharedMemory shared(dynamic_at_ + extent_.shared_bytes);
+        run_in_turn(worker, shared.get());
+    } else {
+        run_together(worker);
+    }
+}
+
+namespace {
+
+struct InTurn {
+    Worker* worker;
+    std::function<void()> run;
+};
+
+} // namespace
+
+/// On a stack of its own, so that a failure can leave it.
+void GridRun::run_blocks(Fiber& fiber) {
+    const auto& work = *static_cast<InTurn*>(fiber.argument);
+    enter_fiber();
+    work.run();
+    switch_context(fiber.context, work.worker->main);
+    __builtin_unreachable();
+}
+
+void GridRun::run_in_turn(Worker& worker, std::byte* shared) {
+    InTurn work{&worker, [&] {
+                    std::uint64_t index = 0;
+                    while (take(index)) {
+                        ptx::Block block = block_at(index, shared);
+                        worker.turn = &block;
+                        kernel_.block(block);
+                    }
+                }};
+    Fiber& fiber = worker.fibers.take();
+    fiber.argument = &work;
+    begin_fiber(fiber, &GridRun::run_blocks);
+    worker.enter(fiber.context);
+    worker.fibers.give_back(fiber);
+}
+
+struct GridRun::Cluster : ClusterRun {
+    std::vector<SharedMemory> shared;
+};
+
+void GridRun::begin_cluster(Cluster& cluster, Worker& worker, std::uint64_t unit) {
+    while (cluster.shared.size() < unit_blocks_)
+        cluster.shared.emplace_back(dynamic_at_ + extent_.shared_bytes);
+    cluster.blocks.clear();
+    cluster.arrived = cluster.phase = 0;
+    const dim3& size = extent_.cluster;
+    const std::uint64_t columns = grid_.x / size.x;
+    const std::uint64_t rows = grid_.y / size.y;
+    const std::uint64_t x = unit % columns * size.x;
+    const std::uint64_t y = unit / columns % rows * size.y;
+    const std::uint64_t z = unit / columns / rows * size.z;
+    for (unsigned i = 0; i < unit_blocks_; ++i) {
+        const std::uint64_t row = y + i / size.x % size.y + grid_.y * (z + i / size.x / size.y);
+        cluster.blocks.push_back(std::make_unique<BlockRun>(
+            worker, cluster, block_at(x + i % size.x + grid_.x * row, cluster.shared[i].get())));
+    }
+}
+
+/// Whether it has ended.
+bool GridRun::resume_cluster(Cluster& cluster, bool& progress) {
+    bool spins = false;
+    const ptx::u32 phase = cluster.phase;
+    BlockRun* waiting = nullptr;
+    for (const auto& block : cluster.blocks) {
+        if (block->live() == 0) continue;
+        switch (block->resume()) {
+        case BlockRun::State::done:
+            progress = true;
+            break;
+        case BlockRun::State::spinning:
+            spins = true;
+            break;
+        case BlockRun::State::waiting:
+            waiting = block.get();
+            break;
+        default:
+            if (!failed_)
+                set_failed(cudaErrorLaunchFailure, text("threads wait for others that never come: ", block->describe()),
+                           block->block(), nullptr, 0);
+            return false;
+        }
+        if (failed_) return false;
+    }
+    if (cluster.live() == 0) return true;
+    if (waiting != nullptr && !spins && phase == cluster.phase && !progress)
+        set_failed(cudaErrorLaunchFailure, text("threads wait for others that never come: ", waiting->describe()),
+                   waiting->block(), nullptr, 0);
+    return false;
+}
+
+void GridRun::run_together(Worker& worker) {
+    std::vector<std::unique_ptr<Cluster>> active;
+    std::vector<std::unique_ptr<Cluster>> spare;
+    bool exhausted = false;
+    const auto begin = [&] {
+        std::uint64_t unit = 0;
+        if (!take(unit)) {
+            exhausted = true;
+            return false;
+        }
+        if (spare.empty()) spare.push_back(std::make_unique<Cluster>());
+        begin_cluster(*spare.back(), worker, unit);
+        active.push_back(std::move(spare.back()));
+        spare.pop_back();
+        return true;
+    };
+    unsigned idle_rounds = 0;
+    while (!failed_) {
+        if (active.empty() && !begin()) break;
+        bool progress = false;
+        for (std::size_t i = 0; i < active.size() && !failed_;) {
+            bool moved = false;
+            if (resume_cluster(*active[i], moved)) {
+                active[i]->blocks.clear();
+                spare.push_back(std::move(active[i]));
+                active.erase(active.begin() + static_cast<std::ptrdiff_t>(i));
+            } else {
+                ++i;
+            }
+            progress = progress || moved;
+        }
+        if (progress || failed_) {
+            idle_rounds = 0;
+            continue;
+        }
+        // All of them spin: on blocks that have not begun, or on what other threads of the process do.
+        ++idle_rounds;
+        if (!exhausted && active.size() < max_together && (extent_.cooperative || idle_rounds >= rounds_to_spin)) {
+            begin();
+            idle_rounds = 0;
+        } else {
+            std::this_thread::yield();
+        }
+    }
+}
+
+std::string GridRun::place(ptx::u32 location) const {
+    const ptx::u32 file = location >> 20;
+    if (location == 0 || file >= module_.file_count) return "unknown line";
+    return text(module_.files[file], ':', location & 0xFFFFF);
+}
+
+void GridRun::set_failed(cudaError_t code, const std::string& reason, const ptx::Block& block,
+                         const ptx::Thread* thread, ptx::u32 location) {
+    if (failed_.exchange(true)) return;
+    std::string where = text("kernel ", readable(kernel_.name), ", block ", index_text(block.ctaid));
+    if (thread != nullptr) where += text(", thread ", index_text(thread->tid));
+    if (location != 0) where += text(", ", place(location));
+    set_kernel_failure(code, text(where, ": ", reason));
+}
+
+void GridRun::wait_for_grid_dependencies() {
+    if (dependencies_ == nullptr) return;
+    std::call_once(dependencies_met_, [this] { (*dependencies_)(); });
+}
+
+void fail_thread(ptx::Thread& thread, cudaError_t code, const std::string& reason, ptx::u32 location) {
+    Worker& worker = *worker_here;
+    worker.grid.set_failed(code, reason, *thread.block, &thread, location);
+    worker.leave_kernel();
+}
+
+void Worker::leave_kernel() {
+    if (current != nullptr) current->fail();
+    Context gone;
+    switch_context(gone, main);
+    __builtin_unreachable();
+}
+
+void Worker::fail_at(const void* address) {
+    const std::string reason = text("access to address ", address, ", where there is no memory");
+    if (current != nullptr)
+        grid.set_failed(cudaErrorIllegalAddress, reason, current->block(), &current->running(), 0);
+    else
+        grid.set_failed(cudaErrorIllegalAddress, reason, *turn, nullptr, 0);
+    leave_kernel();
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,96 @@
+// One launch of a translated kernel: its blocks, over the cores of the machine.
+#pragma once
+
+#include "block_run.hpp"
+
+#include <cudart_cpu/detail/ptx/thread.hpp>
+
+#include <cuda_runtime_api.h>
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace cudart_cpu::detail {
+
+struct LaunchContext;
+
+/// How a kernel is launched, besides its grid and its block.
+struct LaunchExtent {
+    unsigned shared_bytes = 0;
+    bool cooperative = false;
+    dim3 cluster{0, 0, 0};
+};
+
+class GridRun : public std::enable_shared_from_this<GridRun> {
+  public:
+    /// Accesses of a loop that may spin, until other threads get their turn.
+    static constexpr ptx::u32 patience = 256;
+
+    GridRun(const ptx::ModuleRow& module, const ptx::KernelRow& kernel, dim3 grid, dim3 block,
+            const LaunchExtent& extent, void* const* args);
+
+    /// Returns when all blocks have ended, or one has failed.
+    void run();
+
+    // For workers and what runs on them.
+    void run_thread(ptx::Thread& thread) const { kernel_.thread(thread); }
+    /// Notes the failure of the grid; the first counts. `thread` is null if it is not one thread's.
+    void set_failed(cudaError_t code, const std::string& reason, const ptx::Block& block, const ptx::Thread* thread,
+                    ptx::u32 location);
+    /// Of a location that a thread told.
+    [[nodiscard]] std::string place(ptx::u32 location) const;
+    void wait_for_grid_dependencies();
+
+  private:
+    struct Cluster;
+
+    void begin_cluster(Cluster& cluster, Worker& worker, std::uint64_t unit);
+    bool resume_cluster(Cluster& cluster, bool& progress);
+    void work();
+    void run_in_turn(Worker& worker, std::byte* shared);
+    void run_together(Worker& worker);
+    bool take(std::uint64_t& index);
+    [[nodiscard]] ptx::Block block_at(std::uint64_t index, std::byte* shared) const;
+    [[nodiscard]] std::size_t stack_bytes() const;
+    void ask_for_help();
+    static void run_blocks(Fiber& fiber);
+
+    const ptx::ModuleRow& module_;
+    const ptx::KernelRow& kernel_;
+    dim3 grid_;
+    dim3 block_;
+    LaunchExtent extent_;
+    std::uint64_t unit_count_; ///< clusters, or blocks where there are none
+    unsigned unit_blocks_ = 1;
+    std::vector<std::byte> params_;
+    ptx::u32 dynamic_at_;
+    ptx::u64 id_;
+    alignas(64) std::array<ptx::u32, 16> workspace_{};
+    std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+
+    std::atomic<std::uint64_t> next_{0};
+    std::atomic<bool> failed_{false};
+    std::atomic<bool> asked_{false};
+    LaunchContext* context_;
+    const std::function<void()>* dependencies_;
+    std::once_flag dependencies_met_;
+
+    std::mutex mutex_;
+    std::condition_variable changed_;
+    unsigned helpers_ = 0;
+    bool closed_ = false;
+};
+
+/// The worker that runs on this thread of the process; null if none does.
+Worker* current_worker() noexcept;
+
+/// Notes the failure and leaves the kernel.
+[[noreturn]] void fail_thread(ptx::Thread& thread, cudaError_t code, const std::string& reason, ptx::u32 location);
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,17 @@
+// What a kernel's failure leaves behind: an error that all later calls answer with.
+#pragma once
+
+#include <driver_types.h>
+
+#include <string>
+
+namespace cudart_cpu::detail {
+
+/// Notes the first failure of a kernel, and tells of it in the log and on stderr.
+void set_kernel_failure(cudaError_t code, const std::string& text) noexcept;
+/// cudaSuccess if no kernel has failed.
+cudaError_t kernel_failure() noexcept;
+/// As if no kernel had failed.
+void clear_kernel_failure() noexcept;
+
+} // namespace cudart_cpu::detail

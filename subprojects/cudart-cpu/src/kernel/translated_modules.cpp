@@ -1,0 +1,123 @@
+// Modules of kernels that were translated from nvcc's PTX, and the fat binaries that they stand for.
+#include "translated_modules.hpp"
+
+#include "runtime/call.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <mutex>
+#include <vector>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+struct Modules {
+    std::mutex mutex;
+    std::vector<const ptx::ModuleRow*> all;
+};
+
+/// Never destroyed: modules are forgotten after main().
+Modules& modules() {
+    static auto* known = new Modules;
+    return *known;
+}
+
+/// What nvcc's host code hands over.
+struct Wrapper {
+    std::uint32_t magic;
+    std::uint32_t version;
+    const void* data;
+    const void* unused;
+};
+constexpr std::uint32_t wrapper_magic = 0x466243B1;
+
+struct Header {
+    std::uint32_t magic;
+    std::uint16_t version;
+    std::uint16_t header_bytes;
+    std::uint64_t bytes;
+};
+constexpr std::uint32_t header_magic = 0xBA55ED50;
+
+/// As tools/ptx/image.py counts it.
+std::uint64_t hash_of(const void* data, std::uint64_t bytes) {
+    std::uint64_t sum = 0;
+    std::uint64_t weighted = 0;
+    for (std::uint64_t i = 0; i < bytes / 8; ++i) {
+        std::uint64_t word = 0;
+        std::memcpy(&word, static_cast<const char*>(data) + 8 * i, 8);
+        sum += word;
+        weighted += (i + 1) * word;
+    }
+    return sum ^ (weighted << 1);
+}
+
+const void* base_of(const void* place) {
+    Dl_info info{};
+    return dladdr(place, &info) != 0 ? info.dli_fbase : nullptr;
+}
+
+} // namespace
+
+const ptx::ModuleRow* find_module(const void* fat_binary) {
+    Modules& known = modules();
+    const std::lock_guard lock(known.mutex);
+    if (known.all.empty()) return nullptr;
+    Wrapper wrapper;
+    std::memcpy(&wrapper, fat_binary, sizeof wrapper);
+    if (wrapper.magic != wrapper_magic || wrapper.data == nullptr) return nullptr;
+    Header header;
+    std::memcpy(&header, wrapper.data, sizeof header);
+    if (header.magic != header_magic) return nullptr;
+    const std::uint64_t bytes = header.header_bytes + header.bytes;
+    const std::uint64_t hash = hash_of(wrapper.data, bytes);
+    const ptx::ModuleRow* found = nullptr;
+    for (const ptx::ModuleRow* module : known.all)
+        if (module->image_bytes == bytes && module->image_hash == hash &&
+            (found == nullptr || base_of(module) == base_of(fat_binary)))
+            found = module;
+    return found;
+}
+
+const ptx::KernelRow* find_kernel_row(const ptx::ModuleRow& module, const char* name) {
+    const auto* const end = module.kernels + module.kernel_count;
+    const auto* const found =
+        std::find_if(module.kernels, end, [=](const ptx::KernelRow& row) { return std::strcmp(row.name, name) == 0; });
+    return found == end ? nullptr : found;
+}
+
+const ptx::VariableRow* find_variable_row(const ptx::ModuleRow& module, const char* name) {
+    const auto* const end = module.variables + module.variable_count;
+    const auto* const found = std::find_if(
+        module.variables, end, [=](const ptx::VariableRow& row) { return std::strcmp(row.name, name) == 0; });
+    return found == end ? nullptr : found;
+}
+
+} // namespace cudart_cpu::detail
+
+using namespace cudart_cpu;
+using namespace cudart_cpu::detail;
+
+CUDART_CPU_API void cudart_cpu_register_module(const ptx::ModuleRow* module) {
+    if (module->version != ptx::module_version) {
+        std::fprintf(stderr,
+                     "cudart-cpu: kernels were translated for version %u of this runtime's kernels, which has %u; "
+                     "compile them anew\n",
+                     module->version, ptx::module_version);
+        return;
+    }
+    Modules& known = modules();
+    const std::lock_guard lock(known.mutex);
+    known.all.push_back(module);
+}
+
+CUDART_CPU_API void cudart_cpu_forget_module(const ptx::ModuleRow* module) {
+    Modules& known = modules();
+    const std::lock_guard lock(known.mutex);
+    std::erase(known.all, module);
+}

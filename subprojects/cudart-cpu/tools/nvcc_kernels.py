@@ -1,0 +1,230 @@
+#!/usr/bin/env python3
+"""Compiles one .cu file for the CPU runtime, with nvcc as its front end: the host half as nvcc makes it, the device half
+translated from PTX.
+
+nvcc_kernels.py [--through=auto|nvcc|cpp] [--nvcc NVCC] [--cxx 'COMMAND'] [--cpp-option OPTION]... [option]... -c x.cu -o x.o
+
+auto compiles the file as C++ and takes nvcc for what that cannot be. Options are nvcc's; those of the host compiler alone
+are handed to it. CUDART_CPU_CACHE names the folder of what was translated before, or is "off"."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from ptx.cache import Cache  # noqa: E402
+from ptx.image import fat_binary  # noqa: E402
+from ptx.module import translate  # noqa: E402
+from ptx.parser import parse  # noqa: E402
+
+# The device that the CPU runtime answers to be, so what __CUDA_ARCH__ selects fits.
+ARCHITECTURE = "compute_90"
+TOOLS = pathlib.Path(__file__).resolve().parent
+# For the translated half, whatever the program asks for: it is what the kernel's speed hangs on.
+DEVICE_OPTIONS = ["-std=c++20", "-O2", "-w", "-fPIC", "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off",
+                  "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden"]
+WITH_VALUE = {"-I", "-D", "-U", "-isystem", "-include", "-Xcompiler", "-Xptxas", "-Xcudafe", "-Xlinker", "-x", "-arch",
+              "-code", "-gencode", "-ccbin", "--gpu-architecture", "--gpu-code", "--generate-code", "--compiler-options",
+              "--compiler-bindir", "-idirafter", "-iquote", "-std", "--std", "--ptxas-options", "--diag-suppress",
+              "-diag-suppress", "-maxrregcount", "--maxrregcount", "-t", "--threads"}
+ARCHITECTURES = ("-arch", "-code", "-gencode", "--gpu-architecture", "--gpu-code", "--generate-code")
+NVCC_FLAGS = re.compile(r"-O[0-3]?$|-g$|-G$|-lineinfo$|-std=|-use_fast_math$|-ftz=|-prec-|-fmad=|-extended-lambda$|"
+                        r"-expt-|-diag-|-restrict$|-w$|-Werror$|-maxrregcount=|-default-stream|-(I|D|U).|--")
+
+
+def refuse(text: str) -> None:
+    sys.exit(f"cudart-cpu: {text}")
+
+
+class Arguments:
+    def __init__(self, words: list[str]) -> None:
+        self.through = "auto"
+        self.nvcc = ""
+        self.cxx = ["c++"]
+        self.cpp_options: list[str] = []
+        self.source = self.output = self.depfile = self.target = ""
+        self.keep = ""
+        self.options: list[str] = []  # as nvcc takes them
+        self.host: list[str] = []     # the host compiler's own
+        words = list(words)
+        while words:
+            self.one(words.pop(0), words)
+        if not self.source or not self.output:
+            refuse("nvcc_kernels.py needs -c x.cu and -o x.o")
+
+    def one(self, word: str, rest: list[str]) -> None:
+        name, equals, value = word.partition("=")
+        own = {"--through": "through", "--nvcc": "nvcc", "--cxx": "cxx", "--cpp-option": "", "--keep-translated": "keep"}
+        if name in own:
+            value = value if equals else rest.pop(0)
+            if name == "--cxx":
+                self.cxx = shlex.split(value)
+            elif name == "--cpp-option":
+                self.cpp_options.append(value)
+            else:
+                setattr(self, own[name], value)
+        elif word in ("-c", "-MD", "-MMD"):
+            pass
+        elif word == "-o":
+            self.output = rest.pop(0)
+        elif word == "-MF":
+            self.depfile = rest.pop(0)
+        elif word in ("-MT", "-MQ"):
+            self.target = rest.pop(0)
+        elif word.startswith("-rdc") or word.startswith("--relocatable-device-code") or word in ("-dc", "-dw",
+                                                                                               "--device-c"):
+            if "false" not in word:
+                refuse(f"{word}: relocatable device code is not supported on the CPU runtime, which translates each .cu "
+                       "file alone; compile without it")
+        elif name in ARCHITECTURES:
+            if not equals:
+                rest.pop(0)
+        elif word in ("-Xcompiler", "--compiler-options") or name in ("-Xcompiler", "--compiler-options"):
+            self.host += (value if equals else rest.pop(0)).split(",")
+        elif word in ("-ccbin", "--compiler-bindir"):
+            rest.pop(0)
+        elif word in WITH_VALUE:
+            self.options += [word, rest.pop(0)]
+        elif word.startswith("-Xptxas") or word.startswith("-Xcicc"):
+            pass
+        elif NVCC_FLAGS.match(word):
+            self.options.append("-O2" if word == "-O" else word)
+        elif word.startswith("-"):
+            self.host.append(word)
+        elif pathlib.Path(word).suffix in (".o", ".a", ".so"):
+            refuse(f"{word} is no .cu file")
+        else:
+            self.source = word
+
+
+def write_depfile(arguments: Arguments, files: list[str]) -> None:
+    if arguments.depfile:
+        names = [name.replace(" ", "\\ ") for name in files]
+        text = f"{arguments.target or arguments.output}: " + " \\\n  ".join(names) + "\n"
+        pathlib.Path(arguments.depfile).write_text(text, encoding="utf-8")
+
+
+def own_files() -> list[str]:
+    return [str(path) for path in sorted(TOOLS.rglob("*.py"))] + \
+        [str(path) for path in sorted(runtime_headers().glob("*.hpp"))]
+
+
+def runtime_headers() -> pathlib.Path:
+    """Beside the tools in the sources, and installed below include/."""
+    for up in (TOOLS.parent / "include", TOOLS.parent.parent / "include", TOOLS.parent.parent.parent / "include"):
+        if (up / "cudart_cpu" / "detail" / "ptx").is_dir():
+            return up / "cudart_cpu" / "detail" / "ptx"
+    refuse("the headers of translated kernels are not beside the tools")
+    raise AssertionError
+
+
+def as_cpp(arguments: Arguments, quiet: bool) -> bool:
+    """Compiles the kernels as C++."""
+    options = []
+    skip = False
+    for word in arguments.options:
+        if skip or word in ("-G", "-lineinfo", "-use_fast_math") or word.startswith(("--", "-expt", "-extended", "-diag")):
+            skip = not skip and word in WITH_VALUE
+            continue
+        options.append(word)
+    command = arguments.cxx + arguments.cpp_options + options + arguments.host
+    command += ["-include", "cudart_cpu/device.hpp", "-x", "c++", "-c", arguments.source, "-o", arguments.output]
+    if arguments.depfile:
+        command += ["-MD", "-MF", arguments.depfile, "-MT", arguments.target or arguments.output]
+    result = subprocess.run(command, stderr=subprocess.PIPE if quiet else None, check=False)
+    if result.returncode == 0 and quiet:
+        sys.stderr.buffer.write(result.stderr)  # warnings
+    return result.returncode == 0
+
+
+def dependencies(folder: pathlib.Path) -> list[str]:
+    """The files that the preprocessor read, as its line markers say."""
+    found = {}
+    for text in folder.glob("*.ii"):
+        for name in re.findall(rb'^# \d+ "([^"<]+)"', text.read_bytes(), re.MULTILINE):
+            found[name.decode()] = None
+    return [name for name in found if os.path.isabs(name) and os.path.exists(name) or os.path.exists(name)]
+
+
+def processor_options(cxx: list[str]) -> tuple[list[str], str]:
+    """What this processor has that kernels live on, fused multiplication above all; and how to ask for it later."""
+    if os.uname().machine != "x86_64":
+        return [], ""
+    try:
+        flags = set(re.search(r"^flags\s*:(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE).group(1).split())
+    except (OSError, AttributeError):
+        return [], ""
+    if not {"avx2", "fma", "f16c", "bmi2"} <= flags:
+        return [], ""
+    return ["-march=x86-64-v3"], '__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")'
+
+
+def through_nvcc(arguments: Arguments, folder: pathlib.Path) -> list[str]:
+    """Writes the object; returns the files that it depends on."""
+    host_object = folder / "host.o"
+    command = [arguments.nvcc, f"-gencode=arch={ARCHITECTURE},code={ARCHITECTURE}", "-lineinfo"]
+    command += [word for word in arguments.options if word not in ("-lineinfo", "-G")]
+    if not any(word.startswith(("-std", "--std")) for word in arguments.options):
+        command.append("-std=c++20")
+    host = ["-fPIC"] + [word for word in arguments.host if word != "-fPIC"]
+    command += [f"-Xcompiler={word}" for word in host] + ["-ccbin", arguments.cxx[-1], "-DCUDART_CPU"]
+    command += ["--keep", "--keep-dir", str(folder), "-x", "cu", "-c", arguments.source, "-o", str(host_object)]
+    if subprocess.run(command, check=False).returncode != 0:
+        sys.exit(1)
+    ptx = next(folder.glob("*.ptx"), None)
+    size, checksum = fat_binary(host_object.read_bytes())
+    if ptx is None or size == 0:  # no kernels
+        shutil.copy(host_object, arguments.output)
+        return dependencies(folder)
+    target, guard = processor_options(arguments.cxx)
+    device_source = folder / "device.cpp"
+    module = parse(ptx.read_text(encoding="utf-8", errors="replace"))
+    device_source.write_text(translate(module, size, checksum, guard), encoding="utf-8")
+    if arguments.keep:
+        shutil.copy(ptx, arguments.keep)
+        shutil.copy(device_source, pathlib.Path(arguments.keep) / (ptx.stem + ".device.cpp"))
+    include = runtime_headers().parent.parent.parent
+    sanitizers = [word for word in arguments.host if word.startswith("-fsanitize")]
+    device_object = folder / "device.o"
+    command = arguments.cxx + DEVICE_OPTIONS + target + sanitizers + [
+        "-I", str(include), "-c", str(device_source), "-o", str(device_object)]
+    if subprocess.run(command, check=False).returncode != 0:
+        refuse(f"{arguments.source}: the translated kernels do not compile; this is a bug of cudart-cpu")
+    linked = folder / "linked.o"
+    if subprocess.run(["ld", "-r", str(host_object), str(device_object), "-o", str(linked)], check=False).returncode != 0:
+        sys.exit(1)
+    shutil.copy(linked, arguments.output)
+    return dependencies(folder)
+
+
+def main() -> None:
+    arguments = Arguments(sys.argv[1:])
+    if not arguments.nvcc:
+        arguments.nvcc = shutil.which("nvcc") or ""
+    if arguments.through == "cpp" or (arguments.through == "auto" and not arguments.nvcc):
+        sys.exit(0 if as_cpp(arguments, quiet=False) else 1)
+    if arguments.through == "auto" and as_cpp(arguments, quiet=True):
+        return
+    if not arguments.nvcc:
+        refuse("--through=nvcc, but there is no nvcc")
+    cache = Cache([ARCHITECTURE, arguments.nvcc, arguments.cxx, arguments.options, arguments.host, DEVICE_OPTIONS,
+                   os.path.abspath(arguments.source), processor_options(arguments.cxx)],
+                  [arguments.nvcc, shutil.which(arguments.cxx[-1]) or ""], own_files())
+    files = [] if arguments.keep else cache.find(arguments.output)
+    if not files:
+        with tempfile.TemporaryDirectory(prefix="cudart-cpu-") as folder:
+            files = through_nvcc(arguments, pathlib.Path(folder))
+        cache.keep(arguments.output, files)
+    write_depfile(arguments, [arguments.source] + files + own_files())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Translates PTX, as nvcc writes it, into C++ for the CPU runtime."""

@@ -1,0 +1,112 @@
+"""Loads, stores, copies, fences, and hints about caches."""
+
+from ..syntax import Name, Number, Unsupported, Vector
+from . import instruction
+from .types import C, last_type
+
+SPACES = ("global", "shared", "local", "const", "param")
+STRONG = {"volatile", "relaxed", "acquire", "release", "mmio"}
+
+
+def space_of(i):
+    for part in i.parts[1:]:
+        if part.split("::")[0] in SPACES:
+            return part
+    return "generic"
+
+
+def is_strong(i):
+    return any(part in STRONG for part in i.parts)
+
+
+@instruction("ld", "ldu")
+def load(w, i):
+    type_ = C[last_type(i)]
+    to, memory = i.operands[0], i.operands[1]
+    space = space_of(i)
+    address = w.address(memory, space)
+    strong = is_strong(i) and not space.startswith("param")
+    name = f"load_strong<{type_}>(t, " if strong else f"load<{type_}>("
+    if strong:
+        w.spins = True
+    if isinstance(to, Vector):
+        size = {"u8": 1, "i8": 1, "u16": 2, "i16": 2, "f16": 2, "bf16": 2, "u32": 4, "i32": 4, "f32": 4, "f16x2": 4,
+                "bf16x2": 4, "u64": 8, "i64": 8, "f64": 8, "u128": 16}[type_]
+        w.line("{")  # all of them before any is written: one may be the address
+        w.line(f"const u64 from = {address};")
+        for at in range(len(to.operands)):
+            w.line(f"const {type_} element{at} = {name}from + {at * size});")
+        for at, operand in enumerate(to.operands):
+            w.put(operand, type_, f"element{at}")
+        w.line("}")
+    else:
+        w.put(to, type_, f"{name}{address})")
+
+
+@instruction("st")
+def store(w, i):
+    type_ = C[last_type(i)]
+    memory, value = i.operands[0], i.operands[1]
+    space = space_of(i)
+    address = w.address(memory, space)
+    name = f"store_strong<{type_}>(t, " if is_strong(i) and not space.startswith("param") else f"store<{type_}>("
+    if isinstance(value, Vector):
+        size = {"u8": 1, "i8": 1, "u16": 2, "i16": 2, "f16": 2, "bf16": 2, "u32": 4, "i32": 4, "f32": 4, "f16x2": 4,
+                "bf16x2": 4, "u64": 8, "i64": 8, "f64": 8, "u128": 16}[type_]
+        w.line("{")
+        w.line(f"const u64 to = {address};")
+        for at, operand in enumerate(value.operands):
+            w.line(f"{name}to + {at * size}, {w.value(operand, type_)});")
+        w.line("}")
+    else:
+        w.line(f"{name}{address}, {w.value(value, type_)});")
+
+
+@instruction("prefetch", "prefetchu", "applypriority", "discard")
+def hint(w, i):
+    pass
+
+
+@instruction("createpolicy")
+def policy(w, i):
+    w.put(i.operands[0], "u64", "0ull")
+
+
+@instruction("membar", "fence")
+def fence(w, i):
+    w.line("fence();")
+
+
+def copy(w, to, source, size, valid=None, ignored=None):
+    w.line("{")
+    w.line(f"const u32 bytes = {size};")
+    amount = w.value(valid, "u32") if valid is not None else "bytes"
+    if ignored is not None:
+        amount = f"{w.value(ignored, 'bool')} ? 0 : {amount}"
+    w.line(f"copy({to}, {source}, bytes, {amount});")
+    w.line("}")
+
+
+@instruction("cp")
+def copy_async(w, i):
+    """Done at once: whoever waits for it finds it there."""
+    if i.parts[1] != "async" or "bulk" in i.parts or "reduce" in i.parts:
+        raise Unsupported(i.name)
+    if "commit_group" in i.parts or "wait_group" in i.parts or "wait_all" in i.parts:
+        return
+    if "mbarrier" in i.parts:
+        from .meet import barrier_address
+        w.line(f"mbarrier_async_arrive({barrier_address(w, i, i.operands[0])}, {'true' if 'noinc' in i.parts else 'false'});")
+        return
+    to, source = w.address(i.operands[0], "shared"), w.address(i.operands[1], "global")
+    valid = ignored = None
+    rest = i.operands[3:]
+    if any("cache_hint" in part for part in i.parts):
+        rest = rest[:-1]
+    if rest:
+        place = w.find(rest[0].text) if isinstance(rest[0], Name) else None
+        if place is not None and place.type == "bool":
+            ignored = rest[0]
+        else:
+            valid = rest[0]
+    copy(w, to, source, w.value(i.operands[2], "u32"), valid, ignored)

@@ -1,0 +1,226 @@
+"""Writes the C++ source of a PTX module: its variables, functions and kernels, and the tables that register them."""
+
+from __future__ import annotations
+
+import json
+import struct
+
+from .function import C_TYPES, FunctionWriter, c_name, names_in, walk
+from .syntax import SIZES, Function, Instruction, Module, Name, Number, Sum, Unsupported, Variable
+
+INCLUDES = ("values", "integer", "floating", "half", "convert", "memory", "mbarrier", "thread_info")
+
+
+def quoted(text: str) -> str:
+    return json.dumps(text, ensure_ascii=True)
+
+
+def rounded_up(value: int, unit: int) -> int:
+    return (value + unit - 1) // unit * unit
+
+
+class ModuleWriter:
+    def __init__(self, syntax: Module) -> None:
+        self.syntax = syntax
+        self.defined = {f.name: f for f in syntax.functions if f.body is not None}
+        self.variables = {v.name: v for v in syntax.variables}
+        self.calls_unknown = False
+        self.static_variables: list[Variable] = []
+        self.initialised_later: list[str] = []
+        self.taken: set[str] = set()
+        self.shared_offsets: dict[str, dict[str, int]] = {}  # by function
+        self.static_shared: dict[str, int] = {}
+        self.dynamic_align = max([16] + [v.align for v in syntax.variables if v.space == "shared" and v.count == 0])
+        self.place_shared()
+
+    # What functions ask.
+
+    def defines(self, name: str) -> bool:
+        return name in self.defined
+
+    def function_name(self, name: str) -> str:
+        return c_name("f", name)
+
+    def function_variable(self, function: Function, variable: Variable) -> None:
+        if variable.name not in self.variables:
+            self.variables[variable.name] = variable
+            self.static_variables.append(variable)
+
+    def symbol(self, writer: FunctionWriter, name: str) -> str | None:
+        offsets = self.shared_offsets[writer.function.name]
+        if name in offsets:
+            return f"u64{{{offsets[name]}}}"
+        variable = self.variables.get(name)
+        if variable is not None:
+            if variable.space == "shared":
+                return "u64{dynamic_shared_at(*t.block)}"
+            if variable.external:
+                raise Unsupported(f"{name}, which is in another file (-rdc=true is not supported),")
+            return f"address({c_name('m', name)})"
+        name = self.syntax.aliases.get(name, name)
+        if name in self.defined:
+            self.taken.add(name)
+            return f"reinterpret_cast<u64>(&{self.function_name(name)})"
+        return None
+
+    # Shared memory: variables that device functions use have one place in all kernels, others one in their kernel.
+
+    def place_shared(self) -> None:
+        names: dict[str, set[str]] = {}
+        own: dict[str, list[Variable]] = {}
+        for name, function in self.defined.items():
+            used: set[str] = set()
+            own[name] = []
+            for statement in walk(function.body.statements):
+                if isinstance(statement, Instruction):
+                    used |= set(names_in(statement.operands))
+                elif isinstance(statement, Variable) and statement.space == "shared":
+                    own[name].append(statement)
+            names[name] = used
+        fixed = [v for v in self.syntax.variables if v.space == "shared" and v.count]
+        common = [v for v in fixed if any(v.name in names[n] for n, f in self.defined.items() if not f.is_kernel)]
+        for name, function in self.defined.items():
+            if not function.is_kernel:
+                common += own[name]
+        common_places: dict[str, int] = {}
+        end = 0
+        for variable in common:
+            end = rounded_up(end, variable.align)
+            common_places[variable.name] = end
+            end += SIZES[variable.type] * variable.count
+        for name, function in self.defined.items():
+            places = dict(common_places)
+            size = 0
+            if common and any(v in common_places or v in self.defined for v in names[name]) or any(
+                    n.startswith("%") is False and n in names for n in names[name]):
+                size = end
+            if function.is_kernel:
+                for variable in own[name] + [v for v in fixed if v.name in names[name] and v.name not in common_places]:
+                    size = rounded_up(size, variable.align)
+                    places[variable.name] = size
+                    size += SIZES[variable.type] * variable.count
+            self.shared_offsets[name] = places
+            self.static_shared[name] = size
+
+    # Variables.
+
+    def initial_bytes(self, variable: Variable) -> tuple[bytes, list[tuple[int, str]]]:
+        size = SIZES[variable.type]
+        data = bytearray()
+        addresses = []
+        for at, value in enumerate(variable.initial):
+            if isinstance(value, Number):
+                if value.width == 8 and variable.type == "f32":
+                    data += struct.pack("<f", struct.unpack("<d", struct.pack("<Q", value.value))[0])
+                else:
+                    data += (value.value & ((1 << 8 * size) - 1)).to_bytes(size, "little")
+            else:
+                base, offset = (value.base, value.offset) if isinstance(value, Sum) else (value, 0)
+                name = self.syntax.aliases.get(base.text, base.text)
+                if name in self.defined:
+                    self.taken.add(name)
+                    text = f"reinterpret_cast<u64>(&{self.function_name(name)})"
+                else:
+                    text = f"address({c_name('m', name)}) + {offset}"
+                addresses.append((at * size, text))
+                data += bytes(size)
+        return bytes(data), addresses
+
+    def variable_text(self, variable: Variable) -> str:
+        size = max(1, SIZES[variable.type] * variable.count)
+        data, addresses = self.initial_bytes(variable)
+        name = c_name("m", variable.name)
+        for at, text in addresses:
+            self.initialised_later.append(f"store<u64>(address({name}) + {at}, {text});")
+        initial = ""
+        data = data.rstrip(b"\0")
+        if data:
+            initial = " = {" + ",".join(str(byte) for byte in data) + "}"
+        return f"alignas({max(variable.align, 8)}) unsigned char {name}[{size}]{initial};"
+
+    # The file.
+
+    def closure(self, writers: dict[str, FunctionWriter], name: str) -> set[str]:
+        found, pending = set(), [name]
+        while pending:
+            at = pending.pop()
+            if at in found:
+                continue
+            found.add(at)
+            writer = writers[at]
+            pending += writer.calls
+            if writer.calls_unknown:
+                pending += self.taken
+        return found
+
+    def text(self, image_bytes: int, image_hash: int, guard: str) -> str:
+        writers: dict[str, FunctionWriter] = {}
+        for name, function in self.defined.items():
+            writers[name] = FunctionWriter(self, function)
+            writers[name].run()
+        variables = [v for v in self.syntax.variables + self.static_variables
+                     if v.space in ("global", "const") and not v.external]
+        out = ["// Translated from PTX."]
+        out += [f"#include <cudart_cpu/detail/ptx/{name}.hpp>" for name in INCLUDES]
+        out += ["using namespace cudart_cpu::ptx;", "namespace {"]
+        variable_lines = [self.variable_text(v) for v in variables]
+        out += variable_lines
+        functions = []
+        rows = []
+        for name, function in self.defined.items():
+            writer = writers[name]
+            c = self.function_name(name)
+            parameters = ["Thread& t"] + [f"unsigned char* p{at}" for at in
+                                          range(0 if function.is_kernel else
+                                                len(function.results) + len(function.parameters))]
+            reached = [writers[n] for n in self.closure(writers, name)]
+            loops = any(w.back_edges and w.spins for w in reached)
+            meets = any(w.meets or w.calls_unknown for w in reached) or loops
+            inline = "__attribute__((always_inline)) inline " if function.is_kernel and not meets else ""
+            head = f"{inline}void {c}({', '.join(parameters)})"
+            out.append(f"{'inline ' if inline else ''}void {c}({', '.join(parameters)});")
+            if writer.refusal is None:
+                functions.append(writer.text(head))
+            else:
+                functions.append(f"{head} {{ static_cast<void>(t); __builtin_unreachable(); }}")
+            if function.is_kernel:
+                refusal = next((w.refusal for w in reached if w.refusal), None)
+                block = "nullptr"
+                if not meets:
+                    block = c_name("b", name)
+                    functions.append(f"void {block}(Block& block) {{ for_each_thread(block, [](Thread& t) "
+                                     f"__attribute__((always_inline)) {{ {c}(t); }}); }}")
+                layout = []
+                for parameter in function.parameters:
+                    layout += [SIZES[parameter.type] * parameter.count, parameter.align]
+                functions.append(f"constexpr u32 {c_name('layout', name)}[] = {{{', '.join(map(str, layout + [0]))}}};")
+                limit = 1
+                for number in function.attributes.get("maxntid", []) or function.attributes.get("reqntid", []) or [0]:
+                    limit *= number
+                cluster = (function.attributes.get("reqnctapercluster", []) + [1, 1, 1])[:3] \
+                    if "reqnctapercluster" in function.attributes else [0, 0, 0]
+                local = sum(w.local_bytes for w in reached)
+                rows.append(f"{{{quoted(name)}, &{c}, {block}, {quoted(refusal) if refusal else 'nullptr'}, "
+                            f"{c_name('layout', name)}, {len(function.parameters)}, {self.static_shared[name]}, {local}, "
+                            f"{limit}, {{{', '.join(map(str, cluster))}}}}}")
+        out += functions
+        out.append("constexpr KernelRow kernel_rows[] = {" + ",\n".join(rows + ["{}"]) + "};")
+        table = [f"{{{quoted(v.name)}, {c_name('m', v.name)}, {SIZES[v.type] * v.count}}}" for v in variables]
+        out.append("const VariableRow variable_rows[] = {" + ",\n".join(table + ["{}"]) + "};")
+        last = max(self.syntax.files, default=0)
+        names = [quoted(self.syntax.files.get(at, "?")) for at in range(last + 1)]
+        out.append("constexpr const char* files[] = {" + ", ".join(names) + "};")
+        out.append(f"bool supported() {{ return {guard or 'true'}; }}")
+        out.append(f"const ModuleRow module_row{{module_version, {image_bytes}u, {hex(image_hash)}u, kernel_rows, {len(rows)}, "
+                   f"variable_rows, {len(table)}, files, {last + 1}, &supported}};")
+        out.append("// Before the constructors of nvcc's host code.")
+        out.append("__attribute__((constructor(101))) void enter() {")
+        out += self.initialised_later
+        out.append("cudart_cpu_register_module(&module_row); }")
+        out.append("__attribute__((destructor(101))) void leave() { cudart_cpu_forget_module(&module_row); }")
+        out.append("} // namespace")
+        return "\n".join(out) + "\n"
+
+
+def translate(syntax: Module, image_bytes: int = 0, image_hash: int = 0, guard: str = "") -> str:
+    return ModuleWriter(syntax).text(image_bytes, image_hash, guard)
