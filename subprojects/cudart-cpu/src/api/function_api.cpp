@@ -23,6 +23,10 @@ const KernelEntry& kernel_of_symbol_only(const void* symbol) {
     return kernel_of(symbol, cudaErrorInvalidDeviceFunction, Forms::symbol);
 }
 
+std::size_t static_shared_bytes(const KernelEntry& kernel) {
+    return kernel.translated == nullptr ? 0 : kernel.translated->static_shared;
+}
+
 void set_dynamic_shared_limit(const KernelEntry& kernel, int bytes) {
     if (bytes < 0) {
         fail(cudaErrorInvalidValue, text("Requested dynamic shared mem size cannot be negative ", bytes));
@@ -59,6 +63,12 @@ CUDART_CPU_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
         attributes->binaryVersion = compute_major * 10 + compute_minor;
         attributes->maxDynamicSharedSizeBytes = kernel.max_dynamic_shared_bytes.load(std::memory_order_relaxed);
         attributes->preferredShmemCarveout = -1;
+        if (kernel.translated != nullptr) {
+            attributes->sharedSizeBytes = kernel.translated->static_shared;
+            attributes->localSizeBytes = kernel.translated->local_bytes;
+            if (kernel.translated->max_threads != 0)
+                attributes->maxThreadsPerBlock = static_cast<int>(kernel.translated->max_threads);
+        }
         attributes->nonPortableClusterSizeAllowed =
             kernel.allows_large_clusters.load(std::memory_order_relaxed) ? 1 : 0;
     });
@@ -124,8 +134,7 @@ CUDART_CPU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int* bl
                                                                          int block_size, std::size_t shared_bytes) {
     return api("cudaOccupancyMaxActiveBlocksPerMultiprocessor", [&] {
         require_pointer(blocks, "numBlocks");
-        kernel_of_symbol(function);
-        *blocks = active_blocks(block_size, shared_bytes);
+        *blocks = active_blocks(block_size, shared_bytes + static_shared_bytes(kernel_of_symbol(function)));
     });
 }
 
@@ -139,7 +148,6 @@ CUDART_CPU_API cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlag
             fail(cudaErrorInvalidValue,
                  text("flags ", flags, " hold more than cudaOccupancyDisableCachingOverride (1)"));
         }
-        kernel_of_symbol(function);
-        *blocks = active_blocks(block_size, shared_bytes);
+        *blocks = active_blocks(block_size, shared_bytes + static_shared_bytes(kernel_of_symbol(function)));
     });
 }

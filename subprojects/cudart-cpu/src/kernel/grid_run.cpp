@@ -168,6 +168,7 @@ void GridRun::run() {
 }
 
 void GridRun::work() {
+    const KernelScope in_kernel;
     const FaultSignals faults;
     Worker worker{*this, FiberCache(stack_bytes())};
     adopt_thread(worker.main);

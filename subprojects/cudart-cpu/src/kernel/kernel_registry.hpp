@@ -85,6 +85,15 @@ void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size
 /// Whether this thread runs a kernel.
 bool is_in_kernel() noexcept;
 
+/// While one lives, this thread runs a kernel.
+class KernelScope {
+  public:
+    KernelScope() noexcept;
+    KernelScope(const KernelScope&) = delete;
+    KernelScope& operator=(const KernelScope&) = delete;
+    ~KernelScope();
+};
+
 /// Runs every thread of every block: of a kernel that is C++ one after the other, on this thread; of one that was
 /// translated as it needs them, on all cores.
 void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args, const LaunchExtent& extent = {});

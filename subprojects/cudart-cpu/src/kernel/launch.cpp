@@ -90,6 +90,14 @@ void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size
     }
 }
 
+KernelScope::KernelScope() noexcept {
+    ++kernels_on_stack;
+}
+
+KernelScope::~KernelScope() {
+    --kernels_on_stack;
+}
+
 bool is_in_kernel() noexcept {
     return kernels_on_stack > 0;
 }
@@ -97,13 +105,11 @@ bool is_in_kernel() noexcept {
 void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args, const LaunchExtent& extent) {
     if (kernel.translated != nullptr) {
         if (kernel_failure() != cudaSuccess) return;
-        ++kernels_on_stack;
         std::make_shared<GridRun>(*kernel.module, *kernel.translated, grid, block, extent, args)->run();
-        --kernels_on_stack;
         return;
     }
     const OuterKernel outer;
-    ++kernels_on_stack;
+    const KernelScope scope;
     gridDim = grid;
     blockDim = block;
     for (blockIdx.z = 0; blockIdx.z < grid.z; ++blockIdx.z) {
@@ -119,7 +125,6 @@ void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args, c
             }
         }
     }
-    --kernels_on_stack;
 }
 
 } // namespace cudart_cpu::detail

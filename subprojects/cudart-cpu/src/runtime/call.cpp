@@ -22,6 +22,9 @@ std::atomic<bool> forked_child{false};
 thread_local cudaError_t last_error = cudaSuccess;
 thread_local bool in_host_function = false;
 thread_local bool context_bound = false;
+thread_local bool has_waited = false;
+/// Of a kernel's failure, that some call has told of.
+std::atomic<bool> failure_told{false};
 std::atomic<bool> used{false};
 
 /// In a child of fork() there is only the thread that called it: CUDA answers its calls with errors, if the parent has
@@ -87,8 +90,27 @@ void refuse_inside_host_function() {
 
 void refuse_after_kernel_failure() {
     const cudaError_t code = kernel_failure();
-    if (code != cudaSuccess) [[unlikely]]
-        fail(code, {});
+    if (code == cudaSuccess) [[likely]]
+        return;
+    failure_told.store(true, std::memory_order_relaxed);
+    fail(code, {});
+}
+
+void note_wait() noexcept {
+    has_waited = true;
+}
+
+void begin_waits() noexcept {
+    has_waited = false;
+}
+
+void refuse_if_awaited_failed() {
+    if (has_waited) refuse_after_kernel_failure();
+}
+
+/// The error of a kernel, which stays once a call has returned it.
+cudaError_t told_failure() noexcept {
+    return failure_told.load(std::memory_order_relaxed) ? kernel_failure() : cudaSuccess;
 }
 
 cudaError_t end_failed_call(const char* name, LastError remember, cudaError_t code,
@@ -134,9 +156,9 @@ using cudart_cpu::detail::last_error;
 
 CUDART_CPU_API cudaError_t cudaGetLastError() {
     const cudaError_t code = std::exchange(last_error, cudaSuccess);
-    return code == cudaSuccess ? cudart_cpu::detail::kernel_failure() : code;
+    return code == cudaSuccess ? cudart_cpu::detail::told_failure() : code;
 }
 
 CUDART_CPU_API cudaError_t cudaPeekAtLastError() {
-    return last_error == cudaSuccess ? cudart_cpu::detail::kernel_failure() : last_error;
+    return last_error == cudaSuccess ? cudart_cpu::detail::told_failure() : last_error;
 }

@@ -38,6 +38,11 @@ void refuse_inside_host_function();
 
 /// Throws the error of a kernel that has failed: from then on CUDA does nothing more.
 void refuse_after_kernel_failure();
+/// The call that this thread is in has waited for work, whose failure it is to tell.
+void note_wait() noexcept;
+void begin_waits() noexcept;
+/// Throws the error of a kernel that has failed, if the call has waited.
+void refuse_if_awaited_failed();
 
 /// Records a failed call (log, and last error if asked); returns `code`.
 cudaError_t end_failed_call(const char* name, LastError last_error, cudaError_t code, const std::string& text) noexcept;
@@ -74,12 +79,13 @@ cudaError_t api(const char* name, Body&& body) noexcept {
         refuse_inside_host_function();
         bind_context();
         refuse_after_kernel_failure();
+        begin_waits();
         if constexpr (std::is_void_v<std::invoke_result_t<Body>>) {
             std::forward<Body>(body)();
-            refuse_after_kernel_failure(); // what it has waited for may have failed
+            refuse_if_awaited_failed();
         } else {
             const cudaError_t code = std::forward<Body>(body)();
-            if (code == cudaSuccess) refuse_after_kernel_failure();
+            if (code == cudaSuccess) refuse_if_awaited_failed();
             return code;
         }
     });

@@ -1,6 +1,8 @@
 // A one-shot signal: some work has ended.
 #include "completion.hpp"
 
+#include "runtime/call.hpp"
+
 namespace cudart_cpu::detail {
 
 void Completion::finish() {
@@ -14,6 +16,7 @@ void Completion::finish() {
 void Completion::wait() const {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [this] { return finished_; });
+    note_wait();
 }
 
 bool Completion::finished() const {

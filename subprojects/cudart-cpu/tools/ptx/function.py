@@ -28,7 +28,7 @@ SPECIAL = {
     "%aggr_smem_size": "t.block->total_shared",
     "%envreg1": "static_cast<u32>(t.block->grid_workspace >> 32)",
     "%envreg2": "static_cast<u32>(t.block->grid_workspace)",
-    "%current_graph_exec": "cudart_cpu_current_graph()",
+    "%current_graph_exec": "cudaGetCurrentGraphExec()",
     "%is_explicit_cluster": "(t.block->cluster.x * t.block->cluster.y * t.block->cluster.z > 1)",
     "%cluster_ctarank": "cluster_rank(*t.block)",
     "%cluster_nctarank": "(t.block->cluster.x * t.block->cluster.y * t.block->cluster.z)",

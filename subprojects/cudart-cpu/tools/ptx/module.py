@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import struct
 
-from .function import C_TYPES, FunctionWriter, c_name, names_in, walk
-from .syntax import SIZES, Function, Instruction, Module, Name, Number, Sum, Unsupported, Variable
+from .function import FunctionWriter, c_name, names_in, walk
+from .instructions.builtins import DECLARATIONS
+from .syntax import SIZES, Function, Instruction, Module, Number, Sum, Unsupported, Variable
 
 INCLUDES = ("values", "integer", "floating", "half", "convert", "memory", "mbarrier", "thread_info")
 
@@ -162,7 +163,7 @@ class ModuleWriter:
                      if v.space in ("global", "const") and not v.external]
         out = ["// Translated from PTX."]
         out += [f"#include <cudart_cpu/detail/ptx/{name}.hpp>" for name in INCLUDES]
-        out += ["using namespace cudart_cpu::ptx;", "namespace {"]
+        out += ["using namespace cudart_cpu::ptx;", DECLARATIONS, "namespace {"]
         variable_lines = [self.variable_text(v) for v in variables]
         out += variable_lines
         functions = []

@@ -23,4 +23,31 @@ def assertion(w, a):
     return f"cudart_cpu_assertion(t, {texts[0]}, {texts[1]}, {load(a[2], 'u32')}, {texts[2]});"
 
 
+# Functions of the device's runtime that the CPU runtime has under the same name: result and parameters.
+RUNTIME = {
+    "cudaGraphSetConditional": ("void", ["u64", "u32"]),
+    "cudaGraphLaunch": ("u32", ["u64", "u64"]),
+    "cudaGraphKernelNodeSetParam": ("u32", ["u64", "u64", "u64", "u64"]),
+    "cudaGraphKernelNodeSetEnabled": ("u32", ["u64", "bool"]),
+    "cudaGraphKernelNodeSetGridDim": ("u32", ["u64", "Index"]),
+    "cudaGraphKernelNodeUpdatesApply": ("u32", ["u64", "u64"]),
+    "cudaGetCurrentGraphExec": ("u64", []),
+}
+
+
+def runtime(name):
+    result, parameters = RUNTIME[name]
+
+    def call(w, a):
+        first = 0 if result == "void" else 1
+        arguments = ", ".join(load(place, type_) for place, type_ in zip(a[first:], parameters))
+        text = f"{name}({arguments})"
+        return f"{text};" if result == "void" else f"store<{result}>(address({a[0]}), {text});"
+    return call
+
+
+DECLARATIONS = "\n".join(f'extern "C" {result} {name}({", ".join(parameters)});'
+                         for name, (result, parameters) in RUNTIME.items())
+
 BUILTINS = {"vprintf": print_, "malloc": malloc, "free": free, "__assertfail": assertion}
+BUILTINS |= {name: runtime(name) for name in RUNTIME}
