@@ -207,7 +207,7 @@ def through_nvcc(arguments: Arguments, folder: pathlib.Path) -> list[str]:
 
 def main() -> None:
     arguments = Arguments(sys.argv[1:])
-    if not arguments.nvcc:
+    if not arguments.nvcc or not os.path.exists(arguments.nvcc):
         arguments.nvcc = shutil.which("nvcc") or ""
     if arguments.through == "cpp" or (arguments.through == "auto" and not arguments.nvcc):
         sys.exit(0 if as_cpp(arguments, quiet=False) else 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os.path
 import re
 
 from .lexer import tokens
@@ -84,7 +85,7 @@ class Parser:
         words = text.replace(",", " ").split()
         if words[0] == ".file":
             name = re.search(r'"((?:[^"\\]|\\.)*)"', text)
-            self.module.files[int(words[1])] = name.group(1) if name else "?"
+            self.module.files[int(words[1])] = os.path.normpath(name.group(1)) if name else "?"
         elif words[0] == ".loc":
             file, line = int(words[1]), int(words[2])
             if "inlined_at" in words:  # the place in the user's file says more than that in a header
