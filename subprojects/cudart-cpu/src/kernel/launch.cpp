@@ -66,7 +66,7 @@ void refuse_untranslated(const KernelEntry& kernel) {
     if (kernel.translated == nullptr) return;
     if (kernel.translated->refusal != nullptr)
         fail(cudaErrorNotSupported,
-             text("kernel ", kernel_name(kernel), " cannot run on cudart-cpu: ", kernel.translated->refusal));
+             text(kernel.translated->refusal, ", so cudart-cpu cannot run kernel ", kernel_name(kernel)));
     if (!kernel.module->supported())
         fail(cudaErrorNoKernelImageForDevice,
              text("kernel ", kernel_name(kernel), " was compiled for a processor that has more than this one"));

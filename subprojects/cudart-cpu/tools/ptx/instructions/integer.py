@@ -5,6 +5,21 @@ from .floating import floating
 from .types import C, INTEGERS, WIDER, last_type, types
 
 
+SIMD = {"add": "a + b", "sub": "a - b", "min": "(a < b ? a : b)", "max": "(a < b ? b : a)"}
+
+
+def pair(w, i, kind):
+    """On both halves of a word."""
+    half = {"u16x2": "u16", "s16x2": "i16"}[kind]
+    a, b = values(w, i, "u32")
+    saturates = "true" if "sat" in i.parts else "false"
+    body = SIMD[i.parts[0]]
+    if "relu" in i.parts:
+        body = f"max<i32>({body}, 0)"
+    w.put(i.operands[0], "u32", f"video<{half}, {half}, {half}, {saturates}, false>({a}, {b}, 0u, "
+                                f"[](i32 a, i32 b) {{ return static_cast<i32>({body}); }})")
+
+
 def values(w, i, type_, first=1):
     return [w.value(operand, type_) for operand in i.operands[first:]]
 
@@ -12,6 +27,8 @@ def values(w, i, type_, first=1):
 @instruction("add", "sub")
 def add(w, i):
     kind = last_type(i)
+    if kind in ("u16x2", "s16x2"):
+        return pair(w, i, kind)
     if kind not in INTEGERS:
         return floating(w, i)
     type_ = C[kind]
@@ -95,7 +112,9 @@ def mul24(w, i):
 @instruction("min", "max")
 def extreme(w, i):
     kind = last_type(i)
-    if kind in ("u16x2", "s16x2") or kind not in INTEGERS:
+    if kind in ("u16x2", "s16x2"):
+        return pair(w, i, kind)
+    if kind not in INTEGERS:
         return floating(w, i)
     type_ = C[kind]
     a, b = values(w, i, type_)

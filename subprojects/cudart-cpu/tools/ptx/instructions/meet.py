@@ -134,12 +134,17 @@ def mbarrier(w, i):
     elif what == "inval":
         pass
     elif what in ("arrive", "arrive_drop", "expect_tx", "complete_tx"):
-        if what in ("expect_tx", "complete_tx") or "expect_tx" in i.parts:
-            raise Unsupported(i.name)
         w.meets = True
+        if what in ("expect_tx", "complete_tx"):
+            w.line(f"mbarrier_{what.removesuffix('_tx')}({barrier_address(w, i, i.operands[0])}, "
+                   f"{w.value(i.operands[1], 'u32')});")
+            return
         has_result = not isinstance(i.operands[0], Memory)
         operands = i.operands[1:] if has_result else i.operands
         count = w.value(operands[1], "u32") if len(operands) > 1 else "1u"
+        if "expect_tx" in i.parts:
+            w.line(f"mbarrier_expect({barrier_address(w, i, operands[0])}, {count});")
+            count = "1u"
         drop = "true" if what == "arrive_drop" else "false"
         call = f"mbarrier_arrive({barrier_address(w, i, operands[0])}, {count}, {drop})"
         if has_result:

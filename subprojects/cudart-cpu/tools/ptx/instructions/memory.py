@@ -87,13 +87,27 @@ def copy(w, to, source, size, valid=None, ignored=None):
     w.line("}")
 
 
+def copy_bulk(w, i):
+    spaces = [part for part in i.parts if part.split("::")[0] in ("shared", "global")]
+    if sorted(space.split("::")[0] for space in spaces) != ["global", "shared"]:
+        raise Unsupported(i.name)
+    to, source = w.address(i.operands[0], spaces[0]), w.address(i.operands[1], spaces[1])
+    size = w.value(i.operands[2], "u32")
+    copy(w, to, source, size)
+    if any(part.startswith("mbarrier::complete_tx") for part in i.parts):
+        w.meets = True
+        w.line(f"mbarrier_complete({w.address(i.operands[3], 'shared')}, {size});")
+
+
 @instruction("cp")
 def copy_async(w, i):
     """Done at once: whoever waits for it finds it there."""
-    if i.parts[1] != "async" or "bulk" in i.parts or "reduce" in i.parts:
+    if i.parts[1] != "async" or "reduce" in i.parts or "tensor" in i.parts:
         raise Unsupported(i.name)
-    if "commit_group" in i.parts or "wait_group" in i.parts or "wait_all" in i.parts:
+    if any(part in i.parts for part in ("commit_group", "wait_group", "wait_all", "prefetch")):
         return
+    if "bulk" in i.parts:
+        return copy_bulk(w, i)
     if "mbarrier" in i.parts:
         from .meet import barrier_address
         w.line(f"mbarrier_async_arrive({barrier_address(w, i, i.operands[0])}, {'true' if 'noinc' in i.parts else 'false'});")

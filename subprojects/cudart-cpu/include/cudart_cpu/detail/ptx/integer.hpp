@@ -254,4 +254,23 @@ constexpr u32 dp2a(u32 a, u32 b, u32 c, bool high) {
     return c;
 }
 
+/// Lane by lane; `Add` sums the lanes to c.
+template <class D, class A, class B, bool Saturates, bool Add, class F>
+constexpr u32 video(u32 a, u32 b, u32 c, F operation) {
+    constexpr u32 width = sizeof(D) * 8;
+    u32 result = Add ? c : 0;
+    for (u32 at = 0; at < 32; at += width) {
+        i32 value = operation(static_cast<i32>(static_cast<A>(a >> at)), static_cast<i32>(static_cast<B>(b >> at)));
+        if (Saturates)
+            value = value < static_cast<i32>(smallest<D>)  ? static_cast<i32>(smallest<D>)
+                    : value > static_cast<i32>(largest<D>) ? static_cast<i32>(largest<D>)
+                                                           : value;
+        if (Add)
+            result += static_cast<u32>(value);
+        else
+            result |= static_cast<u32>(static_cast<Unsigned<D>>(value)) << at;
+    }
+    return result;
+}
+
 } // namespace cudart_cpu::ptx

@@ -1,37 +1,53 @@
-// mbarrier objects: arrivals left, arrivals of a phase, and the number of the phase.
+// mbarrier objects: arrivals left, arrivals of a phase, the number of the phase, and bytes that are under way.
 #pragma once
 
 #include "memory.hpp"
 
 namespace cudart_cpu::ptx {
 
-inline constexpr u64 mbarrier_mask = (1u << 20) - 1;
+struct Mbarrier {
+    u16 left;
+    u16 expected;
+    u32 phase : 8;
+    i32 bytes : 24;
+};
+static_assert(sizeof(Mbarrier) == sizeof(u64));
 
+inline Mbarrier& mbarrier_at(u64 at) {
+    return *reinterpret_cast<Mbarrier*>(at);
+}
+inline void mbarrier_check(Mbarrier& barrier) {
+    if (barrier.left != 0 || barrier.bytes != 0) return;
+    barrier.left = barrier.expected;
+    ++barrier.phase;
+}
 inline void mbarrier_init(u64 at, u32 count) {
-    store<u64>(at, (count & mbarrier_mask) | (count & mbarrier_mask) << 20);
+    mbarrier_at(at) = {static_cast<u16>(count), static_cast<u16>(count), 0, 0};
+}
+inline void mbarrier_expect(u64 at, u32 bytes) {
+    mbarrier_at(at).bytes += static_cast<i32>(bytes);
+    // No check: the arrival that belongs to it is still to come, or the bytes are.
+}
+inline void mbarrier_complete(u64 at, u32 bytes) {
+    mbarrier_at(at).bytes -= static_cast<i32>(bytes);
+    mbarrier_check(mbarrier_at(at));
 }
 inline u64 mbarrier_arrive(u64 at, u32 count, bool drops) {
     const u64 before = load<u64>(at);
-    u64 left = before & mbarrier_mask;
-    u64 expected = before >> 20 & mbarrier_mask;
-    u64 phase = before >> 40;
-    if (drops) expected -= count;
-    left -= count;
-    if (left == 0) {
-        left = expected;
-        ++phase;
-    }
-    store<u64>(at, left | expected << 20 | phase << 40);
+    Mbarrier& barrier = mbarrier_at(at);
+    if (drops) barrier.expected = static_cast<u16>(barrier.expected - count);
+    barrier.left = static_cast<u16>(barrier.left - count);
+    mbarrier_check(barrier);
     return before;
 }
 inline bool mbarrier_test(u64 at, u64 state) {
-    return load<u64>(at) >> 40 != state >> 40;
+    return mbarrier_at(at).phase != __builtin_bit_cast(Mbarrier, state).phase;
 }
 inline bool mbarrier_parity(u64 at, u32 parity) {
-    return (load<u64>(at) >> 40 & 1) != (parity & 1);
+    return (mbarrier_at(at).phase & 1) != (parity & 1);
 }
 inline u32 mbarrier_pending(u64 state) {
-    return static_cast<u32>(state & mbarrier_mask);
+    return __builtin_bit_cast(Mbarrier, state).left;
 }
 /// Copies are done when they are asked for: only the arrival is left to do.
 inline void mbarrier_async_arrive(u64 at, bool counted) {
