@@ -97,6 +97,8 @@ class Arguments:
             pass
         elif NVCC_FLAGS.match(word):
             self.options.append("-O2" if word == "-O" else word)
+        elif word.startswith("-fsanitize="):  # nvcc takes a comma for the end of a word
+            self.host += [f"-fsanitize={one}" for one in word.removeprefix("-fsanitize=").split(",")]
         elif word.startswith("-"):
             self.host.append(word)
         elif pathlib.Path(word).suffix in (".o", ".a", ".so"):
