@@ -153,7 +153,7 @@ def dependencies(folder: pathlib.Path) -> list[str]:
     for text in folder.glob("*.ii"):
         for name in re.findall(rb'^# \d+ "([^"<]+)"', text.read_bytes(), re.MULTILINE):
             found[name.decode()] = None
-    return [name for name in found if os.path.isabs(name) and os.path.exists(name) or os.path.exists(name)]
+    return [name for name in found if os.path.isfile(name) and not name.startswith(str(folder))]
 
 
 def processor_options(cxx: list[str]) -> tuple[list[str], str]:
@@ -212,7 +212,11 @@ def main() -> None:
     if not arguments.nvcc or not os.path.exists(arguments.nvcc):
         arguments.nvcc = shutil.which("nvcc") or ""
     if arguments.through == "cpp" or (arguments.through == "auto" and not arguments.nvcc):
-        sys.exit(0 if as_cpp(arguments, quiet=False) else 1)
+        if as_cpp(arguments, quiet=False):
+            return
+        if arguments.through == "auto":
+            refuse(f"{arguments.source} is not to be compiled as C++; nvcc could, if it was found on PATH")
+        sys.exit(1)
     if arguments.through == "auto" and as_cpp(arguments, quiet=True):
         return
     if not arguments.nvcc:

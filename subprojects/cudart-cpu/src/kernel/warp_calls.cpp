@@ -2,6 +2,7 @@
 #include "warp_calls.hpp"
 
 #include <algorithm>
+#include <array>
 #include <bit>
 
 namespace cudart_cpu::detail {
@@ -131,6 +132,14 @@ void answer_warp_call(ThreadRun* const* members, u32 lanes) {
     case WarpCall::elect:
         for_each_lane(lanes, [&](u32 lane) { members[lane]->result = {first, lane == first}; });
         return;
+    case WarpCall::matrix: {
+        // Lanes that are not there bring what the first one brings.
+        std::array<ptx::MatrixCall*, warp_lanes> calls{};
+        for (u32 lane = 0; lane < warp_lanes; ++lane)
+            calls[lane] =
+                reinterpret_cast<ptx::MatrixCall*>((members[lane] != nullptr ? members[lane] : members[first])->value);
+        return calls[first]->compute(calls.data());
+    }
     default: // sync: nothing but to meet
         return;
     }

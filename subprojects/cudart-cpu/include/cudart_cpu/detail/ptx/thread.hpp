@@ -72,8 +72,7 @@ enum class WarpCall : u32 {
     reduce_xor,
     elect,
     active_mask,
-    matrix_load,
-    matrix_multiply,
+    matrix,
 };
 
 enum class BarrierCall : u32 { sync, arrive, count, all, any };
@@ -81,6 +80,12 @@ enum class BarrierCall : u32 { sync, arrive, count, all, any };
 struct WarpResult {
     u64 value;
     bool predicate;
+};
+
+/// What one lane brings to a product of matrices; the last lane to come computes for all.
+struct MatrixCall {
+    void (*compute)(MatrixCall* const* lanes);
+    u32 a[8], b[8], c[8], d[8];
 };
 
 struct KernelRow {
