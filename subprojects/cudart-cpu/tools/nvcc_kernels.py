@@ -196,7 +196,8 @@ def through_nvcc(arguments: Arguments, folder: pathlib.Path) -> list[str]:
     include = runtime_headers().parent.parent.parent
     sanitizers = [word for word in arguments.host if word.startswith("-fsanitize")]
     device_object = folder / "device.o"
-    command = arguments.cxx + DEVICE_OPTIONS + target + sanitizers + [
+    debug = ["-g1"] if sanitizers or "-g" in arguments.options or "-G" in arguments.options else []
+    command = arguments.cxx + DEVICE_OPTIONS + debug + target + sanitizers + [
         "-I", str(include), "-c", str(device_source), "-o", str(device_object)]
     if subprocess.run(command, check=False).returncode != 0:
         refuse(f"{arguments.source}: the translated kernels do not compile; this is a bug of cudart-cpu")

@@ -122,6 +122,7 @@ class FunctionWriter:
         self.unique = 0
         self.floats = float_registers(function.body)
         self.uses_carry = False
+        self.marked = (0, 0)
 
     # Names.
 
@@ -305,8 +306,15 @@ class FunctionWriter:
             elif isinstance(statement, Instruction):
                 self.write(statement)
 
+    def mark_line(self, at) -> None:
+        """For debuggers and sanitizers: the code comes from the .cu file."""
+        if at.line and (at.file, at.line) != self.marked:
+            self.marked = (at.file, at.line)
+            self.lines.append(f"#line {at.line} {self.module.file_text(at.file)}")
+
     def write(self, instruction: Instruction) -> None:
         self.instruction = instruction
+        self.mark_line(instruction.location)
         handler = HANDLERS.get(instruction.parts[0])
         try:
             if handler is None:

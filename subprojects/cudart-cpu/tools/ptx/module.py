@@ -36,6 +36,9 @@ class ModuleWriter:
 
     # What functions ask.
 
+    def file_text(self, number: int) -> str:
+        return quoted(self.syntax.files.get(number, "?"))
+
     def defines(self, name: str) -> bool:
         return name in self.defined
 
