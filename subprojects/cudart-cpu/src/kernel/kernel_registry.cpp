@@ -5,6 +5,7 @@
 #include "kernel_name.hpp"
 #include "process_modules.hpp"
 #include "runtime/call.hpp"
+#include "runtime/device_model.hpp"
 #include "runtime/environment.hpp"
 #include "translated_modules.hpp"
 
@@ -103,6 +104,7 @@ void note_nvcc_kernel(void** binary, const void* symbol, const char* name, const
         entry.module = module;
         entry.translated = row;
         entry.binary = binary;
+        entry.max_dynamic_shared_bytes = static_shared_limit - static_cast<int>(row->static_shared);
         all.by_kernel_handle.emplace(&entry, &entry);
         all.by_function_handle.emplace(&entry.function_handle, &entry);
         all.names.insert_or_assign(symbol, row->name);

@@ -81,6 +81,10 @@ void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size
     validate_grid_dimension('Y', grid.y, max_grid[1]);
     validate_grid_dimension('Z', grid.z, max_grid[2]);
     validate_block(block);
+    if (kernel.translated != nullptr && kernel.translated->max_threads != 0 &&
+        block.x * block.y * block.z > kernel.translated->max_threads)
+        refuse(text("Requested block size of ", block.x * block.y * block.z, " threads exceeds the kernel's maximum of ",
+                    kernel.translated->max_threads));
     const int shared_limit = shared_memory_mode == 0   ? kernel.max_dynamic_shared_bytes.load(std::memory_order_relaxed)
                              : shared_memory_mode == 1 ? static_shared_limit
                                                        : optin_shared_limit;
