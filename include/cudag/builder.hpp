@@ -154,9 +154,9 @@ class CUDAG_EXPORT GraphBuilder {
     MemsetNode memset( // cudag: memset(range, value) sets all elements of a range: x.span().subspan(0, n)
         D&& destination, const V& value, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_operand<D>()) {
-            detail::Owners owners;
-            const detail::SetParams set = detail::set_params(destination, value, owners, {nullptr, nullptr, location});
-            return {detail::Passkey(), detail::add_memset(state(), set, std::move(owners), location)};
+            detail::CallEffects effects;
+            const detail::SetParams set = detail::set_params(destination, value, effects, {nullptr, nullptr, location});
+            return {detail::Passkey(), detail::add_memset(state(), set, std::move(effects), location)};
         }
         return {};
     }
@@ -167,9 +167,9 @@ class CUDAG_EXPORT GraphBuilder {
     MemsetNode memset2d( // cudag: memset2d(region, value) sets all elements of a DeviceSpan2D
         const D& destination, const V& value, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_2d<D>()) {
-            detail::Owners owners;
-            const detail::SetParams set = detail::set_2d(destination, value, owners, {nullptr, nullptr, location});
-            return {detail::Passkey(), detail::add_memset(state(), set, std::move(owners), location)};
+            detail::CallEffects effects;
+            const detail::SetParams set = detail::set_2d(destination, value, effects, {nullptr, nullptr, location});
+            return {detail::Passkey(), detail::add_memset(state(), set, std::move(effects), location)};
         }
         return {};
     }
@@ -486,13 +486,13 @@ class CUDAG_EXPORT GraphBuilder {
                                 void (*function)(P...), A&&... arguments) {
         using Given = std::tuple<std::remove_cvref_t<A>...>;
         if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
-            detail::Owners owners;
+            detail::CallEffects effects;
             const void* symbol = detail::kernel_symbol(function);
-            const detail::KernelArguments<P...> values(owners, {symbol, nullptr, location, &graph()},
+            const detail::KernelArguments<P...> values(effects, {symbol, nullptr, location, &graph()},
                                                        std::forward<A>(arguments)...);
             const detail::KernelCall call{symbol, &detail::SignatureOf<P...>::value, &config, values.pointers(),
                                           values.block()};
-            return {detail::Passkey(), detail::add_kernel(state(), call, std::move(owners), location)};
+            return {detail::Passkey(), detail::add_kernel(state(), call, std::move(effects), location)};
         }
         return {};
     }
@@ -502,14 +502,14 @@ class CUDAG_EXPORT GraphBuilder {
                                A&&... arguments) {
         using Given = std::tuple<std::remove_cvref_t<A>...>;
         if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
-            detail::Owners owners;
+            detail::CallEffects effects;
             const detail::KernelArguments<P...> values(
-                owners, {nullptr, nullptr, location, &graph(), &function.state()}, std::forward<A>(arguments)...);
+                effects, {nullptr, nullptr, location, &graph(), &function.state()}, std::forward<A>(arguments)...);
             const detail::PassedConfig passed(config);
             const detail::KernelCall call{nullptr,        &detail::SignatureOf<P...>::value,
                                           &passed,        values.pointers(),
                                           values.block(), &function.state()};
-            return {detail::Passkey(), detail::add_kernel(state(), call, std::move(owners), location)};
+            return {detail::Passkey(), detail::add_kernel(state(), call, std::move(effects), location)};
         }
         return {};
     }
@@ -519,9 +519,9 @@ class CUDAG_EXPORT GraphBuilder {
                               A&&... arguments) {
         return {detail::Passkey(), detail::with_all_arguments(
                                        {nullptr, nullptr, location, &graph(), &function.state()},
-                                       [&](const detail::GivenArguments& given, detail::Owners&& owners) {
+                                       [&](const detail::GivenArguments& given, detail::CallEffects&& effects) {
                                            return detail::add_function(state(), function, config, given,
-                                                                       std::move(owners), location);
+                                                                       std::move(effects), location);
                                        },
                                        std::forward<A>(arguments)...)};
     }

@@ -5,6 +5,7 @@
 // clang-format off
 #include <cudag/config.hpp>
 #include <cudag/span.hpp>
+#include <cudag/access.hpp>
 #include <cudag/access_policy.hpp>
 #include <cudag/array_span.hpp>
 #include <cudag/buffer.hpp>

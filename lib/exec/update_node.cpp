@@ -222,18 +222,17 @@ void require_suitable(const PassedConfig& passed, const KernelParams& current, c
                                     subject);
 }
 
-/// Gives a kernel node what `call` gives; `current` are its parameters.
+/// Gives a kernel node what `call` gives; `current` are its parameters. Of a DynamicParam an update passes the value:
+/// arguments are bound where nodes are made.
 template <class NodeUpdate>
-void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current, Owners&& owners) {
+void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current, CallEffects&& effects) {
     const LaunchShape shape = call.config != nullptr ? call.config->shape : current.shape;
     if (call.config != nullptr) {
         complete_config(current);
         require_suitable(*call.config, current, [&] { return update.subject(); });
     }
-    // An update passes a DynamicParam's value only: arguments are bound where nodes are made.
-    std::erase_if(owners, [](const Owner& owner) { return owner.dynamic != 0; });
     const ArgumentPointers arguments(call, current);
-    update.prepare(std::move(owners), call.values);
+    update.prepare(std::move(effects.owners), call.values);
     bind_context();
     const NativeResult result = update.set(driver_params(current.function, shape, arguments.get()));
     if (result.status != cudaSuccess) [[unlikely]] {
@@ -254,16 +253,16 @@ CopyParams keep_default_direction(const CopyParams& copy, const CopyParams* curr
 
 } // namespace
 
-void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners) {
+void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, CallEffects&& effects) {
     update_in(target, node, [&](auto update) {
         KernelParams& current = *params_as<KernelParams>(update);
         require_signature(*call.signature, current, update);
-        set_call(update, call, current, std::move(owners));
+        set_call(update, call, current, std::move(effects));
     });
 }
 
 void update_function(const UpdateTarget& target, const Node& node, const GivenArguments& arguments,
-                     const LaunchConfig* config, Owners&& owners) {
+                     const LaunchConfig* config, CallEffects&& effects) {
     update_in(target, node, [&](auto update) {
         KernelParams& current = *params_as<KernelParams>(update);
         require_signature(*update.original().signature, current, update);
@@ -272,7 +271,7 @@ void update_function(const UpdateTarget& target, const Node& node, const GivenAr
             refuse<UpdateError>(problem, update.subject());
         const PassedConfig passed = config != nullptr ? PassedConfig(*config) : PassedConfig(LaunchShape());
         const KernelCall call{nullptr, current.signature, config != nullptr ? &passed : nullptr, values.get(), nullptr};
-        set_call(update, call, current, std::move(owners));
+        set_call(update, call, current, std::move(effects));
     });
 }
 
@@ -315,8 +314,8 @@ void update_copy_3d(const UpdateTarget& target, const Node& node, const Copy3D& 
     });
 }
 
-void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners) {
-    update_in(target, node, [&](auto update) { set_params(update, set, std::move(owners)); });
+void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, CallEffects&& effects) {
+    update_in(target, node, [&](auto update) { set_params(update, set, std::move(effects.owners)); });
 }
 
 void update_host(const UpdateTarget& target, const Node& node, HostTask&& task) {

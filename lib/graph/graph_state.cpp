@@ -93,6 +93,7 @@ void GraphState::forget_from(std::uint32_t first) noexcept {
     table_.forget_from(first);
     edges_.forget_nodes(first);
     allocations_.forget_nodes(first);
+    accesses_.forget_from(first);
 }
 
 void GraphState::forget_nested(std::uint32_t first) noexcept {
@@ -129,11 +130,17 @@ Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners
     special_.joins = special_.joins || record.kind == NodeKind::empty;
     const auto index = static_cast<std::uint32_t>(table_.size() - 1);
     for (Owner& owner : owners)
-        if (owner.dynamic != 0)
-            bindings_.add(owner.dynamic, Binding{index, owner.argument});
-        else
-            owners_.push_back(std::move(owner.object));
+        owners_.push_back(std::move(owner.object));
     return handle(index);
+}
+
+Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, CallEffects&& effects) noexcept {
+    const Node node = append(native, record, std::move(effects.owners));
+    const std::uint32_t index = index_unchecked(node);
+    for (const ArgumentBinding& binding : effects.bindings)
+        bindings_.add(binding.dynamic, Binding{index, binding.argument});
+    accesses_.add(index, effects.accesses);
+    return node;
 }
 
 void GraphState::append(ReadNodes&& nodes) {
