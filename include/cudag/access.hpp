@@ -3,10 +3,16 @@
 
 #include <cudag/detail/memory_region.hpp>
 
+#include <cstdint>
 #include <type_traits>
 #include <utility>
 
 namespace cudag {
+
+/// What of a node uses memory: an argument of a kernel, counted from 0; of a copy 0 is the destination and 1 the
+/// source; 0 of a fill; or `whole_node` of what `.reads` and `.writes` say.
+using MemoryArgument = std::uint32_t;
+inline constexpr MemoryArgument whole_node = 0xffff'ffff;
 
 namespace detail {
 

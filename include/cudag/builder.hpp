@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/buffer_param.hpp>
+#include <cudag/builder_options.hpp>
 #include <cudag/capture.hpp>
 #include <cudag/captured_node.hpp>
 #include <cudag/condition.hpp>
@@ -48,6 +49,7 @@ class CUDAG_EXPORT GraphBuilder {
   public:
     /// Throws Error if CUDA cannot make a graph (no driver, no device).
     GraphBuilder();
+    explicit GraphBuilder(const BuilderOptions& options);
     GraphBuilder(const GraphBuilder&) = delete;            // cudag: a builder has no copies: pass a GraphBuilder&
     GraphBuilder& operator=(const GraphBuilder&) = delete; // cudag: a builder has no copies: std::move(builder)
     GraphBuilder(GraphBuilder&&) noexcept;
@@ -465,8 +467,9 @@ class CUDAG_EXPORT GraphBuilder {
     void check() const;
 
     /// Checks the graph and hands it out; the builder is then empty. Handles stay valid.
-    /// Throws GraphError if the edges close a cycle: the message shows the path; or if a condition has no node. The
-    /// builder then stays as it was.
+    /// Throws GraphError if the edges close a cycle: the message shows the path; or if a condition has no node. Throws
+    /// RaceError where nothing orders nodes of which one writes memory that the other uses, as far as cudag knows it,
+    /// unless Races::allowed. The builder then stays as it was.
     [[nodiscard]] Graph build( // cudag: build() empties the builder: std::move(builder).build()
         SourceLocation location = SourceLocation::current()) &&;
 

@@ -43,6 +43,7 @@
 #include <cudag/condition.hpp>
 #include <cudag/nested_node.hpp>
 #include <cudag/builder.hpp>
+#include <cudag/builder_options.hpp>
 #include <cudag/capture_pool.hpp>
 #include <cudag/device_scalar.hpp>
 #include <cudag/dynamic_param.hpp>

@@ -1,6 +1,7 @@
 // Updates of single nodes, of a graph or of an exec: CUDA first, the record after it has agreed.
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
+#include <cudag/race.hpp>
 
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
@@ -16,6 +17,7 @@
 #include "update_rules.hpp"
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +45,14 @@ Owners next_owners(const Owners& current, Owners&& fresh, void* const* values) {
     return std::move(fresh);
 }
 
+/// What a kernel does to memory after an update that gives it `fresh`.
+std::vector<ArgumentAccess> next_accesses(const std::vector<ArgumentAccess>& current,
+                                          std::vector<ArgumentAccess>&& fresh, void* const* values) {
+    for (const ArgumentAccess& access : current)
+        if (access.argument == whole_node || values[access.argument] == nullptr) fresh.push_back(access);
+    return std::move(fresh);
+}
+
 /// One update of an exec's node.
 class ExecUpdate {
   public:
@@ -62,6 +72,7 @@ class ExecUpdate {
         else
             next_ = version_of(next_owners(shadow_.owners.front().owners, std::move(fresh), values));
     }
+    static void prepare_accesses(std::vector<ArgumentAccess>&&, void* const*) noexcept {}
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) {
         if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
@@ -99,12 +110,16 @@ class GraphUpdate {
         next_ = next_owners(node_.owners, std::move(fresh), values);
         graph_.reserve_change();
     }
+    void prepare_accesses(std::vector<ArgumentAccess>&& fresh, void* const* values) {
+        next_accesses_ = next_accesses(node_.accesses, std::move(fresh), values);
+    }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
         return set_native({graph_.natives()[node_.index]}, params);
     }
     void commit() noexcept {
         graph_.count_change(node_, std::move(next_));
+        if (next_accesses_) node_.accesses = *std::move(next_accesses_);
         const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params.view());
         if (host != nullptr && is_host_task(**host)) graph_.special().host_tasks = true;
     }
@@ -122,6 +137,7 @@ class GraphUpdate {
     std::unique_lock<LightMutex> lock_;
     UpdatedNode& node_;
     Owners next_;
+    std::optional<std::vector<ArgumentAccess>> next_accesses_; ///< none: as before
 };
 
 /// One change of a node of a graph under construction, which keeps the owners that it has.
@@ -139,6 +155,7 @@ class RecordUpdate {
     }
 
     void prepare(Owners&&, void* const*) const noexcept {}
+    static void prepare_accesses(std::vector<ArgumentAccess>&&, void* const*) noexcept {}
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
         return set_native({graph_.natives()[index_]}, params);
@@ -233,6 +250,7 @@ void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current,
     }
     const ArgumentPointers arguments(call, current);
     update.prepare(std::move(effects.owners), call.values);
+    update.prepare_accesses(std::move(effects.accesses), call.values);
     bind_context();
     const NativeResult result = update.set(driver_params(current.function, shape, arguments.get()));
     if (result.status != cudaSuccess) [[unlikely]] {

@@ -13,9 +13,6 @@
 
 namespace cudag::detail {
 
-/// Of no argument: declared for the whole node.
-inline constexpr std::uint32_t whole_node = 0xffff'ffff;
-
 /// Of one graph, in order of its nodes.
 class DeclaredAccesses {
   public:

@@ -141,8 +141,18 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] ParameterMemory& memory() noexcept { return memory_; }
     [[nodiscard]] const Bindings& bindings() const noexcept { return bindings_; }
     [[nodiscard]] Bindings& bindings() noexcept { return bindings_; }
-    [[nodiscard]] const DeclaredAccesses& accesses() const noexcept { return accesses_; }
-    [[nodiscard]] DeclaredAccesses& accesses() noexcept { return accesses_; }
+    /// Adds to what a node says that it does to memory. All or none.
+    void declare(std::uint32_t index, std::vector<ArgumentAccess>&& accesses);
+    /// Calls `visit(access)` for what the node says that it does to memory, as it is in this graph.
+    template <class Visit>
+    void for_each_declared(std::uint32_t index, const Visit& visit) const {
+        if (const UpdatedNode* const changed = updated_.find(index); changed != nullptr)
+            for (const ArgumentAccess& access : changed->accesses)
+                visit(access);
+        else
+            for (const DeclaredAccesses::Entry& entry : accesses_.of(index))
+                visit(entry.access);
+    }
     [[nodiscard]] const GraphAllocations& allocations() const { return read_nodes(), allocations_; }
     [[nodiscard]] GraphAllocations& allocations() { return read_nodes(), allocations_; }
     [[nodiscard]] Conditions& conditions() noexcept { return conditions_; }

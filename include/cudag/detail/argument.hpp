@@ -202,7 +202,8 @@ inline constexpr AccessMode mode_for = may_write<P>() ? AccessMode::write : Acce
 template <class P, class A>
 P buffer_to(const A& buffer, std::uint32_t position, CallEffects& effects) {
     keep(effects, position, buffer.owner());
-    touch(effects, position, mode_for<P>, region_at(buffer.data(), buffer.size_bytes()));
+    touch(effects, position, mode_for<P>, sizeof(typename A::element_type),
+          region_at(buffer.data(), buffer.size_bytes()));
     if constexpr (std::is_pointer_v<P>)
         return buffer.data();
     else
@@ -221,7 +222,7 @@ P to_parameter(Forwarded&& argument, CallEffects& effects, const ArgumentSite& s
         return result;
     } else if constexpr (is_span_parameter<P> && ObjectBecomes<A, P>) {
         const P span = argument;
-        touch(effects, site.position, mode_for<P>, region_of(span));
+        touch(effects, site.position, mode_for<P>, sizeof(typename P::element_type), region_of(span));
         return span;
     } else if constexpr (std::same_as<A, P> && !is_shared_ptr<A>) {
         if constexpr (std::same_as<A, Condition>) require_condition(argument, site);
@@ -234,7 +235,7 @@ P to_parameter(Forwarded&& argument, CallEffects& effects, const ArgumentSite& s
     } else if constexpr (BufferBecomes<A, P>) {
         return buffer_to<P>(argument, site.position, effects);
     } else if constexpr (SpanBecomes<A, P>) {
-        touch(effects, site.position, mode_for<P>, region_of(argument));
+        touch(effects, site.position, mode_for<P>, sizeof(typename A::element_type), region_of(argument));
         return argument.data();
     } else if constexpr (SharedBecomes<A, P>) {
         if (!argument) return P{};

@@ -4,6 +4,7 @@
 #include <cudag/detail/memory_region.hpp>
 #include <cudag/detail/owners.hpp>
 
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <utility>
@@ -21,15 +22,16 @@ struct ArgumentBinding {
 struct ArgumentAccess {
     std::uint32_t argument;
     AccessMode mode;
+    std::size_t element_bytes;
     MemoryRegion region;
     friend bool operator==(const ArgumentAccess&, const ArgumentAccess&) = default;
 };
 
 /// Empty, and without an allocation, where arguments are numbers and raw pointers.
 struct CallEffects {
-    Owners owners;
-    std::vector<ArgumentBinding> bindings;
-    std::vector<ArgumentAccess> accesses; ///< of memory whose extent is known, in order of the arguments
+    Owners owners = {};
+    std::vector<ArgumentBinding> bindings = {};
+    std::vector<ArgumentAccess> accesses = {}; ///< of memory whose extent is known, in order of the arguments
 };
 
 inline void keep(CallEffects& effects, std::uint32_t argument, std::shared_ptr<const void> object) {
@@ -40,8 +42,9 @@ inline void bind(CallEffects& effects, std::uint32_t argument, std::uint64_t dyn
     effects.bindings.push_back({argument, dynamic});
 }
 
-inline void touch(CallEffects& effects, std::uint32_t argument, AccessMode mode, const MemoryRegion& region) {
-    if (!region.empty()) effects.accesses.push_back({argument, mode, region});
+inline void touch(CallEffects& effects, std::uint32_t argument, AccessMode mode, std::size_t element_bytes,
+                  const MemoryRegion& region) {
+    if (!region.is_empty()) effects.accesses.push_back({argument, mode, element_bytes, region});
 }
 
 } // namespace cudag::detail

@@ -6,12 +6,15 @@
 
 namespace cudag::detail {
 
-/// `write` may read, too. Atomic accesses commute with atomic ones; disjoint ones touch other elements than the
-/// disjoint ones of other nodes.
-enum class AccessMode : std::uint8_t { read, write, atomic, disjoint };
+enum class AccessMode : std::uint8_t {
+    read,
+    write,    ///< may read, too
+    atomic,   ///< commutes with other atomic ones
+    disjoint, ///< touches other elements than other disjoint ones do
+};
 
-/// `slices` times `rows` rows of `row_bytes` bytes, which begin `pitch` bytes apart, those of slices `slice_pitch`. One
-/// row: a plain range.
+/// `slices` times `rows` times `row_bytes` bytes: rows start `pitch` bytes apart, slices `slice_pitch` bytes apart. One
+/// row of one slice is a plain range. Where slices reach into each other, all bytes from the first to the last count.
 struct MemoryRegion {
     std::uintptr_t begin = 0;
     std::size_t row_bytes = 0;
@@ -20,10 +23,11 @@ struct MemoryRegion {
     std::size_t slices = 1;
     std::size_t slice_pitch = 0;
 
-    [[nodiscard]] constexpr bool empty() const noexcept { return row_bytes == 0 || rows == 0 || slices == 0; }
-    /// One past the last byte; of an empty region its begin.
+    [[nodiscard]] constexpr bool is_empty() const noexcept { return row_bytes == 0 || rows == 0 || slices == 0; }
+    [[nodiscard]] constexpr bool is_range() const noexcept { return rows == 1 && slices == 1; }
+    /// One past the last byte; `begin` if there is none.
     [[nodiscard]] constexpr std::uintptr_t end() const noexcept {
-        return empty() ? begin : begin + (slices - 1) * slice_pitch + (rows - 1) * pitch + row_bytes;
+        return is_empty() ? begin : begin + (slices - 1) * slice_pitch + (rows - 1) * pitch + row_bytes;
     }
     friend bool operator==(const MemoryRegion&, const MemoryRegion&) = default;
 };
