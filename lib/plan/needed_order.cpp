@@ -22,28 +22,26 @@ std::span<const Conflict> NeededOrder::take(std::uint32_t node) {
 
 void NeededOrder::take_access(std::uint32_t access) {
     const AccessMode mode = accesses_[access].mode;
-    memory_.for_each(access, [&](std::uint32_t number) {
+    for (const std::uint32_t number : memory_.of(access)) {
         Cell& cell = cells_[number];
-        const bool joins = cell.latest != none && commute(cell.mode, mode);
-        if (!joins) {
+        if (cell.latest == none || !commute(cell.mode, mode)) {
             cell.before = cell.latest;
             cell.latest = none;
             cell.mode = mode;
         }
-        come_after(cell.before, access);
-        members_.push_back({access, cell.latest});
+        if (cell.before != none) come_after(cell.before, access);
+        members_.push_back({access, accesses_[access].node, cell.latest});
         cell.latest = static_cast<std::uint32_t>(members_.size() - 1);
-    });
+    }
 }
 
 void NeededOrder::come_after(std::uint32_t member, std::uint32_t access) {
     const std::uint32_t node = accesses_[access].node;
     for (; member != none; member = members_[member].next) {
-        const std::uint32_t other = members_[member].access;
-        std::uint32_t& seen_by = seen_by_[accesses_[other].node];
+        std::uint32_t& seen_by = seen_by_[members_[member].node];
         if (seen_by == node) continue;
         seen_by = node;
-        found_.push_back({other, access});
+        found_.push_back({members_[member].access, access});
     }
 }
 

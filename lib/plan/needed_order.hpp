@@ -33,6 +33,7 @@ class NeededOrder {
     };
     struct Member {
         std::uint32_t access;
+        std::uint32_t node;
         std::uint32_t next;
     };
 
