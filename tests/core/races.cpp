@@ -11,6 +11,7 @@
 #include <numeric>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -118,6 +119,27 @@ TEST_CASE("columns of a matrix do not race; a column and a row do", "[races]") {
     CHECK(races_of({{0, writes, left}, {1, writes, between}}, {}).empty());
 }
 
+TEST_CASE("rows that begin in one row of a matrix and end in the next one are where they are", "[races]") {
+    const MemoryRegion matrix{0x1000, 64 * 100}, around{0x1000 + 64 + 48, 32, 90, 64}; // from byte 48 to byte 16
+    const auto byte = [](std::size_t row, std::size_t column) { return MemoryRegion{0x1000 + 64 * row + column, 1}; };
+    for (const auto& [row, column, is_there] : {std::tuple{1, 47, false},
+                                                {1, 48, true},
+                                                {1, 0, false},
+                                                {1, 15, false},
+                                                {2, 0, true},
+                                                {2, 15, true},
+                                                {2, 16, false},
+                                                {2, 47, false},
+                                                {90, 48, true},
+                                                {91, 15, true},
+                                                {91, 16, false},
+                                                {91, 48, false}}) {
+        CAPTURE(row, column);
+        const Accesses accesses{{0, reads, matrix}, {1, reads, around}, {2, writes, byte(row, column)}};
+        CHECK(races_of(accesses, {{0, 2}}).size() == (is_there ? 1 : 0));
+    }
+}
+
 TEST_CASE("the earliest races are told, by the later node and then by the earlier one", "[races]") {
     const Accesses accesses{{0, reads, x}, {1, writes, y}, {2, reads, x}, {3, reads, y}, {4, writes, x}, {5, reads, y}};
     const Conflicts every{{1, 3}, {0, 4}, {2, 4}, {1, 5}};
@@ -212,15 +234,16 @@ struct RandomProgram {
 
   private:
     void add_accesses(Random& random) {
+        RandomMemory memory(random);
         std::vector<MemoryRegion> buffers;
         for (std::uint32_t i = 1 + random.below(6); i > 0; --i)
-            buffers.push_back(random_region(random));
+            buffers.push_back(memory.region());
         constexpr AccessMode modes[] = {reads, reads, reads, writes, writes, atomic, disjoint};
         const std::size_t usual = 3 + random.below(5);
         for (std::uint32_t node = 0; node < nodes; ++node)
             for (std::uint32_t i = random.below(4); i > 0; --i) {
                 const bool is_buffer = random.below(3) != 0;
-                const MemoryRegion region = is_buffer ? buffers[random.below(buffers.size())] : random_region(random);
+                const MemoryRegion region = is_buffer ? buffers[random.below(buffers.size())] : memory.region();
                 accesses.push_back({node, modes[random.below(usual)], region});
                 bytes.push_back(bytes_of(region));
             }
