@@ -21,8 +21,8 @@ namespace cudag::detail {
 /// and at most `most`: the earliest, by the node with the higher number, then by the one with the lower number, whose
 /// access comes first. `accesses` are by node in ascending order; `edges` close no cycle.
 ///
-/// Takes what needed_order takes, and nodes + edges; a look back along few edges for conflicts of nodes that a short
-/// path orders, and a search of Reach for each node that has others.
+/// Takes what needed_order takes, and nodes + edges, and what Precedence takes for each conflict: constant time where a
+/// path follows a line, or branches that fork and join, and a few edges where it is short.
 [[nodiscard]] std::vector<Conflict> find_races(std::span<const MemoryAccess> accesses, std::size_t nodes,
                                                const std::vector<EdgeRecord>& edges, std::size_t most);
 
