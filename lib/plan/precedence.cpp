@@ -59,12 +59,13 @@ bool Precedence::know_trees(std::uint32_t first, std::uint32_t second) const {
 bool Precedence::look_back(std::uint32_t node, std::vector<std::uint32_t>& nodes) {
     if (!incoming_) {
         incoming_.emplace(order_.size(), edges_, &EdgeRecord::to);
-        asked_by_.assign(order_.size(), none);
-        seen_by_.assign(order_.size(), none);
+        asked_in_.assign(order_.size(), 0);
+        seen_in_.assign(order_.size(), 0);
     }
+    ++turn_;
     std::uint32_t earliest = none;
     for (const std::uint32_t other : nodes) {
-        asked_by_[other] = node;
+        asked_in_[other] = turn_;
         earliest = std::min(earliest, place_[other]);
     }
     std::size_t left = nodes.size();
@@ -75,16 +76,16 @@ bool Precedence::look_back(std::uint32_t node, std::vector<std::uint32_t>& nodes
         for (std::uint32_t i = incoming_->first[open_[next]]; i < incoming_->first[open_[next] + 1]; ++i) {
             const std::uint32_t from = edges_[incoming_->items[i]].from;
             ++steps;
-            if (place_[from] < earliest || seen_by_[from] == node) continue;
-            seen_by_[from] = node;
+            if (place_[from] < earliest || seen_in_[from] == turn_) continue;
+            seen_in_[from] = turn_;
             open_.push_back(from);
-            if (asked_by_[from] != node) continue;
-            asked_by_[from] = none;
+            if (asked_in_[from] != turn_) continue;
+            asked_in_[from] = 0;
             --left;
         }
         is_enough = steps <= most_steps + 4 * nodes.size();
     }
-    std::erase_if(nodes, [&](std::uint32_t other) { return asked_by_[other] != node; });
+    std::erase_if(nodes, [&](std::uint32_t other) { return asked_in_[other] != turn_; });
     return is_enough || left == 0;
 }
 

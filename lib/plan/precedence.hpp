@@ -43,8 +43,9 @@ class Precedence {
     std::vector<std::uint32_t> below_;     ///< by node: how many numbers from its own on are those below it and its own
 
     std::optional<EdgeGroups> incoming_;
-    std::vector<std::uint32_t> asked_by_; ///< by node: which one it is asked for, until a path is found
-    std::vector<std::uint32_t> seen_by_;  ///< by node: the last one that a look back from came by
+    std::uint32_t turn_ = 0;              ///< of looking back
+    std::vector<std::uint32_t> asked_in_; ///< by node: in which turn it is asked for, until a path is found
+    std::vector<std::uint32_t> seen_in_;  ///< by node: the last turn that came by
     std::vector<std::uint32_t> open_;
     std::optional<Reach> reach_;
     std::vector<Reach::Target> targets_;

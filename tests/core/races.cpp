@@ -11,7 +11,6 @@
 #include <numeric>
 #include <set>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -122,18 +121,14 @@ TEST_CASE("columns of a matrix do not race; a column and a row do", "[races]") {
 TEST_CASE("rows that begin in one row of a matrix and end in the next one are where they are", "[races]") {
     const MemoryRegion matrix{0x1000, 64 * 100}, around{0x1000 + 64 + 48, 32, 90, 64}; // from byte 48 to byte 16
     const auto byte = [](std::size_t row, std::size_t column) { return MemoryRegion{0x1000 + 64 * row + column, 1}; };
-    for (const auto& [row, column, is_there] : {std::tuple{1, 47, false},
-                                                {1, 48, true},
-                                                {1, 0, false},
-                                                {1, 15, false},
-                                                {2, 0, true},
-                                                {2, 15, true},
-                                                {2, 16, false},
-                                                {2, 47, false},
-                                                {90, 48, true},
-                                                {91, 15, true},
-                                                {91, 16, false},
-                                                {91, 48, false}}) {
+    struct Place {
+        std::size_t row, column;
+        bool is_there;
+    };
+    for (const auto& [row, column, is_there] :
+         {Place{1, 47, false}, Place{1, 48, true}, Place{1, 0, false}, Place{1, 15, false}, Place{2, 0, true},
+          Place{2, 15, true}, Place{2, 16, false}, Place{2, 47, false}, Place{90, 48, true}, Place{91, 15, true},
+          Place{91, 16, false}, Place{91, 48, false}}) {
         CAPTURE(row, column);
         const Accesses accesses{{0, reads, matrix}, {1, reads, around}, {2, writes, byte(row, column)}};
         CHECK(races_of(accesses, {{0, 2}}).size() == (is_there ? 1 : 0));
