@@ -29,6 +29,9 @@ class AccessCells {
         return {cells_.data() + region.first, region.end - region.first};
     }
 
+    /// Equal for accesses to the same bytes, written the same way.
+    [[nodiscard]] std::uint32_t region_of(std::size_t access) const { return region_of_[access]; }
+
   private:
     struct Region {
         std::uint32_t access;    ///< the first one to it

@@ -15,9 +15,12 @@ std::vector<EdgeRecord> inferred_edges(std::span<const MemoryAccess> accesses, s
     const EdgeGroups incoming(nodes, edges, &EdgeRecord::to);
     std::vector<std::uint32_t> leads_to(nodes, std::numeric_limits<std::uint32_t>::max());
     std::vector<EdgeRecord> inferred;
+    std::vector<Conflict> conflicts; // of one node
     std::vector<std::uint32_t> sources;
     for (std::uint32_t node = 0; node < nodes; ++node) {
-        const std::span<const Conflict> conflicts = needed.take(node);
+        conflicts.clear();
+        for (const NeededOrder::After& after : needed.take(node))
+            needed.add_conflicts(after, conflicts);
         if (conflicts.empty()) continue;
         for (std::uint32_t i = incoming.first[node]; i < incoming.first[node + 1]; ++i)
             leads_to[edges[incoming.items[i]].from] = node;

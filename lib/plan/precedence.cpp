@@ -16,25 +16,24 @@ constexpr std::size_t most_steps = 32;
 
 Precedence::Precedence(const std::vector<EdgeRecord>& edges, const std::vector<std::uint32_t>& order,
                        const std::vector<std::uint32_t>& place)
-    : edges_(edges), order_(order), place_(place), successor_(order.size(), none), number_(order.size()),
-      below_(order.size(), 1) {
+    : edges_(edges), order_(order), place_(place), predecessor_(order.size(), none), successor_(order.size(), none),
+      number_(order.size()), below_(order.size(), 1) {
     make_trees();
 }
 
 void Precedence::make_trees() {
-    std::vector<std::uint32_t> predecessor(order_.size(), none);
     for (const EdgeRecord& edge : edges_) {
-        std::uint32_t& latest = predecessor[edge.to];
+        std::uint32_t& latest = predecessor_[edge.to];
         if (latest == none || place_[latest] < place_[edge.from]) latest = edge.from;
         std::uint32_t& earliest = successor_[edge.from];
         if (earliest == none || place_[earliest] > place_[edge.to]) earliest = edge.to;
     }
     for (std::size_t i = order_.size(); i-- > 0;)
-        if (const std::uint32_t above = predecessor[order_[i]]; above != none) below_[above] += below_[order_[i]];
+        if (const std::uint32_t above = predecessor_[order_[i]]; above != none) below_[above] += below_[order_[i]];
     std::vector<std::uint32_t> next(order_.size()); // by node: the number that the next one below it gets
     std::uint32_t next_root = 0;
     for (const std::uint32_t node : order_) {
-        std::uint32_t& number = predecessor[node] == none ? next_root : next[predecessor[node]];
+        std::uint32_t& number = predecessor_[node] == none ? next_root : next[predecessor_[node]];
         number_[node] = number;
         next[node] = number + 1;
         number += below_[node];
@@ -42,11 +41,11 @@ void Precedence::make_trees() {
 }
 
 void Precedence::remove_ordered(std::uint32_t node, std::vector<std::uint32_t>& nodes) {
-    std::erase_if(nodes, [&](std::uint32_t other) { return know_trees(other, node); });
+    std::erase_if(nodes, [&](std::uint32_t other) { return is_known(other, node); });
     if (!nodes.empty() && !look_back(node, nodes)) search(node, nodes);
 }
 
-bool Precedence::know_trees(std::uint32_t first, std::uint32_t second) const {
+bool Precedence::is_known(std::uint32_t first, std::uint32_t second) const {
     for (int i = 0; i < most_successors; ++i) {
         if (is_below(second, first)) return true;
         first = successor_[first];

@@ -26,21 +26,26 @@ class Precedence {
     /// Of `nodes`, each there once and with an earlier place than `node`, leaves those from which no path leads to it.
     void remove_ordered(std::uint32_t node, std::vector<std::uint32_t>& nodes);
 
+    /// Whether the trees know a path from `first` to `second`.
+    [[nodiscard]] bool is_known(std::uint32_t first, std::uint32_t second) const;
+    /// The one with the latest place of those from which an edge leads to `node`; the highest number if there is none.
+    [[nodiscard]] std::uint32_t latest_predecessor(std::uint32_t node) const { return predecessor_[node]; }
+
   private:
     void make_trees();
     [[nodiscard]] bool is_below(std::uint32_t node, std::uint32_t other) const {
         return number_[node] - number_[other] < below_[other];
     }
-    [[nodiscard]] bool know_trees(std::uint32_t first, std::uint32_t second) const;
     bool look_back(std::uint32_t node, std::vector<std::uint32_t>& nodes);
     void search(std::uint32_t node, std::vector<std::uint32_t>& nodes);
 
     const std::vector<EdgeRecord>& edges_;
     const std::vector<std::uint32_t>& order_;
     const std::vector<std::uint32_t>& place_;
-    std::vector<std::uint32_t> successor_; ///< by node: the earliest
-    std::vector<std::uint32_t> number_;    ///< by node, from the top of the tree of latest predecessors
-    std::vector<std::uint32_t> below_;     ///< by node: how many numbers from its own on are those below it and its own
+    std::vector<std::uint32_t> predecessor_; ///< by node: the latest
+    std::vector<std::uint32_t> successor_;   ///< by node: the earliest
+    std::vector<std::uint32_t> number_;      ///< by node, from the top of the tree of latest predecessors
+    std::vector<std::uint32_t> below_; ///< by node: how many numbers from its own on are those below it and its own
 
     std::optional<EdgeGroups> incoming_;
     std::uint32_t turn_ = 0;              ///< of looking back
