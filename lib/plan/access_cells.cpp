@@ -23,14 +23,15 @@ constexpr unsigned bit_of(AccessMode mode) {
 
 /// Whether all accesses commute, of which these bits are the modes.
 constexpr bool commute(unsigned modes) {
-    return std::has_single_bit(modes) && modes != bit_of(AccessMode::write);
+    return (modes & (modes - 1)) == 0 && modes != bit_of(AccessMode::write);
 }
 
-std::size_t hash_of(const MemoryRegion& region) {
-    std::uint64_t bits = region.begin;
-    for (const std::uint64_t part : {region.row_bytes, region.rows, region.slices})
-        bits = (std::rotl(bits, 23) ^ part) * 0x9E3779B97F4A7C15U;
-    return bits ^ bits >> 32;
+/// In its upper bits.
+std::uint64_t hash_of(const MemoryRegion& region) {
+    std::uint64_t bits = region.begin ^ std::rotl(std::uint64_t{region.row_bytes}, 40);
+    if (!region.is_range())
+        bits ^= std::rotl(std::uint64_t{region.rows}, 24) ^ std::rotl(std::uint64_t{region.slices}, 50);
+    return bits * 0x9E3779B97F4A7C15U;
 }
 
 void sort_once(std::vector<std::uintptr_t>& values) {
@@ -62,26 +63,31 @@ class AccessCells::Cutting {
         }
     }
 
-    void find_cuts(std::span<const Begin> overlapping, const std::vector<Region>& regions) {
-        for (const Begin& begin : overlapping)
-            for_each_rectangle(regions[begin.region].bytes, [this](const Rectangle& part) {
-                rows_.insert(rows_.end(), {part.top, part.bottom});
-                columns_.insert(columns_.end(), {part.left, part.right});
+    void find_cuts(const std::vector<MemoryRegion>& regions) {
+        rows_.reserve(2 * regions.size());
+        columns_.reserve(2 * regions.size());
+        for (const MemoryRegion& region : regions)
+            for_each_rectangle(region, [this](const Rectangle& part) {
+                for (const std::size_t end : {part.top, part.bottom})
+                    if (rows_.empty() || rows_.back() != end) rows_.push_back(end);
+                for (const std::size_t end : {part.left, part.right})
+                    if (columns_.empty() || columns_.back() != end) columns_.push_back(end);
             });
         sort_once(rows_);
         sort_once(columns_);
     }
     [[nodiscard]] std::size_t cells() const { return (rows_.size() - 1) * (columns_.size() - 1); }
 
-    void add_blocks(Region& region, std::uint32_t first_cell, std::vector<Block>& blocks) const {
+    /// Adds the cells of a region, of which the first has the number `first`.
+    void add_cells(const MemoryRegion& region, std::uint32_t first, std::vector<std::uint32_t>& cells) const {
         const auto row_step = static_cast<std::uint32_t>(columns_.size() - 1);
-        region.first_block = static_cast<std::uint32_t>(blocks.size());
-        for_each_rectangle(region.bytes, [&](const Rectangle& part) {
-            const std::uint32_t row = place_of(part.top, rows_), column = place_of(part.left, columns_);
-            blocks.push_back({first_cell + row * row_step + column, place_of(part.right, columns_) - column,
-                              place_of(part.bottom, rows_) - row, row_step});
+        for_each_rectangle(region, [&](const Rectangle& part) {
+            const std::uint32_t left = place_of(part.left, columns_), right = place_of(part.right, columns_);
+            const std::uint32_t bottom = place_of(part.bottom, rows_);
+            for (std::uint32_t row = place_of(part.top, rows_); row < bottom; ++row)
+                for (std::uint32_t column = left; column < right; ++column)
+                    cells.push_back(first + row * row_step + column);
         });
-        region.blocks = static_cast<std::uint32_t>(blocks.size()) - region.first_block;
     }
 
   private:
@@ -114,67 +120,77 @@ class AccessCells::Cutting {
 
 AccessCells::AccessCells(std::span<const MemoryAccess> accesses) {
     find_regions(accesses);
-    std::vector<Begin> begins;
-    begins.reserve(regions_.size());
+    std::vector<Extent> extents;
+    extents.reserve(regions_.size());
     for (std::uint32_t i = 0; i < regions_.size(); ++i)
-        if (!regions_[i].bytes.is_empty()) begins.push_back({regions_[i].bytes.begin, i});
-    std::ranges::sort(begins, {}, &Begin::address);
-    blocks_.reserve(begins.size());
-    for (std::size_t first = 0, next = 0; first < begins.size(); first = next) {
+        if (const MemoryRegion& bytes = accesses[regions_[i].access].region; !bytes.is_empty())
+            extents.push_back({bytes.begin, bytes.end(), i});
+    std::ranges::sort(extents, {}, &Extent::begin);
+    cells_.reserve(extents.size());
+    for (std::size_t first = 0, next = 0; first < extents.size(); first = next) {
         std::uintptr_t end = 0;
-        for (; next < begins.size() && (next == first || begins[next].address < end); ++next)
-            end = std::max(end, regions_[begins[next].region].bytes.end());
-        add_cells(std::span(begins).subspan(first, next - first));
+        for (; next < extents.size() && (next == first || extents[next].begin < end); ++next)
+            end = std::max(end, extents[next].end);
+        add_cells(accesses, std::span(extents).subspan(first, next - first));
     }
 }
 
-void AccessCells::find_regions(std::span<const MemoryAccess> accesses) {
+void AccessCells::find_regions(Accesses accesses) {
     region_of_.resize(accesses.size());
-    const std::size_t mask = std::bit_ceil(2 * accesses.size() + 1) - 1;
-    std::vector<std::uint32_t> table(mask + 1, none);
-    for (std::size_t i = 0; i < accesses.size(); ++i) {
-        const MemoryRegion bytes = simplified(accesses[i].region);
-        std::size_t slot = hash_of(bytes) & mask;
-        while (table[slot] != none && regions_[table[slot]].bytes != bytes)
+    const auto bits = static_cast<int>(std::bit_width(2 * accesses.size() + 1));
+    const std::size_t mask = (std::size_t{1} << bits) - 1;
+    std::vector<std::uint32_t> table(mask + 1, none); // the first access to each region
+    for (std::uint32_t i = 0; i < accesses.size(); ++i) {
+        const MemoryRegion& bytes = accesses[i].region;
+        std::size_t slot = hash_of(bytes) >> (64 - bits);
+        while (table[slot] != none && accesses[table[slot]].region != bytes)
             slot = (slot + 1) & mask;
         if (table[slot] == none) {
-            table[slot] = static_cast<std::uint32_t>(regions_.size());
-            regions_.push_back({bytes, 0});
+            table[slot] = i;
+            region_of_[i] = static_cast<std::uint32_t>(regions_.size());
+            regions_.push_back({i});
+        } else {
+            region_of_[i] = region_of_[table[slot]];
         }
-        region_of_[i] = table[slot];
-        regions_[table[slot]].modes |= bit_of(accesses[i].mode);
+        regions_[region_of_[i]].modes |= bit_of(accesses[i].mode);
     }
 }
 
-void AccessCells::add_cells(std::span<const Begin> overlapping) {
+void AccessCells::add_cells(Accesses accesses, std::span<const Extent> overlapping) {
     unsigned modes = 0;
-    for (const Begin& begin : overlapping)
-        modes |= regions_[begin.region].modes;
+    for (const Extent& extent : overlapping)
+        modes |= regions_[extent.region].modes;
     if (commute(modes)) return;
-    if (overlapping.size() > 1) return cut(overlapping);
+    if (overlapping.size() > 1) return cut(accesses, overlapping);
     Region& region = regions_[overlapping.front().region];
-    region.first_block = static_cast<std::uint32_t>(blocks_.size());
-    region.blocks = 1;
-    blocks_.push_back({size_++});
+    region.first = static_cast<std::uint32_t>(cells_.size());
+    region.end = region.first + 1;
+    cells_.push_back(size_++);
 }
 
-void AccessCells::cut(std::span<const Begin> overlapping) {
+void AccessCells::cut(Accesses accesses, std::span<const Extent> overlapping) {
+    std::vector<MemoryRegion> regions;
+    regions.reserve(overlapping.size());
     std::size_t pitch = 0;
     std::size_t rows = 0;
-    for (const Begin& begin : overlapping) {
-        const MemoryRegion& bytes = regions_[begin.region].bytes;
-        rows += bytes.rows * bytes.slices;
-        if (pitch == 0 || (!bytes.is_range() && bytes.pitch < pitch)) pitch = bytes.pitch;
+    for (const Extent& extent : overlapping) {
+        const MemoryRegion& region = regions.emplace_back(simplified(accesses[regions_[extent.region].access].region));
+        rows += region.rows * region.slices;
+        if (!region.is_range() && (pitch == 0 || region.pitch < pitch)) pitch = region.pitch;
     }
-    const std::uintptr_t base = overlapping.front().address;
+    const std::uintptr_t base = overlapping.front().begin;
     Cutting cutting(base, pitch);
-    cutting.find_cuts(overlapping, regions_);
+    cutting.find_cuts(regions);
     if (pitch != 0 && cutting.cells() > 2 * rows) {
         cutting = Cutting(base, 0);
-        cutting.find_cuts(overlapping, regions_);
+        cutting.find_cuts(regions);
     }
-    for (const Begin& begin : overlapping)
-        cutting.add_blocks(regions_[begin.region], size_, blocks_);
+    for (std::size_t i = 0; i < regions.size(); ++i) {
+        Region& region = regions_[overlapping[i].region];
+        region.first = static_cast<std::uint32_t>(cells_.size());
+        cutting.add_cells(regions[i], size_, cells_);
+        region.end = static_cast<std::uint32_t>(cells_.size());
+    }
     size_ += static_cast<std::uint32_t>(cutting.cells());
 }
 

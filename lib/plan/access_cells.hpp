@@ -23,45 +23,38 @@ class AccessCells {
 
     /// How many there are.
     [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
-    /// Calls `use` with each cell of an access, once or, where its rows meet, more often.
-    template <class Use>
-    void for_each(std::size_t access, const Use& use) const {
+    /// The cells of an access, each once.
+    [[nodiscard]] std::span<const std::uint32_t> of(std::size_t access) const {
         const Region& region = regions_[region_of_[access]];
-        for (std::uint32_t i = region.first_block; i < region.first_block + region.blocks; ++i) {
-            const Block& block = blocks_[i];
-            for (std::uint32_t row = 0; row < block.rows; ++row)
-                for (std::uint32_t column = 0; column < block.columns; ++column)
-                    use(block.first + row * block.row_step + column);
-        }
+        return {cells_.data() + region.first, region.end - region.first};
     }
+
+    /// Equal for accesses to the same bytes, written the same way.
+    [[nodiscard]] std::uint32_t region_of(std::size_t access) const { return region_of_[access]; }
 
   private:
     struct Region {
-        MemoryRegion bytes; ///< simplified
-        unsigned modes;     ///< a bit for each
-        std::uint32_t first_block = 0;
-        std::uint32_t blocks = 0;
+        std::uint32_t access;    ///< the first one to it
+        std::uint32_t modes = 0; ///< of all, a bit for each
+        std::uint32_t first = 0; ///< of its cells in `cells_`
+        std::uint32_t end = 0;
     };
-    /// Cells in rows and columns.
-    struct Block {
-        std::uint32_t first;
-        std::uint32_t columns = 1;
-        std::uint32_t rows = 1;
-        std::uint32_t row_step = 0;
-    };
-    struct Begin {
-        std::uintptr_t address;
+    struct Extent {
+        std::uintptr_t begin;
+        std::uintptr_t end;
         std::uint32_t region;
     };
     class Cutting;
 
-    void find_regions(std::span<const MemoryAccess> accesses);
-    void add_cells(std::span<const Begin> overlapping);
-    void cut(std::span<const Begin> overlapping);
+    using Accesses = std::span<const MemoryAccess>;
+
+    void find_regions(Accesses accesses);
+    void add_cells(Accesses accesses, std::span<const Extent> overlapping);
+    void cut(Accesses accesses, std::span<const Extent> overlapping);
 
     std::vector<std::uint32_t> region_of_; ///< by access
     std::vector<Region> regions_;
-    std::vector<Block> blocks_;
+    std::vector<std::uint32_t> cells_;
     std::uint32_t size_ = 0;
 };
 

@@ -11,10 +11,9 @@ std::vector<Conflict> needed_order(std::span<const MemoryAccess> accesses, std::
         order[place[node]] = node;
     NeededOrder needed(accesses, place.size());
     std::vector<Conflict> all;
-    for (const std::uint32_t node : order) {
-        const std::span<const Conflict> conflicts = needed.take(node);
-        all.insert(all.end(), conflicts.begin(), conflicts.end());
-    }
+    for (const std::uint32_t node : order)
+        for (const NeededOrder::After& after : needed.take(node))
+            needed.add_conflicts(after, all);
     return all;
 }
 

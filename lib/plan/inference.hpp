@@ -11,12 +11,14 @@
 
 namespace cudag::detail {
 
-/// The full edges that a program needs so that nodes with higher numbers see what those with lower numbers did: from
-/// the last writer of what a node reads; to one that writes, from all that read since, or from the last writer if there
-/// is none; and likewise where accesses of another mode than before come. By `to`, then by `from`, each once; none
-/// between nodes that have an edge in `edges` already, of whatever kind: find_races tells where that does not suffice.
-/// Edges that others imply are among them. Nodes of one unit, which is a number by node, need none; if empty, each is
-/// its own.
+/// The full edges that a program needs so that nodes with higher numbers see what those with lower numbers did: to what
+/// reads, from the last writer; to what writes, from all that read since the last writer, or from that if none did; and
+/// likewise between accesses that commute and others. By `to`, then by `from`, each once, also those that others imply.
+/// None between nodes that have an edge in `edges` already, of whatever kind, and none between nodes of one unit: a
+/// number by node, or empty if each is its own.
+///
+/// With these edges there are no races, except of nodes that `edges` order by launch completion only, and of nodes of
+/// one unit: only where there are such edges or units, find_races has something to find.
 ///
 /// `accesses` are by node in ascending order. Takes what needed_order takes, and edges.
 [[nodiscard]] std::vector<EdgeRecord> inferred_edges(std::span<const MemoryAccess> accesses, std::size_t nodes,

@@ -37,22 +37,17 @@ std::uintptr_t last_before(const MemoryRegion& region, std::uintptr_t address) {
 
 } // namespace
 
-MemoryRegion simplified(MemoryRegion region) noexcept {
-    if (region.is_empty()) return {region.begin, 0};
-    if (region.is_range()) return {region.begin, region.row_bytes};
-    if (region.rows > 1 && region.pitch <= region.row_bytes)
-        region = {region.begin,      (region.rows - 1) * region.pitch + region.row_bytes, 1, 0, region.slices,
-                  region.slice_pitch};
-    if (region.slices > 1 && region.rows == 1) {
-        if (region.slice_pitch <= region.row_bytes) return {region.begin, region.end() - region.begin};
-        return {region.begin, region.row_bytes, region.slices, region.slice_pitch};
+MemoryRegion simplified_rows(const MemoryRegion& region) noexcept {
+    const auto& [begin, row_bytes, rows, pitch, slices, slice_pitch] = region;
+    if (region.is_empty()) return {begin, 0};
+    if (rows == 1 || pitch <= row_bytes) { // a slice is a range
+        const std::size_t bytes = (rows - 1) * pitch + row_bytes;
+        if (slices == 1 || slice_pitch <= bytes) return {begin, region.end() - begin};
+        return {begin, bytes, slices, slice_pitch};
     }
-    if (region.slices > 1 && region.slice_pitch < (region.rows - 1) * region.pitch + region.row_bytes)
-        return {region.begin, region.end() - region.begin};
-    if (region.slices > 1 && region.slice_pitch == region.rows * region.pitch)
-        return {region.begin, region.row_bytes, region.rows * region.slices, region.pitch};
-    if (region.rows == 1) region.pitch = 0;
-    if (region.slices == 1) region.slice_pitch = 0;
+    if (slices == 1) return {begin, row_bytes, rows, pitch};
+    if (slice_pitch < (rows - 1) * pitch + row_bytes) return {begin, region.end() - begin};
+    if (slice_pitch == rows * pitch) return {begin, row_bytes, rows * slices, pitch};
     return region;
 }
 

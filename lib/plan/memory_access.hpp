@@ -15,7 +15,10 @@ namespace cudag::detail {
 
 /// The same bytes in as few rows as possible: rows without holes between them are one range. What is left has holes
 /// after each row, and slices that do not reach into each other.
-[[nodiscard]] MemoryRegion simplified(MemoryRegion region) noexcept;
+[[nodiscard]] MemoryRegion simplified_rows(const MemoryRegion& region) noexcept;
+[[nodiscard]] inline MemoryRegion simplified(const MemoryRegion& region) noexcept {
+    return region.is_range() ? MemoryRegion{region.begin, region.row_bytes} : simplified_rows(region);
+}
 
 /// From the first address to one past the last.
 struct AddressRange {

@@ -21,8 +21,10 @@ namespace cudag::detail {
 /// and at most `most`: the earliest, by the node with the higher number, then by the one with the lower number, whose
 /// access comes first. `accesses` are by node in ascending order; `edges` close no cycle.
 ///
-/// Takes what needed_order takes, and nodes + edges; a look back along few edges for conflicts of nodes that a short
-/// path orders, and a search of Reach for each node that has others.
+/// Takes nodes + edges + accesses + regions * log(regions) + cells of all accesses (see AccessCells; accesses one after
+/// another to one region count its cells once), and for each conflict of needed_order what Precedence takes: constant
+/// time where a path follows a line, or branches that fork and join, and a few edges where it is short. Where many
+/// nodes come after the same many by way of one node, each takes constant time, not one for each conflict.
 [[nodiscard]] std::vector<Conflict> find_races(std::span<const MemoryAccess> accesses, std::size_t nodes,
                                                const std::vector<EdgeRecord>& edges, std::size_t most);
 

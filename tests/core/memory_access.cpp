@@ -5,7 +5,6 @@
 
 #include "catch.hpp"
 
-#include <cstdlib>
 #include <optional>
 #include <string>
 
@@ -98,7 +97,8 @@ TEST_CASE("what random regions have in common is found to the byte", "[accesses]
     const unsigned long seeds = 10 * program_count();
     for (unsigned long seed = 0; seed < seeds; ++seed) {
         Random random(seed);
-        const MemoryRegion a = random_region(random), b = random_region(random);
+        RandomMemory memory(random);
+        const MemoryRegion a = memory.region(), b = memory.region();
         const bool right = common_bytes(a, b) == hull_of(bytes_of(a) & bytes_of(b)) &&
                            bytes_of(simplified(a)) == bytes_of(a) && simplified(a).end() == a.end();
         if (!right) FAIL_CHECK("seed " << seed);

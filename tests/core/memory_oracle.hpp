@@ -8,7 +8,7 @@
 #include <bitset>
 #include <cstdlib>
 
-using Bytes = std::bitset<320>;
+using Bytes = std::bitset<384>;
 
 /// By CUDAG_RACE_SEEDS.
 inline unsigned long program_count() {
@@ -25,23 +25,37 @@ inline Bytes bytes_of(const cudag::detail::MemoryRegion& region) {
     return bytes;
 }
 
-/// A range, rows, or slices, often of the few pitches that the matrices of a program have, and seldom empty.
-inline cudag::detail::MemoryRegion random_region(Random& random) {
-    cudag::detail::MemoryRegion region{random.below(64), 1 + random.below(random.below(2) == 0 ? 8 : 64)};
-    if (random.below(40) == 0) region.row_bytes = 0;
-    if (random.below(2) == 0) return region;
-    constexpr std::size_t pitches[] = {8, 16, 16, 16, 24, 32};
-    region.begin = random.below(3) == 0 ? random.below(64) : 8 * random.below(6);
-    region.pitch = random.below(4) == 0 ? 1 + random.below(24) : pitches[random.below(6)];
-    region.row_bytes = 1 + random.below(region.pitch + 1);
-    region.rows = 1 + random.below(5);
-    if (random.below(40) == 0) region.rows = 0;
-    if (random.below(2) == 0 || region.rows == 0) return region;
-    region.rows = 1 + random.below(3);
-    region.slices = 1 + random.below(2);
-    region.slice_pitch = region.rows * region.pitch;
-    if (random.below(2) == 0) region.slice_pitch += random.below(2) == 0 ? region.pitch : random.below(16);
-    const std::size_t slice = (region.rows - 1) * region.pitch + region.row_bytes;
-    region.slice_pitch = std::max(region.slice_pitch, slice);
-    return region;
-}
+/// Ranges, rows and slices as those of one program.
+class RandomMemory {
+  public:
+    explicit RandomMemory(Random& random) : random_(random), is_matrix_(random.below(3) == 0) {
+        if (is_matrix_) pitch_ = 8 + 4 * random.below(2);
+    }
+
+    cudag::detail::MemoryRegion region() {
+        if (random_.below(40) == 0) return {random_.below(64), 0};
+        if (is_matrix_) return part_of_matrix();
+        if (random_.below(2) == 0) return {random_.below(64), 1 + random_.below(random_.below(2) == 0 ? 8 : 64)};
+        const std::size_t pitch = random_.below(4) == 0 ? 1 + random_.below(24) : pitch_;
+        const std::uintptr_t begin = random_.below(3) == 0 ? random_.below(64) : 8 * random_.below(6);
+        const std::size_t bytes = 1 + random_.below(pitch + 1);
+        if (random_.below(2) == 0) return {begin, bytes, random_.below(6), pitch};
+        const std::size_t rows = 1 + random_.below(3);
+        std::size_t slice_pitch = rows * pitch;
+        if (random_.below(2) == 0) slice_pitch += random_.below(2) == 0 ? pitch : random_.below(16);
+        return {begin, bytes, rows, pitch, 1 + random_.below(3), std::max(slice_pitch, (rows - 1) * pitch + bytes)};
+    }
+
+  private:
+    /// Of a matrix of 24 rows, of which some begin on one row and end on the next.
+    cudag::detail::MemoryRegion part_of_matrix() {
+        const std::uintptr_t begin = 4 * random_.below(random_.below(2) == 0 ? 4 : 24);
+        const std::size_t rows = random_.below(4) == 0 ? 1 : 6 * (1 + random_.below(3));
+        if (random_.below(6) == 0) return {begin, 4 * rows};
+        return {begin, 1 + random_.below(pitch_), rows, pitch_};
+    }
+
+    Random& random_;
+    bool is_matrix_;
+    std::size_t pitch_ = 16;
+};

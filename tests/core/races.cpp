@@ -118,6 +118,51 @@ TEST_CASE("columns of a matrix do not race; a column and a row do", "[races]") {
     CHECK(races_of({{0, writes, left}, {1, writes, between}}, {}).empty());
 }
 
+TEST_CASE("rows that begin in one row of a matrix and end in the next one are where they are", "[races]") {
+    const MemoryRegion matrix{0x1000, 64 * 100}, around{0x1000 + 64 + 48, 32, 90, 64}; // from byte 48 to byte 16
+    const auto byte = [](std::size_t row, std::size_t column) { return MemoryRegion{0x1000 + 64 * row + column, 1}; };
+    struct Place {
+        std::size_t row, column;
+        bool is_there;
+    };
+    for (const auto& [row, column, is_there] :
+         {Place{1, 47, false}, Place{1, 48, true}, Place{1, 0, false}, Place{1, 15, false}, Place{2, 0, true},
+          Place{2, 15, true}, Place{2, 16, false}, Place{2, 47, false}, Place{90, 48, true}, Place{91, 15, true},
+          Place{91, 16, false}, Place{91, 48, false}}) {
+        CAPTURE(row, column);
+        const Accesses accesses{{0, reads, matrix}, {1, reads, around}, {2, writes, byte(row, column)}};
+        CHECK(races_of(accesses, {{0, 2}}).size() == (is_there ? 1 : 0));
+    }
+}
+
+TEST_CASE("layers that a node ends are in order, except where an edge of that node is missing", "[races]") {
+    constexpr std::uint32_t width = 20, layers = 4;
+    constexpr MemoryRegion whole[] = {{0x1000, 8 * width}, {0x2000, 8 * width}};
+    for (const bool in_parts : {false, true}) {
+        Accesses accesses;
+        Edges edges;
+        for (std::uint32_t layer = 0; layer < layers; ++layer)
+            for (std::uint32_t i = 0; i < width; ++i) {
+                const std::uint32_t node = layer * (width + 1) + i, end = layer * (width + 1) + width;
+                const MemoryRegion& out = whole[layer % 2];
+                accesses.push_back({node, reads, whole[(layer + 1) % 2]});
+                if (in_parts)
+                    accesses.push_back({node, writes, {out.begin + std::uintptr_t{8} * i, 8}});
+                else
+                    accesses.push_back({node, disjoint, out});
+                if (layer > 0) edges.push_back({layer * (width + 1) - 1, node});
+                if (layer + 1 < layers) edges.push_back({node, end});
+            }
+        CHECK(races_of(accesses, edges).empty());
+        for (std::size_t missing = 0; missing < edges.size(); ++missing) {
+            Edges fewer = edges;
+            fewer.erase(fewer.begin() + static_cast<std::ptrdiff_t>(missing));
+            CAPTURE(in_parts, edges[missing].from, edges[missing].to);
+            CHECK_FALSE(races_of(accesses, fewer).empty());
+        }
+    }
+}
+
 TEST_CASE("the earliest races are told, by the later node and then by the earlier one", "[races]") {
     const Accesses accesses{{0, reads, x}, {1, writes, y}, {2, reads, x}, {3, reads, y}, {4, writes, x}, {5, reads, y}};
     const Conflicts every{{1, 3}, {0, 4}, {2, 4}, {1, 5}};
@@ -185,19 +230,34 @@ struct RandomProgram {
 
     RandomProgram(unsigned long seed, Written written) {
         Random random(2 * seed + (written == Written::in_order ? 0 : 1));
-        nodes = 2 + random.below(16);
+        const std::uint32_t layers = random.below(8) == 0 ? 2 + random.below(2) : 0;
+        const std::uint32_t width = 8 + random.below(2);
+        nodes = layers > 0 ? layers * (width + 1) : 2 + random.below(16);
         order.resize(nodes);
         std::iota(order.begin(), order.end(), 0U);
         if (written == Written::in_any_order)
             for (std::size_t left = nodes; left > 1; --left)
                 std::swap(order[left - 1], order[random.below(left)]);
-        add_accesses(random);
-        const std::uint32_t most = random.below(2) == 0 ? nodes : 4 * nodes;
+        if (layers > 0)
+            add_layers(random, layers, width);
+        else
+            add_accesses(random);
         Pairs known;
+        const auto add = [&](std::uint32_t a, std::uint32_t b) {
+            if (a != b && known.emplace(std::min(a, b), std::max(a, b)).second)
+                edges.push_back({order[std::min(a, b)], order[std::max(a, b)]});
+        };
+        std::uint32_t missing = random.below(2) == 0 ? random.below(2 * nodes) : 2 * nodes;
+        for (std::uint32_t layer = 0; layer < layers; ++layer)
+            for (std::uint32_t i = 0; i < width; ++i) {
+                const std::uint32_t first = layer * (width + 1);
+                if (missing-- != 0) add(first + i, first + width);
+                if (layer > 0 && missing-- != 0) add(first - 1, first + i);
+            }
+        const std::uint32_t most = layers > 0 ? 3 : random.below(2) == 0 ? nodes : 4 * nodes;
         for (std::uint32_t i = random.below(most); i > 0; --i) {
-            const std::uint32_t a = random.below(nodes), b = random.below(nodes);
-            if (a == b || !known.emplace(std::min(a, b), std::max(a, b)).second) continue;
-            edges.push_back({order[std::min(a, b)], order[std::max(a, b)]});
+            add(random.below(nodes), random.below(nodes));
+            if (edges.empty()) continue;
             if (random.below(10) == 0) edges.back().kind = EdgeKind::programmatic;
             if (written == Written::in_any_order && random.below(10) == 0)
                 edges.back().kind = EdgeKind::launch_completion;
@@ -211,16 +271,39 @@ struct RandomProgram {
     }
 
   private:
+    /// All read what the layer before wrote, and some a part of it, or write into their part.
+    void add_layers(Random& random, std::uint32_t layers, std::uint32_t width) {
+        constexpr AccessMode modes[] = {writes, writes, atomic, disjoint};
+        std::vector<Accesses> of_node(nodes);
+        for (std::uint32_t layer = 0; layer < layers; ++layer)
+            for (std::uint32_t i = 0; i < width; ++i) {
+                const std::uint32_t node = order[layer * (width + 1) + i];
+                const std::uintptr_t in = (layer + 1) % 2 * 128, out = layer % 2 * 128;
+                const AccessMode mode = modes[random.below(4)];
+                const bool is_part = mode == writes || random.below(2) == 0;
+                of_node[node] = {{node, reads, {in, 8 * width}},
+                                 {node, mode, is_part ? MemoryRegion{out + 8 * i, 8} : MemoryRegion{out, 8 * width}}};
+                if (random.below(16) == 0) of_node[node].push_back({node, reads, {in + 8 * i, 8}});
+                if (random.below(16) == 0) of_node[node].push_back({node, atomic, {in, 8 * width}});
+            }
+        for (const Accesses& some : of_node)
+            for (const MemoryAccess& access : some) {
+                accesses.push_back(access);
+                bytes.push_back(bytes_of(access.region));
+            }
+    }
+
     void add_accesses(Random& random) {
+        RandomMemory memory(random);
         std::vector<MemoryRegion> buffers;
         for (std::uint32_t i = 1 + random.below(6); i > 0; --i)
-            buffers.push_back(random_region(random));
+            buffers.push_back(memory.region());
         constexpr AccessMode modes[] = {reads, reads, reads, writes, writes, atomic, disjoint};
         const std::size_t usual = 3 + random.below(5);
         for (std::uint32_t node = 0; node < nodes; ++node)
             for (std::uint32_t i = random.below(4); i > 0; --i) {
                 const bool is_buffer = random.below(3) != 0;
-                const MemoryRegion region = is_buffer ? buffers[random.below(buffers.size())] : random_region(random);
+                const MemoryRegion region = is_buffer ? buffers[random.below(buffers.size())] : memory.region();
                 accesses.push_back({node, modes[random.below(usual)], region});
                 bytes.push_back(bytes_of(region));
             }
