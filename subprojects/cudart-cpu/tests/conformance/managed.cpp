@@ -1,7 +1,6 @@
 // Managed memory: advice, prefetches, and what a range of it says about them.
 #include "handles.hpp"
 #include "memory.hpp"
-#include "nodes.hpp"
 
 #include <array>
 #include <vector>
