@@ -69,6 +69,17 @@ CUDART_CPU_API cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* p
     });
 }
 
+CUDART_CPU_API cudaError_t cudaSetValidDevices(int* devices, int count) {
+    return api_without_context("cudaSetValidDevices", [&] {
+        if (count < 0 || count > static_cast<int>(device_count()))
+            fail(cudaErrorInvalidValue, text(count, " devices named of ", device_count()));
+        if (count > 0) require_pointer(devices, "device_arr");
+        for (int i = 0; i < count; ++i)
+            require_device(devices[i]);
+        set_preferred_device(count > 0 ? devices[0] : 0); // every device works, so the first one is taken
+    });
+}
+
 CUDART_CPU_API cudaError_t cudaDeviceGetPCIBusId(char* id, int length, int device) {
     return api("cudaDeviceGetPCIBusId", [&] {
         require_pointer(id, "pciBusId");

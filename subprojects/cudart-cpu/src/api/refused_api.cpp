@@ -54,6 +54,29 @@ CUDART_CPU_API cudaError_t cudaImportExternalMemory(cudaExternalMemory_t*, const
     return refuse("cudaImportExternalMemory");
 }
 
+CUDART_CPU_API cudaError_t cudaExternalMemoryGetMappedBuffer(void**, cudaExternalMemory_t,
+                                                             const cudaExternalMemoryBufferDesc*) {
+    return refuse("cudaExternalMemoryGetMappedBuffer");
+}
+
+CUDART_CPU_API cudaError_t cudaExternalMemoryGetMappedMipmappedArray(cudaMipmappedArray_t*, cudaExternalMemory_t,
+                                                                     const cudaExternalMemoryMipmappedArrayDesc*) {
+    return refuse("cudaExternalMemoryGetMappedMipmappedArray");
+}
+
+CUDART_CPU_API cudaError_t cudaDestroyExternalMemory(cudaExternalMemory_t) {
+    return refuse("cudaDestroyExternalMemory");
+}
+
+CUDART_CPU_API cudaError_t cudaDeviceRegisterAsyncNotification(int, cudaAsyncCallback, void*,
+                                                               cudaAsyncCallbackHandle_t*) {
+    return refuse("cudaDeviceRegisterAsyncNotification");
+}
+
+CUDART_CPU_API cudaError_t cudaDeviceUnregisterAsyncNotification(int, cudaAsyncCallbackHandle_t) {
+    return refuse("cudaDeviceUnregisterAsyncNotification");
+}
+
 CUDART_CPU_API cudaError_t cudaDeviceFlushGPUDirectRDMAWrites(cudaFlushGPUDirectRDMAWritesTarget,
                                                               cudaFlushGPUDirectRDMAWritesScope) {
     return refuse("cudaDeviceFlushGPUDirectRDMAWrites");

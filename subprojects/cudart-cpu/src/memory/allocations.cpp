@@ -72,8 +72,23 @@ void require_free_memory(std::size_t bytes) {
     }
 }
 
+/// What the program registered there it has freed since, without a word. The table must be locked.
+void forget_registrations(const char* memory, std::size_t bytes) {
+    auto& allocations = table().allocations;
+    const auto end = allocations.lower_bound(memory + bytes);
+    auto entry = allocations.lower_bound(memory);
+    if (entry != allocations.begin()) {
+        const auto before = std::prev(entry);
+        const auto reach = static_cast<std::size_t>(memory - before->first);
+        if (before->second.is_registered && before->second.bytes > reach) entry = before;
+    }
+    while (entry != end)
+        entry = entry->second.is_registered ? allocations.erase(entry) : std::next(entry);
+}
+
 /// The table must be locked.
 void enter(char* memory, std::size_t bytes, const AllocationKind& kind) {
+    forget_registrations(memory, bytes);
     auto& entry = table().allocations.emplace(memory, Allocation{bytes, kind, {}}).first->second;
     if (is_host(kind)) {
         entry.counted.emplace<Counted<Kind::host_allocation>>();

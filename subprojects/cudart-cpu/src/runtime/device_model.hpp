@@ -56,8 +56,12 @@ constexpr int pci_bus_of(int device) noexcept {
 std::size_t device_count();
 /// Throws cudaErrorInvalidDevice unless there is such a device.
 void require_device(int device);
-/// Of this thread.
+/// Of this thread; the preferred one if it has chosen none.
 int current_device() noexcept;
+/// This thread has chosen it, from now on.
+void settle_current_device() noexcept;
+/// Throws cudaErrorInvalidDevice unless there is such a device.
+void set_preferred_device(int device);
 /// Throws cudaErrorInvalidDevice unless there is such a device.
 void set_current_device(int device);
 
