@@ -119,6 +119,47 @@ void textures() {
     CHECK_OK(cudaFree(memory));
 }
 
+/// Of code that was compiled for per-thread default streams: nullptr is the thread's own, which can be captured.
+void per_thread() {
+    cudaStream_t const stream = nullptr;
+    cudaStreamCaptureStatus status{};
+    cudaGraph_t graph = nullptr;
+    std::size_t count = 77;
+    unsigned long long id = 0;
+    const cudaGraphNode_t* dependencies = nullptr;
+    CHECK_OK(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeThreadLocal));
+    CHECK_OK(call("cudaStreamGetCaptureInfo_v2_ptsz", stream, &status, &id, &graph, &dependencies, &count));
+    CHECK(status == cudaStreamCaptureStatusActive && graph != nullptr && count == 0);
+    cudaGraphNode_t node = nullptr;
+    CHECK_OK(cudaGraphAddEmptyNode(&node, graph, nullptr, 0));
+    CHECK_OK(call("cudaStreamUpdateCaptureDependencies_ptsz", stream, &node, std::size_t{1},
+                  unsigned{cudaStreamSetCaptureDependencies}));
+    CHECK_OK(call("cudaStreamGetCaptureInfo_v2_ptsz", stream, &status, &id, &graph, &dependencies, &count));
+    CHECK(count == 1 && dependencies[0] == node);
+    CHECK_OK(cudaStreamEndCapture(cudaStreamPerThread, &graph));
+    CHECK_OK(cudaGraphDestroy(graph));
+
+    void* memory = nullptr;
+    CHECK_OK(cudaMallocManaged(&memory, 4096, cudaMemAttachGlobal));
+    const void* const pointer = memory;
+    CHECK_OK(call("cudaMemPrefetchAsync_ptsz", pointer, std::size_t{4096}, 0, stream));
+    int value = 5;
+    void* destination = memory;
+    void* source = &value;
+    std::size_t size = sizeof value;
+    std::size_t first = 0;
+    std::size_t failed = 0;
+    cudaMemcpyAttributes attributes{};
+    attributes.srcAccessOrder = cudaMemcpySrcAccessOrderDuringApiCall;
+    CHECK_OK(call("cudaMemcpyBatchAsync_ptsz", &destination, &source, &size, std::size_t{1}, &attributes, &first,
+                  std::size_t{1}, &failed, stream));
+    CHECK_CODE(cudaErrorInvalidValue, call("cudaMemcpyBatchAsync", &destination, &source, &size, std::size_t{1},
+                                           &attributes, &first, std::size_t{1}, &failed, stream)); // the legacy one
+    CHECK_OK(cudaStreamSynchronize(cudaStreamPerThread));
+    CHECK(*static_cast<int*>(memory) == 5);
+    CHECK_OK(cudaFree(memory));
+}
+
 } // namespace
 
 int main(int count, char** arguments) {
@@ -131,4 +172,5 @@ int main(int count, char** arguments) {
     edges();
     managed();
     textures();
+    per_thread();
 }
