@@ -17,6 +17,18 @@ namespace cudart_cpu::detail {
 template <class T>
 class ObjectSlots {
   public:
+    ObjectSlots() = default;
+    ObjectSlots(const ObjectSlots&) = delete;
+    ObjectSlots& operator=(const ObjectSlots&) = delete;
+    ~ObjectSlots() {
+        for (const std::atomic<Chunk*>& chunk : chunks_) {
+            const std::unique_ptr<Chunk> owned(chunk.load(std::memory_order_relaxed));
+            if (owned == nullptr) continue;
+            for (const Slot& slot : *owned)
+                delete slot.object.load(std::memory_order_relaxed);
+        }
+    }
+
     /// 0 if there are as many as there can be.
     std::uint64_t add(std::unique_ptr<const T> object) {
         const std::lock_guard lock(mutex_);
