@@ -64,6 +64,10 @@ TEST_CASE("attributes that a stream does not have are refused", "[stream-attribu
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue,
                        cudaStreamSetAttribute(stream, cudaLaunchAttributeClusterDimension, &value));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaStreamSetAttribute(stream, cudaLaunchAttributeCooperative, &value));
+}
+
+TEST_CASE("an attribute of a stream needs a value", "[stream-attributes][assumed]") {
+    Stream stream;
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaStreamGetAttribute(stream, cudaLaunchAttributePriority, nullptr));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaStreamSetAttribute(stream, cudaLaunchAttributePriority, nullptr));
 }
