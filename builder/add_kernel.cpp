@@ -54,19 +54,19 @@ const KernelSignature* own_signature(GraphState& graph, const KernelSignature& s
 
 } // namespace
 
-Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, const SourceLocation& where) {
+Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects, const SourceLocation& where) {
     require_allowed(graph, NodeKind::kernel, where);
     const auto subject = [&] { return new_node_subject(NodeKind::kernel, where, kernel_name(call)); };
     const CUfunction function = function_of(graph, call, subject);
     const void* const symbol = symbol_of(call);
-    keep_function(owners, call);
+    keep_function(effects.owners, call);
     const LaunchConfig* attributes = given_attributes(*call.config);
     if (attributes != nullptr) [[unlikely]] {
         require_attributes(*attributes, symbol, LaunchUse::node, subject);
         attributes = graph.memory().store(*attributes);
     }
     const KernelParams* params = copy_call(graph, call, function, attributes);
-    graph.reserve_node(owners);
+    graph.reserve_node(effects);
     const CUDA_KERNEL_NODE_PARAMS native = driver_params(function, params->shape, call.values);
     CUDA_KERNEL_NODE_PARAMS bare;
     if (attributes != nullptr) [[unlikely]] {
@@ -84,18 +84,18 @@ Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, cons
         graph.special().attributes = true;
         if (attributes->device_updatable) graph.special().device_updatable = true;
     }
-    return graph.append(node, {NodeKind::kernel, params, {}, where}, std::move(owners));
+    return graph.append(node, {NodeKind::kernel, params, {}, where}, std::move(effects));
 }
 
 Node add_function(GraphState& graph, const Function& function, const PassedConfig& config,
-                  const GivenArguments& arguments, Owners&& owners, const SourceLocation& where) {
+                  const GivenArguments& arguments, CallEffects&& effects, const SourceLocation& where) {
     const FunctionState& state = function.state();
     const KernelSignature signature = state.signature();
     ValuePointers values(signature.count);
     if (const std::string problem = point_at(arguments, signature, values.get()); !problem.empty())
         refuse(problem, new_node_subject(NodeKind::kernel, where, state.name));
     const KernelCall call{nullptr, own_signature(graph, signature), &config, values.get(), nullptr, &state};
-    return add_kernel(graph, call, std::move(owners), where);
+    return add_kernel(graph, call, std::move(effects), where);
 }
 
 } // namespace cudag::detail

@@ -13,7 +13,7 @@
 namespace cudag::detail {
 
 Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where) {
-    return add_node(graph, NodeKind::memcpy, copy, std::move(owners), where);
+    return add_node(graph, NodeKind::memcpy, copy, {.owners = std::move(owners)}, where);
 }
 
 Node add_copy_3d(GraphState& graph, const Copy3D& copy, const SourceLocation& where) {
@@ -22,21 +22,22 @@ Node add_copy_3d(GraphState& graph, const Copy3D& copy, const SourceLocation& wh
     return add_node(graph, NodeKind::memcpy, runtime_params(copy), {}, where);
 }
 
-Node add_memset(GraphState& graph, const SetParams& set, Owners&& owners, const SourceLocation& where) {
-    return add_node(graph, NodeKind::memset, set, std::move(owners), where);
+Node add_memset(GraphState& graph, const SetParams& set, CallEffects&& effects, const SourceLocation& where) {
+    return add_node(graph, NodeKind::memset, set, std::move(effects), where);
 }
 
 Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where) {
     require_allowed(graph, NodeKind::host, where);
     const auto owned = std::make_shared<HostTask>(std::move(task));
     const cudaHostNodeParams params{run_host_task, owned.get()};
-    const Node node = add_node(graph, NodeKind::host, params, Owners{{0, owned}}, where);
+    const Node node = add_node(graph, NodeKind::host, params, {.owners = {{0, owned}}}, where);
     graph.special().host_tasks = true;
     return node;
 }
 
 Node add_event(GraphState& graph, NodeKind kind, cudaEvent_t event, Owners&& owners, const SourceLocation& where) {
-    return add_node(graph, kind, EventParams{event, kind == NodeKind::record_event}, std::move(owners), where);
+    return add_node(graph, kind, EventParams{event, kind == NodeKind::record_event}, {.owners = std::move(owners)},
+                    where);
 }
 
 Node add_semaphores(GraphState& graph, NodeKind kind, std::span<const SemaphoreOperation> operations, Owners&& owners,
@@ -44,7 +45,7 @@ Node add_semaphores(GraphState& graph, NodeKind kind, std::span<const SemaphoreO
     std::vector<SemaphoreOperation> list(operations.begin(), operations.end());
     const SemaphoreParams params{kind == NodeKind::signal_semaphore, static_cast<std::uint32_t>(list.size()),
                                  list.data()};
-    return add_node(graph, kind, params, std::move(owners), where);
+    return add_node(graph, kind, params, {.owners = std::move(owners)}, where);
 }
 
 Node add_join(GraphState& graph, const Node* from, std::size_t count, const SourceLocation& where) {

@@ -17,13 +17,13 @@ namespace cudag::detail {
 /// Records the node that `add(node)` makes in CUDA's graph, with parameters that are in the graph's memory. Throws
 /// GraphError if CUDA refuses.
 template <class Add>
-Node append_new(GraphState& graph, NodeKind kind, const NodeParams& params, Owners&& owners,
+Node append_new(GraphState& graph, NodeKind kind, const NodeParams& params, CallEffects&& effects,
                 const SourceLocation& where, const Add& add) {
-    graph.reserve_node(owners.size());
+    graph.reserve_node(effects);
     cudaGraphNode_t node = nullptr;
     if (const NativeResult added = add(node); added.status != cudaSuccess) [[unlikely]]
         raise_call<GraphError>(added.status, added.operation, new_node_subject(kind, where), added.api);
-    return graph.append(node, {kind, params, {}, where}, std::move(owners));
+    return graph.append(node, {kind, params, {}, where}, std::move(effects));
 }
 
 /// A copy in the graph's memory.
@@ -38,13 +38,14 @@ NodeParams store_params(GraphState& graph, const Params& params) {
 /// Adds a node that does what `params`, of a kind in lib/node, say. Throws GraphError if the graph takes no such node
 /// now, or something is wrong with them.
 template <class Params>
-Node add_node(GraphState& graph, NodeKind kind, const Params& params, Owners&& owners, const SourceLocation& where) {
+Node add_node(GraphState& graph, NodeKind kind, const Params& params, CallEffects&& effects,
+              const SourceLocation& where) {
     require_allowed(graph, kind, where);
     if constexpr (requires { problem_of(params); })
         require_sound(params, [&] { return new_node_subject(kind, where); });
-    for_each_access(params, [&](const Access& access) { require_unfreed(graph, access, kind, where); });
+    for_each_access(NodeParams(&params), [&](const Access& access) { require_unfreed(graph, access, kind, where); });
     require_body_copy(graph, kind, &params, where);
-    return append_new(graph, kind, store_params(graph, params), std::move(owners), where,
+    return append_new(graph, kind, store_params(graph, params), std::move(effects), where,
                       [&](cudaGraphNode_t& node) { return add_native(node, graph.native(), params); });
 }
 

@@ -97,6 +97,7 @@ Graph StreamCapture::build_written() {
     note_front(graph->edge_lists(), graph->natives(), front);
     graph->construction().open_region = nullptr;
     graph->construction().is_captured_into = false;
+    graph->construction().options.races = Races::allowed; // as in other captures: their graphs tell of races
     GraphBuilder builder(graph);
     builder.is_view_ = false;
     Graph built = std::move(builder).build(state_->location());

@@ -7,6 +7,8 @@
 #include "graph/check_edges.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
+#include "graph/races.hpp"
+#include "inferred_edges.hpp"
 #include "loops.hpp"
 #include "memory_check.hpp"
 #include "new_conditional.hpp"
@@ -16,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -57,6 +60,46 @@ void use_abandoned_conditions(GraphState& graph) {
     }
 }
 
+/// Throws GraphError if a body or a region is open.
+void require_written(const GraphState& graph) {
+    if (const GraphState* body = graph.construction().open_body; body != nullptr)
+        detail::refuse("build: " + describe_place(*body) + " is being written; build() when it has ended");
+    if (const SourceLocation* region = graph.construction().open_region; region != nullptr)
+        detail::refuse(
+            fmt::format("build: a stream is captured into the graph at {}; build() when that has ended", *region),
+            {{}, {}, *region});
+}
+
+/// Null if edges are as written.
+std::unique_ptr<detail::InferredEdges> infer_edges(GraphState& graph, bool is_view) {
+    if (is_view || graph.construction().options.dependencies == Dependencies::as_written) return nullptr;
+    return std::make_unique<detail::InferredEdges>(graph);
+}
+
+/// What a graph must be to be built; of a view's, less.
+void check_graph(const GraphState& graph, bool is_view) {
+    check_edges(graph, "build");
+    if (!graph.allocations().list().empty()) check_graph_memory(graph);
+    if (is_view) return;
+    if (graph.construction().has_unwanted_nodes)
+        detail::refuse("build: a node could not be removed after a body or a capture threw, because CUDA removes none "
+                       "from a graph with "
+                       "memory nodes; write the graph again",
+                       {}, cudaErrorNotSupported);
+    for (const detail::ConditionRecord& condition : graph.conditions().all())
+        if (condition.user == nullptr && !condition.abandoned)
+            detail::refuse(
+                fmt::format("build: the condition made at {} has no node; give it to if_, while_ or switch_, or "
+                            "do not make it",
+                            condition.location),
+                {{}, {}, condition.location});
+    check_loops(graph);
+    // Inferred edges leave no race, unless an edge that orders no memory stands in their place.
+    const BuilderOptions& options = graph.construction().options;
+    const bool may_race = options.dependencies == Dependencies::as_written || graph.edge_lists().logical().has_early();
+    if (options.races == Races::refused && may_race) detail::refuse_races(graph, "build");
+}
+
 [[noreturn]] void refuse_empty(const SourceLocation& built_at) {
     if (built_at.line == 0) detail::refuse("a moved-from GraphBuilder was used; use the one that it was moved to");
     detail::refuse(fmt::format("a GraphBuilder was used after it was built, at {}; nodes are added before build(), "
@@ -68,6 +111,9 @@ void use_abandoned_conditions(GraphState& graph) {
 } // namespace
 
 GraphBuilder::GraphBuilder() : state_(make_state()) {}
+GraphBuilder::GraphBuilder(const BuilderOptions& options) : GraphBuilder() {
+    state_->construction().options = options;
+}
 GraphBuilder::GraphBuilder(std::shared_ptr<GraphState> state) noexcept : state_(std::move(state)), is_view_(true) {}
 GraphBuilder::GraphBuilder(GraphBuilder&&) noexcept = default;
 GraphBuilder& GraphBuilder::operator=(GraphBuilder&&) noexcept = default;
@@ -105,34 +151,21 @@ GraphBuilder GraphBuilder::on(int device) {
 }
 
 void GraphBuilder::check() const {
-    if (const GraphState* body = graph().construction().open_body; body != nullptr)
-        detail::refuse("build: " + describe_place(*body) + " is being written; build() when it has ended");
-    if (const SourceLocation* region = state_->construction().open_region; region != nullptr)
-        detail::refuse(
-            fmt::format("build: a stream is captured into the graph at {}; build() when that has ended", *region),
-            {{}, {}, *region});
-    check_edges(*state_, "build");
-    if (!state_->allocations().list().empty()) check_graph_memory(*state_);
-    if (is_view_) return;
-    if (state_->construction().has_unwanted_nodes)
-        detail::refuse("build: a node could not be removed after a body or a capture threw, because CUDA removes none "
-                       "from a graph with "
-                       "memory nodes; write the graph again",
-                       {}, cudaErrorNotSupported);
-    for (const detail::ConditionRecord& condition : state_->conditions().all())
-        if (condition.user == nullptr && !condition.abandoned)
-            detail::refuse(
-                fmt::format("build: the condition made at {} has no node; give it to if_, while_ or switch_, or "
-                            "do not make it",
-                            condition.location),
-                {{}, {}, condition.location});
-    check_loops(*state_);
+    require_written(graph());
+    const auto inferred = infer_edges(*state_, is_view_);
+    check_graph(*state_, is_view_);
 }
 
 Graph GraphBuilder::build(SourceLocation location) && {
     if (is_view_)
         detail::refuse("build: this builder adds to a graph that another one builds; build() is called on that one");
-    check();
+    require_written(graph());
+    if (const auto inferred = infer_edges(*state_, is_view_)) {
+        check_graph(*state_, is_view_);
+        inferred->keep();
+    } else {
+        check_graph(*state_, is_view_);
+    }
     end_turns(*state_);
     use_abandoned_conditions(*state_);
     state_->edge_lists().merge(state_->nodes().size());

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/buffer_param.hpp>
+#include <cudag/builder_options.hpp>
 #include <cudag/capture.hpp>
 #include <cudag/captured_node.hpp>
 #include <cudag/condition.hpp>
@@ -48,6 +49,7 @@ class CUDAG_EXPORT GraphBuilder {
   public:
     /// Throws Error if CUDA cannot make a graph (no driver, no device).
     GraphBuilder();
+    explicit GraphBuilder(const BuilderOptions& options);
     GraphBuilder(const GraphBuilder&) = delete;            // cudag: a builder has no copies: pass a GraphBuilder&
     GraphBuilder& operator=(const GraphBuilder&) = delete; // cudag: a builder has no copies: std::move(builder)
     GraphBuilder(GraphBuilder&&) noexcept;
@@ -154,9 +156,9 @@ class CUDAG_EXPORT GraphBuilder {
     MemsetNode memset( // cudag: memset(range, value) sets all elements of a range: x.span().subspan(0, n)
         D&& destination, const V& value, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_operand<D>()) {
-            detail::Owners owners;
-            const detail::SetParams set = detail::set_params(destination, value, owners, {nullptr, nullptr, location});
-            return {detail::Passkey(), detail::add_memset(state(), set, std::move(owners), location)};
+            detail::CallEffects effects;
+            const detail::SetParams set = detail::set_params(destination, value, effects, {nullptr, nullptr, location});
+            return {detail::Passkey(), detail::add_memset(state(), set, std::move(effects), location)};
         }
         return {};
     }
@@ -167,9 +169,9 @@ class CUDAG_EXPORT GraphBuilder {
     MemsetNode memset2d( // cudag: memset2d(region, value) sets all elements of a DeviceSpan2D
         const D& destination, const V& value, SourceLocation location = SourceLocation::current()) {
         if constexpr (detail::require_2d<D>()) {
-            detail::Owners owners;
-            const detail::SetParams set = detail::set_2d(destination, value, owners, {nullptr, nullptr, location});
-            return {detail::Passkey(), detail::add_memset(state(), set, std::move(owners), location)};
+            detail::CallEffects effects;
+            const detail::SetParams set = detail::set_2d(destination, value, effects, {nullptr, nullptr, location});
+            return {detail::Passkey(), detail::add_memset(state(), set, std::move(effects), location)};
         }
         return {};
     }
@@ -465,8 +467,9 @@ class CUDAG_EXPORT GraphBuilder {
     void check() const;
 
     /// Checks the graph and hands it out; the builder is then empty. Handles stay valid.
-    /// Throws GraphError if the edges close a cycle: the message shows the path; or if a condition has no node. The
-    /// builder then stays as it was.
+    /// Throws GraphError if the edges close a cycle: the message shows the path; or if a condition has no node. Throws
+    /// RaceError where nothing orders nodes of which one writes memory that the other uses, as far as cudag knows it,
+    /// unless Races::allowed. The builder then stays as it was.
     [[nodiscard]] Graph build( // cudag: build() empties the builder: std::move(builder).build()
         SourceLocation location = SourceLocation::current()) &&;
 
@@ -486,13 +489,13 @@ class CUDAG_EXPORT GraphBuilder {
                                 void (*function)(P...), A&&... arguments) {
         using Given = std::tuple<std::remove_cvref_t<A>...>;
         if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
-            detail::Owners owners;
+            detail::CallEffects effects;
             const void* symbol = detail::kernel_symbol(function);
-            const detail::KernelArguments<P...> values(owners, {symbol, nullptr, location, &graph()},
+            const detail::KernelArguments<P...> values(effects, {symbol, nullptr, location, &graph()},
                                                        std::forward<A>(arguments)...);
             const detail::KernelCall call{symbol, &detail::SignatureOf<P...>::value, &config, values.pointers(),
                                           values.block()};
-            return {detail::Passkey(), detail::add_kernel(state(), call, std::move(owners), location)};
+            return {detail::Passkey(), detail::add_kernel(state(), call, std::move(effects), location)};
         }
         return {};
     }
@@ -502,14 +505,14 @@ class CUDAG_EXPORT GraphBuilder {
                                A&&... arguments) {
         using Given = std::tuple<std::remove_cvref_t<A>...>;
         if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
-            detail::Owners owners;
+            detail::CallEffects effects;
             const detail::KernelArguments<P...> values(
-                owners, {nullptr, nullptr, location, &graph(), &function.state()}, std::forward<A>(arguments)...);
+                effects, {nullptr, nullptr, location, &graph(), &function.state()}, std::forward<A>(arguments)...);
             const detail::PassedConfig passed(config);
             const detail::KernelCall call{nullptr,        &detail::SignatureOf<P...>::value,
                                           &passed,        values.pointers(),
                                           values.block(), &function.state()};
-            return {detail::Passkey(), detail::add_kernel(state(), call, std::move(owners), location)};
+            return {detail::Passkey(), detail::add_kernel(state(), call, std::move(effects), location)};
         }
         return {};
     }
@@ -519,9 +522,9 @@ class CUDAG_EXPORT GraphBuilder {
                               A&&... arguments) {
         return {detail::Passkey(), detail::with_all_arguments(
                                        {nullptr, nullptr, location, &graph(), &function.state()},
-                                       [&](const detail::GivenArguments& given, detail::Owners&& owners) {
+                                       [&](const detail::GivenArguments& given, detail::CallEffects&& effects) {
                                            return detail::add_function(state(), function, config, given,
-                                                                       std::move(owners), location);
+                                                                       std::move(effects), location);
                                        },
                                        std::forward<A>(arguments)...)};
     }

@@ -5,6 +5,7 @@
 // clang-format off
 #include <cudag/config.hpp>
 #include <cudag/span.hpp>
+#include <cudag/access.hpp>
 #include <cudag/access_policy.hpp>
 #include <cudag/array_span.hpp>
 #include <cudag/buffer.hpp>
@@ -42,6 +43,7 @@
 #include <cudag/condition.hpp>
 #include <cudag/nested_node.hpp>
 #include <cudag/builder.hpp>
+#include <cudag/builder_options.hpp>
 #include <cudag/capture_pool.hpp>
 #include <cudag/device_scalar.hpp>
 #include <cudag/dynamic_param.hpp>

@@ -50,6 +50,12 @@ class CUDAG_EXPORT GraphError : public Error {
     using Error::Error;
 };
 
+/// Nothing orders nodes of which one writes memory that the other uses.
+class CUDAG_EXPORT RaceError : public Error {
+  public:
+    using Error::Error;
+};
+
 /// A graph could not become an Exec.
 class CUDAG_EXPORT InstantiateError : public Error {
   public:

@@ -12,6 +12,7 @@
 #include <cudag/exec.hpp>
 #include <cudag/function.hpp>
 #include <cudag/node.hpp>
+#include <cudag/race.hpp>
 
 #include <cuda_runtime_api.h>
 
@@ -180,7 +181,16 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] Exec instantiate(InstantiateOptions options = {}) const;
     template <detail::NoInstantiateOptions O>
     Exec instantiate(const O&) const = delete; // cudag: options stand in braces: instantiate({.device_launch = true})
-    void launch(StreamRef) const = delete;     // cudag: a Graph is launched by an Exec of it: graph.instantiate()
+    /// Nodes that nothing orders and of which one writes memory that the other uses, in this graph and in those inside,
+    /// in order of the nodes; as far as cudag knows what they use: see `untracked()`. Where there are races at least
+    /// one is found, and each is one, but what comes after one of two nodes that race may not be told apart from what
+    /// comes after both. Reads a captured graph.
+    [[nodiscard]] std::vector<Race> races() const;
+    /// The arguments of kernels that may be addresses of memory of which cudag does not know how much is used: raw
+    /// pointers, and what kernels that cudag did not launch were given.
+    [[nodiscard]] std::vector<UntrackedArgument> untracked() const;
+
+    void launch(StreamRef) const = delete; // cudag: a Graph is launched by an Exec of it: graph.instantiate()
 
   private:
     friend class GraphBuilder;

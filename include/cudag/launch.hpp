@@ -20,26 +20,27 @@ namespace cudag {
 
 namespace detail {
 
-// `owners` are kept if the stream is being captured.
-CUDAG_EXPORT void launch_kernel(cudaStream_t stream, const KernelCall& call, Owners&& owners);
+// `effects` are kept if the stream is being captured.
+CUDAG_EXPORT void launch_kernel(cudaStream_t stream, const KernelCall& call, CallEffects&& effects);
 CUDAG_EXPORT void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT void copy_3d_async(cudaStream_t stream, const Copy3D& copy, const SourceLocation& where);
-CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, Owners&& owners, const SourceLocation& where);
+CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, CallEffects&& effects,
+                            const SourceLocation& where);
 
 template <class... P, class... A>
 void launch_in(cudaStream_t stream, const PassedConfig& config, void (*kernel)(P...), A&&... arguments) {
     using Given = std::tuple<std::remove_cvref_t<A>...>;
     if constexpr (require_arguments(no_value<std::tuple<P...>>, no_value<Given>)) {
-        Owners owners;
+        CallEffects effects;
         const void* symbol = kernel_symbol(kernel);
-        const KernelArguments<P...> values(owners, {symbol, nullptr, {}}, std::forward<A>(arguments)...);
+        const KernelArguments<P...> values(effects, {symbol, nullptr, {}}, std::forward<A>(arguments)...);
         launch_kernel(stream, {symbol, &SignatureOf<P...>::value, &config, values.pointers(), values.block()},
-                      std::move(owners));
+                      std::move(effects));
     }
 }
 
 CUDAG_EXPORT void launch_function(cudaStream_t stream, const Function& function, const PassedConfig& config,
-                                  const GivenArguments& arguments, Owners&& owners);
+                                  const GivenArguments& arguments, CallEffects&& effects);
 
 } // namespace detail
 
@@ -62,8 +63,8 @@ template <class... A>
 void launch(StreamRef stream, const LaunchConfig& config, const Function& function, A&&... arguments) {
     detail::with_all_arguments(
         {nullptr, nullptr, {}, nullptr, &function.state()},
-        [&](const detail::GivenArguments& given, detail::Owners&& owners) {
-            detail::launch_function(stream.get(), function, config, given, std::move(owners));
+        [&](const detail::GivenArguments& given, detail::CallEffects&& effects) {
+            detail::launch_function(stream.get(), function, config, given, std::move(effects));
         },
         std::forward<A>(arguments)...);
 }
@@ -71,14 +72,14 @@ template <class... P, class... A>
 void launch(StreamRef stream, const LaunchConfig& config, const TypedFunction<P...>& function, A&&... arguments) {
     using Given = std::tuple<std::remove_cvref_t<A>...>;
     if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
-        detail::Owners owners;
+        detail::CallEffects effects;
         const detail::FunctionState& state = function.function().state();
-        const detail::KernelArguments<P...> values(owners, {nullptr, nullptr, {}, nullptr, &state},
+        const detail::KernelArguments<P...> values(effects, {nullptr, nullptr, {}, nullptr, &state},
                                                    std::forward<A>(arguments)...);
         const detail::PassedConfig passed(config);
         const detail::KernelCall call{
             nullptr, &detail::SignatureOf<P...>::value, &passed, values.pointers(), values.block(), &state};
-        detail::launch_kernel(stream.get(), call, std::move(owners));
+        detail::launch_kernel(stream.get(), call, std::move(effects));
     }
 }
 
@@ -116,14 +117,14 @@ void memset_async( // cudag: memset_async(stream, range, value) sets all element
     StreamRef stream, D&& destination, const V& value, SourceLocation location = SourceLocation::current()) {
     if constexpr (detail::MultiDimensional<D>) {
         if constexpr (detail::require_2d<D>()) {
-            detail::Owners owners;
-            const detail::SetParams set = detail::set_2d(destination, value, owners, {nullptr, nullptr, location});
-            detail::set_async(stream.get(), set, std::move(owners), location);
+            detail::CallEffects effects;
+            const detail::SetParams set = detail::set_2d(destination, value, effects, {nullptr, nullptr, location});
+            detail::set_async(stream.get(), set, std::move(effects), location);
         }
     } else if constexpr (detail::require_operand<D>()) {
-        detail::Owners owners;
-        const detail::SetParams set = detail::set_params(destination, value, owners, {nullptr, nullptr, location});
-        detail::set_async(stream.get(), set, std::move(owners), location);
+        detail::CallEffects effects;
+        const detail::SetParams set = detail::set_params(destination, value, effects, {nullptr, nullptr, location});
+        detail::set_async(stream.get(), set, std::move(effects), location);
     }
 }
 

@@ -154,8 +154,9 @@ class Tuner {
         end_.synchronize();
     }
 
+    /// The first launch takes CUDA's resources. No upload before it: where processes share a GPU, a launch behind an
+    /// upload that has not ended may never start (driver 580).
     void warm_up(Exec& exec) {
-        exec.upload(stream_);
         exec.launch(stream_);
         wait();
     }

@@ -1,6 +1,7 @@
 // Updates of single nodes, of a graph or of an exec: CUDA first, the record after it has agreed.
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
+#include <cudag/race.hpp>
 
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
@@ -16,6 +17,7 @@
 #include "update_rules.hpp"
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -43,6 +45,14 @@ Owners next_owners(const Owners& current, Owners&& fresh, void* const* values) {
     return std::move(fresh);
 }
 
+/// What a kernel does to memory after an update that gives it `fresh`.
+std::vector<ArgumentAccess> next_accesses(const std::vector<ArgumentAccess>& current,
+                                          std::vector<ArgumentAccess>&& fresh, void* const* values) {
+    for (const ArgumentAccess& access : current)
+        if (access.argument == whole_node || values[access.argument] == nullptr) fresh.push_back(access);
+    return std::move(fresh);
+}
+
 /// One update of an exec's node.
 class ExecUpdate {
   public:
@@ -62,6 +72,7 @@ class ExecUpdate {
         else
             next_ = version_of(next_owners(shadow_.owners.front().owners, std::move(fresh), values));
     }
+    static void prepare_accesses(std::vector<ArgumentAccess>&&, void* const*) noexcept {}
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) {
         if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
@@ -99,12 +110,16 @@ class GraphUpdate {
         next_ = next_owners(node_.owners, std::move(fresh), values);
         graph_.reserve_change();
     }
+    void prepare_accesses(std::vector<ArgumentAccess>&& fresh, void* const* values) {
+        next_accesses_ = next_accesses(node_.accesses, std::move(fresh), values);
+    }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
         return set_native({graph_.natives()[node_.index]}, params);
     }
     void commit() noexcept {
         graph_.count_change(node_, std::move(next_));
+        if (next_accesses_) node_.accesses = *std::move(next_accesses_);
         const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params.view());
         if (host != nullptr && is_host_task(**host)) graph_.special().host_tasks = true;
     }
@@ -122,6 +137,7 @@ class GraphUpdate {
     std::unique_lock<LightMutex> lock_;
     UpdatedNode& node_;
     Owners next_;
+    std::optional<std::vector<ArgumentAccess>> next_accesses_; ///< none: as before
 };
 
 /// One change of a node of a graph under construction, which keeps the owners that it has.
@@ -139,6 +155,7 @@ class RecordUpdate {
     }
 
     void prepare(Owners&&, void* const*) const noexcept {}
+    static void prepare_accesses(std::vector<ArgumentAccess>&&, void* const*) noexcept {}
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
         return set_native({graph_.natives()[index_]}, params);
@@ -222,18 +239,18 @@ void require_suitable(const PassedConfig& passed, const KernelParams& current, c
                                     subject);
 }
 
-/// Gives a kernel node what `call` gives; `current` are its parameters.
+/// Gives a kernel node what `call` gives; `current` are its parameters. Of a DynamicParam an update passes the value:
+/// arguments are bound where nodes are made.
 template <class NodeUpdate>
-void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current, Owners&& owners) {
+void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current, CallEffects&& effects) {
     const LaunchShape shape = call.config != nullptr ? call.config->shape : current.shape;
     if (call.config != nullptr) {
         complete_config(current);
         require_suitable(*call.config, current, [&] { return update.subject(); });
     }
-    // An update passes a DynamicParam's value only: arguments are bound where nodes are made.
-    std::erase_if(owners, [](const Owner& owner) { return owner.dynamic != 0; });
     const ArgumentPointers arguments(call, current);
-    update.prepare(std::move(owners), call.values);
+    update.prepare(std::move(effects.owners), call.values);
+    update.prepare_accesses(std::move(effects.accesses), call.values);
     bind_context();
     const NativeResult result = update.set(driver_params(current.function, shape, arguments.get()));
     if (result.status != cudaSuccess) [[unlikely]] {
@@ -254,16 +271,16 @@ CopyParams keep_default_direction(const CopyParams& copy, const CopyParams* curr
 
 } // namespace
 
-void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners) {
+void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, CallEffects&& effects) {
     update_in(target, node, [&](auto update) {
         KernelParams& current = *params_as<KernelParams>(update);
         require_signature(*call.signature, current, update);
-        set_call(update, call, current, std::move(owners));
+        set_call(update, call, current, std::move(effects));
     });
 }
 
 void update_function(const UpdateTarget& target, const Node& node, const GivenArguments& arguments,
-                     const LaunchConfig* config, Owners&& owners) {
+                     const LaunchConfig* config, CallEffects&& effects) {
     update_in(target, node, [&](auto update) {
         KernelParams& current = *params_as<KernelParams>(update);
         require_signature(*update.original().signature, current, update);
@@ -272,7 +289,7 @@ void update_function(const UpdateTarget& target, const Node& node, const GivenAr
             refuse<UpdateError>(problem, update.subject());
         const PassedConfig passed = config != nullptr ? PassedConfig(*config) : PassedConfig(LaunchShape());
         const KernelCall call{nullptr, current.signature, config != nullptr ? &passed : nullptr, values.get(), nullptr};
-        set_call(update, call, current, std::move(owners));
+        set_call(update, call, current, std::move(effects));
     });
 }
 
@@ -315,8 +332,8 @@ void update_copy_3d(const UpdateTarget& target, const Node& node, const Copy3D& 
     });
 }
 
-void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners) {
-    update_in(target, node, [&](auto update) { set_params(update, set, std::move(owners)); });
+void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, CallEffects&& effects) {
+    update_in(target, node, [&](auto update) { set_params(update, set, std::move(effects.owners)); });
 }
 
 void update_host(const UpdateTarget& target, const Node& node, HostTask&& task) {

@@ -4,8 +4,8 @@
 #include "lists/growth.hpp"
 #include "node_table.hpp"
 
+#include <cudag/detail/call_effects.hpp>
 #include <cudag/detail/driven.hpp>
-#include <cudag/detail/owners.hpp>
 
 #include <cstddef>
 #include <cstdint>
@@ -27,10 +27,10 @@ struct Binding {
 /// By the parameter's id.
 class Bindings {
   public:
-    /// Room for those among `owners`.
-    void reserve(const Owners& owners) {
-        for (const Owner& owner : owners)
-            if (owner.dynamic != 0) reserve_more(all_[owner.dynamic], owners.size());
+    /// Room for `list`.
+    void reserve(const std::vector<ArgumentBinding>& list) {
+        for (const ArgumentBinding& binding : list)
+            reserve_more(all_[binding.dynamic], list.size());
     }
     /// There must be room.
     void add(std::uint64_t dynamic, Binding&& binding) noexcept {

@@ -1,11 +1,12 @@
 // Changes of nodes after they were made, counted so that an exec can catch up.
 #pragma once
 
+#include "declared_accesses.hpp"
 #include "lists/growth.hpp"
 #include "node/owned_params.hpp"
 #include "node_table.hpp"
 
-#include <cudag/detail/owners.hpp>
+#include <cudag/detail/call_effects.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -24,9 +25,10 @@ class GraphState;
 struct UpdatedNode {
     GraphState* graph;
     std::uint32_t index;
-    OwnedParams params;        ///< in force
-    std::uint64_t version = 0; ///< of the last change; 0 before the first
-    Owners owners = {};        ///< what the last change brought in
+    OwnedParams params;                        ///< in force
+    std::uint64_t version = 0;                 ///< of the last change; 0 before the first
+    Owners owners = {};                        ///< what the last change brought in
+    std::vector<ArgumentAccess> accesses = {}; ///< of a kernel, in force
 };
 
 /// Those of one graph, not of graphs inside it.
@@ -37,12 +39,15 @@ class UpdatedNodes {
         return by_index_.empty() ? nullptr : by_index_[index];
     }
     /// The place of a node of `graph`, which has `table`; made on first use, which changes nothing yet.
-    [[nodiscard]] UpdatedNode& place(GraphState& graph, const NodeTable& table, std::uint32_t index,
-                                     std::pmr::memory_resource& memory) {
+    [[nodiscard]] UpdatedNode& place(GraphState& graph, const NodeTable& table, const DeclaredAccesses& declared,
+                                     std::uint32_t index, std::pmr::memory_resource& memory) {
         if (by_index_.empty()) by_index_.resize(table.size());
         UpdatedNode*& place = by_index_[index];
-        if (place == nullptr)
-            place = &all_.emplace_front(UpdatedNode{&graph, index, OwnedParams(memory, table.records()[index].params)});
+        if (place != nullptr) return *place;
+        UpdatedNode node{&graph, index, OwnedParams(memory, table.records()[index].params)};
+        for (const DeclaredAccesses::Entry& entry : declared.of(index))
+            node.accesses.push_back(entry.access);
+        place = &all_.emplace_front(std::move(node));
         return *place;
     }
     [[nodiscard]] std::forward_list<UpdatedNode>& all() noexcept { return all_; }

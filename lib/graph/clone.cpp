@@ -13,8 +13,9 @@ namespace cudag::detail {
 
 GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     : native_(native), memory_(origin.memory_.of_clone()), table_(origin.table_), edges_(origin.edges_),
-      bindings_(origin.bindings_), construction_{true, origin.construction_.made_at} {
+      bindings_(origin.bindings_), accesses_(origin.accesses_), construction_{true, origin.construction_.made_at} {
     special_.joins = origin.special_.joins;
+    special_.accesses = origin.special_.accesses;
     special_.read = origin.special_.read;
     special_.attributes = origin.special_.attributes.load(std::memory_order_relaxed);
     special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);

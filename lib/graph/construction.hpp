@@ -3,6 +3,7 @@
 
 #include "cuda/function_cache.hpp"
 
+#include <cudag/builder_options.hpp>
 #include <cudag/detail/builder_graph.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/source_location.hpp>
@@ -31,6 +32,7 @@ struct Construction {
     std::optional<SourceLocation> destroyed_by = std::nullopt;
     FunctionCache<16> functions = {};                    ///< of the kernels that were added
     std::vector<const KernelSignature*> signatures = {}; ///< of the Functions that were added, in the graph's memory
+    BuilderOptions options = {};                         ///< of a root
 };
 
 } // namespace cudag::detail

@@ -10,6 +10,7 @@
 #include "graph_state.hpp"
 #include "kernel_match.hpp"
 #include "names.hpp"
+#include "races.hpp"
 
 #include <utility>
 
@@ -134,6 +135,17 @@ cudaGraph_t Graph::native() const {
     const auto lock = graph.lock();
     graph.complete_native();
     return graph.native();
+}
+
+std::vector<Race> Graph::races() const {
+    state().read_all();
+    const auto lock = state().lock();
+    return detail::all_races_of(state());
+}
+std::vector<UntrackedArgument> Graph::untracked() const {
+    state().read_all();
+    const auto lock = state().lock();
+    return detail::all_untracked_of(state());
 }
 
 } // namespace cudag

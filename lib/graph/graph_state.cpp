@@ -48,7 +48,7 @@ void GraphState::number_nodes() noexcept {
 }
 
 UpdatedNode& GraphState::updated(std::uint32_t index) {
-    return updated_.place(*this, (read_nodes(), table_), index, memory_.resource());
+    return updated_.place(*this, (read_nodes(), table_), accesses_, index, memory_.resource());
 }
 
 void GraphState::require_root(std::string_view action) const {
@@ -93,6 +93,7 @@ void GraphState::forget_from(std::uint32_t first) noexcept {
     table_.forget_from(first);
     edges_.forget_nodes(first);
     allocations_.forget_nodes(first);
+    accesses_.forget_from(first);
 }
 
 void GraphState::forget_nested(std::uint32_t first) noexcept {
@@ -127,13 +128,32 @@ Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners
     table_.add(native, record).device = construction_.device;
     special_.memory = special_.memory || is_graph_memory(record.kind);
     special_.joins = special_.joins || record.kind == NodeKind::empty;
+    special_.accesses = special_.accesses || has_memory_operands(record.kind);
     const auto index = static_cast<std::uint32_t>(table_.size() - 1);
     for (Owner& owner : owners)
-        if (owner.dynamic != 0)
-            bindings_.add(owner.dynamic, Binding{index, owner.argument});
-        else
-            owners_.push_back(std::move(owner.object));
+        owners_.push_back(std::move(owner.object));
     return handle(index);
+}
+
+Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, CallEffects&& effects) noexcept {
+    const Node node = append(native, record, std::move(effects.owners));
+    const std::uint32_t index = index_unchecked(node);
+    for (const ArgumentBinding& binding : effects.bindings)
+        bindings_.add(binding.dynamic, Binding{index, binding.argument});
+    accesses_.add(index, effects.accesses);
+    special_.accesses = special_.accesses || !effects.accesses.empty();
+    return node;
+}
+
+void GraphState::declare(std::uint32_t index, std::vector<ArgumentAccess>&& accesses) {
+    std::erase_if(accesses, [](const ArgumentAccess& access) { return access.region.is_empty(); });
+    accesses_.reserve(accesses.size());
+    if (updated_.find(index) != nullptr) {
+        std::vector<ArgumentAccess>& declared = updated(index).accesses;
+        declared.insert(declared.end(), accesses.begin(), accesses.end());
+    }
+    accesses_.add(index, accesses);
+    special_.accesses = true;
 }
 
 void GraphState::append(ReadNodes&& nodes) {
@@ -147,6 +167,7 @@ void GraphState::append(ReadNodes&& nodes) {
         attach(std::move(graph.graph), graph.node, Place::child); // CUDA shows no bodies of conditionals
     special_.memory = special_.memory || nodes.has_memory;
     special_.joins = special_.joins || nodes.has_joins;
+    special_.accesses = true;
     if (!special_.read) special_.read = true; // of a captured graph it is: another thread may be looking
 }
 

@@ -7,6 +7,7 @@
 #include "conditions.hpp"
 #include "construction.hpp"
 #include "cuda/light_mutex.hpp"
+#include "declared_accesses.hpp"
 #include "graph_edges.hpp"
 #include "graph_identity.hpp"
 #include "graph_tree.hpp"
@@ -119,12 +120,14 @@ class GraphState : public GraphIdentity, public GraphTree {
         table_.reserve(1);
         reserve_more(owners_, owners);
     }
-    void reserve_node(const Owners& owners) {
-        reserve_node(owners.size());
-        bindings_.reserve(owners);
+    void reserve_node(const CallEffects& effects) {
+        reserve_node(effects.owners.size());
+        bindings_.reserve(effects.bindings);
+        accesses_.reserve(effects.accesses.size());
     }
     /// `owners` are kept until the graph, its clones and execs are gone and no launch uses them.
     Node append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners = {}) noexcept;
+    Node append(cudaGraphNode_t native, const NodeRecord& record, CallEffects&& effects) noexcept;
     /// Appends nodes that CUDA has already, with their edges; or all those of a graph that was unread. All or none.
     void append(ReadNodes&& nodes);
     void take_all(ReadNodes&& nodes);
@@ -138,6 +141,18 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] ParameterMemory& memory() noexcept { return memory_; }
     [[nodiscard]] const Bindings& bindings() const noexcept { return bindings_; }
     [[nodiscard]] Bindings& bindings() noexcept { return bindings_; }
+    /// Adds to what a node says that it does to memory. All or none.
+    void declare(std::uint32_t index, std::vector<ArgumentAccess>&& accesses);
+    /// Calls `visit(access)` for what the node says that it does to memory, as it is in this graph.
+    template <class Visit>
+    void for_each_declared(std::uint32_t index, const Visit& visit) const {
+        if (const UpdatedNode* const changed = updated_.find(index); changed != nullptr)
+            for (const ArgumentAccess& access : changed->accesses)
+                visit(access);
+        else
+            for (const DeclaredAccesses::Entry& entry : accesses_.of(index))
+                visit(entry.access);
+    }
     [[nodiscard]] const GraphAllocations& allocations() const { return read_nodes(), allocations_; }
     [[nodiscard]] GraphAllocations& allocations() { return read_nodes(), allocations_; }
     [[nodiscard]] Conditions& conditions() noexcept { return conditions_; }
@@ -202,6 +217,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet
     GraphAllocations allocations_;
     Bindings bindings_;
+    DeclaredAccesses accesses_;
     Conditions conditions_; ///< of a root
     Construction construction_;
     SpecialNodes special_;

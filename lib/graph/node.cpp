@@ -57,6 +57,12 @@ Node Node::label(std::string_view text) const {
     return *this;
 }
 
+void detail::declare_accesses(const Node& node, std::vector<ArgumentAccess>&& accesses) {
+    GraphState& graph = GraphState::of(node);
+    const auto lock = graph.lock();
+    graph.declare(GraphState::index_unchecked(node), std::move(accesses));
+}
+
 void detail::keep_with_node(const Node& node, std::vector<std::shared_ptr<const void>>&& owners) {
     std::erase(owners, nullptr);
     GraphState& graph = GraphState::of(node);

@@ -16,6 +16,8 @@ struct SpecialNodes {
     bool memory = false;
     /// Empty nodes.
     bool joins = false;
+    /// Nodes of which it is known what they do to memory.
+    bool accesses = false;
     /// Nodes that cudag did not make, whose attributes it has not asked for.
     bool read = false;
     /// Kernel nodes that were made with launch attributes.

@@ -1,6 +1,8 @@
 // Which memory a node works on.
 #pragma once
 
+#include <cudag/detail/memory_region.hpp>
+
 #include <cstddef>
 #include <cstdint>
 
@@ -15,8 +17,9 @@ struct Access {
     AccessKind kind;
 };
 
-[[nodiscard]] inline Access access_of(const void* begin, std::size_t bytes, AccessKind kind) noexcept {
-    return {reinterpret_cast<std::uintptr_t>(begin), bytes, kind};
+/// From the first byte of a region to its last one.
+[[nodiscard]] inline Access access_of(const MemoryRegion& region, AccessMode mode) noexcept {
+    return {region.begin, region.end() - region.begin, mode == AccessMode::read ? AccessKind::read : AccessKind::write};
 }
 
 } // namespace cudag::detail

@@ -50,9 +50,4 @@ void compare(const AllocParams& before, const AllocParams& after, Fields& fields
 inline void compare(const FreeParams&, const FreeParams&, Fields&) noexcept {}
 [[nodiscard]] std::string title(const AllocParams& alloc);
 
-template <class Use>
-void for_each_access(const AllocParams&, const Use&) {}
-template <class Use>
-void for_each_access(const FreeParams&, const Use&) {}
-
 } // namespace cudag::detail

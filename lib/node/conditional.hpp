@@ -37,7 +37,4 @@ struct ConditionalParams {
 void compare(const ConditionalParams& before, const ConditionalParams& after, Fields& fields);
 [[nodiscard]] std::string title(const ConditionalParams& conditional);
 
-template <class Use>
-void for_each_access(const ConditionalParams&, const Use&) {}
-
 } // namespace cudag::detail

@@ -48,10 +48,11 @@ template <class E = GraphError>
 void compare(const CopyParams& before, const CopyParams& after, Fields& fields);
 [[nodiscard]] std::string title(const CopyParams& copy);
 
+/// `use(argument, mode, region, element_bytes)` for the destination, 0, and the source, 1.
 template <class Use>
-void for_each_access(const CopyParams& copy, const Use& use) {
-    use(access_of(copy.destination, bytes_of(copy), AccessKind::write));
-    use(access_of(copy.source, bytes_of(copy), AccessKind::read));
+void for_each_region(const CopyParams& copy, const Use& use) {
+    use(0, AccessMode::write, region_at(copy.destination, bytes_of(copy)), copy.element_bytes);
+    use(1, AccessMode::read, region_at(copy.source, bytes_of(copy)), copy.element_bytes);
 }
 
 } // namespace cudag::detail

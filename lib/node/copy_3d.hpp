@@ -33,20 +33,23 @@ void compare(const cudaMemcpy3DParms& before, const cudaMemcpy3DParms& after, Fi
 /// "memcpy 16 bytes x 3 rows x 2 slices"; elements instead of bytes where an array takes part.
 [[nodiscard]] std::string title(const cudaMemcpy3DParms& copy);
 
-/// From the first byte of the memory of a side to its last one.
+/// Of the sides that are memory; of arrays, whoever asks knows what they are.
 template <class Use>
-void for_each_access(const cudaMemcpy3DParms& copy, const Use& use) {
+void for_each_region(const cudaMemcpy3DParms& copy, const Use& use) {
     const cudaExtent& extent = copy.extent;
     const bool arrays = copy.dstArray != nullptr || copy.srcArray != nullptr; // CUDA counts elements then
-    const auto use_side = [&](const cudaPitchedPtr& memory, const cudaPos& from, AccessKind kind) {
+    const auto use_side = [&](std::uint32_t argument, const cudaPitchedPtr& memory, const cudaPos& from,
+                              AccessMode mode) {
         if (memory.ptr == nullptr) return;
-        const std::size_t row = arrays ? memory.xsize : extent.width;
-        const std::size_t rows = (extent.depth - 1) * memory.ysize + extent.height - 1;
-        const std::size_t first = (from.z * memory.ysize + from.y) * memory.pitch + (arrays ? 0 : from.x);
-        use(access_of(static_cast<const char*>(memory.ptr) + first, rows * memory.pitch + row, kind));
+        const std::size_t slice = memory.ysize * memory.pitch;
+        const std::size_t first = from.z * slice + from.y * memory.pitch + (arrays ? 0 : from.x);
+        use(argument, mode,
+            MemoryRegion{reinterpret_cast<std::uintptr_t>(memory.ptr) + first, arrays ? memory.xsize : extent.width,
+                         extent.height, memory.pitch, extent.depth, slice},
+            std::size_t{1});
     };
-    use_side(copy.dstPtr, copy.dstPos, AccessKind::write);
-    use_side(copy.srcPtr, copy.srcPos, AccessKind::read);
+    use_side(0, copy.dstPtr, copy.dstPos, AccessMode::write);
+    use_side(1, copy.srcPtr, copy.srcPos, AccessMode::read);
 }
 
 } // namespace cudag::detail

@@ -25,7 +25,4 @@ struct EventParams {
 
 void compare(const EventParams& before, const EventParams& after, Fields& fields);
 
-template <class Use>
-void for_each_access(const EventParams&, const Use&) {}
-
 } // namespace cudag::detail

@@ -26,9 +26,11 @@ void compare(const SetParams& before, const SetParams& after, Fields& fields);
 [[nodiscard]] std::string title(const SetParams& set);
 
 template <class Use>
-void for_each_access(const SetParams& set, const Use& use) {
-    const std::size_t rows_before = (set.height - 1) * set.pitch;
-    use(access_of(set.destination, rows_before + set.size * set.element_bytes, AccessKind::write));
+void for_each_region(const SetParams& set, const Use& use) {
+    MemoryRegion region = region_at(set.destination, set.size * set.element_bytes);
+    region.rows = set.height;
+    region.pitch = set.pitch;
+    use(0, AccessMode::write, region, set.element_bytes);
 }
 
 } // namespace cudag::detail

@@ -15,8 +15,4 @@ class Fields;
 
 void compare(const cudaHostNodeParams& before, const cudaHostNodeParams& after, Fields& fields);
 
-/// Nobody knows.
-template <class Use>
-void for_each_access(const cudaHostNodeParams&, const Use&) {}
-
 } // namespace cudag::detail

@@ -52,13 +52,24 @@ using NodeParams =
 /// What the node does, in one line; empty if that is its kind.
 [[nodiscard]] std::string title(const NodeParams& params);
 
-/// Calls `use` with each Access that is known.
+/// Calls `use(argument, mode, region, element_bytes)` for the memory of a copy or a fill.
 template <class Use>
-void for_each_access(const NodeParams& params, const Use& use) {
+void for_each_region(const NodeParams& params, const Use& use) {
     const auto visit = [&use](const auto& block) {
-        if constexpr (!std::is_same_v<std::decay_t<decltype(block)>, std::monostate>) for_each_access(*block, use);
+        if constexpr (requires { for_each_region(*block, use); }) for_each_region(*block, use);
     };
     std::visit(visit, params);
+}
+
+/// Calls `use` with each Access that is known, also of memory of which only the address is.
+template <class Use>
+void for_each_access(const NodeParams& params, const Use& use) {
+    if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
+        for_each_access(**kernel, use);
+    else
+        for_each_region(params, [&use](std::uint32_t, AccessMode mode, const MemoryRegion& region, std::size_t) {
+            use(access_of(region, mode));
+        });
 }
 
 } // namespace cudag::detail

@@ -33,6 +33,10 @@ struct KindRules {
 [[nodiscard]] const KindRules& rules_of(NodeKind kind) noexcept;
 
 /// CUDA removes no node of a graph with one of these.
+/// Whether its parameters tell what the node does to memory.
+[[nodiscard]] constexpr bool has_memory_operands(NodeKind kind) noexcept {
+    return kind == NodeKind::memcpy || kind == NodeKind::memset || kind == NodeKind::alloc || kind == NodeKind::free;
+}
 [[nodiscard]] constexpr bool is_graph_memory(NodeKind kind) noexcept {
     return kind == NodeKind::alloc || kind == NodeKind::free;
 }

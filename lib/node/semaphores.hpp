@@ -42,7 +42,4 @@ void assign(SemaphoreParams& copy, const SemaphoreParams& from) noexcept;
 
 void compare(const SemaphoreParams& before, const SemaphoreParams& after, Fields& fields);
 
-template <class Use>
-void for_each_access(const SemaphoreParams&, const Use&) {}
-
 } // namespace cudag::detail

@@ -101,9 +101,9 @@ void StreamClock::wait_for(std::uint64_t number) noexcept {
 }
 
 void StreamClock::reach(std::uint64_t number) noexcept {
-    std::uint64_t known = reached_.load(std::memory_order_relaxed);
-    while (known < number && !reached_.compare_exchange_weak(known, number, std::memory_order_acq_rel))
-        ;
+    const std::scoped_lock lock(mutex_);
+    note(number);
+    drop_reached();
 }
 
 bool StreamClock::is_captured() const noexcept {
@@ -117,22 +117,14 @@ bool StreamClock::is_captured() const noexcept {
 void StreamClock::mark_now(std::uint64_t number) {
     if (!is_open() || reached_ >= number || (!marks_.empty() && marks_.back().number >= number)) return;
     if (is_captured()) return;
-    while (!marks_.empty() && marks_.front().number <= reached_)
-        drop_first();
-    if (spare_.empty()) {
-        spare_.reserve(marks_.size() + 1); // room for all that come back
-        const DeviceGuard device(stream_);
-        cudaEvent_t event = nullptr;
-        checked(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-        spare_.emplace_back(UniqueEvent(event));
-    }
-    Mark& mark = marks_.emplace_back();
-    mark.number = now();
-    mark.event = std::move(spare_.back());
-    spare_.pop_back();
-    const cudaError_t status = cudaEventRecord(mark.event.get(), stream_);
+    drop_reached();
+    const DeviceGuard device(stream_);
+    cudaEvent_t event = nullptr;
+    checked(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+    Mark mark{now(), SharedEvent(UniqueEvent(event))};
+    const cudaError_t status = cudaEventRecord(event, stream_);
     ignore(status);
-    if (status != cudaSuccess || is_captured()) marks_.pop_back();
+    if (status == cudaSuccess && !is_captured()) marks_.push_back(std::move(mark));
 }
 
 /// With the lock: takes up what CUDA has noted.
@@ -140,14 +132,19 @@ void StreamClock::look() noexcept {
     while (!marks_.empty()) {
         const Progress progress = progress_of(marks_.front().event.get());
         if (progress == Progress::running) return;
-        if (progress == Progress::done) reach(marks_.front().number);
-        drop_first();
+        if (progress == Progress::done) note(marks_.front().number);
+        marks_.pop_front();
     }
 }
 
-void StreamClock::drop_first() noexcept {
-    if (spare_.size() < spare_.capacity()) spare_.push_back(std::move(marks_.front().event));
-    marks_.pop_front();
+/// With the lock.
+void StreamClock::drop_reached() noexcept {
+    while (!marks_.empty() && marks_.front().number <= reached_)
+        marks_.pop_front();
+}
+
+void StreamClock::note(std::uint64_t number) noexcept {
+    if (reached_ < number) reached_ = number;
 }
 
 } // namespace cudag::detail

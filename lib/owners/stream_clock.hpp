@@ -9,7 +9,6 @@
 #include <memory>
 #include <mutex>
 #include <type_traits>
-#include <vector>
 
 namespace cudag::detail {
 
@@ -57,15 +56,15 @@ class StreamClock {
     void finish() noexcept;
     void mark_now(std::uint64_t number);
     void look() noexcept;
-    void drop_first() noexcept;
+    void drop_reached() noexcept;
+    void note(std::uint64_t number) noexcept;
 
     const cudaStream_t stream_;
     std::atomic<bool> is_closed_ = false;
     std::atomic<std::uint64_t> count_ = 0;
-    std::atomic<std::uint64_t> reached_ = 0;
+    std::atomic<std::uint64_t> reached_ = 0; ///< written with the lock
     std::mutex mutex_;
     std::deque<Mark> marks_; ///< events behind launches that may not have ended, oldest first
-    std::vector<SharedEvent> spare_;
 };
 
 } // namespace cudag::detail

@@ -65,10 +65,10 @@ void copy_3d_async(cudaStream_t stream, const Copy3D& copy, const SourceLocation
     if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpy3DAsync", subject());
 }
 
-void set_async(cudaStream_t stream, const SetParams& set, Owners&& owners, const SourceLocation& where) {
+void set_async(cudaStream_t stream, const SetParams& set, CallEffects&& effects, const SourceLocation& where) {
     const auto subject = [&] { return subject_of("memset_async", where); };
     require_sound(set, subject);
-    if (!owners.empty()) keep_with_capture(stream, owners);
+    if (!effects.owners.empty()) keep_with_capture(stream, effects.owners);
     bind_context();
     const auto destination = reinterpret_cast<CUdeviceptr>(set.destination);
     const auto [result, operation] =

@@ -63,9 +63,9 @@ void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const L
 
 } // namespace
 
-void launch_kernel(cudaStream_t stream, const KernelCall& call, Owners&& owners) {
-    keep_function(owners, call);
-    if (!owners.empty()) keep_with_capture(stream, owners);
+void launch_kernel(cudaStream_t stream, const KernelCall& call, CallEffects&& effects) {
+    keep_function(effects.owners, call);
+    if (!effects.owners.empty()) keep_with_capture(stream, effects.owners);
     if (const LaunchConfig* attributes = given_attributes(*call.config); attributes != nullptr) [[unlikely]]
         return launch_with_attributes(stream, call, *attributes);
     const LaunchShape& shape = call.config->shape;
@@ -77,13 +77,13 @@ void launch_kernel(cudaStream_t stream, const KernelCall& call, Owners&& owners)
 }
 
 void launch_function(cudaStream_t stream, const Function& function, const PassedConfig& config,
-                     const GivenArguments& arguments, Owners&& owners) {
+                     const GivenArguments& arguments, CallEffects&& effects) {
     const FunctionState& state = function.state();
     const KernelSignature signature = state.signature();
     ValuePointers values(signature.count);
     if (const std::string problem = point_at(arguments, signature, values.get()); !problem.empty())
         refuse<Error>(problem, {"launch of " + state.name});
-    launch_kernel(stream, {nullptr, &signature, &config, values.get(), nullptr, &state}, std::move(owners));
+    launch_kernel(stream, {nullptr, &signature, &config, values.get(), nullptr, &state}, std::move(effects));
 }
 
 } // namespace cudag::detail

@@ -332,3 +332,28 @@ void functions(cudag::GraphBuilder& builder, cudag::Graph& graph, cudag::DeviceB
 #endif
     static_cast<void>(typed_node);
 }
+
+__global__ void read_all(const float* x, int n);
+void accesses(cudag::GraphBuilder& builder, cudag::DeviceBuffer<float>& x, float* pointer,
+              const cudag::Function& function) {
+    const cudag::LaunchConfig config{.grid = 4};
+    builder.kernel(config, fill, cudag::out(x), 4).reads(x.span()).writes(x);
+    builder.kernel({.grid = 4}, read_all, cudag::in(x.span()), 4);
+    builder.kernel(config, function, cudag::disjoint(x), 4);
+#if CUDAG_MISTAKE == 57 // expect-error: cudag: in(), out(), inout(), atomic() and disjoint() take memory that knows
+    builder.kernel(config, fill, cudag::out(pointer), 4);
+#elif CUDAG_MISTAKE == 58 // expect-error: cudag: in(), out(), inout(), atomic() and disjoint() take memory that knows
+    builder.kernel(config, fill, x, cudag::in(4));
+#elif CUDAG_MISTAKE == 59 // expect-error: cudag: the kernel cannot write this: its parameter points to const
+    builder.kernel(config, read_all, cudag::out(x), 4);
+#elif CUDAG_MISTAKE == 60 // expect-error: cudag: the kernel cannot write this: its parameter points to const
+    builder.kernel(config, read_all, cudag::atomic(x), 4);
+#elif CUDAG_MISTAKE == 61 // expect-error: cudag: reads() and writes() take buffers, spans and host ranges
+    builder.kernel(config, fill, pointer, 4).writes(pointer);
+#elif CUDAG_MISTAKE == 62 // expect-error: cudag: reads() and writes() need at least one range of memory
+    builder.kernel(config, fill, pointer, 4).reads();
+#elif CUDAG_MISTAKE == 63 // expect-error: cudag: in(), out(), inout(), atomic() and disjoint() take memory that knows
+    builder.kernel(config, function, cudag::out(pointer), 4);
+#endif
+    static_cast<void>(pointer);
+}

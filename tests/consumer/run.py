@@ -64,10 +64,13 @@ class Consumer:
     def as_subproject(self, built):
         prefix = self.work / "prefix"
         build = self.set_up("--prefix", prefix, "--libdir", "lib")
-        for name in ("libcudag.so.*", "subprojects/cudart-cpu/libcudart-cpu.so.*"):
+        for name in ("libcudag.so.*", "subprojects/cudart-cpu/libcudart-cpu.so.*",
+                     "subprojects/cudart-cpu/libcudart/libcudart.so.*"):
             for library in built.glob(name):
                 if library.is_file() and not library.is_symlink():
-                    shutil.copy(library, build / "subprojects" / "cudag" / library.relative_to(built))
+                    place = build / "subprojects" / "cudag" / library.relative_to(built)
+                    place.parent.mkdir(parents=True, exist_ok=True)
+                    shutil.copy(library, place)
         listed = run("ninja", "-C", build, "-t", "commands", "consumer", stdout=subprocess.PIPE, text=True).stdout
         own = [command for command in listed.splitlines() if re.search(r"( |^)consumer(\.p/\S+)?( |$)", command)]
         for command in own:

@@ -7,6 +7,7 @@
 #include "plan/reduction.hpp"
 #include "plan/topological_order.hpp"
 #include "plan_oracle.hpp"
+#include "random.hpp"
 
 #include "catch.hpp"
 
@@ -34,22 +35,6 @@ unsigned long seed_count() {
     const char* const given = std::getenv("CUDAG_PLAN_SEEDS");
     return given == nullptr ? 20'000 : std::strtoul(given, nullptr, 10);
 }
-
-/// SplitMix64: a generator that is quick to seed.
-class Random {
-  public:
-    explicit Random(std::uint64_t seed) : state_(seed) {}
-    std::uint32_t below(std::size_t end) {
-        state_ += 0x9E3779B97F4A7C15U;
-        std::uint64_t bits = state_;
-        bits = (bits ^ bits >> 30) * 0xBF58476D1CE4E5B9U;
-        bits = (bits ^ bits >> 27) * 0x94D049BB133111EBU;
-        return static_cast<std::uint32_t>((bits ^ bits >> 31) % end);
-    }
-
-  private:
-    std::uint64_t state_;
-};
 
 struct RandomGraph {
     std::size_t nodes;

@@ -5,7 +5,7 @@
 
 #include "catch.hpp"
 
-#include <cudag/detail/owners.hpp>
+#include <cudag/detail/call_effects.hpp>
 
 #include <cstdlib>
 #include <memory>
@@ -62,9 +62,9 @@ void operator delete(void* memory, std::size_t) noexcept {
 }
 
 using cudag::NodeKind;
+using cudag::detail::CallEffects;
 using cudag::detail::GraphSlot;
 using cudag::detail::GraphState;
-using cudag::detail::Owners;
 using cudag::detail::Place;
 using cudag::detail::ReadNodes;
 using cudag::detail::UpdatedNode;
@@ -82,8 +82,8 @@ struct Nodes {
             append();
         }
     }
-    void append(Owners&& owners = {}) const {
-        graph->append(nullptr, {NodeKind::empty, {}, {}, {}}, std::move(owners));
+    void append(CallEffects&& effects = {}) const {
+        graph->append(nullptr, {NodeKind::empty, {}, {}, {}}, std::move(effects));
     }
 
     std::shared_ptr<GraphState> graph;
@@ -103,15 +103,17 @@ TEST_CASE("what gives a graph's identity back allocates nothing, however many th
     CHECK(cudag::detail::take_slot(*nodes.graph) == slots.back());
 }
 
-TEST_CASE("a node for which there is room is appended without an allocation, with its owners") {
+TEST_CASE("a node for which there is room is appended without an allocation, with what its arguments bring") {
     const Nodes nodes(0);
     const auto owner = std::make_shared<int>(0);
     for (int i = 0; i < 300; ++i) {
-        Owners owners;
+        CallEffects effects;
         for (int k = 0; k < i % 5; ++k)
-            cudag::detail::keep(owners, 0, owner);
-        nodes.graph->reserve_node(owners);
-        CHECK(allocations_of([&] { nodes.append(std::move(owners)); }) == 0);
+            cudag::detail::keep(effects, 0, owner);
+        cudag::detail::bind(effects, 1, 17);
+        cudag::detail::touch(effects, 2, cudag::detail::AccessMode::read, 4, {0x1000, 64});
+        nodes.graph->reserve_node(effects);
+        CHECK(allocations_of([&] { nodes.append(std::move(effects)); }) == 0);
     }
     CHECK(nodes.graph->nodes().size() == 300);
 }

@@ -10,7 +10,7 @@ namespace {
 /// What a process, or a kernel, does once, so that no failure is injected there.
 void warm_up(Bench& bench) {
     std::uint32_t* const words = bench.words.data();
-    cudag::GraphBuilder b;
+    cudag::GraphBuilder b({.races = cudag::Races::allowed});
     b.kernel({}, fuzz_mix, bench.words, 0, Inputs{}, 1);
     b.kernel({}, fuzz_add, words, 1, 1, 1);
     b.kernel({}, fuzz_real, reinterpret_cast<float*>(words), 2, 0, 1.0F);

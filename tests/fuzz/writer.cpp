@@ -46,7 +46,7 @@ class Writer {
     cudag::Graph graph(const Level& level) {
         if (level.captured) return captured_graph(level);
         for (;;) {
-            GraphBuilder b;
+            GraphBuilder b({.races = cudag::Races::allowed}); // kernels get all memory, and use parts
             try {
                 if (&level == &plan_.root)
                     for (unsigned i = 0; i < plan_.conditions.size(); ++i)

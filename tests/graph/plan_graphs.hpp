@@ -86,16 +86,22 @@ class Sums {
     explicit Sums(std::size_t width) : cells(device(std::vector<std::uint32_t>(2 * width))), width_(width) {}
 
     void write(cudag::GraphBuilder& b, std::uint32_t salt = 1, bool with_join = true) const {
+        b.retain(cells); // kernels get its address, and say which cells they use
         std::vector<cudag::Node> first;
         Inputs all{.count = static_cast<unsigned>(width_), .cells = {}};
         for (unsigned i = 0; i < width_; ++i) {
             all.cells[i] = i;
-            first.push_back(b.kernel({}, mix, cells, i, Inputs{}, salt + i).label("first"));
+            first.push_back(b.kernel({}, mix, cells.data(), i, Inputs{}, salt + i)
+                                .label("first")
+                                .writes(cells.span().subspan(i, 1)));
         }
         std::optional<cudag::JoinNode> join;
         if (with_join) join = b.join(first).label("meet");
         for (unsigned i = 0; i < width_; ++i) {
-            const auto second = b.kernel({}, mix, cells, static_cast<unsigned>(width_) + i, all, salt).label("second");
+            const auto second = b.kernel({}, mix, cells.data(), static_cast<unsigned>(width_) + i, all, salt)
+                                    .label("second")
+                                    .reads(cells.span().subspan(0, width_))
+                                    .writes(cells.span().subspan(width_ + i, 1));
             if (join)
                 second.after(*join);
             else

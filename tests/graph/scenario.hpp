@@ -29,7 +29,7 @@ class Scenario {
     [[nodiscard]] cudag::Graph make(const Version& version) const {
         if (way_ == Way::captured)
             return cudag::capture(stream_, [&](cudag::StreamCapture& c) { record(c, version, whole(dag_)); });
-        cudag::GraphBuilder b;
+        cudag::GraphBuilder b({.races = cudag::Races::allowed}); // kernels get all cells, and use some
         StepNodes nodes(dag_, b);
         for (const Part& part : parts()) {
             if (is_captured(part))

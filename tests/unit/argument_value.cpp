@@ -15,16 +15,17 @@
 namespace {
 
 using cudag::detail::ArgumentSite;
-using cudag::detail::Owners;
+using cudag::detail::CallEffects;
 
 const cudag::detail::CallSite memset_call; // knows neither a kernel nor a node
 const ArgumentSite site{memset_call, 3};
 
 template <class P, class A>
 P converted(const A& argument) {
-    Owners owners;
-    const P result = cudag::detail::to_parameter<P>(argument, owners, site);
-    CHECK(owners.empty());
+    CallEffects effects;
+    const P result = cudag::detail::to_parameter<P>(argument, effects, site);
+    CHECK(effects.owners.empty());
+    CHECK(effects.bindings.empty());
     return result;
 }
 
@@ -97,9 +98,9 @@ TEST_CASE("a floating-point value widens exactly", "[unit][argument]") {
 
 TEST_CASE("a refusal says where the call stands", "[unit][argument]") {
     const cudag::detail::CallSite call{nullptr, nullptr, {"pipeline.cpp", "run", 42}};
-    Owners owners;
+    CallEffects effects;
     const auto error = thrown<cudag::GraphError>([&] {
-        static_cast<void>(cudag::detail::to_parameter<unsigned char>(1000, owners, {call, 1}));
+        static_cast<void>(cudag::detail::to_parameter<unsigned char>(1000, effects, {call, 1}));
     });
     CHECK_THAT(error.what(), StartsWith("cudag: memset at pipeline.cpp:42: argument 1: 1000 "));
     CHECK(error.location().line == 42);
@@ -123,19 +124,19 @@ TEST_CASE("views and raw pointers keep nothing alive", "[unit][argument]") {
 
 TEST_CASE("a shared_ptr is kept under its argument's position", "[unit][argument]") {
     const auto value = std::make_shared<float>(1.0f);
-    Owners owners;
-    CHECK(cudag::detail::to_parameter<const float*>(value, owners, site) == value.get());
-    REQUIRE(owners.size() == 1);
-    CHECK(owners[0].argument == 3);
-    CHECK(owners[0].object.get() == value.get());
+    CallEffects effects;
+    CHECK(cudag::detail::to_parameter<const float*>(value, effects, site) == value.get());
+    REQUIRE(effects.owners.size() == 1);
+    CHECK(effects.owners[0].argument == 3);
+    CHECK(effects.owners[0].object.get() == value.get());
     CHECK(value.use_count() == 2);
 }
 
 TEST_CASE("a shared_ptr to volatile memory is kept like any other", "[unit][argument]") {
     const auto shared = std::make_shared<volatile int>(7);
-    Owners owners;
-    CHECK(cudag::detail::to_parameter<volatile int*>(shared, owners, site) == shared.get());
-    CHECK(owners.size() == 1);
+    CallEffects effects;
+    CHECK(cudag::detail::to_parameter<volatile int*>(shared, effects, site) == shared.get());
+    CHECK(effects.owners.size() == 1);
     CHECK(shared.use_count() == 2);
 }
 

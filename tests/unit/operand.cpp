@@ -74,8 +74,8 @@ template <class T, class V>
 unsigned fill_bits(const V& value) {
     T memory[4] = {};
     DeviceSpan<T> span(memory, 4);
-    Owners owners;
-    const auto set = cudag::detail::set_params(span, value, owners, {});
+    cudag::detail::CallEffects effects;
+    const auto set = cudag::detail::set_params(span, value, effects, {});
     CHECK(set.destination == memory);
     CHECK(set.size == 4);
     CHECK(set.element_bytes == sizeof(T));

@@ -281,3 +281,19 @@ TEST_CASE("an owner goes when a Stream has gone, whichever of the calls in betwe
         CHECK(held.to_first == std::vector<int>(3, 10));
     }
 }
+
+TEST_CASE("a Stream that was waited for holds no events, however many owners its launches have brought",
+          "[unit][owners]") {
+    HeldCopies held(true);
+    held.gate.open();
+    held.stream.synchronize();
+    const std::size_t events = cudart_cpu::live().events;
+    for (int i = 0; i < 20; ++i) {
+        static_cast<void>(give(*held.exec, held.first, held.to_first, i));
+        held.exec->launch(held.stream);
+    }
+    static_cast<void>(give(*held.exec, held.first, held.to_first, 20));
+    CHECK(cudart_cpu::live().events > events);
+    held.stream.synchronize();
+    CHECK(cudart_cpu::live().events == events);
+}

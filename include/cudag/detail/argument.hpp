@@ -1,9 +1,10 @@
 // How a user's argument becomes a kernel's parameter: what is allowed, checked and kept alive.
 #pragma once
 
+#include <cudag/access.hpp>
 #include <cudag/buffer.hpp>
 #include <cudag/config.hpp>
-#include <cudag/detail/owners.hpp>
+#include <cudag/detail/call_effects.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
 
@@ -85,6 +86,11 @@ inline constexpr bool is_dynamic_param = false;
 template <class T>
 inline constexpr bool is_dynamic_param<DynamicParam<T>> = true;
 
+template <class A>
+inline constexpr bool is_declared = false;
+template <AccessMode M, class T>
+inline constexpr bool is_declared<DeclaredArgument<M, T>> = true;
+
 /// A number that is not a bool: an integer or a floating-point value.
 template <class T>
 concept Number = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
@@ -115,15 +121,37 @@ template <class A, class P>
 concept DynamicBecomes =
     is_dynamic_param<A> && (std::same_as<typename A::value_type, P> || PointerBecomes<typename A::value_type, P>);
 
+/// Whether a kernel that is given a P may write what that refers to.
+template <class P>
+constexpr bool may_write() {
+    if constexpr (is_span_parameter<P>)
+        return !std::is_const_v<typename P::element_type>;
+    else if constexpr (std::is_pointer_v<P>)
+        return !std::is_const_v<std::remove_pointer_t<P>>;
+    else
+        return false;
+}
+
+template <class A, class P>
+concept RangeBecomes = BufferBecomes<A, P> || SpanBecomes<A, P> || (is_span_parameter<P> && ObjectBecomes<A, P>) ||
+                       (is_shared_ptr<A> && requires { requires BufferBecomes<typename A::element_type, P>; });
+
+template <class A, class P>
+concept DeclaredBecomes = is_declared<A> && requires {
+    requires RangeBecomes<typename A::value_type, P>;
+    requires A::mode == AccessMode::read || may_write<P>();
+};
+
 /// A kernel parameter of type P accepts an argument of type A.
 ///   - a number: the same kind or wider; an integer of any type if its value fits exactly (checked at run time)
 ///   - a pointer: a raw pointer, DeviceSpan (borrowed); DeviceBuffer, PinnedBuffer, shared_ptr (kept alive)
+///   - in(memory), out(memory), ... of one of these that knows its length
 ///   - a DynamicParam<P>, which the argument then follows
 ///   - an object, enum or bool: the same type, or a class that converts to it
 template <class A, class P>
 concept KernelArgument = std::same_as<A, P> || NumberBecomes<A, P> || PointerBecomes<A, P> || BufferBecomes<A, P> ||
                          SpanBecomes<A, P> || SharedBecomes<A, P> || ObjectBecomes<A, P> || DynamicBecomes<A, P> ||
-                         (std::is_pointer_v<P> && std::same_as<A, std::nullptr_t>);
+                         DeclaredBecomes<A, P> || (std::is_pointer_v<P> && std::same_as<A, std::nullptr_t>);
 
 template <class N>
 constexpr bool is_negative(N value) noexcept {
@@ -151,37 +179,70 @@ P number_to(A value, [[maybe_unused]] const ArgumentSite& site) {
     return result;
 }
 
+/// What a span refers to.
+template <class S>
+MemoryRegion region_of(const S& span) noexcept {
+    constexpr std::size_t size = sizeof(typename S::element_type);
+    if constexpr (requires { span.slice_height(); })
+        return {reinterpret_cast<std::uintptr_t>(span.data()),
+                span.width() * size,
+                span.height(),
+                span.pitch(),
+                span.depth(),
+                span.pitch() * span.slice_height()};
+    else if constexpr (requires { span.pitch(); })
+        return {reinterpret_cast<std::uintptr_t>(span.data()), span.width() * size, span.height(), span.pitch()};
+    else
+        return region_at(span.data(), span.size() * size);
+}
+
+template <class P>
+inline constexpr AccessMode mode_for = may_write<P>() ? AccessMode::write : AccessMode::read;
+
 template <class P, class A>
-P buffer_to(const A& buffer, std::shared_ptr<const void> owner, std::uint32_t position, Owners& owners) {
-    keep(owners, position, std::move(owner));
+P buffer_to(const A& buffer, std::uint32_t position, CallEffects& effects) {
+    keep(effects, position, buffer.owner());
+    touch(effects, position, mode_for<P>, sizeof(typename A::element_type),
+          region_at(buffer.data(), buffer.size_bytes()));
     if constexpr (std::is_pointer_v<P>)
         return buffer.data();
     else
         return buffer.span();
 }
 
-/// Converts one argument that satisfies KernelArgument; records what it owns.
+/// Converts one argument that satisfies KernelArgument; records what it brings.
 template <class P, class Forwarded>
-P to_parameter(Forwarded&& argument, Owners& owners, const ArgumentSite& site) {
+P to_parameter(Forwarded&& argument, CallEffects& effects, const ArgumentSite& site) {
     using A = std::remove_cvref_t<Forwarded>;
-    if constexpr (std::same_as<A, P> && !is_shared_ptr<A>) {
+    if constexpr (is_declared<A>) {
+        const std::size_t before = effects.accesses.size();
+        const P result = to_parameter<P>(argument.value, effects, site);
+        for (std::size_t i = before; i < effects.accesses.size(); ++i)
+            effects.accesses[i].mode = A::mode;
+        return result;
+    } else if constexpr (is_span_parameter<P> && ObjectBecomes<A, P>) {
+        const P span = argument;
+        touch(effects, site.position, mode_for<P>, sizeof(typename P::element_type), region_of(span));
+        return span;
+    } else if constexpr (std::same_as<A, P> && !is_shared_ptr<A>) {
         if constexpr (std::same_as<A, Condition>) require_condition(argument, site);
         return argument;
     } else if constexpr (DynamicBecomes<A, P>) {
-        bind(owners, site.position, argument.id());
+        bind(effects, site.position, argument.id());
         return argument.value();
     } else if constexpr (NumberBecomes<A, P>) {
         return number_to<P>(argument, site);
     } else if constexpr (BufferBecomes<A, P>) {
-        return buffer_to<P>(argument, argument.owner(), site.position, owners);
+        return buffer_to<P>(argument, site.position, effects);
     } else if constexpr (SpanBecomes<A, P>) {
+        touch(effects, site.position, mode_for<P>, sizeof(typename A::element_type), region_of(argument));
         return argument.data();
     } else if constexpr (SharedBecomes<A, P>) {
         if (!argument) return P{};
         if constexpr (Buffer<typename A::element_type>) {
-            return buffer_to<P>(*argument, argument->owner(), site.position, owners);
+            return buffer_to<P>(*argument, site.position, effects);
         } else {
-            keep(owners, site.position, any_owner(argument));
+            keep(effects, site.position, any_owner(argument));
             return argument.get();
         }
     } else {

@@ -111,8 +111,8 @@ constexpr bool require_2d() {
 
 /// The fill of all of `destination`.
 template <class T, Side S, class V>
-SetParams set_2d(const Span2D<T, S>& destination, const V& value, Owners& owners, const CallSite& call) {
-    SetParams set = set_elements<S>(destination.data(), destination.width(), value, owners, call);
+SetParams set_2d(const Span2D<T, S>& destination, const V& value, CallEffects& effects, const CallSite& call) {
+    SetParams set = set_elements<S>(destination.data(), destination.width(), value, effects, call);
     set.height = destination.height();
     set.pitch = destination.pitch();
     return set;

@@ -47,7 +47,9 @@ struct GivenArguments {
 /// The parameter that an argument of type A is passed as; of what can be none, some pointer, which it does not become.
 template <class A>
 constexpr auto parameter_for() {
-    if constexpr (is_dynamic_param<A>)
+    if constexpr (is_declared<A>)
+        return parameter_for<typename A::value_type>();
+    else if constexpr (is_dynamic_param<A>)
         return std::type_identity<typename A::value_type>();
     else if constexpr (Buffer<A>)
         return std::type_identity<decltype(std::declval<const A&>().data())>();
@@ -101,8 +103,8 @@ template <class... A>
 class GivenValues {
   public:
     template <class... F>
-    GivenValues(Owners& owners, const CallSite& call, F&&... arguments)
-        : GivenValues(std::index_sequence_for<A...>(), owners, call, std::forward<F>(arguments)...) {}
+    GivenValues(CallEffects& effects, const CallSite& call, F&&... arguments)
+        : GivenValues(std::index_sequence_for<A...>(), effects, call, std::forward<F>(arguments)...) {}
     GivenValues(const GivenValues&) = delete;
     GivenValues& operator=(const GivenValues&) = delete;
 
@@ -110,9 +112,9 @@ class GivenValues {
 
   private:
     template <std::size_t... I, class... F>
-    GivenValues(std::index_sequence<I...>, [[maybe_unused]] Owners& owners, [[maybe_unused]] const CallSite& call,
+    GivenValues(std::index_sequence<I...>, [[maybe_unused]] CallEffects& effects, [[maybe_unused]] const CallSite& call,
                 F&&... arguments)
-        : values_(to_parameter<ParameterFor<A>>(std::forward<F>(arguments), owners, ArgumentSite{call, I})...),
+        : values_(to_parameter<ParameterFor<A>>(std::forward<F>(arguments), effects, ArgumentSite{call, I})...),
           list_{GivenArgument{I, sizeof(ParameterFor<A>), &std::get<I>(values_)}..., GivenArgument{}} {}
 
     std::tuple<ParameterFor<A>...> values_;
@@ -123,8 +125,8 @@ class GivenValues {
 template <class T>
 class GivenValueAt {
   public:
-    GivenValueAt(Owners& owners, const CallSite& call, std::size_t index, const T& value)
-        : value_(to_parameter<ParameterFor<T>>(value, owners, {call, static_cast<std::uint32_t>(index)})),
+    GivenValueAt(CallEffects& effects, const CallSite& call, std::size_t index, const T& value)
+        : value_(to_parameter<ParameterFor<T>>(value, effects, {call, static_cast<std::uint32_t>(index)})),
           index_(index) {}
 
     [[nodiscard]] GivenArgument get() const noexcept { return {index_, sizeof value_, &value_}; }
@@ -137,7 +139,7 @@ template <class T>
 requires is_bytes<T>
 class GivenValueAt<T> {
   public:
-    GivenValueAt(Owners&, const CallSite&, std::size_t index, const T& value)
+    GivenValueAt(CallEffects&, const CallSite&, std::size_t index, const T& value)
         : given_{index, value.size(), value.data()} {}
 
     [[nodiscard]] GivenArgument get() const noexcept { return given_; }
@@ -169,8 +171,8 @@ constexpr bool require_position() {
 template <class... A>
 class SomeGivenValues {
   public:
-    SomeGivenValues(Owners& owners, const CallSite& call, const A&... arguments)
-        : values_{GivenValueAt<typename A::value_type>(owners, call, index_of(arguments), arguments.value)...},
+    SomeGivenValues(CallEffects& effects, const CallSite& call, const A&... arguments)
+        : values_{GivenValueAt<typename A::value_type>(effects, call, index_of(arguments), arguments.value)...},
           list_(std::apply([](const auto&... value) { return std::array{value.get()...}; }, values_)) {}
     SomeGivenValues(const SomeGivenValues&) = delete;
     SomeGivenValues& operator=(const SomeGivenValues&) = delete;
@@ -185,7 +187,7 @@ class SomeGivenValues {
 /// All arguments of one call in one object.
 class GivenPack {
   public:
-    GivenPack(Owners&, const CallSite&, const PackedArguments& arguments) noexcept : arguments_(arguments) {}
+    GivenPack(CallEffects&, const CallSite&, const PackedArguments& arguments) noexcept : arguments_(arguments) {}
 
     [[nodiscard]] GivenArguments get() const noexcept { return {{}, true, &arguments_}; }
 
@@ -198,19 +200,19 @@ inline constexpr bool is_packed = false;
 template <>
 inline constexpr bool is_packed<PackedArguments> = true;
 
-/// Calls `use(given, owners)` with all arguments of a call.
+/// Calls `use(given, effects)` with all arguments of a call.
 template <class... A, class Use>
 auto with_all_arguments(const CallSite& call, const Use& use, A&&... arguments)
-    -> decltype(use(GivenArguments(), Owners())) {
-    Owners owners;
+    -> decltype(use(GivenArguments(), CallEffects())) {
+    CallEffects effects;
     if constexpr (is_packed<std::remove_cvref_t<A>...>) {
-        const GivenPack pack(owners, call, arguments...);
-        return use(pack.get(), std::move(owners));
+        const GivenPack pack(effects, call, arguments...);
+        return use(pack.get(), std::move(effects));
     } else if constexpr (require_values<std::remove_cvref_t<A>...>()) {
-        const GivenValues<std::remove_cvref_t<A>...> values(owners, call, std::forward<A>(arguments)...);
-        return use(values.get(), std::move(owners));
+        const GivenValues<std::remove_cvref_t<A>...> values(effects, call, std::forward<A>(arguments)...);
+        return use(values.get(), std::move(effects));
     } else {
-        return decltype(use(GivenArguments(), Owners()))();
+        return decltype(use(GivenArguments(), CallEffects()))();
     }
 }
 

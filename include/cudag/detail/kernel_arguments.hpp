@@ -35,6 +35,23 @@ inline constexpr bool is_indexed = false;
 template <std::size_t I, class T>
 inline constexpr bool is_indexed<IndexedArgument<I, T>> = true;
 
+template <std::size_t Position, class A, class P>
+constexpr void require_argument();
+
+/// What is wrong with in(x), out(x), ... for a parameter of type P.
+template <std::size_t Position, class A, class P>
+constexpr void refuse_declared() {
+    using T = typename A::value_type;
+    if constexpr (!KernelArgument<T, P>) {
+        require_argument<Position, T, P>();
+    } else {
+        static_assert(RangeBecomes<T, P>, "cudag: in(), out(), inout(), atomic() and disjoint() take memory that knows "
+                                          "its length: a DeviceBuffer, a DeviceSpan or a shared_ptr to a buffer");
+        static_assert(!RangeBecomes<T, P> || A::mode == AccessMode::read || may_write<P>(),
+                      "cudag: the kernel cannot write this: its parameter points to const; say in(memory), or nothing");
+    }
+}
+
 /// Fails to compile, with the types in the compiler's notes, if argument `Position` of type A does not fit P.
 template <std::size_t Position, class A, class P>
 constexpr void require_argument() {
@@ -45,8 +62,10 @@ constexpr void require_argument() {
         constexpr bool is_host = !is_array && !is_device_span<A> && HostMemory<A> && !std::is_class_v<P>;
         constexpr bool is_const = std::is_pointer_v<P> && KernelArgument<A, const std::remove_pointer_t<P>*>;
         constexpr bool loses = Number<A> && Number<P>;
-        constexpr bool other = std::is_reference_v<P> || !(is_alloc || is_array || is_host || is_const || loses ||
-                                                           AnyHandle<A> || is_unique_ptr<A> || is_indexed<A>);
+        constexpr bool other =
+            std::is_reference_v<P> || !(is_alloc || is_array || is_host || is_const || loses || AnyHandle<A> ||
+                                        is_unique_ptr<A> || is_indexed<A> || is_declared<A>);
+        if constexpr (is_declared<A>) refuse_declared<Position, A, P>();
         static_assert(!is_alloc, "cudag: an AllocNode is no memory itself: pass its span()");
         static_assert(is_alloc || !AnyHandle<A>, "cudag: a node is no kernel argument; node.on_device() is one for a "
                                                  "kernel that changes the node");
@@ -69,8 +88,8 @@ template <class... P>
 class KernelArguments {
   public:
     template <class... A>
-    KernelArguments(Owners& owners, const CallSite& call, A&&... arguments) {
-        fill(std::index_sequence_for<P...>(), owners, call, std::forward<A>(arguments)...);
+    KernelArguments(CallEffects& effects, const CallSite& call, A&&... arguments) {
+        fill(std::index_sequence_for<P...>(), effects, call, std::forward<A>(arguments)...);
     }
 
     KernelArguments(const KernelArguments&) = delete;
@@ -81,10 +100,10 @@ class KernelArguments {
 
   private:
     template <std::size_t... I, class... A>
-    void fill(std::index_sequence<I...>, [[maybe_unused]] Owners& owners, [[maybe_unused]] const CallSite& call,
+    void fill(std::index_sequence<I...>, [[maybe_unused]] CallEffects& effects, [[maybe_unused]] const CallSite& call,
               A&&... arguments) {
         ((pointers_[I] = new (block_.data() + SignatureOf<P...>::layout.parameters[I].offset)
-              P(to_parameter<P>(std::forward<A>(arguments), owners, ArgumentSite{call, I}))),
+              P(to_parameter<P>(std::forward<A>(arguments), effects, ArgumentSite{call, I}))),
          ...);
     }
 
@@ -99,9 +118,9 @@ class SomeKernelArguments;
 template <class... P, std::size_t... I, class... T>
 class SomeKernelArguments<std::tuple<P...>, std::tuple<IndexedArgument<I, T>...>> {
   public:
-    SomeKernelArguments([[maybe_unused]] Owners& owners, [[maybe_unused]] const CallSite& call,
+    SomeKernelArguments([[maybe_unused]] CallEffects& effects, [[maybe_unused]] const CallSite& call,
                         const IndexedArgument<I, T>&... arguments)
-        : values_{to_parameter<std::tuple_element_t<I, std::tuple<P...>>>(std::forward<T>(arguments.value), owners,
+        : values_{to_parameter<std::tuple_element_t<I, std::tuple<P...>>>(std::forward<T>(arguments.value), effects,
                                                                           ArgumentSite{call, I})...} {
         point(std::index_sequence_for<T...>());
     }

@@ -140,14 +140,14 @@ CopyParams copy_params(D& destination, S& source, Owners& owners) {
 
 /// The fill of `size` elements at `data` with `value`, which converts as a kernel argument would.
 template <Side S, class T, class V>
-SetParams set_elements(T* data, std::size_t size, const V& value, Owners& owners, const CallSite& call) {
+SetParams set_elements(T* data, std::size_t size, const V& value, CallEffects& effects, const CallSite& call) {
     static_assert(S == Side::device, "cudag: memset fills device memory; fill host memory with std::fill");
     static_assert(!std::is_const_v<T>, "cudag: the destination of a memset is const");
     static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4, "cudag: memset elements have 1, 2 or 4 bytes");
     static_assert(KernelArgument<V, T>, "cudag: memset value cannot become the element type; see the types below");
     SetParams params{const_cast<std::remove_const_t<T>*>(data), size, sizeof(T), 0};
     if constexpr (KernelArgument<V, T>) {
-        const T element = to_parameter<T>(value, owners, ArgumentSite{call, 0});
+        const T element = to_parameter<T>(value, effects, ArgumentSite{call, 0});
         std::memcpy(&params.value, &element, sizeof(T));
     }
     return params;
@@ -155,9 +155,9 @@ SetParams set_elements(T* data, std::size_t size, const V& value, Owners& owners
 
 /// The fill of all of `destination`.
 template <class D, class V>
-SetParams set_params(D& destination, const V& value, Owners& owners, const CallSite& call) {
-    const auto to = to_operand(destination, 0, owners);
-    return set_elements<to.side>(to.data, to.size, value, owners, call);
+SetParams set_params(D& destination, const V& value, CallEffects& effects, const CallSite& call) {
+    const auto to = to_operand(destination, 0, effects.owners);
+    return set_elements<to.side>(to.data, to.size, value, effects, call);
 }
 
 } // namespace cudag::detail

@@ -12,7 +12,6 @@ namespace cudag::detail {
 struct Owner {
     std::uint32_t argument = 0;
     std::shared_ptr<const void> object;
-    std::uint64_t dynamic = 0; ///< instead of an owner: the DynamicParam that the argument is bound to
 };
 
 /// The owners found in the arguments of one call; empty, and without an allocation, where everything is borrowed.
@@ -26,10 +25,6 @@ std::shared_ptr<const void> any_owner(const std::shared_ptr<T>& object) noexcept
 
 inline void keep(Owners& owners, std::uint32_t argument, std::shared_ptr<const void> object) {
     if (object) owners.push_back({argument, std::move(object)});
-}
-
-inline void bind(Owners& owners, std::uint32_t argument, std::uint64_t dynamic) {
-    owners.push_back({argument, nullptr, dynamic});
 }
 
 } // namespace cudag::detail

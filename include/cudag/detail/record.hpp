@@ -2,11 +2,11 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/call_effects.hpp>
 #include <cudag/detail/copy_3d.hpp>
 #include <cudag/detail/host_task.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
-#include <cudag/detail/owners.hpp>
 #include <cudag/detail/semaphore_operand.hpp>
 #include <cudag/function.hpp>
 #include <cudag/launch_config.hpp>
@@ -34,12 +34,14 @@ struct Located {
 };
 
 // Each adds one node, or throws GraphError and adds nothing.
-CUDAG_EXPORT Node add_kernel(GraphState& graph, const KernelCall& call, Owners&& owners, const SourceLocation& where);
+CUDAG_EXPORT Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects,
+                             const SourceLocation& where);
 CUDAG_EXPORT Node add_function(GraphState& graph, const Function& function, const PassedConfig& config,
-                               const GivenArguments& arguments, Owners&& owners, const SourceLocation& where);
+                               const GivenArguments& arguments, CallEffects&& effects, const SourceLocation& where);
 CUDAG_EXPORT Node add_memcpy(GraphState& graph, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT Node add_copy_3d(GraphState& graph, const Copy3D& copy, const SourceLocation& where);
-CUDAG_EXPORT Node add_memset(GraphState& graph, const SetParams& set, Owners&& owners, const SourceLocation& where);
+CUDAG_EXPORT Node add_memset(GraphState& graph, const SetParams& set, CallEffects&& effects,
+                             const SourceLocation& where);
 CUDAG_EXPORT Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where);
 /// `kind` is record_event or wait_event.
 CUDAG_EXPORT Node add_event(GraphState& graph, NodeKind kind, cudaEvent_t event, Owners&& owners,

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/call_effects.hpp>
 #include <cudag/detail/copy_3d.hpp>
 #include <cudag/detail/event_operand.hpp>
 #include <cudag/detail/given_arguments.hpp>
@@ -9,7 +10,6 @@
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
-#include <cudag/detail/owners.hpp>
 #include <cudag/detail/semaphore_operand.hpp>
 #include <cudag/function.hpp>
 #include <cudag/launch_config.hpp>
@@ -46,17 +46,19 @@ struct UpdateTarget {
 
 // Each throws UpdateError and changes nothing if the update is refused.
 /// The node gets the values that are not null, and the configuration if there is one; the rest stays as it is.
-CUDAG_EXPORT void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, Owners&& owners);
+CUDAG_EXPORT void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call,
+                                CallEffects&& effects);
 /// The same for arguments of any kernel node, and a configuration that is not null.
 CUDAG_EXPORT void update_function(const UpdateTarget& target, const Node& node, const GivenArguments& arguments,
-                                  const LaunchConfig* config, Owners&& owners);
+                                  const LaunchConfig* config, CallEffects&& effects);
 /// Any kernel node; its arguments stay.
 CUDAG_EXPORT void update_launch(const UpdateTarget& target, const Node& node, const LaunchConfig& config);
 /// A copy or fill in one dimension; all but its size stays.
 CUDAG_EXPORT void update_size(const UpdateTarget& target, const Node& node, std::size_t count);
 CUDAG_EXPORT void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners);
 CUDAG_EXPORT void update_copy_3d(const UpdateTarget& target, const Node& node, const Copy3D& copy);
-CUDAG_EXPORT void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set, Owners&& owners);
+CUDAG_EXPORT void update_memset(const UpdateTarget& target, const Node& node, const SetParams& set,
+                                CallEffects&& effects);
 CUDAG_EXPORT void update_host(const UpdateTarget& target, const Node& node, HostTask&& task);
 CUDAG_EXPORT void update_semaphores(const UpdateTarget& target, const Node& node,
                                     std::span<const SemaphoreOperation> operations, Owners&& owners);
@@ -213,14 +215,14 @@ class Updates {
     void update(const MemsetNode& node, D&& destination, const V& value) {
         if constexpr (MultiDimensional<D>) {
             if constexpr (require_2d<D>()) {
-                Owners owners;
-                const SetParams set = set_2d(destination, value, owners, {nullptr, &node, {}});
-                update_memset(target(), node, set, std::move(owners));
+                CallEffects effects;
+                const SetParams set = set_2d(destination, value, effects, {nullptr, &node, {}});
+                update_memset(target(), node, set, std::move(effects));
             }
         } else if constexpr (require_operand<D>()) {
-            Owners owners;
-            const SetParams set = set_params(destination, value, owners, {nullptr, &node, {}});
-            update_memset(target(), node, set, std::move(owners));
+            CallEffects effects;
+            const SetParams set = set_params(destination, value, effects, {nullptr, &node, {}});
+            update_memset(target(), node, set, std::move(effects));
         }
     }
 
@@ -301,15 +303,15 @@ class Updates {
         const CallSite call{nullptr, &node, {}};
         if constexpr ((names_position<std::remove_cvref_t<A>> || ...)) {
             if constexpr ((static_cast<int>(require_position<std::remove_cvref_t<A>>()) & ... & 1) != 0) {
-                Owners owners;
-                const SomeGivenValues<std::remove_cvref_t<A>...> values(owners, call, arguments...);
-                update_function(target(), node, values.get(), config, std::move(owners));
+                CallEffects effects;
+                const SomeGivenValues<std::remove_cvref_t<A>...> values(effects, call, arguments...);
+                update_function(target(), node, values.get(), config, std::move(effects));
             }
         } else {
             with_all_arguments(
                 call,
-                [&](const GivenArguments& given, Owners&& owners) {
-                    update_function(target(), node, given, config, std::move(owners));
+                [&](const GivenArguments& given, CallEffects&& effects) {
+                    update_function(target(), node, given, config, std::move(effects));
                 },
                 std::forward<A>(arguments)...);
         }
@@ -336,12 +338,12 @@ class Updates {
 
     template <class Arguments, class... P, class... A>
     void update_with(const KernelNode<P...>& node, const LaunchConfig* config, A&&... arguments) {
-        Owners owners;
-        const Arguments values(owners, {nullptr, &node, {}}, std::forward<A>(arguments)...);
+        CallEffects effects;
+        const Arguments values(effects, {nullptr, &node, {}}, std::forward<A>(arguments)...);
         const PassedConfig passed = config != nullptr ? PassedConfig(*config) : PassedConfig(LaunchShape());
         const KernelCall call{nullptr, &SignatureOf<P...>::value, config != nullptr ? &passed : nullptr,
                               values.pointers(), values.block()};
-        update_kernel(target(), node, call, std::move(owners));
+        update_kernel(target(), node, call, std::move(effects));
     }
 };
 

@@ -6,6 +6,7 @@
 #include <cudart_cpu/control.hpp>
 #include <cudart_cpu/kernel.hpp>
 
+#include <cstring>
 #include <thread>
 
 namespace {
@@ -195,6 +196,65 @@ void a_whole_update_leaves_nodes_on_their_devices() {
     CHECK_OK(cudaGraphDestroy(changed));
 }
 
+void devices_are_at_places_of_their_own() {
+    char first[16] = {};
+    char second[16] = {};
+    CHECK_OK(cudaDeviceGetPCIBusId(first, sizeof first, 0));
+    CHECK_OK(cudaDeviceGetPCIBusId(second, sizeof second, 1));
+    CHECK(std::strcmp(first, second) != 0);
+    int device = -1;
+    CHECK_OK(cudaDeviceGetByPCIBusId(&device, second));
+    CHECK(device == 1);
+    CHECK_OK(cudaDeviceGetByPCIBusId(&device, second + 5)); // bus:device.function
+    CHECK(device == 1);
+    for (const char* const wrong :
+         {"0000:02", "02:00", "0000:02:00.0.0", "0000:02:00.", ":02:00.0", "x:02:00.0", "0000-02:00.0"})
+        CHECK_CODE(cudaErrorInvalidValue, cudaDeviceGetByPCIBusId(&device, wrong));
+    cudaDeviceProp of_first{};
+    cudaDeviceProp of_second{};
+    CHECK_OK(cudaGetDeviceProperties(&of_first, 0));
+    CHECK_OK(cudaGetDeviceProperties(&of_second, 1));
+    CHECK(std::memcmp(&of_first.uuid, &of_second.uuid, sizeof of_first.uuid) != 0);
+}
+
+void attributes_of_two_devices_follow_their_access() {
+    int value = -1;
+    CHECK_OK(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 1));
+    CHECK(value == 1);
+    cudart_cpu::set_peer_access(0, 1, false);
+    for (const cudaDeviceP2PAttr attribute :
+         {cudaDevP2PAttrAccessSupported, cudaDevP2PAttrNativeAtomicSupported, cudaDevP2PAttrCudaArrayAccessSupported}) {
+        CHECK_OK(cudaDeviceGetP2PAttribute(&value, attribute, 0, 1));
+        CHECK(value == 0);
+        CHECK_OK(cudaDeviceGetP2PAttribute(&value, attribute, 1, 0));
+        CHECK(value == 1);
+    }
+    cudart_cpu::set_peer_access(0, 1, true);
+    CHECK_CODE(cudaErrorInvalidValue, cudaDeviceGetP2PAttribute(nullptr, cudaDevP2PAttrAccessSupported, 0, 1));
+    CHECK_CODE(cudaErrorInvalidValue, cudaDeviceGetP2PAttribute(&value, static_cast<cudaDeviceP2PAttr>(7), 0, 1));
+}
+
+void threads_that_have_chosen_none_take_the_first_valid_device() {
+    int devices[] = {1, 0};
+    CHECK_OK(cudaSetValidDevices(devices, 2));
+    CHECK(current() == 0); // this thread has used its device
+    std::thread([] {
+        CHECK(current() == 1);
+        void* memory = nullptr;
+        CHECK_OK(cudaMalloc(&memory, 16));
+        CHECK_OK(cudaSetValidDevices(nullptr, 0));
+        CHECK(current() == 1);
+        CHECK_OK(cudaFree(memory));
+    }).join();
+    std::thread([] { CHECK(current() == 0); }).join();
+    CHECK_CODE(cudaErrorInvalidValue, cudaSetValidDevices(nullptr, 1));
+    CHECK_CODE(cudaErrorInvalidValue, cudaSetValidDevices(devices, -1));
+    int many[99] = {};
+    CHECK_CODE(cudaErrorInvalidValue, cudaSetValidDevices(many, 99));
+    devices[1] = 99;
+    CHECK_CODE(cudaErrorInvalidDevice, cudaSetValidDevices(devices, 2));
+}
+
 } // namespace
 
 int main() {
@@ -206,4 +266,7 @@ int main() {
     access_to_a_peer_is_enabled_once_and_one_way();
     a_graph_may_have_nodes_on_several_devices_unless_it_is_for_launch_from_one();
     a_whole_update_leaves_nodes_on_their_devices();
+    devices_are_at_places_of_their_own();
+    attributes_of_two_devices_follow_their_access();
+    threads_that_have_chosen_none_take_the_first_valid_device();
 }

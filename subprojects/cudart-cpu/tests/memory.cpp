@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <limits>
 #include <vector>
 
@@ -121,6 +122,26 @@ void what_is_no_variable_of_the_program_is_no_symbol() {
     }
 }
 
+/// New memory may be where it was: it is CUDA's then.
+void a_registration_of_memory_that_was_freed_is_forgotten() {
+    constexpr std::size_t size = 1 << 20;
+    for (int i = 0; i < 4; ++i) {
+        void* const own = std::malloc(size);
+        CHECK_OK(cudaHostRegister(own, size, 0));
+        const auto address = reinterpret_cast<std::uintptr_t>(own);
+        std::free(own);
+        void* pinned = nullptr;
+        void* device = nullptr;
+        CHECK_OK(cudaMallocHost(&pinned, size + 4096));
+        CHECK_OK(cudaMalloc(&device, size));
+        CHECK_OK(cudaMemcpy(device, pinned, size, cudaMemcpyHostToDevice));
+        CHECK_CODE(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(pinned));
+        CHECK_OK(cudaFree(device));
+        CHECK_OK(cudaFreeHost(pinned));
+        if (cudaHostUnregister(reinterpret_cast<void*>(address)) != cudaSuccess) static_cast<void>(cudaGetLastError());
+    }
+}
+
 } // namespace
 
 int main() {
@@ -130,4 +151,5 @@ int main() {
     a_stream_ordered_free_waits_for_its_stream();
     copies_in_two_and_three_dimensions_touch_only_their_box();
     what_is_no_variable_of_the_program_is_no_symbol();
+    a_registration_of_memory_that_was_freed_is_forgotten();
 }

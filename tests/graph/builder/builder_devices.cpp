@@ -65,7 +65,7 @@ TEST_CASE("a node of a view is said to be on its device", "[builder][device]") {
     const auto cells = device({0});
     GraphBuilder b;
     const auto node = b.on(0).memset(cells, 1).label("clear");
-    const auto other = b.memset(cells, 2).label("fill");
+    const auto other = b.memset(cells, 2).label("fill").after(node);
     const cudag::Graph graph = std::move(b).build();
     const auto text = [](const cudag::Node& of) {
         return std::string(refused<GraphError>([&] { static_cast<void>(of.as<cudag::HostNode>()); }).what());

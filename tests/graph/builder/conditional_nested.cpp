@@ -87,14 +87,14 @@ TEST_CASE("a condition without an initial value keeps what was set in the turn b
 
 TEST_CASE("a repeated body has one node more for each condition with an initial value", "[conditional][nested]") {
     if (older_than(12080)) return;
-    const DeviceBuffer<int> cell(1);
+    const DeviceBuffer<int> cell(1), other(1);
     GraphBuilder b;
     const Condition outer = b.condition(1);
     Node first;
     Node inner_node;
     Node count;
     const auto loop = b.while_(outer, [&](GraphBuilder& body) {
-        first = body.memset(cell, 0);
+        first = body.memset(other, 0);
         inner_node = body.if_(body.condition(1), [](GraphBuilder&) {}).label("inner").after(first);
         count = body.kernel({}, count_down, cell, outer);
     });

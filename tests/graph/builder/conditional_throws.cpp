@@ -224,3 +224,17 @@ TEST_CASE("a capture that is broken inside three conditionals is told as one", "
         CHECK_THAT(lost.what(), ContainsSubstring("was lost when the capture at"));
     }
 }
+
+TEST_CASE("what was kept of a body is of nothing when its graph is gone", "[conditional]") {
+    std::optional<GraphBuilder> view;
+    cudag::Node inside;
+    {
+        GraphBuilder b;
+        b.if_(b.condition(1), [&](GraphBuilder& body) {
+            view.emplace(body.on(0));
+            inside = body.kernel({}, nothing);
+        });
+        CHECK(inside.kind() == cudag::NodeKind::kernel);
+    }
+    CHECK_THAT(refused<cudag::GraphError>([&] { static_cast<void>(inside.kind()); }).what(), StartsWith("cudag: "));
+}

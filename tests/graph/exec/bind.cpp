@@ -32,7 +32,7 @@ struct Everything {
     explicit Everything(const BufferParam<int>& cells) : result(4, -1) {
         GraphBuilder b;
         const auto kernel = b.kernel({}, store, cells, 1).label("first");
-        const auto set = b.memset(cells.span().subspan(1, 2), 2).label("fill");
+        const auto set = b.memset(cells.span().subspan(1, 2), 2).label("fill").after(kernel);
         const auto span = b.kernel({}, sum, cells.data() + 3, cells.span().subspan(0, 3)).after(kernel, set);
         b.memcpy(result, cells).after(span).label("download");
         b.kernel({}, store, other, 7).label("other");
@@ -139,8 +139,8 @@ TEST_CASE("memory that was bound lives until the last launch that may use it", "
     const BufferParam<int> cell(1);
     const Stream stream;
     GraphBuilder b;
-    b.kernel({}, store, cell, 5);
-    b.memset(cell, 5);
+    const auto kernel = b.kernel({}, store, cell, 5);
+    b.memset(cell, 5).after(kernel);
     Exec exec = std::move(b).build().instantiate();
     std::weak_ptr<void> first, second;
     {

@@ -340,7 +340,7 @@ TEST_CASE("nodes are driven before the graph is built, and only what has a size 
     const auto copy = b.memcpy(to, from);
     const auto error = refused<cudag::UpdateError>([&] { n.drive(copy); });
     CHECK_THAT(error.what(), ContainsSubstring("drives it to 9 elements"));
-    const auto plane = b.memset2d(cudag::DeviceSpan2D<int>(to.data(), 2, 2, 2 * sizeof(int)), 1);
+    const auto plane = b.memset2d(cudag::DeviceSpan2D<int>(to.data(), 2, 2, 2 * sizeof(int)), 1).after(copy);
     CHECK_THAT(refused<cudag::GraphError>([&] { n.drive(plane); }).what(),
                ContainsSubstring("more than one dimension"));
     const Graph graph = std::move(b).build();

@@ -31,7 +31,7 @@ struct Sample {
   private:
     Graph build() {
         GraphBuilder b;
-        kernel = b.kernel({}, store, cells, 1).label("kernel");
+        kernel = b.kernel({}, store, cells.span().subspan(0, 1), 1).label("kernel");
         memset = b.memset(cells.span().subspan(1, 1), 2).label("memset");
         memcpy = b.memcpy(cells.span().subspan(2, 1), source).label("memcpy");
         host = b.host([] {}).label("host");

@@ -51,7 +51,7 @@ struct Sample {
   private:
     Graph build() {
         GraphBuilder b;
-        kernel = b.kernel({}, store, cells, 11).label("fill");
+        kernel = b.kernel({}, store, part(0, 1), 11).label("fill");
         memset = b.memset(part(1, 1), 22).label("clear");
         memcpy = b.memcpy(part(2, 2), source).label("copy");
         function = b.host([this] { ++calls; }).label("call");

@@ -110,9 +110,9 @@ TEST_CASE("a clone is the graph as it was when it was added", "[child]") {
     const auto cell = device({0});
     Inner inner(cell);
     GraphBuilder b;
-    b.child(*inner.graph);
+    const auto before = b.child(*inner.graph);
     inner.graph->update(inner.first, arg<2>(1000));
-    b.child(*inner.graph).after(b.join(Node(b.kernel({}, nothing))));
+    b.child(*inner.graph).after(before, b.join(Node(b.kernel({}, nothing))));
     const Graph graph = std::move(b).build();
     inner.graph.reset();
     const auto counts = graph.find(add);

@@ -79,8 +79,8 @@ TEST_CASE("the original runs when its clone is gone", "[graph][clone]") {
 TEST_CASE("a node's counterpart is the same node of the clone, typed", "[graph][clone]") {
     const auto cell = device({0});
     GraphBuilder b;
-    b.memset(cell, 9);
-    const auto kernel = b.kernel({}, store, cell, 1).label("fill");
+    const auto set = b.memset(cell, 9);
+    const auto kernel = b.kernel({}, store, cell, 1).label("fill").after(set);
     const Graph graph = std::move(b).build();
     const Graph clone = graph.clone();
     const cudag::KernelNode<int*, int> copy = clone.counterpart(kernel);

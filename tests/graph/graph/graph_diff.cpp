@@ -35,7 +35,7 @@ struct Line {
 class Lines {
   public:
     [[nodiscard]] Graph build(const Line& line) const {
-        GraphBuilder b;
+        GraphBuilder b({.races = cudag::Races::allowed});
         const auto fill = b.memset(cells_.span(), line.filled).label("fill");
         const auto add_node = b.kernel({.grid = line.grid}, add, cells_.data(), cells_.data() + 1, line.added);
         add_node.label(line.label);

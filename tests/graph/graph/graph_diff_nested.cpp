@@ -14,7 +14,7 @@ namespace {
 
 /// An if, with an else or not, and behind it a child graph.
 Graph branch_and_child(const DeviceBuffer<int>& cell, bool has_else) {
-    GraphBuilder inner;
+    GraphBuilder inner({.races = cudag::Races::allowed});
     inner.kernel({}, store, cell, 1).label("in the child");
     inner.memset(cell, 3).label("fill in the child");
     const Graph child = std::move(inner).build();

@@ -22,7 +22,7 @@ TEST_CASE("an empty graph has no nodes, and runs", "[graph]") {
 TEST_CASE("nodes stand in the order in which they were made", "[graph]") {
     const DeviceBuffer<int> cell(1);
     std::vector<int> host(1);
-    GraphBuilder b;
+    GraphBuilder b({.races = cudag::Races::allowed});
     const auto kernel = b.kernel({}, store, cell, 1);
     const auto memcpy = b.memcpy(host, cell);
     const auto function = b.host([] {}).after(memcpy);
@@ -49,7 +49,7 @@ TEST_CASE("edges stand in the order in which they were added", "[graph]") {
 
 TEST_CASE("nodes are found by label, all of them, in order", "[graph]") {
     const DeviceBuffer<int> cell(1);
-    GraphBuilder b;
+    GraphBuilder b({.races = cudag::Races::allowed});
     const auto first = b.kernel({}, store, cell, 1).label("twice");
     b.kernel({}, store, cell, 2).label("once");
     const auto third = b.memset(cell, 0).label("twice");
@@ -61,7 +61,7 @@ TEST_CASE("nodes are found by label, all of them, in order", "[graph]") {
 
 TEST_CASE("nodes are found by kernel, typed, in order", "[graph]") {
     const DeviceBuffer<int> cells(2);
-    GraphBuilder b;
+    GraphBuilder b({.races = cudag::Races::allowed});
     const auto first = b.kernel({}, store, cells, 1);
     b.kernel({}, add, cells.data() + 1, cells, 2);
     b.memset(cells, 0);

@@ -63,7 +63,7 @@ TEST_CASE("operands of copies and memsets are kept by updates", "[owners][update
     const auto cells = device({0, 0});
     GraphBuilder b;
     const auto copy = b.memcpy(cells.span().subspan(0, 1), cells.span().subspan(1, 1));
-    const auto set = b.memset(cells.span().subspan(0, 1), 1);
+    const auto set = b.memset(cells.span().subspan(0, 1), 1).after(copy);
     const Graph graph = std::move(b).build();
     std::optional<Exec> exec = graph.instantiate();
     const Stream stream;

@@ -425,3 +425,18 @@ TEST_CASE("graphs inside child nodes are tuned with the graph around them", "[ch
     tuned.exec.update(child, sums.graph(2));
     CHECK(sums.run_of(tuned.exec) == sums.expected(2));
 }
+
+TEST_CASE("of a graph that has one exec at a time, the one of the best plan stays, whichever was tried last",
+          "[exec][tune]") {
+    const auto slow = [] { std::this_thread::sleep_for(std::chrono::milliseconds(5)); };
+    GraphBuilder b;
+    for (int i = 0; i < 4; ++i)
+        b.host(slow);
+    b.if_(b.condition(1), [](GraphBuilder& body) { body.kernel({}, nothing); });
+    const Graph graph = std::move(b).build();
+    const Plans plans{Plan(), {.lanes = 1}};
+    const bool is_last = GENERATE(false, true);
+    Tuned tuned = tune(graph, Stream(), {.candidates = is_last ? Plans{plans[1], plans[0]} : plans, .repetitions = 3});
+    CHECK(tuned.exec.flags().plan == tuned.report.chosen().plan);
+    run(tuned.exec, Stream());
+}

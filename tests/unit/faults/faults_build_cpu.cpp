@@ -30,7 +30,7 @@ template <class AddNode>
 void check_adding(AddNode&& add_node) {
     warm_up();
     const NothingLeft check;
-    cudag::GraphBuilder builder;
+    cudag::GraphBuilder builder({.races = cudag::Races::allowed});
     const cudag::HostNode first = builder.host([] {});
     const Faults faults = for_every_call_failing([&] { static_cast<void>(add_node(builder, first)); });
     CHECK(faults.thrown > 0);
@@ -106,7 +106,7 @@ TEST_CASE("a kernel node whose attributes fail is not in the graph", "[unit][fau
     const NothingLeft check;
     const cudag::DeviceBuffer<int> x(4);
     const cudag::LaunchConfig config{.grid = 4, .cluster = 2, .priority = -1};
-    cudag::GraphBuilder builder;
+    cudag::GraphBuilder builder({.races = cudag::Races::allowed});
     const auto add = [&] { return builder.kernel(config, multiply_add, x, x, 4, 1); };
     const Faults faults = for_every_call_failing(add);
     CHECK(faults.thrown >= 3); // the node and both attributes; what only looks for a reason may fail

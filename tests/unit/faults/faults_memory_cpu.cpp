@@ -47,8 +47,8 @@ struct Target {
     std::optional<Condition> condition;
     Graph inner = [this] {
         GraphBuilder b;
-        b.memset(cells, 1);
-        b.memset(cells, 2);
+        const auto first = b.memset(cells, 1);
+        b.memset(cells, 2).after(first);
         return std::move(b).build();
     }();
 };

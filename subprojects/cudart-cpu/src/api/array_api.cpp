@@ -1,5 +1,6 @@
 // cudaMallocArray and cudaMalloc3DArray, and what CUDA says about an array.
 #include "capture/capture_rules.hpp"
+#include "graph/graph_text.hpp"
 #include "memory/arrays.hpp"
 #include "runtime/call.hpp"
 #include "stream/stream.hpp"
@@ -32,7 +33,9 @@ CUDART_CPU_API cudaError_t cudaFreeArray(cudaArray_t array) {
         if (array == nullptr) {
             return;
         }
-        array_of(array);
+        if (array_of(array)->is_level) {
+            fail(cudaErrorInvalidValue, text("array ", array, " is a level of a mipmapped array, which frees it"));
+        }
         refuse_unsafe_call();
         wait_for_all_devices();
         destroy_array(array);
@@ -52,6 +55,32 @@ CUDART_CPU_API cudaError_t cudaArrayGetInfo(cudaChannelFormatDesc* desc, cudaExt
         if (flags != nullptr) {
             *flags = found->flags;
         }
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaArrayGetPlane(cudaArray_t* plane, cudaArray_t array, unsigned index) {
+    return api("cudaArrayGetPlane", [&] {
+        require_pointer(plane, "pPlaneArray");
+        array_of(array);
+        fail(cudaErrorInvalidValue, text("plane ", index, " asked of an array whose format has no planes"));
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaArrayGetMemoryRequirements(cudaArrayMemoryRequirements* requirements, cudaArray_t array,
+                                                          int device) {
+    return api("cudaArrayGetMemoryRequirements", [&] {
+        require_pointer(requirements, "memoryRequirements");
+        require_device(device);
+        array_of(array);
+        fail(cudaErrorInvalidValue, "the array is none of deferred mapping");
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaArrayGetSparseProperties(cudaArraySparseProperties* properties, cudaArray_t array) {
+    return api("cudaArrayGetSparseProperties", [&] {
+        require_pointer(properties, "sparseProperties");
+        array_of(array);
+        fail(cudaErrorInvalidValue, "the array is not sparse");
     });
 }
 

@@ -50,7 +50,7 @@ CUDART_CPU_API cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, i
     return api("cudaGetDeviceProperties", [&] {
         require_pointer(properties, "prop");
         require_device(device);
-        *properties = device_properties();
+        *properties = device_properties(device);
     });
 }
 
@@ -58,7 +58,7 @@ CUDART_CPU_API cudaError_t cudaDeviceGetAttribute(int* value, cudaDeviceAttr att
     return api("cudaDeviceGetAttribute", [&] {
         require_pointer(value, "value");
         require_device(device);
-        *value = device_attribute(attribute);
+        *value = device_attribute(attribute, device);
     });
 }
 

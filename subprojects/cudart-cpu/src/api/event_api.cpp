@@ -90,6 +90,10 @@ std::shared_ptr<Event> shared_event_of(cudaEvent_t handle) {
     return found->event;
 }
 
+void destroy_events_of(int device) {
+    events().remove_if([=](const OwnedEvent& owned) { return owned.event->device() == device; });
+}
+
 } // namespace cudart_cpu::detail
 
 using namespace cudart_cpu::detail;

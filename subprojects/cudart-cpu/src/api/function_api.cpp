@@ -37,6 +37,21 @@ void set_dynamic_shared_limit(const KernelEntry& kernel, int bytes) {
     kernel.max_dynamic_shared_bytes.store(bytes, std::memory_order_relaxed);
 }
 
+void set_function_attribute(const KernelEntry& kernel, cudaFuncAttribute attribute, int value) {
+    switch (attribute) {
+    case cudaFuncAttributeMaxDynamicSharedMemorySize:
+        return set_dynamic_shared_limit(kernel, value);
+    case cudaFuncAttributePreferredSharedMemoryCarveout:
+        return; // A hint.
+    case cudaFuncAttributeNonPortableClusterSizeAllowed:
+        kernel.allows_large_clusters.store(value != 0, std::memory_order_relaxed);
+        return;
+    default:
+        fail(cudaErrorInvalidValue,
+             text("function attribute ", static_cast<int>(attribute), " cannot be set on cudart-cpu"));
+    }
+}
+
 } // namespace
 
 int cudart_cpu::detail::active_blocks(int block_size, std::size_t shared_bytes) {
@@ -75,20 +90,15 @@ CUDART_CPU_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
 }
 
 CUDART_CPU_API cudaError_t cudaFuncSetAttribute(const void* function, cudaFuncAttribute attribute, int value) {
-    return api("cudaFuncSetAttribute", [&] {
-        const KernelEntry& kernel = kernel_of_symbol(function);
-        switch (attribute) {
-        case cudaFuncAttributeMaxDynamicSharedMemorySize:
-            return set_dynamic_shared_limit(kernel, value);
-        case cudaFuncAttributePreferredSharedMemoryCarveout:
-            return; // A hint.
-        case cudaFuncAttributeNonPortableClusterSizeAllowed:
-            kernel.allows_large_clusters.store(value != 0, std::memory_order_relaxed);
-            return;
-        default:
-            fail(cudaErrorInvalidValue,
-                 text("function attribute ", static_cast<int>(attribute), " cannot be set on cudart-cpu"));
-        }
+    return api("cudaFuncSetAttribute", [&] { set_function_attribute(kernel_of_symbol(function), attribute, value); });
+}
+
+CUDART_CPU_API cudaError_t cudaKernelSetAttributeForDevice(cudaKernel_t kernel, cudaFuncAttribute attribute, int value,
+                                                           int device) {
+    return api("cudaKernelSetAttributeForDevice", [&] {
+        const KernelEntry& entry = kernel_of(kernel, cudaErrorInvalidResourceHandle, Forms::symbol_or_kernel);
+        require_device(device);
+        set_function_attribute(entry, attribute, value);
     });
 }
 

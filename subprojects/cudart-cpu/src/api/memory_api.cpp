@@ -2,6 +2,7 @@
 #include "capture/capture_rules.hpp"
 #include "graph/graph_text.hpp"
 #include "memory/allocations.hpp"
+#include "memory/managed_hints.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "stream/stream.hpp"
@@ -82,7 +83,8 @@ CUDART_CPU_API cudaError_t cudaMallocManaged(void** pointer, std::size_t bytes, 
         if (bytes == 0) {
             fail(cudaErrorInvalidValue, "size must not be 0");
         }
-        allocate_into(pointer, bytes, {cudaMemoryTypeManaged});
+        allocate_into(pointer, bytes,
+                      {.type = cudaMemoryTypeManaged, .managed = std::make_shared<ManagedHints>(bytes)});
     });
 }
 

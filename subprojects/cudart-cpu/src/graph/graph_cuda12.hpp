@@ -1,9 +1,11 @@
-// Before CUDA 13 the functions that take edge data have names of their own.
+// Before CUDA 13 the functions that take edge data, or a location of memory, have names of their own.
 #pragma once
 
 #include <cuda_runtime_api.h>
 
 #if CUDART_VERSION < 13000
+#define cudaMemAdvise cudaMemAdvise_v2
+#define cudaMemPrefetchAsync cudaMemPrefetchAsync_v2
 #define cudaGraphAddNode cudaGraphAddNode_v2
 #define cudaGraphGetEdges cudaGraphGetEdges_v2
 #define cudaGraphNodeGetDependencies cudaGraphNodeGetDependencies_v2

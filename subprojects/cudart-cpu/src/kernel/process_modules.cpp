@@ -19,6 +19,7 @@
 #include <set>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace cudart_cpu::detail {
 
@@ -104,6 +105,32 @@ std::string describe_static(const link_map& module) {
     return text(path, " (linked statically)");
 }
 
+/// Whether the library at `path` has the runtime's name and is this one: a program that was linked against NVIDIA's
+/// runtime finds it there.
+bool is_own_name(const std::string& path) {
+    void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
+    if (library == nullptr) return false;
+    const void* const runtime = dlsym(library, "cudart_cpu_stands_for");
+    link_map* module = nullptr;
+    const bool own = runtime != nullptr || (dlinfo(library, RTLD_DI_LINKMAP, &module) == 0 && is_own(*module));
+    dlclose(library);
+    return own;
+}
+
+/// The paths of all modules that are named like NVIDIA's shared runtime.
+std::vector<std::string> modules_named_libcudart() {
+    std::vector<std::string> paths;
+    dl_iterate_phdr(
+        [](dl_phdr_info* info, std::size_t, void* found) {
+            const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+            if (file_name(path).starts_with("libcudart.so"))
+                static_cast<std::vector<std::string>*>(found)->emplace_back(path);
+            return 0;
+        },
+        &paths);
+    return paths;
+}
+
 void look() {
     std::string other;
     const void* const handle = dlopen(nullptr, RTLD_LAZY | RTLD_NOLOAD);
@@ -111,14 +138,8 @@ void look() {
     if (handle != nullptr && dlinfo(const_cast<void*>(handle), RTLD_DI_LINKMAP, &first) == 0 && first != nullptr &&
         has_static_runtime(*first))
         other = describe_static(*first);
-    dl_iterate_phdr(
-        [](dl_phdr_info* info, std::size_t, void* found) {
-            const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-            if (!file_name(path).starts_with("libcudart.so")) return 0;
-            *static_cast<std::string*>(found) = path;
-            return 1;
-        },
-        &other);
+    for (std::string& path : modules_named_libcudart())
+        if (other.empty() && !is_own_name(path)) other = std::move(path);
     if (!other.empty()) return set_other(std::move(other));
     auto expected = Runtimes::unknown;
     modules().runtimes.compare_exchange_strong(expected, Runtimes::one);

@@ -14,20 +14,23 @@
 #include <mutex>
 #include <new>
 #include <shared_mutex>
+#include <utility>
 #include <variant>
+#include <vector>
 
 namespace cudart_cpu::detail {
 
 namespace {
 
 /// What the device gives; kernels may rely on it.
-constexpr std::align_val_t alignment{256};
+constexpr std::align_val_t alignment{texture_alignment};
 
 struct Allocation {
     std::size_t bytes;
     AllocationKind kind;
     std::variant<Counted<Kind::device_allocation>, Counted<Kind::host_allocation>, std::monostate> counted;
     bool is_taken_address = false;
+    bool is_registered = false;           // the program's own memory
     std::shared_ptr<void> keep = nullptr; // of a taken address: set while it is allocated
 };
 
@@ -69,8 +72,23 @@ void require_free_memory(std::size_t bytes) {
     }
 }
 
+/// What the program registered there it has freed since, without a word. The table must be locked.
+void forget_registrations(const char* memory, std::size_t bytes) {
+    auto& allocations = table().allocations;
+    const auto end = allocations.lower_bound(memory + bytes);
+    auto entry = allocations.lower_bound(memory);
+    if (entry != allocations.begin()) {
+        const auto before = std::prev(entry);
+        const auto reach = static_cast<std::size_t>(memory - before->first);
+        if (before->second.is_registered && before->second.bytes > reach) entry = before;
+    }
+    while (entry != end)
+        entry = entry->second.is_registered ? allocations.erase(entry) : std::next(entry);
+}
+
 /// The table must be locked.
 void enter(char* memory, std::size_t bytes, const AllocationKind& kind) {
+    forget_registrations(memory, bytes);
     auto& entry = table().allocations.emplace(memory, Allocation{bytes, kind, {}}).first->second;
     if (is_host(kind)) {
         entry.counted.emplace<Counted<Kind::host_allocation>>();
@@ -159,6 +177,9 @@ DeadAllocation end_allocation(void* pointer, AllocatedOn side) {
         allocation.counted.emplace<std::monostate>();
         return {base, allocation.bytes, nullptr, std::move(allocation.keep)};
     }
+    if (allocation.is_registered) {
+        fail(cudaErrorInvalidValue, text(pointer, " is registered memory, which CUDA did not allocate"));
+    }
     if (is_host(allocation.kind) != (side == AllocatedOn::host)) {
         fail(cudaErrorInvalidValue, text(pointer, is_host(allocation.kind) ? " is host memory" : " is device memory"));
     }
@@ -171,6 +192,50 @@ DeadAllocation end_allocation(void* pointer, AllocatedOn side) {
     }
     table().allocations.erase(found);
     return dead;
+}
+
+void end_allocations_of(int device) {
+    std::vector<std::pair<char*, AllocatedOn>> ending;
+    {
+        const std::unique_lock lock(table().mutex);
+        std::erase_if(table().allocations, [=](const Entry& entry) {
+            return entry.second.is_registered && entry.second.kind.device == device;
+        });
+        for (const auto& [base, allocation] : table().allocations)
+            if (allocation.kind.device == device && !allocation.is_taken_address)
+                ending.emplace_back(const_cast<char*>(base),
+                                    is_host(allocation.kind) ? AllocatedOn::host : AllocatedOn::device);
+    }
+    for (const auto& [base, side] : ending)
+        release(end_allocation(base, side));
+}
+
+void register_memory(void* pointer, std::size_t bytes, unsigned flags) {
+    auto* const base = static_cast<char*>(pointer);
+    const std::unique_lock lock(table().mutex);
+    const auto next = table().allocations.lower_bound(base);
+    const bool reaches_next = next != table().allocations.end() && next->first < base + bytes;
+    const Entry* const around = find_entry(pointer);
+    if (around != nullptr || reaches_next) {
+        const Entry& other = around != nullptr ? *around : *next;
+        fail(is_host(other.second.kind) ? cudaErrorHostMemoryAlreadyRegistered : cudaErrorInvalidValue,
+             text("bytes of ", pointer, " are part of an allocation or registered already"));
+    }
+    const AllocationKind kind{.type = cudaMemoryTypeHost, .host_flags = flags};
+    table().allocations.emplace(base, Allocation{bytes, kind, std::monostate{}}).first->second.is_registered = true;
+}
+
+void require_registered(const void* pointer) {
+    const std::shared_lock lock(table().mutex);
+    const auto found = table().allocations.find(static_cast<const char*>(pointer));
+    if (found == table().allocations.end() || !found->second.is_registered) {
+        fail(cudaErrorHostMemoryNotRegistered, text(pointer, " is not the start of registered memory"));
+    }
+}
+
+void unregister_memory(void* pointer) noexcept {
+    const std::unique_lock lock(table().mutex);
+    table().allocations.erase(static_cast<char*>(pointer));
 }
 
 void release(const DeadAllocation& dead) noexcept {

@@ -13,6 +13,7 @@ inline constexpr unsigned char fresh_byte = 0xCD;
 /// And freed memory this one, for as long as nobody reuses it.
 inline constexpr unsigned char freed_byte = 0xDD;
 
+class ManagedHints;
 class MemoryPool;
 
 struct AllocationKind {
@@ -22,6 +23,8 @@ struct AllocationKind {
     /// Those of cudaHostAlloc.
     unsigned host_flags = 0;
     int device = current_device();
+    /// Of managed memory.
+    std::shared_ptr<ManagedHints> managed = nullptr;
 };
 
 /// Memory of its own for each call, so that address sanitizer sees overruns. Throws cudaErrorMemoryAllocation.
@@ -61,6 +64,16 @@ void begin_allocation(void* address, std::shared_ptr<void> keep);
 /// Ends the life of the allocation that begins at `pointer`. Throws cudaErrorInvalidValue if there is none on this
 /// side.
 DeadAllocation end_allocation(void* pointer, AllocatedOn side);
+
+/// Ends and gives back all that were made while this device was current, but for the addresses of alloc nodes.
+void end_allocations_of(int device);
+
+/// The program's own memory becomes pinned host memory until it is unregistered. Throws Failure if part of it is pinned
+/// already, or is a device's.
+void register_memory(void* pointer, std::size_t bytes, unsigned flags);
+/// Throws cudaErrorHostMemoryNotRegistered unless registered memory begins there.
+void require_registered(const void* pointer);
+void unregister_memory(void* pointer) noexcept;
 
 /// Poisons the memory and gives it back.
 void release(const DeadAllocation& dead) noexcept;

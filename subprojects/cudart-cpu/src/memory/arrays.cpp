@@ -2,14 +2,13 @@
 #include "arrays.hpp"
 
 #include "allocations.hpp"
-#include "graph/graph_enum.hpp"
+#include "channels.hpp"
 #include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/handle_table.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 
 namespace cudart_cpu::detail {
@@ -20,30 +19,6 @@ namespace {
 HandleTable<Array, cudaArray_t>& arrays() {
     static auto& table = *new HandleTable<Array, cudaArray_t>;
     return table;
-}
-
-bool is_channel_width(int bits, int kind) {
-    if (kind == cudaChannelFormatKindFloat) {
-        return bits == 16 || bits == 32;
-    }
-    return bits == 8 || bits == 16 || bits == 32;
-}
-
-/// One, two or four channels, all of the same width.
-std::size_t checked_element(const cudaChannelFormatDesc& desc) {
-    const std::array<int, 4> bits{desc.x, desc.y, desc.z, desc.w};
-    const int kind = number_in(desc.f);
-    const auto channels =
-        static_cast<std::size_t>(std::ranges::find_if(bits, [](int width) { return width == 0; }) - bits.begin());
-    const bool same = std::all_of(bits.begin(), bits.begin() + channels, [&](int width) { return width == desc.x; }) &&
-                      std::all_of(bits.begin() + channels, bits.end(), [](int width) { return width == 0; });
-    const bool known_kind = kind == cudaChannelFormatKindSigned || kind == cudaChannelFormatKindUnsigned ||
-                            kind == cudaChannelFormatKindFloat;
-    if (!same || !known_kind || !is_channel_width(desc.x, kind) || channels == 3) {
-        fail(cudaErrorInvalidChannelDescriptor,
-             text("no array has elements of ", desc.x, ',', desc.y, ',', desc.z, ',', desc.w, " bits of kind ", kind));
-    }
-    return channels * static_cast<std::size_t>(desc.x) / 8;
 }
 
 cudaExtent checked_extent(const cudaExtent& extent, unsigned flags) {
@@ -67,7 +42,7 @@ cudaExtent checked_extent(const cudaExtent& extent, unsigned flags) {
 } // namespace
 
 Array::Array(const cudaChannelFormatDesc& desc_, const cudaExtent& extent_, unsigned flags_)
-    : desc(desc_), extent(checked_extent(extent_, flags_)), flags(flags_), element_bytes(checked_element(desc_)) {
+    : desc(desc_), extent(checked_extent(extent_, flags_)), flags(flags_), element_bytes(element_bytes_of(desc_)) {
     const cudaExtent all = box();
     const std::size_t bytes = all.width * all.height * all.depth * element_bytes;
     if (bytes > device_memory_bytes()) {
@@ -95,8 +70,11 @@ std::shared_ptr<Array> array_of(cudaArray_const_t handle) {
 }
 
 void destroy_array(cudaArray_t handle) {
-    array_of(handle);
     arrays().take(handle);
+}
+
+void destroy_arrays_of(int device) {
+    arrays().remove_if([=](const Array& array) { return array.device == device; });
 }
 
 } // namespace cudart_cpu::detail

@@ -1,6 +1,7 @@
 // CUDA arrays: memory of elements in one to three dimensions, behind a handle.
 #pragma once
 
+#include "runtime/device_model.hpp"
 #include "runtime/live_counts.hpp"
 
 #include <cuda_runtime_api.h>
@@ -18,6 +19,8 @@ struct Array {
     const cudaExtent extent; // as it was asked for: an array of one row has height 0
     const unsigned flags;
     const std::size_t element_bytes;
+    const int device = current_device();
+    bool is_level = false; // of a mipmapped array, which frees it
 
     /// The same with no dimension 0.
     [[nodiscard]] cudaExtent box() const noexcept;
@@ -27,8 +30,11 @@ struct Array {
 };
 
 cudaArray_t register_array(std::shared_ptr<Array> array);
-/// These throw Failure for handles of what is not alive.
+/// Throws Failure for the handle of what is not alive.
 std::shared_ptr<Array> array_of(cudaArray_const_t handle);
+/// Whoever uses the array keeps it.
 void destroy_array(cudaArray_t handle);
+/// All that were made while this device was current.
+void destroy_arrays_of(int device);
 
 } // namespace cudart_cpu::detail

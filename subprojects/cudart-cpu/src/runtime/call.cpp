@@ -1,6 +1,7 @@
 // What every exported function does before and after its own work.
 #include "call.hpp"
 
+#include "device_model.hpp"
 #include "driver/driver_errors.hpp"
 #include "driver/driver_names.hpp"
 #include "environment.hpp"
@@ -65,6 +66,7 @@ void bind_context() noexcept {
         return;
     }
     context_bound = true;
+    settle_current_device();
     used.store(true, std::memory_order_relaxed);
 }
 

@@ -1,6 +1,7 @@
 // What the headers of some versions of CUDA (12.4 to 13.x) lack: beside graph_cuda12.hpp, the one place that says so.
 #pragma once
 
+#include "device_model.hpp"
 #include "graph/graph_enum.hpp"
 
 #include <cuda.h>
@@ -15,6 +16,29 @@ inline constexpr int conditional_type_switch = 2;
 
 /// cudaGraphInstantiateConditionalHandleUnused, which 12.8 brought.
 inline constexpr auto instantiate_conditional_handle_unused = static_cast<cudaGraphInstantiateResult>(5);
+
+/// The properties that only CUDA 12 has, or only CUDA 13.
+inline void set_properties_of_version([[maybe_unused]] cudaDeviceProp& properties) {
+#if CUDART_VERSION < 13000
+    properties.clockRate = clock_khz;
+    properties.memoryClockRate = memory_clock_khz;
+    properties.deviceOverlap = 1;
+    properties.maxTexture1DLinear = static_cast<int>(max_linear_texels);
+    properties.singleToDoublePrecisionPerfRatio = single_to_double_ratio;
+#else
+    properties.deviceNumaId = -1; // no NUMA
+    properties.hostNumaId = -1;
+#endif
+}
+
+/// The flags of a texture's or surface's resource, which CUDA 13 brought.
+inline unsigned flags_of([[maybe_unused]] const cudaResourceDesc& resource) {
+#if CUDART_VERSION >= 13000
+    return resource.flags;
+#else
+    return 0;
+#endif
+}
 
 /// The number in `params.ownership`, which 12.9 brought: 0 clones, 1 moves.
 inline int ownership_of([[maybe_unused]] const cudaChildGraphNodeParams& params) {

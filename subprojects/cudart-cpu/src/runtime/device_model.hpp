@@ -24,6 +24,21 @@ inline constexpr unsigned max_portable_cluster_blocks = 8;
 inline constexpr unsigned max_cluster_blocks = 16;
 inline constexpr std::size_t max_access_policy_window = 128 * 1024 * 1024;
 inline constexpr int mem_sync_domains = 4;
+inline constexpr int l2_cache_bytes = 50 * 1024 * 1024;
+inline constexpr std::size_t max_persisting_cache = l2_cache_bytes / 8 * 5;
+
+// Of an H100, for programs that compute what they could reach.
+inline constexpr int clock_khz = 1980000;
+inline constexpr int memory_clock_khz = 2619000;
+inline constexpr int memory_bus_bits = 5120;
+inline constexpr int single_to_double_ratio = 2;
+
+inline constexpr std::size_t texture_alignment = 512;
+inline constexpr std::size_t texture_pitch_alignment = 32;
+inline constexpr std::size_t max_linear_texels = std::size_t{1} << 28;
+inline constexpr std::size_t max_pitched_texture_width = 131072;
+inline constexpr std::size_t max_pitched_texture_height = 65000;
+inline constexpr std::size_t max_pitched_texture_pitch = 2097120;
 
 inline constexpr int least_stream_priority = 0;
 inline constexpr int greatest_stream_priority = -5;
@@ -33,11 +48,20 @@ std::size_t device_memory_bytes();
 
 inline constexpr std::size_t max_devices = 8;
 
+/// The devices are on one bus each, as device 0 of domain 0; none is on bus 0.
+constexpr int pci_bus_of(int device) noexcept {
+    return device + 1;
+}
+
 std::size_t device_count();
 /// Throws cudaErrorInvalidDevice unless there is such a device.
 void require_device(int device);
-/// Of this thread.
+/// Of this thread; the preferred one if it has chosen none.
 int current_device() noexcept;
+/// This thread has chosen it, from now on.
+void settle_current_device() noexcept;
+/// Throws cudaErrorInvalidDevice unless there is such a device.
+void set_preferred_device(int device);
 /// Throws cudaErrorInvalidDevice unless there is such a device.
 void set_current_device(int device);
 

@@ -1,9 +1,8 @@
-// What the one device says about itself.
+// What a device says about itself.
 #include "device_properties.hpp"
 
-#include "call.hpp"
+#include "cuda_versions.hpp"
 #include "device_model.hpp"
-#include "graph/graph_text.hpp"
 
 #include <unistd.h>
 
@@ -18,10 +17,49 @@ std::size_t device_memory_bytes() {
     return bytes;
 }
 
-cudaDeviceProp device_properties() {
+namespace {
+
+template <std::size_t N>
+void set(int (&member)[N], const int (&values)[N]) {
+    std::ranges::copy(values, member);
+}
+
+/// The sizes that textures and surfaces may have.
+void set_texture_limits(cudaDeviceProp& p) {
+    p.textureAlignment = texture_alignment;
+    p.texturePitchAlignment = texture_pitch_alignment;
+    p.surfaceAlignment = texture_alignment;
+    p.maxTexture1D = 131072;
+    p.maxTexture1DMipmap = 32768;
+    set(p.maxTexture2D, {131072, 65536});
+    set(p.maxTexture2DMipmap, {32768, 32768});
+    set(p.maxTexture2DLinear,
+        {static_cast<int>(max_pitched_texture_width), static_cast<int>(max_pitched_texture_height),
+         static_cast<int>(max_pitched_texture_pitch)});
+    set(p.maxTexture2DGather, {32768, 32768});
+    set(p.maxTexture3D, {16384, 16384, 16384});
+    set(p.maxTexture3DAlt, {8192, 8192, 32768});
+    p.maxTextureCubemap = 32768;
+    set(p.maxTexture1DLayered, {32768, 2048});
+    set(p.maxTexture2DLayered, {32768, 32768, 2048});
+    set(p.maxTextureCubemapLayered, {32768, 2046});
+    p.maxSurface1D = 32768;
+    set(p.maxSurface2D, {131072, 65536});
+    set(p.maxSurface3D, {16384, 16384, 16384});
+    set(p.maxSurface1DLayered, {32768, 2048});
+    set(p.maxSurface2DLayered, {32768, 32768, 2048});
+    p.maxSurfaceCubemap = 32768;
+    set(p.maxSurfaceCubemapLayered, {32768, 2046});
+}
+
+} // namespace
+
+cudaDeviceProp device_properties(int device) {
     cudaDeviceProp p{};
     std::strcpy(p.name, "cudart-cpu");
     std::memcpy(p.uuid.bytes, "cudart-cpu-dev-0", sizeof p.uuid.bytes);
+    p.uuid.bytes[sizeof p.uuid.bytes - 1] = static_cast<char>('0' + device);
+    p.pciBusID = pci_bus_of(device);
     p.totalGlobalMem = device_memory_bytes();
     p.sharedMemPerBlock = static_shared_limit;
     p.sharedMemPerBlockOptin = optin_shared_limit;
@@ -39,15 +77,17 @@ cudaDeviceProp device_properties() {
     p.totalConstMem = 65536;
     p.major = compute_major;
     p.minor = compute_minor;
-    p.textureAlignment = 512;
-    p.texturePitchAlignment = 32;
+    set_texture_limits(p);
     p.multiProcessorCount = multiprocessors;
     p.canMapHostMemory = 1;
     p.concurrentKernels = 1;
     p.asyncEngineCount = 3;
     p.unifiedAddressing = 1;
-    p.l2CacheSize = 50 * 1024 * 1024;
-    p.persistingL2CacheMaxSize = p.l2CacheSize / 8 * 5;
+    p.memoryBusWidth = memory_bus_bits;
+    p.globalL1CacheSupported = 1;
+    p.localL1CacheSupported = 1;
+    p.l2CacheSize = l2_cache_bytes;
+    p.persistingL2CacheMaxSize = static_cast<int>(max_persisting_cache);
     p.accessPolicyMaxWindowSize = static_cast<int>(max_access_policy_window);
     p.cooperativeLaunch = 1;
     p.clusterLaunch = 1;
@@ -56,102 +96,11 @@ cudaDeviceProp device_properties() {
     p.concurrentManagedAccess = 1;
     p.computePreemptionSupported = 1;
     p.canUseHostPointerForRegisteredMem = 1;
+    p.hostRegisterSupported = 1;
+    p.timelineSemaphoreInteropSupported = 1;
     p.memoryPoolsSupported = 1;
+    compat::set_properties_of_version(p);
     return p;
-}
-
-int device_attribute(cudaDeviceAttr attribute) {
-    static const cudaDeviceProp p = device_properties();
-    switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-        return p.maxThreadsPerBlock;
-    case cudaDevAttrMaxBlockDimX:
-        return p.maxThreadsDim[0];
-    case cudaDevAttrMaxBlockDimY:
-        return p.maxThreadsDim[1];
-    case cudaDevAttrMaxBlockDimZ:
-        return p.maxThreadsDim[2];
-    case cudaDevAttrMaxGridDimX:
-        return p.maxGridSize[0];
-    case cudaDevAttrMaxGridDimY:
-        return p.maxGridSize[1];
-    case cudaDevAttrMaxGridDimZ:
-        return p.maxGridSize[2];
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        return static_shared_limit;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        return optin_shared_limit;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        return shared_per_multiprocessor;
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-        return reserved_shared_per_block;
-    case cudaDevAttrTotalConstantMemory:
-        return static_cast<int>(p.totalConstMem);
-    case cudaDevAttrWarpSize:
-        return p.warpSize;
-    case cudaDevAttrMaxPitch:
-        return static_cast<int>(p.memPitch);
-    case cudaDevAttrMaxRegistersPerBlock:
-        return p.regsPerBlock;
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-        return p.regsPerMultiprocessor;
-    case cudaDevAttrMultiProcessorCount:
-        return p.multiProcessorCount;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-        return p.maxThreadsPerMultiProcessor;
-    case cudaDevAttrMaxBlocksPerMultiprocessor:
-        return p.maxBlocksPerMultiProcessor;
-    case cudaDevAttrComputeCapabilityMajor:
-        return p.major;
-    case cudaDevAttrComputeCapabilityMinor:
-        return p.minor;
-    case cudaDevAttrL2CacheSize:
-        return p.l2CacheSize;
-    case cudaDevAttrTextureAlignment:
-        return static_cast<int>(p.textureAlignment);
-    case cudaDevAttrTexturePitchAlignment:
-        return static_cast<int>(p.texturePitchAlignment);
-    case cudaDevAttrAsyncEngineCount:
-        return p.asyncEngineCount;
-    case cudaDevAttrMaxAccessPolicyWindowSize:
-        return p.accessPolicyMaxWindowSize;
-    case cudaDevAttrMaxPersistingL2CacheSize:
-        return p.persistingL2CacheMaxSize;
-    case cudaDevAttrMemSyncDomainCount:
-        return mem_sync_domains;
-    // Supported.
-    case cudaDevAttrCanMapHostMemory:
-    case cudaDevAttrCanUseHostPointerForRegisteredMem:
-    case cudaDevAttrConcurrentKernels:
-    case cudaDevAttrUnifiedAddressing:
-    case cudaDevAttrStreamPrioritiesSupported:
-    case cudaDevAttrManagedMemory:
-    case cudaDevAttrConcurrentManagedAccess:
-    case cudaDevAttrComputePreemptionSupported:
-    case cudaDevAttrMemoryPoolsSupported:
-    case cudaDevAttrCooperativeLaunch:
-    case cudaDevAttrClusterLaunch:
-        return 1;
-    // Not supported, or none.
-    case cudaDevAttrComputeMode:
-    case cudaDevAttrKernelExecTimeout:
-    case cudaDevAttrIntegrated:
-    case cudaDevAttrEccEnabled:
-    case cudaDevAttrPciBusId:
-    case cudaDevAttrPciDeviceId:
-    case cudaDevAttrPciDomainId:
-    case cudaDevAttrTccDriver:
-    case cudaDevAttrIsMultiGpuBoard:
-    case cudaDevAttrMultiGpuBoardGroupID:
-    case cudaDevAttrHostNativeAtomicSupported:
-    case cudaDevAttrPageableMemoryAccess:
-    case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
-    case cudaDevAttrDirectManagedMemAccessFromHost:
-    case cudaDevAttrHostRegisterSupported:
-        return 0;
-    default:
-        fail(cudaErrorInvalidValue, text("Invalid device attribute enum value ", static_cast<int>(attribute)));
-    }
 }
 
 } // namespace cudart_cpu::detail

@@ -22,7 +22,11 @@ std::atomic<unsigned>& count() {
     return devices;
 }
 
-thread_local int current = 0;
+/// Of threads that have chosen none.
+std::atomic<int> preferred{0};
+
+constexpr int none = -1;
+thread_local int current = none;
 
 } // namespace
 
@@ -45,7 +49,16 @@ void require_device(int device) {
 }
 
 int current_device() noexcept {
-    return current;
+    return current != none ? current : preferred.load(std::memory_order_relaxed);
+}
+
+void settle_current_device() noexcept {
+    current = current_device();
+}
+
+void set_preferred_device(int device) {
+    require_device(device);
+    preferred.store(device, std::memory_order_relaxed);
 }
 
 void set_current_device(int device) {

@@ -7,6 +7,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 namespace cudart_cpu::detail {
 
@@ -45,6 +46,21 @@ class HandleTable {
         std::shared_ptr<T> object = std::move(found->second);
         objects_.erase(found);
         return object;
+    }
+
+    /// Removes the objects that `choose` takes; they end after the lock has been given back.
+    template <class Choose>
+    void remove_if(Choose&& choose) {
+        std::vector<std::shared_ptr<T>> removed;
+        const std::lock_guard lock(mutex_);
+        for (auto one = objects_.begin(); one != objects_.end();) {
+            if (!choose(*one->second)) {
+                ++one;
+                continue;
+            }
+            removed.push_back(std::move(one->second));
+            one = objects_.erase(one);
+        }
     }
 
   private:

@@ -41,6 +41,9 @@ Event& event_of(cudaEvent_t handle);
 /// For what goes on using it when its handle is dead.
 std::shared_ptr<Event> shared_event_of(cudaEvent_t handle);
 
+/// All that were made on this device.
+void destroy_events_of(int device);
+
 /// The event stands for all work of `stream` so far.
 void record(Event& event, Stream& stream);
 

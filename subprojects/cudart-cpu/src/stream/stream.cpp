@@ -81,6 +81,8 @@ Stream& per_thread_stream(int device) {
     return *stream;
 }
 
+thread_local bool null_is_per_thread = false;
+
 /// For work on `stream`.
 std::unique_lock<std::mutex> lock_device(const Stream& stream) {
     // Made before the lock is taken, because making a stream takes it too.
@@ -155,8 +157,15 @@ void destroy_stream(cudaStream_t handle) {
     }
 }
 
+void destroy_streams_of(int device) {
+    streams().remove_if([=](const OwnedStream& owned) { return owned.stream.device() == device; });
+}
+
 Stream& stream_of(cudaStream_t handle) {
-    if (handle == nullptr || handle == cudaStreamLegacy) {
+    if (handle == nullptr) {
+        handle = null_is_per_thread ? cudaStreamPerThread : cudaStreamLegacy;
+    }
+    if (handle == cudaStreamLegacy) {
         return legacy_stream(current_device());
     }
     if (handle == cudaStreamPerThread) {
@@ -167,6 +176,12 @@ Stream& stream_of(cudaStream_t handle) {
         fail(cudaErrorInvalidResourceHandle, "the stream does not exist or was destroyed");
     }
     return found->stream;
+}
+
+PerThreadDefault::PerThreadDefault() noexcept : outer_(std::exchange(null_is_per_thread, true)) {}
+
+PerThreadDefault::~PerThreadDefault() {
+    null_is_per_thread = outer_;
 }
 
 bool is_legacy(const Stream& stream) {

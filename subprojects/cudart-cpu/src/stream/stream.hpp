@@ -2,10 +2,12 @@
 #pragma once
 
 #include "completion.hpp"
+#include "stream_attributes.hpp"
 #include "work_queue.hpp"
 
 #include <cuda_runtime_api.h>
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <vector>
@@ -23,7 +25,10 @@ class Stream {
     ~Stream();
 
     [[nodiscard]] unsigned flags() const noexcept { return flags_; }
-    [[nodiscard]] int priority() const noexcept { return priority_; }
+    [[nodiscard]] int priority() const noexcept { return priority_.load(std::memory_order_relaxed); }
+    void set_priority(int priority) noexcept { priority_.store(priority, std::memory_order_relaxed); }
+    [[nodiscard]] StreamAttributes& attributes() noexcept { return attributes_; }
+    [[nodiscard]] const StreamAttributes& attributes() const noexcept { return attributes_; }
     /// The device that was current when it was made.
     [[nodiscard]] int device() const noexcept { return device_; }
     [[nodiscard]] unsigned long long id() const noexcept { return id_; }
@@ -36,7 +41,8 @@ class Stream {
 
   private:
     unsigned flags_;
-    int priority_;
+    std::atomic<int> priority_;
+    StreamAttributes attributes_;
     int device_;
     unsigned long long id_;
     std::shared_ptr<WorkQueue> queue_;
@@ -47,9 +53,26 @@ cudaStream_t create_stream(unsigned flags, int priority);
 /// Throws cudaErrorInvalidResourceHandle for a dead handle or a default stream.
 void destroy_stream(cudaStream_t handle);
 
+/// All that were made on this device.
+void destroy_streams_of(int device);
+
 /// The stream of a handle; nullptr and cudaStreamLegacy are the current device's legacy default stream,
-/// cudaStreamPerThread is this thread's of that device. Throws cudaErrorInvalidResourceHandle for a dead handle.
+/// cudaStreamPerThread is this thread's of that device, and so is nullptr within a PerThreadDefault. Throws
+/// cudaErrorInvalidResourceHandle for a dead handle.
 Stream& stream_of(cudaStream_t handle);
+/// While one lives, its thread's calls take the stream nullptr as cudaStreamPerThread: they come from code that was
+/// compiled for per-thread default streams.
+class PerThreadDefault {
+  public:
+    PerThreadDefault() noexcept;
+    PerThreadDefault(const PerThreadDefault&) = delete;
+    PerThreadDefault& operator=(const PerThreadDefault&) = delete;
+    ~PerThreadDefault();
+
+  private:
+    bool outer_;
+};
+
 /// Whether it is a device's legacy default stream.
 bool is_legacy(const Stream& stream);
 

@@ -35,3 +35,27 @@ TEST_CASE("a copy between devices may stay on one", "[peers]") {
     REQUIRE_CUDA(cudaDeviceSynchronize());
     REQUIRE(to.read() == std::vector{1, 2});
 }
+
+TEST_CASE("a box may be copied between devices that are one", "[peers]") {
+    DeviceInts from(6);
+    DeviceInts to(6);
+    from.write({1, 2, 3, 4, 5, 6});
+    cudaMemcpy3DPeerParms params{};
+    params.srcPtr = {from.data(), 3 * sizeof(int), 3, 2};
+    params.dstPtr = {to.data(), 3 * sizeof(int), 3, 2};
+    params.extent = {2 * sizeof(int), 2, 1};
+    SECTION("without a stream") {
+        REQUIRE_CUDA(cudaMemcpy3DPeer(&params));
+    }
+    SECTION("in a stream") {
+        REQUIRE_CUDA(cudaMemcpy3DPeerAsync(&params, nullptr));
+    }
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+    REQUIRE(to.read() == std::vector{1, 2, poison, 4, 5, poison});
+
+    int count = 0;
+    REQUIRE_CUDA(cudaGetDeviceCount(&count));
+    params.dstDevice = count;
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidDevice, cudaMemcpy3DPeer(&params));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaMemcpy3DPeer(nullptr));
+}

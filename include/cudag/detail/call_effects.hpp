@@ -1,0 +1,50 @@
+// What the arguments of one call bring with them, besides their values.
+#pragma once
+
+#include <cudag/detail/memory_region.hpp>
+#include <cudag/detail/owners.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+/// An argument that follows a DynamicParam.
+struct ArgumentBinding {
+    std::uint32_t argument;
+    std::uint64_t dynamic;
+};
+
+/// What a node does to memory through one of its arguments.
+struct ArgumentAccess {
+    std::uint32_t argument;
+    AccessMode mode;
+    std::size_t element_bytes;
+    MemoryRegion region;
+    friend bool operator==(const ArgumentAccess&, const ArgumentAccess&) = default;
+};
+
+/// Empty, and without an allocation, where arguments are numbers and raw pointers.
+struct CallEffects {
+    Owners owners = {};
+    std::vector<ArgumentBinding> bindings = {};
+    std::vector<ArgumentAccess> accesses = {}; ///< of memory whose extent is known, in order of the arguments
+};
+
+inline void keep(CallEffects& effects, std::uint32_t argument, std::shared_ptr<const void> object) {
+    keep(effects.owners, argument, std::move(object));
+}
+
+inline void bind(CallEffects& effects, std::uint32_t argument, std::uint64_t dynamic) {
+    effects.bindings.push_back({argument, dynamic});
+}
+
+inline void touch(CallEffects& effects, std::uint32_t argument, AccessMode mode, std::size_t element_bytes,
+                  const MemoryRegion& region) {
+    if (!region.is_empty()) effects.accesses.push_back({argument, mode, element_bytes, region});
+}
+
+} // namespace cudag::detail

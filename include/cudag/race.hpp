@@ -1,0 +1,43 @@
+// Races: nodes that nothing orders, one of which writes what the other uses.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/node.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+namespace cudag {
+
+/// Two nodes of a graph that use the same bytes, of which one writes them, and that no path of edges orders. A node
+/// also stands for the nodes inside it.
+struct Race {
+    Node first; ///< added earlier
+    Node second;
+    Node first_inside; ///< the node that uses the memory: `first`, or one inside it
+    Node second_inside;
+    MemoryArgument first_argument;
+    MemoryArgument second_argument;
+    bool first_writes;
+    bool second_writes;
+    std::uintptr_t begin; ///< of the bytes that both use, from the first to the last
+    std::size_t bytes;
+    std::size_t element; ///< the first of these, counted in what `first` is given there
+    std::size_t elements;
+};
+
+/// Memory that a kernel is given and of which cudag does not know how much it uses: a raw pointer.
+struct UntrackedArgument {
+    Node node;
+    MemoryArgument argument;
+    friend bool operator==(const UntrackedArgument&, const UntrackedArgument&) = default;
+};
+
+/// "kernel \"scale\" at a.cpp:12 (argument 1) and ... both write elements 0 to 99 of the memory of ...; ...", with what
+/// to do.
+[[nodiscard]] CUDAG_EXPORT std::string to_string(const Race& race);
+/// "kernel \"scale\" at a.cpp:12: argument 2"
+[[nodiscard]] CUDAG_EXPORT std::string to_string(const UntrackedArgument& untracked);
+
+} // namespace cudag

@@ -1,0 +1,165 @@
+// Finds races in a graph, and says what they are.
+#include "races.hpp"
+
+#include "cuda/failure.hpp"
+#include "graph_state.hpp"
+#include "names.hpp"
+#include "node_accesses.hpp"
+#include "plan/races.hpp"
+
+#include <cudag/error.hpp>
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+/// "argument 1", "the destination", ...
+std::string describe_argument(const Node& node, MemoryArgument argument) {
+    if (argument == whole_node) return "what it declares";
+    switch (node.kind()) {
+    case NodeKind::kernel:
+        return fmt::format("argument {}", argument);
+    case NodeKind::memcpy:
+        return argument == 0 ? "the destination" : "the source";
+    case NodeKind::memset:
+        return "the destination";
+    default:
+        return "its memory";
+    }
+}
+
+std::string describe(const Node& node) {
+    return describe_node(GraphState::of(node), GraphState::index_unchecked(node));
+}
+
+std::string describe_user(const Node& node, const Node& inside, MemoryArgument argument) {
+    const std::string which = describe_argument(inside, argument);
+    if (node == inside) return fmt::format("{} ({})", describe(node), which);
+    return fmt::format("{} ({} of {} inside it)", describe(node), which, describe(inside));
+}
+
+std::string what_they_do(const Race& race) {
+    if (race.first_writes && race.second_writes) return "both write";
+    return race.first_writes ? "the first writes, the second reads," : "the first reads, the second writes,";
+}
+
+Race make_race(const GraphState& graph, const NodeAccesses& accesses, const Conflict& conflict) {
+    const MemoryAccess* first = &accesses.list[conflict.first];
+    const MemoryAccess* second = &accesses.list[conflict.second];
+    const AccessOrigin* from = &accesses.origins[conflict.first];
+    const AccessOrigin* to = &accesses.origins[conflict.second];
+    if (second->node < first->node) {
+        std::swap(first, second);
+        std::swap(from, to);
+    }
+    const AddressRange range = *common_bytes(first->region, second->region);
+    const std::size_t size = from->element_bytes;
+    const std::size_t element = (range.begin - first->region.begin) / size;
+    return {graph.handle(first->node),
+            graph.handle(second->node),
+            from->place.graph->handle(from->place.index),
+            to->place.graph->handle(to->place.index),
+            from->argument,
+            to->argument,
+            first->mode != AccessMode::read,
+            second->mode != AccessMode::read,
+            range.begin,
+            range.end - range.begin,
+            element,
+            (range.end - first->region.begin + size - 1) / size - element};
+}
+
+template <class Visit>
+void for_each_graph(const GraphState& graph, const Visit& visit) {
+    visit(graph);
+    for (const auto& inner : graph.nested())
+        for_each_graph(*inner, visit);
+}
+
+/// Not children: whoever built them was told.
+void collect(const GraphState& graph, std::size_t most, std::vector<Race>& races) {
+    for (Race& race : races_of(graph, most - races.size()))
+        races.push_back(std::move(race));
+    for (const auto& inner : graph.nested())
+        if (inner->place() == Place::body && races.size() < most) collect(*inner, most, races);
+}
+
+} // namespace
+
+std::vector<Race> races_of(const GraphState& graph, std::size_t most) {
+    std::vector<Race> races;
+    if (!graph.special().accesses && graph.nested().empty()) return races;
+    const NodeAccesses accesses = accesses_of(graph);
+    for (const Conflict& conflict : find_races(accesses.list, graph.nodes().size(), graph.edges(), most))
+        races.push_back(make_race(graph, accesses, conflict));
+    return races;
+}
+
+std::vector<Race> all_races_of(const GraphState& graph) {
+    std::vector<Race> races;
+    for_each_graph(graph, [&](const GraphState& each) {
+        for (Race& race : races_of(each, std::numeric_limits<std::size_t>::max()))
+            races.push_back(std::move(race));
+    });
+    return races;
+}
+
+std::vector<UntrackedArgument> all_untracked_of(const GraphState& graph) {
+    std::vector<UntrackedArgument> untracked;
+    for_each_graph(graph, [&](const GraphState& each) {
+        for (std::uint32_t i = 0; i < each.nodes().size(); ++i)
+            for_each_untracked(each, i, [&](MemoryArgument argument) {
+                untracked.push_back({each.handle(i), argument});
+            });
+    });
+    return untracked;
+}
+
+void refuse_races(const GraphState& graph, const char* action) {
+    constexpr std::size_t shown = 10;
+    std::vector<Race> races;
+    collect(graph, shown + 1, races);
+    if (races.empty()) return;
+    std::string text = to_string(races.front());
+    for (std::size_t i = 1; i < std::min(races.size(), shown); ++i)
+        text += "\n" + to_string(races[i]);
+    if (races.size() > shown) text += "\nand more, which graph.races() tells of a graph built with Races::allowed";
+    refuse<RaceError>(text, {action,
+                             {std::string(races.front().first.label()), std::string(races.front().second.label())},
+                             races.front().second.location()});
+}
+
+} // namespace detail
+
+std::string to_string(const Race& race) {
+    const std::string first = detail::describe(race.first), second = detail::describe(race.second);
+    const bool are_kernels =
+        race.first_inside.kind() == NodeKind::kernel && race.second_inside.kind() == NodeKind::kernel;
+    std::string elements = race.elements == 1
+                               ? fmt::format("element {}", race.element)
+                               : fmt::format("elements {} to {}", race.element, race.element + race.elements - 1);
+    return fmt::format(
+        "nothing orders {} and {}: {} {} of what the first is given there; let {} come .after({}){}",
+        detail::describe_user(race.first, race.first_inside, race.first_argument),
+        detail::describe_user(race.second, race.second_inside, race.second_argument), detail::what_they_do(race),
+        elements, second, first,
+        are_kernels && race.first_writes && race.second_writes
+            ? ", or give both cudag::disjoint(memory) if they touch different elements, cudag::atomic(memory) if they "
+              "change it by atomic operations alone"
+            : "");
+}
+
+std::string to_string(const UntrackedArgument& untracked) {
+    return fmt::format("{}: {}", detail::describe(untracked.node),
+                       detail::describe_argument(untracked.node, untracked.argument));
+}
+
+} // namespace cudag

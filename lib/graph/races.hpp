@@ -1,0 +1,23 @@
+// Races between the nodes of a graph.
+#pragma once
+
+#include <cudag/race.hpp>
+
+#include <cstddef>
+#include <vector>
+
+namespace cudag::detail {
+
+class GraphState;
+
+/// Of the nodes of `graph`, not of those inside it among themselves; at most `most`: see find_races. Reads a captured
+/// graph.
+[[nodiscard]] std::vector<Race> races_of(const GraphState& graph, std::size_t most);
+/// The same in `graph` and in all graphs inside it.
+[[nodiscard]] std::vector<Race> all_races_of(const GraphState& graph);
+[[nodiscard]] std::vector<UntrackedArgument> all_untracked_of(const GraphState& graph);
+
+/// Throws RaceError, saying `action`, if there are races in `graph`, or in the bodies of its conditionals.
+void refuse_races(const GraphState& graph, const char* action);
+
+} // namespace cudag::detail

@@ -1,0 +1,197 @@
+// The memory that accesses touch, cut where one of them begins or ends.
+#include "access_cells.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <limits>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Of rows and columns, the first ones and one past the last ones.
+struct Rectangle {
+    std::size_t top, bottom;
+    std::size_t left, right;
+};
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+constexpr unsigned bit_of(AccessMode mode) {
+    return 1U << static_cast<unsigned>(mode);
+}
+
+/// Whether all accesses commute, of which these bits are the modes.
+constexpr bool commute(unsigned modes) {
+    return (modes & (modes - 1)) == 0 && modes != bit_of(AccessMode::write);
+}
+
+/// In its upper bits.
+std::uint64_t hash_of(const MemoryRegion& region) {
+    std::uint64_t bits = region.begin ^ std::rotl(std::uint64_t{region.row_bytes}, 40);
+    if (!region.is_range())
+        bits ^= std::rotl(std::uint64_t{region.rows}, 24) ^ std::rotl(std::uint64_t{region.slices}, 50);
+    return bits * 0x9E3779B97F4A7C15U;
+}
+
+void sort_once(std::vector<std::uintptr_t>& values) {
+    std::sort(values.begin(), values.end());
+    values.erase(std::unique(values.begin(), values.end()), values.end());
+}
+
+std::uint32_t place_of(std::uintptr_t value, const std::vector<std::uintptr_t>& sorted) {
+    return static_cast<std::uint32_t>(std::lower_bound(sorted.begin(), sorted.end(), value) - sorted.begin());
+}
+
+} // namespace
+
+/// Memory from `base` on as rows of `pitch` bytes, or as a single row if `pitch` is 0.
+class AccessCells::Cutting {
+  public:
+    Cutting(std::uintptr_t base, std::size_t pitch) : base_(base), pitch_(pitch) {}
+
+    /// Calls `use` with the rectangles that a region is.
+    template <class Use>
+    void for_each_rectangle(const MemoryRegion& region, const Use& use) const {
+        for (std::size_t slice = 0; slice < region.slices; ++slice) {
+            const std::uintptr_t begin = region.begin - base_ + slice * region.slice_pitch;
+            if (region.pitch == pitch_ && region.rows > 1)
+                use_rows(begin, region, use);
+            else
+                for (std::size_t row = 0; row < region.rows; ++row)
+                    use_range(begin + row * region.pitch, begin + row * region.pitch + region.row_bytes, use);
+        }
+    }
+
+    void find_cuts(const std::vector<MemoryRegion>& regions) {
+        rows_.reserve(2 * regions.size());
+        columns_.reserve(2 * regions.size());
+        for (const MemoryRegion& region : regions)
+            for_each_rectangle(region, [this](const Rectangle& part) {
+                for (const std::size_t end : {part.top, part.bottom})
+                    if (rows_.empty() || rows_.back() != end) rows_.push_back(end);
+                for (const std::size_t end : {part.left, part.right})
+                    if (columns_.empty() || columns_.back() != end) columns_.push_back(end);
+            });
+        sort_once(rows_);
+        sort_once(columns_);
+    }
+    [[nodiscard]] std::size_t cells() const { return (rows_.size() - 1) * (columns_.size() - 1); }
+
+    /// Adds the cells of a region, of which the first has the number `first`.
+    void add_cells(const MemoryRegion& region, std::uint32_t first, std::vector<std::uint32_t>& cells) const {
+        const auto row_step = static_cast<std::uint32_t>(columns_.size() - 1);
+        for_each_rectangle(region, [&](const Rectangle& part) {
+            const std::uint32_t left = place_of(part.left, columns_), right = place_of(part.right, columns_);
+            const std::uint32_t bottom = place_of(part.bottom, rows_);
+            for (std::uint32_t row = place_of(part.top, rows_); row < bottom; ++row)
+                for (std::uint32_t column = left; column < right; ++column)
+                    cells.push_back(first + row * row_step + column);
+        });
+    }
+
+  private:
+    /// Rows that are as far apart as those of this, and may begin anywhere in them.
+    template <class Use>
+    void use_rows(std::uintptr_t begin, const MemoryRegion& region, const Use& use) const {
+        const std::size_t row = begin / pitch_, left = begin % pitch_, right = left + region.row_bytes;
+        use(Rectangle{row, row + region.rows, left, std::min(right, pitch_)});
+        if (right > pitch_) use(Rectangle{row + 1, row + 1 + region.rows, 0, right - pitch_});
+    }
+    template <class Use>
+    void use_range(std::uintptr_t begin, std::uintptr_t end, const Use& use) const {
+        if (pitch_ == 0) return use(Rectangle{0, 1, begin, end});
+        std::size_t row = begin / pitch_;
+        if (end <= (row + 1) * pitch_) return use(Rectangle{row, row + 1, begin - row * pitch_, end - row * pitch_});
+        if (begin != row * pitch_) {
+            use(Rectangle{row, row + 1, begin - row * pitch_, pitch_});
+            ++row;
+        }
+        const std::size_t last = end / pitch_;
+        if (row < last) use(Rectangle{row, last, 0, pitch_});
+        if (end != last * pitch_) use(Rectangle{last, last + 1, 0, end - last * pitch_});
+    }
+
+    std::uintptr_t base_;
+    std::size_t pitch_;
+    std::vector<std::uintptr_t> rows_{}; ///< where one begins or ends
+    std::vector<std::uintptr_t> columns_{};
+};
+
+AccessCells::AccessCells(std::span<const MemoryAccess> accesses) {
+    find_regions(accesses);
+    std::vector<Extent> extents;
+    extents.reserve(regions_.size());
+    for (std::uint32_t i = 0; i < regions_.size(); ++i)
+        if (const MemoryRegion& bytes = accesses[regions_[i].access].region; !bytes.is_empty())
+            extents.push_back({bytes.begin, bytes.end(), i});
+    std::ranges::sort(extents, {}, &Extent::begin);
+    cells_.reserve(extents.size());
+    for (std::size_t first = 0, next = 0; first < extents.size(); first = next) {
+        std::uintptr_t end = 0;
+        for (; next < extents.size() && (next == first || extents[next].begin < end); ++next)
+            end = std::max(end, extents[next].end);
+        add_cells(accesses, std::span(extents).subspan(first, next - first));
+    }
+}
+
+void AccessCells::find_regions(Accesses accesses) {
+    region_of_.resize(accesses.size());
+    const auto bits = static_cast<int>(std::bit_width(2 * accesses.size() + 1));
+    const std::size_t mask = (std::size_t{1} << bits) - 1;
+    std::vector<std::uint32_t> table(mask + 1, none); // the first access to each region
+    for (std::uint32_t i = 0; i < accesses.size(); ++i) {
+        const MemoryRegion& bytes = accesses[i].region;
+        std::size_t slot = hash_of(bytes) >> (64 - bits);
+        while (table[slot] != none && accesses[table[slot]].region != bytes)
+            slot = (slot + 1) & mask;
+        if (table[slot] == none) {
+            table[slot] = i;
+            region_of_[i] = static_cast<std::uint32_t>(regions_.size());
+            regions_.push_back({i});
+        } else {
+            region_of_[i] = region_of_[table[slot]];
+        }
+        regions_[region_of_[i]].modes |= bit_of(accesses[i].mode);
+    }
+}
+
+void AccessCells::add_cells(Accesses accesses, std::span<const Extent> overlapping) {
+    unsigned modes = 0;
+    for (const Extent& extent : overlapping)
+        modes |= regions_[extent.region].modes;
+    if (commute(modes)) return;
+    if (overlapping.size() > 1) return cut(accesses, overlapping);
+    Region& region = regions_[overlapping.front().region];
+    region.first = static_cast<std::uint32_t>(cells_.size());
+    region.end = region.first + 1;
+    cells_.push_back(size_++);
+}
+
+void AccessCells::cut(Accesses accesses, std::span<const Extent> overlapping) {
+    std::vector<MemoryRegion> regions;
+    regions.reserve(overlapping.size());
+    std::size_t pitch = 0;
+    std::size_t rows = 0;
+    for (const Extent& extent : overlapping) {
+        const MemoryRegion& region = regions.emplace_back(simplified(accesses[regions_[extent.region].access].region));
+        rows += region.rows * region.slices;
+        if (!region.is_range() && (pitch == 0 || region.pitch < pitch)) pitch = region.pitch;
+    }
+    const std::uintptr_t base = overlapping.front().begin;
+    Cutting cutting(base, pitch);
+    cutting.find_cuts(regions);
+    if (pitch != 0 && cutting.cells() > 2 * rows) {
+        cutting = Cutting(base, 0);
+        cutting.find_cuts(regions);
+    }
+    for (std::size_t i = 0; i < regions.size(); ++i) {
+        Region& region = regions_[overlapping[i].region];
+        region.first = static_cast<std::uint32_t>(cells_.size());
+        cutting.add_cells(regions[i], size_, cells_);
+        region.end = static_cast<std::uint32_t>(cells_.size());
+    }
+    size_ += static_cast<std::uint32_t>(cutting.cells());
+}
+
+} // namespace cudag::detail

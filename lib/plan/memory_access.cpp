@@ -1,0 +1,82 @@
+// What a node does to memory, as a value.
+#include "memory_access.hpp"
+
+#include <algorithm>
+
+namespace cudag::detail {
+
+namespace {
+
+struct Row {
+    std::uintptr_t slice; ///< where its slice begins
+    std::uintptr_t begin;
+};
+
+/// The last row of a simplified region that begins at or before `address`, which is not before the first.
+Row row_at(const MemoryRegion& region, std::uintptr_t address) {
+    std::uintptr_t slice = region.begin;
+    if (region.slices > 1)
+        slice += std::min(region.slices - 1, (address - slice) / region.slice_pitch) * region.slice_pitch;
+    if (region.rows == 1) return {slice, slice};
+    return {slice, slice + std::min(region.rows - 1, (address - slice) / region.pitch) * region.pitch};
+}
+
+/// The first byte of a simplified region at or after `address`, which stands before its end.
+std::uintptr_t first_from(const MemoryRegion& region, std::uintptr_t address) {
+    if (address <= region.begin) return region.begin;
+    const Row row = row_at(region, address);
+    if (address < row.begin + region.row_bytes) return address;
+    const bool is_last = row.begin == row.slice + (region.rows - 1) * region.pitch;
+    return is_last ? row.slice + region.slice_pitch : row.begin + region.pitch;
+}
+
+/// One past the last byte of a simplified region before `address`, which stands after its begin.
+std::uintptr_t last_before(const MemoryRegion& region, std::uintptr_t address) {
+    return std::min(address, row_at(region, address - 1).begin + region.row_bytes);
+}
+
+} // namespace
+
+MemoryRegion simplified_rows(const MemoryRegion& region) noexcept {
+    const auto& [begin, row_bytes, rows, pitch, slices, slice_pitch] = region;
+    if (region.is_empty()) return {begin, 0};
+    if (rows == 1 || pitch <= row_bytes) { // a slice is a range
+        const std::size_t bytes = (rows - 1) * pitch + row_bytes;
+        if (slices == 1 || slice_pitch <= bytes) return {begin, region.end() - begin};
+        return {begin, bytes, slices, slice_pitch};
+    }
+    if (slices == 1) return {begin, row_bytes, rows, pitch};
+    if (slice_pitch < (rows - 1) * pitch + row_bytes) return {begin, region.end() - begin};
+    if (slice_pitch == rows * pitch) return {begin, row_bytes, rows * slices, pitch};
+    return region;
+}
+
+std::optional<AddressRange> common_bytes(const MemoryRegion& a, const MemoryRegion& b) noexcept {
+    const MemoryRegion one = simplified(a);
+    const MemoryRegion other = simplified(b);
+    const AddressRange hull{std::max(one.begin, other.begin), std::min(one.end(), other.end())};
+    if (hull.begin >= hull.end || one.is_empty() || other.is_empty()) return std::nullopt;
+    if (one.is_range() && other.is_range()) return hull;
+
+    // From below, then from above, from row to row.
+    std::uintptr_t first = hull.begin;
+    while (first < hull.end) {
+        const std::uintptr_t in_one = first_from(one, first);
+        if (in_one >= hull.end) return std::nullopt;
+        first = first_from(other, in_one);
+        if (first == in_one) break;
+    }
+    if (first >= hull.end) return std::nullopt;
+    std::uintptr_t last = hull.end;
+    while (true) {
+        const std::uintptr_t in_one = last_before(one, last);
+        last = last_before(other, in_one);
+        if (last == in_one) return AddressRange{first, last};
+    }
+}
+
+bool conflicts(const MemoryAccess& a, const MemoryAccess& b) noexcept {
+    return a.node != b.node && !commute(a.mode, b.mode) && common_bytes(a.region, b.region).has_value();
+}
+
+} // namespace cudag::detail

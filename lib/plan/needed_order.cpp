@@ -1,0 +1,101 @@
+// Which accesses must come after which others, node by node.
+#include "needed_order.hpp"
+
+#include <utility>
+
+namespace cudag::detail {
+
+NeededOrder::NeededOrder(std::span<const MemoryAccess> accesses, std::size_t nodes)
+    : accesses_(accesses), memory_(accesses), cells_(memory_.size()), first_(nodes + 1), seen_in_(nodes) {
+    members_.reserve(accesses.size());
+    for (const MemoryAccess& access : accesses)
+        ++first_[access.node + 1];
+    for (std::size_t node = 0; node < nodes; ++node)
+        first_[node + 1] += first_[node];
+}
+
+std::span<const NeededOrder::After> NeededOrder::take(std::uint32_t node) {
+    after_.clear();
+    for (std::uint32_t access = first_[node]; access < first_[node + 1]; ++access)
+        take_access(access);
+    seen_in_[node] = ++turn_;
+    return after_;
+}
+
+void NeededOrder::take_access(std::uint32_t access) {
+    const std::span<const std::uint32_t> cells = memory_.of(access);
+    if (cells.empty() || (cells.size() > 1 && join_alike(access))) return;
+    const AccessMode mode = accesses_[access].mode;
+    bool are_alike = true;
+    std::uint32_t alone = none; // the list of this access alone
+    for (const std::uint32_t number : cells) {
+        Cell& cell = cells_[number];
+        if (cell.alike != none) leave_alike(cell);
+        if (cell.latest != none && commute(cell.mode, mode)) {
+            if (cell.before != none) come_after(cell.before, access);
+            cell.latest = add_to(cell.latest, access);
+            are_alike = false;
+        } else {
+            if (cell.latest != none) come_after(cell.latest, access);
+            cell.before = cell.latest;
+            if (alone == none) alone = add_to(none, access);
+            cell.latest = alone;
+            cell.mode = mode;
+        }
+    }
+    if (cells.size() == 1 || !are_alike || mode == AccessMode::write) return;
+    for (const std::uint32_t number : cells)
+        cells_[number].alike = static_cast<std::uint32_t>(alike_.size());
+    alike_.push_back({memory_.region_of(access), static_cast<std::uint32_t>(cells.size()), alone, unknown, mode});
+}
+
+/// If all cells of the access are alike, and have been so since another access to the same region.
+bool NeededOrder::join_alike(std::uint32_t access) {
+    const std::span<const std::uint32_t> cells = memory_.of(access);
+    const std::uint32_t number = cells_[cells.front()].alike;
+    if (number == none) return false;
+    Alike& alike = alike_[number];
+    const bool is_same = alike.region == memory_.region_of(access) && alike.cells == cells.size();
+    if (!is_same || !commute(alike.mode, accesses_[access].mode)) return false;
+    if (alike.before == unknown) alike.before = before_all(cells);
+    if (alike.before != none) come_after(alike.before, access);
+    alike.latest = add_to(alike.latest, access);
+    return true;
+}
+
+std::uint32_t NeededOrder::before_all(std::span<const std::uint32_t> cells) {
+    ++turn_;
+    std::uint32_t all = none;
+    std::uint32_t last = none;
+    for (const std::uint32_t number : cells)
+        if (const std::uint32_t before = cells_[number].before; std::exchange(last, before) != before)
+            for (std::uint32_t member = before; member != none; member = members_[member].next)
+                if (std::exchange(seen_in_[members_[member].node], turn_) != turn_)
+                    all = add_to(all, members_[member].access);
+    return all;
+}
+
+std::uint32_t NeededOrder::add_to(std::uint32_t list, std::uint32_t access) {
+    members_.push_back({access, accesses_[access].node, list, list == none ? 1 : members_[list].length + 1});
+    return static_cast<std::uint32_t>(members_.size() - 1);
+}
+
+void NeededOrder::leave_alike(Cell& cell) {
+    Alike& alike = alike_[std::exchange(cell.alike, none)];
+    --alike.cells;
+    cell.latest = alike.latest;
+    cell.mode = alike.mode;
+}
+
+void NeededOrder::come_after(std::uint32_t list, std::uint32_t access) {
+    if (after_.empty() || after_.back().list != list) after_.push_back({list, access});
+}
+
+void NeededOrder::add_conflicts(const After& after, std::vector<Conflict>& conflicts) {
+    for (std::uint32_t member = after.list; member != none; member = members_[member].next) {
+        const Member& other = members_[member];
+        if (std::exchange(seen_in_[other.node], turn_) != turn_) conflicts.push_back({other.access, after.access});
+    }
+}
+
+} // namespace cudag::detail

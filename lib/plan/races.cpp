@@ -1,0 +1,124 @@
+// Accesses to memory that nothing orders and that must be ordered.
+#include "races.hpp"
+
+#include "edge_groups.hpp"
+#include "needed_order.hpp"
+#include "precedence.hpp"
+#include "topological_order.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
+
+std::vector<std::uint32_t> order_of(std::size_t nodes, const std::vector<EdgeRecord>& edges) {
+    if (!are_forward(edges)) return topological_order(edges, EdgeGroups(nodes, edges, &EdgeRecord::from));
+    std::vector<std::uint32_t> order(nodes);
+    std::iota(order.begin(), order.end(), 0U);
+    return order;
+}
+
+std::vector<std::uint32_t> places_in(const std::vector<std::uint32_t>& order) {
+    std::vector<std::uint32_t> places(order.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i)
+        places[order[i]] = i;
+    return places;
+}
+
+/// Takes the nodes of a graph in order and collects races. `edges` are those that order memory.
+class RaceSearch {
+  public:
+    RaceSearch(std::span<const MemoryAccess> accesses, std::size_t nodes, const std::vector<EdgeRecord>& edges)
+        : accesses_(accesses), order_(order_of(nodes, edges)), place_(places_in(order_)), needed_(accesses, nodes),
+          precedence_(edges, order_, place_) {}
+
+    std::vector<Conflict> run() {
+        for (const std::uint32_t node : order_)
+            take(node);
+        return std::move(races_);
+    }
+
+  private:
+    static constexpr std::uint32_t long_list = 8;
+
+    void take(std::uint32_t node) {
+        conflicts_.clear();
+        for (const NeededOrder::After& after : needed_.take(node)) {
+            if (needed_.length(after.list) < long_list)
+                needed_.add_conflicts(after, conflicts_);
+            else
+                take_long(after, node);
+        }
+        add_races(node);
+    }
+
+    /// Many may come after the same many by way of one node: then that is all there is to ask for.
+    void take_long(const NeededOrder::After& after, std::uint32_t node) {
+        const auto [known, is_new] = gates_.try_emplace(after.list, none);
+        if (is_new) known->second = find_gate(after, node);
+        if (known->second == none || !precedence_.is_known(known->second, node))
+            needed_.add_conflicts(after, conflicts_);
+    }
+
+    /// The latest predecessor of `node`, if all in the list come before it.
+    [[nodiscard]] std::uint32_t find_gate(const NeededOrder::After& after, std::uint32_t node) const {
+        const std::uint32_t gate = precedence_.latest_predecessor(node);
+        if (gate == none) return none;
+        const bool are_before = needed_.all_of(after.list, [&](std::uint32_t other) {
+            return other == gate || (place_[other] < place_[gate] && precedence_.is_known(other, gate));
+        });
+        return are_before ? gate : none;
+    }
+
+    void add_races(std::uint32_t node) {
+        if (conflicts_.empty()) return;
+        unordered_.clear();
+        for (const Conflict& conflict : conflicts_)
+            unordered_.push_back(accesses_[conflict.first].node);
+        precedence_.remove_ordered(node, unordered_);
+        if (unordered_.empty()) return;
+        std::ranges::sort(unordered_);
+        for (const auto& [first, second] : conflicts_)
+            if (std::ranges::binary_search(unordered_, accesses_[first].node))
+                races_.push_back({std::min(first, second), std::max(first, second)});
+    }
+
+    std::span<const MemoryAccess> accesses_;
+    std::vector<std::uint32_t> order_;
+    std::vector<std::uint32_t> place_;
+    NeededOrder needed_;
+    Precedence precedence_;
+    std::unordered_map<std::uint32_t, std::uint32_t> gates_; ///< by list: a node that comes after all in it
+    std::vector<Conflict> conflicts_;                        ///< of one node
+    std::vector<std::uint32_t> unordered_;
+    std::vector<Conflict> races_;
+};
+
+} // namespace
+
+std::vector<Conflict> find_races(std::span<const MemoryAccess> accesses, std::size_t nodes,
+                                 const std::vector<EdgeRecord>& edges, std::size_t most) {
+    const auto orders = [](const EdgeRecord& edge) { return orders_memory(edge.kind); };
+    std::vector<Conflict> races;
+    if (std::ranges::all_of(edges, orders)) {
+        races = RaceSearch(accesses, nodes, edges).run();
+    } else {
+        std::vector<EdgeRecord> ordering;
+        std::ranges::copy_if(edges, std::back_inserter(ordering), orders);
+        races = RaceSearch(accesses, nodes, ordering).run();
+    }
+    std::ranges::sort(races, {}, [accesses](const Conflict& race) {
+        return std::pair(accesses[race.second].node, accesses[race.first].node);
+    });
+    races.resize(std::min(races.size(), most));
+    return races;
+}
+
+} // namespace cudag::detail

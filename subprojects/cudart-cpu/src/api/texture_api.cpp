@@ -1,0 +1,65 @@
+// cudaCreateTextureObject, cudaCreateSurfaceObject, and what CUDA says about them.
+#include "memory/surfaces.hpp"
+#include "memory/textures.hpp"
+#include "runtime/call.hpp"
+
+#include <memory>
+
+using namespace cudart_cpu::detail;
+
+CUDART_CPU_API cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture, const cudaResourceDesc* resource,
+                                                   const cudaTextureDesc* sampling, const cudaResourceViewDesc* view) {
+    return api("cudaCreateTextureObject", [&] {
+        require_pointer(texture, "pTexObject");
+        require_pointer(resource, "pResDesc");
+        require_pointer(sampling, "pTexDesc");
+        *texture = register_texture(std::make_unique<const Texture>(*resource, *sampling, view));
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
+    return api("cudaDestroyTextureObject", [&] { destroy_texture(texture); });
+}
+
+CUDART_CPU_API cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource, cudaTextureObject_t texture) {
+    return api("cudaGetTextureObjectResourceDesc", [&] {
+        require_pointer(resource, "pResDesc");
+        *resource = texture_of(texture).resource;
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaGetTextureObjectTextureDesc(cudaTextureDesc* sampling, cudaTextureObject_t texture) {
+    return api("cudaGetTextureObjectTextureDesc", [&] {
+        require_pointer(sampling, "pTexDesc");
+        *sampling = texture_of(texture).sampling;
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceViewDesc* view,
+                                                                cudaTextureObject_t texture) {
+    return api("cudaGetTextureObjectResourceViewDesc", [&] {
+        require_pointer(view, "pResViewDesc");
+        const Texture& asked = texture_of(texture);
+        if (!asked.view) fail(cudaErrorInvalidValue, "the texture object has no view");
+        *view = *asked.view;
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface, const cudaResourceDesc* resource) {
+    return api("cudaCreateSurfaceObject", [&] {
+        require_pointer(surface, "pSurfObject");
+        require_pointer(resource, "pResDesc");
+        *surface = register_surface(std::make_unique<const Surface>(*resource));
+    });
+}
+
+CUDART_CPU_API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
+    return api("cudaDestroySurfaceObject", [&] { destroy_surface(surface); });
+}
+
+CUDART_CPU_API cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource, cudaSurfaceObject_t surface) {
+    return api("cudaGetSurfaceObjectResourceDesc", [&] {
+        require_pointer(resource, "pResDesc");
+        *resource = surface_of(surface).resource;
+    });
+}

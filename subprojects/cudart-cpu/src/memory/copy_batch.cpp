@@ -1,0 +1,170 @@
+// Copies of a batch: many, in no order among each other.
+#include "copy_batch.hpp"
+
+#if CUDART_VERSION >= 12080
+
+#include "arrays.hpp"
+#include "capture/capture_rules.hpp"
+#include "copy_submit.hpp"
+#include "graph/graph_enum.hpp"
+#include "graph/graph_text.hpp"
+#include "runtime/call.hpp"
+
+#include <limits>
+#include <vector>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+struct OrderedCopy {
+    cudaMemcpy3DParms copy;
+    int source_order; // a cudaMemcpySrcAccessOrder
+};
+
+int checked_order(const cudaMemcpySrcAccessOrder& order) {
+    const int number = number_in(order);
+    if (number < cudaMemcpySrcAccessOrderStream || number > cudaMemcpySrcAccessOrderAny)
+        fail(cudaErrorInvalidValue, text("source access order ", number, " is unknown"));
+    return number;
+}
+
+void require_flags(unsigned flags) {
+    if (flags > cudaMemcpyFlagPreferOverlapWithCompute)
+        fail(cudaErrorInvalidValue, text("the flags of a copy, ", flags, ", do not exist"));
+}
+
+/// A stream that is not the legacy default one, and does not capture.
+Stream& stream_of_batch(cudaStream_t handle) {
+    Stream& stream = stream_of(handle);
+    if (is_legacy(stream)) fail(cudaErrorInvalidValue, "a batch of copies cannot be in the legacy default stream");
+    refuse_capturing_now(stream);
+    return stream;
+}
+
+/// Calls `each` for every number below `count`; writes the one at which it throws.
+template <class Each>
+void for_each(std::size_t count, std::size_t* failed, Each&& each) {
+    for (std::size_t i = 0; i < count; ++i) {
+        if (failed != nullptr) *failed = i;
+        each(i);
+    }
+    if (failed != nullptr) *failed = std::numeric_limits<std::size_t>::max();
+}
+
+void submit(const std::vector<OrderedCopy>& copies, Stream& stream) {
+    for (const OrderedCopy& one : copies) {
+        // What may be read at once is read at once, as CUDA may do: a source that was not ready shows.
+        if (one.source_order == cudaMemcpySrcAccessOrderStream) {
+            enqueue(stream, [copy = one.copy] { perform_copy(copy); });
+        } else {
+            enqueue(stream, [packed = PackedSource(one.copy)] { perform_copy(packed.copy); });
+        }
+    }
+}
+
+void require_attributes(const CopyBatch& batch) {
+    if (batch.count == 0) return;
+    require_pointer(batch.destinations, "dsts");
+    require_pointer(batch.sources, "srcs");
+    require_pointer(batch.sizes, "sizes");
+    require_pointer(batch.attributes, "attrs");
+    require_pointer(batch.first_of_attributes, "attrsIdxs");
+    if (batch.attribute_count == 0 || batch.attribute_count > batch.count)
+        fail(cudaErrorInvalidValue, text(batch.attribute_count, " sets of attributes for ", batch.count, " copies"));
+    for (std::size_t i = 0; i < batch.attribute_count; ++i) {
+        const std::size_t first = batch.first_of_attributes[i];
+        const bool in_order = i == 0 ? first == 0 : first > batch.first_of_attributes[i - 1];
+        if (!in_order || first >= batch.count)
+            fail(cudaErrorInvalidValue, text("attributes ", i, " begin at copy ", first, " of ", batch.count));
+        checked_order(batch.attributes[i].srcAccessOrder);
+        require_flags(batch.attributes[i].flags);
+    }
+}
+
+/// Rows and slices that are not told are as long as the copied box.
+cudaPitchedPtr pointer_of(const cudaMemcpy3DOperand& operand, const cudaExtent& extent, std::size_t element) {
+    const auto& memory = operand.op.ptr;
+    const auto length = [](std::size_t told, std::size_t copied, const char* what) {
+        if (told != 0 && told < copied) fail(cudaErrorInvalidValue, text(what, ' ', told, " is less than ", copied));
+        return told != 0 ? told : copied;
+    };
+    const std::size_t row = length(memory.rowLength, extent.width, "row length");
+    const std::size_t height = length(memory.layerHeight, extent.height, "layer height");
+    return {memory.ptr, row * element, row, height};
+}
+
+cudaArray_t array_in(const cudaMemcpy3DOperand& operand) {
+    switch (const int type = number_in(operand.type)) {
+    case cudaMemcpyOperandTypePointer:
+        return nullptr;
+    case cudaMemcpyOperandTypeArray:
+        static_cast<void>(array_of(operand.op.array.array));
+        return operand.op.array.array;
+    default:
+        fail(cudaErrorInvalidValue, text("operand type ", type, " is unknown"));
+    }
+}
+
+cudaPos position_in(const cudaMemcpy3DOperand& operand) {
+    const cudaOffset3D& offset = operand.op.array.offset;
+    return {offset.x, offset.y, offset.z};
+}
+
+cudaMemcpy3DParms copy_of(const cudaMemcpy3DBatchOp& operation) {
+    cudaMemcpy3DParms copy{};
+    copy.extent = operation.extent;
+    copy.kind = cudaMemcpyDefault;
+    if (is_empty(copy)) fail(cudaErrorInvalidValue, "no side of a copy of a batch is 0");
+    copy.srcArray = array_in(operation.src);
+    copy.dstArray = array_in(operation.dst);
+    const cudaArray_t array = copy.srcArray != nullptr ? copy.srcArray : copy.dstArray;
+    const std::size_t element = array != nullptr ? array_of(array)->element_bytes : 1;
+    if (copy.srcArray != nullptr)
+        copy.srcPos = position_in(operation.src);
+    else
+        copy.srcPtr = pointer_of(operation.src, operation.extent, element);
+    if (copy.dstArray != nullptr)
+        copy.dstPos = position_in(operation.dst);
+    else
+        copy.dstPtr = pointer_of(operation.dst, operation.extent, element);
+    return copy;
+}
+
+} // namespace
+
+void submit_copies(const CopyBatch& batch, cudaStream_t handle, std::size_t* failed) {
+    if (failed != nullptr) *failed = std::numeric_limits<std::size_t>::max();
+    Stream& stream = stream_of_batch(handle);
+    require_attributes(batch);
+    std::vector<OrderedCopy> copies;
+    std::size_t attributes = 0;
+    for_each(batch.count, failed, [&](std::size_t i) {
+        if (attributes + 1 < batch.attribute_count && batch.first_of_attributes[attributes + 1] == i) ++attributes;
+        const cudaMemcpy3DParms copy =
+            copy_1d(batch.destinations[i], batch.sources[i], batch.sizes[i], cudaMemcpyDefault);
+        validate_copy(copy);
+        if (!is_empty(copy)) copies.push_back({copy, number_in(batch.attributes[attributes].srcAccessOrder)});
+    });
+    submit(copies, stream);
+}
+
+void submit_copies(const cudaMemcpy3DBatchOp* operations, std::size_t count, unsigned long long flags,
+                   cudaStream_t handle, std::size_t* failed) {
+    if (failed != nullptr) *failed = std::numeric_limits<std::size_t>::max();
+    Stream& stream = stream_of_batch(handle);
+    if (flags != 0) fail(cudaErrorInvalidValue, text("the flags of a batch are ", flags, "; they must be 0"));
+    if (count > 0) require_pointer(operations, "opList");
+    std::vector<OrderedCopy> copies;
+    for_each(count, failed, [&](std::size_t i) {
+        const cudaMemcpy3DBatchOp& operation = operations[i];
+        require_flags(operation.flags);
+        copies.push_back({copy_of(operation), checked_order(operation.srcAccessOrder)});
+        validate_copy(copies.back().copy);
+    });
+    submit(copies, stream);
+}
+
+} // namespace cudart_cpu::detail
+
+#endif

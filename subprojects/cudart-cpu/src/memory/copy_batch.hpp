@@ -1,0 +1,34 @@
+// Copies of a batch: many, in no order among each other.
+#pragma once
+
+#include "stream/stream.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+
+#if CUDART_VERSION >= 12080
+
+namespace cudart_cpu::detail {
+
+/// As cudaMemcpyBatchAsync takes them.
+struct CopyBatch {
+    void* const* destinations;
+    const void* const* sources;
+    const std::size_t* sizes;
+    std::size_t count;
+    const cudaMemcpyAttributes* attributes;
+    const std::size_t* first_of_attributes;
+    std::size_t attribute_count;
+};
+
+// These throw Failure, and enqueue nothing then; `failed`, if it is not null, gets the number of the copy that is
+// wrong, or the largest number if it is none of them.
+
+void submit_copies(const CopyBatch& batch, cudaStream_t stream, std::size_t* failed = nullptr);
+void submit_copies(const cudaMemcpy3DBatchOp* operations, std::size_t count, unsigned long long flags,
+                   cudaStream_t stream, std::size_t* failed = nullptr);
+
+} // namespace cudart_cpu::detail
+
+#endif

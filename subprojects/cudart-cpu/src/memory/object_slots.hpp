@@ -1,0 +1,116 @@
+// Objects that kernels find by a number, without a lock.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <utility>
+
+namespace cudart_cpu::detail {
+
+/// A number is not used again: it is that of a slot, with how often the slot was used. What was removed stays in memory
+/// until many others were removed, since a kernel may have found it and be running still.
+template <class T>
+class ObjectSlots {
+  public:
+    ObjectSlots() = default;
+    ObjectSlots(const ObjectSlots&) = delete;
+    ObjectSlots& operator=(const ObjectSlots&) = delete;
+    ~ObjectSlots() {
+        for (const std::atomic<Chunk*>& chunk : chunks_) {
+            const std::unique_ptr<Chunk> owned(chunk.load(std::memory_order_relaxed));
+            if (owned == nullptr) continue;
+            for (const Slot& slot : *owned)
+                delete slot.object.load(std::memory_order_relaxed);
+        }
+    }
+
+    /// 0 if there are as many as there can be.
+    std::uint64_t add(std::unique_ptr<const T> object) {
+        const std::lock_guard lock(mutex_);
+        const std::size_t index = removed_.size() > kept_after_removal ? take_removed() : used_;
+        if (index >= chunk_count * chunk_size) return 0;
+        std::atomic<Chunk*>& chunk = chunks_[index / chunk_size];
+        if (chunk.load(std::memory_order_relaxed) == nullptr)
+            chunk.store(new Chunk, std::memory_order_release); // stays
+        if (index == used_) ++used_;
+        Slot& slot = (*chunk.load(std::memory_order_relaxed))[index % chunk_size];
+        const std::uint64_t number = slot.uses++ << index_bits | (index + 1);
+        delete slot.object.exchange(object.release(), std::memory_order_relaxed);
+        slot.number.store(number, std::memory_order_release);
+        return number;
+    }
+
+    /// Null for the number of nothing that is there.
+    [[nodiscard]] const T* find(std::uint64_t number) const noexcept {
+        const Slot* const slot = slot_of(number);
+        return slot == nullptr ? nullptr : slot->object.load(std::memory_order_relaxed);
+    }
+
+    /// Whether it was there.
+    bool remove(std::uint64_t number) {
+        const std::lock_guard lock(mutex_);
+        if (slot_of(number) == nullptr) return false;
+        remove_slot((number & index_mask) - 1);
+        return true;
+    }
+
+    template <class Choose>
+    void remove_if(Choose&& choose) {
+        const std::lock_guard lock(mutex_);
+        for (std::size_t index = 0; index < used_; ++index) {
+            const Slot& slot = at(index);
+            if (slot.number.load(std::memory_order_relaxed) != 0 &&
+                choose(*slot.object.load(std::memory_order_relaxed)))
+                remove_slot(index);
+        }
+    }
+
+  private:
+    static constexpr std::size_t chunk_size = 256;
+    static constexpr std::size_t chunk_count = 4096;
+    static constexpr std::size_t kept_after_removal = 4096;
+    static constexpr unsigned index_bits = 32;
+    static constexpr std::uint64_t index_mask = (std::uint64_t{1} << index_bits) - 1;
+
+    struct Slot {
+        std::atomic<std::uint64_t> number{0}; // 0: nothing is there
+        std::atomic<const T*> object{nullptr};
+        std::uint64_t uses = 0;
+    };
+    using Chunk = std::array<Slot, chunk_size>;
+
+    Slot& at(std::size_t index) const noexcept {
+        return (*chunks_[index / chunk_size].load(std::memory_order_acquire))[index % chunk_size];
+    }
+
+    const Slot* slot_of(std::uint64_t number) const noexcept {
+        const std::uint64_t index = (number & index_mask) - 1;
+        if (number == 0 || index >= chunk_count * chunk_size) return nullptr;
+        if (chunks_[index / chunk_size].load(std::memory_order_acquire) == nullptr) return nullptr;
+        const Slot& slot = at(index);
+        return slot.number.load(std::memory_order_acquire) == number ? &slot : nullptr;
+    }
+
+    std::size_t take_removed() {
+        const std::size_t index = removed_.front();
+        removed_.pop_front();
+        return index;
+    }
+
+    void remove_slot(std::size_t index) {
+        removed_.push_back(index);
+        at(index).number.store(0, std::memory_order_release);
+    }
+
+    std::mutex mutex_;
+    std::array<std::atomic<Chunk*>, chunk_count> chunks_{};
+    std::size_t used_ = 0;
+    std::deque<std::size_t> removed_;
+};
+
+} // namespace cudart_cpu::detail

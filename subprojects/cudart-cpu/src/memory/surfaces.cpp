@@ -1,0 +1,67 @@
+// Surface objects: what stands behind a cudaSurfaceObject_t, for the host's questions and for kernels.
+#include "surfaces.hpp"
+
+#include "arrays.hpp"
+#include "graph/graph_enum.hpp"
+#include "graph/graph_text.hpp"
+#include "object_slots.hpp"
+#include "runtime/call.hpp"
+#include "runtime/cuda_versions.hpp"
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+// Never destroyed: surfaces may be destroyed after main().
+ObjectSlots<Surface>& surfaces() {
+    static auto& slots = *new ObjectSlots<Surface>;
+    return slots;
+}
+
+std::shared_ptr<Array> array_below(const cudaResourceDesc& resource) {
+    try {
+        return array_of(resource.res.array.array);
+    } catch (const Failure& failure) {
+        fail(cudaErrorInvalidValue, failure.text);
+    }
+}
+
+} // namespace
+
+Surface::Surface(const cudaResourceDesc& resource_) : resource(resource_), device(current_device()) {
+    if (number_in(resource.resType) != cudaResourceTypeArray)
+        fail(cudaErrorInvalidValue,
+             text("a surface is of an array, not of resource type ", number_in(resource.resType)));
+    if (compat::flags_of(resource) != 0) fail(cudaErrorInvalidValue, "the flags of a resource are not 0");
+    const auto array = array_below(resource);
+    if ((array->flags & cudaArraySurfaceLoadStore) == 0)
+        fail(cudaErrorInvalidValue, "the array of a surface needs cudaArraySurfaceLoadStore");
+    array_flags = array->flags;
+    texels = texels_of(*array);
+}
+
+const Surface* find_surface(cudaSurfaceObject_t handle) noexcept {
+    return surfaces().find(handle);
+}
+
+const Surface& surface_of(cudaSurfaceObject_t handle) {
+    const Surface* const surface = find_surface(handle);
+    if (surface == nullptr) fail(cudaErrorInvalidValue, text("surface object ", handle, " is not alive"));
+    return *surface;
+}
+
+cudaSurfaceObject_t register_surface(std::unique_ptr<const Surface> surface) {
+    const cudaSurfaceObject_t handle = surfaces().add(std::move(surface));
+    if (handle == 0) fail(cudaErrorMemoryAllocation, "there are too many surface objects");
+    return handle;
+}
+
+void destroy_surface(cudaSurfaceObject_t handle) {
+    if (!surfaces().remove(handle)) fail(cudaErrorInvalidValue, text("surface object ", handle, " is not alive"));
+}
+
+void destroy_surfaces_of(int device) {
+    surfaces().remove_if([=](const Surface& surface) { return surface.device == device; });
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,31 @@
+// Surface objects: what stands behind a cudaSurfaceObject_t, for the host's questions and for kernels.
+#pragma once
+
+#include "texels.hpp"
+
+#include <memory>
+
+namespace cudart_cpu::detail {
+
+struct Surface {
+    /// Throws Failure for what is no array of cudaArraySurfaceLoadStore.
+    explicit Surface(const cudaResourceDesc& resource);
+
+    cudaResourceDesc resource; // as it was given
+    int device;
+    unsigned array_flags = 0;
+    Texels texels;
+};
+
+/// Null for what is no surface object. Takes no lock: kernels call it for each access.
+const Surface* find_surface(cudaSurfaceObject_t handle) noexcept;
+
+/// Throws Failure if the handle is none of a surface object that is alive.
+const Surface& surface_of(cudaSurfaceObject_t handle);
+
+cudaSurfaceObject_t register_surface(std::unique_ptr<const Surface> surface);
+void destroy_surface(cudaSurfaceObject_t handle);
+/// All that were made while this device was current.
+void destroy_surfaces_of(int device);
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,129 @@
+// Texture objects: what stands behind a cudaTextureObject_t, for the host's questions and for kernels.
+#include "textures.hpp"
+
+#include "channels.hpp"
+#include "graph/graph_enum.hpp"
+#include "graph/graph_text.hpp"
+#include "mipmapped_arrays.hpp"
+#include "object_slots.hpp"
+#include "runtime/call.hpp"
+#include "runtime/cuda_versions.hpp"
+#include "texture_checks.hpp"
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+// Never destroyed: textures may be destroyed after main().
+ObjectSlots<Texture>& textures() {
+    static auto& slots = *new ObjectSlots<Texture>;
+    return slots;
+}
+
+Texels linear_texels(const cudaResourceDesc& resource) {
+    require_linear(resource);
+    const auto& linear = resource.res.linear;
+    const std::size_t element = element_bytes_of(linear.desc);
+    return {static_cast<char*>(linear.devPtr),    linear.desc,        element,
+            {linear.sizeInBytes / element, 0, 0}, linear.sizeInBytes, linear.sizeInBytes};
+}
+
+Texels pitched_texels(const cudaResourceDesc& resource) {
+    require_pitched(resource);
+    const auto& pitched = resource.res.pitch2D;
+    return {static_cast<char*>(pitched.devPtr), pitched.desc,         element_bytes_of(pitched.desc),
+            {pitched.width, pitched.height, 0}, pitched.pitchInBytes, pitched.pitchInBytes * pitched.height};
+}
+
+/// Throws cudaErrorInvalidValue where others throw cudaErrorInvalidResourceHandle.
+template <class Find>
+auto of_description(Find&& find) {
+    try {
+        return find();
+    } catch (const Failure& failure) {
+        fail(cudaErrorInvalidValue, failure.text);
+    }
+}
+
+/// What of `levels` the view shows.
+std::vector<Texels> seen_through(const cudaResourceViewDesc& view, const std::vector<Texels>& levels, bool layered) {
+    require_view(view, levels.front(), levels.size(), layered);
+    std::vector<Texels> seen(levels.begin() + view.firstMipmapLevel, levels.begin() + view.lastMipmapLevel + 1);
+    const cudaChannelFormatDesc desc = channels_of_view(view, levels.front());
+    for (Texels& level : seen) {
+        level.desc = desc;
+        if (!layered) continue;
+        level.data += view.firstLayer * level.slice_bytes;
+        level.extent.depth = std::size_t{view.lastLayer} - view.firstLayer + 1;
+    }
+    return seen;
+}
+
+} // namespace
+
+Texels texels_of(Array& array) {
+    const std::size_t row = array.extent.width * array.element_bytes;
+    return {array.data.get(), array.desc, array.element_bytes, array.extent, row, row * array.box().height};
+}
+
+Texture::Texture(const cudaResourceDesc& resource_, const cudaTextureDesc& sampling_, const cudaResourceViewDesc* view_)
+    : resource(resource_), sampling(sampling_), device(current_device()) {
+    const int type = number_in(resource.resType);
+    const bool has_array = type == cudaResourceTypeArray || type == cudaResourceTypeMipmappedArray;
+    if (view_ != nullptr && !has_array) fail(cudaErrorInvalidValue, "only the texture of an array has a view");
+    if (compat::flags_of(resource) != 0) fail(cudaErrorInvalidValue, "the flags of a resource are not 0");
+    const auto add_array = [&](cudaArray_t handle) {
+        const auto array = of_description([&] { return array_of(handle); });
+        array_flags = array->flags;
+        levels.push_back(texels_of(*array));
+    };
+    switch (type) {
+    case cudaResourceTypeArray:
+        add_array(resource.res.array.array);
+        break;
+    case cudaResourceTypeMipmappedArray:
+        for (const cudaArray_t level :
+             of_description([&] { return mipmapped_array_of(resource.res.mipmap.mipmap); })->levels)
+            add_array(level);
+        break;
+    case cudaResourceTypeLinear:
+        levels.push_back(linear_texels(resource));
+        break;
+    case cudaResourceTypePitch2D:
+        levels.push_back(pitched_texels(resource));
+        break;
+    default:
+        fail(cudaErrorInvalidValue, text("resource type ", type, " is unknown"));
+    }
+    if (view_ != nullptr) {
+        view = *view_;
+        levels = seen_through(*view, levels, (array_flags & (cudaArrayLayered | cudaArrayCubemap)) != 0);
+    }
+    require_sampling(sampling, resource, levels.front(), array_flags);
+}
+
+const Texture* find_texture(cudaTextureObject_t handle) noexcept {
+    return textures().find(handle);
+}
+
+const Texture& texture_of(cudaTextureObject_t handle) {
+    const Texture* const texture = find_texture(handle);
+    if (texture == nullptr) fail(cudaErrorInvalidValue, text("texture object ", handle, " is not alive"));
+    return *texture;
+}
+
+cudaTextureObject_t register_texture(std::unique_ptr<const Texture> texture) {
+    const cudaTextureObject_t handle = textures().add(std::move(texture));
+    if (handle == 0) fail(cudaErrorMemoryAllocation, "there are too many texture objects");
+    return handle;
+}
+
+void destroy_texture(cudaTextureObject_t handle) {
+    if (!textures().remove(handle)) fail(cudaErrorInvalidValue, text("texture object ", handle, " is not alive"));
+}
+
+void destroy_textures_of(int device) {
+    textures().remove_if([=](const Texture& texture) { return texture.device == device; });
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,92 @@
+// The attributes of a stream, beside its priority.
+#include "stream_attributes.hpp"
+
+#include "graph/graph_enum.hpp"
+#include "graph/graph_text.hpp"
+#include "kernel/kernel_attributes.hpp"
+#include "runtime/call.hpp"
+#include "stream.hpp"
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+/// As launches check it.
+KernelAttributes checked(int id, const cudaLaunchAttributeValue& value) {
+    KernelAttributes attributes;
+    set_attribute(attributes, id, value);
+    return attributes;
+}
+
+int checked_policy(const cudaSynchronizationPolicy& policy) {
+    const int number = number_in(policy);
+    if (number < cudaSyncPolicyAuto || number > cudaSyncPolicyBlockingSync)
+        fail(cudaErrorInvalidValue, text("synchronization policy ", number, " is unknown"));
+    return number;
+}
+
+[[noreturn]] void refuse(int id) {
+    fail(cudaErrorInvalidValue, text("attribute ", id, " is none of a stream"));
+}
+
+} // namespace
+
+StreamAttributes& StreamAttributes::operator=(const StreamAttributes& other) {
+    if (&other == this) return *this;
+    const std::scoped_lock lock(mutex_, other.mutex_);
+    synchronization_ = other.synchronization_;
+    window_ = other.window_;
+    domain_ = other.domain_;
+    domain_map_ = other.domain_map_;
+    return *this;
+}
+
+void set_attribute(Stream& stream, int id, const cudaLaunchAttributeValue& value) {
+    StreamAttributes& set = stream.attributes();
+    const std::lock_guard lock(set.mutex_);
+    switch (id) {
+    case cudaLaunchAttributeAccessPolicyWindow:
+        set.window_ = checked(id, value).window;
+        return;
+    case cudaLaunchAttributeSynchronizationPolicy:
+        set.synchronization_ = checked_policy(value.syncPolicy);
+        return;
+    case cudaLaunchAttributePriority:
+        stream.set_priority(checked(id, value).priority);
+        return;
+    case cudaLaunchAttributeMemSyncDomainMap:
+        set.domain_map_ = checked(id, value).domain_map;
+        return;
+    case cudaLaunchAttributeMemSyncDomain:
+        set.domain_ = checked(id, value).domain;
+        return;
+    default:
+        refuse(id);
+    }
+}
+
+void get_attribute(const Stream& stream, int id, cudaLaunchAttributeValue& value) {
+    const StreamAttributes& asked = stream.attributes();
+    const std::lock_guard lock(asked.mutex_);
+    switch (id) {
+    case cudaLaunchAttributeAccessPolicyWindow:
+        value.accessPolicyWindow = asked.window_;
+        return;
+    case cudaLaunchAttributeSynchronizationPolicy:
+        value.syncPolicy = static_cast<cudaSynchronizationPolicy>(asked.synchronization_);
+        return;
+    case cudaLaunchAttributePriority:
+        value.priority = stream.priority();
+        return;
+    case cudaLaunchAttributeMemSyncDomainMap:
+        value.memSyncDomainMap = asked.domain_map_;
+        return;
+    case cudaLaunchAttributeMemSyncDomain:
+        value.memSyncDomain = asked.domain_;
+        return;
+    default:
+        refuse(id);
+    }
+}
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,34 @@
+// The attributes of a stream, beside its priority.
+#pragma once
+
+#include <cuda_runtime_api.h>
+
+#include <mutex>
+
+namespace cudart_cpu::detail {
+
+class Stream;
+
+class StreamAttributes {
+  public:
+    StreamAttributes() = default;
+    /// Takes those of another stream.
+    StreamAttributes& operator=(const StreamAttributes& other);
+
+  private:
+    friend void set_attribute(Stream& stream, int id, const cudaLaunchAttributeValue& value);
+    friend void get_attribute(const Stream& stream, int id, cudaLaunchAttributeValue& value);
+
+    mutable std::mutex mutex_;
+    int synchronization_ = cudaSyncPolicyAuto;
+    cudaAccessPolicyWindow window_{};
+    cudaLaunchMemSyncDomain domain_ = cudaLaunchMemSyncDomainDefault;
+    cudaLaunchMemSyncDomainMap domain_map_{0, 1};
+};
+
+// These throw Failure for attributes that a stream does not have, and for values that none can have.
+
+void set_attribute(Stream& stream, int id, const cudaLaunchAttributeValue& value);
+void get_attribute(const Stream& stream, int id, cudaLaunchAttributeValue& value);
+
+} // namespace cudart_cpu::detail

@@ -1,0 +1,134 @@
+// Edges that come from what nodes do to memory.
+#include "test.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using cudag::DeviceBuffer;
+using cudag::Graph;
+using cudag::GraphBuilder;
+
+namespace {
+
+constexpr cudag::BuilderOptions inferred{.dependencies = cudag::Dependencies::inferred};
+
+std::vector<std::string> edges_of(const Graph& graph) {
+    std::vector<std::string> edges;
+    for (const auto& edge : graph.edges())
+        edges.push_back(std::string(edge.from.label()) + " -> " + std::string(edge.to.label()));
+    std::ranges::sort(edges);
+    return edges;
+}
+
+template <class Write>
+std::vector<std::string> edges_inferred(const Write& write) {
+    GraphBuilder b(inferred);
+    write(b);
+    return edges_of(std::move(b).build());
+}
+
+} // namespace
+
+TEST_CASE("a node comes after the last that wrote what it reads", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1), y(1), z(1);
+    CHECK(edges_inferred([&](GraphBuilder& b) {
+              b.kernel({}, store, x, 1).label("x");
+              b.kernel({}, store, y, 2).label("y");
+              b.kernel({}, add, z, x, 1).label("x to z");
+              b.kernel({}, add, z, y, 1).label("y to z");
+          }) == std::vector<std::string>{"x -> x to z", "x to z -> y to z", "y -> y to z"});
+}
+
+TEST_CASE("a node comes after all that read what it writes", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1), y(1), z(1);
+    CHECK(edges_inferred([&](GraphBuilder& b) {
+              b.kernel({}, store, x, 1).label("write");
+              b.kernel({}, add, y, x, 1).label("read");
+              b.kernel({}, add, z, x, 1).label("read too");
+              b.kernel({}, store, x, 2).label("write again");
+          }) == std::vector<std::string>{"read -> write again", "read too -> write again", "write -> read",
+                                         "write -> read too"});
+}
+
+TEST_CASE("copies, fills and host nodes take part", "[builder][inferred]") {
+    const DeviceBuffer<int> x(4);
+    std::vector<int> up{1, 2, 3, 4}, down(4);
+    CHECK(edges_inferred([&](GraphBuilder& b) {
+              b.memset(x, 0).label("clear");
+              b.memcpy(x, up).label("up");
+              b.memcpy(down, x).label("down");
+              b.host([] {}).reads(down).label("look");
+          }) == std::vector<std::string>{"clear -> up", "down -> look", "up -> down"});
+}
+
+TEST_CASE("what is written by hand is kept, and goes before the order of the program", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1), y(1);
+    CHECK(edges_inferred([&](GraphBuilder& b) {
+              const auto late = b.kernel({}, add, y, x, 1).label("late");
+              const auto early = b.kernel({}, store, x, 1).label("early");
+              late.after(b.join(early).label("join"));
+          }) == std::vector<std::string>{"early -> join", "join -> late"});
+    CHECK(edges_inferred([&](GraphBuilder& b) {
+              const auto a = b.kernel({}, store, x, 1).label("a");
+              b.kernel({}, store, y, 1).label("b").after(a);
+          }) == std::vector<std::string>{"a -> b"});
+}
+
+TEST_CASE("uses of graph memory come after it is allocated, and it is freed after them", "[builder][inferred]") {
+    std::vector<int> down(1);
+    GraphBuilder b(inferred);
+    const auto memory = b.alloc<int>(1).label("alloc");
+    b.kernel({}, store, memory.span(), 5).label("store");
+    b.memcpy(down, memory.span()).label("down");
+    b.free(memory).label("free");
+    const Graph graph = std::move(b).build();
+    CHECK(edges_of(graph) == std::vector<std::string>{"alloc -> store", "down -> free", "store -> down"});
+    cudag::Exec exec = graph.instantiate();
+    const cudag::Stream stream;
+    exec.launch(stream);
+    stream.synchronize();
+    CHECK(down[0] == 5);
+}
+
+TEST_CASE("bodies are ordered by what their nodes do", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1), y(1);
+    std::vector<int> down(1);
+    GraphBuilder b(inferred);
+    b.memset(y, 0);
+    b.if_(b.condition(1), [&](GraphBuilder& body) {
+        body.kernel({}, store, x, 20).label("store");
+        body.kernel({}, add, y, x, 3).label("add");
+    });
+    b.memcpy(down, y);
+    const Graph graph = std::move(b).build();
+    CHECK(graph.edge_count() == 2);
+    cudag::Exec exec = graph.instantiate();
+    const cudag::Stream stream;
+    for (int i = 0; i < 8; ++i) {
+        exec.launch(stream);
+        stream.synchronize();
+        CHECK(down[0] == 23);
+    }
+}
+
+TEST_CASE("a builder that cannot be built has no edges but its own", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1), y(1);
+    GraphBuilder b(inferred);
+    const auto first = b.kernel({}, store, x, 1).label("first");
+    const auto second = b.kernel({}, add, y, x, 1).label("second");
+    const cudag::Condition condition = b.condition(1);
+    CHECK_THROWS_AS(b.check(), cudag::GraphError); // the condition has no node
+    first.after(second);                           // so there is no edge from first to second
+    b.if_(condition, [](GraphBuilder& body) { body.kernel({}, nothing); });
+    CHECK(edges_of(std::move(b).build()) == std::vector<std::string>{"second -> first"});
+}
+
+TEST_CASE("edges are the same each time", "[builder][inferred]") {
+    const DeviceBuffer<std::uint32_t> cells(16);
+    const auto write = [&](GraphBuilder& b) {
+        for (unsigned i = 0; i < 40; ++i)
+            b.kernel({}, mix, cells.span().subspan(i * 7 % 13, 3), 0U, Inputs{}, i).label(std::to_string(i));
+    };
+    CHECK(edges_inferred(write) == edges_inferred(write));
+}

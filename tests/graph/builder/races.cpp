@@ -1,0 +1,359 @@
+// Races: nodes that nothing orders, of which one writes what the other uses.
+#include "conditional_kernels.hpp"
+#include "test.hpp"
+
+#include <string>
+#include <vector>
+
+using cudag::DeviceBuffer;
+using cudag::Graph;
+using cudag::GraphBuilder;
+using cudag::Race;
+using cudag::RaceError;
+
+namespace {
+
+/// What the race of a graph that is built with this says; empty if there is none.
+template <class Write>
+std::string race_in(const Write& write) {
+    GraphBuilder b;
+    write(b);
+    std::string text;
+    try {
+        b.check();
+    } catch (const RaceError& error) {
+        text = error.what();
+    }
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+    return text;
+}
+
+template <class Write>
+void check_race(const Write& write) {
+    CHECK_THAT(race_in(write), StartsWith("cudag: build: nothing orders "));
+}
+template <class Write>
+void check_no_race(const Write& write) {
+    CHECK(race_in(write) == "");
+}
+
+/// The races of a graph that is allowed to have them.
+template <class Write>
+std::vector<Race> races_in(const Write& write) {
+    GraphBuilder b({.races = cudag::Races::allowed});
+    write(b);
+    return std::move(b).build().races();
+}
+
+} // namespace
+
+TEST_CASE("two kernels that write the same memory are refused unless one comes after the other", "[builder][races]") {
+    const DeviceBuffer<int> cells(8);
+    GraphBuilder b;
+    const auto first = b.kernel({}, store, cells, 1).label("first");
+    const auto second = b.kernel({}, store, cells, 2).label("second");
+    const auto error = refused<RaceError>([&] { static_cast<void>(std::move(b).build()); });
+    CHECK_THAT(error.what(), StartsWith("cudag: build: nothing orders kernel \"first\" at ") &&
+                                 ContainsSubstring(" (argument 0) and kernel \"second\" at ") &&
+                                 ContainsSubstring("both write elements 0 to 7 of what the first is given there; let "
+                                                   "kernel \"second\" at ") &&
+                                 ContainsSubstring(" come .after(kernel \"first\" at ") &&
+                                 ContainsSubstring("cudag::disjoint(memory)"));
+    CHECK(error.labels() == Labels{"first", "second"});
+    CHECK(error.location().line == second.location().line);
+    second.after(first); // the builder is as it was
+    CHECK(std::move(b).build().races().empty());
+}
+
+TEST_CASE("a path orders nodes, whichever of them was added first", "[builder][races]") {
+    const DeviceBuffer<int> cells(1);
+    check_no_race([&](GraphBuilder& b) {
+        const auto late = b.kernel({}, store, cells, 1);
+        const auto early = b.kernel({}, store, cells, 2);
+        late.after(b.join(early));
+    });
+}
+
+TEST_CASE("memory that nodes only read needs no order", "[builder][races]") {
+    const DeviceBuffer<int> from(1), first(1), second(1);
+    check_no_race([&](GraphBuilder& b) {
+        b.kernel({}, add, first, from, 1);
+        b.kernel({}, add, second, from, 1);
+    });
+}
+
+TEST_CASE("what one node reads and another writes is a race", "[builder][races]") {
+    const DeviceBuffer<int> from(1), to(1);
+    const std::string text = race_in([&](GraphBuilder& b) {
+        b.kernel({}, add, to, from, 1).label("reads");
+        b.kernel({}, store, from, 2).label("writes");
+    });
+    CHECK_THAT(text, ContainsSubstring("kernel \"reads\"") && ContainsSubstring("(argument 1)") &&
+                         ContainsSubstring("the first reads, the second writes, element 0 of") &&
+                         !ContainsSubstring("disjoint"));
+}
+
+TEST_CASE("parts of memory that do not touch are no race, and a common element is one", "[builder][races]") {
+    const DeviceBuffer<int> cells(10);
+    const auto write = [&](std::size_t first, std::size_t count) {
+        return [&cells, first, count](GraphBuilder& b) {
+            b.kernel({}, store, cells.span().subspan(0, 5), 1);
+            b.kernel({}, store, cells.span().subspan(first, count), 2);
+        };
+    };
+    check_no_race(write(5, 5));
+    const std::vector<Race> races = races_in(write(4, 5));
+    REQUIRE(races.size() == 1);
+    CHECK(races[0].begin == reinterpret_cast<std::uintptr_t>(cells.data() + 4));
+    CHECK(races[0].bytes == sizeof(int));
+    CHECK(races[0].element == 4);
+    CHECK(races[0].elements == 1);
+    CHECK(races[0].first_writes);
+    CHECK(races[0].second_writes);
+}
+
+TEST_CASE("a span as a kernel's parameter is read where it is of const elements", "[builder][races]") {
+    const DeviceBuffer<int> cells(4), first(1), second(1);
+    check_no_race([&](GraphBuilder& b) {
+        b.kernel({}, sum, first, cells);
+        b.kernel({}, sum, second, cells.span());
+    });
+    check_race([&](GraphBuilder& b) {
+        b.kernel({}, sum, first, cells.span());
+        b.kernel({}, store, cells.span().subspan(3, 1), 1);
+    });
+}
+
+TEST_CASE("a kernel may say what it does to memory", "[builder][races]") {
+    const DeviceBuffer<int> cells(4);
+    check_no_race([&](GraphBuilder& b) {
+        b.kernel({}, store, cudag::in(cells), 1);
+        b.kernel({}, store, cudag::in(cells.span()), 2);
+    });
+    check_race([&](GraphBuilder& b) {
+        b.kernel({}, store, cudag::in(cells), 1);
+        b.kernel({}, store, cudag::out(cells), 2);
+    });
+    check_race([&](GraphBuilder& b) {
+        b.kernel({}, store, cudag::inout(cells), 1);
+        b.kernel({}, store, cudag::in(cells), 2);
+    });
+    check_no_race([&](GraphBuilder& b) {
+        b.kernel({}, store, cudag::atomic(cells), 1);
+        b.kernel({}, store, cudag::atomic(cells), 2);
+    });
+    check_no_race([&](GraphBuilder& b) {
+        b.kernel({}, store, cudag::disjoint(cells), 1);
+        b.kernel({}, store, cudag::disjoint(cells), 2);
+    });
+    check_race([&](GraphBuilder& b) {
+        b.kernel({}, store, cudag::disjoint(cells), 1);
+        b.kernel({}, store, cudag::atomic(cells), 2);
+    });
+    check_race([&](GraphBuilder& b) {
+        b.kernel({}, store, cudag::disjoint(cells), 1);
+        b.kernel({}, store, cells, 2);
+    });
+}
+
+TEST_CASE("a shared buffer is memory like any other", "[builder][races]") {
+    const auto cells = std::make_shared<DeviceBuffer<int>>(4);
+    check_race([&](GraphBuilder& b) {
+        b.kernel({}, store, cells, 1);
+        b.kernel({}, store, cudag::out(cells), 2);
+    });
+}
+
+TEST_CASE("copies and fills are known exactly", "[builder][races]") {
+    const DeviceBuffer<int> cells(8);
+    std::vector<int> up(8), down(4);
+    check_race([&](GraphBuilder& b) {
+        b.memcpy(cells, up);
+        b.kernel({}, store, cells, 1);
+    });
+    check_race([&](GraphBuilder& b) {
+        b.memcpy(down, cells.span().subspan(0, 4));
+        b.memset(cells.span().subspan(3, 5), 0);
+    });
+    check_no_race([&](GraphBuilder& b) {
+        b.memcpy(down, cells.span().subspan(0, 4));
+        b.memset(cells.span().subspan(4, 4), 0);
+        b.memcpy(up, cells);
+    });
+    const std::string text = race_in([&](GraphBuilder& b) {
+        b.memcpy(down, cells.span().subspan(2, 4)).label("down");
+        b.memset(cells, 0).label("clear");
+    });
+    CHECK_THAT(text, ContainsSubstring("memcpy \"down\"") && ContainsSubstring("(the source)") &&
+                         ContainsSubstring("memset \"clear\"") && ContainsSubstring("(the destination)") &&
+                         ContainsSubstring("elements 0 to 3"));
+}
+
+TEST_CASE("host memory that two copies write is a race, too", "[builder][races]") {
+    const DeviceBuffer<int> cells(4);
+    std::vector<int> down(4);
+    check_race([&](GraphBuilder& b) {
+        b.memcpy(down, cells);
+        b.memcpy(down, cells);
+    });
+}
+
+TEST_CASE("columns of a matrix do not touch, though rows go to and fro", "[builder][races]") {
+    const DeviceBuffer<int> cells(8 * 4);
+    const cudag::DeviceSpan2D<int> matrix(cells, 8, 4);
+    const auto fill = [&](std::size_t x, std::size_t width) {
+        return [&matrix, x, width](GraphBuilder& b) {
+            b.memset2d(matrix.subspan(0, 0, 4, 4), 0);
+            b.memset2d(matrix.subspan(x, 0, width, 4), 1);
+        };
+    };
+    check_no_race(fill(4, 4));
+    check_race(fill(3, 2));
+}
+
+TEST_CASE("nodes say what else they do to memory", "[builder][races]") {
+    const DeviceBuffer<int> cells(4);
+    std::vector<int> host(4);
+    check_race([&](GraphBuilder& b) {
+        b.memcpy(cells, host);
+        b.host([] {}).writes(host);
+    });
+    check_no_race([&](GraphBuilder& b) {
+        b.memcpy(cells, host);
+        b.host([] {}).reads(host, cells.span().subspan(0, 0));
+    });
+    const std::string text = race_in([&](GraphBuilder& b) {
+        b.kernel({}, store, cells.data(), 1).writes(cells);
+        b.kernel({}, store, cells.data(), 2).label("other").reads(cells.span().subspan(2, 2));
+    });
+    CHECK_THAT(text, ContainsSubstring("(what it declares)") && ContainsSubstring("elements 2 to 3"));
+}
+
+TEST_CASE("a node brings what the nodes inside it do", "[builder][races]") {
+    const DeviceBuffer<int> cells(1);
+    const auto stores = [&](GraphBuilder& b) { b.kernel({}, store, cells, 1).label("inner"); };
+    const std::string text = race_in([&](GraphBuilder& b) {
+        GraphBuilder child;
+        stores(child);
+        b.child(std::move(child).build()).label("child");
+        b.kernel({}, store, cells, 2);
+    });
+    CHECK_THAT(text, ContainsSubstring("child \"child\" at ") &&
+                         ContainsSubstring(" (argument 0 of kernel \"inner\" at ") && ContainsSubstring(" inside it)"));
+    check_race([&](GraphBuilder& b) {
+        const cudag::Condition condition = b.condition(1);
+        b.if_(condition, stores);
+        b.kernel({}, store, cells, 2);
+    });
+}
+
+TEST_CASE("races inside bodies are refused with the graph, those of children with theirs", "[builder][races]") {
+    const DeviceBuffer<int> cells(1);
+    const auto races = [&](GraphBuilder& b) {
+        b.kernel({}, store, cells, 1);
+        b.kernel({}, store, cells, 2);
+    };
+    check_race([&](GraphBuilder& b) {
+        const cudag::Condition condition = b.condition(1);
+        b.if_(condition, races);
+    });
+    GraphBuilder child({.races = cudag::Races::allowed});
+    races(child);
+    GraphBuilder b;
+    b.child(std::move(child).build());
+    const Graph graph = std::move(b).build();
+    CHECK(graph.races().size() == 1);
+}
+
+TEST_CASE("races that are allowed are told, and the graph runs", "[builder][races]") {
+    const DeviceBuffer<int> cells(1);
+    GraphBuilder b({.races = cudag::Races::allowed});
+    const auto first = b.kernel({}, store, cells, 1);
+    const auto second = b.kernel({}, store, cells, 2);
+    const Graph graph = std::move(b).build();
+    const std::vector<Race> races = graph.races();
+    REQUIRE(races.size() == 1);
+    CHECK(races[0].first == first);
+    CHECK(races[0].second == second);
+    CHECK(races[0].first_inside == first);
+    CHECK(races[0].second_argument == 0);
+    CHECK_THAT(to_string(races[0]), StartsWith("nothing orders kernel store at "));
+    CHECK(graph.clone().races().size() == 1);
+}
+
+TEST_CASE("of many races the first ten are told", "[builder][races]") {
+    const DeviceBuffer<int> cells(1);
+    const std::string text = race_in([&](GraphBuilder& b) {
+        for (int i = 0; i < 13; ++i)
+            b.kernel({}, store, cells, i);
+    });
+    std::size_t told = 0;
+    for (std::size_t at = text.find("nothing orders"); at != std::string::npos;
+         at = text.find("nothing orders", at + 1))
+        ++told;
+    CHECK(told == 10);
+    CHECK_THAT(text, ContainsSubstring("\nand more"));
+}
+
+TEST_CASE("raw pointers are not tracked, and listed", "[builder][races]") {
+    const DeviceBuffer<int> cells(1);
+    GraphBuilder b;
+    const auto first = b.kernel({}, add, cells.data(), cells, 1).label("first");
+    b.kernel({}, store, cells, 2).after(first);
+    const auto third = b.kernel({}, store, cells.data(), 2).label("third");
+    const Graph graph = std::move(b).build();
+    const std::vector<cudag::UntrackedArgument> untracked = graph.untracked();
+    CHECK(untracked == std::vector<cudag::UntrackedArgument>{{first, 0}, {third, 0}});
+    CHECK_THAT(to_string(untracked[1]), StartsWith("kernel \"third\" at ") && EndsWith(": argument 0"));
+}
+
+TEST_CASE("a programmatic edge orders what kernels do to memory, a launch completion does not", "[builder][races]") {
+    const DeviceBuffer<int> cells(1);
+    check_no_race([&](GraphBuilder& b) {
+        const auto first = b.kernel({}, store, cells, 1);
+        b.kernel({}, store, cells, 2).after(cudag::programmatic(first));
+    });
+    check_race([&](GraphBuilder& b) {
+        const auto first = b.kernel({}, store, cells, 1);
+        b.kernel({}, store, cells, 2).after(cudag::launch_completion(first));
+    });
+}
+
+TEST_CASE("a graph tells the races that updates of its nodes have made", "[builder][races]") {
+    const DeviceBuffer<int> cells(1), others(1);
+    GraphBuilder b;
+    b.kernel({}, store, cells, 1);
+    const auto second = b.kernel({}, store, others, 2);
+    Graph graph = std::move(b).build();
+    CHECK(graph.races().empty());
+    graph.update(second, cudag::arg<1>(3));
+    CHECK(graph.races().empty());
+    graph.update(second, cudag::arg<0>(cells));
+    CHECK(graph.races().size() == 1);
+    graph.update(second, others, 4);
+    CHECK(graph.races().empty());
+}
+
+TEST_CASE("graph memory is written where it is allocated and freed", "[builder][races]") {
+    GraphBuilder b;
+    const auto memory = b.alloc<int>(4);
+    const auto use = b.kernel({}, store, memory.span(), 1).after(memory);
+    b.free(memory).after(use);
+    CHECK(std::move(b).build().races().empty());
+}
+
+TEST_CASE("a capture is not refused for races, and its graph tells them", "[capture][races]") {
+    const DeviceBuffer<int> cells(4);
+    const cudag::Stream stream, fork;
+    const Graph graph = cudag::capture(stream, [&](cudag::StreamCapture& c) {
+        cudag::memset_async(stream, cells, 1);
+        c.fork(fork);
+        cudag::memset_async(fork, cells.span().subspan(0, 2), 2);
+        c.kernel({}, store, cells.span().subspan(1, 2), 3);
+        c.join(fork);
+    });
+    const std::vector<Race> races = graph.races();
+    REQUIRE(races.size() == 1);
+    CHECK(races[0].element == 1);
+    CHECK(races[0].elements == 1);
+}
