@@ -46,11 +46,12 @@ __global__ void overflow(int* out) {
     out[0] = deep(1 << 20, out);
 }
 
-__global__ void tensor_cores(float* out) {
-    asm volatile(
-        "{ .reg .f32 a, b, c, d; .reg .b32 x; mov.b32 x, 0; mov.f32 a, 0f00000000; mov.f32 b, a; mov.f32 c, a;"
-        " mov.f32 d, a; mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {a,b,c,d},{x,x,x,x},{x,x},{a,b,c,d};"
-        " st.global.f32 [%0], a; }" ::"l"(out));
+__global__ void tensor_cores(double* out) {
+    double d[2] = {1, 2};
+    asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%2}, {%0, %1};"
+                 : "+d"(d[0]), "+d"(d[1])
+                 : "d"(3.0));
+    *out = d[0] + d[1];
 }
 
 __global__ void fine(int* out) {
@@ -109,7 +110,7 @@ int main(int, char** arguments) {
         overflow<<<1, 1>>>(out);
         break;
     default:
-        tensor_cores<<<1, 32>>>(reinterpret_cast<float*>(out));
+        tensor_cores<<<1, 32>>>(reinterpret_cast<double*>(out));
     }
     bool good = check("launch", cudaGetLastError(), found->at_launch);
     good = check("synchronize", cudaDeviceSynchronize(), found->at_end) && good;

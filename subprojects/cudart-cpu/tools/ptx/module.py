@@ -9,7 +9,7 @@ from .function import FunctionWriter, c_name, names_in, walk
 from .instructions.builtins import DECLARATIONS
 from .syntax import SIZES, Function, Instruction, Module, Number, Sum, Unsupported, Variable
 
-INCLUDES = ("values", "integer", "floating", "half", "convert", "memory", "mbarrier", "matrix", "thread_info")
+INCLUDES = ("values", "integer", "floating", "half", "convert", "memory", "mbarrier", "matrix", "texture", "thread_info")
 
 
 def quoted(text: str) -> str:

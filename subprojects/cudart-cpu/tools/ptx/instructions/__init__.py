@@ -17,5 +17,5 @@ def instruction(*names: str):
     return enter
 
 
-for _module in ("integer", "logic", "floating", "compare", "convert", "moves", "memory", "atomics", "control", "matrix", "meet", "video"):
+for _module in ("integer", "logic", "floating", "compare", "convert", "moves", "memory", "atomics", "control", "matrix", "meet", "texture", "video"):
     importlib.import_module(f".{_module}", __name__)

@@ -1,0 +1,228 @@
+// What kernels read from texture objects, and read and write through surface objects.
+#include "texture_fetch.hpp"
+
+#include <cudart_cpu/detail/ptx/half.hpp>
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <cstring>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+using Channels = std::array<std::uint32_t, 4>;
+using Indices = std::array<int, 3>;
+
+int size_of(const Texels& texels, unsigned dimension) {
+    const std::size_t size = dimension == 0   ? texels.extent.width
+                             : dimension == 1 ? texels.extent.height
+                                              : texels.extent.depth;
+    return static_cast<int>(std::max<std::size_t>(size, 1));
+}
+
+/// What stands for an index outside; -1 if the border does.
+int addressed(int index, int size, cudaTextureAddressMode mode) {
+    if (index >= 0 && index < size) return index;
+    switch (mode) {
+    case cudaAddressModeWrap: {
+        const int rest = index % size;
+        return rest < 0 ? rest + size : rest;
+    }
+    case cudaAddressModeMirror: {
+        int rest = index % (2 * size);
+        if (rest < 0) rest += 2 * size;
+        return rest < size ? rest : 2 * size - 1 - rest;
+    }
+    case cudaAddressModeBorder:
+        return -1;
+    default:
+        return std::clamp(index, 0, size - 1);
+    }
+}
+
+std::uint32_t channel_of(const char* from, int bits, const Texture& texture) {
+    const cudaChannelFormatKind kind = texture.levels.front().desc.f;
+    const bool is_signed = kind == cudaChannelFormatKindSigned;
+    std::uint32_t raw = 0;
+    std::memcpy(&raw, from, static_cast<std::size_t>(bits) / 8);
+    if (kind == cudaChannelFormatKindFloat)
+        return bits == 32 ? raw : std::bit_cast<std::uint32_t>(ptx::widen(ptx::f16{static_cast<std::uint16_t>(raw)}));
+    const auto value = is_signed && bits < 32 ? static_cast<std::int32_t>(raw << (32 - bits)) >> (32 - bits)
+                                              : static_cast<std::int32_t>(raw);
+    if (texture.sampling.readMode != cudaReadModeNormalizedFloat || bits > 16) return static_cast<std::uint32_t>(value);
+    const float largest = static_cast<float>((1u << (bits - (is_signed ? 1 : 0))) - 1);
+    return std::bit_cast<std::uint32_t>(std::max(static_cast<float>(value) / largest, -1.0f));
+}
+
+bool gives_floats(const Texture& texture) {
+    return texture.levels.front().desc.f == cudaChannelFormatKindFloat ||
+           texture.sampling.readMode == cudaReadModeNormalizedFloat;
+}
+
+Channels element_at(const Texture& texture, const Texels& texels, const Indices& index, unsigned dimensions,
+                    unsigned layer, bool outside_is_border) {
+    Indices at{};
+    for (unsigned d = 0; d < dimensions; ++d) {
+        const auto mode = outside_is_border ? cudaAddressModeBorder : texture.sampling.addressMode[d];
+        at[d] = addressed(index[d], size_of(texels, d), mode);
+        if (at[d] < 0) {
+            Channels border;
+            for (unsigned i = 0; i < 4; ++i)
+                border[i] = outside_is_border ? 0 : std::bit_cast<std::uint32_t>(texture.sampling.borderColor[i]);
+            return border;
+        }
+    }
+    const std::size_t slice = dimensions == 3
+                                  ? static_cast<std::size_t>(at[2])
+                                  : std::min<std::size_t>(layer, static_cast<std::size_t>(size_of(texels, 2) - 1));
+    // The layers of a line are its rows' slices.
+    const char* from = texels.data + slice * texels.slice_bytes + static_cast<std::size_t>(at[1]) * texels.row_bytes +
+                       static_cast<std::size_t>(at[0]) * texels.element_bytes;
+    Channels channels{0, 0, 0, gives_floats(texture) ? std::bit_cast<std::uint32_t>(1.0f) : 1u};
+    const int bits[4] = {texels.desc.x, texels.desc.y, texels.desc.z, texels.desc.w};
+    for (unsigned i = 0; i < 4 && bits[i] > 0; ++i) {
+        channels[i] = channel_of(from, bits[i], texture);
+        from += bits[i] / 8;
+    }
+    return channels;
+}
+
+/// In elements of the level.
+float unnormalised(const Texture& texture, float at, int size, cudaTextureAddressMode mode) {
+    if (texture.sampling.normalizedCoords == 0) return at;
+    if (mode == cudaAddressModeWrap) at -= std::floor(at);
+    return at * static_cast<float>(size);
+}
+
+/// Of a direction: the face and where on it.
+Fetch on_face(const Fetch& where) {
+    const auto [x, y, z] = where.at;
+    const float ax = std::fabs(x);
+    const float ay = std::fabs(y);
+    const float az = std::fabs(z);
+    Fetch face = where;
+    face.dimensions = 2;
+    float s = 0;
+    float t = 0;
+    float m = 1;
+    unsigned number = 0;
+    if (ax >= ay && ax >= az) {
+        number = x >= 0 ? 0 : 1;
+        m = ax;
+        s = x >= 0 ? -z : z;
+        t = -y;
+    } else if (ay >= az) {
+        number = y >= 0 ? 2 : 3;
+        m = ay;
+        s = x;
+        t = y >= 0 ? z : -z;
+    } else {
+        number = z >= 0 ? 4 : 5;
+        m = az;
+        s = z >= 0 ? x : -x;
+        t = -y;
+    }
+    face.at = {(s / m + 1) / 2, (t / m + 1) / 2, 0};
+    face.layer = where.layer * 6 + number;
+    face.cube = false;
+    return face;
+}
+
+/// Fractions have 8 bits, as in a GPU.
+float fraction(float value) {
+    return std::round((value - std::floor(value)) * 256.0f) / 256.0f;
+}
+
+Channels at_level(const Texture& texture, const Fetch& where, const Texels& texels) {
+    Indices base{};
+    if (where.whole_numbers) {
+        return element_at(texture, texels, where.element, where.dimensions, where.layer, true);
+    }
+    const bool linear = texture.sampling.filterMode == cudaFilterModeLinear && gives_floats(texture);
+    std::array<float, 3> part{};
+    for (unsigned d = 0; d < where.dimensions; ++d) {
+        float at = unnormalised(texture, where.at[d], size_of(texels, d), texture.sampling.addressMode[d]);
+        if (linear) at -= 0.5f;
+        base[d] = static_cast<int>(std::floor(std::clamp(at, -1e9f, 1e9f)));
+        part[d] = fraction(at);
+    }
+    if (!linear) return element_at(texture, texels, base, where.dimensions, where.layer, false);
+    std::array<float, 4> sum{};
+    for (unsigned corner = 0; corner < 1u << where.dimensions; ++corner) {
+        Indices index = base;
+        float weight = 1;
+        for (unsigned d = 0; d < where.dimensions; ++d) {
+            const bool next = (corner >> d & 1) != 0;
+            index[d] += next ? 1 : 0;
+            weight *= next ? part[d] : 1 - part[d];
+        }
+        const Channels channels = element_at(texture, texels, index, where.dimensions, where.layer, false);
+        for (unsigned i = 0; i < 4; ++i)
+            if (weight != 0) sum[i] += weight * std::bit_cast<float>(channels[i]);
+    }
+    return std::bit_cast<Channels>(sum);
+}
+
+} // namespace
+
+Channels fetch(const Texture& texture, const Fetch& where) {
+    if (where.cube) return fetch(texture, on_face(where));
+    const auto last = static_cast<float>(texture.levels.size() - 1);
+    float level = where.level + (texture.levels.size() > 1 ? texture.sampling.mipmapLevelBias : 0);
+    level = std::clamp(level, 0.0f, last);
+    if (texture.sampling.mipmapFilterMode != cudaFilterModeLinear || !gives_floats(texture) ||
+        level == std::floor(level))
+        return at_level(texture, where, texture.levels[static_cast<std::size_t>(std::floor(level + 0.5f))]);
+    const auto near = static_cast<std::size_t>(level);
+    const float part = fraction(level);
+    const auto a = std::bit_cast<std::array<float, 4>>(at_level(texture, where, texture.levels[near]));
+    const auto b = std::bit_cast<std::array<float, 4>>(at_level(texture, where, texture.levels[near + 1]));
+    std::array<float, 4> sum{};
+    for (unsigned i = 0; i < 4; ++i)
+        sum[i] = (1 - part) * a[i] + part * b[i];
+    return std::bit_cast<Channels>(sum);
+}
+
+Channels gather(const Texture& texture, const Fetch& where, unsigned channel) {
+    const Texels& texels = texture.levels.front();
+    Indices base{};
+    for (unsigned d = 0; d < 2; ++d)
+        base[d] = static_cast<int>(
+            std::floor(unnormalised(texture, where.at[d], size_of(texels, d), texture.sampling.addressMode[d]) - 0.5f));
+    const auto one = [&](int dx, int dy) {
+        return element_at(texture, texels, {base[0] + dx, base[1] + dy, 0}, 2, where.layer, false)[channel];
+    };
+    return {one(0, 1), one(1, 1), one(1, 0), one(0, 0)};
+}
+
+float level_of(const Texture& texture, unsigned dimensions, const float* dx, const float* dy) {
+    const auto length = [&](const float* derivatives) {
+        float sum = 0;
+        for (unsigned d = 0; d < dimensions; ++d) {
+            const float size =
+                texture.sampling.normalizedCoords != 0 ? static_cast<float>(size_of(texture.levels.front(), d)) : 1.0f;
+            sum += derivatives[d] * size * derivatives[d] * size;
+        }
+        return std::sqrt(sum);
+    };
+    const float most = std::max(length(dx), length(dy));
+    return most > 0 ? std::log2(most) : 0;
+}
+
+char* surface_element(const Surface& surface, int x, int y, int z, unsigned bytes, bool clamps) {
+    const Texels& texels = surface.texels;
+    const int width = size_of(texels, 0) * static_cast<int>(texels.element_bytes) - static_cast<int>(bytes);
+    const int limits[3] = {width, size_of(texels, 1) - 1, size_of(texels, 2) - 1};
+    int at[3] = {x, y, z};
+    for (int d = 0; d < 3; ++d) {
+        if (at[d] >= 0 && at[d] <= limits[d]) continue;
+        if (!clamps) return nullptr;
+        at[d] = std::clamp(at[d], 0, limits[d]);
+    }
+    return texels.data + static_cast<std::size_t>(at[2]) * texels.slice_bytes +
+           static_cast<std::size_t>(at[1]) * texels.row_bytes + at[0];
+}
+
+} // namespace cudart_cpu::detail
