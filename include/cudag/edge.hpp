@@ -40,7 +40,8 @@ template <class N>
 }
 
 /// The same, but b may start when every block of a has started: a needs no trigger. CUDA takes it as a wish: b may wait
-/// longer, or start earlier where it finds room that a cannot use.
+/// longer, or start earlier where it finds room that a cannot use. So it counts as no order of what they do to memory:
+/// a graph in which that would matter needs Races::allowed.
 template <class N>
 [[nodiscard]] constexpr detail::EarlyEdge<N> launch_completion(const N& node) noexcept {
     return {node, EdgeKind::launch_completion};

@@ -137,6 +137,8 @@ Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners
 
 Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, CallEffects&& effects) noexcept {
     const Node node = append(native, record, std::move(effects.owners));
+    if (effects.bindings.empty() && effects.accesses.empty()) [[likely]]
+        return node;
     const std::uint32_t index = index_unchecked(node);
     for (const ArgumentBinding& binding : effects.bindings)
         bindings_.add(binding.dynamic, Binding{index, binding.argument});

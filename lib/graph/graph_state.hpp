@@ -121,6 +121,8 @@ class GraphState : public GraphIdentity, public GraphTree {
         reserve_more(owners_, owners);
     }
     void reserve_node(const CallEffects& effects) {
+        if (effects.empty()) [[likely]]
+            return reserve_node();
         reserve_node(effects.owners.size());
         bindings_.reserve(effects.bindings);
         accesses_.reserve(effects.accesses.size());

@@ -32,6 +32,8 @@ struct CallEffects {
     Owners owners = {};
     std::vector<ArgumentBinding> bindings = {};
     std::vector<ArgumentAccess> accesses = {}; ///< of memory whose extent is known, in order of the arguments
+
+    [[nodiscard]] bool empty() const noexcept { return owners.empty() && bindings.empty() && accesses.empty(); }
 };
 
 inline void keep(CallEffects& effects, std::uint32_t argument, std::shared_ptr<const void> object) {
