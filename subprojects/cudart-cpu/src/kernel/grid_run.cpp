@@ -6,11 +6,10 @@
 #include "graph/graph_text.hpp"
 #include "grid_dependencies.hpp"
 #include "kernel_failure.hpp"
+#include "kernel_name.hpp"
 #include "kernel_registry.hpp"
 #include "launch_context.hpp"
 #include "runtime/schedule.hpp"
-
-#include <cxxabi.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -53,13 +52,6 @@ class SharedMemory {
   private:
     std::byte* memory_;
 };
-
-std::string readable(const char* name) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                           std::free);
-    return demangled ? demangled.get() : name;
-}
 
 std::string index_text(const ptx::Index& index) {
     return text('(', index.x, ',', index.y, ',', index.z, ')');
@@ -324,7 +316,7 @@ std::string GridRun::place(ptx::u32 location) const {
 void GridRun::set_failed(cudaError_t code, const std::string& reason, const ptx::Block& block,
                          const ptx::Thread* thread, ptx::u32 location) {
     if (failed_.exchange(true)) return;
-    std::string where = text("kernel ", readable(kernel_.name), ", block ", index_text(block.ctaid));
+    std::string where = text("kernel ", readable_name(kernel_.name), ", block ", index_text(block.ctaid));
     if (thread != nullptr) where += text(", thread ", index_text(thread->tid));
     if (location != 0) where += text(", ", place(location));
     set_kernel_failure(code, text(where, ": ", reason));
