@@ -129,6 +129,8 @@ def barrier_address(w, i, operand):
 @instruction("mbarrier")
 def mbarrier(w, i):
     what = i.parts[1]
+    w.meets = True
+    w.line("if (t.block->checks != 0) cudart_cpu_note_order(t);")
     if what == "init":
         w.line(f"mbarrier_init({barrier_address(w, i, i.operands[0])}, {w.value(i.operands[1], 'u32')});")
     elif what == "inval":
