@@ -43,7 +43,7 @@ std::string describe(const Node& node) {
 std::string describe_user(const Node& node, const Node& inside, MemoryArgument argument) {
     const std::string which = describe_argument(inside, argument);
     if (node == inside) return fmt::format("{} ({})", describe(node), which);
-    return fmt::format("{} ({} of {} inside it)", describe(node), which, describe(inside));
+    return fmt::format("{} ({} of {})", describe(node), which, describe(inside));
 }
 
 std::string what_they_do(const Race& race) {

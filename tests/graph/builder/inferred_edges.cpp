@@ -68,7 +68,7 @@ TEST_CASE("what is written by hand is kept, and goes before the order of the pro
               const auto late = b.kernel({}, add, y, x, 1).label("late");
               const auto early = b.kernel({}, store, x, 1).label("early");
               late.after(b.join(early).label("join"));
-          }) == std::vector<std::string>{"early -> join", "join -> late"});
+          }) == std::vector<std::string>{"early -> join", "early -> late", "join -> late"});
     CHECK(edges_inferred([&](GraphBuilder& b) {
               const auto a = b.kernel({}, store, x, 1).label("a");
               b.kernel({}, store, y, 1).label("b").after(a);

@@ -178,7 +178,6 @@ TEST_CASE("copies and fills are known exactly", "[builder][races]") {
     check_no_race([&](GraphBuilder& b) {
         b.memcpy(down, cells.span().subspan(0, 4));
         b.memset(cells.span().subspan(4, 4), 0);
-        b.memcpy(up, cells);
     });
     const std::string text = race_in([&](GraphBuilder& b) {
         b.memcpy(down, cells.span().subspan(2, 4)).label("down");
@@ -239,7 +238,7 @@ TEST_CASE("a node brings what the nodes inside it do", "[builder][races]") {
         b.kernel({}, store, cells, 2);
     });
     CHECK_THAT(text, ContainsSubstring("child \"child\" at ") &&
-                         ContainsSubstring(" (argument 0 of kernel \"inner\" at ") && ContainsSubstring(" inside it)"));
+                         ContainsSubstring(" (argument 0 of kernel \"inner\" inside child \"child\" at "));
     check_race([&](GraphBuilder& b) {
         const cudag::Condition condition = b.condition(1);
         b.if_(condition, stores);
@@ -277,7 +276,7 @@ TEST_CASE("races that are allowed are told, and the graph runs", "[builder][race
     CHECK(races[0].second == second);
     CHECK(races[0].first_inside == first);
     CHECK(races[0].second_argument == 0);
-    CHECK_THAT(to_string(races[0]), StartsWith("nothing orders kernel store at "));
+    CHECK_THAT(to_string(races[0]), StartsWith("nothing orders kernel store (node 0) at "));
     CHECK(graph.clone().races().size() == 1);
 }
 

@@ -18,7 +18,7 @@ Graph branch_and_child(const DeviceBuffer<int>& cell, bool has_else) {
     inner.kernel({}, store, cell, 1).label("in the child");
     inner.memset(cell, 3).label("fill in the child");
     const Graph child = std::move(inner).build();
-    GraphBuilder b;
+    GraphBuilder b({.races = cudag::Races::allowed});
     const Condition condition = b.condition(1);
     const auto body = [&](GraphBuilder& writes) { writes.kernel({}, store, cell, 2).label("body"); };
     if (has_else)
