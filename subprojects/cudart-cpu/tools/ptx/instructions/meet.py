@@ -1,8 +1,8 @@
 """Where threads meet: barriers, warps, clusters, grids."""
 
-from ..syntax import Memory, Name, Number, Pair, Unsupported
+from ..syntax import Memory, Pair, Unsupported
 from . import instruction
-from .types import C, last_type
+from .types import last_type
 
 
 @instruction("bar", "barrier")
