@@ -1,6 +1,7 @@
 // The threads of one block: which of them can run, and which wait for which.
 #include "block_run.hpp"
 
+#include "access_checks.hpp"
 #include "graph/graph_text.hpp"
 #include "grid_run.hpp"
 #include "warp_calls.hpp"
@@ -26,6 +27,7 @@ BlockRun::BlockRun(Worker& worker, ClusterRun& cluster, const ptx::Block& block)
     : worker_(worker), cluster_(cluster), block_(block), count_(block.ntid.x * block.ntid.y * block.ntid.z),
       warp_count_((count_ + warp_lanes - 1) / warp_lanes), live_(count_) {
     threads_ = std::make_unique<ThreadRun[]>(warp_count_ * warp_lanes);
+    if ((block.checks & ptx::check_race) != 0) accesses_ = std::make_unique<SharedAccesses>(block.total_shared);
     unsigned number = 0;
     for (unsigned z = 0; z < block.ntid.z; ++z)
         for (unsigned y = 0; y < block.ntid.y; ++y)
@@ -231,6 +233,7 @@ void BlockRun::meet_cluster(ThreadRun& thread, bool arrives, bool waits) {
 }
 
 void BlockRun::wake_cluster() {
+    if (accesses_) accesses_->next_epoch();
     for (unsigned i = 0; i < count_; ++i)
         if (threads_[i].wait == Wait::cluster) {
             threads_[i].wait = Wait::none;
@@ -278,6 +281,7 @@ void BlockRun::complete_warp(unsigned index, ptx::u32 lanes) {
         members[lane]->wait = Wait::none;
     }
     answer_warp_call(members.data(), lanes);
+    if (accesses_) accesses_->next_epoch_of_warp(index);
     WarpRun& warp = warps_[index];
     warp.waiting &= ~lanes;
     warp.ready |= lanes;
@@ -306,15 +310,20 @@ ptx::WarpResult BlockRun::meet_in_warp(ThreadRun& thread) {
 // Barriers.
 
 bool BlockRun::is_complete(const Barrier& barrier) const {
-    if (barrier.expected == 0) return barrier.arrived >= live_;
-    // A warp counts as a whole, also what has ended of it.
-    unsigned arrived = barrier.arrived;
-    for (ptx::u32 left = barrier.warps; left != 0; left &= left - 1)
-        arrived += warp_lanes - count_of(warps_[lowest(left)].live);
-    return arrived >= barrier.expected;
+    if (barrier.expected == 0 && barrier.arrived < live_) return false;
+    // Whoever has ended is not waited for; where a number of threads is, a warp that comes counts as a whole.
+    unsigned arrived = 0;
+    for (ptx::u32 left = barrier.warps; left != 0; left &= left - 1) {
+        const unsigned warp = lowest(left);
+        const ptx::u32 live = warps_[warp].live;
+        const ptx::u32 lanes = barrier.lanes[warp];
+        arrived += barrier.expected == 0 ? count_of(lanes & live) : count_of(lanes | ~live);
+    }
+    return arrived >= (barrier.expected == 0 ? live_ : barrier.expected);
 }
 
 void BlockRun::release(Barrier& barrier) {
+    if (accesses_) accesses_->next_epoch();
     const ptx::u32 result = barrier.call == ptx::BarrierCall::count ? barrier.trues
                             : barrier.call == ptx::BarrierCall::all ? barrier.trues == barrier.arrived
                                                                     : barrier.trues != 0;
@@ -337,6 +346,7 @@ ptx::u32 BlockRun::meet(ThreadRun& thread, ptx::BarrierCall call, ptx::u32 numbe
     ++barrier.arrived;
     barrier.trues += predicate;
     barrier.warps |= 1u << thread.warp;
+    barrier.lanes[thread.warp] |= 1u << thread.lane;
     if (count != 0) barrier.expected = count;
     const ptx::u32 bit = 1u << thread.lane;
     if (call == ptx::BarrierCall::arrive) {

@@ -16,6 +16,7 @@ namespace cudart_cpu::detail {
 
 class GridRun;
 class BlockRun;
+class SharedAccesses;
 
 inline constexpr unsigned warp_lanes = 32;
 inline constexpr unsigned barrier_count = 16;
@@ -51,7 +52,8 @@ struct Barrier {
     ptx::u32 arrived = 0;
     ptx::u32 expected = 0; ///< 0: all threads of the block
     ptx::u32 trues = 0;
-    ptx::u32 warps = 0; ///< that have come
+    ptx::u32 warps = 0;                       ///< that have come
+    std::array<ptx::u32, warp_lanes> lanes{}; ///< which of them have
     ptx::BarrierCall call{};
     std::array<ptx::u32, warp_lanes> waiting{}; ///< lanes of each warp
 };
@@ -61,13 +63,16 @@ struct Worker {
     GridRun& grid;
     FiberCache fibers;
     Context main{};
-    BlockRun* current = nullptr;         ///< null while threads run in turn
+    BlockRun* current = nullptr; ///< null while threads run in turn
+    const Fiber* turn_fiber = nullptr;
     const ptx::Block* turn = nullptr;    ///< the block whose threads do
     std::atomic<bool> in_kernel = false; ///< read by the handler of faults
     bool asks_for_dependencies = false;
 
     /// From main to a fiber, until that comes back.
     void enter(Context& fiber);
+    /// The stack that the thread runs on.
+    [[nodiscard]] const Fiber* fiber_of(const ptx::Thread& thread) const noexcept;
     /// After a failure was noted.
     [[noreturn]] void leave_kernel();
     /// Leaves the kernel, which has accessed what is not there.
@@ -113,6 +118,8 @@ class BlockRun {
     [[nodiscard]] ptx::Block& block() noexcept { return block_; }
     [[nodiscard]] const ClusterRun& cluster() const noexcept { return cluster_; }
     [[nodiscard]] ThreadRun& running() noexcept { return *running_; }
+    /// Only where races are checked for.
+    [[nodiscard]] SharedAccesses& accesses() noexcept { return *accesses_; }
     [[nodiscard]] unsigned live() const noexcept { return live_; }
     /// What its threads wait for, for an error.
     [[nodiscard]] std::string describe() const;
@@ -148,6 +155,7 @@ class BlockRun {
     unsigned warp_count_;
     unsigned live_;
     unsigned cluster_waiters_ = 0;
+    std::unique_ptr<SharedAccesses> accesses_;
     ptx::u32 runnable_ = 0; ///< warps
     unsigned at_ = 0;       ///< the warp whose turn it is
     State state_ = State::ready;

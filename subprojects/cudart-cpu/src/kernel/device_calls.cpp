@@ -1,4 +1,5 @@
 // What translated kernels call: barriers, warps, printf, assert, memory.
+#include "access_checks.hpp"
 #include "device_print.hpp"
 #include "graph/graph_text.hpp"
 #include "grid_run.hpp"
@@ -95,11 +96,14 @@ CUDART_CPU_API void cudart_cpu_assertion(ptx::Thread& thread, const char* condit
     fail_thread(thread, cudaErrorAssert, text("assertion ", condition, " failed at ", file, ':', line), 0);
 }
 
-CUDART_CPU_API void* cudart_cpu_malloc(ptx::Thread&, u64 bytes) {
-    return std::malloc(bytes);
+CUDART_CPU_API void* cudart_cpu_malloc(ptx::Thread& thread, u64 bytes) {
+    void* const memory = std::malloc(bytes);
+    if (thread.block->checks != 0) note_kernel_memory(memory, bytes);
+    return memory;
 }
 
-CUDART_CPU_API void cudart_cpu_free(ptx::Thread&, void* memory) {
+CUDART_CPU_API void cudart_cpu_free(ptx::Thread& thread, void* memory) {
+    if (thread.block->checks != 0) forget_kernel_memory(memory);
     std::free(memory);
 }
 

@@ -1,16 +1,16 @@
 // One launch of a translated kernel: its blocks, over the cores of the machine.
 #include "grid_run.hpp"
 
+#include "access_checks.hpp"
 #include "exec/exec_pool.hpp"
 #include "fault_signals.hpp"
 #include "graph/graph_text.hpp"
 #include "grid_dependencies.hpp"
 #include "kernel_failure.hpp"
+#include "kernel_name.hpp"
 #include "kernel_registry.hpp"
 #include "launch_context.hpp"
 #include "runtime/schedule.hpp"
-
-#include <cxxabi.h>
 
 #include <algorithm>
 #include <cstdlib>
@@ -53,13 +53,6 @@ class SharedMemory {
   private:
     std::byte* memory_;
 };
-
-std::string readable(const char* name) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(name, nullptr, nullptr, &status),
-                                                           std::free);
-    return demangled ? demangled.get() : name;
-}
 
 std::string index_text(const ptx::Index& index) {
     return text('(', index.x, ',', index.y, ',', index.z, ')');
@@ -117,6 +110,7 @@ ptx::Block GridRun::block_at(std::uint64_t index, std::byte* shared) const {
     block.params = reinterpret_cast<const unsigned char*>(params_.data());
     block.grid_workspace = extent_.cooperative ? reinterpret_cast<ptx::u64>(workspace_.data()) : 0;
     block.grid_id = id_;
+    block.checks = checks_from_environment();
     block.dynamic_shared = extent_.shared_bytes;
     block.total_shared = dynamic_at_ + extent_.shared_bytes;
     return block;
@@ -173,7 +167,8 @@ void GridRun::work() {
     Worker worker{*this, FiberCache(stack_bytes())};
     adopt_thread(worker.main);
     const WorkerScope scope(worker);
-    if (kernel_.block != nullptr && unit_blocks_ == 1) {
+    const bool seeks_races = (checks_from_environment() & ptx::check_race) != 0; // which threads in turn cannot show
+    if (kernel_.block != nullptr && unit_blocks_ == 1 && !seeks_races) {
         const SharedMemory shared(dynamic_at_ + extent_.shared_bytes);
         run_in_turn(worker, shared.get());
     } else {
@@ -210,6 +205,7 @@ void GridRun::run_in_turn(Worker& worker, std::byte* shared) {
                 }};
     Fiber& fiber = worker.fibers.take();
     fiber.argument = &work;
+    worker.turn_fiber = &fiber;
     begin_fiber(fiber, &GridRun::run_blocks);
     worker.enter(fiber.context);
     worker.fibers.give_back(fiber);
@@ -324,7 +320,7 @@ std::string GridRun::place(ptx::u32 location) const {
 void GridRun::set_failed(cudaError_t code, const std::string& reason, const ptx::Block& block,
                          const ptx::Thread* thread, ptx::u32 location) {
     if (failed_.exchange(true)) return;
-    std::string where = text("kernel ", readable(kernel_.name), ", block ", index_text(block.ctaid));
+    std::string where = text("kernel ", readable_name(kernel_.name), ", block ", index_text(block.ctaid));
     if (thread != nullptr) where += text(", thread ", index_text(thread->tid));
     if (location != 0) where += text(", ", place(location));
     set_kernel_failure(code, text(where, ": ", reason));
@@ -339,6 +335,21 @@ void fail_thread(ptx::Thread& thread, cudaError_t code, const std::string& reaso
     Worker& worker = *worker_here;
     worker.grid.set_failed(code, reason, *thread.block, &thread, location);
     worker.leave_kernel();
+}
+
+bool GridRun::is_own(ptx::u64 at, ptx::u64 bytes) const {
+    const auto within = [&](const void* base, ptx::u64 size) {
+        const auto begin = reinterpret_cast<ptx::u64>(base);
+        return at >= begin && at - begin <= size && bytes <= size - (at - begin);
+    };
+    if (within(params_.data(), params_.size()) || within(workspace_.data(), sizeof workspace_)) return true;
+    for (ptx::u32 i = 0; i < module_.variable_count; ++i)
+        if (within(module_.variables[i].address, module_.variables[i].bytes)) return true;
+    return false;
+}
+
+const Fiber* Worker::fiber_of(const ptx::Thread& thread) const noexcept {
+    return current != nullptr ? static_cast<const ThreadRun&>(thread).fiber : turn_fiber;
 }
 
 void Worker::leave_kernel() {

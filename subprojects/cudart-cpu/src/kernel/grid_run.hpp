@@ -46,6 +46,8 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     /// Of a location that a thread told.
     [[nodiscard]] std::string place(ptx::u32 location) const;
     void wait_for_grid_dependencies();
+    /// Whether these bytes are parameters, variables of the kernel's module, or what cooperative groups use.
+    [[nodiscard]] bool is_own(ptx::u64 at, ptx::u64 bytes) const;
 
   private:
     struct Cluster;

@@ -4,10 +4,13 @@
 #include "elf_symbols.hpp"
 #include "graph/graph_text.hpp"
 
+#include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
 
 #include <cstdint>
+#include <cstdlib>
+#include <memory>
 #include <optional>
 
 namespace cudart_cpu::detail {
@@ -34,6 +37,13 @@ std::string symbol_name(const void* function) {
         }
     }
     return text(function);
+}
+
+std::string readable_name(const char* mangled) {
+    int status = 0;
+    const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
+                                                           std::free);
+    return demangled ? demangled.get() : mangled;
 }
 
 } // namespace cudart_cpu::detail

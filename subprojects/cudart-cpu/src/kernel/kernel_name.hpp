@@ -9,4 +9,7 @@ namespace cudart_cpu::detail {
 /// from; in a stripped file, the address in hexadecimal.
 std::string symbol_name(const void* function);
 
+/// As C++ writes it: "add1(int*, int)" for "_Z4add1Pii".
+std::string readable_name(const char* mangled);
+
 } // namespace cudart_cpu::detail

@@ -9,7 +9,6 @@
 #include "runtime/environment.hpp"
 #include "translated_modules.hpp"
 
-#include <cxxabi.h>
 #include <dlfcn.h>
 #include <link.h>
 
@@ -71,20 +70,13 @@ void forget(Registry& all, Registry::Kernels::iterator kernel) {
     all.gone.push_back(all.kernels.extract(kernel));
 }
 
-std::string readable(const std::string& name) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> demangled(abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status),
-                                                           std::free);
-    return demangled ? demangled.get() : name;
-}
-
 /// Throws if nvcc compiled the kernel.
 void refuse_nvcc_kernel(const void* function) {
     const std::shared_lock lock(registry().mutex);
     const auto found = registry().of_nvcc.find(function);
     if (found == registry().of_nvcc.end()) return;
     fail(cudaErrorInvalidDeviceFunction,
-         text("kernel ", readable(found->second.name),
+         text("kernel ", readable_name(found->second.name.c_str()),
               " was compiled by nvcc for NVIDIA's runtime, which cudart-cpu is not; compile its .cu file by "
               "cudag_kernels, tools/nvcc_kernels.py or, as C++, tools/wrap_cu.py"));
 }

@@ -1,6 +1,7 @@
 // Checking and running a kernel.
 #include "graph/graph_text.hpp"
 #include "kernel_failure.hpp"
+#include "kernel_name.hpp"
 #include "kernel_registry.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
@@ -65,11 +66,11 @@ thread_local unsigned kernels_on_stack = 0;
 void refuse_untranslated(const KernelEntry& kernel) {
     if (kernel.translated == nullptr) return;
     if (kernel.translated->refusal != nullptr)
-        fail(cudaErrorNotSupported,
-             text(kernel.translated->refusal, ", so cudart-cpu cannot run kernel ", kernel_name(kernel)));
+        fail(cudaErrorNotSupported, text(kernel.translated->refusal, ", so cudart-cpu cannot run kernel ",
+                                         readable_name(kernel.translated->name)));
     if (!kernel.module->supported())
-        fail(cudaErrorNoKernelImageForDevice,
-             text("kernel ", kernel_name(kernel), " was compiled for a processor that has more than this one"));
+        fail(cudaErrorNoKernelImageForDevice, text("kernel ", readable_name(kernel.translated->name),
+                                                   " was compiled for a processor that has more than this one"));
 }
 
 } // namespace
@@ -83,8 +84,8 @@ void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size
     validate_block(block);
     if (kernel.translated != nullptr && kernel.translated->max_threads != 0 &&
         block.x * block.y * block.z > kernel.translated->max_threads)
-        refuse(text("Requested block size of ", block.x * block.y * block.z, " threads exceeds the kernel's maximum of ",
-                    kernel.translated->max_threads));
+        refuse(text("Requested block size of ", block.x * block.y * block.z,
+                    " threads exceeds the kernel's maximum of ", kernel.translated->max_threads));
     const int shared_limit = shared_memory_mode == 0   ? kernel.max_dynamic_shared_bytes.load(std::memory_order_relaxed)
                              : shared_memory_mode == 1 ? static_shared_limit
                                                        : optin_shared_limit;

@@ -2,6 +2,7 @@
 #include "allocations.hpp"
 
 #include "graph/graph_text.hpp"
+#include "kernel/access_checks.hpp"
 #include "kernel/symbols.hpp"
 #include "memory_pool.hpp"
 #include "runtime/call.hpp"
@@ -184,6 +185,7 @@ DeadAllocation end_allocation(void* pointer, AllocatedOn side) {
         fail(cudaErrorInvalidValue, text(pointer, is_host(allocation.kind) ? " is host memory" : " is device memory"));
     }
     DeadAllocation dead{base, allocation.bytes, std::move(allocation.kind.pool), nullptr};
+    note_ending(dead.base, dead.bytes);
     if (dead.pool) {
         dead.pool->free(dead.bytes);
     }
@@ -239,6 +241,7 @@ void unregister_memory(void* pointer) noexcept {
 }
 
 void release(const DeadAllocation& dead) noexcept {
+    note_freed(dead.base, dead.bytes);
     std::memset(dead.base, freed_byte, dead.bytes);
     // Compilers leave out writes to memory that is about to be freed.
     asm volatile("" : : "r"(dead.base) : "memory");

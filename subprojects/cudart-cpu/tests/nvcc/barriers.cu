@@ -45,6 +45,19 @@ __global__ void named(const int* in, int* out, int rounds) {
     }
 }
 
+/// Producers end as soon as they have arrived.
+__global__ void handed_over(int* out) {
+    __shared__ int box[32];
+    const int lane = threadIdx.x % 32;
+    if (threadIdx.x < 32) {
+        box[lane] = lane * lane;
+        asm volatile("bar.arrive 3, 64;" ::: "memory");
+    } else {
+        asm volatile("bar.sync 3, 64;" ::: "memory");
+        out[lane] = box[31 - lane];
+    }
+}
+
 /// Threads that have ended are not waited for.
 __global__ void early(int* out) {
     __shared__ int sum;
@@ -120,6 +133,15 @@ KERNEL_TEST("named barriers between warps") {
     const Device<int> out(320);
     named<<<1, 64>>>(device.get(), out.get(), 10);
     expect_same(out.read(), expected, "named");
+}
+
+KERNEL_TEST("a barrier whose producers end when they have arrived") {
+    const Device<int> out(32);
+    handed_over<<<1, 64>>>(out.get());
+    std::vector<int> expected;
+    for (int lane = 0; lane < 32; ++lane)
+        expected.push_back((31 - lane) * (31 - lane));
+    expect_same(out.read(), expected, "handed over");
 }
 
 KERNEL_TEST("barriers after which some threads have ended") {

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .instructions import HANDLERS
 from .syntax import (SIZES, Block, BranchTargets, Function, Instruction, Label, Memory, Name, Negated, Number, Pair,
-                     Prototype, Registers, Sum, Unsupported, Variable, Vector)
+                     Prototype, Registers, Sum, Unsupported, Variable)
 
 C_TYPES = {"pred": "bool", "b8": "u8", "u8": "u8", "s8": "i8", "b16": "u16", "u16": "u16", "s16": "i16", "f16": "f16",
            "bf16": "bf16", "b32": "u32", "u32": "u32", "s32": "i32", "f32": "f32", "f16x2": "f16x2",
@@ -115,7 +115,7 @@ class FunctionWriter:
         self.spins = False  # whether it has what loops spin on
         self.calls: set[str] = set()
         self.calls_unknown = False
-        self.refusal: str | None = None
+        self.refusal: str | None = function.refusal
         self.back_edges = False
         self.local_bytes = 0
         self.labels_seen: set[str] = set()
@@ -231,6 +231,12 @@ class FunctionWriter:
             return f"(address(t.block->shared) + {self.value(base, 'u64')}{plus})"
         return f"({self.value(base, 'u64')}{plus})"
 
+    def checked(self, address: str, size: int, access: str, space: str) -> str:
+        """The address, after a look at it if the runtime asks for one."""
+        if space.startswith("param"):
+            return address
+        return f"checked(t, {address}, {size}, Access::{access}, {self.place})"
+
     # Statements.
 
     def line(self, text: str) -> None:
@@ -330,7 +336,7 @@ class FunctionWriter:
                 at = instruction.location
                 file = self.module.syntax.files.get(at.file, "?")
                 self.refusal = f"{reason} at {file}:{at.line} has no translation"
-        except (IndexError, AttributeError, KeyError) as reason:
+        except (IndexError, AttributeError, KeyError, StopIteration, TypeError, ValueError) as reason:
             if self.refusal is None:
                 at = instruction.location
                 file = self.module.syntax.files.get(at.file, "?")

@@ -220,13 +220,25 @@ class Parser:
                 self.accept(",")
             attributes[word[1:]] = numbers
         start = Location(self.location.file, self.location.line)
-        body = None
+        body = refusal = None
         if self.peek() == "{":
             self.take()
-            body = self.block()
+            begin = self.at
+            try:
+                body = self.block()
+            except (Unsupported, SyntaxError) as reason:
+                refusal = f"{reason}, which has no translation"
+                body = Block([])
+                self.skip_body(begin)
         else:
             self.expect(";")
-        self.module.functions.append(Function(name, is_kernel, results, parameters, body, attributes, start))
+        self.module.functions.append(Function(name, is_kernel, results, parameters, body, attributes, start, refusal))
+
+    def skip_body(self, begin: int) -> None:
+        self.at = begin
+        depth = 1
+        while depth > 0:
+            depth += {"{": 1, "}": -1}.get(self.take(), 0)
 
     def parameters(self) -> list[Variable]:
         self.expect("(")

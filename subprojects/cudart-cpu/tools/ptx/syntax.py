@@ -133,6 +133,7 @@ class Function:
     body: Block | None
     attributes: dict[str, list[int]]
     location: Location
+    refusal: str | None = None  # its body could not be read
 
 
 @dataclass

@@ -20,7 +20,7 @@ def atomic(w, i):
     if operation is None or kind == "b128":
         raise Unsupported(i.name)
     space = space_of(i)
-    address = w.address(operands[0], space)
+    address = w.checked(w.address(operands[0], space), SIZES[kind], "change", space)
     shared = "true" if space.startswith("shared") else "false"
     w.spins = True
     if isinstance(operands[1], Vector):

@@ -1,6 +1,6 @@
 """Comparisons and selections."""
 
-from ..syntax import Name, Pair, Unsupported
+from ..syntax import Pair, Unsupported
 from . import instruction
 from .types import C, HALVES, last_type, types
 

@@ -1,9 +1,8 @@
 """Branches, calls, and ends."""
 
-from ..syntax import Group, Name, Number, Unsupported
+from ..syntax import Group, Name, Unsupported
 from . import instruction
 from .builtins import BUILTINS
-from .types import C
 
 
 @instruction("bra")

@@ -2,7 +2,7 @@
 
 from ..syntax import Unsupported
 from . import instruction
-from .types import C, HALVES, INTEGERS, SIZES, rounding, types
+from .types import C, HALVES, INTEGERS, rounding, types
 
 FLOATS = {"f32", "f64"}
 

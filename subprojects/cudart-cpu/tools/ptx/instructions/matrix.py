@@ -1,8 +1,7 @@
 """Matrices that a warp holds together."""
 
-from ..syntax import SIZES, Unsupported, Vector
+from ..syntax import Unsupported, Vector
 from . import instruction
-from .types import C
 
 ELEMENTS = {"f16": "f16", "bf16": "bf16", "tf32": "tf32", "s8": "i8", "u8": "u8", "f32": "f32", "s32": "i32"}
 

@@ -1,8 +1,8 @@
 """Where threads meet: barriers, warps, clusters, grids."""
 
-from ..syntax import Memory, Name, Number, Pair, Unsupported
+from ..syntax import Memory, Pair, Unsupported
 from . import instruction
-from .types import C, last_type
+from .types import last_type
 
 
 @instruction("bar", "barrier")
@@ -129,6 +129,8 @@ def barrier_address(w, i, operand):
 @instruction("mbarrier")
 def mbarrier(w, i):
     what = i.parts[1]
+    w.meets = True
+    w.line("if (t.block->checks != 0) cudart_cpu_note_order(t);")
     if what == "init":
         w.line(f"mbarrier_init({barrier_address(w, i, i.operands[0])}, {w.value(i.operands[1], 'u32')});")
     elif what == "inval":

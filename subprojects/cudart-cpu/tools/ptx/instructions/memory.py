@@ -1,6 +1,6 @@
 """Loads, stores, copies, fences, and hints about caches."""
 
-from ..syntax import Name, Number, Unsupported, Vector
+from ..syntax import SIZES, Name, Unsupported, Vector
 from . import instruction
 from .types import C, last_type
 
@@ -24,7 +24,9 @@ def load(w, i):
     type_ = C[last_type(i)]
     to, memory = i.operands[0], i.operands[1]
     space = space_of(i)
-    address = w.address(memory, space)
+    elements = len(to.operands) if isinstance(to, Vector) else 1
+    address = w.checked(w.address(memory, space), SIZES[last_type(i)] * elements,
+                        "change" if is_strong(i) else "read", space)
     strong = is_strong(i) and not space.startswith("param")
     name = f"load_strong<{type_}>(t, " if strong else f"load<{type_}>("
     if strong:
@@ -48,7 +50,9 @@ def store(w, i):
     type_ = C[last_type(i)]
     memory, value = i.operands[0], i.operands[1]
     space = space_of(i)
-    address = w.address(memory, space)
+    elements = len(value.operands) if isinstance(value, Vector) else 1
+    address = w.checked(w.address(memory, space), SIZES[last_type(i)] * elements,
+                        "change" if is_strong(i) else "write", space)
     name = f"store_strong<{type_}>(t, " if is_strong(i) and not space.startswith("param") else f"store<{type_}>("
     if isinstance(value, Vector):
         size = {"u8": 1, "i8": 1, "u16": 2, "i16": 2, "f16": 2, "bf16": 2, "u32": 4, "i32": 4, "f32": 4, "f16x2": 4,

@@ -1,6 +1,6 @@
 """Instructions on the bytes or halves of a word, as the SIMD functions of CUDA use them."""
 
-from ..syntax import SIZES, Name, Unsupported
+from ..syntax import Name, Unsupported
 from . import instruction
 
 NAMES = ("vadd", "vsub", "vavrg", "vabsdiff", "vmin", "vmax", "vset")

@@ -14,6 +14,13 @@ inline void spin(Thread& t) {
         cudart_cpu_yield(t);
 }
 
+/// Does nothing unless the runtime checks accesses.
+inline u64 checked(Thread& t, u64 at, u32 bytes, Access access, u32 location) {
+    if (t.block->checks != 0) [[unlikely]]
+        cudart_cpu_check(t, at, bytes, access, location);
+    return at;
+}
+
 template <class T>
 inline T load(u64 from) {
     return *reinterpret_cast<const T*>(from);

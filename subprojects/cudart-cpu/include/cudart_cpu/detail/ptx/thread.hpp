@@ -35,7 +35,13 @@ struct Block {
     u64 grid_id;
     u32 dynamic_shared;
     u32 total_shared;
+    u32 checks; ///< of each access
 };
+
+inline constexpr u32 check_memory = 1;
+inline constexpr u32 check_race = 2;
+
+enum class Access : u32 { read, write, change };
 
 struct Thread {
     Index tid;
@@ -120,7 +126,7 @@ struct ModuleRow {
     bool (*supported)(); ///< whether this processor has what the module was compiled for
 };
 
-inline constexpr u32 module_version = 1;
+inline constexpr u32 module_version = 2;
 
 } // namespace cudart_cpu::ptx
 
@@ -140,6 +146,10 @@ void cudart_cpu_cluster_barrier(cudart_cpu::ptx::Thread& thread, bool arrives, b
                                 cudart_cpu::ptx::u32 location);
 cudart_cpu::ptx::u64 cudart_cpu_map_shared(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u64 address,
                                            cudart_cpu::ptx::u32 rank);
+void cudart_cpu_check(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u64 address, cudart_cpu::ptx::u32 bytes,
+                      cudart_cpu::ptx::Access access, cudart_cpu::ptx::u32 location);
+/// What the block's threads did before is in an order with what they do from now on.
+void cudart_cpu_note_order(cudart_cpu::ptx::Thread& thread);
 void cudart_cpu_yield(cudart_cpu::ptx::Thread& thread);
 void cudart_cpu_sleep(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u32 nanoseconds);
 void cudart_cpu_grid_dependencies(cudart_cpu::ptx::Thread& thread);

@@ -1,0 +1,57 @@
+// What CUDART_CPU_CHECK asks for: whether kernels' accesses are to memory that is there, and in an order.
+#pragma once
+
+#include "block_run.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace cudart_cpu::detail {
+
+/// The bits of ptx::Block::checks: "memory", "race", or both with a comma.
+ptx::u32 checks_from_environment();
+
+/// Which thread of the block has used each byte of its shared memory since threads last met.
+class SharedAccesses {
+  public:
+    explicit SharedAccesses(std::size_t bytes) : bytes_(bytes) {}
+
+    /// Threads of the block have met.
+    void next_epoch() noexcept { ++epoch_; }
+    void next_epoch_of_warp(unsigned warp) noexcept { ++warp_epochs_[warp]; }
+
+    struct Conflict {
+        unsigned other; ///< the thread's number in its block
+        bool other_wrote;
+    };
+    /// Whether another thread has used the bytes in no order with this access.
+    bool use(std::size_t at, std::size_t count, unsigned thread, bool writes, Conflict& conflict);
+
+  private:
+    struct Use {
+        std::uint32_t epoch = 0; ///< 0: never
+        std::uint32_t warp_epoch = 0;
+        std::uint16_t thread = 0;
+    };
+    struct Byte {
+        Use write, read, other_read;
+    };
+
+    [[nodiscard]] bool conflicts(const Use& use, unsigned thread) const noexcept;
+
+    std::vector<Byte> bytes_;
+    std::uint32_t epoch_ = 1;
+    std::uint32_t warp_epochs_[32] = {};
+};
+
+/// Memory that is no allocation any more, although what was launched before may still use it, until note_freed().
+void note_ending(const void* memory, std::size_t bytes) noexcept;
+/// Memory of the device that has been freed, as far back as it is kept.
+void note_freed(const void* memory, std::size_t bytes) noexcept;
+
+/// Memory that a kernel has of its own heap.
+void note_kernel_memory(void* memory, std::size_t bytes);
+void forget_kernel_memory(const void* memory);
+
+} // namespace cudart_cpu::detail
