@@ -87,8 +87,8 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     void rethrow() const;
 
     /// Prepares the next launch on the device, ordered in `stream`, so that it starts sooner. Runs no node. Seen on
-    /// driver 580, of CUDA's own calls, too: where several processes share a GPU, a launch behind an upload that has not
-    /// ended may never start; synchronise the stream between the two, or leave the upload out.
+    /// driver 580, of CUDA's own calls, too: where several processes share a GPU, a launch behind an upload that has
+    /// not ended may never start; synchronise the stream between the two, or leave the upload out.
     void upload(StreamRef stream); // cudag: upload(stream) is ordered in a stream; no const Exec
 
     /// Whether the device has this Exec as it is: it was uploaded or launched, and not updated since.

@@ -162,7 +162,8 @@ class CUDAG_EXPORT StreamCapture {
     /// enqueues nothing into the capture. What it throws passes through. If that comes after nodes were added, `finish`
     /// throws CaptureError, since CUDA removes none from a graph that is being captured. Throws GraphError if the edges
     /// close a cycle, CaptureError as `step` does. A graph with such nodes is read and checked by `finish`, as by
-    /// GraphBuilder::build, but for races, which `Graph::races` tells. This and the functions below that add nodes need <cudag/builder.hpp>.
+    /// GraphBuilder::build, but for races, which `Graph::races` tells. This and the functions below that add nodes need
+    /// <cudag/builder.hpp>.
     template <class F>
     auto add( // cudag: add(function) calls function(GraphBuilder&)
         F&& function, SourceLocation location = SourceLocation::current());
