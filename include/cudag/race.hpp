@@ -1,6 +1,7 @@
 // Races: nodes that nothing orders, one of which writes what the other uses.
 #pragma once
 
+#include <cudag/access.hpp>
 #include <cudag/config.hpp>
 #include <cudag/node.hpp>
 
@@ -34,8 +35,8 @@ struct UntrackedArgument {
     friend bool operator==(const UntrackedArgument&, const UntrackedArgument&) = default;
 };
 
-/// "kernel \"scale\" at a.cpp:12 (argument 1) and ... both write elements 0 to 99 of the memory of ...; ...", with what
-/// to do.
+/// "nothing orders kernel \"a\" at a.cpp:12 (argument 1) and kernel \"b\" at a.cpp:13 (argument 0): both write elements
+/// 0 to 99 of what the first is given there; ...", with what to do. Throws GraphError if the graph is gone.
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Race& race);
 /// "kernel \"scale\" at a.cpp:12: argument 2"
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const UntrackedArgument& untracked);

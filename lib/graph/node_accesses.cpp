@@ -2,7 +2,9 @@
 #include "node_accesses.hpp"
 
 #include <cstdint>
+#include <optional>
 #include <unordered_map>
+#include <utility>
 #include <variant>
 
 namespace cudag::detail {
@@ -23,33 +25,43 @@ class ArrayAddresses {
     std::unordered_map<cudaArray_t, std::size_t> numbers_;
 };
 
+/// By node: what it frees; empty where the graph frees nothing.
+std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
+    std::vector<const GraphAllocation*> freed;
+    for (const GraphAllocation& memory : graph.allocations().list()) {
+        if (!memory.free) continue;
+        freed.resize(graph.nodes().size());
+        freed[*memory.free] = &memory;
+    }
+    return freed;
+}
+
 class Collector {
   public:
     explicit Collector(const GraphState& graph) {
         graph.read_all();
-        for (std::uint32_t node = 0; node < graph.nodes().size(); ++node) {
-            add(node, graph, node);
-            for (const auto& inner : graph.nested_in(node))
-                add_all(node, *inner);
-        }
+        add_all(graph, std::nullopt);
     }
 
     [[nodiscard]] NodeAccesses&& result() && { return std::move(found_); }
 
   private:
-    void add_all(std::uint32_t node, const GraphState& inner) {
-        for (std::uint32_t i = 0; i < inner.nodes().size(); ++i) {
-            add(node, inner, i);
-            for (const auto& nested : inner.nested_in(i))
-                add_all(node, *nested);
+    /// All nodes of `graph`, for the node that it is inside of, or for themselves.
+    void add_all(const GraphState& graph, std::optional<std::uint32_t> holder) {
+        const std::vector<const GraphAllocation*> freed = freed_by_nodes(graph);
+        for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
+            const std::uint32_t node = holder.value_or(i);
+            add(node, graph, i);
+            if (!freed.empty() && freed[i] != nullptr)
+                note(node, {&graph, i}, 0, AccessMode::write, {freed[i]->address, freed[i]->bytes}, 1);
+            for (const auto& inner : graph.nested_in(i))
+                add_all(*inner, node);
         }
     }
 
     void add(std::uint32_t node, const GraphState& graph, std::uint32_t index) {
         const auto use = [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
-            if (region.is_empty()) return;
-            found_.list.push_back({node, mode, region});
-            found_.origins.push_back({{&graph, index}, argument, element});
+            note(node, {&graph, index}, argument, mode, region, element);
         };
         const NodeParams& params = graph.params(index);
         for_each_region(params, use);
@@ -61,12 +73,16 @@ class Collector {
         }
         if (const auto* const* alloc = std::get_if<const AllocParams*>(&params))
             use(0, AccessMode::write, region_at((*alloc)->address, (*alloc)->bytes), 1);
-        if (std::holds_alternative<const FreeParams*>(params))
-            for (const GraphAllocation& memory : graph.allocations().list())
-                if (memory.free == index) use(0, AccessMode::write, {memory.address, memory.bytes}, 1);
         graph.for_each_declared(index, [&](const ArgumentAccess& access) {
             use(access.argument, access.mode, access.region, access.element_bytes);
         });
+    }
+
+    void note(std::uint32_t node, const NodePlace& place, std::uint32_t argument, AccessMode mode,
+              const MemoryRegion& region, std::size_t element_bytes) {
+        if (region.is_empty()) return;
+        found_.list.push_back({node, mode, region});
+        found_.origins.push_back({place, argument, element_bytes});
     }
 
     NodeAccesses found_;
