@@ -128,7 +128,7 @@ void a_registration_of_memory_that_was_freed_is_forgotten() {
     for (int i = 0; i < 4; ++i) {
         void* const own = std::malloc(size);
         CHECK_OK(cudaHostRegister(own, size, 0));
-        const auto address = reinterpret_cast<std::uintptr_t>(own);
+        const volatile auto address = reinterpret_cast<std::uintptr_t>(own); // the compiler forgets whose it was
         std::free(own);
         void* pinned = nullptr;
         void* device = nullptr;

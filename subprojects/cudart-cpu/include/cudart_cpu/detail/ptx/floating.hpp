@@ -16,12 +16,20 @@ constexpr int round_mode(Round round) {
                                   : FE_TONEAREST;
 }
 
+/// A value that the compiler reads where it is written to be read.
+template <class T>
+struct VolatileInput {
+    volatile T value;
+};
+
 /// Computes in a rounding mode. The values are volatile, else the compiler computes before or after.
 template <Round R, class F, class... T>
 __attribute__((noinline)) auto rounded(F compute, T... values) {
     const int before = std::fegetround();
     std::fesetround(round_mode(R));
-    volatile auto result = [&](volatile T... inputs) { return compute(static_cast<T>(inputs)...); }(values...);
+    volatile auto result = [&](VolatileInput<T>... inputs) {
+        return compute(static_cast<T>(inputs.value)...);
+    }(VolatileInput<T>{values}...);
     std::fesetround(before);
     return result;
 }
