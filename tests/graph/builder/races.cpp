@@ -234,7 +234,8 @@ TEST_CASE("a node brings what the nodes inside it do", "[builder][races]") {
     const std::string text = race_in([&](GraphBuilder& b) {
         GraphBuilder child;
         stores(child);
-        b.child(std::move(child).build()).label("child");
+        const Graph inner = std::move(child).build();
+        b.child(inner).label("child");
         b.kernel({}, store, cells, 2);
     });
     CHECK_THAT(text, ContainsSubstring("child \"child\" at ") &&
@@ -258,8 +259,9 @@ TEST_CASE("races inside bodies are refused with the graph, those of children wit
     });
     GraphBuilder child({.races = cudag::Races::allowed});
     races(child);
+    const Graph inner = std::move(child).build();
     GraphBuilder b;
-    b.child(std::move(child).build());
+    b.child(inner);
     const Graph graph = std::move(b).build();
     CHECK(graph.races().size() == 1);
 }
