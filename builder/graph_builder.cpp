@@ -18,6 +18,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -76,6 +77,14 @@ std::unique_ptr<detail::InferredEdges> infer_edges(GraphState& graph, bool is_vi
     return std::make_unique<detail::InferredEdges>(graph);
 }
 
+/// In the graph, or in a body.
+bool has_early_edges(const GraphState& graph) {
+    return graph.edge_lists().logical().has_early() ||
+           std::any_of(graph.nested().begin(), graph.nested().end(), [](const auto& inner) {
+               return inner->place() == detail::Place::body && has_early_edges(*inner);
+           });
+}
+
 /// What a graph must be to be built; of a view's, less.
 void check_graph(const GraphState& graph, bool is_view) {
     check_edges(graph, "build");
@@ -96,7 +105,7 @@ void check_graph(const GraphState& graph, bool is_view) {
     check_loops(graph);
     // Inferred edges leave no race, unless an edge that orders no memory stands in their place.
     const BuilderOptions& options = graph.construction().options;
-    const bool may_race = options.dependencies == Dependencies::as_written || graph.edge_lists().logical().has_early();
+    const bool may_race = options.dependencies == Dependencies::as_written || has_early_edges(graph);
     if (options.races == Races::refused && may_race) detail::refuse_races(graph, "build");
 }
 

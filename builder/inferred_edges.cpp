@@ -39,13 +39,16 @@ InferredEdges::InferredEdges(GraphState& graph) {
     try {
         add_to(graph);
     } catch (...) {
-        for (const Added& added : added_)
-            added.graph->edge_lists().logical().take_back(added.before);
+        take_back();
         throw;
     }
 }
 
 InferredEdges::~InferredEdges() {
+    take_back();
+}
+
+void InferredEdges::take_back() noexcept {
     for (const Added& added : added_)
         added.graph->edge_lists().logical().take_back(added.before);
 }

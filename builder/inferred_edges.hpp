@@ -25,6 +25,7 @@ class InferredEdges {
         std::size_t before; ///< how many edges there were
     };
     void add_to(GraphState& graph);
+    void take_back() noexcept;
 
     std::vector<Added> added_;
 };

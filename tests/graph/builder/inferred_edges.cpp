@@ -132,3 +132,18 @@ TEST_CASE("edges are the same each time", "[builder][inferred]") {
     };
     CHECK(edges_inferred(write) == edges_inferred(write));
 }
+
+TEST_CASE("an early edge that stands where an inferred one would is refused as a race, in bodies, too",
+          "[builder][inferred]") {
+    const DeviceBuffer<int> x(1);
+    const auto write = [&](GraphBuilder& b) {
+        const auto first = b.kernel({}, store, x, 1);
+        b.kernel({}, store, x, 2).after(cudag::launch_completion(first));
+    };
+    GraphBuilder plain(inferred);
+    write(plain);
+    static_cast<void>(refused<cudag::RaceError>([&] { plain.check(); }));
+    GraphBuilder nested(inferred);
+    nested.if_(nested.condition(1), write);
+    static_cast<void>(refused<cudag::RaceError>([&] { nested.check(); }));
+}
