@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <list>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -42,6 +43,13 @@ std::size_t free_memory() {
     return free;
 }
 
+/// How much of `free` is taken now; none if CUDA does not say: what was launched cannot fail any more.
+std::size_t taken_of(std::size_t free) noexcept {
+    std::size_t rest = free, total = 0;
+    if (cudaMemGetInfo(&rest, &total) != cudaSuccess) static_cast<void>(cudaGetLastError());
+    return free > rest ? free - rest : 0;
+}
+
 bool is_out_of_memory(const Error& error) {
     return error.code().value() == static_cast<int>(cudaErrorMemoryAllocation);
 }
@@ -65,11 +73,16 @@ class ExecStore {
     ExecStore& operator=(const ExecStore&) = delete;
 
     const Exec& launch(const Graph& graph, cudaStream_t stream) {
-        const Place place = entry_for(graph, stream);
-        entries_.splice(entries_.end(), entries_, place);
-        evict();
-        place->exec.launch(stream);
-        return place->exec;
+        if (const std::optional<Place> known = kept(graph, stream)) {
+            entries_.splice(entries_.end(), entries_, *known);
+            evict();
+            (*known)->exec.launch(stream);
+            (*known)->launched = ++launches_;
+        } else {
+            launch_new(graph, stream);
+            evict();
+        }
+        return entries_.back().exec;
     }
 
     void clear() noexcept {
@@ -96,15 +109,22 @@ class ExecStore {
         std::size_t bytes;
         const GraphState* graph; ///< that it has, and keeps
         std::uint64_t version;   ///< of the graph
+        std::uint64_t launched;  ///< the number of its last launch
     };
     using Place = std::list<Entry>::iterator;
     using OfGraph = std::unordered_multimap<const GraphState*, Place>;
 
-    [[nodiscard]] Place entry_for(const Graph& graph, cudaStream_t stream) {
+    /// Where a launch in one stream is all that an exec may have: that stream.
+    [[nodiscard]] cudaStream_t only_stream(cudaStream_t stream) const noexcept {
+        return options_.stream_affine ? stream : nullptr;
+    }
+
+    /// An exec that has `graph`, updated to it if need be; none if it is to be instantiated.
+    [[nodiscard]] std::optional<Place> kept(const Graph& graph, cudaStream_t stream) {
         const GraphState& state = graph.state();
-        const cudaStream_t only_stream = options_.stream_affine ? stream : nullptr;
+        const cudaStream_t only = only_stream(stream);
         const auto [first, last] = of_graph_.equal_range(&state);
-        const auto known = std::find_if(first, last, [&](const auto& of) { return of.second->stream == only_stream; });
+        const auto known = std::find_if(first, last, [&](const auto& of) { return of.second->stream == only; });
         if (known != last) {
             const Place place = known->second;
             if (place->version == version_of(state)) {
@@ -113,11 +133,19 @@ class ExecStore {
             }
             if (update(place, graph)) return place; // else it has the graph as it was before its last change
         }
-        const std::uint64_t structure = structure_in(state);
-        if (of_structure_.contains(structure))
-            for (Place place = entries_.begin(); place != entries_.end(); ++place) // the least recently launched first
-                if (place->structure == structure && place->stream == only_stream && update(place, graph)) return place;
-        return instantiate(graph, structure, stream);
+        for (const Place place : candidates(structure_in(state), only))
+            if (update(place, graph)) return place;
+        return std::nullopt;
+    }
+
+    /// Those that may take a graph of a structure, the least recently launched first.
+    [[nodiscard]] std::vector<Place> candidates(std::uint64_t structure, cudaStream_t only) const {
+        std::vector<Place> places;
+        const auto [first, last] = of_structure_.equal_range(structure);
+        for (auto of = first; of != last; ++of)
+            if (of->second->stream == only) places.push_back(of->second);
+        std::sort(places.begin(), places.end(), [](Place a, Place b) { return a->launched < b->launched; });
+        return places;
     }
 
     [[nodiscard]] bool update(Place place, const Graph& graph) {
@@ -134,41 +162,12 @@ class ExecStore {
         return true;
     }
 
-    [[nodiscard]] Place instantiate(const Graph& graph, std::uint64_t structure, cudaStream_t stream) {
+    /// Instantiates `graph` and launches it; its entry is the last one then.
+    void launch_new(const Graph& graph, cudaStream_t stream) {
         const Timer timer(stats_.instantiate_seconds);
-        const GraphState& state = graph.state();
-        const std::uint64_t version = version_of(state);
-        const std::size_t free = free_memory();
-        std::list<Entry> made;
-        const cudaStream_t only_stream = options_.stream_affine ? stream : nullptr;
-        made.push_back({new_exec(graph, stream), only_stream, structure, 0, &state, version});
-        const std::size_t rest = free_memory();
-        Entry& entry = made.front();
-        entry.bytes = free > rest ? free - rest : 0;
-        entry.exec.state().in_flight().begin_tracking();
-        const auto node = of_graph_.emplace(&state, made.begin());
         try {
-            of_structure_.emplace(structure, made.begin());
-        } catch (...) {
-            of_graph_.erase(node);
-            throw;
-        }
-        entries_.splice(entries_.end(), made);
-        stats_.bytes += entry.bytes;
-        ++stats_.instantiations;
-        return std::prev(entries_.end());
-    }
-
-    /// CUDA takes the memory of an exec when it is uploaded.
-    [[nodiscard]] Exec instance_of(const Graph& graph, cudaStream_t stream) const {
-        Exec exec = graph.instantiate(options_.instantiate);
-        exec.upload(stream);
-        return exec;
-    }
-
-    [[nodiscard]] Exec new_exec(const Graph& graph, cudaStream_t stream) {
-        try {
-            return instance_of(graph, stream);
+            try_new(graph, stream);
+            return;
         } catch (const Error& error) {
             if (!is_out_of_memory(error)) throw;
         }
@@ -176,7 +175,7 @@ class ExecStore {
         while (evict_one(entries_.end())) {
         }
         try {
-            return instance_of(graph, stream);
+            try_new(graph, stream);
         } catch (const Error& error) {
             if (!is_out_of_memory(error)) throw;
             throw InstantiateError(cudaErrorMemoryAllocation,
@@ -185,6 +184,50 @@ class ExecStore {
                                                error.what(), entries_.size(), stats_.bytes),
                                    {error.operation(), error.log(), error.labels(), error.location()});
         }
+    }
+
+    /// CUDA takes the memory of an exec with its first launch. No upload before it: that would have to be waited for,
+    /// behind whatever the stream waits for (see Exec::upload).
+    void try_new(const Graph& graph, cudaStream_t stream) {
+        const std::size_t free = free_memory();
+        const Place place = add(graph, stream);
+        try {
+            place->exec.launch(stream);
+        } catch (...) {
+            erase(place);
+            throw;
+        }
+        place->launched = ++launches_;
+        place->bytes = taken_of(free);
+        stats_.bytes += place->bytes;
+        ++stats_.instantiations;
+    }
+
+    /// A new exec, as the last entry.
+    [[nodiscard]] Place add(const Graph& graph, cudaStream_t stream) {
+        const GraphState& state = graph.state();
+        const std::uint64_t version = version_of(state);
+        const std::uint64_t structure = structure_in(state);
+        std::list<Entry> made;
+        made.push_back(
+            {graph.instantiate(options_.instantiate), only_stream(stream), structure, 0, &state, version, 0});
+        made.front().exec.state().in_flight().begin_tracking();
+        const auto of_graph = of_graph_.emplace(&state, made.begin());
+        try {
+            of_structure_.emplace(structure, made.begin());
+        } catch (...) {
+            of_graph_.erase(of_graph);
+            throw;
+        }
+        entries_.splice(entries_.end(), made);
+        return std::prev(entries_.end());
+    }
+
+    void erase(Place place) noexcept {
+        of_graph_.erase(graph_of(place));
+        const auto [first, last] = of_structure_.equal_range(place->structure);
+        of_structure_.erase(std::find_if(first, last, [&](const auto& of) { return of.second == place; }));
+        entries_.erase(place);
     }
 
     /// The last entry stays: it is about to be launched.
@@ -198,12 +241,9 @@ class ExecStore {
         const Place place = std::find_if(entries_.begin(), end,
                                          [](Entry& entry) { return !entry.exec.state().in_flight().is_running(); });
         if (place == end) return false;
-        of_graph_.erase(graph_of(place));
-        const auto [first, last] = of_structure_.equal_range(place->structure);
-        of_structure_.erase(std::find_if(first, last, [&](const auto& of) { return of.second == place; }));
         stats_.bytes -= place->bytes;
         ++stats_.evictions;
-        entries_.erase(place);
+        erase(place);
         return true;
     }
 
@@ -226,6 +266,7 @@ class ExecStore {
 
     ExecCacheOptions options_;
     ExecCacheStats stats_;
+    std::uint64_t launches_ = 0;
     std::list<Entry> entries_; ///< the least recently launched first
     OfGraph of_graph_;
     std::unordered_multimap<std::uint64_t, Place> of_structure_;

@@ -53,8 +53,8 @@ inline void check_injected(const cudag::Error& error, cudaError_t code) {
 /// succeeds undisturbed. Every failure must be one Error that names its call and holds CUDA's log, or no error at all,
 /// and leave CUDA's last error clear. `prepare` goes before each run, `verify` after each failed call.
 template <class Operation, class Verify = detail::Nothing, class Prepare = detail::Nothing>
-Faults for_every_call_failing(Operation&& operation, Verify&& verify = {}, Prepare&& prepare = {}) {
-    constexpr cudaError_t code = cudaErrorMemoryAllocation;
+Faults for_every_call_failing(Operation&& operation, Verify&& verify = {}, Prepare&& prepare = {},
+                              cudaError_t code = cudaErrorMemoryAllocation) {
     Faults faults;
     for (std::uint64_t call = 1;; ++call) {
         prepare();
