@@ -1,9 +1,12 @@
 // In which fields the parameters of two nodes differ, and whether that is seen without the texts, too.
 #include "node/node_params.hpp"
+#include "node/owned_params.hpp"
 
 #include "catch.hpp"
 
 #include <algorithm>
+#include <cstring>
+#include <memory_resource>
 #include <string>
 #include <vector>
 
@@ -88,4 +91,19 @@ TEST_CASE("nodes of different kinds have no parameters in common, and those that
     CHECK_FALSE(same_params(&set, &event));
     CHECK(same_params({}, {}));
     CHECK(diff_params({}, {}, {}).empty());
+}
+
+TEST_CASE("parameters that are assigned have the arguments, too", "[core][params]") {
+    const cudag::detail::Parameter parameter{.offset = 0, .size = sizeof(int)};
+    const cudag::detail::KernelSignature signature{&parameter, 1, sizeof(int)};
+    int one = 1, other = 2;
+    const cudag::detail::KernelParams first{.signature = &signature, .values = reinterpret_cast<std::byte*>(&one)};
+    const cudag::detail::KernelParams second{.signature = &signature, .values = reinterpret_cast<std::byte*>(&other)};
+    std::pmr::monotonic_buffer_resource memory;
+    cudag::detail::OwnedParams params(memory, NodeParams(&first));
+    params.assign(&second);
+    other = 3; // no part of them
+    int value = 0;
+    std::memcpy(&value, params.find<cudag::detail::KernelParams>()->values, sizeof value);
+    CHECK(value == 2);
 }

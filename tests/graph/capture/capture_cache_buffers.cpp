@@ -91,6 +91,20 @@ TEST_CASE("a buffer is found in an object that a kernel takes", "[capture][cache
     CHECK(cache.stats().replays == 1);
 }
 
+TEST_CASE("buffers that touch without overlapping are bound", "[capture][cache]") {
+    const Stream stream;
+    CaptureCache cache({.warm_up = 0});
+    Increment increment;
+    const auto to = device({0, 0}), from = device({5}), cells = device({0, 0, 7});
+    CHECK(increment.run(cache, stream, to, from) == RunKind::captured);
+    const auto run = [&](DeviceSpan<int> next_to, DeviceSpan<int> next_from) {
+        return cache.run(stream, "increment", {next_to, next_from}, [&](cudaStream_t) { ++increment.calls; });
+    };
+    CHECK(run(cells.span().subspan(0, 2), cells.span().subspan(2, 1)) == RunKind::replayed);
+    CHECK(read(stream, cells.span()) == Cells{8, 8, 7});
+    CHECK(increment.calls == 1);
+}
+
 TEST_CASE("buffers that replays could not exchange run eagerly, and the report says why", "[capture][cache]") {
     const Stream stream;
     CaptureCache cache({.warm_up = 0, .retries = 0});

@@ -37,6 +37,18 @@ TEST_CASE("DOT text of an Exec has the plan's kernels as points, and the joins t
                         ContainsSubstring("meet\\nempty\", style=dashed, color=gray, fontcolor=gray];\n"));
 }
 
+TEST_CASE("DOT text of an Exec leaves out no join that stays a node", "[plan][dot]") {
+    GraphBuilder b;
+    cudag::Event event; // edges to its node stay as they were written
+    const auto join = b.join(add_kernels(b, 2)).label("stays");
+    b.record(event).after(join);
+    b.kernel({}, nothing).after(join);
+    const Exec exec = std::move(b).build().instantiate();
+    REQUIRE(exec.plan().joins().size() == 1);
+    REQUIRE(exec.plan().joins()[0].form == cudag::JoinForm::node);
+    CHECK_THAT(exec.dot(), ContainsSubstring("stays\\nempty\"];\n"));
+}
+
 TEST_CASE("DOT text of an Exec tells the kernels of graphs inside others apart", "[plan][dot]") {
     if (older_than(12080)) return;
     GraphBuilder inner;

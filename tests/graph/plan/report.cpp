@@ -75,6 +75,17 @@ TEST_CASE("a report without kernels says that a newer CUDA has them", "[plan][re
     CHECK_THAT(plan.advice()[0], StartsWith("1 join as an empty node costs") && ContainsSubstring("CUDA 12.8"));
 }
 
+TEST_CASE("a report without kernels says that a newer CUDA has them for graphs with memory, too", "[plan][report]") {
+    if (!older_than(12080)) return;
+    GraphBuilder b;
+    add_join(b, 40);
+    const auto memory = b.alloc<int>(1);
+    b.free(memory).after(memory);
+    const PlanReport plan = std::move(b).build().instantiate().plan();
+    REQUIRE(plan.advice().size() == 1);
+    CHECK_THAT(plan.advice()[0], StartsWith("1 join as an empty node costs") && ContainsSubstring("CUDA 12.8"));
+}
+
 TEST_CASE("a report says what an empty kernel at the begin is for", "[plan][report]") {
     if (!has_planned_ends()) return;
     const PlanReport plan = lines_of_two(10).instantiate().plan();

@@ -45,6 +45,23 @@ TEST_CASE("a graph's update that fails changes nothing", "[unit][faults]") {
     CHECK(pipeline.run(exec) == pipeline.expected(new_factor));
 }
 
+TEST_CASE("only a copy whose values CUDA refuses is told about kinds of memory", "[unit][faults]") {
+    Pipeline pipeline;
+    const cudag::Graph graph = pipeline.build();
+    cudag::Exec exec = graph.instantiate();
+    const auto why = [&](cudaError_t code) -> std::string {
+        cudart_cpu::fail_call(1, code);
+        try {
+            exec.update(pipeline.upload, pipeline.kernel_x(), pipeline.in);
+        } catch (const cudag::UpdateError& error) {
+            return error.what();
+        }
+        return "";
+    };
+    CHECK_THAT(why(cudaErrorMemoryAllocation),
+               ContainsSubstring("out of memory") && !ContainsSubstring("kind of memory"));
+}
+
 TEST_CASE("an update of the whole that fails changes nothing", "[unit][faults]") {
     const NothingLeft check;
     Pipeline pipeline;

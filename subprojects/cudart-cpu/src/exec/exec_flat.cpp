@@ -38,6 +38,7 @@ class Flattening {
     Ends add(const NodeState& state, std::uint32_t number, const std::uint32_t* child) {
         const auto place = static_cast<std::uint32_t>(flat_.nodes.size());
         add_node({state.work, state.enabled || state.work->decides_whether_it_runs(), number, child ? *child : place});
+        flat_.nodes[place].declared = state.declared;
         if (state.enabled && state.work->is_staged()) flat_.staged.push_back(place);
         if (state.work->type() == cudaGraphNodeTypeGraph) {
             add(state.bodies.front(), &place);

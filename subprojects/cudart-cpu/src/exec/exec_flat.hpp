@@ -23,6 +23,7 @@ struct LaunchNode {
     std::uint32_t number = 0; // in its own graph
     std::uint32_t child = 0;  // the node at which the child graph begins that it is in; its own place if it is in none
     std::vector<std::shared_ptr<const LaunchGraph>> bodies{}; // of which the work decides what runs
+    std::shared_ptr<const DeclaredNode> declared{};
 };
 
 /// A child graph's node is where it begins; one node more is where it ends. So nodes that are not ordered with the

@@ -39,7 +39,7 @@ class BodyDraws {
 };
 
 std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const std::vector<WorkPointer>& staged,
-                                     const RunBody& run_body) {
+                                     const RunBody& run_body, const std::shared_ptr<const DeclaredNodes>& declared) {
     std::vector<WorkPointer> works;
     works.reserve(graph.nodes.size());
     for (const LaunchNode& node : graph.nodes) {
@@ -48,8 +48,11 @@ std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const 
     }
     for (std::size_t i = 0; i < staged.size(); ++i)
         works[graph.staged[i]] = staged[i];
+    const bool watches = declared != nullptr && watches_writes();
+    for (std::size_t i = 0; watches && i < works.size(); ++i)
+        if (graph.nodes[i].declared && works[i]) works[i] = watched(works[i], graph.nodes[i].declared, declared);
     std::vector<std::uint32_t> order = draw_order(graph.shape, draw);
-    run_nodes(graph.shape, works, order, schedule_workers());
+    run_nodes(graph.shape, works, order, watches ? 1 : schedule_workers());
     return order;
 }
 
@@ -63,9 +66,10 @@ Launches run_alone(const Launch& launch) {
     const LaunchScope scope(&context);
     BodyDraws draws(launch.draw);
     RunBody run_body = [&](const std::shared_ptr<const LaunchGraph>& body) {
-        run_graph(*body, draws.next(), {}, run_body);
+        run_graph(*body, draws.next(), {}, run_body, snapshot.declared);
     };
-    std::vector<std::uint32_t> order = run_graph(*snapshot.graph, launch.draw, launch.staged, run_body);
+    std::vector<std::uint32_t> order =
+        run_graph(*snapshot.graph, launch.draw, launch.staged, run_body, snapshot.declared);
     note_order([graph = snapshot.graph, order = std::move(order)] { return names(*graph, order); });
     Launches next = std::move(context.device_launches.forgotten);
     next.insert(next.end(), context.device_launches.tail.begin(), context.device_launches.tail.end());

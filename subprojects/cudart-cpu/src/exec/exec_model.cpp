@@ -63,6 +63,20 @@ std::size_t count_nodes(const ExecGraph& graph) {
 /// Bytes of device memory for a node, about as many as an H200 takes (driver 580).
 constexpr std::size_t bytes_of_node = 2048;
 
+void add_declared(DeclaredNodes& all, const ExecGraph& graph) {
+    for (const NodeState& state : graph.states) {
+        if (state.declared) all.push_back(state.declared);
+        for (const ExecGraph& body : state.bodies)
+            add_declared(all, body);
+    }
+}
+
+std::shared_ptr<const DeclaredNodes> declared_in(const ExecGraph& graph) {
+    DeclaredNodes all;
+    add_declared(all, graph);
+    return all.empty() ? nullptr : std::make_shared<const DeclaredNodes>(std::move(all));
+}
+
 } // namespace
 
 ExecGraph::ExecGraph(const Graph& graph) : shape(shape_of(graph)) {
@@ -182,10 +196,15 @@ void Exec::release_user_objects() noexcept {
     user_objects_.clear();
 }
 
+void Exec::declare(cudaGraphNode_t source, std::shared_ptr<const DeclaredNode> declared) {
+    state_of(source).declared = std::move(declared);
+    snapshot_ = nullptr;
+}
+
 std::shared_ptr<const ExecSnapshot> Exec::snapshot() {
     if (!snapshot_)
-        snapshot_ = std::make_shared<ExecSnapshot>(
-            ExecSnapshot{flatten(graph_), user_objects_, memory_use_of(graph_), conditions_, condition_values_});
+        snapshot_ = std::make_shared<ExecSnapshot>(ExecSnapshot{flatten(graph_), user_objects_, memory_use_of(graph_),
+                                                                conditions_, condition_values_, declared_in(graph_)});
     return snapshot_;
 }
 

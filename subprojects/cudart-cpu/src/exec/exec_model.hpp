@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec_memory.hpp"
+#include "exec_watch.hpp"
 #include "graph/graph_model.hpp"
 #include "memory/memory.hpp"
 #include "stream/completion.hpp"
@@ -35,8 +36,9 @@ struct ExecGraph;
 struct NodeState {
     WorkPointer work;
     bool enabled = true;
-    std::vector<ExecGraph> bodies;   // of the graphs that the node owns
-    bool could_forget_order = false; // as it was instantiated
+    std::vector<ExecGraph> bodies;                  // of the graphs that the node owns
+    bool could_forget_order = false;                // as it was instantiated
+    std::shared_ptr<const DeclaredNode> declared{}; // null before it has
 
     /// Whether it is disabled in such a way that it orders nothing.
     bool forgets_order() const { return !enabled && could_forget_order && work->forgets_order(); }
@@ -60,6 +62,7 @@ struct ExecSnapshot {
     MemoryUse memory;
     std::vector<Condition> conditions;
     std::shared_ptr<ConditionValues> condition_values;
+    std::shared_ptr<const DeclaredNodes> declared; // null if no node has
 };
 
 struct NewWork {
@@ -84,6 +87,7 @@ class Exec {
     /// Throws Failure, and changes nothing, if CUDA's restrictions on updates of one node forbid it.
     void update_work(NodeState& state, WorkPointer next);
     void set_enabled(NodeState& state, bool enabled) noexcept;
+    void declare(cudaGraphNode_t source, std::shared_ptr<const DeclaredNode> declared);
     /// Replaces the works of nodes of this.
     void set_works(std::vector<NewWork> works) noexcept;
     /// Replaces what the exec refers to.

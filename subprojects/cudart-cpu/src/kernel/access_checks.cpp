@@ -115,21 +115,34 @@ void check_memory(ptx::Thread& thread, u64 at, u32 bytes, ptx::Access access, u3
 
 } // namespace
 
-u32 checks_from_environment() {
-    static const u32 checks = [] {
+namespace {
+
+struct Checks {
+    u32 of_kernels = 0;
+    bool writes = false;
+};
+
+const Checks& environment() {
+    static const Checks checks = [] {
         const char* const value = std::getenv("CUDART_CPU_CHECK");
         std::string_view left = value == nullptr ? "" : value;
-        u32 found = 0;
+        Checks found;
         while (!left.empty()) {
             const std::size_t end = std::min(left.find(','), left.size());
             const std::string_view word = left.substr(0, end);
             left.remove_prefix(std::min(end + 1, left.size()));
             if (word == "memory")
-                found |= ptx::check_memory;
+                found.of_kernels |= ptx::check_memory;
             else if (word == "race")
-                found |= ptx::check_race;
+                found.of_kernels |= ptx::check_race;
+            else if (word == "writes")
+                found.writes = true;
+            else if (word == "1")
+                found = {ptx::check_memory | ptx::check_race, true};
             else {
-                std::fprintf(stderr, "cudart-cpu: CUDART_CPU_CHECK is \"%s\"; it may be memory, race, or memory,race\n",
+                std::fprintf(stderr,
+                             "cudart-cpu: CUDART_CPU_CHECK is \"%s\"; it may be memory, race, writes, some of these "
+                             "with commas, or 1 for all\n",
                              value);
                 std::abort();
             }
@@ -137,6 +150,16 @@ u32 checks_from_environment() {
         return found;
     }();
     return checks;
+}
+
+} // namespace
+
+u32 checks_from_environment() {
+    return environment().of_kernels;
+}
+
+bool checks_writes() {
+    return environment().writes;
 }
 
 bool SharedAccesses::conflicts(const Use& use, unsigned thread) const noexcept {

@@ -9,8 +9,10 @@
 
 namespace cudart_cpu::detail {
 
-/// The bits of ptx::Block::checks: "memory", "race", or both with a comma.
+/// The bits of ptx::Block::checks: "memory", "race", or both with a comma; "1" asks for all that there are.
 ptx::u32 checks_from_environment();
+/// Whether "writes" is among them, which graphs look at (see exec_watch).
+bool checks_writes();
 
 /// Which thread of the block has used each byte of its shared memory since threads last met.
 class SharedAccesses {

@@ -1,0 +1,73 @@
+// What nodes write, for a CPU runtime that looks whether they write more.
+#include "watched_writes.hpp"
+
+#include "exec_races.hpp"
+#include "exec_state.hpp"
+#include "graph/node_accesses.hpp"
+
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+/// cudart_cpu::NodeRegion.
+struct WatchedRegion {
+    MemoryRegion region;
+    bool is_written;
+};
+
+using Watches = bool (*)();
+using Declare = void (*)(cudaGraphExec_t, cudaGraphNode_t, const char*, const WatchedRegion*, std::size_t);
+
+/// Null in NVIDIA's runtime.
+template <class Function>
+Function find(const char* name) {
+    return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
+}
+
+/// Whether nothing that the node is given may be memory of which it does not say what it does.
+bool says_all(const ExecState& exec, const NodePlace& node) {
+    const auto* const* kernel = std::get_if<const KernelParams*>(&exec.params(node));
+    if (kernel == nullptr) return true;
+    const KernelSignature& signature = *(*kernel)->signature;
+    std::vector<bool> is_open(signature.count);
+    for (std::uint32_t i = 0; i < signature.count; ++i)
+        is_open[i] = may_be_address(signature.parameters[i]);
+    exec.for_each_declared(node, [&](const ArgumentAccess& access) {
+        if (access.argument < is_open.size()) is_open[access.argument] = false;
+    });
+    return std::ranges::none_of(is_open, [](bool open) { return open; });
+}
+
+} // namespace
+
+bool are_writes_watched() noexcept {
+    static const auto watches = find<Watches>("cudart_cpu_watches_writes");
+    return watches != nullptr && watches();
+}
+
+void declare_writes(const ExecState& exec) {
+    static const auto declare = find<Declare>("cudart_cpu_declare_node");
+    const ExecNodes in_force(exec);
+    ArrayAddresses arrays;
+    const NodeAccesses all = accesses_of(exec.source(), in_force, arrays);
+    std::map<std::pair<const GraphState*, std::uint32_t>, std::vector<WatchedRegion>> regions;
+    for (std::size_t i = 0; i < all.list.size(); ++i) {
+        const NodePlace& node = all.origins[i].place;
+        if (says_all(exec, node))
+            regions[{node.graph, node.index}].push_back({all.list[i].region, all.list[i].mode != AccessMode::read});
+    }
+    for (const auto& [place, list] : regions) {
+        const NodePlace node{place.first, place.second};
+        declare(exec.native(), node.native(), node.describe().c_str(), list.data(), list.size());
+    }
+}
+
+} // namespace cudag::detail

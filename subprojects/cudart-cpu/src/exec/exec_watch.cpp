@@ -1,0 +1,135 @@
+// Looks whether nodes write only what they have declared.
+#include "exec_watch.hpp"
+
+#include "exec_model.hpp"
+#include "kernel/access_checks.hpp"
+#include "kernel/kernel_failure.hpp"
+#include "memory/memory.hpp"
+#include "runtime/call.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cstring>
+#include <utility>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+enum class Wish { none, watch, rest };
+std::atomic<Wish> wish = Wish::none; ///< of the last call
+
+/// A range of device memory, as it was.
+struct Before {
+    const char* begin;
+    std::vector<char> bytes;
+};
+
+const char* begin_of(const NodeRegion& region) {
+    return reinterpret_cast<const char*>(region.begin);
+}
+std::size_t extent_of(const NodeRegion& region) {
+    return (region.slices - 1) * region.slice_pitch + (region.rows - 1) * region.pitch + region.row_bytes;
+}
+
+bool contains(const NodeRegion& region, const char* byte) {
+    if (byte < begin_of(region)) return false;
+    auto at = static_cast<std::size_t>(byte - begin_of(region));
+    if (at >= extent_of(region)) return false;
+    if (region.slices > 1) at %= region.slice_pitch;
+    if (region.rows > 1) at %= region.pitch;
+    return at < region.row_bytes;
+}
+
+class WatchedWork final : public Work {
+  public:
+    WatchedWork(WorkPointer work, std::shared_ptr<const DeclaredNode> node, std::shared_ptr<const DeclaredNodes> nodes)
+        : work_(std::move(work)), node_(std::move(node)), nodes_(std::move(nodes)) {}
+
+    cudaGraphNodeType type() const noexcept override { return work_->type(); }
+    std::string title() const override { return work_->title(); }
+
+    void run() const override {
+        const std::vector<Before> before = look();
+        work_->run();
+        for (const Before& range : before)
+            compare(range);
+    }
+
+  private:
+    /// What is declared and allocated, each byte once.
+    std::vector<Before> look() const {
+        std::vector<std::pair<const char*, const char*>> ranges;
+        for (const auto& node : *nodes_)
+            for (const NodeRegion& region : node->regions) {
+                const std::optional<Range> memory = find_allocation(begin_of(region));
+                if (!memory) continue;
+                const char* const end = static_cast<const char*>(memory->base) + memory->bytes;
+                ranges.emplace_back(begin_of(region), std::min(begin_of(region) + extent_of(region), end));
+            }
+        std::ranges::sort(ranges);
+        std::vector<Before> before;
+        const char* seen = nullptr;
+        for (auto [begin, end] : ranges) {
+            begin = std::max(begin, seen);
+            if (begin >= end) continue;
+            before.push_back({begin, {begin, end}});
+            seen = end;
+        }
+        return before;
+    }
+
+    void compare(const Before& range) const {
+        if (std::memcmp(range.begin, range.bytes.data(), range.bytes.size()) == 0) return;
+        const auto may_write = [this](const char* byte) {
+            return std::ranges::any_of(
+                node_->regions, [&](const NodeRegion& region) { return region.is_written && contains(region, byte); });
+        };
+        for (std::size_t i = 0; i < range.bytes.size(); ++i)
+            if (range.begin[i] != range.bytes[i] && !may_write(range.begin + i)) {
+                set_kernel_failure(cudaErrorLaunchFailure,
+                                   text(node_->name, " has written at ", static_cast<const void*>(range.begin + i),
+                                        ", which is not in the memory that it was said to write"));
+                return;
+            }
+    }
+
+    WorkPointer work_;
+    std::shared_ptr<const DeclaredNode> node_;
+    std::shared_ptr<const DeclaredNodes> nodes_;
+};
+
+} // namespace
+
+bool watches_writes() noexcept {
+    const Wish last = wish.load(std::memory_order_relaxed);
+    return last == Wish::none ? checks_writes() : last == Wish::watch;
+}
+
+WorkPointer watched(WorkPointer work, std::shared_ptr<const DeclaredNode> node,
+                    std::shared_ptr<const DeclaredNodes> nodes) {
+    return std::make_shared<WatchedWork>(std::move(work), std::move(node), std::move(nodes));
+}
+
+} // namespace cudart_cpu::detail
+
+using namespace cudart_cpu::detail;
+
+CUDART_CPU_API bool cudart_cpu_watches_writes() {
+    return watches_writes();
+}
+
+CUDART_CPU_API void cudart_cpu_watch_writes(bool watches) {
+    wish = watches ? Wish::watch : Wish::rest;
+}
+
+CUDART_CPU_API void cudart_cpu_declare_node(cudaGraphExec_t exec, cudaGraphNode_t node, const char* name,
+                                            const cudart_cpu::NodeRegion* regions, std::size_t count) {
+    static_cast<void>(graph_api("cudart_cpu_declare_node", [&] {
+        auto declared = std::make_shared<DeclaredNode>(DeclaredNode{name, {regions, regions + count}});
+        std::erase_if(declared->regions, [](const cudart_cpu::NodeRegion& region) {
+            return region.row_bytes == 0 || region.rows == 0 || region.slices == 0;
+        });
+        exec_of(exec).declare(node, std::move(declared));
+    }));
+}
