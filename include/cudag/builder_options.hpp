@@ -5,8 +5,10 @@
 
 namespace cudag {
 
-/// What `build()` does about nodes that nothing orders and of which one writes memory that the other uses. Whatever
-/// GraphBuilders may refuse, `graph.races()` tells.
+/// What `build()` does about nodes that nothing orders and of which one writes memory that the other uses, and then
+/// updates of nodes of the graph, its clones and its Execs; nodes that change together (bind, apply, a child's graph)
+/// are looked at together. A whole graph that an Exec takes was looked at when it was built. Whatever GraphBuilders may
+/// refuse, `graph.races()` tells.
 enum class Races : std::uint8_t {
     refused, ///< throws RaceError
     allowed,

@@ -50,7 +50,8 @@ class CUDAG_EXPORT GraphError : public Error {
     using Error::Error;
 };
 
-/// Nothing orders nodes of which one writes memory that the other uses.
+/// Nothing orders nodes of which one writes memory that the other uses: in a graph that was to be built, or would be
+/// after an update.
 class CUDAG_EXPORT RaceError : public Error {
   public:
     using Error::Error;

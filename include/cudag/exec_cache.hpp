@@ -23,7 +23,8 @@ class ExecStore;
 
 struct ExecCacheOptions {
     std::size_t capacity = 64; ///< how many execs are kept; at least 1
-    /// Of device memory, as measured when each was uploaded first: the least recently launched go where there are more.
+    /// Of device memory, as measured with the first launch of each: the least recently launched go where there are
+    /// more.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
     bool stream_affine = false; ///< each exec is launched in one stream only: that of its first launch
     InstantiateOptions instantiate = {};
@@ -38,7 +39,7 @@ struct ExecCacheStats {
     std::size_t execs = 0;
     std::size_t bytes = 0;          ///< of device memory; CUDA takes it in large pieces, so that many execs show none
     double update_seconds = 0;      ///< of this thread, refused updates included
-    double instantiate_seconds = 0; ///< likewise, with uploads and the measuring of memory
+    double instantiate_seconds = 0; ///< likewise, with first launches and the measuring of memory
 };
 
 /// Launches graphs by execs that are kept, in the cheapest way there is: if an exec has this very graph, it is

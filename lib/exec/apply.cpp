@@ -13,6 +13,7 @@
 #include <cstddef>
 #include <optional>
 #include <utility>
+#include <vector>
 
 namespace cudag {
 
@@ -31,8 +32,10 @@ std::size_t Exec::apply(const Graph& graph) {
     source.changes().for_each_since(exec.seen(), [&](const detail::UpdatedNode&) { ++count; });
     detail::ChangedNodes changed(exec, count, "apply: ");
     source.changes().for_each_since(exec.seen(), [&](const detail::UpdatedNode& node) {
-        changed.add({node.graph, node.index}, node.params, detail::version_of(detail::Owners(node.owners)));
+        changed.add({node.graph, node.index}, node.params, detail::version_of(detail::Owners(node.owners)),
+                    std::vector(node.accesses));
     });
+    changed.require_no_race();
     detail::bind_context();
     if (std::optional<detail::ChangedNodes::Refusal> refusal = changed.push())
         raise_update(refusal->result, refusal->params, std::move(refusal->subject));

@@ -91,6 +91,7 @@ class Binder {
             add({first, last}, changed);
             first = last;
         }
+        changed.require_no_race();
         bind_context();
         if (std::optional<ChangedNodes::Refusal> refusal = changed.push())
             raise_update(refusal->result, refusal->params, std::move(refusal->subject));
@@ -116,7 +117,7 @@ class Binder {
         OwnedParams& next = next_.emplace_back(memory_, current);
         for (const Rebound& rebound : uses)
             set_address(next, *rebound.use, rebound.address());
-        changed.add(place, next.view(), owners_after(uses, owners));
+        changed.add(place, next.view(), owners_after(uses, owners), declared_after(uses, place, current));
     }
 
     static bool is_in_force(const Rebound& rebound, const NodeParams& current, const Owners* owners) {
@@ -126,6 +127,22 @@ class Binder {
             return kept.argument == rebound.use->argument && kept.object == owner;
         };
         return owner == nullptr || (owners != nullptr && std::any_of(owners->begin(), owners->end(), keeps));
+    }
+
+    /// What the arguments that are bound do is done elsewhere.
+    [[nodiscard]] std::vector<ArgumentAccess> declared_after(const Uses& uses, const NodePlace& place,
+                                                             const NodeParams& current) const {
+        std::vector<ArgumentAccess> declared;
+        exec_.for_each_declared(place, [&](ArgumentAccess access) {
+            const auto is_of = [&](const Rebound& rebound) {
+                return rebound.use->argument == access.argument &&
+                       address_in(current, *rebound.use) == access.region.begin;
+            };
+            if (const auto use = std::find_if(uses.begin(), uses.end(), is_of); use != uses.end())
+                access.region.begin = use->address();
+            declared.push_back(access);
+        });
+        return declared;
     }
 
     /// Those of other arguments stay. In an object, what else it points at is not known: only what was bound goes.

@@ -8,16 +8,28 @@
 
 namespace cudag::detail {
 
-void ChangedNodes::add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners) {
+void ChangedNodes::add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners,
+                       std::vector<ArgumentAccess>&& declared) {
     Shadow& shadow = exec_.shadow(place);
     exec_.reserve(shadow, next); // the update of a whole graph may have given the node another kernel
-    Change& change = nodes_.emplace_back(Change{place, next, shadow, std::move(owners)});
+    Change& change = nodes_.emplace_back(Change{place, next, shadow, std::move(owners), std::move(declared)});
     change.run = exec_.host_run(place, next, change.owners);
     if (change.run != nullptr && may_undo_) {
         change.undo = exec_.host_run(place, shadow.params, change.undo_owners);
         if (!shadow.owners.empty()) shadow.owners.front().owners.reserve(shadow.owners.front().owners.size() + 1);
     }
     require_exec_takes(shadow.params, next, [&] { return place.subject(call_); });
+}
+
+void ChangedNodes::require_no_race() {
+    if (!exec_.refuses_races()) return;
+    const Change* last = nullptr;
+    for (const Change& change : nodes_) {
+        if (!exec_.changes_accesses(change.place, change.next, change.declared)) continue;
+        races_.stage(exec_.race_watch(), change.place, change.next, change.declared);
+        last = &change;
+    }
+    races_.require_none([&] { return last->place.subject(call_); });
 }
 
 std::optional<ChangedNodes::Refusal> ChangedNodes::push() {
@@ -46,8 +58,10 @@ void ChangedNodes::undo(Change& change) noexcept {
 void ChangedNodes::commit() noexcept {
     for (Change& change : nodes_) {
         Shadows::assign(change.shadow, change.next);
+        change.shadow.declared = std::move(change.declared);
         exec_.commit(change.shadow, std::move(change.owners));
     }
+    races_.commit();
 }
 
 } // namespace cudag::detail

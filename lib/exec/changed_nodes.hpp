@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec_state.hpp"
+#include "graph/race_check.hpp"
 #include "node/node_params.hpp"
 
 #include <cstddef>
@@ -18,8 +19,12 @@ class ChangedNodes {
         nodes_.reserve(count);
     }
 
-    /// A node, the parameters that it is to take, and their owners. Throws UpdateError if CUDA would refuse them.
-    void add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners);
+    /// A node, the parameters that it is to take, their owners, and what it then says that it does to memory. Throws
+    /// UpdateError if CUDA would refuse them.
+    void add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners,
+             std::vector<ArgumentAccess>&& declared);
+    /// Throws RaceError if all these would make a race, in an exec that refuses them.
+    void require_no_race();
 
     /// What CUDA has said to the parameters of a node.
     struct Refusal {
@@ -39,6 +44,7 @@ class ChangedNodes {
         const NodeParams& next;
         Shadow& shadow;
         OwnerVersions owners;
+        std::vector<ArgumentAccess> declared;
         HostRun* run = nullptr;  ///< of a host task
         HostRun* undo = nullptr; ///< of the one in force
         OwnerVersions undo_owners = {};
@@ -50,6 +56,7 @@ class ChangedNodes {
     bool may_undo_;
     const char* call_;
     std::vector<Change> nodes_;
+    RaceCheck races_;
 };
 
 } // namespace cudag::detail

@@ -1,6 +1,9 @@
 // Launches, shadows and owners of one Exec.
 #include "exec_state.hpp"
 
+#include "exec_races.hpp"
+#include "watched_writes.hpp"
+
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/relaxed_capture.hpp"
@@ -169,6 +172,8 @@ void ExecState::launch(cudaStream_t stream) {
         park_all();
     if (!uploaded_ && has_device_updatable(*source_)) [[unlikely]]
         upload(stream); // what kernels change must be on the device before
+    if (are_writes_watched()) [[unlikely]]
+        declare_writes(*this);
     StreamKey target;
     if (host_launches_) [[unlikely]] {
         host_launches_->prepare();
@@ -264,6 +269,7 @@ std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const 
             if (node.index >= mine.nodes().size()) continue; // CUDA is going to refuse such a graph
             Shadow& shadow = shadows->make(mine.first_number() + node.index, source_->node_total(), node.params);
             shadow.owners = version_of(Owners(node.owners));
+            shadow.declared = node.accesses;
         }
         for (const NodePlace& node : disabled_memsets_) { // they stay disabled
             if (node.graph != &mine || node.index >= theirs.nodes().size()) continue;
@@ -286,6 +292,7 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     matched_.clear();
     shadows_->retire(in_flight_);
     shadows_ = std::move(shadows);
+    forget_races();
     if (basis->changes().version() != 0) in_flight_.begin_tracking();
     if (basis == source_) seen_ = basis->changes().version();
     if (has_memory_nodes(*source_)) { // so has the basis: CUDA counts this exec as one of the graph that it was
@@ -296,6 +303,24 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     }
     basis_ = std::move(basis);
     park_inside(*source_);
+}
+
+bool ExecState::changes_accesses(const NodePlace& node, const NodeParams& next,
+                                 std::span<const ArgumentAccess> declared) const {
+    auto other = declared.begin();
+    bool same = have_same_accesses(params(node), next);
+    for_each_declared(
+        node, [&](const ArgumentAccess& access) { same = same && other != declared.end() && *other++ == access; });
+    return !same || other != declared.end();
+}
+
+RaceWatch& ExecState::race_watch() {
+    if (!races_) races_ = std::make_unique<ExecRaces>(*this);
+    return races_->watch();
+}
+
+void ExecState::forget_races() noexcept {
+    races_.reset();
 }
 
 void ExecState::replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept {

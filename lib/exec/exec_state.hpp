@@ -18,10 +18,14 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <span>
 #include <utility>
 #include <vector>
 
 namespace cudag::detail {
+
+class ExecRaces;
+class RaceWatch;
 
 class ExecState {
   public:
@@ -126,6 +130,30 @@ class ExecState {
 
     /// What is in force in a node, without a shadow if there is none yet.
     [[nodiscard]] const NodeParams& params(const NodePlace& node) const;
+    /// Calls `use(access)` for what a node says that it does to memory.
+    template <class Use>
+    void for_each_declared(const NodePlace& node, const Use& use) const {
+        const Shadow* shadow = std::as_const(*shadows_).find(node.graph->first_number() + node.index);
+        if (shadow != nullptr && shadow->declared)
+            for (const ArgumentAccess& access : *shadow->declared)
+                use(access);
+        else
+            for (const DeclaredAccesses::Entry& entry : in_basis(*node.graph).declared_as_made().of(node.index))
+                use(entry.access);
+    }
+    /// Whether a node with this shadow may say something.
+    [[nodiscard]] bool may_declare(const NodePlace& node, const Shadow& shadow) const {
+        return shadow.declared ? !shadow.declared->empty() : !in_basis(*node.graph).declared_as_made().empty();
+    }
+    /// Whether updates that make a race are refused.
+    [[nodiscard]] bool refuses_races() const noexcept { return source_->refuses_races(); }
+    /// Whether a node would do something else to memory with `next`, declaring `declared`.
+    [[nodiscard]] bool changes_accesses(const NodePlace& node, const NodeParams& next,
+                                        std::span<const ArgumentAccess> declared) const;
+    /// Made with the first use; forgotten where nodes take what nobody compares.
+    [[nodiscard]] RaceWatch& race_watch();
+    void forget_races() noexcept;
+
     /// The shadows that an exec has which took all its parameters from `basis`: of the nodes that were changed in it
     /// since they were made.
     [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis) const;
@@ -183,6 +211,7 @@ class ExecState {
     UpdateCounts update_counts_;
     std::list<NodePlace> disabled_memsets_;
     BoundParams bound_params_;
+    std::unique_ptr<ExecRaces> races_; ///< null before the first use
     std::uint64_t replays_ = 0;
     std::uint64_t seen_;
     bool uploaded_;

@@ -4,11 +4,14 @@
 #include "node/owned_params.hpp"
 #include "owners/in_flight.hpp"
 
+#include <cudag/detail/call_effects.hpp>
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <memory_resource>
+#include <optional>
 #include <vector>
 
 namespace cudag::detail {
@@ -20,6 +23,8 @@ struct Shadow {
     std::byte* place = nullptr;      ///< where `params` are
     std::size_t place_bytes = 0;     ///< may be more than they have
     bool is_disabled_memset = false; ///< CUDA's node is disabled, and may be parked
+    /// What the node says that it does to memory; nothing if that is what it was made with.
+    std::optional<std::vector<ArgumentAccess>> declared = std::nullopt;
 };
 
 /// The shadows of one exec, by the nodes' numbers. Most nodes have none.

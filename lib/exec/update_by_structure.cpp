@@ -96,6 +96,7 @@ class StructureUpdate {
         NodePlace place;
         const NodeParams* next;
         Owners owners;
+        std::vector<ArgumentAccess> declared;
         KernelParams kernel = {};
         LaunchConfig attributes = {};
         NodeParams merged = {};
@@ -140,7 +141,7 @@ class StructureUpdate {
             field.needs_instantiate = is_fixed_in_exec(kind, field);
             can = can && !field.needs_instantiate;
         }
-        if (can) add_change(mine, current, wanted, updated != nullptr ? updated->owners : Owners());
+        if (can) add_change(mine, current, next, updated != nullptr ? updated->owners : Owners());
         unequal_.push_back({mine, next, std::move(fields)});
         return can;
     }
@@ -160,8 +161,9 @@ class StructureUpdate {
         return list;
     }
 
-    void add_change(const NodePlace& mine, const NodeParams& current, const NodeParams& wanted, const Owners& owners) {
-        Change& change = changes_.emplace_back(Change{mine, &wanted, owners});
+    void add_change(const NodePlace& mine, const NodeParams& current, const NodePlace& next, const Owners& owners) {
+        const NodeParams& wanted = next.graph->params(next.index);
+        Change& change = changes_.emplace_back(Change{mine, &wanted, owners, next.graph->declared(next.index)});
         const auto* const* kernel = std::get_if<const KernelParams*>(&wanted);
         if (kernel == nullptr) return;
         change.kernel = *std::get<const KernelParams*>(current);
@@ -179,13 +181,15 @@ class StructureUpdate {
         ChangedNodes changed(exec_, changes_.size(), "update of ");
         for (Change& change : changes_)
             changed.add(change.place, *change.next,
-                        change.owners.empty() ? OwnerVersions() : version_of(std::move(change.owners)));
+                        change.owners.empty() ? OwnerVersions() : version_of(std::move(change.owners)),
+                        std::move(change.declared));
         const bool is_own = exec_.is_of(*graph_);
         if (!is_own) kept_.push_back({0, graph_}); // with all that its nodes own
         OwnerVersions kept = kept_.empty() ? OwnerVersions() : version_of(std::move(kept_));
         bind_context();
         if (std::optional<ChangedNodes::Refusal> refusal = changed.push()) return refused(std::move(*refusal));
         changed.commit();
+        exec_.forget_races();
         exec_.keep_matched(std::move(kept));
         if (is_own) exec_.set_seen(graph_->changes().version());
         return {UpdateVerdict::updated, {}, {}, false};

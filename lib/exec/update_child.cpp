@@ -8,6 +8,7 @@
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
 #include "graph/diff.hpp"
+#include "graph/race_check.hpp"
 #include "update_rules.hpp"
 
 #include <fmt/format.h>
@@ -35,15 +36,27 @@ class PendingUpdate {
                 Shadow& shadow = exec_.shadow(place);
                 const NodeParams& params = after.params(i);
                 exec_.reserve(shadow, params);
-                nodes_.push_back({place, &shadow, &params});
+                nodes_.push_back({place, &shadow, &params, after.declared(i)});
             }
             for (const UpdatedNode& node : after.updated().all())
                 nodes_[first + node.index].owners = version_of(Owners(node.owners));
         });
     }
 
+    /// Throws RaceError if it would make a race, in an exec that refuses them.
+    template <class MakeSubject>
+    void require_no_race(const MakeSubject& subject) {
+        if (!exec_.refuses_races()) return;
+        for (const PendingNode& node : nodes_)
+            if (exec_.changes_accesses(node.place, *node.next, node.declared))
+                races_.stage(exec_.race_watch(), node.place, *node.next, node.declared);
+        races_.require_none(subject);
+    }
+
     void commit() noexcept {
+        races_.commit();
         for (PendingNode& node : nodes_) {
+            node.shadow->declared = std::move(node.declared);
             Shadows::assign(*node.shadow, *node.next);
             exec_.commit(*node.shadow, std::move(node.owners));
         }
@@ -61,12 +74,13 @@ class PendingUpdate {
                 return is_fixed_in_exec(node.place.record().kind, difference);
             };
             if (std::any_of(differences.begin(), differences.end(), is_fixed)) return false;
-            changed.add(node.place, *node.next, std::move(node.owners));
+            changed.add(node.place, *node.next, std::move(node.owners), std::vector(node.declared));
         }
         bind_context();
         if (std::optional<ChangedNodes::Refusal> refusal = changed.push())
             raise_update(refusal->result, refusal->params, std::move(refusal->subject));
         changed.commit();
+        races_.commit();
         return true;
     }
 
@@ -75,11 +89,13 @@ class PendingUpdate {
         NodePlace place;
         Shadow* shadow;
         const NodeParams* next;
+        std::vector<ArgumentAccess> declared;
         OwnerVersions owners = {};
     };
 
     ExecState& exec_;
     std::vector<PendingNode> nodes_;
+    RaceCheck races_;
 };
 
 [[noreturn]] void refuse_differences(const std::vector<Difference>& differences, Subject&& subject) {
@@ -109,6 +125,7 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
 
     exec.complete_source(mine, next);
     detail::PendingUpdate pending(exec, mine, next);
+    pending.require_no_race(subject);
     detail::Shadow& shadow = exec.shadow(target);
     const std::vector<detail::HostNodeRun> hosts = exec.host_runs(mine, next);
     detail::Owners kept = owners_of(hosts);

@@ -9,6 +9,7 @@
 #include "exec_state.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
+#include "graph/race_check.hpp"
 #include "node/function.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node/node_params.hpp"
@@ -16,6 +17,7 @@
 #include "owners/host_call.hpp"
 #include "update_rules.hpp"
 
+#include <algorithm>
 #include <cstring>
 #include <optional>
 #include <string>
@@ -45,13 +47,24 @@ Owners next_owners(const Owners& current, Owners&& fresh, void* const* values) {
     return std::move(fresh);
 }
 
-/// What a kernel does to memory after an update that gives it `fresh`.
-std::vector<ArgumentAccess> next_accesses(const std::vector<ArgumentAccess>& current,
-                                          std::vector<ArgumentAccess>&& fresh, void* const* values) {
-    for (const ArgumentAccess& access : current)
-        if (access.argument == whole_node || values[access.argument] == nullptr) fresh.push_back(access);
-    return std::move(fresh);
-}
+/// What a kernel says that it does to memory after an update that gives it `fresh`, where it said so of `current`.
+class NextDeclared {
+  public:
+    NextDeclared(std::vector<ArgumentAccess>&& fresh, void* const* values) : list_(std::move(fresh)), values_(values) {}
+
+    void add_current(const ArgumentAccess& access) {
+        if (access.argument == whole_node || values_[access.argument] == nullptr) list_.push_back(access);
+    }
+    [[nodiscard]] std::vector<ArgumentAccess>&& list() && {
+        if (!std::ranges::is_sorted(list_, {}, &ArgumentAccess::argument))
+            std::ranges::stable_sort(list_, {}, &ArgumentAccess::argument);
+        return std::move(list_);
+    }
+
+  private:
+    std::vector<ArgumentAccess> list_;
+    void* const* values_;
+};
 
 /// One update of an exec's node.
 class ExecUpdate {
@@ -72,7 +85,21 @@ class ExecUpdate {
         else
             next_ = version_of(next_owners(shadow_.owners.front().owners, std::move(fresh), values));
     }
-    static void prepare_accesses(std::vector<ArgumentAccess>&&, void* const*) noexcept {}
+    /// What `commit` will put in force of what the node says that it does to memory.
+    void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values) {
+        if (fresh.empty() && !exec_.may_declare(node_, shadow_)) [[likely]]
+            return;
+        if (!exec_.refuses_races()) return;
+        NextDeclared next(std::move(fresh), values);
+        exec_.for_each_declared(node_, [&](const ArgumentAccess& access) { next.add_current(access); });
+        check(shadow_.params, std::move(next).list());
+    }
+    void prepare_params(const NodeParams& next) {
+        if (!exec_.refuses_races() || have_same_accesses(shadow_.params, next)) return;
+        std::vector<ArgumentAccess> declared;
+        exec_.for_each_declared(node_, [&](const ArgumentAccess& access) { declared.push_back(access); });
+        check(next, std::move(declared));
+    }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) {
         if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
@@ -80,13 +107,28 @@ class ExecUpdate {
         else
             return exec_.set_params(node_, params, next_);
     }
-    void commit() noexcept { exec_.commit(shadow_, std::move(next_)); }
+    void commit() noexcept {
+        if (next_declared_) {
+            shadow_.declared = std::move(next_declared_);
+            races_.commit();
+        }
+        exec_.commit(shadow_, std::move(next_));
+    }
 
   private:
+    void check(const NodeParams& next, std::vector<ArgumentAccess>&& declared) {
+        if (!exec_.changes_accesses(node_, next, declared)) return;
+        races_.stage(exec_.race_watch(), node_, next, declared);
+        races_.require_none([this] { return subject(); });
+        next_declared_ = std::move(declared);
+    }
+
     ExecState& exec_;
     NodePlace node_;
     Shadow& shadow_;
     OwnerVersions next_;
+    std::optional<std::vector<ArgumentAccess>> next_declared_; ///< none: as before
+    RaceCheck races_;
 };
 
 /// One update of a graph's node.
@@ -96,7 +138,10 @@ class GraphUpdate {
     GraphUpdate(const GraphState& root, const Node& node)
         : graph_(graph_of(root, node)), lock_(graph_.lock()), node_(graph_.updated(GraphState::index_unchecked(node))) {
     }
-    ~GraphUpdate() { lock_.unlock(); } // before the former owners go: they run user code
+    ~GraphUpdate() {
+        races_.roll_back();
+        lock_.unlock(); // before the former owners go: they run user code
+    }
     GraphUpdate(const GraphUpdate&) = delete;
     GraphUpdate& operator=(const GraphUpdate&) = delete;
 
@@ -110,8 +155,14 @@ class GraphUpdate {
         next_ = next_owners(node_.owners, std::move(fresh), values);
         graph_.reserve_change();
     }
-    void prepare_accesses(std::vector<ArgumentAccess>&& fresh, void* const* values) {
-        next_accesses_ = next_accesses(node_.accesses, std::move(fresh), values);
+    void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values) {
+        NextDeclared next(std::move(fresh), values);
+        for (const ArgumentAccess& access : node_.accesses)
+            next.add_current(access);
+        check(node_.params, std::move(next).list());
+    }
+    void prepare_params(const NodeParams& next) {
+        if (!have_same_accesses(node_.params, next)) check(next, std::vector(node_.accesses));
     }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
@@ -119,12 +170,22 @@ class GraphUpdate {
     }
     void commit() noexcept {
         graph_.count_change(node_, std::move(next_));
-        if (next_accesses_) node_.accesses = *std::move(next_accesses_);
+        if (next_declared_) node_.accesses = *std::move(next_declared_);
+        races_.commit();
         const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params.view());
         if (host != nullptr && is_host_task(**host)) graph_.special().host_tasks = true;
     }
 
   private:
+    void check(const NodeParams& next, std::vector<ArgumentAccess>&& declared) {
+        if (declared == node_.accesses && have_same_accesses(node_.params, next)) return;
+        if (graph_.refuses_races()) {
+            races_.stage(graph_.root().race_watch(), {&graph_, node_.index}, next, declared);
+            races_.require_none([this] { return subject(); });
+        }
+        next_declared_ = std::move(declared);
+    }
+
     static GraphState& graph_of(const GraphState& root, const Node& node) {
         GraphState& graph = GraphState::of(node);
         if (&graph.root() != &root)
@@ -137,7 +198,8 @@ class GraphUpdate {
     std::unique_lock<LightMutex> lock_;
     UpdatedNode& node_;
     Owners next_;
-    std::optional<std::vector<ArgumentAccess>> next_accesses_; ///< none: as before
+    std::optional<std::vector<ArgumentAccess>> next_declared_; ///< none: as before
+    RaceCheck races_;
 };
 
 /// One change of a node of a graph under construction, which keeps the owners that it has.
@@ -155,7 +217,8 @@ class RecordUpdate {
     }
 
     void prepare(Owners&&, void* const*) const noexcept {}
-    static void prepare_accesses(std::vector<ArgumentAccess>&&, void* const*) noexcept {}
+    static void prepare_declared(std::vector<ArgumentAccess>&&, void* const*) noexcept {}
+    static void prepare_params(const NodeParams&) noexcept {}
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
         return set_native({graph_.natives()[index_]}, params);
@@ -202,6 +265,7 @@ void set_params(NodeUpdate& update, const Params& next, Owners&& owners, void* c
     if (const std::string problem = problem_in_update(update.params(), params); !problem.empty())
         refuse<UpdateError>(problem, subject());
     update.prepare(std::move(owners), values);
+    update.prepare_params(params);
     if (const NativeResult result = update.set(params); result.status != cudaSuccess)
         raise_update(result, params, subject());
     update.params().assign(params);
@@ -250,7 +314,7 @@ void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current,
     }
     const ArgumentPointers arguments(call, current);
     update.prepare(std::move(effects.owners), call.values);
-    update.prepare_accesses(std::move(effects.accesses), call.values);
+    update.prepare_declared(std::move(effects.accesses), call.values);
     bind_context();
     const NativeResult result = update.set(driver_params(current.function, shape, arguments.get()));
     if (result.status != cudaSuccess) [[unlikely]] {

@@ -1,6 +1,7 @@
 // Clones of graphs, and CUDA's nodes in them.
 #include "clone_natives.hpp"
 #include "cuda/failure.hpp"
+#include "graph_races.hpp"
 #include "graph_state.hpp"
 
 #include <algorithm>
@@ -14,6 +15,7 @@ namespace cudag::detail {
 GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     : native_(native), memory_(origin.memory_.of_clone()), table_(origin.table_), edges_(origin.edges_),
       bindings_(origin.bindings_), accesses_(origin.accesses_), construction_{true, origin.construction_.made_at} {
+    construction_.options = origin.construction_.options;
     special_.joins = origin.special_.joins;
     special_.accesses = origin.special_.accesses;
     special_.read = origin.special_.read;
@@ -21,6 +23,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);
     for (const UpdatedNode& node : origin.updated_.all()) {
         record(node.index).params = OwnedParams(memory_.resource(), node.params).view();
+        accesses_.replace(node.index, node.accesses);
         if (node.owners.empty()) continue;
         // CUDA would keep owners that it has with all clones to come, also when an update has replaced them
         reserve_change();

@@ -35,6 +35,19 @@ class DeclaredAccesses {
         const auto last = std::find_if(first, list_.end(), [&](const Entry& entry) { return entry.node != node; });
         return {first, last};
     }
+    /// All of one node.
+    void replace(std::uint32_t node, std::span<const ArgumentAccess> accesses) {
+        const std::span<const Entry> former = of(node);
+        const auto first = list_.begin() + (former.data() - list_.data());
+        if (former.size() == accesses.size()) {
+            std::transform(accesses.begin(), accesses.end(), first, [&](const ArgumentAccess& a) {
+                return Entry{node, a};
+            });
+            return;
+        }
+        list_.erase(first, first + static_cast<std::ptrdiff_t>(former.size()));
+        add(node, accesses);
+    }
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
     void forget_from(std::uint32_t first) noexcept {
         std::erase_if(list_, [&](const Entry& entry) { return entry.node >= first; });

@@ -1,6 +1,7 @@
 // The state behind GraphBuilder and Graph.
 #include "graph_state.hpp"
 
+#include "graph_races.hpp"
 #include "names.hpp"
 #include "node/rules.hpp"
 #include "owners/reclaim.hpp"
@@ -20,6 +21,7 @@ GraphState::GraphState(cudaGraph_t native) : native_(native), table_(64) {
 GraphState::GraphState(cudaGraph_t native, std::unique_ptr<Unread> unread, const SourceLocation& made_at)
     : native_(native), unread_(std::move(unread)), construction_{true, made_at} {
     unread_->set_graph(*this);
+    construction_.options.races = Races::allowed; // whoever captured it may ask for them
     special_.read = true;
     begin(*this);
 }
@@ -156,6 +158,17 @@ void GraphState::declare(std::uint32_t index, std::vector<ArgumentAccess>&& acce
     }
     accesses_.add(index, accesses);
     special_.accesses = true;
+}
+
+std::vector<ArgumentAccess> GraphState::declared(std::uint32_t index) const {
+    std::vector<ArgumentAccess> accesses;
+    for_each_declared(index, [&](const ArgumentAccess& access) { accesses.push_back(access); });
+    return accesses;
+}
+
+RaceWatch& GraphState::race_watch() {
+    if (!races_) races_ = std::make_unique<GraphRaces>();
+    return races_->watch();
 }
 
 void GraphState::append(ReadNodes&& nodes) {

@@ -36,6 +36,8 @@
 namespace cudag::detail {
 
 struct CloneNatives;
+class GraphRaces;
+class RaceWatch;
 struct ReadNodes;
 
 /// Threads: once a graph is built and its nodes are read, its records, edges and natives change no more, and execs read
@@ -155,6 +157,12 @@ class GraphState : public GraphIdentity, public GraphTree {
             for (const DeclaredAccesses::Entry& entry : accesses_.of(index))
                 visit(entry.access);
     }
+    [[nodiscard]] std::vector<ArgumentAccess> declared(std::uint32_t index) const;
+    [[nodiscard]] const DeclaredAccesses& declared_as_made() const noexcept { return accesses_; }
+    /// Whether updates that make a race are refused; in all graphs of a tree as in the root.
+    [[nodiscard]] bool refuses_races() const noexcept { return root().construction_.options.races == Races::refused; }
+    /// Of a root, under `lock()`; made with the first use.
+    [[nodiscard]] RaceWatch& race_watch();
     [[nodiscard]] const GraphAllocations& allocations() const { return read_nodes(), allocations_; }
     [[nodiscard]] GraphAllocations& allocations() { return read_nodes(), allocations_; }
     [[nodiscard]] Conditions& conditions() noexcept { return conditions_; }
@@ -224,6 +232,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     Construction construction_;
     SpecialNodes special_;
     mutable std::optional<KnownStructure> known_structure_; ///< of a root
+    std::unique_ptr<GraphRaces> races_;                     ///< of a root, null before the first use
 };
 
 } // namespace cudag::detail

@@ -1,29 +1,15 @@
 // Collects what nodes do to memory.
 #include "node_accesses.hpp"
 
+#include <array>
 #include <cstdint>
 #include <optional>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 
 namespace cudag::detail {
 
 namespace {
-
-/// Gives each CUDA array room for all elements that one can have, above all addresses that programs have.
-class ArrayAddresses {
-  public:
-    [[nodiscard]] MemoryRegion region(cudaArray_t array, const cudaPos& from, const cudaExtent& extent) {
-        constexpr std::size_t row = std::size_t{1} << 21U, slice = std::size_t{1} << 37U, all = std::size_t{1} << 51U;
-        const std::size_t number = numbers_.try_emplace(array, numbers_.size()).first->second;
-        const std::uintptr_t base = (std::uintptr_t{1} << 63U) + number * all;
-        return {base + from.z * slice + from.y * row + from.x, extent.width, extent.height, row, extent.depth, slice};
-    }
-
-  private:
-    std::unordered_map<cudaArray_t, std::size_t> numbers_;
-};
 
 /// By node: what it frees; empty where the graph frees nothing.
 std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
@@ -36,14 +22,49 @@ std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
     return freed;
 }
 
+/// Calls `use(argument, mode, region, element_bytes)`.
+template <class Use>
+void for_each_use(const NodeParams& params, ArrayAddresses& arrays, const Use& use) {
+    for_each_region(params, use);
+    if (const auto* const* copy = std::get_if<const cudaMemcpy3DParms*>(&params)) {
+        if ((*copy)->dstArray != nullptr)
+            use(0, AccessMode::write, arrays.region((*copy)->dstArray, (*copy)->dstPos, (*copy)->extent), 1);
+        if ((*copy)->srcArray != nullptr)
+            use(1, AccessMode::read, arrays.region((*copy)->srcArray, (*copy)->srcPos, (*copy)->extent), 1);
+    }
+    if (const auto* const* alloc = std::get_if<const AllocParams*>(&params))
+        use(0, AccessMode::write, region_at((*alloc)->address, (*alloc)->bytes), 1);
+}
+
+/// What a graph has in force, without a copy.
+struct OfGraph {
+    [[nodiscard]] static const NodeParams& params(const NodePlace& node) { return node.graph->params(node.index); }
+    template <class Use>
+    static void for_each_declared(const NodePlace& node, const Use& use) {
+        node.graph->for_each_declared(node.index, use);
+    }
+};
+struct OfOthers {
+    const NodesInForce& nodes;
+
+    [[nodiscard]] const NodeParams& params(const NodePlace& node) const { return nodes.params(node); }
+    template <class Use>
+    void for_each_declared(const NodePlace& node, const Use& use) const {
+        for (const ArgumentAccess& access : nodes.declared(node))
+            use(access);
+    }
+};
+
+template <class InForce>
 class Collector {
   public:
-    explicit Collector(const GraphState& graph) {
+    Collector(const InForce& in_force, ArrayAddresses& arrays) : in_force_(in_force), arrays_(arrays) {}
+
+    [[nodiscard]] NodeAccesses collect(const GraphState& graph) && {
         graph.read_all();
         add_all(graph, std::nullopt);
+        return std::move(found_);
     }
-
-    [[nodiscard]] NodeAccesses&& result() && { return std::move(found_); }
 
   private:
     /// All nodes of `graph`, for the node that it is inside of, or for themselves.
@@ -51,48 +72,76 @@ class Collector {
         const std::vector<const GraphAllocation*> freed = freed_by_nodes(graph);
         for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
             const std::uint32_t node = holder.value_or(i);
-            add(node, graph, i);
+            add(node, {&graph, i});
             if (!freed.empty() && freed[i] != nullptr)
-                note(node, {&graph, i}, 0, AccessMode::write, {freed[i]->address, freed[i]->bytes}, 1);
+                note(node, {&graph, i}, {0, AccessMode::write, 1, {freed[i]->address, freed[i]->bytes}});
             for (const auto& inner : graph.nested_in(i))
                 add_all(*inner, node);
         }
     }
 
-    void add(std::uint32_t node, const GraphState& graph, std::uint32_t index) {
-        const auto use = [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
-            note(node, {&graph, index}, argument, mode, region, element);
-        };
-        const NodeParams& params = graph.params(index);
-        for_each_region(params, use);
-        if (const auto* const* copy = std::get_if<const cudaMemcpy3DParms*>(&params)) {
-            if ((*copy)->dstArray != nullptr)
-                use(0, AccessMode::write, arrays_.region((*copy)->dstArray, (*copy)->dstPos, (*copy)->extent), 1);
-            if ((*copy)->srcArray != nullptr)
-                use(1, AccessMode::read, arrays_.region((*copy)->srcArray, (*copy)->srcPos, (*copy)->extent), 1);
-        }
-        if (const auto* const* alloc = std::get_if<const AllocParams*>(&params))
-            use(0, AccessMode::write, region_at((*alloc)->address, (*alloc)->bytes), 1);
-        graph.for_each_declared(index, [&](const ArgumentAccess& access) {
-            use(access.argument, access.mode, access.region, access.element_bytes);
-        });
+    void add(std::uint32_t node, const NodePlace& place) {
+        for_each_use(in_force_.params(place), arrays_,
+                     [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
+                         note(node, place, {argument, mode, element, region});
+                     });
+        in_force_.for_each_declared(place, [&](const ArgumentAccess& access) { note(node, place, access); });
     }
 
-    void note(std::uint32_t node, const NodePlace& place, std::uint32_t argument, AccessMode mode,
-              const MemoryRegion& region, std::size_t element_bytes) {
-        if (region.is_empty()) return;
-        found_.list.push_back({node, mode, region});
-        found_.origins.push_back({place, argument, element_bytes});
+    void note(std::uint32_t node, const NodePlace& place, const ArgumentAccess& access) {
+        if (access.region.is_empty()) return;
+        found_.list.push_back({node, access.mode, access.region});
+        found_.origins.push_back({place, access.argument, access.element_bytes});
     }
 
+    const InForce& in_force_;
+    ArrayAddresses& arrays_;
     NodeAccesses found_;
-    ArrayAddresses arrays_;
 };
 
 } // namespace
 
+MemoryRegion ArrayAddresses::region(cudaArray_t array, const cudaPos& from, const cudaExtent& extent) {
+    constexpr std::size_t row = std::size_t{1} << 21U, slice = std::size_t{1} << 37U, all = std::size_t{1} << 51U;
+    const std::size_t number = numbers_.try_emplace(array, numbers_.size()).first->second;
+    const std::uintptr_t base = (std::uintptr_t{1} << 63U) + number * all;
+    return {base + from.z * slice + from.y * row + from.x, extent.width, extent.height, row, extent.depth, slice};
+}
+
 NodeAccesses accesses_of(const GraphState& graph) {
-    return Collector(graph).result();
+    ArrayAddresses arrays;
+    return Collector(OfGraph(), arrays).collect(graph);
+}
+
+NodeAccesses accesses_of(const GraphState& graph, const NodesInForce& in_force, ArrayAddresses& arrays) {
+    return Collector(OfOthers{in_force}, arrays).collect(graph);
+}
+
+std::vector<ArgumentAccess> accesses_of(const NodeParams& params, ArrayAddresses& arrays) {
+    std::vector<ArgumentAccess> accesses;
+    for_each_use(params, arrays,
+                 [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
+                     if (!region.is_empty()) accesses.push_back({argument, mode, element, region});
+                 });
+    return accesses;
+}
+
+bool have_same_accesses(const NodeParams& a, const NodeParams& b) {
+    struct Few {
+        std::array<ArgumentAccess, 2> list;
+        std::size_t count = 0;
+        bool operator==(const Few&) const = default;
+    };
+    const auto few_of = [](const NodeParams& params) {
+        Few few{};
+        for_each_region(params,
+                        [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
+                            few.list[few.count++] = {argument, mode, element, region};
+                        });
+        return few;
+    };
+    const bool has_array = std::holds_alternative<const cudaMemcpy3DParms*>(a);
+    return !has_array && few_of(a) == few_of(b);
 }
 
 } // namespace cudag::detail

@@ -6,8 +6,11 @@
 
 #include <cudag/detail/call_effects.hpp>
 
+#include <cuda_runtime_api.h>
+
 #include <cstddef>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 namespace cudag::detail {
@@ -24,10 +27,36 @@ struct NodeAccesses {
     std::vector<AccessOrigin> origins; ///< of each: the same node, or one inside it
 };
 
-/// Of copies and fills, all; of kernels, the arguments whose memory is known; and what was declared. Parts of CUDA
-/// arrays are regions of an address space of their own, in elements. Reads a captured graph. Takes as long as there are
-/// nodes and accesses.
+/// Regions for parts of CUDA arrays, in elements: each array has room for all that one can have, above all addresses
+/// that programs have.
+class ArrayAddresses {
+  public:
+    [[nodiscard]] MemoryRegion region(cudaArray_t array, const cudaPos& from, const cudaExtent& extent);
+
+  private:
+    std::unordered_map<cudaArray_t, std::size_t> numbers_;
+};
+
+/// What nodes have in force: those of a graph, or of an exec.
+class NodesInForce {
+  public:
+    [[nodiscard]] virtual const NodeParams& params(const NodePlace& node) const = 0;
+    /// What the node says that it does to memory, by arguments and by itself.
+    [[nodiscard]] virtual std::vector<ArgumentAccess> declared(const NodePlace& node) const = 0;
+
+  protected:
+    ~NodesInForce() = default;
+};
+
+/// Of copies and fills, all; of kernels, the arguments whose memory is known; and what was declared. Reads a captured
+/// graph. Takes as long as there are nodes and accesses.
 [[nodiscard]] NodeAccesses accesses_of(const GraphState& graph);
+[[nodiscard]] NodeAccesses accesses_of(const GraphState& graph, const NodesInForce& in_force, ArrayAddresses& arrays);
+
+/// What one node does to memory that has `params`, besides what it declares and frees.
+[[nodiscard]] std::vector<ArgumentAccess> accesses_of(const NodeParams& params, ArrayAddresses& arrays);
+/// Whether that is the same for both, as far as can be told at once.
+[[nodiscard]] bool have_same_accesses(const NodeParams& a, const NodeParams& b);
 
 /// Calls `use(argument)` for each argument of the node that may be an address and is not tracked.
 template <class Use>

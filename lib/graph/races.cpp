@@ -4,7 +4,6 @@
 #include "cuda/failure.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"
-#include "node_accesses.hpp"
 #include "plan/races.hpp"
 
 #include <cudag/error.hpp>
@@ -52,32 +51,6 @@ std::string what_they_do(const Race& race) {
     return race.first_writes ? "the first writes, the second reads," : "the first reads, the second writes,";
 }
 
-Race make_race(const GraphState& graph, const NodeAccesses& accesses, const Conflict& conflict) {
-    const MemoryAccess* first = &accesses.list[conflict.first];
-    const MemoryAccess* second = &accesses.list[conflict.second];
-    const AccessOrigin* from = &accesses.origins[conflict.first];
-    const AccessOrigin* to = &accesses.origins[conflict.second];
-    if (second->node < first->node) {
-        std::swap(first, second);
-        std::swap(from, to);
-    }
-    const AddressRange range = *common_bytes(first->region, second->region);
-    const std::size_t size = from->element_bytes;
-    const std::size_t element = (range.begin - first->region.begin) / size;
-    return {graph.handle(first->node),
-            graph.handle(second->node),
-            from->place.graph->handle(from->place.index),
-            to->place.graph->handle(to->place.index),
-            from->argument,
-            to->argument,
-            first->mode != AccessMode::read,
-            second->mode != AccessMode::read,
-            range.begin,
-            range.end - range.begin,
-            element,
-            (range.end - first->region.begin + size - 1) / size - element};
-}
-
 template <class Visit>
 void for_each_graph(const GraphState& graph, const Visit& visit) {
     visit(graph);
@@ -95,12 +68,33 @@ void collect(const GraphState& graph, std::size_t most, std::vector<Race>& races
 
 } // namespace
 
+Race make_race(const GraphState& graph, const MemoryAccess& a, const AccessOrigin& a_origin, const MemoryAccess& b,
+               const AccessOrigin& b_origin) {
+    if (b.node < a.node) return make_race(graph, b, b_origin, a, a_origin);
+    const AddressRange range = *common_bytes(a.region, b.region);
+    const std::size_t size = a_origin.element_bytes;
+    const std::size_t element = (range.begin - a.region.begin) / size;
+    return {graph.handle(a.node),
+            graph.handle(b.node),
+            a_origin.place.graph->handle(a_origin.place.index),
+            b_origin.place.graph->handle(b_origin.place.index),
+            a_origin.argument,
+            b_origin.argument,
+            a.mode != AccessMode::read,
+            b.mode != AccessMode::read,
+            range.begin,
+            range.end - range.begin,
+            element,
+            (range.end - a.region.begin + size - 1) / size - element};
+}
+
 std::vector<Race> races_of(const GraphState& graph, std::size_t most) {
     std::vector<Race> races;
     if (!graph.special().accesses && graph.nested().empty()) return races;
     const NodeAccesses accesses = accesses_of(graph);
     for (const Conflict& conflict : find_races(accesses.list, graph.nodes().size(), graph.edges(), most))
-        races.push_back(make_race(graph, accesses, conflict));
+        races.push_back(make_race(graph, accesses.list[conflict.first], accesses.origins[conflict.first],
+                                  accesses.list[conflict.second], accesses.origins[conflict.second]));
     return races;
 }
 

@@ -1,6 +1,8 @@
 // Races between the nodes of a graph.
 #pragma once
 
+#include "node_accesses.hpp"
+
 #include <cudag/race.hpp>
 
 #include <cstddef>
@@ -8,7 +10,9 @@
 
 namespace cudag::detail {
 
-class GraphState;
+/// Two accesses that conflict, of nodes of `graph`, and by which nodes they are.
+[[nodiscard]] Race make_race(const GraphState& graph, const MemoryAccess& a, const AccessOrigin& a_origin,
+                             const MemoryAccess& b, const AccessOrigin& b_origin);
 
 /// Of the nodes of `graph`, not of those inside it among themselves; at most `most`: see find_races. Reads a captured
 /// graph.

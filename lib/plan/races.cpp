@@ -2,6 +2,7 @@
 #include "races.hpp"
 
 #include "edge_groups.hpp"
+#include "memory_order.hpp"
 #include "needed_order.hpp"
 #include "precedence.hpp"
 #include "topological_order.hpp"

@@ -10,12 +10,6 @@
 
 namespace cudag::detail {
 
-/// Whether an edge orders what its ends do to memory. A programmatic one does, for cudag::programmatic demands that the
-/// kernel it leads to waits until the one before it has finished. CUDA takes launch completion as a wish: it does not.
-[[nodiscard]] constexpr bool orders_memory(EdgeKind kind) noexcept {
-    return kind != EdgeKind::launch_completion;
-}
-
 /// Accesses that conflict, of nodes that no path of `edges` orders: none if and only if there is no race. Not all of
 /// them: where nodes race, what comes after one of them may count as coming after both. At most one for each two nodes,
 /// and at most `most`: the earliest, by the node with the higher number, then by the one with the lower number, whose

@@ -322,7 +322,7 @@ TEST_CASE("a programmatic edge orders what kernels do to memory, a launch comple
 
 TEST_CASE("a graph tells the races that updates of its nodes have made", "[builder][races]") {
     const DeviceBuffer<int> cells(1), others(1);
-    GraphBuilder b;
+    GraphBuilder b({.races = cudag::Races::allowed});
     b.kernel({}, store, cells, 1);
     const auto second = b.kernel({}, store, others, 2);
     Graph graph = std::move(b).build();

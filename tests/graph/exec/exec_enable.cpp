@@ -32,8 +32,8 @@ struct Sample {
     Graph build() {
         GraphBuilder b;
         kernel = b.kernel({}, store, cells.span().subspan(0, 1), 1).label("kernel");
-        memset = b.memset(cells.span().subspan(1, 1), 2).label("memset");
-        memcpy = b.memcpy(cells.span().subspan(2, 1), source).label("memcpy");
+        memset = b.memset(cells.span().subspan(1, 1), 2).label("memset").after(kernel);
+        memcpy = b.memcpy(cells.span().subspan(2, 1), source).label("memcpy").after(memset);
         host = b.host([] {}).label("host");
         join = b.join(kernel).label("join");
         return std::move(b).build();

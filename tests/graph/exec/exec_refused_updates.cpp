@@ -52,8 +52,8 @@ struct Sample {
     Graph build() {
         GraphBuilder b;
         kernel = b.kernel({}, store, part(0, 1), 11).label("fill");
-        memset = b.memset(part(1, 1), 22).label("clear");
-        memcpy = b.memcpy(part(2, 2), source).label("copy");
+        memset = b.memset(part(1, 1), 22).label("clear").after(kernel);
+        memcpy = b.memcpy(part(2, 2), source).label("copy").after(memset);
         function = b.host([this] { ++calls; }).label("call");
         return std::move(b).build();
     }

@@ -57,7 +57,7 @@ struct Sample {
     Graph build() {
         GraphBuilder b;
         block = b.memcpy2d(target(), source()).label("block");
-        range = b.memcpy(row.span().subspan(2, 2), from.span().subspan(0, 2)).label("range");
+        range = b.memcpy(row.span().subspan(2, 2), from.span().subspan(0, 2)).label("range").after(block);
         rows = b.memset2d(DeviceSpan2D<int>(filled, 2, 2, pitch), 5).label("rows");
         one = b.memset(row.span().subspan(0, 2), 6).label("one");
         return std::move(b).build();

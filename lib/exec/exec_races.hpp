@@ -1,0 +1,39 @@
+// Races that updates of an exec would make.
+#pragma once
+
+#include "exec_state.hpp"
+#include "graph/race_watch.hpp"
+
+#include <vector>
+
+namespace cudag::detail {
+
+/// What the nodes of an exec have in force.
+class ExecNodes final : public NodesInForce {
+  public:
+    explicit ExecNodes(const ExecState& exec) noexcept : exec_(exec) {}
+
+    [[nodiscard]] const NodeParams& params(const NodePlace& node) const override { return exec_.params(node); }
+    [[nodiscard]] std::vector<ArgumentAccess> declared(const NodePlace& node) const override {
+        std::vector<ArgumentAccess> accesses;
+        exec_.for_each_declared(node, [&](const ArgumentAccess& access) { accesses.push_back(access); });
+        return accesses;
+    }
+
+  private:
+    const ExecState& exec_;
+};
+
+/// The same, watched.
+class ExecRaces {
+  public:
+    explicit ExecRaces(const ExecState& exec) noexcept : nodes_(exec) {}
+
+    [[nodiscard]] RaceWatch& watch() noexcept { return watch_; }
+
+  private:
+    ExecNodes nodes_;
+    RaceWatch watch_{nodes_};
+};
+
+} // namespace cudag::detail

@@ -1,0 +1,67 @@
+// Looks for races that changes of nodes would make.
+#pragma once
+
+#include "node_accesses.hpp"
+#include "plan/access_index.hpp"
+#include "plan/memory_order.hpp"
+
+#include <cudag/race.hpp>
+
+#include <cstddef>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+/// What the nodes of a built graph, or of an exec, do to memory, kept so that a change is compared only with what
+/// overlaps it. Of each graph of the tree in which a node changes it is made with the first change there, in the time
+/// of a search for races; graphs whose nodes stand in one line need nothing after that.
+class RaceWatch {
+  public:
+    /// `in_force` must outlive this.
+    explicit RaceWatch(const NodesInForce& in_force) : in_force_(in_force) {}
+
+    /// A node that is to have `params`, and declares `declared`; each once, until `commit` or `roll_back`.
+    void stage(const NodePlace& node, const NodeParams& params, std::span<const ArgumentAccess> declared);
+    /// A race that what is staged would make, the rest being as it is.
+    [[nodiscard]] std::optional<Race> find();
+    void commit() noexcept;
+    void roll_back() noexcept;
+
+  private:
+    struct Entry {
+        MemoryAccess access;
+        AccessOrigin origin;
+        bool leaves = false;
+    };
+    using Index = AccessIndex<Entry>;
+    using Places = std::vector<Index::Place>;
+    /// The nodes of one graph among each other.
+    struct Level {
+        explicit Level(const GraphState& g) : graph(g), order(g.nodes().size(), g.edges()) {}
+
+        const GraphState& graph;
+        MemoryOrder order;
+        Index index = {};
+        std::map<std::pair<const GraphState*, std::uint32_t>, Places> of_node = {}; ///< also of nodes inside
+    };
+    struct Staged {
+        Level* level;
+        Places* current;
+        Places next;
+    };
+
+    [[nodiscard]] Level& level_of(const GraphState& graph);
+    void stage(Level& level, std::uint32_t node, const NodePlace& origin, const std::vector<ArgumentAccess>& next);
+
+    const NodesInForce& in_force_;
+    ArrayAddresses arrays_;
+    std::map<const GraphState*, Level> levels_;
+    std::vector<Staged> staged_;
+};
+
+} // namespace cudag::detail

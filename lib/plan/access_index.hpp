@@ -1,0 +1,56 @@
+// Accesses that come and go, by the memory that they touch.
+#pragma once
+
+#include "memory_access.hpp"
+
+#include <algorithm>
+#include <bit>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+namespace cudag::detail {
+
+/// Finds what overlaps a region. `Entry` has a MemoryAccess `access`.
+///
+/// Entries stand in lists by the power of two of their extent, those that read apart from others, each list by first
+/// address: a search visits what overlaps, and in each list what begins at most twice its extent before the region.
+template <class Entry>
+class AccessIndex {
+    using List = std::multimap<std::uintptr_t, Entry>;
+
+  public:
+    struct Place {
+        List* list;
+        typename List::iterator entry;
+
+        [[nodiscard]] Entry& operator*() const noexcept { return entry->second; }
+    };
+
+    Place add(const Entry& entry) {
+        const MemoryRegion& region = entry.access.region;
+        const auto width = static_cast<std::uint32_t>(std::bit_width(region.end() - region.begin));
+        List& list = lists_[{width, entry.access.mode == AccessMode::read}];
+        return {&list, list.emplace(region.begin, entry)};
+    }
+    static void remove(const Place& place) noexcept { place.list->erase(place.entry); }
+
+    /// Calls `visit(entry)` for those whose extent overlaps that of `access`; reads for others than reads only.
+    template <class Visit>
+    void for_each_overlapping(const MemoryAccess& access, const Visit& visit) const {
+        const MemoryRegion& region = access.region;
+        for (const auto& [kind, list] : lists_) {
+            const auto [width, are_reads] = kind;
+            if (are_reads && access.mode == AccessMode::read) continue;
+            const std::uintptr_t widest = width < 64 ? std::uintptr_t{1} << width : ~std::uintptr_t{0};
+            auto entry = list.lower_bound(region.begin - std::min(region.begin, widest));
+            for (; entry != list.end() && entry->first < region.end(); ++entry)
+                if (entry->second.access.region.end() > region.begin) visit(entry->second);
+        }
+    }
+
+  private:
+    std::map<std::pair<std::uint32_t, bool>, List> lists_; ///< by the width of the extent, and whether they read
+};
+
+} // namespace cudag::detail

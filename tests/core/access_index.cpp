@@ -1,0 +1,96 @@
+// Accesses that come and go, and the order of nodes as far as memory goes, beside what looking at all pairs finds.
+#include "plan/access_index.hpp"
+#include "plan/memory_order.hpp"
+
+#include "catch.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <vector>
+
+using cudag::EdgeKind;
+using cudag::detail::AccessIndex;
+using cudag::detail::AccessMode;
+using cudag::detail::EdgeRecord;
+using cudag::detail::MemoryAccess;
+using cudag::detail::MemoryOrder;
+
+namespace {
+
+struct Entry {
+    MemoryAccess access;
+    int number;
+};
+using Index = AccessIndex<Entry>;
+
+std::uint32_t drawn(std::mt19937& chance, std::uint32_t most) {
+    return std::uniform_int_distribution<std::uint32_t>(0, most)(chance);
+}
+
+bool overlap(const MemoryAccess& a, const MemoryAccess& b) {
+    const bool are_reads = a.mode == AccessMode::read && b.mode == AccessMode::read;
+    return !are_reads && a.region.begin < b.region.end() && b.region.begin < a.region.end();
+}
+
+} // namespace
+
+TEST_CASE("an index finds what overlaps an access, and no reads for a read", "[core][races]") {
+    std::mt19937 chance(7);
+    Index index;
+    std::vector<Index::Place> places;
+    int next = 0;
+    for (int step = 0; step < 3000; ++step) {
+        const std::uint32_t widest = std::uint32_t{1} << drawn(chance, 9);
+        const MemoryAccess access{0,
+                                  drawn(chance, 1) == 0 ? AccessMode::read : AccessMode::write,
+                                  {drawn(chance, 700), 1 + drawn(chance, widest)}};
+        std::vector<int> expected, found;
+        for (const Index::Place& place : places)
+            if (overlap(access, (*place).access)) expected.push_back((*place).number);
+        index.for_each_overlapping(access, [&](const Entry& entry) { found.push_back(entry.number); });
+        std::ranges::sort(expected);
+        std::ranges::sort(found);
+        REQUIRE(found == expected);
+        if (!places.empty() && drawn(chance, 2) == 0) {
+            const auto gone = places.begin() + drawn(chance, static_cast<std::uint32_t>(places.size() - 1));
+            Index::remove(*gone);
+            places.erase(gone);
+        } else {
+            places.push_back(index.add({access, next++}));
+        }
+    }
+}
+
+TEST_CASE("nodes are ordered for memory where a path of edges that order it leads", "[core][races]") {
+    std::mt19937 chance(11);
+    for (int round = 0; round < 200; ++round) {
+        const std::uint32_t nodes = 2 + drawn(chance, 12);
+        std::vector<std::uint32_t> place(nodes);
+        for (std::uint32_t i = 0; i < nodes; ++i)
+            place[i] = i;
+        std::ranges::shuffle(place, chance);
+        std::vector<EdgeRecord> edges;
+        std::vector<std::vector<bool>> reaches(nodes, std::vector<bool>(nodes));
+        for (std::uint32_t to = 1; to < nodes; ++to)
+            for (std::uint32_t from = 0; from < to; ++from) {
+                if (drawn(chance, 3) != 0) continue;
+                const EdgeKind kind = drawn(chance, 5) == 0 ? EdgeKind::launch_completion : EdgeKind::full;
+                edges.push_back({place[from], place[to], kind});
+                if (kind == EdgeKind::full) reaches[from][to] = true;
+            }
+        for (std::uint32_t via = 0; via < nodes; ++via)
+            for (std::uint32_t from = 0; from < via; ++from)
+                for (std::uint32_t to = via + 1; to < nodes; ++to)
+                    if (reaches[from][via] && reaches[via][to]) reaches[from][to] = true;
+        MemoryOrder order(nodes, edges);
+        bool is_line = true;
+        for (std::uint32_t from = 0; from < nodes; ++from)
+            for (std::uint32_t to = from + 1; to < nodes; ++to) {
+                is_line = is_line && reaches[from][to];
+                REQUIRE(order.are_ordered(place[from], place[to]) == reaches[from][to]);
+                REQUIRE(order.are_ordered(place[to], place[from]) == reaches[from][to]);
+            }
+        REQUIRE(order.is_line() == is_line);
+    }
+}

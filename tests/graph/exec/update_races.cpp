@@ -1,0 +1,237 @@
+// Updates that would make a race are refused.
+#include "conditional_kernels.hpp"
+#include "stores.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+using cudag::arg;
+using cudag::BufferParam;
+using cudag::DeviceBuffer;
+using cudag::Exec;
+using cudag::Graph;
+using cudag::GraphBuilder;
+using cudag::RaceError;
+using cudag::Stream;
+
+namespace {
+
+using Store = cudag::KernelNode<int*, int>;
+
+/// Two kernels that nothing orders store 1 and 2, each in two cells of its own.
+struct Two {
+    explicit Two(cudag::BuilderOptions options = {}) {
+        GraphBuilder b(options);
+        left = b.kernel({}, store, left_cells, 1).label("left");
+        right = b.kernel({}, store, right_cells, 2).label("right");
+        graph = std::move(b).build();
+    }
+
+    /// What the first cells have after one launch.
+    Cells result(Exec& exec) const {
+        for (const DeviceBuffer<int>* cells : {&left_cells, &right_cells, &others})
+            write(cells->span(), Cells{-1, -1});
+        run(exec, stream);
+        return {read(left_cells)[0], read(right_cells)[0], read(others)[0]};
+    }
+
+    DeviceBuffer<int> left_cells{2}, right_cells{2}, others{2};
+    Stream stream;
+    Store left, right;
+    std::optional<Graph> graph;
+};
+
+template <class Call>
+std::string race_of(Call&& call) {
+    return refused<RaceError>(std::forward<Call>(call)).what();
+}
+
+} // namespace
+
+TEST_CASE("an update of an exec that would make a race is refused, and changes nothing", "[exec][races]") {
+    const Two two;
+    Exec exec = two.graph->instantiate();
+    const auto error = refused<RaceError>([&] { exec.update(two.left, two.right_cells, 3); });
+    CHECK_THAT(error.what(), ContainsSubstring("update of kernel \"left\" at ") &&
+                                 ContainsSubstring("it would make a race: nothing orders kernel \"left\" at ") &&
+                                 ContainsSubstring("(argument 0) and kernel \"right\" at ") &&
+                                 ContainsSubstring("both write elements 0 to 1 of") &&
+                                 ContainsSubstring("bind, apply"));
+    CHECK(error.labels() == Labels{"left"});
+    CHECK(two.result(exec) == Cells{1, 2, -1});
+    exec.update(two.left, two.others, 3);
+    CHECK(two.result(exec) == Cells{-1, 2, 3});
+    exec.update(two.right, two.left_cells, 4); // nobody uses it any more
+    CHECK(two.result(exec) == Cells{4, -1, 3});
+    static_cast<void>(race_of([&] { exec.update(two.right, two.others, 4); }));
+    CHECK(two.result(exec) == Cells{4, -1, 3});
+}
+
+TEST_CASE("updates that touch no common byte, or what both only read, make no race", "[exec][races]") {
+    const DeviceBuffer<int> from(4), other(4), first(1), second(1);
+    GraphBuilder b;
+    const auto left = b.kernel({}, add, first, from.span().subspan(0, 1), 1);
+    const auto right = b.kernel({}, add, second, other.span().subspan(0, 1), 1);
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    exec.update(right, arg<1>(from.span()));
+    exec.update(left, arg<0>(other.span().subspan(0, 1)));
+    CHECK_THAT(race_of([&] { exec.update(left, arg<0>(from.span().subspan(3, 1))); }),
+               ContainsSubstring("the first writes, the second reads, element 0 of"));
+    exec.update(right, arg<1>(from.span().subspan(0, 3)));
+    exec.update(left, arg<0>(from.span().subspan(3, 1)));
+}
+
+TEST_CASE("updates of nodes in one order make no race", "[exec][races]") {
+    const DeviceBuffer<int> cells(1), others(1);
+    GraphBuilder b;
+    const auto fork = b.kernel({}, store, others, 1);
+    const auto left = b.kernel({}, store, cells, 1).after(fork);
+    b.host([] {}).after(fork); // so that they are no line
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    exec.update(left, others, 5);
+    run(exec, Stream());
+    CHECK(read(others) == Cells{5});
+}
+
+TEST_CASE("updates of graphs that may have races, and of captured ones, are not refused for races", "[exec][races]") {
+    const Two two({.races = cudag::Races::allowed});
+    Exec exec = two.graph->instantiate();
+    CHECK_NOTHROW(exec.update(two.left, two.right_cells, 3));
+    Graph clone = two.graph->clone();
+    CHECK_NOTHROW(clone.update(clone.counterpart(two.left), two.right_cells, 3));
+    CHECK(clone.races().size() == 1);
+}
+
+TEST_CASE("an argument that becomes a raw pointer is looked at no more", "[exec][races]") {
+    const Two two;
+    Exec exec = two.graph->instantiate();
+    exec.update(two.right, two.right_cells.data(), 2);
+    exec.update(two.left, two.right_cells, 3);
+    CHECK_THAT(race_of([&] { exec.update(two.right, two.right_cells, 2); }), ContainsSubstring("make a race"));
+}
+
+TEST_CASE("copies and fills are looked at in updates, and what a node declares stays", "[exec][races]") {
+    const DeviceBuffer<int> cells(4), others(4), free(4);
+    GraphBuilder b;
+    const auto fill = b.memset(cells, 0).label("fill");
+    const auto copy = b.memcpy(others.span().subspan(0, 2), others.span().subspan(2, 2)).label("copy");
+    const auto host = b.host([] {}).label("host").reads(free.span().subspan(0, 1));
+    Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    CHECK_THAT(race_of([&] { exec.update(fill, others.span().subspan(2, 2), 0); }),
+               ContainsSubstring("(the destination) and memcpy \"copy\" at ") && ContainsSubstring("(the source)"));
+    CHECK_THAT(race_of([&] { exec.update(copy, free.span().subspan(0, 2), others.span().subspan(2, 2)); }),
+               ContainsSubstring("host \"host\"") && ContainsSubstring("(what it declares)"));
+    exec.update(host, [] {});
+    CHECK_THAT(race_of([&] { exec.update(fill, free, 0); }), ContainsSubstring("host \"host\""));
+    exec.update(copy, free.span().subspan(1, 2), others.span().subspan(2, 2));
+    exec.update(fill, others.span().subspan(0, 2), 0);
+    CHECK_THAT(race_of([&] { graph.update(fill, others.span().subspan(2, 2), 0); }), ContainsSubstring("\"copy\""));
+}
+
+TEST_CASE("what is bound together may change places, one after the other it races in between", "[exec][races]") {
+    const BufferParam<int> left(1), right(1);
+    const DeviceBuffer<int> one(1), two(1);
+    GraphBuilder b;
+    b.kernel({}, store, left, 1);
+    b.kernel({}, store, right, 2);
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    const Stream stream;
+    exec.bind({{left, one}, {right, two}});
+    CHECK_THAT(race_of([&] { exec.bind(left, two); }), ContainsSubstring("bind: ") && ContainsSubstring("make a race"));
+    run(exec, stream);
+    CHECK(read(one) == Cells{1});
+    exec.bind({{left, two}, {right, one}});
+    run(exec, stream);
+    CHECK(read(one) == Cells{2});
+    CHECK(read(two) == Cells{1});
+    static_cast<void>(race_of([&] { exec.bind({{left, two}, {right, two}}); }));
+    CHECK(read(two) == Cells{1});
+}
+
+TEST_CASE("an update of a graph that would make a race is refused, and changes nothing", "[graph][races]") {
+    Two two;
+    Graph& graph = *two.graph;
+    CHECK_THAT(race_of([&] { graph.update(two.left, two.right_cells, 3); }),
+               ContainsSubstring("it would make a race: nothing orders kernel \"left\" at "));
+    CHECK(graph.races().empty());
+    graph.update(two.left, two.others, 3);
+    Exec exec = graph.instantiate();
+    CHECK(two.result(exec) == Cells{-1, 2, 3});
+    graph.update(two.right, two.left_cells, 4);
+    static_cast<void>(race_of([&] { graph.update(two.right, two.others, 4); }));
+    CHECK(exec.apply(graph) == 1);
+    CHECK(two.result(exec) == Cells{4, -1, 3});
+}
+
+TEST_CASE("a clone of a graph has what its updates have changed", "[graph][races]") {
+    Two two;
+    two.graph->update(two.left, two.others.span(), 3);
+    Graph clone = two.graph->clone();
+    static_cast<void>(race_of([&] { clone.update(clone.counterpart(two.right), two.others, 4); }));
+    clone.update(clone.counterpart(two.right), two.left_cells, 4);
+    Exec exec = clone.instantiate();
+    CHECK(two.result(exec) == Cells{4, -1, 3});
+    static_cast<void>(race_of(
+        [&] { exec.update(two.graph->nodes().empty() ? two.left : clone.counterpart(two.right), two.others, 4); }));
+}
+
+TEST_CASE("what a graph gives to an exec is looked at with what the exec was given", "[exec][races]") {
+    Two two;
+    Exec exec = two.graph->instantiate();
+    exec.update(two.left, two.others, 3);
+    two.graph->update(two.right, two.others, 4); // in the graph, nobody uses it
+    CHECK_THAT(race_of([&] { exec.apply(*two.graph); }),
+               ContainsSubstring("apply: ") && ContainsSubstring("make a race"));
+    CHECK(two.result(exec) == Cells{-1, 2, 3});
+    exec.update(two.left, two.left_cells, 3);
+    CHECK(exec.apply(*two.graph) == 1);
+    CHECK(two.result(exec) == Cells{3, -1, 4});
+}
+
+TEST_CASE("after the update of a whole graph its memory counts", "[exec][races]") {
+    const Two two, next;
+    Exec exec = two.graph->instantiate();
+    exec.update(two.left, two.others, 3);
+    const cudag::UpdateOptions options{.match = GENERATE(cudag::Match::order, cudag::Match::structure)};
+    CHECK(exec.update(*next.graph, options).updated());
+    exec.update(two.left, two.right_cells, 3); // what the former graph used
+    static_cast<void>(race_of([&] { exec.update(two.left, next.right_cells, 3); }));
+}
+
+TEST_CASE("nodes inside of others are looked at beside all around them", "[exec][races]") {
+    const DeviceBuffer<int> cells(1), others(1), beside(1), free(1);
+    GraphBuilder inner;
+    inner.kernel({}, store, cells, 1).label("inside");
+    const Graph child_graph = std::move(inner).build();
+    GraphBuilder b;
+    const auto child = b.child(child_graph).label("child");
+    const auto condition = b.condition(1);
+    Store in_body;
+    b.if_(condition, [&](GraphBuilder& body) { in_body = body.kernel({}, store, others, 2).label("in body"); });
+    const auto outside = b.kernel({}, store, beside, 3).label("outside");
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    CHECK_THAT(race_of([&] { exec.update(in_body, beside, 2); }), ContainsSubstring("kernel \"in body\""));
+    CHECK_THAT(race_of([&] { exec.update(outside, cells, 2); }),
+               ContainsSubstring("child \"child\"") && ContainsSubstring("kernel \"inside\""));
+    GraphBuilder other;
+    other.kernel({}, store, beside, 1);
+    const Graph racing = std::move(other).build();
+    static_cast<void>(race_of([&] { exec.update(child, racing); }));
+    GraphBuilder another;
+    another.kernel({}, store, free, 1);
+    const Graph sound = std::move(another).build();
+    exec.update(child, sound);
+    exec.update(in_body, cells, 2);
+    static_cast<void>(race_of([&] { exec.update(outside, free, 2); }));
+    run(exec, Stream());
+    CHECK(read(free) == Cells{1});
+    CHECK(read(cells) == Cells{2});
+    CHECK(read(beside) == Cells{3});
+}
