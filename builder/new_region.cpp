@@ -285,6 +285,7 @@ void NewRegion::require_fit() const {
 CapturedNode NewRegion::describe() {
     std::vector<EdgeRecord> edges = describe_region(graph_, undescribed(), location_);
     name_nodes(graph_, first_, first_native_, state_->names());
+    note_launches(graph_, state_->launches());
     if (state_->known_records() != nullptr) edges = graph_.edges(); // in which earlier ones are
     require_fit();
     state_->require_nodes(graph_.nodes().size() - first_);

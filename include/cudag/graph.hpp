@@ -187,7 +187,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// comes after both. Reads a captured graph.
     [[nodiscard]] std::vector<Race> races() const;
     /// The arguments of kernels that may be addresses of memory of which cudag does not know how much is used: raw
-    /// pointers, and what kernels that cudag did not launch were given.
+    /// pointers, and what kernels were given that cudag did not launch, or launched into a capture that it did not
+    /// begin.
     [[nodiscard]] std::vector<UntrackedArgument> untracked() const;
 
     void launch(StreamRef) const = delete; // cudag: a Graph is launched by an Exec of it: graph.instantiate()

@@ -2,6 +2,7 @@
 #include "graph_state.hpp"
 
 #include "names.hpp"
+#include "node/captured_launch.hpp"
 #include "node/rules.hpp"
 #include "owners/reclaim.hpp"
 #include "planning.hpp"
@@ -156,6 +157,13 @@ void GraphState::declare(std::uint32_t index, std::vector<ArgumentAccess>&& acce
     }
     accesses_.add(index, accesses);
     special_.accesses = true;
+}
+
+void GraphState::note_launch(CapturedLaunch&& launch) {
+    const std::uint32_t index = find_native(launch.node);
+    if (index == NodeIndices::none) return;
+    if (launch.signature != nullptr) accesses_.add_launch(index, *launch.signature);
+    accesses_.add(index, launch.accesses);
 }
 
 void GraphState::append(ReadNodes&& nodes) {

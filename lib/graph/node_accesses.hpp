@@ -34,7 +34,7 @@ template <class Use>
 void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use& use) {
     const auto* const* kernel = std::get_if<const KernelParams*>(&graph.params(index));
     if (kernel == nullptr) return;
-    const KernelSignature& signature = *(*kernel)->signature;
+    const KernelSignature& signature = graph.signature_of(index, **kernel);
     for (std::uint32_t i = 0; i < signature.count; ++i) {
         if (!may_be_address(signature.parameters[i])) continue;
         bool is_tracked = false;
