@@ -26,6 +26,7 @@
 namespace cudag {
 
 class Graph;
+struct RelaxReport;
 
 namespace detail {
 
@@ -198,6 +199,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     friend class Exec;
     friend class StreamCapture;
     friend CUDAG_EXPORT std::vector<Difference> diff(const Graph& a, const Graph& b);
+    friend CUDAG_EXPORT RelaxReport relax(Graph& graph);
     friend CUDAG_EXPORT std::string to_string(const Graph& graph);
     friend Graph detail::graph_inside(const Node& node, std::size_t number);
     friend class detail::Updates<Graph>;
