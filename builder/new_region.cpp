@@ -315,7 +315,9 @@ CapturedNode NewRegion::describe() {
     std::pmr::memory_resource& memory = graph_.memory().of_regions();
     const RegionNodes* nodes = new (memory.allocate(sizeof(RegionNodes)))
         RegionNodes{first_, count, store(memory, roots), store(memory, tails), location_};
+    reserve_more(graph_.construction().regions, 1);
     graph_.keep(std::move(state_->owners()));
+    graph_.construction().regions.push_back(nodes);
     return {graph_.handle(first_), *nodes};
 }
 

@@ -1,8 +1,10 @@
 // Collects what nodes do to memory.
 #include "node_accesses.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <variant>
@@ -38,7 +40,7 @@ std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
 
 class Collector {
   public:
-    explicit Collector(const GraphState& graph) {
+    explicit Collector(const GraphState& graph) : graph_(&graph) {
         graph.read_all();
         add_all(graph, std::nullopt);
     }
@@ -73,9 +75,30 @@ class Collector {
         }
         if (const auto* const* alloc = std::get_if<const AllocParams*>(&params))
             use(0, AccessMode::write, region_at((*alloc)->address, (*alloc)->bytes), 1);
+        const std::size_t first = found_.list.size();
+        bool has_unit = false;
         graph.for_each_declared(index, [&](const ArgumentAccess& access) {
             use(access.argument, access.mode, access.region, access.element_bytes);
+            if (access.unit == 0 || graph_ != &graph) return; // nodes inside are one with the node around them
+            found_.list.back().unit = access.unit;
+            has_unit = true;
         });
+        if (has_unit) settle_unit(std::span(found_.list).subspan(first));
+    }
+
+    /// Of what a region declares, reads are as others are, but what its nodes read and write counts as written by each.
+    static void settle_unit(std::span<MemoryAccess> accesses) {
+        for (MemoryAccess& read : accesses) {
+            if (read.unit == 0 || read.mode == AccessMode::write) continue;
+            const bool is_written = std::ranges::any_of(accesses, [&](const MemoryAccess& other) {
+                return other.unit == read.unit && other.mode == AccessMode::write &&
+                       common_bytes(other.region, read.region).has_value();
+            });
+            if (is_written)
+                read.mode = AccessMode::write;
+            else
+                read.unit = 0;
+        }
     }
 
     void note(std::uint32_t node, const NodePlace& place, std::uint32_t argument, AccessMode mode,
@@ -85,6 +108,7 @@ class Collector {
         found_.origins.push_back({place, argument, element_bytes});
     }
 
+    const GraphState* graph_;
     NodeAccesses found_;
     ArrayAddresses arrays_;
 };

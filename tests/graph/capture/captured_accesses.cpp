@@ -177,3 +177,43 @@ TEST_CASE("any node may say what it does to memory", "[capture][accesses]") {
     CHECK(first.reads(cells.span().subspan(0, 1)) == first);
     CHECK(graph.races().size() == 1);
 }
+
+TEST_CASE("captured regions are tracked, and what is not declares itself", "[capture][accesses]") {
+    const DeviceBuffer<int> x(1), y(1);
+    const cudag::Stream stream;
+    GraphBuilder b;
+    const auto before = b.memset(x, 0).label("before");
+    const auto region = b.capture(stream, [&](cudaStream_t s) { cudag::launch(s, {}, add, y, x, 1); });
+    static_cast<void>(refused<cudag::RaceError>([&] { b.check(); }));
+    region.after(before);
+    const auto unknown = b.capture(stream, [&](cudaStream_t s) {
+        launch_unknown(s, x.data(), 5);
+        launch_unknown(s, x.data(), 6);
+    });
+    b.check();
+    CHECK(unknown.writes(x).reads(y) == unknown);
+    CHECK_THAT(refused<cudag::RaceError>([&] { b.check(); }).what(), ContainsSubstring("(what it declares)"));
+    unknown.after(region);
+    run(std::move(b));
+    CHECK(read(x)[0] == 6);
+    CHECK(read(y)[0] == 1);
+}
+
+TEST_CASE("what a region declares orders it with others, not its nodes among each other", "[capture][accesses]") {
+    const DeviceBuffer<int> x(2), y(2);
+    const cudag::Stream stream, fork;
+    GraphBuilder b;
+    const auto region = b.capture(stream, [&](StreamCapture& c) {
+        cudag::launch(stream, {}, store, y, 1); // tracked: what the region declares is not of this one
+        c.fork(fork);
+        launch_unknown(stream.get(), x.data(), 1);
+        launch_unknown(fork.get(), x.data() + 1, 2);
+        c.join(fork);
+    });
+    region.writes(x).reads(x);
+    b.check();
+    const auto after_one = b.kernel({}, store, x, 3).after(region.nodes().at(1));
+    static_cast<void>(refused<cudag::RaceError>([&] { b.check(); })); // not after the other one
+    after_one.after(region);
+    b.check();
+}
