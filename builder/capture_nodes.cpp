@@ -94,6 +94,7 @@ Graph StreamCapture::build_written() {
     std::vector<cudaGraphNode_t>& front = state_->last_front();
     records.catch_up(front);
     records.name(state_->names());
+    note_launches(*graph, state_->launches());
     note_front(graph->edge_lists(), graph->natives(), front);
     graph->construction().open_region = nullptr;
     graph->construction().is_captured_into = false;

@@ -77,11 +77,12 @@ std::unique_ptr<detail::InferredEdges> infer_edges(GraphState& graph, bool is_vi
     return std::make_unique<detail::InferredEdges>(graph);
 }
 
-/// In the graph, or in a body.
-bool has_early_edges(const GraphState& graph) {
-    return graph.edge_lists().logical().has_early() ||
+/// Whether there are edges that order no memory in the place of inferred ones, or regions, inside which none are
+/// inferred: in the graph, or in a body.
+bool may_race_when_inferred(const GraphState& graph) {
+    return graph.edge_lists().logical().has_early() || !graph.construction().regions.empty() ||
            std::any_of(graph.nested().begin(), graph.nested().end(), [](const auto& inner) {
-               return inner->place() == detail::Place::body && has_early_edges(*inner);
+               return inner->place() == detail::Place::body && may_race_when_inferred(*inner);
            });
 }
 
@@ -103,9 +104,8 @@ void check_graph(const GraphState& graph, bool is_view) {
                             condition.location),
                 {{}, {}, condition.location});
     check_loops(graph);
-    // Inferred edges leave no race, unless an edge that orders no memory stands in their place.
     const BuilderOptions& options = graph.construction().options;
-    const bool may_race = options.dependencies == Dependencies::as_written || has_early_edges(graph);
+    const bool may_race = options.dependencies == Dependencies::as_written || may_race_when_inferred(graph);
     if (options.races == Races::refused && may_race) detail::refuse_races(graph, "build");
 }
 

@@ -1,36 +1,111 @@
 // Infers edges, and takes them back.
 #include "inferred_edges.hpp"
 
+#include "cuda/failure.hpp"
+#include "graph/captured_node.hpp"
 #include "graph/check_edges.hpp"
+#include "graph/names.hpp"
 #include "graph/node_accesses.hpp"
+#include "plan/edge_set.hpp"
 #include "plan/inference.hpp"
 #include "plan/program_order.hpp"
 
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
+#include <span>
+#include <utility>
 
 namespace cudag::detail {
 
 namespace {
 
+/// The nodes of a graph, where a captured region counts as one: its first node stands for the others.
+class Units {
+  public:
+    explicit Units(const GraphState& graph) : graph_(graph), regions_(graph.nodes().size()), first_(regions_.size()) {
+        std::iota(first_.begin(), first_.end(), 0U);
+        for (const RegionNodes* const region : graph.construction().regions)
+            for (std::uint32_t node = region->first; node < region->first + region->count; ++node) {
+                regions_[node] = region;
+                first_[node] = region->first;
+            }
+    }
+
+    [[nodiscard]] std::uint32_t of(std::uint32_t node) const { return first_[node]; }
+    [[nodiscard]] bool is_region(std::uint32_t unit) const { return regions_[unit] != nullptr; }
+
+    /// Edges between units. Throws GraphError if they close a cycle: then a node comes after one of a region, and
+    /// before another one of it.
+    [[nodiscard]] std::vector<EdgeRecord> edges() const {
+        Edges between;
+        for (const EdgeRecord& edge : graph_.edges())
+            if (of(edge.from) != of(edge.to)) between.add({of(edge.from), of(edge.to), edge.kind});
+        const std::vector<std::uint32_t> cycle = between.find_cycle(first_.size());
+        if (!cycle.empty()) refuse_cycle(cycle);
+        return between.list();
+    }
+
+    /// From what `from` ends with to what `to` begins with.
+    void connect(std::uint32_t from, std::uint32_t to, std::vector<EdgeRecord>& edges) const {
+        const std::span<const std::uint32_t> tails = is_region(from) ? regions_[from]->tails : std::span(&from, 1);
+        const std::span<const std::uint32_t> roots = is_region(to) ? regions_[to]->roots : std::span(&to, 1);
+        for (const std::uint32_t tail : tails)
+            for (const std::uint32_t root : roots)
+                edges.push_back({tail, root});
+    }
+
+  private:
+    [[noreturn]] void refuse_cycle(const std::vector<std::uint32_t>& cycle) const {
+        const auto region = std::ranges::find_if(cycle, [&](std::uint32_t unit) { return is_region(unit); });
+        const std::uint32_t other = region == cycle.begin() ? cycle.back() : cycle.front();
+        refuse(fmt::format("where edges are inferred the region captured at {} takes part as one node, but {} comes "
+                           "after a part of it and before another one; capture two regions",
+                           regions_[*region]->location, describe_node(graph_, other)),
+               node_subject(graph_, other, "build: "));
+    }
+
+    const GraphState& graph_;
+    std::vector<const RegionNodes*> regions_; ///< by node; null for one that is in none
+    std::vector<std::uint32_t> first_;        ///< by node: of its unit
+};
+
+/// Those of `edges` in whose place nothing is written, of whatever kind.
+std::vector<EdgeRecord> without_written(const GraphState& graph, std::vector<EdgeRecord>&& edges) {
+    std::vector<EdgeRecord> written = graph.edges();
+    for (EdgeRecord& edge : written)
+        edge.kind = EdgeKind::full;
+    const EdgeSet there(written);
+    std::erase_if(edges, [&](const EdgeRecord& edge) { return there.contains(edge); });
+    return std::move(edges);
+}
+
 /// In the order of the program: what `.after` says comes first, then the order in which nodes were added.
 std::vector<EdgeRecord> needed_edges(const GraphState& graph) {
     NodeAccesses accesses = accesses_of(graph);
     const std::size_t nodes = graph.nodes().size();
-    const std::vector<std::uint32_t> order = program_order(nodes, graph.edges());
+    const Units units(graph);
+    std::vector<EdgeRecord> known = units.edges();
+    const std::vector<std::uint32_t> order = program_order(nodes, known);
     std::vector<std::uint32_t> place(nodes);
     for (std::uint32_t i = 0; i < nodes; ++i)
         place[order[i]] = i;
     for (MemoryAccess& access : accesses.list)
-        access.node = place[access.node];
+        access.node = place[units.of(access.node)];
     std::ranges::stable_sort(accesses.list, {}, &MemoryAccess::node);
-    std::vector<EdgeRecord> known = graph.edges();
+    // An edge to or from a part of a region does not stand for one of all of it.
+    std::erase_if(known,
+                  [&](const EdgeRecord& edge) { return units.is_region(edge.from) || units.is_region(edge.to); });
     for (EdgeRecord& edge : known)
         edge = {place[edge.from], place[edge.to], edge.kind};
-    std::vector<EdgeRecord> found = inferred_edges(accesses.list, nodes, known);
-    for (EdgeRecord& edge : found)
-        edge = {order[edge.from], order[edge.to], edge.kind};
-    return found;
+    std::vector<EdgeRecord> found;
+    for (const EdgeRecord& edge : inferred_edges(accesses.list, nodes, known))
+        units.connect(order[edge.from], order[edge.to], found);
+    return graph.construction().regions.empty() ? found : without_written(graph, std::move(found));
 }
 
 } // namespace

@@ -285,6 +285,7 @@ void NewRegion::require_fit() const {
 CapturedNode NewRegion::describe() {
     std::vector<EdgeRecord> edges = describe_region(graph_, undescribed(), location_);
     name_nodes(graph_, first_, first_native_, state_->names());
+    note_launches(graph_, state_->launches());
     if (state_->known_records() != nullptr) edges = graph_.edges(); // in which earlier ones are
     require_fit();
     state_->require_nodes(graph_.nodes().size() - first_);
@@ -314,7 +315,9 @@ CapturedNode NewRegion::describe() {
     std::pmr::memory_resource& memory = graph_.memory().of_regions();
     const RegionNodes* nodes = new (memory.allocate(sizeof(RegionNodes)))
         RegionNodes{first_, count, store(memory, roots), store(memory, tails), location_};
+    reserve_more(graph_.construction().regions, 1);
     graph_.keep(std::move(state_->owners()));
+    graph_.construction().regions.push_back(nodes);
     return {graph_.handle(first_), *nodes};
 }
 

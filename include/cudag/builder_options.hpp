@@ -19,7 +19,8 @@ enum class Dependencies : std::uint8_t {
     as_written, ///< from `.after` alone
     /// From `.after`, and from what nodes do to memory, in the order in which they were added: a node comes after the
     /// last that wrote what it reads, and after all that read, or the last that wrote, what it writes. A node with raw
-    /// pointers, or one that CUDA does not tell about, is ordered by what it says: see `.reads` and `.writes`.
+    /// pointers, or one that CUDA does not tell about, is ordered by what it says: see `.reads` and `.writes`. A
+    /// captured region takes part as one node, which does what its nodes do.
     inferred,
 };
 

@@ -41,6 +41,19 @@ class CUDAG_EXPORT CapturedNode {
     /// Names the nodes that have no label yet: no step, no mark and no earlier call has given them one.
     CapturedNode label(std::string_view text) const; // cudag: label(text) takes a string
 
+    /// Says that the region reads `memory`, as Node::reads: those of its nodes of which cudag does not know what they
+    /// do, libraries' kernels and host functions, and kernels with raw pointers. Their order among each other is that
+    /// of the capture, whatever this says.
+    template <class... M>
+    CapturedNode reads(const M&... memory) const { // cudag: reads(memory, ...) takes buffers, spans and host ranges
+        return declare(detail::declared_accesses<detail::AccessMode::read>(memory...));
+    }
+    /// The same for memory that they write, and may read.
+    template <class... M>
+    CapturedNode writes(const M&... memory) const { // cudag: writes(memory, ...) takes buffers, spans and host ranges
+        return declare(detail::declared_accesses<detail::AccessMode::write>(memory...));
+    }
+
     /// The region starts when all of `nodes` (handles, ranges of handles, regions) have finished. A repeated edge
     /// counts once. Throws GraphError, and adds nothing, if a handle is of another graph or of this region, or the
     /// graph is built already.
@@ -67,6 +80,7 @@ class CUDAG_EXPORT CapturedNode {
     CapturedNode(const Node& first, const detail::RegionNodes& region) noexcept : first_(first), region_(&region) {}
 
     void add_edges(const Node* from, std::size_t count) const;
+    CapturedNode declare(std::vector<detail::ArgumentAccess>&& accesses) const;
 
     Node first_;
     const detail::RegionNodes* region_ = nullptr; ///< in the graph's memory: alive if the node's graph is

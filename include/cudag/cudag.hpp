@@ -33,6 +33,7 @@
 #include <cudag/exec.hpp>
 #include <cudag/exec_cache.hpp>
 #include <cudag/graph.hpp>
+#include <cudag/relax.hpp>
 #include <cudag/capture_mode.hpp>
 #include <cudag/stream_capture.hpp>
 #include <cudag/capture.hpp>

@@ -13,6 +13,7 @@
 #include <cudag/launch_config.hpp>
 #include <cudag/node.hpp>
 #include <cudag/plan.hpp>
+#include <cudag/relax.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/tune_report.hpp>
 #include <cudag/update_options.hpp>
@@ -109,6 +110,14 @@ struct fmt::formatter<cudag::PlannedJoin> : cudag::detail::TextFormatter<cudag::
 /// "144 edges became 24, with 1 empty kernel", and more lines
 template <>
 struct fmt::formatter<cudag::PlanReport> : cudag::detail::TextFormatter<cudag::PlanReport> {};
+
+/// "kernel \"gemm\" at a.cpp:12: nothing tells what it does to memory; ..."
+template <>
+struct fmt::formatter<cudag::StayingNode> : cudag::detail::TextFormatter<cudag::StayingNode> {};
+
+/// "131 edges became 124; the longest path has 33 nodes, before it had 132", and a line for each node that stays
+template <>
+struct fmt::formatter<cudag::RelaxReport> : cudag::detail::TextFormatter<cudag::RelaxReport> {};
 
 /// "2 execs, 4.0 MiB; 10 hits, 3 updates in 0.12 ms, 4 instantiations in 1.50 ms, 2 evictions"
 template <>

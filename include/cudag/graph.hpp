@@ -26,6 +26,7 @@
 namespace cudag {
 
 class Graph;
+struct RelaxReport;
 
 namespace detail {
 
@@ -187,7 +188,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// comes after both. Reads a captured graph.
     [[nodiscard]] std::vector<Race> races() const;
     /// The arguments of kernels that may be addresses of memory of which cudag does not know how much is used: raw
-    /// pointers, and what kernels that cudag did not launch were given.
+    /// pointers, and what kernels were given that cudag did not launch, or launched into a capture that it did not
+    /// begin.
     [[nodiscard]] std::vector<UntrackedArgument> untracked() const;
 
     void launch(StreamRef) const = delete; // cudag: a Graph is launched by an Exec of it: graph.instantiate()
@@ -197,6 +199,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     friend class Exec;
     friend class StreamCapture;
     friend CUDAG_EXPORT std::vector<Difference> diff(const Graph& a, const Graph& b);
+    friend CUDAG_EXPORT RelaxReport relax(Graph& graph);
     friend CUDAG_EXPORT std::string to_string(const Graph& graph);
     friend Graph detail::graph_inside(const Node& node, std::size_t number);
     friend class detail::Updates<Graph>;

@@ -46,8 +46,8 @@ CUDAG_EXPORT void launch_function(cudaStream_t stream, const Function& function,
 
 /// Launches `kernel` in `stream` with `arguments`, which follow the rules of GraphBuilder::kernel and are copied now.
 /// Memory is borrowed: it must live until the kernel has run. If the stream is being captured, arguments that own
-/// memory are kept by the captured graph. Asynchronous. Throws Error if CUDA refuses, or if `config` is
-/// `device_updatable`, which only nodes are.
+/// memory are kept by the captured graph, which knows what the kernel does to memory if cudag has begun the capture.
+/// Asynchronous. Throws Error if CUDA refuses, or if `config` is `device_updatable`, which only nodes are.
 template <class... P, class... A>
 [[gnu::always_inline]] inline void
 launch( // cudag: launch(stream, config, function, arguments...); of overloads or a template, say which: f<int>

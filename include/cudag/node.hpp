@@ -67,6 +67,37 @@ struct GraphSlot;
 /// The values are those of `cudaGraphConditionalNodeType`, of which CUDA 12.4 knows the first two.
 enum class ConditionalKind : unsigned { if_, while_, switch_ };
 
+/// Notes that the node does this to memory, besides what its arguments say.
+CUDAG_EXPORT void declare_accesses(const Node& node, std::vector<ArgumentAccess>&& accesses);
+
+/// What `.reads` and `.writes` take: ranges of device or host memory, regions, and shared_ptrs to ranges.
+template <class M>
+concept DeclaredMemory = OperandArgument<const M&> || is_span_parameter<M>;
+
+template <class M>
+ArgumentAccess declared_access(const M& memory, AccessMode mode) {
+    if constexpr (is_span_parameter<M>) {
+        return {whole_node, mode, sizeof(typename M::element_type), region_of(memory)};
+    } else {
+        Owners borrowed;
+        const auto operand = to_operand(memory, 0, borrowed);
+        return {whole_node, mode, sizeof *operand.data, region_at(operand.data, operand.size * sizeof *operand.data)};
+    }
+}
+
+/// What `.reads(memory...)` and `.writes(memory...)` say.
+template <AccessMode Mode, class... M>
+std::vector<ArgumentAccess> declared_accesses(const M&... memory) {
+    static_assert(sizeof...(M) > 0, "cudag: reads() and writes() need at least one range of memory");
+    static_assert((DeclaredMemory<M> && ...),
+                  "cudag: reads() and writes() take buffers, spans and host ranges; a raw pointer has no length: "
+                  "make it a DeviceSpan or std::span");
+    if constexpr ((DeclaredMemory<M> && ...))
+        return {declared_access(memory, Mode)...};
+    else
+        return {};
+}
+
 } // namespace detail
 
 /// A handle to any node. It owns nothing, and refers to its node through the graph's identity: every use of a handle
@@ -88,6 +119,21 @@ class CUDAG_EXPORT Node {
 
     /// Names the node in errors, reports and DOT. The text is copied; a second call replaces the first.
     Node label(std::string_view text) const; // cudag: label(text) takes a string
+
+    /// Says that the node reads `memory` (buffers, spans and host ranges, all borrowed), besides what its arguments
+    /// tell: for host nodes, raw pointers, libraries' kernels. For races, for edges that are inferred, and for `relax`.
+    /// Takes effect in this Graph and in clones made from now on.
+    template <class... M>
+    Node reads(const M&... memory) const { // cudag: reads(memory, ...) takes buffers, spans and host ranges
+        detail::declare_accesses(*this, detail::declared_accesses<detail::AccessMode::read>(memory...));
+        return *this;
+    }
+    /// The same for memory that it writes, and may read.
+    template <class... M>
+    Node writes(const M&... memory) const { // cudag: writes(memory, ...) takes buffers, spans and host ranges
+        detail::declare_accesses(*this, detail::declared_accesses<detail::AccessMode::write>(memory...));
+        return *this;
+    }
 
     /// The typed handle of this node, such as `node.as<MemcpyNode>()`. Throws GraphError if the node is another kind.
     template <class N>
@@ -136,24 +182,6 @@ concept NodeRange = !AnyNode<R> && requires(const R& range) {
 };
 
 CUDAG_EXPORT void keep_with_node(const Node& node, std::vector<std::shared_ptr<const void>>&& owners);
-
-/// Notes that the node does this to memory, besides what its arguments say.
-CUDAG_EXPORT void declare_accesses(const Node& node, std::vector<ArgumentAccess>&& accesses);
-
-/// What `.reads` and `.writes` take: ranges of device or host memory, regions, and shared_ptrs to ranges.
-template <class M>
-concept DeclaredMemory = OperandArgument<const M&> || is_span_parameter<M>;
-
-template <class M>
-ArgumentAccess declared_access(const M& memory, AccessMode mode) {
-    if constexpr (is_span_parameter<M>) {
-        return {whole_node, mode, sizeof(typename M::element_type), region_of(memory)};
-    } else {
-        Owners borrowed;
-        const auto operand = to_operand(memory, 0, borrowed);
-        return {whole_node, mode, sizeof *operand.data, region_at(operand.data, operand.size * sizeof *operand.data)};
-    }
-}
 
 /// What comes after a region comes after its tails. Throws GraphError if its graph is gone.
 CUDAG_EXPORT void append_tails(std::vector<Node>& list, const CapturedNode& region);
@@ -246,17 +274,15 @@ class TypedNode : public Node {
         return static_cast<const Self&>(*this);
     }
 
-    /// Says that the node reads `memory` (buffers, spans and host ranges, all borrowed), besides what its arguments
-    /// tell: for host nodes, raw pointers, libraries' kernels. For races, and for edges that are inferred. Takes effect
-    /// in this Graph and in clones made from now on.
     template <class... M>
     Self reads(const M&... memory) const { // cudag: reads(memory, ...) takes buffers, spans and host ranges
-        return declare<AccessMode::read>(memory...);
+        Node::reads(memory...);
+        return static_cast<const Self&>(*this);
     }
-    /// The same for memory that it writes, and may read.
     template <class... M>
     Self writes(const M&... memory) const { // cudag: writes(memory, ...) takes buffers, spans and host ranges
-        return declare<AccessMode::write>(memory...);
+        Node::writes(memory...);
+        return static_cast<const Self&>(*this);
     }
 
     /// This node starts when all of `nodes` (handles, captured regions, or ranges of them) have finished; a kernel node
@@ -280,17 +306,6 @@ class TypedNode : public Node {
             (append_dependencies(from, nodes), ...);
             add_edges(*this, from.data(), from.size());
         }
-        return static_cast<const Self&>(*this);
-    }
-
-  private:
-    template <AccessMode Mode, class... M>
-    Self declare(const M&... memory) const {
-        static_assert(sizeof...(M) > 0, "cudag: reads() and writes() need at least one range of memory");
-        static_assert((DeclaredMemory<M> && ...),
-                      "cudag: reads() and writes() take buffers, spans and host ranges; a raw pointer has no length: "
-                      "make it a DeviceSpan or std::span");
-        if constexpr ((DeclaredMemory<M> && ...)) declare_accesses(*this, {declared_access(memory, Mode)...});
         return static_cast<const Self&>(*this);
     }
 };

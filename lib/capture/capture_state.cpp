@@ -94,6 +94,7 @@ CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, c
         id_ = begun.id;
         graph_ = begun.graph;
         names_.emplace(nodes, location);
+        launches_.emplace(id_);
         // A fork without work of its own changes nothing in the graph, and needs no join.
         if (blocking_) order(stream, blocking_.get(), call);
     } catch (...) {

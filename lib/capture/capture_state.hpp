@@ -6,6 +6,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
 #include "read/capture_names.hpp"
+#include "stream/captured_launches.hpp"
 
 #include <cudag/capture_mode.hpp>
 #include <cudag/source_location.hpp>
@@ -56,6 +57,8 @@ class CaptureState {
     [[nodiscard]] const SourceLocation& location() const noexcept { return location_; }
     [[nodiscard]] CaptureNames& names() noexcept { return *names_; }
     [[nodiscard]] std::vector<std::shared_ptr<const void>>& owners() noexcept { return owners_; }
+    /// What is known of the kernels that cudag has launched into it since the last time.
+    [[nodiscard]] std::vector<CapturedLaunch> launches() { return launches_->take(); }
     /// By any thread.
     void keep(std::shared_ptr<const void> owner);
 
@@ -156,6 +159,7 @@ class CaptureState {
     mutable LogPosition logged_; ///< when the capture was last seen to stand, and no error was unread
     mutable cudaError_t stale_;  ///< the last error that nobody had read before the capture
     std::optional<CaptureNames> names_;
+    std::optional<CapturedLaunches> launches_;
     std::optional<CaptureRecords> records_;
     std::optional<SourceLocation> spoiled_at_;
     std::vector<Fork> forks_;

@@ -37,7 +37,7 @@ Graph StreamCapture::finish() && {
         Graph graph = state_->known_records() != nullptr
                           ? build_written()
                           : Graph(detail::captured_graph(native.get(), std::move(state_->names()),
-                                                         std::move(state_->last_front())));
+                                                         std::move(state_->last_front()), state_->launches()));
         static_cast<void>(native.release());
         return graph;
     } catch (...) {

@@ -86,11 +86,11 @@ inline cudaError_t graph_node_dependent_count(cudaGraphNode_t node, std::size_t*
 /// valid until the next call that concerns the capture.
 inline cudaError_t stream_get_capture_front(cudaStream_t stream, cudaStreamCaptureStatus* status,
                                             const cudaGraphNode_t** nodes, const cudaGraphEdgeData** data,
-                                            std::size_t* count) {
+                                            std::size_t* count, unsigned long long* id = nullptr) {
 #if CUDART_VERSION >= 13000
-    return cudaStreamGetCaptureInfo(stream, status, nullptr, nullptr, nodes, data, count);
+    return cudaStreamGetCaptureInfo(stream, status, id, nullptr, nodes, data, count);
 #else
-    return cudaStreamGetCaptureInfo_v3(stream, status, nullptr, nullptr, nodes, data, count);
+    return cudaStreamGetCaptureInfo_v3(stream, status, id, nullptr, nodes, data, count);
 #endif
 }
 

@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"
+#include "tracking.hpp"
 
 #include <cudag/format.hpp>
 
@@ -61,6 +62,23 @@ CapturedNode CapturedNode::label(std::string_view text) const {
     const detail::Label shared(text);
     for (std::uint32_t i = region_->first; i < region_->first + region_->count; ++i)
         if (detail::NodeRecord& node = graph.record(i); node.label.empty()) node.label = shared;
+    return *this;
+}
+
+CapturedNode CapturedNode::declare(std::vector<detail::ArgumentAccess>&& accesses) const {
+    GraphState& graph = GraphState::of(first_);
+    const auto lock = graph.lock();
+    const std::uint32_t unit = region_->first + 1;
+    for (detail::ArgumentAccess& access : accesses)
+        access.unit = unit;
+    std::vector<std::uint32_t> unknown;
+    for (std::uint32_t i = region_->first; i < region_->first + region_->count; ++i) {
+        bool has_declared = false;
+        graph.for_each_declared(i, [&](const auto& access) { has_declared = has_declared || access.unit == unit; });
+        if (has_declared || why_untracked(graph, i)) unknown.push_back(i);
+    }
+    for (const std::uint32_t i : unknown)
+        graph.declare(i, std::vector(accesses));
     return *this;
 }
 

@@ -15,6 +15,7 @@
 namespace cudag::detail {
 
 class GraphState;
+struct RegionNodes;
 
 /// Of a root, and of each body by itself.
 struct Construction {
@@ -33,6 +34,7 @@ struct Construction {
     FunctionCache<16> functions = {};                    ///< of the kernels that were added
     std::vector<const KernelSignature*> signatures = {}; ///< of the Functions that were added, in the graph's memory
     BuilderOptions options = {};                         ///< of a root
+    std::vector<const RegionNodes*> regions = {};        ///< that were captured, in order, in the graph's memory
 };
 
 } // namespace cudag::detail

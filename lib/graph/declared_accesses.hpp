@@ -1,9 +1,11 @@
-// What nodes do to memory, as far as their arguments and `.reads`, `.writes` tell.
+// What nodes do to memory, as far as their arguments and `.reads`, `.writes` tell; and what captured ones were launched
+// with.
 #pragma once
 
 #include "lists/growth.hpp"
 
 #include <cudag/detail/call_effects.hpp>
+#include <cudag/detail/kernel_call.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -19,6 +21,11 @@ class DeclaredAccesses {
     struct Entry {
         std::uint32_t node;
         ArgumentAccess access;
+    };
+    /// A captured kernel, and the types of its parameters, which CUDA does not tell.
+    struct Launch {
+        std::uint32_t node;
+        const KernelSignature* signature;
     };
 
     /// Room for `more`: adding them then cannot fail.
@@ -48,9 +55,18 @@ class DeclaredAccesses {
         list_.erase(first, first + static_cast<std::ptrdiff_t>(former.size()));
         add(node, accesses);
     }
+    void add_launch(std::uint32_t node, const KernelSignature& signature) {
+        launches_.insert(std::ranges::upper_bound(launches_, node, {}, &Launch::node), {node, &signature});
+    }
+    /// Null if it is not known.
+    [[nodiscard]] const KernelSignature* signature_of(std::uint32_t node) const noexcept {
+        const auto launch = std::ranges::lower_bound(launches_, node, {}, &Launch::node);
+        return launch == launches_.end() || launch->node != node ? nullptr : launch->signature;
+    }
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
     void forget_from(std::uint32_t first) noexcept {
         std::erase_if(list_, [&](const Entry& entry) { return entry.node >= first; });
+        std::erase_if(launches_, [&](const Launch& launch) { return launch.node >= first; });
     }
 
   private:
@@ -59,6 +75,7 @@ class DeclaredAccesses {
     }
 
     std::vector<Entry> list_;
+    std::vector<Launch> launches_; ///< in order, too
 };
 
 } // namespace cudag::detail

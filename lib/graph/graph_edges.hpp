@@ -65,6 +65,13 @@ class GraphEdges {
     void note_front(std::size_t nodes, std::vector<std::uint32_t> front) {
         native_.note_front(nodes, std::move(front));
     }
+    /// The graph is written with these, each once, instead: CUDA gets them with the next plan.
+    void rewrite(std::vector<EdgeRecord>&& edges) noexcept {
+        logical_ = Edges(std::move(edges));
+        written_ = 0;
+        planned_to_ = nothing;
+        forget_needed();
+    }
     /// Merges repeated edges of `nodes` nodes, keeping the first of each.
     void merge(std::size_t nodes) {
         const std::size_t before = logical_.size();

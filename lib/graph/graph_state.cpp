@@ -3,6 +3,7 @@
 
 #include "graph_races.hpp"
 #include "names.hpp"
+#include "node/captured_launch.hpp"
 #include "node/rules.hpp"
 #include "owners/reclaim.hpp"
 #include "planning.hpp"
@@ -169,6 +170,13 @@ std::vector<ArgumentAccess> GraphState::declared(std::uint32_t index) const {
 RaceWatch& GraphState::race_watch() {
     if (!races_) races_ = std::make_unique<GraphRaces>();
     return races_->watch();
+}
+
+void GraphState::note_launch(CapturedLaunch&& launch) {
+    const std::uint32_t index = find_native(launch.node);
+    if (index == NodeIndices::none) return;
+    if (launch.signature != nullptr) accesses_.add_launch(index, *launch.signature);
+    accesses_.add(index, launch.accesses);
 }
 
 void GraphState::append(ReadNodes&& nodes) {

@@ -35,6 +35,7 @@
 
 namespace cudag::detail {
 
+struct CapturedLaunch;
 struct CloneNatives;
 class GraphRaces;
 class RaceWatch;
@@ -163,6 +164,13 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] bool refuses_races() const noexcept { return root().construction_.options.races == Races::refused; }
     /// Of a root, under `lock()`; made with the first use.
     [[nodiscard]] RaceWatch& race_watch();
+    /// What is known of the parameters of `kernel`, which the node launches: of a captured one more than CUDA tells.
+    [[nodiscard]] const KernelSignature& signature_of(std::uint32_t index, const KernelParams& kernel) const {
+        const KernelSignature* const launched = accesses_.signature_of(index);
+        return launched == nullptr ? *kernel.signature : *launched;
+    }
+    /// Notes what a captured node was launched with.
+    void note_launch(CapturedLaunch&& launch);
     [[nodiscard]] const GraphAllocations& allocations() const { return read_nodes(), allocations_; }
     [[nodiscard]] GraphAllocations& allocations() { return read_nodes(), allocations_; }
     [[nodiscard]] Conditions& conditions() noexcept { return conditions_; }

@@ -1,9 +1,11 @@
 // Collects what nodes do to memory.
 #include "node_accesses.hpp"
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <utility>
 #include <variant>
 
@@ -58,11 +60,12 @@ struct OfOthers {
 template <class InForce>
 class Collector {
   public:
-    Collector(const InForce& in_force, ArrayAddresses& arrays) : in_force_(in_force), arrays_(arrays) {}
+    Collector(const GraphState& graph, const InForce& in_force, ArrayAddresses& arrays)
+        : graph_(graph), in_force_(in_force), arrays_(arrays) {}
 
-    [[nodiscard]] NodeAccesses collect(const GraphState& graph) && {
-        graph.read_all();
-        add_all(graph, std::nullopt);
+    [[nodiscard]] NodeAccesses collect() && {
+        graph_.read_all();
+        add_all(graph_, std::nullopt);
         return std::move(found_);
     }
 
@@ -85,7 +88,15 @@ class Collector {
                      [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
                          note(node, place, {argument, mode, element, region});
                      });
-        in_force_.for_each_declared(place, [&](const ArgumentAccess& access) { note(node, place, access); });
+        const std::size_t first = found_.list.size();
+        bool has_unit = false;
+        in_force_.for_each_declared(place, [&](const ArgumentAccess& access) {
+            note(node, place, access);
+            if (access.unit == 0 || place.graph != &graph_) return; // nodes inside are one with the node around them
+            found_.list.back().unit = access.unit;
+            has_unit = true;
+        });
+        if (has_unit) settle_units(std::span(found_.list).subspan(first));
     }
 
     void note(std::uint32_t node, const NodePlace& place, const ArgumentAccess& access) {
@@ -94,12 +105,27 @@ class Collector {
         found_.origins.push_back({place, access.argument, access.element_bytes});
     }
 
+    const GraphState& graph_;
     const InForce& in_force_;
     ArrayAddresses& arrays_;
     NodeAccesses found_;
 };
 
 } // namespace
+
+void settle_units(std::span<MemoryAccess> accesses) {
+    for (MemoryAccess& read : accesses) {
+        if (read.unit == 0 || read.mode == AccessMode::write) continue;
+        const bool is_written = std::ranges::any_of(accesses, [&](const MemoryAccess& other) {
+            return other.unit == read.unit && other.mode == AccessMode::write &&
+                   common_bytes(other.region, read.region).has_value();
+        });
+        if (is_written)
+            read.mode = AccessMode::write;
+        else
+            read.unit = 0;
+    }
+}
 
 MemoryRegion ArrayAddresses::region(cudaArray_t array, const cudaPos& from, const cudaExtent& extent) {
     constexpr std::size_t row = std::size_t{1} << 21U, slice = std::size_t{1} << 37U, all = std::size_t{1} << 51U;
@@ -110,11 +136,11 @@ MemoryRegion ArrayAddresses::region(cudaArray_t array, const cudaPos& from, cons
 
 NodeAccesses accesses_of(const GraphState& graph) {
     ArrayAddresses arrays;
-    return Collector(OfGraph(), arrays).collect(graph);
+    return Collector(graph, OfGraph(), arrays).collect();
 }
 
 NodeAccesses accesses_of(const GraphState& graph, const NodesInForce& in_force, ArrayAddresses& arrays) {
-    return Collector(OfOthers{in_force}, arrays).collect(graph);
+    return Collector(graph, OfOthers{in_force}, arrays).collect();
 }
 
 std::vector<ArgumentAccess> accesses_of(const NodeParams& params, ArrayAddresses& arrays) {

@@ -10,6 +10,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -26,6 +27,10 @@ struct NodeAccesses {
     std::vector<MemoryAccess> list;    ///< by the nodes of the graph that was asked for, in order
     std::vector<AccessOrigin> origins; ///< of each: the same node, or one inside it
 };
+
+/// Of what a region declares of one of its nodes, reads are as others are, but what its nodes read and write counts as
+/// written by each.
+void settle_units(std::span<MemoryAccess> accesses);
 
 /// Regions for parts of CUDA arrays, in elements: each array has room for all that one can have, above all addresses
 /// that programs have.
@@ -63,7 +68,7 @@ template <class Use>
 void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use& use) {
     const auto* const* kernel = std::get_if<const KernelParams*>(&graph.params(index));
     if (kernel == nullptr) return;
-    const KernelSignature& signature = *(*kernel)->signature;
+    const KernelSignature& signature = graph.signature_of(index, **kernel);
     for (std::uint32_t i = 0; i < signature.count; ++i) {
         if (!may_be_address(signature.parameters[i])) continue;
         bool is_tracked = false;

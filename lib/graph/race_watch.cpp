@@ -42,9 +42,13 @@ void RaceWatch::stage(Level& level, std::uint32_t node, const NodePlace& origin,
     staged_.push_back({&level, &current, std::move(places)});
     for (Index::Place& place : current)
         (*place).leaves = true;
+    std::vector<MemoryAccess> accesses;
     for (const ArgumentAccess& access : next)
+        accesses.push_back({node, access.mode, access.region, &level.graph == origin.graph ? access.unit : 0});
+    settle_units(accesses);
+    for (std::size_t i = 0; i < next.size(); ++i)
         staged_.back().next.push_back(
-            level.index.add({{node, access.mode, access.region}, {origin, access.argument, access.element_bytes}}));
+            level.index.add({accesses[i], {origin, next[i].argument, next[i].element_bytes}}));
 }
 
 std::optional<Race> RaceWatch::find() {

@@ -10,7 +10,7 @@
 namespace cudag::detail {
 
 std::vector<EdgeRecord> inferred_edges(std::span<const MemoryAccess> accesses, std::size_t nodes,
-                                       const std::vector<EdgeRecord>& edges, std::span<const std::uint32_t> units) {
+                                       const std::vector<EdgeRecord>& edges) {
     NeededOrder needed(accesses, nodes);
     const EdgeGroups incoming(nodes, edges, &EdgeRecord::to);
     std::vector<std::uint32_t> leads_to(nodes, std::numeric_limits<std::uint32_t>::max());
@@ -27,8 +27,7 @@ std::vector<EdgeRecord> inferred_edges(std::span<const MemoryAccess> accesses, s
         sources.clear();
         for (const Conflict& conflict : conflicts) {
             const std::uint32_t from = accesses[conflict.first].node;
-            const bool is_one_unit = !units.empty() && units[from] == units[node];
-            if (!is_one_unit && leads_to[from] != node) sources.push_back(from);
+            if (leads_to[from] != node) sources.push_back(from);
         }
         std::ranges::sort(sources);
         for (const std::uint32_t from : sources)

@@ -76,7 +76,7 @@ std::optional<AddressRange> common_bytes(const MemoryRegion& a, const MemoryRegi
 }
 
 bool conflicts(const MemoryAccess& a, const MemoryAccess& b) noexcept {
-    return a.node != b.node && !commute(a.mode, b.mode) && common_bytes(a.region, b.region).has_value();
+    return a.node != b.node && !commute(a.order(), b.order()) && common_bytes(a.region, b.region).has_value();
 }
 
 } // namespace cudag::detail

@@ -8,9 +8,17 @@
 
 namespace cudag::detail {
 
-/// Whether accesses of these two modes may touch the same bytes in any order.
+/// What tells of two accesses whether they may touch the same bytes in any order.
+struct AccessOrder {
+    AccessMode mode{};
+    std::uint32_t unit = 0; ///< what has the same one is known to be in order, but for 0
+    friend constexpr bool operator==(const AccessOrder&, const AccessOrder&) = default;
+};
+[[nodiscard]] constexpr bool commute(const AccessOrder& a, const AccessOrder& b) noexcept {
+    return a == b && (a.mode != AccessMode::write || a.unit != 0);
+}
 [[nodiscard]] constexpr bool commute(AccessMode a, AccessMode b) noexcept {
-    return a == b && a != AccessMode::write;
+    return commute(AccessOrder{a}, AccessOrder{b});
 }
 
 /// The same bytes in as few rows as possible: rows without holes between them are one range. What is left has holes
@@ -35,6 +43,9 @@ struct MemoryAccess {
     std::uint32_t node;
     AccessMode mode;
     MemoryRegion region;
+    std::uint32_t unit = 0; ///< writes of one unit, which others do not have, need no order among each other
+
+    [[nodiscard]] AccessOrder order() const noexcept { return {mode, unit}; }
 };
 
 /// Whether two accesses would be a race if nothing ordered their nodes: they are of different nodes, have bytes in

@@ -25,13 +25,13 @@ std::span<const NeededOrder::After> NeededOrder::take(std::uint32_t node) {
 void NeededOrder::take_access(std::uint32_t access) {
     const std::span<const std::uint32_t> cells = memory_.of(access);
     if (cells.empty() || (cells.size() > 1 && join_alike(access))) return;
-    const AccessMode mode = accesses_[access].mode;
+    const AccessOrder order = accesses_[access].order();
     bool are_alike = true;
     std::uint32_t alone = none; // the list of this access alone
     for (const std::uint32_t number : cells) {
         Cell& cell = cells_[number];
         if (cell.alike != none) leave_alike(cell);
-        if (cell.latest != none && commute(cell.mode, mode)) {
+        if (cell.latest != none && commute(cell.order, order)) {
             if (cell.before != none) come_after(cell.before, access);
             cell.latest = add_to(cell.latest, access);
             are_alike = false;
@@ -40,13 +40,13 @@ void NeededOrder::take_access(std::uint32_t access) {
             cell.before = cell.latest;
             if (alone == none) alone = add_to(none, access);
             cell.latest = alone;
-            cell.mode = mode;
+            cell.order = order;
         }
     }
-    if (cells.size() == 1 || !are_alike || mode == AccessMode::write) return;
+    if (cells.size() == 1 || !are_alike || order.mode == AccessMode::write) return;
     for (const std::uint32_t number : cells)
         cells_[number].alike = static_cast<std::uint32_t>(alike_.size());
-    alike_.push_back({memory_.region_of(access), static_cast<std::uint32_t>(cells.size()), alone, unknown, mode});
+    alike_.push_back({memory_.region_of(access), static_cast<std::uint32_t>(cells.size()), alone, unknown, order});
 }
 
 /// If all cells of the access are alike, and have been so since another access to the same region.
@@ -56,7 +56,7 @@ bool NeededOrder::join_alike(std::uint32_t access) {
     if (number == none) return false;
     Alike& alike = alike_[number];
     const bool is_same = alike.region == memory_.region_of(access) && alike.cells == cells.size();
-    if (!is_same || !commute(alike.mode, accesses_[access].mode)) return false;
+    if (!is_same || !commute(alike.order, accesses_[access].order())) return false;
     if (alike.before == unknown) alike.before = before_all(cells);
     if (alike.before != none) come_after(alike.before, access);
     alike.latest = add_to(alike.latest, access);
@@ -84,7 +84,7 @@ void NeededOrder::leave_alike(Cell& cell) {
     Alike& alike = alike_[std::exchange(cell.alike, none)];
     --alike.cells;
     cell.latest = alike.latest;
-    cell.mode = alike.mode;
+    cell.order = alike.order;
 }
 
 void NeededOrder::come_after(std::uint32_t list, std::uint32_t access) {

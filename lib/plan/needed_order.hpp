@@ -54,8 +54,8 @@ class NeededOrder {
     struct Cell {
         std::uint32_t latest = none; ///< a list
         std::uint32_t before = none;
-        std::uint32_t alike = none; ///< has `latest` and `mode` instead, if it is one of some that are alike
-        AccessMode mode{};          ///< of the latest
+        std::uint32_t alike = none; ///< has `latest` and `order` instead, if it is one of some that are alike
+        AccessOrder order;          ///< of the latest
     };
     /// Cells of a region with the same latest accesses, all through this region.
     struct Alike {
@@ -63,7 +63,7 @@ class NeededOrder {
         std::uint32_t cells; ///< that are still alike
         std::uint32_t latest;
         std::uint32_t before; ///< of all cells; `unknown` until another access joins
-        AccessMode mode;
+        AccessOrder order;
     };
     static constexpr std::uint32_t unknown = none - 1;
 

@@ -93,8 +93,8 @@ std::recursive_mutex& reading() {
 
 class CapturedRecords : public Unread {
   public:
-    CapturedRecords(CaptureNames&& names, std::vector<cudaGraphNode_t>&& front)
-        : names_(std::move(names)), front_(std::move(front)) {}
+    CapturedRecords(CaptureNames&& names, std::vector<cudaGraphNode_t>&& front, std::vector<CapturedLaunch>&& launches)
+        : names_(std::move(names)), front_(std::move(front)), launches_(std::move(launches)) {}
 
     void read_nodes() override {
         const std::lock_guard lock(reading());
@@ -105,6 +105,7 @@ class CapturedRecords : public Unread {
         ReadNodes description = describe_nodes(graph(), std::move(natives), 0, names_->location());
         name_records(description.records, 0, *names_);
         graph().take_all(std::move(description));
+        note_launches(graph(), std::exchange(launches_, {}));
         names_.reset();
         set_nodes_read();
     }
@@ -118,6 +119,7 @@ class CapturedRecords : public Unread {
   private:
     std::optional<CaptureNames> names_; ///< of nodes that are still to be read
     std::vector<cudaGraphNode_t> front_;
+    std::vector<CapturedLaunch> launches_;
 };
 
 } // namespace
@@ -146,10 +148,16 @@ void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::
     edges.note_front(nodes.size(), std::move(numbers));
 }
 
+void note_launches(GraphState& graph, std::vector<CapturedLaunch>&& launches) {
+    for (CapturedLaunch& launch : launches)
+        graph.note_launch(std::move(launch));
+}
+
 std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names,
-                                           std::vector<cudaGraphNode_t>&& front) {
+                                           std::vector<cudaGraphNode_t>&& front,
+                                           std::vector<CapturedLaunch>&& launches) {
     const SourceLocation made_at = names.location();
-    auto records = std::make_unique<CapturedRecords>(std::move(names), std::move(front));
+    auto records = std::make_unique<CapturedRecords>(std::move(names), std::move(front), std::move(launches));
     return std::make_shared<GraphState>(native, std::move(records), made_at);
 }
 

@@ -3,6 +3,7 @@
 
 #include "capture_names.hpp"
 #include "graph/graph_state.hpp"
+#include "node/captured_launch.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -27,10 +28,14 @@ void name_nodes(GraphState& graph, std::uint32_t first, std::uint32_t first_nati
 /// Notes that a capture has ended when CUDA's graph had `nodes`. Its stream's next node would have come after `front`.
 void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::span<const cudaGraphNode_t> front);
 
+/// Notes what captured nodes of `graph` were launched with.
+void note_launches(GraphState& graph, std::vector<CapturedLaunch>&& launches);
+
 /// A built graph that owns `native`, a graph that was captured; its nodes are described when something needs them.
 /// `front` is what the stream's next node would have come after.
 [[nodiscard]] std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names,
-                                                         std::vector<cudaGraphNode_t>&& front = {});
+                                                         std::vector<cudaGraphNode_t>&& front = {},
+                                                         std::vector<CapturedLaunch>&& launches = {});
 
 /// The same for a graph that was made in any other way, described at once. Throws GraphError, and leaves `native` to
 /// the caller, if CUDA cannot describe it.

@@ -1,6 +1,7 @@
 // Kernel launches in streams.
 #include <cudag/launch.hpp>
 
+#include "captured_launches.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/function_cache.hpp"
@@ -66,14 +67,17 @@ void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const L
 void launch_kernel(cudaStream_t stream, const KernelCall& call, CallEffects&& effects) {
     keep_function(effects.owners, call);
     if (!effects.owners.empty()) keep_with_capture(stream, effects.owners);
-    if (const LaunchConfig* attributes = given_attributes(*call.config); attributes != nullptr) [[unlikely]]
-        return launch_with_attributes(stream, call, *attributes);
+    if (const LaunchConfig* attributes = given_attributes(*call.config); attributes != nullptr) [[unlikely]] {
+        launch_with_attributes(stream, call, *attributes);
+        return CapturedLaunches::note(stream, *call.signature, std::move(effects));
+    }
     const LaunchShape& shape = call.config->shape;
     const CUresult result = driver().launch_kernel(
         function_of(call), shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z,
         native_shared_bytes(shape.shared_bytes), stream, const_cast<void**>(call.values), nullptr);
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise(to_runtime(result), "cuLaunchKernel", call, Api::driver);
+    CapturedLaunches::note(stream, *call.signature, std::move(effects));
 }
 
 void launch_function(cudaStream_t stream, const Function& function, const PassedConfig& config,

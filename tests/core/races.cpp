@@ -210,9 +210,12 @@ TEST_CASE("no edge is inferred beside one that is there, of whatever kind", "[in
     CHECK(edges_for(accesses, {{0, 2}}) == Edges{{0, 1}, {1, 2}});
 }
 
-TEST_CASE("nodes of one unit get no edges among themselves", "[inference]") {
-    const Accesses accesses{{0, writes, x}, {1, reads, x}, {2, writes, x}, {3, reads, x}};
-    CHECK(inferred_edges(accesses, 4, {}, std::vector<std::uint32_t>{0, 1, 1, 2}) == Edges{{0, 1}, {2, 3}});
+TEST_CASE("writes of one unit need no order among each other, but with all others", "[inference]") {
+    const Accesses accesses{{0, writes, x}, {1, writes, x, 7}, {2, writes, x, 7}, {3, reads, x}, {4, writes, x, 8}};
+    CHECK(edges_for(accesses) == Edges{{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}});
+    CHECK(races_of(accesses, {{0, 1}, {0, 2}, {1, 3}, {2, 3}, {3, 4}}).empty());
+    CHECK(races_of(accesses, {{0, 1}, {0, 2}, {2, 3}, {3, 4}}) == Conflicts{{1, 3}});
+    CHECK(races_of({{0, writes, x, 7}, {1, writes, x, 8}}, {}) == Conflicts{{0, 1}});
 }
 
 namespace {

@@ -24,6 +24,7 @@ struct ArgumentAccess {
     AccessMode mode;
     std::size_t element_bytes;
     MemoryRegion region;
+    std::uint32_t unit = 0; ///< of what a captured region declares as a whole: see MemoryAccess
     friend bool operator==(const ArgumentAccess&, const ArgumentAccess&) = default;
 };
 

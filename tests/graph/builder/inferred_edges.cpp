@@ -8,6 +8,7 @@
 using cudag::DeviceBuffer;
 using cudag::Graph;
 using cudag::GraphBuilder;
+using cudag::StreamCapture;
 
 namespace {
 
@@ -146,4 +147,92 @@ TEST_CASE("an early edge that stands where an inferred one would is refused as a
     GraphBuilder nested(inferred);
     nested.if_(nested.condition(1), write);
     static_cast<void>(refused<cudag::RaceError>([&] { nested.check(); }));
+}
+
+TEST_CASE("a captured region takes part as one node", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1), y(1), z(1);
+    const cudag::Stream stream, fork;
+    std::vector<int> down(1);
+    const auto write = [&](GraphBuilder& b) {
+        b.memset(x, 0).label("clear x");
+        b.memset(z, 0).label("clear z");
+        b.capture(stream, [&](StreamCapture& c) {
+            c.step("first", [&] { cudag::launch(stream, {}, add, y, x, 1); });
+            c.fork(fork);
+            c.step("second", [&] { cudag::launch(stream, {}, add, y, y, 1); });
+            c.step("third", [&] { cudag::launch(fork, {}, nothing); });
+            c.join(fork);
+        });
+        b.memcpy(down, y).label("down");
+    };
+    CHECK(edges_inferred(write) == std::vector<std::string>{"clear x -> first", "first -> second", "first -> third",
+                                                            "second -> down", "third -> down"});
+}
+
+TEST_CASE("regions declare what libraries do", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1), y(1);
+    const cudag::Stream stream;
+    const auto library = [&](int* to, const int* from) {
+        return [=](cudaStream_t s) { cudag::launch(s, {}, add, to, from, 1); };
+    };
+    GraphBuilder b(inferred);
+    b.kernel({}, store, x, 1).label("x");
+    b.capture(stream, library(y.data(), x.data())).label("library").reads(x).writes(y);
+    b.kernel({}, store, x, 2).label("x again");
+    b.capture(stream, library(x.data(), y.data())).label("other").reads(y).writes(x);
+    const Graph graph = std::move(b).build();
+    CHECK(edges_of(graph) ==
+          std::vector<std::string>{"library -> other", "library -> x again", "x -> library", "x again -> other"});
+    cudag::Exec exec = graph.instantiate();
+    run(exec, stream);
+    CHECK(read(x)[0] == 3);
+}
+
+TEST_CASE("an edge to a part of a region does not stand for all of it", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1), y(1);
+    const cudag::Stream stream, fork;
+    GraphBuilder b(inferred);
+    const auto first = b.memset(x, 0).label("first");
+    const auto region = b.capture(stream, [&](StreamCapture& c) {
+        c.fork(fork);
+        c.step("a", [&] { cudag::launch(stream, {}, add, y, x, 1); });
+        c.step("b", [&] { cudag::launch(fork, {}, nothing); });
+        c.join(fork);
+    });
+    b.join(region.nodes().at(0)).label("join");
+    b.kernel({}, store, y, 1).label("last").after(region.nodes().at(0));
+    static_cast<void>(first);
+    CHECK(edges_of(std::move(b).build()) ==
+          std::vector<std::string>{"a -> join", "a -> last", "b -> last", "first -> a", "first -> b"});
+}
+
+TEST_CASE("a node between two parts of a region is refused, as it is one", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1), y(1);
+    const cudag::Stream stream;
+    GraphBuilder b(inferred);
+    cudag::KernelNode<int*, int> second;
+    const auto region = b.capture(stream, [&](StreamCapture& c) {
+        c.kernel({}, store, x, 1);
+        second = c.kernel({}, store, x, 2);
+    });
+    const auto between = b.kernel({}, store, y, 1).label("between").after(region.nodes().at(0));
+    b.check();
+    second.after(between);
+    const auto error = refused<cudag::GraphError>([&] { b.check(); });
+    CHECK_THAT(error.what(), StartsWith("cudag: build: kernel \"between\" at ") &&
+                                 ContainsSubstring("the region captured at ") && EndsWith("capture two regions"));
+}
+
+TEST_CASE("races inside a region are refused where edges are inferred, too", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1);
+    const cudag::Stream stream, fork;
+    GraphBuilder b(inferred);
+    b.capture(stream, [&](StreamCapture& c) {
+        cudag::launch(stream, {}, nothing);
+        c.fork(fork);
+        cudag::launch(stream, {}, store, x, 1);
+        cudag::launch(fork, {}, store, x, 1);
+        c.join(fork);
+    });
+    static_cast<void>(refused<cudag::RaceError>([&] { b.check(); }));
 }

@@ -1,7 +1,9 @@
 // Races: nodes that nothing orders, of which one writes what the other uses.
 #include "conditional_kernels.hpp"
+#include "region_kernels.hpp"
 #include "test.hpp"
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -357,4 +359,45 @@ TEST_CASE("a capture is not refused for races, and its graph tells them", "[capt
     REQUIRE(races.size() == 1);
     CHECK(races[0].element == 1);
     CHECK(races[0].elements == 1);
+}
+
+TEST_CASE("boxes that kernels take do not touch, though slices go to and fro", "[builder][races]") {
+    const DeviceBuffer<int> cells(4 * 4 * 4);
+    const cudag::DeviceSpan3D<int> box(cells, 4, 4, 4);
+    const auto number = [&](std::size_t x, std::size_t y, std::size_t z) {
+        return [&box, x, y, z](GraphBuilder& b) {
+            b.kernel({}, number_box, box.subspan(0, 0, 0, 2, 2, 2));
+            b.kernel({}, number_box, box.subspan(x, y, z, 2, 2, 2));
+        };
+    };
+    check_no_race(number(2, 0, 0));
+    check_no_race(number(0, 2, 0));
+    check_no_race(number(0, 0, 2));
+    const std::vector<Race> races = races_in(number(1, 1, 1));
+    REQUIRE(races.size() == 1);
+    CHECK(races[0].element == 16 + 4 + 1);
+    CHECK(races[0].elements == 1);
+}
+
+TEST_CASE("what a node declares may be a box, or owned by a shared_ptr", "[builder][races]") {
+    const auto shared = std::make_shared<DeviceBuffer<int>>(8);
+    const auto host = std::make_shared<std::vector<int>>(8);
+    const cudag::DeviceSpan3D<int> box(*shared, 2, 2, 2);
+    check_race([&](GraphBuilder& b) {
+        b.host([] {}).writes(shared);
+        b.host([] {}).reads(box.slice(1));
+    });
+    check_no_race([&](GraphBuilder& b) {
+        b.host([] {}).writes(box.subspan(0, 0, 0, 1, 2, 2));
+        b.host([] {}).reads(box.subspan(1, 0, 0, 1, 2, 2));
+    });
+    check_race([&](GraphBuilder& b) {
+        b.host([] {}).writes(host);
+        b.memcpy(*shared, *host);
+    });
+    const auto none = std::shared_ptr<DeviceBuffer<int>>();
+    GraphBuilder b;
+    const auto node = b.host([] {});
+    CHECK_THROWS_AS(node.reads(none), cudag::GraphError);
+    CHECK(shared.use_count() == 1); // borrowed
 }

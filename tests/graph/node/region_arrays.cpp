@@ -140,3 +140,39 @@ TEST_CASE("a graph's array copy gets another array, and is drawn in elements", "
     run(exec, cudag::Stream());
     CHECK(result == host);
 }
+
+TEST_CASE("regions of one array race where they overlap, and of two never", "[builder][races][array]") {
+    std::vector<int> host(8);
+    const HostSpan2D<int> rows(host, 4, 2);
+    const Array first(8, 2), second(8, 2);
+    const auto races = [&](const ArraySpan<int>& a, const ArraySpan<int>& b) {
+        GraphBuilder builder({.races = cudag::Races::allowed});
+        builder.memcpy2d(a, HostSpan2D<const int>(rows));
+        builder.memcpy2d(b, HostSpan2D<const int>(rows));
+        return std::move(builder).build().races();
+    };
+    const ArraySpan<int> all(first);
+    CHECK(races(all.subspan(0, 0, 4, 2), all.subspan(4, 0, 4, 2)).empty());
+    CHECK(races(all.subspan(0, 0, 4, 2), ArraySpan<int>(second).subspan(0, 0, 4, 2)).empty());
+    const auto found = races(all.subspan(0, 0, 4, 2), all.subspan(3, 0, 4, 2));
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].element == 3);
+    CHECK(found[0].first_writes);
+}
+
+TEST_CASE("boxes of an array race in their common slices only", "[builder][races][array]") {
+    std::vector<int> up(4), down(4);
+    const Array array(2, 2, 3);
+    const auto races = [&](std::size_t z) {
+        GraphBuilder builder({.races = cudag::Races::allowed});
+        const ArraySpan<int> boxes(array);
+        builder.memcpy3d(boxes.subspan(0, 0, 1, 2, 2, 1), HostSpan3D<const int>(up, 2, 2, 1));
+        builder.memcpy3d(HostSpan3D<int>(down, 2, 2, 1), boxes.subspan(0, 0, z, 2, 2, 1));
+        return std::move(builder).build().races();
+    };
+    CHECK(races(0).empty());
+    CHECK(races(2).empty());
+    REQUIRE(races(1).size() == 1);
+    CHECK(races(1)[0].first_argument == 0);
+    CHECK(races(1)[0].second_argument == 1);
+}

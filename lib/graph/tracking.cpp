@@ -1,0 +1,104 @@
+// Of which nodes cudag knows what they do to memory.
+#include "tracking.hpp"
+
+#include "node/kernel.hpp"
+#include "node/kernel_attributes.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <span>
+
+namespace cudag::detail {
+
+namespace {
+
+struct Declared {
+    bool any = false;
+    bool whole = false; ///< by `.reads` or `.writes`
+};
+
+Declared declared_by(const GraphState& graph, std::uint32_t index) {
+    Declared declared;
+    graph.for_each_declared(index, [&](const ArgumentAccess& access) {
+        declared.any = true;
+        declared.whole = declared.whole || access.argument == whole_node;
+    });
+    return declared;
+}
+
+bool is_tracked(const GraphState& graph, std::uint32_t index, std::uint32_t argument) {
+    bool found = false;
+    graph.for_each_declared(index, [&](const ArgumentAccess& access) { found = found || access.argument == argument; });
+    return found;
+}
+
+/// Whether an argument that is not tracked may refer to memory: also what stands inside an object, if it is aligned as
+/// pointers are.
+bool may_refer(const Parameter& parameter, const std::byte* values) {
+    const bool is_number = parameter.cpp_type != nullptr && parameter.type != ParameterType::object &&
+                           parameter.type != ParameterType::pointer && parameter.type != ParameterType::span;
+    const bool may_hold = parameter.size % sizeof(void*) == 0 && parameter.offset % alignof(void*) == 0;
+    const std::span value(values + parameter.offset, parameter.size);
+    return !is_number && may_hold && std::ranges::any_of(value, [](std::byte byte) { return byte != std::byte{0}; });
+}
+
+std::optional<Untracked> why_untracked_kernel(const GraphState& graph, std::uint32_t index,
+                                              const KernelParams& kernel) {
+    const NodePlace place{&graph, index};
+    if (is_device_updatable(kernel)) return Untracked{StayReason::updatable, place};
+    const KernelSignature& signature = graph.signature_of(index, kernel);
+    const std::span parameters(signature.parameters, signature.count);
+    if (std::ranges::any_of(parameters, is_condition)) return Untracked{StayReason::condition, place};
+    const Declared declared = declared_by(graph, index);
+    if (declared.whole) return std::nullopt;
+    for (std::uint32_t i = 0; i < signature.count; ++i)
+        if (may_refer(parameters[i], kernel.values) && !is_tracked(graph, index, i))
+            return Untracked{StayReason::untracked, place, i};
+    if (!declared.any) return Untracked{StayReason::undeclared, place};
+    return std::nullopt;
+}
+
+std::optional<Untracked> why_untracked_inside(const GraphState& graph, std::uint32_t index) {
+    for (const auto& inner : graph.nested_in(index))
+        for (std::uint32_t i = 0; i < inner->nodes().size(); ++i)
+            if (const auto reason = why_untracked(*inner, i)) return reason;
+    return std::nullopt;
+}
+
+} // namespace
+
+std::optional<Untracked> why_untracked(const GraphState& graph, std::uint32_t index) {
+    const NodePlace place{&graph, index};
+    const NodeParams& params = graph.params(index);
+    switch (graph.nodes()[index].kind) {
+    case NodeKind::kernel:
+        if (const auto* kernel = std::get_if<const KernelParams*>(&params))
+            return why_untracked_kernel(graph, index, **kernel);
+        break;
+    case NodeKind::memcpy:
+    case NodeKind::memset:
+        if (!std::holds_alternative<std::monostate>(params)) return std::nullopt;
+        break;
+    case NodeKind::child:
+        if (declared_by(graph, index).whole) return std::nullopt;
+        return why_untracked_inside(graph, index);
+    case NodeKind::empty:
+    case NodeKind::alloc:
+    case NodeKind::free:
+        return std::nullopt;
+    case NodeKind::conditional:
+        return Untracked{StayReason::condition, place};
+    case NodeKind::record_event:
+    case NodeKind::wait_event:
+    case NodeKind::signal_semaphore:
+    case NodeKind::wait_semaphore:
+        return Untracked{StayReason::outside, place};
+    case NodeKind::host:
+        break;
+    }
+    if (declared_by(graph, index).whole) return std::nullopt;
+    return Untracked{StayReason::undeclared, place};
+}
+
+} // namespace cudag::detail
