@@ -215,7 +215,7 @@ class ModuleWriter:
         names = [quoted(self.syntax.files.get(at, "?")) for at in range(last + 1)]
         out.append("constexpr const char* files[] = {" + ", ".join(names) + "};")
         out.append(f"bool supported() {{ return {guard or 'true'}; }}")
-        out.append(f"const ModuleRow module_row{{module_version, {image_bytes}u, {hex(image_hash)}u, kernel_rows, {len(rows)}, "
+        out.append(f"const ModuleRow module_row{{module_version, {self.syntax.architecture}, {image_bytes}u, {hex(image_hash)}u, kernel_rows, {len(rows)}, "
                    f"variable_rows, {len(table)}, files, {last + 1}, &supported}};")
         out.append("// Before the constructors of nvcc's host code.")
         out.append("__attribute__((constructor(101))) void enter() {")
