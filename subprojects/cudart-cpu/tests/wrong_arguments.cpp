@@ -40,8 +40,7 @@ void streams_and_limits() {
     CHECK_CODE(wrong, cudaStreamGetAttribute(stream, cudaLaunchAttributePriority, nullptr));
     CHECK_CODE(wrong, cudaStreamSetAttribute(stream, cudaLaunchAttributePriority, nullptr));
     CHECK_OK(cudaStreamDestroy(stream));
-    cudaLimit limit{};
-    std::memset(&limit, 100, 1); // little-endian
+    const auto limit = static_cast<cudaLimit>(7); // the driver has a limit of this number, the runtime has none
     std::size_t value = 77;
     CHECK_CODE(cudaErrorUnsupportedLimit, cudaDeviceGetLimit(&value, limit));
     CHECK_CODE(cudaErrorUnsupportedLimit, cudaDeviceSetLimit(limit, 1));
@@ -117,7 +116,7 @@ void textures_and_surfaces() {
     CHECK_CODE(wrong, make(rows(data, 32, 100, 4)));
     CHECK_CODE(wrong, make(rows(nullptr, 512, 100, 4)));
     cudaResourceDesc unknown{};
-    std::memset(&unknown.resType, 9, 1);
+    std::memset(&unknown.resType, 9, 1); // little-endian
     CHECK_CODE(wrong, make(unknown));
     CHECK(texture == 77);
     CHECK_OK(cudaFree(memory));

@@ -102,7 +102,8 @@ CUDART_CPU_API cudaError_t cudaCtxResetPersistingL2Cache() {
 }
 
 CUDART_CPU_API cudaError_t cudaDeviceReset() {
-    return api("cudaDeviceReset", [] {
+    return api_without_context("cudaDeviceReset", [] { // also after a kernel's failure, which ends with the context
+        bind_context();
         refuse_unsafe_call();
         const int device = current_device();
         wait_for_device(device);
@@ -115,5 +116,6 @@ CUDART_CPU_API cudaError_t cudaDeviceReset() {
         end_allocations_of(device);
         disable_peer_access_of(device);
         reset_device_settings(device);
+        forget_kernel_failure();
     });
 }
