@@ -116,7 +116,7 @@ struct VariableRow {
 struct ModuleRow {
     u32 version;
     u32 architecture; ///< of its PTX, such as 90
-    u64 image_bytes; ///< of the fat binary that it was translated from
+    u64 image_bytes;  ///< of the fat binary that it was translated from
     u64 image_hash;
     const KernelRow* kernels;
     u32 kernel_count;
