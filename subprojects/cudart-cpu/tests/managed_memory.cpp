@@ -26,7 +26,7 @@ void devices_that_access_it() {
     CHECK(devices[0] == 0 && devices[1] == 2 && devices[2] == cudaInvalidDeviceId);
     CHECK_OK(cudaMemRangeGetAttribute(devices, 2 * sizeof(int), cudaMemRangeAttributeAccessedBy, memory, page));
     CHECK(devices[0] == 0 && devices[1] == 1);
-    CHECK_CODE(cudaErrorInvalidDevice, advise(memory, page, cudaMemAdviseSetAccessedBy, 3));
+    CHECK_CODE(cudaErrorInvalidValue, advise(memory, page, cudaMemAdviseSetAccessedBy, 3));
     CHECK_OK(cudaFree(memory));
 }
 

@@ -20,17 +20,14 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from ptx.build import DEVICE_OPTIONS, compile_translated, own_files, processor_options, refuse  # noqa: E402
 from ptx.cache import Cache  # noqa: E402
-from ptx.image import fat_binary  # noqa: E402
+from ptx.image import image_of, section, size_and_hash  # noqa: E402
 from ptx.module import translate  # noqa: E402
 from ptx.parser import parse  # noqa: E402
 
 # The device that the CPU runtime answers to be, so what __CUDA_ARCH__ selects fits.
 ARCHITECTURE = "compute_90"
-TOOLS = pathlib.Path(__file__).resolve().parent
-# For the translated half, whatever the program asks for: it is what the kernel's speed hangs on.
-DEVICE_OPTIONS = ["-std=c++20", "-O2", "-w", "-fPIC", "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off",
-                  "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden"]
 WITH_VALUE = {"-I", "-D", "-U", "-isystem", "-include", "-Xcompiler", "-Xptxas", "-Xcudafe", "-Xlinker", "-x", "-arch",
               "-code", "-gencode", "-ccbin", "--gpu-architecture", "--gpu-code", "--generate-code", "--compiler-options",
               "--compiler-bindir", "-idirafter", "-iquote", "-std", "--std", "--ptxas-options", "--diag-suppress",
@@ -38,10 +35,6 @@ WITH_VALUE = {"-I", "-D", "-U", "-isystem", "-include", "-Xcompiler", "-Xptxas",
 ARCHITECTURES = ("-arch", "-code", "-gencode", "--gpu-architecture", "--gpu-code", "--generate-code")
 NVCC_FLAGS = re.compile(r"-O[0-3]?$|-g$|-G$|-lineinfo$|-std=|-use_fast_math$|-ftz=|-prec-|-fmad=|-extended-lambda$|"
                         r"-expt-|-diag-|-restrict$|-w$|-Werror$|-maxrregcount=|-default-stream|-(I|D|U).|--")
-
-
-def refuse(text: str) -> None:
-    sys.exit(f"cudart-cpu: {text}")
 
 
 class Arguments:
@@ -114,20 +107,6 @@ def write_depfile(arguments: Arguments, files: list[str]) -> None:
         pathlib.Path(arguments.depfile).write_text(text, encoding="utf-8")
 
 
-def own_files() -> list[str]:
-    return [str(path) for path in sorted(TOOLS.rglob("*.py"))] + \
-        [str(path) for path in sorted(runtime_headers().glob("*.hpp"))]
-
-
-def runtime_headers() -> pathlib.Path:
-    """Beside the tools in the sources, and installed below include/."""
-    for up in (TOOLS.parent / "include", TOOLS.parent.parent / "include", TOOLS.parent.parent.parent / "include"):
-        if (up / "cudart_cpu" / "detail" / "ptx").is_dir():
-            return up / "cudart_cpu" / "detail" / "ptx"
-    refuse("the headers of translated kernels are not beside the tools")
-    raise AssertionError
-
-
 def as_cpp(arguments: Arguments, quiet: bool) -> bool:
     """Compiles the kernels as C++."""
     options = []
@@ -156,19 +135,6 @@ def dependencies(folder: pathlib.Path) -> list[str]:
     return [name for name in found if os.path.isfile(name) and not name.startswith(str(folder))]
 
 
-def processor_options(cxx: list[str]) -> tuple[list[str], str]:
-    """What this processor has that kernels live on, fused multiplication above all; and how to ask for it later."""
-    if os.uname().machine != "x86_64":
-        return [], ""
-    try:
-        flags = set(re.search(r"^flags\s*:(.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE).group(1).split())
-    except (OSError, AttributeError):
-        return [], ""
-    if not {"avx2", "fma", "f16c", "bmi2"} <= flags:
-        return [], ""
-    return ["-march=x86-64-v3"], '__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")'
-
-
 def through_nvcc(arguments: Arguments, folder: pathlib.Path) -> list[str]:
     """Writes the object; returns the files that it depends on."""
     host_object = folder / "host.o"
@@ -182,25 +148,22 @@ def through_nvcc(arguments: Arguments, folder: pathlib.Path) -> list[str]:
     if subprocess.run(command, check=False).returncode != 0:
         sys.exit(1)
     ptx = next(folder.glob("*.ptx"), None)
-    size, checksum = fat_binary(host_object.read_bytes())
-    if ptx is None or size == 0:  # no kernels
+    image = image_of(section(host_object.read_bytes(), b".nv_fatbin"))
+    if ptx is None or not image:  # no kernels
         shutil.copy(host_object, arguments.output)
         return dependencies(folder)
-    target, guard = processor_options(arguments.cxx)
+    _, guard = processor_options()
     device_source = folder / "device.cpp"
     module = parse(ptx.read_text(encoding="utf-8", errors="replace"))
-    device_source.write_text(translate(module, size, checksum, guard), encoding="utf-8")
+    device_source.write_text(translate(module, *size_and_hash(image), guard), encoding="utf-8")
     if arguments.keep:
         shutil.copy(ptx, arguments.keep)
         shutil.copy(device_source, pathlib.Path(arguments.keep) / (ptx.stem + ".device.cpp"))
-    include = runtime_headers().parent.parent.parent
-    sanitizers = [word for word in arguments.host if word.startswith("-fsanitize")]
+    options = [word for word in arguments.host if word.startswith("-fsanitize")]
+    if options or "-g" in arguments.options or "-G" in arguments.options:
+        options.append("-g1")
     device_object = folder / "device.o"
-    debug = ["-g1"] if sanitizers or "-g" in arguments.options or "-G" in arguments.options else []
-    command = arguments.cxx + DEVICE_OPTIONS + debug + target + sanitizers + [
-        "-I", str(include), "-c", str(device_source), "-o", str(device_object)]
-    if subprocess.run(command, check=False).returncode != 0:
-        refuse(f"{arguments.source}: the translated kernels do not compile; this is a bug of cudart-cpu")
+    compile_translated(arguments.cxx, device_source, options + ["-c", "-o", str(device_object)], arguments.source)
     linked = folder / "linked.o"
     if subprocess.run(["ld", "-r", str(host_object), str(device_object), "-o", str(linked)], check=False).returncode != 0:
         sys.exit(1)
@@ -223,10 +186,10 @@ def main() -> None:
     if not arguments.nvcc:
         refuse("--through=nvcc, but there is no nvcc")
     cache = Cache([ARCHITECTURE, arguments.nvcc, arguments.cxx, arguments.options, arguments.host, DEVICE_OPTIONS,
-                   os.path.abspath(arguments.source), processor_options(arguments.cxx)],
+                   os.path.abspath(arguments.source), processor_options()],
                   [arguments.nvcc, shutil.which(arguments.cxx[-1]) or ""], own_files())
-    files = [] if arguments.keep else cache.find(arguments.output)
-    if not files:
+    files = None if arguments.keep else cache.find(arguments.output)
+    if files is None:
         with tempfile.TemporaryDirectory(prefix="cudart-cpu-") as folder:
             files = through_nvcc(arguments, pathlib.Path(folder))
         cache.keep(arguments.output, files)

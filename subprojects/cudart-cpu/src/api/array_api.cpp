@@ -30,11 +30,8 @@ CUDART_CPU_API cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChann
 
 CUDART_CPU_API cudaError_t cudaFreeArray(cudaArray_t array) {
     return api("cudaFreeArray", [&] {
-        if (array == nullptr) {
-            return;
-        }
-        if (array_of(array)->is_level) {
-            fail(cudaErrorInvalidValue, text("array ", array, " is a level of a mipmapped array, which frees it"));
+        if (array == nullptr || array_of(array)->is_level) {
+            return; // a level goes with its mipmapped array
         }
         refuse_unsafe_call();
         wait_for_all_devices();

@@ -64,7 +64,7 @@ void submit(Direction direction, cudaArray_const_t array, Position at, const voi
     if (at.x % element != 0 || count % element != 0)
         fail(cudaErrorInvalidValue,
              text("byte ", at.x, " or count ", count, " is no whole number of elements of ", element));
-    std::vector<cudaMemcpy3DParms> copies;
+    // What is before a part that leaves the array is copied, as a GPU does.
     for (const Piece& piece : pieces(row, at, count)) {
         cudaMemcpy3DParms copy{};
         const cudaPos position{piece.at.x / element, piece.at.y, 0};
@@ -81,11 +81,8 @@ void submit(Direction direction, cudaArray_const_t array, Position at, const voi
         }
         copy.extent = {piece.width / element, piece.height, 1};
         copy.kind = kind;
-        validate_copy(copy);
-        copies.push_back(copy);
-    }
-    for (const cudaMemcpy3DParms& copy : copies)
         submit_copy(copy, stream_of(stream), call);
+    }
 }
 
 struct PlaceInArray {
@@ -110,7 +107,6 @@ void submit_between(PlaceInArray to, PlaceInArray from, std::size_t count, cudaM
         count % element != 0)
         fail(cudaErrorInvalidValue, text("bytes ", from.at.x, " and ", to.at.x, " of a row, or count ", count,
                                          ", are no whole elements of ", element, " in the arrays"));
-    std::vector<cudaMemcpy3DParms> copies;
     while (count != 0) {
         const std::size_t bytes = std::min({count, to.row() - to.at.x, from.row() - from.at.x});
         cudaMemcpy3DParms copy{};
@@ -120,14 +116,11 @@ void submit_between(PlaceInArray to, PlaceInArray from, std::size_t count, cudaM
         copy.srcPos = from.position();
         copy.extent = {bytes / element, 1, 1};
         copy.kind = kind;
-        validate_copy(copy);
-        copies.push_back(copy);
+        submit_copy(copy, stream_of(nullptr), CopyCall::synchronous);
         to.advance(bytes);
         from.advance(bytes);
         count -= bytes;
     }
-    for (const cudaMemcpy3DParms& copy : copies)
-        submit_copy(copy, stream_of(nullptr), CopyCall::synchronous);
 }
 
 } // namespace

@@ -93,9 +93,7 @@ CUDART_CPU_API cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 CUDART_CPU_API cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
     return api("cudaInitDevice", [&] {
         require_device(device);
-        if ((flags & ~unsigned{cudaInitDeviceFlagsAreValid}) != 0)
-            fail(cudaErrorInvalidValue, text("flags ", flags, " are not cudaInitDeviceFlagsAreValid (1)"));
-        if (flags != 0) set_device_flags(device, device_flags);
+        if ((flags & cudaInitDeviceFlagsAreValid) != 0) set_device_flags(device, device_flags); // others mean nothing
     });
 }
 
@@ -104,7 +102,8 @@ CUDART_CPU_API cudaError_t cudaCtxResetPersistingL2Cache() {
 }
 
 CUDART_CPU_API cudaError_t cudaDeviceReset() {
-    return api("cudaDeviceReset", [] {
+    return api_without_context("cudaDeviceReset", [] { // also after a kernel's failure, which ends with the context
+        bind_context();
         refuse_unsafe_call();
         const int device = current_device();
         wait_for_device(device);
@@ -117,5 +116,6 @@ CUDART_CPU_API cudaError_t cudaDeviceReset() {
         end_allocations_of(device);
         disable_peer_access_of(device);
         reset_device_settings(device);
+        forget_kernel_failure();
     });
 }

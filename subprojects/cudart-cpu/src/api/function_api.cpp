@@ -79,6 +79,7 @@ CUDART_CPU_API cudaError_t cudaFuncGetAttributes(cudaFuncAttributes* attributes,
         attributes->maxDynamicSharedSizeBytes = kernel.max_dynamic_shared_bytes.load(std::memory_order_relaxed);
         attributes->preferredShmemCarveout = -1;
         if (kernel.translated != nullptr) {
+            attributes->ptxVersion = static_cast<int>(kernel.module->architecture);
             attributes->sharedSizeBytes = kernel.translated->static_shared;
             attributes->localSizeBytes = kernel.translated->local_bytes;
             if (kernel.translated->max_threads != 0)

@@ -5,6 +5,7 @@
 #include "graph/graph_text.hpp"
 #include "memory/managed_hints.hpp"
 #include "runtime/call.hpp"
+#include "runtime/device_model.hpp"
 #include "stream/stream.hpp"
 
 #include <algorithm>
@@ -41,6 +42,14 @@ void advise(PageHints& hints, int advice, const std::optional<Place>& place) {
     }
 }
 
+/// A device that does not exist is a wrong value of an advice, unlike of a prefetch.
+Place place_to_advise(const cudaMemLocation& location) {
+    if (number_in(location.type) == cudaMemLocationTypeDevice &&
+        (location.id < 0 || static_cast<std::size_t>(location.id) >= device_count()))
+        fail(cudaErrorInvalidValue, text("there is no device ", location.id, " to advise"));
+    return place_of(location);
+}
+
 /// The place that the advice is about, if it is about one.
 std::optional<Place> place_of_advice(int advice, const cudaMemLocation& location) {
     switch (advice) {
@@ -49,11 +58,11 @@ std::optional<Place> place_of_advice(int advice, const cudaMemLocation& location
     case cudaMemAdviseUnsetPreferredLocation:
         return std::nullopt;
     case cudaMemAdviseSetPreferredLocation:
-        return place_of(location);
+        return place_to_advise(location);
     case cudaMemAdviseSetAccessedBy:
     case cudaMemAdviseUnsetAccessedBy:
-        if (const Place place = place_of(location); number_in(location.type) == cudaMemLocationTypeDevice ||
-                                                    number_in(location.type) == cudaMemLocationTypeHost)
+        if (const Place place = place_to_advise(location); number_in(location.type) == cudaMemLocationTypeDevice ||
+                                                           number_in(location.type) == cudaMemLocationTypeHost)
             return place;
         fail(cudaErrorInvalidValue, "access is advised of a device or of the host, not of a NUMA node");
     default:

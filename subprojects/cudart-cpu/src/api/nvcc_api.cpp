@@ -1,11 +1,8 @@
-// What nvcc's host code calls. Kernels whose PTX was translated are entered, with their variables; others are noted, to
-// refuse them by name where they are launched.
-#include "kernel/kernel_registry.hpp"
-#include "kernel/symbols.hpp"
-#include "kernel/translated_modules.hpp"
+// What nvcc's host code calls: it registers its kernels and variables, and launches.
+#include "kernel/fat_binary.hpp"
 #include "runtime/call.hpp"
 
-#include <utility>
+#include <vector>
 
 using namespace cudart_cpu::detail;
 
@@ -21,52 +18,35 @@ struct Configuration {
 
 thread_local std::vector<Configuration> configurations;
 
-/// What a handle refers to.
-struct Binary {
-    const void* image;
-    const cudart_cpu::ptx::ModuleRow* module;
-};
-
-const cudart_cpu::ptx::ModuleRow* module_of(void** handle) {
-    return reinterpret_cast<const Binary*>(handle)->module;
-}
-
-/// Null if the variable is not in a translated module.
-const cudart_cpu::ptx::VariableRow* variable_of(void** handle, const char* name) {
-    const cudart_cpu::ptx::ModuleRow* const module = module_of(handle);
-    return module == nullptr ? nullptr : find_variable_row(*module, name);
+FatBinary* binary_of(void** handle) {
+    return reinterpret_cast<FatBinary*>(handle);
 }
 
 } // namespace
 
 CUDART_CPU_API void** __cudaRegisterFatBinary(void* binary) {
-    return reinterpret_cast<void**>(new Binary{binary, find_module(binary)});
+    return reinterpret_cast<void**>(new FatBinary(binary));
 }
 
 CUDART_CPU_API void __cudaRegisterFatBinaryEnd(void**) {}
 
 CUDART_CPU_API void __cudaUnregisterFatBinary(void** handle) {
-    forget_nvcc_kernels(handle);
-    forget_symbols(handle);
-    delete reinterpret_cast<Binary*>(handle);
+    delete binary_of(handle);
 }
 
 CUDART_CPU_API void __cudaRegisterFunction(void** handle, const char* function, char*, const char* name, int, uint3*,
                                            uint3*, dim3*, dim3*, int*) {
-    note_nvcc_kernel(handle, function, name, module_of(handle));
+    binary_of(handle)->add_kernel(function, name);
 }
 
 CUDART_CPU_API void __cudaRegisterVar(void** handle, char* variable, char*, const char* name, int, std::size_t bytes,
                                       int, int) {
-    if (const auto* const row = variable_of(handle, name)) note_symbol(handle, variable, row->address, bytes);
+    binary_of(handle)->add_variable(variable, name, bytes);
 }
 
 CUDART_CPU_API void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int,
                                              std::size_t bytes, int, int) {
-    if (const auto* const row = variable_of(handle, name)) {
-        *pointer = row->address;
-        note_symbol(handle, pointer, row->address, bytes);
-    }
+    binary_of(handle)->add_managed_variable(pointer, name, bytes);
 }
 
 CUDART_CPU_API void __cudaRegisterHostVar(void**, const char*, char*, std::size_t) {}

@@ -37,11 +37,12 @@ CUDART_CPU_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t
                                                                      int blocks, int block_size) {
     return api("cudaOccupancyAvailableDynamicSMemPerBlock", [&] {
         require_pointer(bytes, "dynamicSmemSize");
-        kernel_of_symbol(function);
+        const KernelEntry& kernel = kernel_of_symbol(function);
         if (blocks <= 0 || blocks > active_blocks(block_size, 0))
             fail(cudaErrorInvalidValue, text(blocks, " blocks of ", block_size, " threads do not fit at once"));
         const int each = shared_per_multiprocessor / blocks - reserved_shared_per_block;
-        *bytes = static_cast<std::size_t>(std::min(each / shared_unit * shared_unit, optin_shared_limit));
+        *bytes = static_cast<std::size_t>(
+            std::min(each / shared_unit * shared_unit, kernel.max_dynamic_shared_bytes.load()));
     });
 }
 

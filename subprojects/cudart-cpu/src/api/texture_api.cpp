@@ -12,7 +12,7 @@ CUDART_CPU_API cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture,
     return api("cudaCreateTextureObject", [&] {
         require_pointer(texture, "pTexObject");
         require_pointer(resource, "pResDesc");
-        require_pointer(sampling, "pTexDesc");
+        if (sampling == nullptr) fail(cudaErrorInvalidResourceHandle, "pTexDesc is NULL");
         *texture = register_texture(std::make_unique<const Texture>(*resource, *sampling, view));
     });
 }
@@ -39,9 +39,7 @@ CUDART_CPU_API cudaError_t cudaGetTextureObjectResourceViewDesc(cudaResourceView
                                                                 cudaTextureObject_t texture) {
     return api("cudaGetTextureObjectResourceViewDesc", [&] {
         require_pointer(view, "pResViewDesc");
-        const Texture& asked = texture_of(texture);
-        if (!asked.view) fail(cudaErrorInvalidValue, "the texture object has no view");
-        *view = *asked.view;
+        *view = texture_of(texture).view.value_or(cudaResourceViewDesc{});
     });
 }
 

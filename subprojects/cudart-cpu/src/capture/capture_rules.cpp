@@ -105,6 +105,12 @@ void refuse_capturing_now(const Stream& stream) {
     refuse_capturing(stream);
 }
 
+void require_not_capturing_now(const Stream& stream) {
+    if (!is_any_capture()) return;
+    const std::lock_guard lock(graph_mutex());
+    if (stream.capture()) fail(cudaErrorStreamCaptureUnsupported, {});
+}
+
 void refuse_unsafe_call() {
     if (!is_any_capture()) return;
     const std::lock_guard lock(graph_mutex());

@@ -27,6 +27,8 @@ void refuse_implicit_dependency_now(const Stream& stream);
 /// If the stream is in one.
 void invalidate_capture_of(const Stream& stream);
 void refuse_capturing_now(const Stream& stream);
+/// As refuse_capturing, for a call that leaves the capture as it is.
+void require_not_capturing_now(const Stream& stream);
 void refuse_unsafe_call();
 
 /// For a call that looks at, or waits for, what the stream does: that of a capturing stream is not done yet.

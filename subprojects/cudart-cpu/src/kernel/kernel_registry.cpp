@@ -1,6 +1,7 @@
 // The kernels that this process has registered.
 #include "kernel_registry.hpp"
 
+#include "fat_binary.hpp"
 #include "graph/graph_text.hpp"
 #include "kernel_name.hpp"
 #include "process_modules.hpp"
@@ -26,7 +27,7 @@ namespace cudart_cpu::detail {
 namespace {
 
 struct NvccKernel {
-    void** binary;
+    const FatBinary* binary;
     std::string name; ///< mangled
 };
 
@@ -77,13 +78,13 @@ void refuse_nvcc_kernel(const void* function) {
     if (found == registry().of_nvcc.end()) return;
     fail(cudaErrorInvalidDeviceFunction,
          text("kernel ", readable_name(found->second.name.c_str()),
-              " was compiled by nvcc for NVIDIA's runtime, which cudart-cpu is not; compile its .cu file by "
-              "cudag_kernels, tools/nvcc_kernels.py or, as C++, tools/wrap_cu.py"));
+              " was compiled by nvcc for NVIDIA's runtime, and cannot be translated: ", found->second.binary->refusal(),
+              "; or compile its .cu file by cudag_kernels or tools/nvcc_kernels.py"));
 }
 
 } // namespace
 
-void note_nvcc_kernel(void** binary, const void* symbol, const char* name, const ptx::ModuleRow* module) {
+void note_nvcc_kernel(const FatBinary& binary, const void* symbol, const char* name, const ptx::ModuleRow* module) {
     Registry& all = registry();
     const ptx::KernelRow* const row = module == nullptr ? nullptr : find_kernel_row(*module, name);
     const std::unique_lock lock(all.mutex);
@@ -95,18 +96,18 @@ void note_nvcc_kernel(void** binary, const void* symbol, const char* name, const
         KernelEntry& entry = all.kernels.try_emplace(symbol, symbol, nullptr, std::move(params)).first->second;
         entry.module = module;
         entry.translated = row;
-        entry.binary = binary;
+        entry.binary = &binary;
         entry.max_dynamic_shared_bytes = static_shared_limit - static_cast<int>(row->static_shared);
         all.by_kernel_handle.emplace(&entry, &entry);
         all.by_function_handle.emplace(&entry.function_handle, &entry);
         all.names.insert_or_assign(symbol, row->name);
         return;
     }
-    all.of_nvcc.insert_or_assign(symbol, NvccKernel{binary, name});
+    all.of_nvcc.insert_or_assign(symbol, NvccKernel{&binary, name});
     if (const auto kernel = all.kernels.find(symbol); kernel != all.kernels.end()) forget(all, kernel);
 }
 
-void forget_nvcc_kernels(void** binary) noexcept {
+void forget_nvcc_kernels(const FatBinary* binary) noexcept {
     Registry& all = registry();
     const std::unique_lock lock(all.mutex);
     std::erase_if(all.of_nvcc, [&](const auto& kernel) { return kernel.second.binary == binary; });
@@ -154,7 +155,9 @@ void register_kernel(const void* symbol, CallThunk call, const ParamLayout* para
     }
 }
 
-const KernelEntry* find_kernel(const void* function, Forms forms) {
+namespace {
+
+const KernelEntry* find_known(const void* function, Forms forms) {
     const Registry& known = registry();
     const std::shared_lock lock(registry().mutex);
     if (const auto found = known.kernels.find(function); found != known.kernels.end()) {
@@ -171,6 +174,13 @@ const KernelEntry* find_kernel(const void* function, Forms forms) {
         }
     }
     return nullptr;
+}
+
+} // namespace
+
+const KernelEntry* find_kernel(const void* function, Forms forms) {
+    const KernelEntry* const known = find_known(function, forms);
+    return known == nullptr && translate_binary_of(function) ? find_known(function, forms) : known;
 }
 
 const KernelEntry& kernel_of(const void* function, cudaError_t unknown, Forms forms) {

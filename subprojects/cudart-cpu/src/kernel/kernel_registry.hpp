@@ -16,6 +16,8 @@
 
 namespace cudart_cpu::detail {
 
+class FatBinary;
+
 struct KernelEntry {
     KernelEntry(const void* kernel_symbol, CallThunk thunk, std::vector<ParamLayout> layout)
         : symbol(kernel_symbol), call(thunk), params(std::move(layout)) {}
@@ -25,7 +27,7 @@ struct KernelEntry {
     /// What nvcc compiled, translated: null for kernels that are C++.
     const ptx::ModuleRow* module = nullptr;
     const ptx::KernelRow* translated = nullptr;
-    void** binary = nullptr; ///< nvcc's handle, of a translated kernel
+    const FatBinary* binary = nullptr; ///< of a translated kernel
     std::vector<ParamLayout> params;
     /// Bytes; raised by cudaFuncSetAttribute.
     mutable std::atomic<int> max_dynamic_shared_bytes{48 * 1024};
@@ -46,7 +48,7 @@ enum class Forms {
     symbol_or_handles, ///< or its cudaFunction_t (CUfunction): launches
 };
 
-/// Null for what is no registered kernel. Entries live for ever.
+/// Null for what is no registered kernel. Entries live for ever. Translates what nvcc compiled for NVIDIA's runtime.
 const KernelEntry* find_kernel(const void* function, Forms forms = Forms::symbol_or_handles);
 
 /// As find_kernel, but throws: cudaErrorInvalidDeviceFunction for null, else `unknown`, with a line that says how to
@@ -57,10 +59,10 @@ const KernelEntry& kernel_of(const void* function, cudaError_t unknown = cudaErr
 /// Also the CUfunction.
 cudaFunction_t function_of(const KernelEntry& kernel);
 
-/// A kernel that nvcc compiled: `name` is mangled. The handle is that of its fat binary. `module` is what that was
-/// translated to; null if it was compiled for NVIDIA's runtime alone.
-void note_nvcc_kernel(void** handle, const void* symbol, const char* name, const ptx::ModuleRow* module);
-void forget_nvcc_kernels(void** handle) noexcept;
+/// A kernel that nvcc compiled: `name` is mangled. `module` is what its fat binary was translated to; null if it was
+/// not, or not yet.
+void note_nvcc_kernel(const FatBinary& binary, const void* symbol, const char* name, const ptx::ModuleRow* module);
+void forget_nvcc_kernels(const FatBinary* binary) noexcept;
 
 /// The registered kernel that name_kernel or its symbol gives this name; null if there is none. Not one of a shared
 /// object that is a library.

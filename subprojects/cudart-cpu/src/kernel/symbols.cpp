@@ -2,6 +2,7 @@
 #include "symbols.hpp"
 
 #include "elf_symbols.hpp"
+#include "fat_binary.hpp"
 #include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
 
@@ -20,7 +21,7 @@ namespace {
 
 /// Of nvcc's host code, which names a variable by another one.
 struct Shadow {
-    void** binary;
+    const FatBinary* binary;
     const char* address;
     std::size_t bytes;
 };
@@ -70,6 +71,7 @@ Range symbol_range(const void* symbol) {
             return range_of(base, known->second);
         }
     }
+    if (translate_binary_of(symbol)) return symbol_range(symbol);
     const std::optional<std::size_t> bytes = symbol == nullptr ? std::nullopt : size_of(symbol);
     if (!bytes) {
         fail(cudaErrorInvalidSymbol, text(symbol, " is no device variable"));
@@ -79,14 +81,14 @@ Range symbol_range(const void* symbol) {
     return range_of(base, *bytes);
 }
 
-void note_symbol(void** binary, const void* symbol, void* address, std::size_t bytes) {
+void note_symbol(const FatBinary& binary, const void* symbol, void* address, std::size_t bytes) {
     const auto* const begin = static_cast<const char*>(address);
     const std::unique_lock lock(table().mutex);
-    table().shadows.insert_or_assign(symbol, Shadow{binary, begin, bytes});
+    table().shadows.insert_or_assign(symbol, Shadow{&binary, begin, bytes});
     table().bytes.insert_or_assign(begin, bytes);
 }
 
-void forget_symbols(void** binary) noexcept {
+void forget_symbols(const FatBinary* binary) noexcept {
     const std::unique_lock lock(table().mutex);
     std::erase_if(table().shadows, [&](const auto& entry) {
         if (entry.second.binary != binary) return false;

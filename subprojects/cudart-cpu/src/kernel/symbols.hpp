@@ -5,14 +5,16 @@
 
 namespace cudart_cpu::detail {
 
+class FatBinary;
+
 /// The variable of static storage that begins at `symbol`; from now on its memory counts as the device's. Throws
 /// cudaErrorInvalidSymbol if there is none. Compiled as C++, device variables look like all others, so it takes those
 /// too.
 Range symbol_range(const void* symbol);
 
 /// A variable of nvcc's: `symbol` is what stands for it in host code.
-void note_symbol(void** binary, const void* symbol, void* address, std::size_t bytes);
-void forget_symbols(void** binary) noexcept;
+void note_symbol(const FatBinary& binary, const void* symbol, void* address, std::size_t bytes);
+void forget_symbols(const FatBinary* binary) noexcept;
 
 /// The known device variable that `pointer` points into.
 std::optional<Range> find_symbol(const void* pointer);

@@ -63,6 +63,7 @@ bool gives_floats(const Texture& texture) {
 
 Channels element_at(const Texture& texture, const Texels& texels, const Indices& index, unsigned dimensions,
                     unsigned layer, bool outside_is_border) {
+    if (texels.extent.width == 0) return {}; // of no memory
     Indices at{};
     for (unsigned d = 0; d < dimensions; ++d) {
         const auto mode = outside_is_border ? cudaAddressModeBorder : texture.sampling.addressMode[d];

@@ -4,6 +4,7 @@
 #include "runtime/call.hpp"
 
 #include <dlfcn.h>
+#include <link.h>
 
 #include <algorithm>
 #include <cstdint>
@@ -68,20 +69,47 @@ const ptx::ModuleRow* find_module(const void* fat_binary) {
     Modules& known = modules();
     const std::lock_guard lock(known.mutex);
     if (known.all.empty()) return nullptr;
-    Wrapper wrapper;
-    std::memcpy(&wrapper, fat_binary, sizeof wrapper);
-    if (wrapper.magic != wrapper_magic || wrapper.data == nullptr) return nullptr;
-    Header header;
-    std::memcpy(&header, wrapper.data, sizeof header);
-    if (header.magic != header_magic) return nullptr;
-    const std::uint64_t bytes = header.header_bytes + header.bytes;
-    const std::uint64_t hash = hash_of(wrapper.data, bytes);
+    const std::string_view image = image_of(fat_binary);
+    if (image.empty()) return nullptr;
+    const std::uint64_t hash = hash_of(image.data(), image.size());
     const ptx::ModuleRow* found = nullptr;
     for (const ptx::ModuleRow* module : known.all)
-        if (module->image_bytes == bytes && module->image_hash == hash &&
+        if (module->image_bytes == image.size() && module->image_hash == hash &&
             (found == nullptr || base_of(module) == base_of(fat_binary)))
             found = module;
     return found;
+}
+
+std::string_view image_of(const void* fat_binary) {
+    Wrapper wrapper;
+    std::memcpy(&wrapper, fat_binary, sizeof wrapper);
+    if (wrapper.magic != wrapper_magic || wrapper.data == nullptr) return {};
+    Header header;
+    std::memcpy(&header, wrapper.data, sizeof header);
+    if (header.magic != header_magic) return {};
+    return {static_cast<const char*>(wrapper.data), header.header_bytes + header.bytes};
+}
+
+const ptx::ModuleRow* load_module(const char* path, std::string& refusal) {
+    void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    link_map* map = nullptr;
+    if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map)) != 0) {
+        const char* const reason = dlerror();
+        refusal = reason == nullptr ? "its translation cannot be loaded" : reason;
+        return nullptr;
+    }
+    const void* const base = base_of(map->l_ld);
+    Modules& known = modules();
+    const std::lock_guard lock(known.mutex);
+    const auto found =
+        std::ranges::find_if(known.all, [=](const ptx::ModuleRow* module) { return base_of(module) == base; });
+    if (found == known.all.end()) {
+        refusal = "its translation is for another version of cudart-cpu";
+        return nullptr;
+    }
+    const ptx::ModuleRow* const module = *found;
+    known.all.erase(found);
+    return module;
 }
 
 const ptx::KernelRow* find_kernel_row(const ptx::ModuleRow& module, const char* name) {

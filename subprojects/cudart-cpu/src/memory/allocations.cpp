@@ -220,7 +220,7 @@ void register_memory(void* pointer, std::size_t bytes, unsigned flags) {
     const Entry* const around = find_entry(pointer);
     if (around != nullptr || reaches_next) {
         const Entry& other = around != nullptr ? *around : *next;
-        fail(is_host(other.second.kind) ? cudaErrorHostMemoryAlreadyRegistered : cudaErrorInvalidValue,
+        fail(other.second.is_registered ? cudaErrorHostMemoryAlreadyRegistered : cudaErrorInvalidValue,
              text("bytes of ", pointer, " are part of an allocation or registered already"));
     }
     const AllocationKind kind{.type = cudaMemoryTypeHost, .host_flags = flags};
@@ -229,10 +229,11 @@ void register_memory(void* pointer, std::size_t bytes, unsigned flags) {
 
 void require_registered(const void* pointer) {
     const std::shared_lock lock(table().mutex);
-    const auto found = table().allocations.find(static_cast<const char*>(pointer));
-    if (found == table().allocations.end() || !found->second.is_registered) {
-        fail(cudaErrorHostMemoryNotRegistered, text(pointer, " is not the start of registered memory"));
-    }
+    const Entry* const around = find_entry(pointer);
+    if (around == nullptr || !around->second.is_registered)
+        fail(cudaErrorHostMemoryNotRegistered, text(pointer, " is not registered memory"));
+    if (around->first != pointer)
+        fail(cudaErrorInvalidValue, text(pointer, " is within registered memory, not its start"));
 }
 
 void unregister_memory(void* pointer) noexcept {

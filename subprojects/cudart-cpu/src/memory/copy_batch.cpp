@@ -11,16 +11,10 @@
 #include "runtime/call.hpp"
 
 #include <limits>
-#include <vector>
 
 namespace cudart_cpu::detail {
 
 namespace {
-
-struct OrderedCopy {
-    cudaMemcpy3DParms copy;
-    int source_order; // a cudaMemcpySrcAccessOrder
-};
 
 int checked_order(const cudaMemcpySrcAccessOrder& order) {
     const int number = number_in(order);
@@ -38,7 +32,7 @@ void require_flags(unsigned flags) {
 Stream& stream_of_batch(cudaStream_t handle) {
     Stream& stream = stream_of(handle);
     if (is_legacy(stream)) fail(cudaErrorInvalidValue, "a batch of copies cannot be in the legacy default stream");
-    refuse_capturing_now(stream);
+    require_not_capturing_now(stream);
     return stream;
 }
 
@@ -52,14 +46,15 @@ void for_each(std::size_t count, std::size_t* failed, Each&& each) {
     if (failed != nullptr) *failed = std::numeric_limits<std::size_t>::max();
 }
 
-void submit(const std::vector<OrderedCopy>& copies, Stream& stream) {
-    for (const OrderedCopy& one : copies) {
-        // What may be read at once is read at once, as CUDA may do: a source that was not ready shows.
-        if (one.source_order == cudaMemcpySrcAccessOrderStream) {
-            enqueue(stream, [copy = one.copy] { perform_copy(copy); });
-        } else {
-            enqueue(stream, [packed = PackedSource(one.copy)] { perform_copy(packed.copy); });
-        }
+/// Alone: of a batch a GPU does what is before the copy that it refuses.
+void submit(const cudaMemcpy3DParms& copy, int source_order, Stream& stream) {
+    validate_copy(copy);
+    if (is_empty(copy)) return;
+    // What may be read at once is read at once, as CUDA may do: a source that was not ready shows.
+    if (source_order == cudaMemcpySrcAccessOrderStream) {
+        enqueue(stream, [copy] { perform_copy(copy); });
+    } else {
+        enqueue(stream, [packed = PackedSource(copy)] { perform_copy(packed.copy); });
     }
 }
 
@@ -137,16 +132,12 @@ void submit_copies(const CopyBatch& batch, cudaStream_t handle, std::size_t* fai
     if (failed != nullptr) *failed = std::numeric_limits<std::size_t>::max();
     Stream& stream = stream_of_batch(handle);
     require_attributes(batch);
-    std::vector<OrderedCopy> copies;
     std::size_t attributes = 0;
     for_each(batch.count, failed, [&](std::size_t i) {
         if (attributes + 1 < batch.attribute_count && batch.first_of_attributes[attributes + 1] == i) ++attributes;
-        const cudaMemcpy3DParms copy =
-            copy_1d(batch.destinations[i], batch.sources[i], batch.sizes[i], cudaMemcpyDefault);
-        validate_copy(copy);
-        if (!is_empty(copy)) copies.push_back({copy, number_in(batch.attributes[attributes].srcAccessOrder)});
+        submit(copy_1d(batch.destinations[i], batch.sources[i], batch.sizes[i], cudaMemcpyDefault),
+               number_in(batch.attributes[attributes].srcAccessOrder), stream);
     });
-    submit(copies, stream);
 }
 
 void submit_copies(const cudaMemcpy3DBatchOp* operations, std::size_t count, unsigned long long flags,
@@ -155,14 +146,11 @@ void submit_copies(const cudaMemcpy3DBatchOp* operations, std::size_t count, uns
     Stream& stream = stream_of_batch(handle);
     if (flags != 0) fail(cudaErrorInvalidValue, text("the flags of a batch are ", flags, "; they must be 0"));
     if (count > 0) require_pointer(operations, "opList");
-    std::vector<OrderedCopy> copies;
     for_each(count, failed, [&](std::size_t i) {
         const cudaMemcpy3DBatchOp& operation = operations[i];
         require_flags(operation.flags);
-        copies.push_back({copy_of(operation), checked_order(operation.srcAccessOrder)});
-        validate_copy(copies.back().copy);
+        submit(copy_of(operation), checked_order(operation.srcAccessOrder), stream);
     });
-    submit(copies, stream);
 }
 
 } // namespace cudart_cpu::detail

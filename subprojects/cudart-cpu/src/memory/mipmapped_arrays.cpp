@@ -37,9 +37,8 @@ std::size_t halved(std::size_t size, unsigned level) {
 
 MipmappedArray::MipmappedArray(const cudaChannelFormatDesc& desc, const cudaExtent& extent, unsigned level_count,
                                unsigned flags) {
-    if (level_count == 0) fail(cudaErrorInvalidValue, "a mipmapped array has at least one level");
     std::vector<std::shared_ptr<Array>> made;
-    for (unsigned level = 0; level < std::max(1U, std::min(level_count, most_levels(extent, flags))); ++level) {
+    for (unsigned level = 0; level < std::clamp(level_count, 1U, std::max(1U, most_levels(extent, flags))); ++level) {
         const cudaExtent size{halved(extent.width, level), halved(extent.height, level),
                               has_layers(flags) ? extent.depth : halved(extent.depth, level)};
         made.push_back(std::make_shared<Array>(desc, size, flags));

@@ -34,8 +34,6 @@ Surface::Surface(const cudaResourceDesc& resource_) : resource(resource_), devic
              text("a surface is of an array, not of resource type ", number_in(resource.resType)));
     if (compat::flags_of(resource) != 0) fail(cudaErrorInvalidValue, "the flags of a resource are not 0");
     const auto array = array_below(resource);
-    if ((array->flags & cudaArraySurfaceLoadStore) == 0)
-        fail(cudaErrorInvalidValue, "the array of a surface needs cudaArraySurfaceLoadStore");
     array_flags = array->flags;
     texels = texels_of(*array);
 }

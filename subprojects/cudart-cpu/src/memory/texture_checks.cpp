@@ -52,8 +52,6 @@ void require_sampling(const cudaTextureDesc& sampling, const cudaResourceDesc& r
     require_up_to(sampling.mipmapFilterMode, cudaFilterModeLinear, "mipmap filter mode");
     if (number_in(sampling.filterMode) == cudaFilterModeLinear && gives_integers(sampling, texels.desc))
         fail(cudaErrorInvalidFilterSetting, "linear filtering needs fetches of floats");
-    if (type == cudaResourceTypeMipmappedArray && sampling.normalizedCoords == 0)
-        fail(cudaErrorInvalidValue, "the texture of a mipmapped array needs normalizedCoords");
     if (sampling.seamlessCubemap != 0 && (array_flags & cudaArrayCubemap) == 0)
         fail(cudaErrorInvalidValue, "seamlessCubemap needs an array of cudaArrayCubemap");
 }
@@ -61,8 +59,8 @@ void require_sampling(const cudaTextureDesc& sampling, const cudaResourceDesc& r
 void require_linear(const cudaResourceDesc& resource) {
     const auto& linear = resource.res.linear;
     const std::size_t elements = linear.sizeInBytes / element_bytes_of(linear.desc);
-    if (elements == 0 || elements > max_linear_texels)
-        fail(cudaErrorInvalidValue, text(elements, " elements of a linear texture are not 1 to ", max_linear_texels));
+    if (elements > max_linear_texels)
+        fail(cudaErrorInvalidValue, text(elements, " elements of a linear texture are more than ", max_linear_texels));
     require_texture_memory(linear.devPtr, linear.sizeInBytes);
 }
 

@@ -35,16 +35,6 @@ Texels pitched_texels(const cudaResourceDesc& resource) {
             {pitched.width, pitched.height, 0}, pitched.pitchInBytes, pitched.pitchInBytes * pitched.height};
 }
 
-/// Throws cudaErrorInvalidValue where others throw cudaErrorInvalidResourceHandle.
-template <class Find>
-auto of_description(Find&& find) {
-    try {
-        return find();
-    } catch (const Failure& failure) {
-        fail(cudaErrorInvalidValue, failure.text);
-    }
-}
-
 /// What of `levels` the view shows.
 std::vector<Texels> seen_through(const cudaResourceViewDesc& view, const std::vector<Texels>& levels, bool layered) {
     require_view(view, levels.front(), levels.size(), layered);
@@ -70,10 +60,9 @@ Texture::Texture(const cudaResourceDesc& resource_, const cudaTextureDesc& sampl
     : resource(resource_), sampling(sampling_), device(current_device()) {
     const int type = number_in(resource.resType);
     const bool has_array = type == cudaResourceTypeArray || type == cudaResourceTypeMipmappedArray;
-    if (view_ != nullptr && !has_array) fail(cudaErrorInvalidValue, "only the texture of an array has a view");
     if (compat::flags_of(resource) != 0) fail(cudaErrorInvalidValue, "the flags of a resource are not 0");
     const auto add_array = [&](cudaArray_t handle) {
-        const auto array = of_description([&] { return array_of(handle); });
+        const auto array = array_of(handle);
         array_flags = array->flags;
         levels.push_back(texels_of(*array));
     };
@@ -82,8 +71,7 @@ Texture::Texture(const cudaResourceDesc& resource_, const cudaTextureDesc& sampl
         add_array(resource.res.array.array);
         break;
     case cudaResourceTypeMipmappedArray:
-        for (const cudaArray_t level :
-             of_description([&] { return mipmapped_array_of(resource.res.mipmap.mipmap); })->levels)
+        for (const cudaArray_t level : mipmapped_array_of(resource.res.mipmap.mipmap)->levels)
             add_array(level);
         break;
     case cudaResourceTypeLinear:
@@ -95,7 +83,7 @@ Texture::Texture(const cudaResourceDesc& resource_, const cudaTextureDesc& sampl
     default:
         fail(cudaErrorInvalidValue, text("resource type ", type, " is unknown"));
     }
-    if (view_ != nullptr) {
+    if (view_ != nullptr && has_array) { // that of memory is not looked at
         view = *view_;
         levels = seen_through(*view, levels, (array_flags & (cudaArrayLayered | cudaArrayCubemap)) != 0);
     }

@@ -98,6 +98,11 @@ void refuse_after_kernel_failure() {
     fail(code, {});
 }
 
+void forget_kernel_failure() noexcept {
+    clear_kernel_failure();
+    failure_told.store(false, std::memory_order_relaxed);
+}
+
 void note_wait() noexcept {
     has_waited = true;
 }

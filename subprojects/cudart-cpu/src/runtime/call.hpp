@@ -38,6 +38,8 @@ void refuse_inside_host_function();
 
 /// Throws the error of a kernel that has failed: from then on CUDA does nothing more.
 void refuse_after_kernel_failure();
+/// Later calls succeed again.
+void forget_kernel_failure() noexcept;
 /// The call that this thread is in has waited for work, whose failure it is to tell.
 void note_wait() noexcept;
 void begin_waits() noexcept;

@@ -26,6 +26,7 @@ inline constexpr std::size_t max_access_policy_window = 128 * 1024 * 1024;
 inline constexpr int mem_sync_domains = 4;
 inline constexpr int l2_cache_bytes = 50 * 1024 * 1024;
 inline constexpr std::size_t max_persisting_cache = l2_cache_bytes / 8 * 5;
+inline constexpr std::size_t default_persisting_cache = std::size_t{l2_cache_bytes} / 40 * 9;
 
 // Of an H100, for programs that compute what they could reach.
 inline constexpr int clock_khz = 1980000;

@@ -19,7 +19,7 @@ struct Settings {
     std::size_t heap_bytes = 8 * 1024 * 1024;
     std::size_t pending_launches = 2048;
     std::size_t fetch_granularity = 64;
-    std::size_t persisting_cache_bytes = 0;
+    std::size_t persisting_cache_bytes = default_persisting_cache;
     cudaFuncCache cache_config = cudaFuncCachePreferNone;
     unsigned flags = 0;
 };

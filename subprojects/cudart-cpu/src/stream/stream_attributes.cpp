@@ -7,6 +7,8 @@
 #include "runtime/call.hpp"
 #include "stream.hpp"
 
+#include <cstring>
+
 namespace cudart_cpu::detail {
 
 namespace {
@@ -73,7 +75,7 @@ void get_attribute(const Stream& stream, int id, cudaLaunchAttributeValue& value
         value.accessPolicyWindow = asked.window_;
         return;
     case cudaLaunchAttributeSynchronizationPolicy:
-        value.syncPolicy = static_cast<cudaSynchronizationPolicy>(asked.synchronization_);
+        std::memcpy(&value.syncPolicy, &asked.synchronization_, sizeof value.syncPolicy);
         return;
     case cudaLaunchAttributePriority:
         value.priority = stream.priority();

@@ -20,7 +20,7 @@ class StreamAttributes {
     friend void get_attribute(const Stream& stream, int id, cudaLaunchAttributeValue& value);
 
     mutable std::mutex mutex_;
-    int synchronization_ = cudaSyncPolicyAuto;
+    int synchronization_ = -1; // no policy: none was set
     cudaAccessPolicyWindow window_{};
     cudaLaunchMemSyncDomain domain_ = cudaLaunchMemSyncDomainDefault;
     cudaLaunchMemSyncDomainMap domain_map_{0, 1};

@@ -167,20 +167,21 @@ TEST_CASE("a batch without arrays is refused", "[copy-batches]") {
                                 batch.first_copies.data(), 2, batch.stream));
 }
 
-TEST_CASE("one wrong copy keeps a batch from beginning", "[copy-batches][assumed]") {
+TEST_CASE("the copies before a wrong one are done", "[copy-batches]") {
     TwoCopies batch;
     batch.sizes[1] = 1000;
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, batch.submit());
     batch.stream.synchronize();
-    REQUIRE(batch.first.read() == std::vector{poison, poison});
+    REQUIRE(batch.first.read() == std::vector{1, 2});
 }
 
-TEST_CASE("a batch is not captured", "[copy-batches][assumed]") {
+TEST_CASE("a batch is not captured, and leaves the capture as it is", "[copy-batches]") {
     TwoCopies batch;
     REQUIRE_CUDA(cudaStreamBeginCapture(batch.stream, cudaStreamCaptureModeThreadLocal));
     REQUIRE_CUDA_ERROR(cudaErrorStreamCaptureUnsupported, batch.submit());
     cudaGraph_t graph = nullptr;
-    REQUIRE_CUDA_ERROR(cudaErrorStreamCaptureInvalidated, cudaStreamEndCapture(batch.stream, &graph));
+    REQUIRE_CUDA(cudaStreamEndCapture(batch.stream, &graph));
+    REQUIRE_CUDA(cudaGraphDestroy(graph));
 }
 
 TEST_CASE("boxes are copied in batches", "[copy-batches]") {

@@ -17,11 +17,14 @@ std::size_t limit_of(cudaLimit limit) {
 
 } // namespace
 
-TEST_CASE("limits have their defaults", "[device-settings][assumed]") {
+TEST_CASE("limits have their defaults", "[device-settings]") {
     REQUIRE(limit_of(cudaLimitStackSize) == 1024);
     REQUIRE(limit_of(cudaLimitMallocHeapSize) == 8 * 1024 * 1024);
     REQUIRE(limit_of(cudaLimitDevRuntimePendingLaunchCount) == 2048);
-    REQUIRE(limit_of(cudaLimitPersistingL2CacheSize) == 0);
+    REQUIRE(limit_of(cudaLimitPersistingL2CacheSize) == 11'796'480);
+}
+
+TEST_CASE("there is room for what kernels print, and the second cache fetches up to 128 bytes", "[device-settings]") {
     REQUIRE(limit_of(cudaLimitPrintfFifoSize) > 0);
     REQUIRE(limit_of(cudaLimitMaxL2FetchGranularity) <= 128);
 }
@@ -43,14 +46,6 @@ TEST_CASE("limits that compute capability 9.0 does not have are refused", "[devi
         REQUIRE_CUDA_ERROR(cudaErrorUnsupportedLimit, cudaDeviceGetLimit(&value, cudaLimitDevRuntimeSyncDepth));
         REQUIRE(value == 77);
     }
-}
-
-TEST_CASE("a limit that does not exist is refused", "[device-settings][assumed]") {
-    std::size_t value = 77;
-    const auto unknown = static_cast<cudaLimit>(7);
-    REQUIRE_CUDA_ERROR(cudaErrorUnsupportedLimit, cudaDeviceGetLimit(&value, unknown));
-    REQUIRE_CUDA_ERROR(cudaErrorUnsupportedLimit, cudaDeviceSetLimit(unknown, 1));
-    REQUIRE(value == 77);
 }
 
 TEST_CASE("a limit needs a place to be written to", "[device-settings]") {
@@ -95,7 +90,7 @@ TEST_CASE("flags that do not exist are refused", "[device-settings]") {
     }
 }
 
-TEST_CASE("two ways to wait exclude each other", "[device-settings][assumed]") {
+TEST_CASE("two ways to wait exclude each other", "[device-settings]") {
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaSetDeviceFlags(cudaDeviceScheduleSpin | cudaDeviceScheduleYield));
 }
 
@@ -108,8 +103,8 @@ TEST_CASE("a device is initialised with flags or without", "[device-settings]") 
     REQUIRE_CUDA_ERROR(cudaErrorInvalidDevice, cudaInitDevice(-1, 0, 0));
 }
 
-TEST_CASE("flags of an initialisation that do not exist are refused", "[device-settings][assumed]") {
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaInitDevice(0, 0, 0x100));
+TEST_CASE("flags of an initialisation that do not exist mean nothing", "[device-settings]") {
+    REQUIRE_CUDA(cudaInitDevice(0, 0, 0x100));
 }
 
 TEST_CASE("a device is found by its place on the PCI bus", "[device-settings]") {
@@ -147,7 +142,7 @@ TEST_CASE("PCI bus ids that are none are refused", "[device-settings]") {
     REQUIRE(device == 77);
 }
 
-TEST_CASE("a PCI bus id of another form, or with too little room, is refused", "[device-settings][assumed]") {
+TEST_CASE("a PCI bus id of another form, or with too little room, is refused", "[device-settings]") {
     int device = 77;
     char id[32] = {};
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaDeviceGetByPCIBusId(&device, "not a bus"));

@@ -73,10 +73,10 @@ TEST_CASE("only the start of registered memory is unregistered", "[host-register
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaHostUnregister(nullptr));
 }
 
-TEST_CASE("the middle of registered memory is no start of it", "[host-register][assumed]") {
+TEST_CASE("the middle of registered memory is no start of it", "[host-register]") {
     const auto memory = pages(2);
     REQUIRE_CUDA(cudaHostRegister(memory.get(), 2 * page, 0));
-    REQUIRE_CUDA_ERROR(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(memory.get() + 1024));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaHostUnregister(memory.get() + 1024));
     REQUIRE_CUDA(cudaHostUnregister(memory.get()));
 }
 
@@ -88,22 +88,19 @@ TEST_CASE("what cannot be registered is refused", "[host-register]") {
     REQUIRE(attributes_of(memory.get()).type == cudaMemoryTypeUnregistered);
 }
 
-TEST_CASE("CUDA's own memory is not registered", "[host-register][assumed]") {
+TEST_CASE("CUDA's own memory is not registered", "[host-register]") {
     PinnedInts pinned(1024);
-    DeviceInts device(1024);
-    REQUIRE_CUDA_ERROR(cudaErrorHostMemoryAlreadyRegistered, cudaHostRegister(pinned.data(), page, 0));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaHostRegister(device.data(), page, 0));
-    REQUIRE_CUDA_ERROR(cudaErrorHostMemoryNotRegistered, cudaHostUnregister(pinned.data()));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaHostRegister(pinned.data(), page, 0));
 }
 
-TEST_CASE("registered memory is not freed by CUDA", "[host-register][assumed]") {
+TEST_CASE("registered memory is not freed by CUDA", "[host-register]") {
     const auto memory = pages(1);
     REQUIRE_CUDA(cudaHostRegister(memory.get(), page, 0));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaFreeHost(memory.get()));
     REQUIRE_CUDA(cudaHostUnregister(memory.get()));
 }
 
-TEST_CASE("flags of registered memory can be asked for", "[host-register][assumed]") {
+TEST_CASE("flags of registered memory can be asked for", "[host-register]") {
     const auto memory = pages(1);
     REQUIRE_CUDA(cudaHostRegister(memory.get(), page, cudaHostRegisterPortable));
     unsigned flags = 0;

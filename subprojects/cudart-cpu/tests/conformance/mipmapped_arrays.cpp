@@ -72,7 +72,7 @@ TEST_CASE("a level that there is not is refused", "[mipmapped]") {
     REQUIRE(level == nullptr);
 }
 
-TEST_CASE("there are no more levels than sizes", "[mipmapped][assumed]") {
+TEST_CASE("there are no more levels than sizes", "[mipmapped]") {
     const Mipmapped array(make_cudaExtent(4, 0, 0), 9);
     REQUIRE(extent_of(array.level(2)).width == 1);
     cudaArray_t level = nullptr;
@@ -104,17 +104,16 @@ TEST_CASE("a mipmapped array that cannot be made is refused", "[mipmapped]") {
     REQUIRE(array == nullptr);
 }
 
-TEST_CASE("a mipmapped array has at least one level", "[mipmapped][assumed]") {
-    cudaMipmappedArray_t array = nullptr;
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue,
-                       cudaMallocMipmappedArray(&array, &floats, make_cudaExtent(4, 0, 0), 0, 0));
+TEST_CASE("a mipmapped array has at least one level", "[mipmapped]") {
+    const Mipmapped array(make_cudaExtent(4, 0, 0), 0);
+    REQUIRE(extent_of(array.level(0)).width == 4);
 }
 
 TEST_CASE("no mipmapped array may be freed", "[mipmapped]") {
     REQUIRE_CUDA(cudaFreeMipmappedArray(nullptr));
 }
 
-TEST_CASE("a level is not freed alone", "[mipmapped][assumed]") {
+TEST_CASE("a level that is freed leaves its mipmapped array to be freed", "[mipmapped]") {
     const Mipmapped array(make_cudaExtent(4, 0, 0), 1);
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaFreeArray(array.level(0)));
+    REQUIRE_CUDA(cudaFreeArray(array.level(0)));
 }

@@ -2,8 +2,6 @@
 #include "arrays.hpp"
 #include "memory.hpp"
 
-#include <cstring>
-
 namespace {
 
 const cudaChannelFormatDesc floats{32, 0, 0, 0, cudaChannelFormatKindFloat};
@@ -113,21 +111,21 @@ TEST_CASE("textures are of arrays, of memory and of rows in memory", "[textures]
     make(of_rows(memory.data(), 512, 100, 4));
 }
 
-TEST_CASE("the texture of a mipmapped array has normalized coordinates", "[textures]") {
+TEST_CASE("a mipmapped array has a texture, also without normalized coordinates", "[textures]") {
     cudaMipmappedArray_t array = nullptr;
     REQUIRE_CUDA(cudaMallocMipmappedArray(&array, &floats, make_cudaExtent(8, 8, 0), 3, 0));
     cudaResourceDesc resource{};
     resource.resType = cudaResourceTypeMipmappedArray;
     resource.res.mipmap.mipmap = array;
     cudaTextureDesc sampling{};
-    refuse(cudaErrorInvalidValue, resource, sampling);
+    make(resource, sampling);
     sampling.normalizedCoords = 1;
     sampling.maxMipmapLevelClamp = 2;
     make(resource, sampling);
     REQUIRE_CUDA(cudaFreeMipmappedArray(array));
 }
 
-TEST_CASE("integers are filtered only as floats", "[textures][assumed]") {
+TEST_CASE("integers are filtered only as floats", "[textures]") {
     const IntArray array(8, 4);
     cudaTextureDesc sampling{};
     make(of_array(array), sampling);
@@ -150,36 +148,27 @@ TEST_CASE("a texture needs all that describes it", "[textures]") {
     cudaTextureObject_t texture = 77;
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaCreateTextureObject(nullptr, &resource, &sampling, nullptr));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaCreateTextureObject(&texture, nullptr, &sampling, nullptr));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaCreateTextureObject(&texture, &resource, nullptr, nullptr));
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidResourceHandle, cudaCreateTextureObject(&texture, &resource, nullptr, nullptr));
     REQUIRE(texture == 77);
 }
 
-TEST_CASE("resources that are none are refused", "[textures]") {
-    refuse(cudaErrorInvalidValue, of_array(nullptr));
-    refuse(cudaErrorInvalidValue, of_linear(nullptr, 1024));
-    cudaResourceDesc unknown{};
-    std::memset(&unknown.resType, 9, 1); // little-endian
-    refuse(cudaErrorInvalidValue, unknown);
+TEST_CASE("there is no texture of no array", "[textures]") {
+    refuse(cudaErrorInvalidResourceHandle, of_array(nullptr));
 }
 
-TEST_CASE("memory of a texture is aligned, and as large as it says", "[textures][assumed]") {
+TEST_CASE("memory of a texture is aligned, and may be none", "[textures]") {
     DeviceInts memory(4096);
     refuse(cudaErrorInvalidValue, of_linear(memory.data() + 1, 1024));
-    refuse(cudaErrorInvalidValue, of_linear(memory.data(), 0));
-    refuse(cudaErrorInvalidValue, of_rows(memory.data() + 1, 512, 100, 4));
-    refuse(cudaErrorInvalidValue, of_rows(memory.data(), 510, 100, 4));
-    refuse(cudaErrorInvalidValue, of_rows(memory.data(), 512, 0, 4));
-    refuse(cudaErrorInvalidValue, of_rows(memory.data(), 512, 100, 70000));
-    refuse(cudaErrorInvalidValue, of_rows(memory.data(), 32, 100, 4));
+    make(of_linear(memory.data(), 0));
 }
 
-TEST_CASE("only the texture of an array has a view", "[textures]") {
+TEST_CASE("a texture of memory may be given a view", "[textures]") {
     DeviceInts memory(4096);
     const cudaResourceViewDesc view = view_of_floats();
-    refuse(cudaErrorInvalidValue, of_linear(memory.data(), 1024), {}, &view);
+    make(of_linear(memory.data(), 1024), {}, &view);
 }
 
-TEST_CASE("a view that is not of its array is refused", "[textures][assumed]") {
+TEST_CASE("a view that is not of its array is refused", "[textures]") {
     const FloatArray array;
     const auto refuse_view = [&](auto&& change) {
         cudaResourceViewDesc view = view_of_floats();
@@ -193,18 +182,18 @@ TEST_CASE("a view that is not of its array is refused", "[textures][assumed]") {
     refuse_view([](cudaResourceViewDesc& view) { view.format = cudaResViewFormatFloat4; });
 }
 
-TEST_CASE("a texture without a view has none to tell", "[textures][assumed]") {
+TEST_CASE("a texture without a view may be asked for it", "[textures]") {
     const FloatArray array;
     const cudaResourceDesc resource = of_array(array);
     const cudaTextureDesc sampling{};
     cudaTextureObject_t texture = 0;
     cudaResourceViewDesc view{};
     REQUIRE_CUDA(cudaCreateTextureObject(&texture, &resource, &sampling, nullptr));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGetTextureObjectResourceViewDesc(&view, texture));
+    REQUIRE_CUDA(cudaGetTextureObjectResourceViewDesc(&view, texture));
     REQUIRE_CUDA(cudaDestroyTextureObject(texture));
 }
 
-TEST_CASE("a texture object that is none tells nothing", "[textures][assumed]") {
+TEST_CASE("a texture object that is none tells nothing", "[textures]") {
     const cudaTextureObject_t unknown = 0x7FFF'0000'0000'0001;
     cudaResourceDesc resource{};
     cudaTextureDesc sampling{};
@@ -225,21 +214,15 @@ TEST_CASE("a surface object says of which array it is", "[surfaces]") {
     REQUIRE_CUDA(cudaDestroySurfaceObject(surface));
 }
 
-TEST_CASE("a surface needs an array that was made for it", "[surfaces]") {
-    const FloatArray array(cudaArraySurfaceLoadStore);
-    const FloatArray other;
-    const cudaResourceDesc good = of_array(array);
-    const cudaResourceDesc bad = of_array(other);
-    const cudaResourceDesc none = of_array(nullptr);
-    cudaSurfaceObject_t surface = 77;
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaCreateSurfaceObject(&surface, &bad));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaCreateSurfaceObject(&surface, &none));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaCreateSurfaceObject(&surface, nullptr));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaCreateSurfaceObject(nullptr, &good));
-    REQUIRE(surface == 77);
+TEST_CASE("a surface may be of an array without cudaArraySurfaceLoadStore", "[surfaces]") {
+    const FloatArray array;
+    const cudaResourceDesc resource = of_array(array);
+    cudaSurfaceObject_t surface = 0;
+    REQUIRE_CUDA(cudaCreateSurfaceObject(&surface, &resource));
+    REQUIRE_CUDA(cudaDestroySurfaceObject(surface));
 }
 
-TEST_CASE("a surface is not of memory", "[surfaces][assumed]") {
+TEST_CASE("a surface is not of memory", "[surfaces]") {
     DeviceInts memory(1024);
     const cudaResourceDesc linear = of_linear(memory.data(), 1024);
     cudaSurfaceObject_t surface = 77;

@@ -118,5 +118,13 @@ int main(int, char** arguments) {
     good = check("last error again", cudaPeekAtLastError(), found->at_end) && good;
     fine<<<1, 1>>>(out);
     good = check("copy", cudaMemcpy(&out, out, 4, cudaMemcpyDeviceToHost), found->at_end) && good;
-    return good ? 0 : 1;
+
+    good = check("reset", cudaDeviceReset(), cudaSuccess) && good;
+    static_cast<void>(cudaGetLastError()); // this thread's, of the calls before
+    good = check("last error after the reset", cudaGetLastError(), cudaSuccess) && good;
+    int value = 0;
+    cudaMalloc(&out, 64);
+    fine<<<1, 1>>>(out);
+    good = check("copy after the reset", cudaMemcpy(&value, out, 4, cudaMemcpyDeviceToHost), cudaSuccess) && good;
+    return good && value == 1 ? 0 : 1;
 }

@@ -47,19 +47,19 @@ class Cache:
             hasher.update(digest(path).encode())
         self.entry = self.folder / hasher.hexdigest()[:40]
 
-    def find(self, output: str) -> list[str]:
-        """Writes the object and returns what it depends on; nothing if there is none."""
+    def find(self, output: str) -> list[str] | None:
+        """Writes the object and returns what it depends on; None if there is none."""
         if self.folder is None:
-            return []
+            return None
         try:
             files = json.loads((self.entry / "files.json").read_text())
             if any(digest(path) != known for path, known in files.items()):
-                return []
+                return None
             shutil.copy(self.entry / "object.o", output)
             os.utime(self.entry)
             return list(files)
         except (OSError, ValueError):
-            return []
+            return None
 
     def keep(self, output: str, files: list[str]) -> None:
         if self.folder is None:

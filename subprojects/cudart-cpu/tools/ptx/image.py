@@ -1,8 +1,20 @@
-"""The fat binary in an object of nvcc's: what joins its host half with the translated one."""
+"""Fat binaries of nvcc's: what joins a host half with the translated one, and the PTX in them."""
 
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
 import struct
 
 MASK = (1 << 64) - 1
+MAGIC = 0xBA55ED50
+PTX = 1
+IN_LZ4 = 0x2000
+IN_ZSTD = 0x8000
+
+
+class NoPtx(Exception):
+    """Why there is none that could be translated."""
 
 
 def section(data: bytes, name: bytes) -> bytes:
@@ -18,13 +30,89 @@ def section(data: bytes, name: bytes) -> bytes:
     return b""
 
 
-def fat_binary(object_bytes: bytes) -> tuple[int, int]:
-    """Its size and the runtime's hash of it; zeros if the object has none."""
-    data = section(object_bytes, b".nv_fatbin")
+def image_of(data: bytes) -> bytes:
+    """The fat binary at the beginning of `data`; empty if there is none."""
     if len(data) < 16:
-        return 0, 0
+        return b""
     _, _, header, size = struct.unpack_from("<IHHQ", data)
-    data = data[:header + size]
-    words = struct.unpack(f"<{len(data) // 8}Q", data[:len(data) // 8 * 8])
+    return data[:header + size]
+
+
+def size_and_hash(image: bytes) -> tuple[int, int]:
+    """As the runtime counts them."""
+    words = struct.unpack(f"<{len(image) // 8}Q", image[:len(image) // 8 * 8])
     weighted = sum((i + 1) * word for i, word in enumerate(words))
-    return len(data), (sum(words) & MASK) ^ ((weighted << 1) & MASK)
+    return len(image), (sum(words) & MASK) ^ ((weighted << 1) & MASK)
+
+
+def ptx_of(image: bytes, newest: int) -> str:
+    """The PTX for the newest architecture up to `newest`, such as 90. Throws NoPtx."""
+    magic, _, at, _ = struct.unpack_from("<IHHQ", image)
+    if magic != MAGIC:
+        raise NoPtx("its fat binary has a format of its own")
+    found = {}
+    while at + 64 <= len(image):
+        kind, _, header, padded, packed, _, _, architecture = struct.unpack_from("<HHIQIIII", image, at)
+        flags, _, size = struct.unpack_from("<QQQ", image, at + 40)
+        if kind == PTX:
+            found[architecture] = (image[at + header:at + header + padded], flags, packed, size)
+        at += header + padded
+    fitting = [architecture for architecture in found if architecture <= newest]
+    if not fitting and found:
+        raise NoPtx(f"its PTX is for compute capability {min(found) / 10}; give nvcc -gencode=arch=compute_90,code=compute_90")
+    if not fitting:
+        raise NoPtx("it has no PTX, only code for GPUs; give nvcc -gencode=arch=compute_90,code=compute_90")
+    text, flags, packed, size = found[max(fitting)]
+    if flags & IN_ZSTD:
+        text = zstd(text[:packed], size)
+    elif flags & IN_LZ4:
+        text = lz4(text[:packed], size)
+    return text.rstrip(b"\0").decode(errors="replace")
+
+
+def zstd(packed: bytes, size: int) -> bytes:
+    name = ctypes.util.find_library("zstd")
+    if name is None:
+        raise NoPtx("its PTX is compressed; install libzstd.so.1, or give nvcc --compress-mode=none")
+    library = ctypes.CDLL(name)
+    library.ZSTD_decompress.restype = ctypes.c_size_t
+    library.ZSTD_decompress.argtypes = [ctypes.c_char_p, ctypes.c_size_t, ctypes.c_char_p, ctypes.c_size_t]
+    text = ctypes.create_string_buffer(size)
+    if library.ZSTD_decompress(text, size, packed, len(packed)) != size:
+        raise NoPtx("its compressed PTX is damaged")
+    return text.raw
+
+
+def lz4(packed: bytes, size: int) -> bytes:
+    """A block of LZ4: literals and copies of what came before, in turn."""
+    text = bytearray()
+    at = 0
+
+    def length(first: int) -> int:
+        nonlocal at
+        total = first
+        byte = 255
+        while first == 15 and byte == 255:
+            byte = packed[at]
+            at += 1
+            total += byte
+        return total
+
+    try:
+        while at < len(packed):
+            token = packed[at]
+            at += 1
+            literals = length(token >> 4)
+            text += packed[at:at + literals]
+            at += literals
+            if at >= len(packed):
+                break
+            back = packed[at] | packed[at + 1] << 8
+            at += 2
+            for _ in range(length(token & 15) + 4):
+                text.append(text[-back])
+    except IndexError:
+        raise NoPtx("its compressed PTX is damaged") from None
+    if len(text) != size:
+        raise NoPtx("its compressed PTX is damaged")
+    return bytes(text)

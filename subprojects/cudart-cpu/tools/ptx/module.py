@@ -180,9 +180,11 @@ class ModuleWriter:
             reached = [writers[n] for n in self.closure(writers, name)]
             loops = any(w.back_edges and w.spins for w in reached)
             meets = any(w.meets or w.calls_unknown for w in reached) or loops
-            inline = "__attribute__((always_inline)) inline " if function.is_kernel and not meets else ""
-            head = f"{inline}void {c}({', '.join(parameters)})"
-            out.append(f"{'inline ' if inline else ''}void {c}({', '.join(parameters)});")
+            in_turn = function.is_kernel and not meets
+            out.append(f"void {c}({', '.join(parameters)});")
+            head = f"void {c}({', '.join(parameters)})"
+            if in_turn:  # inlined where it is called, into a loop of unchecked threads, too
+                head = f"template <class T> __attribute__((always_inline)) inline void {c_name('k', name)}(T& t)"
             if writer.refusal is None:
                 functions.append(writer.text(head))
             else:
@@ -190,10 +192,11 @@ class ModuleWriter:
             if function.is_kernel:
                 refusal = next((w.refusal for w in reached if w.refusal), None)
                 block = "nullptr"
-                if not meets:
-                    block = c_name("b", name)
-                    functions.append(f"void {block}(Block& block) {{ for_each_thread(block, [](Thread& t) "
-                                     f"__attribute__((always_inline)) {{ {c}(t); }}); }}")
+                if in_turn:
+                    block, body = c_name("b", name), c_name("k", name)
+                    functions.append(f"void {c}(Thread& t) {{ {body}(t); }}")
+                    functions.append(f"void {block}(Block& block) {{ for_each_thread(block, {c}, [](Unchecked& t) "
+                                     f"__attribute__((always_inline)) {{ {body}(t); }}); }}")
                 layout = []
                 for parameter in function.parameters:
                     layout += [SIZES[parameter.type] * parameter.count, parameter.align]
@@ -215,7 +218,7 @@ class ModuleWriter:
         names = [quoted(self.syntax.files.get(at, "?")) for at in range(last + 1)]
         out.append("constexpr const char* files[] = {" + ", ".join(names) + "};")
         out.append(f"bool supported() {{ return {guard or 'true'}; }}")
-        out.append(f"const ModuleRow module_row{{module_version, {image_bytes}u, {hex(image_hash)}u, kernel_rows, {len(rows)}, "
+        out.append(f"const ModuleRow module_row{{module_version, {self.syntax.architecture}, {image_bytes}u, {hex(image_hash)}u, kernel_rows, {len(rows)}, "
                    f"variable_rows, {len(table)}, files, {last + 1}, &supported}};")
         out.append("// Before the constructors of nvcc's host code.")
         out.append("__attribute__((constructor(101))) void enter() {")

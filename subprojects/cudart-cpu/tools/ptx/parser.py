@@ -83,6 +83,8 @@ class Parser:
 
     def line(self, text: str) -> None:
         words = text.replace(",", " ").split()
+        if words[0] == ".target":
+            self.module.architecture = int(re.match(r"sm_(\d+)", words[1]).group(1))
         if words[0] == ".file":
             name = re.search(r'"((?:[^"\\]|\\.)*)"', text)
             self.module.files[int(words[1])] = os.path.normpath(name.group(1)) if name else "?"

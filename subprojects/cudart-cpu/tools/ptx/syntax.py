@@ -142,6 +142,7 @@ class Module:
     variables: list[Variable] = field(default_factory=list)
     aliases: dict[str, str] = field(default_factory=dict)
     files: dict[int, str] = field(default_factory=dict)
+    architecture: int = 0  # such as 90
 
 
 SIZES = {"pred": 1, "b8": 1, "u8": 1, "s8": 1, "b16": 2, "u16": 2, "s16": 2, "f16": 2, "bf16": 2, "b32": 4, "u32": 4,

@@ -21,6 +21,13 @@ inline u64 checked(Thread& t, u64 at, u32 bytes, Access access, u32 location) {
     return at;
 }
 
+/// A thread of a block without checks.
+struct Unchecked : Thread {};
+
+inline u64 checked(Unchecked&, u64 at, u32, Access, u32) {
+    return at;
+}
+
 template <class T>
 inline T load(u64 from) {
     return *reinterpret_cast<const T*>(from);

@@ -115,7 +115,8 @@ struct VariableRow {
 
 struct ModuleRow {
     u32 version;
-    u64 image_bytes; ///< of the fat binary that it was translated from
+    u32 architecture; ///< of its PTX, such as 90
+    u64 image_bytes;  ///< of the fat binary that it was translated from
     u64 image_hash;
     const KernelRow* kernels;
     u32 kernel_count;
@@ -126,7 +127,7 @@ struct ModuleRow {
     bool (*supported)(); ///< whether this processor has what the module was compiled for
 };
 
-inline constexpr u32 module_version = 2;
+inline constexpr u32 module_version = 3;
 
 } // namespace cudart_cpu::ptx
 

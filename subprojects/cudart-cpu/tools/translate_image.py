@@ -1,0 +1,59 @@
+#!/usr/bin/env python3
+"""Makes a shared object of the kernels in a fat binary of nvcc's, from its PTX: translate_image.py IMAGE RUNTIME MODULE.
+
+The runtime calls it for programs that nvcc compiled for NVIDIA's runtime. $CXX names the compiler (c++, g++ or clang++
+where it does not), CUDART_CPU_CACHE the folder of what was translated before, as for nvcc_kernels.py."""
+
+from __future__ import annotations
+
+import os
+import pathlib
+import shlex
+import shutil
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
+
+from ptx.build import DEVICE_OPTIONS, compile_translated, own_files, processor_options, refuse  # noqa: E402
+from ptx.cache import Cache, digest  # noqa: E402
+from ptx.image import NoPtx, ptx_of, size_and_hash  # noqa: E402
+from ptx.module import translate  # noqa: E402
+from ptx.parser import parse  # noqa: E402
+
+COMPUTE_CAPABILITY = 90  # of the device that the CPU runtime answers to be
+
+
+def compiler() -> list[str]:
+    named = shlex.split(os.environ.get("CXX", ""))
+    for words in ([named] if named else [["c++"], ["g++"], ["clang++"]]):
+        if shutil.which(words[-1]):
+            return words
+    refuse(f"there is no C++ compiler {' '.join(named) or 'on PATH'} for its PTX: name one by CXX")
+    raise AssertionError
+
+
+def make(image: bytes, cxx: list[str], runtime: str, output: str) -> None:
+    try:
+        ptx = ptx_of(image, COMPUTE_CAPABILITY)
+    except NoPtx as reason:
+        refuse(str(reason))
+    with tempfile.TemporaryDirectory(prefix="cudart-cpu-") as folder:
+        source = pathlib.Path(folder) / "device.cpp"
+        source.write_text(translate(parse(ptx), *size_and_hash(image), processor_options()[1]), encoding="utf-8")
+        # The runtime's own symbols may not be visible to all: a module says that it needs them.
+        compile_translated(cxx, source, ["-shared", "-o", output, runtime], "fat binary")
+
+
+def main() -> None:
+    image, runtime, output = sys.argv[1:]
+    cxx = compiler()
+    cache = Cache(["image", digest(image), cxx, DEVICE_OPTIONS, processor_options(), os.path.realpath(runtime)],
+                  [shutil.which(cxx[-1]) or ""], own_files())
+    if cache.find(output) is None:
+        make(pathlib.Path(image).read_bytes(), cxx, runtime, output)
+        cache.keep(output, [])
+
+
+if __name__ == "__main__":
+    main()
