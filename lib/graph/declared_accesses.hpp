@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lists/growth.hpp"
+#include "lists/renumbering.hpp"
 
 #include <cudag/detail/call_effects.hpp>
 
@@ -36,6 +37,11 @@ class DeclaredAccesses {
         return {first, last};
     }
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
+    void renumber(const Renumbering& next) noexcept {
+        std::erase_if(list_, [&](const Entry& entry) { return !next.keeps(entry.node); });
+        for (Entry& entry : list_)
+            entry.node = next(entry.node);
+    }
     void forget_from(std::uint32_t first) noexcept {
         std::erase_if(list_, [&](const Entry& entry) { return entry.node >= first; });
     }
