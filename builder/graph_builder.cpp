@@ -14,6 +14,7 @@
 #include "new_conditional.hpp"
 #include "new_node.hpp"
 
+#include <cudag/detail/record.hpp>
 #include <cudag/format.hpp>
 
 #include <fmt/format.h>
@@ -39,20 +40,23 @@ std::shared_ptr<GraphState> make_state() {
 }
 
 /// CUDA instantiates no graph with a condition that no node looks at, and takes none back: one that was made in a body
-/// that threw gets a node that does nothing.
-void use_abandoned_conditions(GraphState& graph) {
+/// that threw, or for a node that was removed, gets a node that does nothing.
+void use_conditions_left_over(GraphState& graph) {
     detail::Conditions& conditions = graph.conditions();
     for (const detail::ConditionRecord& each : conditions.all()) {
-        if (!each.abandoned) continue;
+        if (!each.is_left_over()) continue;
         const std::size_t before = conditions.count();
-        const detail::ConditionRecord& condition = *conditions.take_abandoned(each.initial, each.device);
+        const char* const by =
+            each.abandoned ? "left over by a body that threw" : "left over by a node that was removed";
+        const detail::ConditionRecord& condition =
+            each.abandoned ? *conditions.take_abandoned(each.initial, each.device) : each;
         try {
             const detail::DeviceGuard device(condition.device);
             detail::NewConditional node(graph, detail::ConditionalKind::if_, graph.condition_value(condition.handle), 1,
                                         condition.location);
             static_cast<void>(node.open_body(0));
             node.close_body();
-            graph.handle(static_cast<std::uint32_t>(graph.nodes().size() - 1)).label("left over by a body that threw");
+            graph.handle(static_cast<std::uint32_t>(graph.nodes().size() - 1)).label(by);
             node.keep();
         } catch (...) {
             conditions.abandon_from(before);
@@ -92,12 +96,11 @@ void check_graph(const GraphState& graph, bool is_view) {
     if (!graph.allocations().list().empty()) check_graph_memory(graph);
     if (is_view) return;
     if (graph.construction().has_unwanted_nodes)
-        detail::refuse("build: a node could not be removed after a body or a capture threw, because CUDA removes none "
-                       "from a graph with "
-                       "memory nodes; write the graph again",
+        detail::refuse("build: a node could not be removed, after a body or a capture threw or by remove(), because "
+                       "CUDA has kept it, as it does in a graph with memory nodes; write the graph again",
                        {}, cudaErrorNotSupported);
     for (const detail::ConditionRecord& condition : graph.conditions().all())
-        if (condition.user == nullptr && !condition.abandoned)
+        if (condition.user == nullptr && !condition.is_left_over())
             detail::refuse(
                 fmt::format("build: the condition made at {} has no node; give it to if_, while_ or switch_, or "
                             "do not make it",
@@ -146,6 +149,14 @@ void GraphBuilder::keep(std::vector<std::shared_ptr<const void>>&& owners) {
     graph().keep(std::move(owners));
 }
 
+void GraphBuilder::remove_edges(std::span<const Edge> edges, SourceLocation location) {
+    std::vector<detail::EdgeEnds> ends;
+    ends.reserve(edges.size());
+    for (const Edge& edge : edges)
+        ends.push_back({edge.from, edge.to});
+    detail::remove_edges(graph(), ends, location);
+}
+
 GraphBuilder GraphBuilder::on(int device) {
     static_cast<void>(graph());
     int count = 0;
@@ -176,7 +187,7 @@ Graph GraphBuilder::build(SourceLocation location) && {
         check_graph(*state_, is_view_);
     }
     end_turns(*state_);
-    use_abandoned_conditions(*state_);
+    use_conditions_left_over(*state_);
     state_->edge_lists().merge(state_->nodes().size());
     state_->construction().is_built = true;
     state_->construction().made_at = location;

@@ -29,11 +29,13 @@ class Units {
   public:
     explicit Units(const GraphState& graph) : graph_(graph), regions_(graph.nodes().size()), first_(regions_.size()) {
         std::iota(first_.begin(), first_.end(), 0U);
-        for (const RegionNodes* const region : graph.construction().regions)
-            for (std::uint32_t node = region->first; node < region->first + region->count; ++node) {
+        for (const RegionNodes* const region : graph.construction().regions) {
+            const std::uint32_t first = GraphState::index_unchecked(graph.numbered(region->first));
+            for (std::uint32_t node = first; node < first + region->count; ++node) {
                 regions_[node] = region;
-                first_[node] = region->first;
+                first_[node] = first;
             }
+        }
     }
 
     [[nodiscard]] std::uint32_t of(std::uint32_t node) const { return first_[node]; }
@@ -52,14 +54,19 @@ class Units {
 
     /// From what `from` ends with to what `to` begins with.
     void connect(std::uint32_t from, std::uint32_t to, std::vector<EdgeRecord>& edges) const {
-        const std::span<const std::uint32_t> tails = is_region(from) ? regions_[from]->tails : std::span(&from, 1);
-        const std::span<const std::uint32_t> roots = is_region(to) ? regions_[to]->roots : std::span(&to, 1);
+        const std::uint32_t one = 0;
+        const std::span<const std::uint32_t> tails = is_region(from) ? regions_[from]->tails : std::span(&one, 1);
+        const std::span<const std::uint32_t> roots = is_region(to) ? regions_[to]->roots : std::span(&one, 1);
         for (const std::uint32_t tail : tails)
             for (const std::uint32_t root : roots)
-                edges.push_back({tail, root});
+                edges.push_back({from + place_in(from, tail), to + place_in(to, root)});
     }
 
   private:
+    /// Of the node of a unit that has a number, behind the first one.
+    [[nodiscard]] std::uint32_t place_in(std::uint32_t unit, std::uint32_t number) const {
+        return is_region(unit) ? number - regions_[unit]->first : number;
+    }
     [[noreturn]] void refuse_cycle(const std::vector<std::uint32_t>& cycle) const {
         const auto region = std::ranges::find_if(cycle, [&](std::uint32_t unit) { return is_region(unit); });
         const std::uint32_t other = region == cycle.begin() ? cycle.back() : cycle.front();

@@ -179,9 +179,10 @@ std::shared_ptr<GraphState> NewConditional::open_body(std::size_t number) {
 void NewConditional::close_body() {
     require_not_destroyed(*body_);
     if (body_->construction().has_unwanted_nodes)
-        refuse("a node could not be removed after a capture threw, because CUDA removes none from a graph with memory "
-               "nodes; let the exception leave the body",
-               {describe_place(*body_)}, cudaErrorNotSupported);
+        refuse(
+            "a node could not be removed, after a capture threw or by remove(), because CUDA has kept it, as it does "
+            "in a graph with memory nodes; let the exception leave the body",
+            {describe_place(*body_)}, cudaErrorNotSupported);
     check_edges(*body_, [this] { return describe_place(*body_); });
     body_->edge_lists().merge(body_->nodes().size());
     reset_conditions(*body_);

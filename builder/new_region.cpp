@@ -306,18 +306,20 @@ CapturedNode NewRegion::describe() {
         has_before[edge.to - first_] = true;
         has_after[edge.from - first_] = true;
     }
+    const std::uint32_t first_number = graph_.number_of(first_);
     std::vector<std::uint32_t> roots;
     std::vector<std::uint32_t> tails;
     for (std::uint32_t i = 0; i < count; ++i) {
-        if (!has_before[i]) roots.push_back(first_ + i);
-        if (!has_after[i]) tails.push_back(first_ + i);
+        if (!has_before[i]) roots.push_back(first_number + i);
+        if (!has_after[i]) tails.push_back(first_number + i);
     }
     std::pmr::memory_resource& memory = graph_.memory().of_regions();
     const RegionNodes* nodes = new (memory.allocate(sizeof(RegionNodes)))
-        RegionNodes{first_, count, store(memory, roots), store(memory, tails), location_};
-    reserve_more(graph_.construction().regions, 1);
-    graph_.keep(std::move(state_->owners()));
-    graph_.construction().regions.push_back(nodes);
+        RegionNodes{first_number, count, store(memory, roots), store(memory, tails), location_};
+    std::vector<const RegionNodes*>& regions = graph_.construction().regions;
+    reserve_more(regions, 1);
+    graph_.keep(std::move(state_->owners()), first_);
+    regions.push_back(nodes);
     return {graph_.handle(first_), *nodes};
 }
 

@@ -458,6 +458,54 @@ class CUDAG_EXPORT GraphBuilder {
                 add_conditional(detail::ConditionalKind::switch_, condition, list.data(), list.size(), location)};
     }
 
+    /// Takes nodes back that were added: one or more, each a handle, a captured region or a range of them. With them go
+    /// their edges, which nothing bridges: what came before and after a node is no longer ordered by it; what is inside
+    /// them, a graph that was moved there, too; and their owners, at once, but for those of captured work, which the
+    /// graph keeps. A repeated handle counts once. All other handles stay valid; those of removed nodes throw
+    /// GraphError that says so. Edges that are inferred come from the nodes that are left.
+    /// The condition of a conditional that goes may get another node; CUDA takes none back, so that `build()` gives it
+    /// an `if_` with an empty body if it has none.
+    /// Throws GraphError, and removes nothing, for handles of other graphs; inside a body or a capture that is being
+    /// written, of what is outside of it; and for what CUDA keeps: all nodes of a graph with alloc or free nodes,
+    /// device-updatable kernels, and parts of captured regions. Takes as long as the graph has nodes and edges, however
+    /// many go: remove many by one call.
+    template <class... N>
+    void remove( // cudag: remove(a, b, ...) takes the nodes one by one, or a range of them
+        detail::Located<Node> first, const N&... rest) {
+        remove_all(first.location, first.value, rest...);
+    }
+    template <class... N>
+    void remove(detail::Located<CapturedNode> first, const N&... rest) {
+        remove_all(first.location, first.value, rest...);
+    }
+    template <detail::NodeRange R>
+    void remove(const R& nodes, SourceLocation location = SourceLocation::current()) {
+        remove_all(location, nodes);
+    }
+
+    template <class... N>
+    requires(sizeof...(N) == 0 || !(detail::NodeSource<N> && ...))
+    void remove(const N&...) {
+        static_assert(sizeof...(N) > 0, "cudag: remove() needs at least one node");
+        static_assert(sizeof...(N) == 0, "cudag: remove() takes node handles or ranges of node handles");
+    }
+
+    /// Takes `to.after(from)` back, whatever the kind of the edge: `from` is a handle, a captured region or a range of
+    /// them, `to` a handle or a region. Throws GraphError, and removes nothing, if there is no such edge, both nodes
+    /// are of one region, or CUDA has the edge already in a graph with alloc or free nodes, from which it removes none;
+    /// and where `remove` does. Takes as long as there are edges, however many go.
+    template <class F>
+    void remove_edge( // cudag: remove_edge(from, to) takes the nodes of `to.after(from)`
+        const F& from, const Node& to, SourceLocation location = SourceLocation::current()) {
+        remove_between(from, std::span(&to, 1), location);
+    }
+    template <class F>
+    void remove_edge(const F& from, const CapturedNode& to, SourceLocation location = SourceLocation::current()) {
+        remove_between(from, to.roots(), location);
+    }
+    /// The same for a list, whatever the kinds in it say.
+    void remove_edges(std::span<const Edge> edges, SourceLocation location = SourceLocation::current());
+
     /// A view of this builder whose nodes belong to `device`: `b.on(1).kernel(...)`, or `auto second = b.on(1);`. Each
     /// call makes `device` current, and the caller's device again. The view adds to the same graph, which this builder
     /// builds. Throws GraphError if there is no such device.
@@ -534,6 +582,26 @@ class CUDAG_EXPORT GraphBuilder {
         static_assert((detail::NodeSource<N> && ...), "cudag: join() takes node handles or ranges of node handles");
         const auto from = detail::list_nodes(nodes...);
         return {detail::Passkey(), detail::add_join(state(), from.data(), from.size(), location)};
+    }
+
+    template <class... N>
+    void remove_all(const SourceLocation& location, const N&... nodes) {
+        static_assert((detail::NodeSource<N> && ...), "cudag: remove() takes node handles or ranges of node handles");
+        std::vector<Node> all;
+        (detail::append_all_nodes(all, nodes), ...);
+        detail::remove_nodes(graph(), all, location);
+    }
+
+    template <class F>
+    void remove_between(const F& from, std::span<const Node> to, const SourceLocation& location) {
+        static_assert(detail::NodeSource<F>, "cudag: remove_edge() takes node handles or ranges of node handles");
+        if constexpr (detail::NodeSource<F>) {
+            std::vector<detail::EdgeEnds> edges;
+            for (const Node& each : detail::list_nodes(from))
+                for (const Node& target : to)
+                    edges.push_back({each, target});
+            detail::remove_edges(graph(), edges, location);
+        }
     }
 
     CapturedNode add_region(StreamRef stream, CaptureOptions options,

@@ -86,6 +86,24 @@ class CUDAG_EXPORT CapturedNode {
     const detail::RegionNodes* region_ = nullptr; ///< in the graph's memory: alive if the node's graph is
 };
 
+namespace detail {
+
+/// Adds what `source` is to `list`: a handle, all nodes of a region, or those of a range of them.
+template <class N>
+void append_all_nodes(std::vector<Node>& list, const N& source) {
+    if constexpr (AnyNode<N>) {
+        list.push_back(source);
+    } else if constexpr (is_captured_node<N>) {
+        const std::vector<Node> nodes = source.nodes();
+        list.insert(list.end(), nodes.begin(), nodes.end());
+    } else {
+        for (const auto& each : source)
+            append_all_nodes(list, each);
+    }
+}
+
+} // namespace detail
+
 /// A region, and what the captured function returned: not kept by the graph.
 template <class T>
 struct CapturedRegion {

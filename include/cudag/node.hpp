@@ -50,7 +50,7 @@ enum class NodeKind : unsigned {
 
 class Node;
 
-/// "kernel \"scale\" at a.cpp:12", as in errors; of an empty handle, or one whose graph is gone, that it is so.
+/// "kernel \"scale\" at a.cpp:12", as in errors; of an empty handle, or one whose node or graph is gone, that it is so.
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Node& node);
 
 template <class... P>
@@ -101,8 +101,9 @@ std::vector<ArgumentAccess> declared_accesses(const M&... memory) {
 } // namespace detail
 
 /// A handle to any node. It owns nothing, and refers to its node through the graph's identity: every use of a handle
-/// that is empty, or whose graph no longer exists, throws GraphError. Handles stay valid when a builder becomes a
-/// Graph. Threads: as its Graph says; before that, as its GraphBuilder.
+/// that is empty, whose node was removed, or whose graph no longer exists, throws GraphError. Handles stay valid when a
+/// builder becomes a Graph, and when other nodes are removed. Threads: as its Graph says; before that, as its
+/// GraphBuilder.
 class CUDAG_EXPORT Node {
   public:
     Node() noexcept = default;
@@ -163,7 +164,7 @@ class CUDAG_EXPORT Node {
 
     detail::GraphSlot* slot_ = nullptr;
     std::uint32_t generation_ = 0;
-    std::uint32_t index_ = 0;
+    std::uint32_t number_ = 0; ///< its index, where no node was removed
 };
 
 namespace detail {

@@ -24,9 +24,10 @@ void refuse_integer(const ArgumentSite& site, std::uintmax_t magnitude, bool neg
         fmt::format("argument {}: {}{} does not fit the parameter type {}; pass a value that it holds exactly",
                     site.position, negative ? "-" : "", magnitude, type ? type.get() : parameter.name());
     const CallSite& call = site.call;
-    if (call.node != nullptr)
-        refuse<UpdateError>(
-            reason, node_subject(GraphState::of(*call.node), GraphState::index_unchecked(*call.node), "update of "));
+    if (call.node != nullptr) {
+        const GraphState& graph = GraphState::of(*call.node);
+        refuse<UpdateError>(reason, node_subject(graph, GraphState::index_unchecked(*call.node), "update of "));
+    }
     const std::string kernel = kernel_name(call);
     std::string subject = kernel.empty() ? "memset" : "kernel " + kernel;
     if (call.location.line != 0) subject += fmt::format(" at {}", call.location);

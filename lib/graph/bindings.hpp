@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lists/growth.hpp"
+#include "lists/renumbering.hpp"
 #include "node_table.hpp"
 
 #include <cudag/detail/call_effects.hpp>
@@ -42,6 +43,14 @@ class Bindings {
         static const std::vector<Binding> none;
         const auto found = all_.find(dynamic);
         return found == all_.end() ? none : found->second;
+    }
+
+    void renumber(const Renumbering& next) noexcept {
+        for (auto& [dynamic, list] : all_) {
+            std::erase_if(list, [&](const Binding& binding) { return !next.keeps(binding.node); });
+            for (Binding& binding : list)
+                binding.node = next(binding.node);
+        }
     }
 
   private:

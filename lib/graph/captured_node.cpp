@@ -20,12 +20,19 @@ using detail::GraphState;
 
 namespace {
 
-std::vector<Node> handles(const GraphState& graph, std::span<const std::uint32_t> indices) {
+std::vector<Node> handles(const GraphState& graph, std::span<const std::uint32_t> numbers) {
     std::vector<Node> nodes;
-    nodes.reserve(indices.size());
-    for (const std::uint32_t index : indices)
-        nodes.push_back(graph.handle(index));
+    nodes.reserve(numbers.size());
+    for (const std::uint32_t number : numbers)
+        nodes.push_back(graph.numbered(number));
     return nodes;
+}
+
+/// The graph that `first`, the first node of a region, is there in.
+GraphState& graph_of(const Node& first) {
+    GraphState& graph = GraphState::of(first);
+    static_cast<void>(GraphState::index_unchecked(first));
+    return graph;
 }
 
 } // namespace
@@ -36,31 +43,32 @@ void detail::append_tails(std::vector<Node>& list, const CapturedNode& region) {
 }
 
 std::vector<Node> CapturedNode::nodes() const {
-    const GraphState& graph = GraphState::of(first_);
+    const GraphState& graph = graph_of(first_);
     std::vector<Node> nodes;
     nodes.reserve(region_->count);
     for (std::uint32_t i = 0; i < region_->count; ++i)
-        nodes.push_back(graph.handle(region_->first + i));
+        nodes.push_back(graph.numbered(region_->first + i));
     return nodes;
 }
 
 std::vector<Node> CapturedNode::roots() const {
-    return handles(GraphState::of(first_), region_->roots);
+    return handles(graph_of(first_), region_->roots);
 }
 
 std::vector<Node> CapturedNode::tails() const {
-    return handles(GraphState::of(first_), region_->tails);
+    return handles(graph_of(first_), region_->tails);
 }
 
 SourceLocation CapturedNode::location() const {
-    static_cast<void>(GraphState::of(first_));
+    static_cast<void>(graph_of(first_));
     return region_->location;
 }
 
 CapturedNode CapturedNode::label(std::string_view text) const {
     GraphState& graph = GraphState::of(first_);
+    const std::uint32_t first = GraphState::index_unchecked(first_);
     const detail::Label shared(text);
-    for (std::uint32_t i = region_->first; i < region_->first + region_->count; ++i)
+    for (std::uint32_t i = first; i < first + region_->count; ++i)
         if (detail::NodeRecord& node = graph.record(i); node.label.empty()) node.label = shared;
     return *this;
 }
@@ -72,7 +80,8 @@ CapturedNode CapturedNode::declare(std::vector<detail::ArgumentAccess>&& accesse
     for (detail::ArgumentAccess& access : accesses)
         access.unit = unit;
     std::vector<std::uint32_t> unknown;
-    for (std::uint32_t i = region_->first; i < region_->first + region_->count; ++i) {
+    const std::uint32_t first = GraphState::index_unchecked(first_);
+    for (std::uint32_t i = first; i < first + region_->count; ++i) {
         bool has_declared = false;
         graph.for_each_declared(i, [&](const auto& access) { has_declared = has_declared || access.unit == unit; });
         if (has_declared || why_untracked(graph, i)) unknown.push_back(i);
@@ -84,17 +93,18 @@ CapturedNode CapturedNode::declare(std::vector<detail::ArgumentAccess>&& accesse
 
 void CapturedNode::add_edges(const Node* from, std::size_t count) const {
     GraphState& graph = GraphState::of(first_);
+    const std::uint32_t first = GraphState::index_unchecked(first_);
     for (const Node& earlier : std::span(from, count)) {
         if (!graph.is_own(earlier)) continue; // refused below
         const std::uint32_t index = GraphState::index_unchecked(earlier);
-        if (index - region_->first < region_->count)
+        if (index - first < region_->count)
             detail::refuse(
                 fmt::format("it is in the region captured at {}, which cannot come after itself", region_->location),
                 node_subject(graph, index, "after: "));
     }
     graph.edge_lists().logical().reserve(region_->roots.size() * count); // only the first root can fail
     for (const std::uint32_t root : region_->roots)
-        detail::add_edges(graph.handle(root), from, count);
+        detail::add_edges(graph.numbered(root), from, count);
 }
 
 } // namespace cudag

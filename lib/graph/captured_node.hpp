@@ -8,7 +8,7 @@
 
 namespace cudag::detail {
 
-/// What a CapturedNode refers to: nodes in a row, by number.
+/// What a CapturedNode refers to: nodes in a row, by the numbers of their handles. They are removed together.
 struct RegionNodes {
     std::uint32_t first;
     std::uint32_t count;

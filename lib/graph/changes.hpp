@@ -85,6 +85,16 @@ class ChangeLog {
         }
     }
 
+    /// Forgets those of graphs of which `is_gone` holds.
+    template <class IsGone>
+    void forget(const IsGone& is_gone) noexcept {
+        std::erase_if(changes_, [&](const Change& change) {
+            if (!is_gone(*change.node->graph)) return false;
+            if (!change.is_outdated()) --nodes_;
+            return true;
+        });
+    }
+
     /// The nodes that were changed after `version`, each once, in order of the last change.
     template <class Visit>
     void for_each_since(std::uint64_t version, const Visit& visit) const {

@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "graph_state.hpp"
 #include "lists/growth.hpp"
+#include "lists/renumbering.hpp"
 #include "names.hpp"
 #include "node/function.hpp"
 
@@ -57,7 +58,7 @@ ConditionRecord* Conditions::take_abandoned(std::optional<unsigned> initial, int
     if (alike == alike_.end() || alike->second.abandoned.empty()) return nullptr;
     ConditionRecord* condition = find(alike->second.abandoned.back());
     alike->second.abandoned.pop_back();
-    condition->abandoned = false;
+    condition->abandoned = condition->left = false;
     asked_for_.push_back(condition->handle);
     return condition;
 }
@@ -67,6 +68,18 @@ void Conditions::abandon_from(std::size_t count) noexcept {
         ConditionRecord& condition = *find(asked_for_.back());
         condition.abandoned = true;
         alike_.find({condition.initial, condition.device})->second.abandoned.push_back(condition.handle);
+    }
+}
+
+void Conditions::renumber(const GraphState& graph, const Renumbering& next) noexcept {
+    for (ConditionRecord& condition : all_) {
+        if (condition.user == nullptr) continue;
+        if (condition.user == &graph && next.keeps(condition.node)) {
+            condition.node = next(condition.node);
+        } else if (condition.user == &graph || &condition.user->root() != &graph.root()) {
+            condition.user = nullptr;
+            condition.left = true;
+        }
     }
 }
 

@@ -16,6 +16,7 @@
 namespace cudag::detail {
 
 class GraphState;
+class Renumbering;
 
 struct ConditionRecord {
     cudaGraphConditionalHandle handle;
@@ -25,6 +26,10 @@ struct ConditionRecord {
     const GraphState* user = nullptr; ///< the graph of the node that looks at it; null if none does
     std::uint32_t node = 0;
     bool abandoned = false; ///< by a body that threw: CUDA cannot take a condition back
+    bool left = false;      ///< by a node that was removed: others may still set it, and another node may have it
+
+    /// Whether no node will look at it: it is nobody's mistake.
+    [[nodiscard]] bool is_left_over() const noexcept { return abandoned || (left && user == nullptr); }
 };
 
 /// CUDA takes no condition back: those that a body made which then threw are left over, and are given to who next asks
@@ -46,6 +51,8 @@ class Conditions {
     ConditionRecord* take_abandoned(std::optional<unsigned> initial, int device) noexcept;
     /// Leaves over all but the first `count`, at which no node looks any more.
     void abandon_from(std::size_t count) noexcept;
+    /// Nodes of `graph` have gone, with the graphs inside them, which are still there, but inside it no more.
+    void renumber(const GraphState& graph, const Renumbering& next) noexcept;
 
   private:
     struct Alike {

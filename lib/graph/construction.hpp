@@ -27,14 +27,15 @@ struct Construction {
     const SourceLocation* open_region = nullptr; ///< where the region begins that is being captured into this graph,
                                                  ///< which takes no other nodes then
     bool is_captured_into = false;               ///< CUDA removes no nodes until that has ended
-    /// CUDA has kept a node that was to be removed: it does so where there are memory nodes.
+    /// CUDA has kept a node that was to be removed: it does so where there are memory nodes, or where something is
+    /// wrong with it.
     bool has_unwanted_nodes = false;
     /// Where the capture into this graph began that failed, which made CUDA or cudag destroy it.
     std::optional<SourceLocation> destroyed_by = std::nullopt;
     FunctionCache<16> functions = {};                    ///< of the kernels that were added
     std::vector<const KernelSignature*> signatures = {}; ///< of the Functions that were added, in the graph's memory
-    BuilderOptions options = {};                         ///< of a root
     std::vector<const RegionNodes*> regions = {};        ///< that were captured, in order, in the graph's memory
+    BuilderOptions options = {};                         ///< of a root
 };
 
 } // namespace cudag::detail

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "lists/growth.hpp"
+#include "lists/renumbering.hpp"
 
 #include <cudag/detail/call_effects.hpp>
 #include <cudag/detail/kernel_call.hpp>
@@ -64,6 +65,14 @@ class DeclaredAccesses {
         return launch == launches_.end() || launch->node != node ? nullptr : launch->signature;
     }
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
+    void renumber(const Renumbering& next) noexcept {
+        std::erase_if(list_, [&](const Entry& entry) { return !next.keeps(entry.node); });
+        for (Entry& entry : list_)
+            entry.node = next(entry.node);
+        std::erase_if(launches_, [&](const Launch& launch) { return !next.keeps(launch.node); });
+        for (Launch& launch : launches_)
+            launch.node = next(launch.node);
+    }
     void forget_from(std::uint32_t first) noexcept {
         std::erase_if(list_, [&](const Entry& entry) { return entry.node >= first; });
         std::erase_if(launches_, [&](const Launch& launch) { return launch.node >= first; });

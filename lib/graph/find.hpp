@@ -30,8 +30,8 @@ enum class HandlesOf { origin, origin_and_itself };
 /// empty one. Takes as long as graphs are nested, where the clone was made of all of them at once.
 [[nodiscard]] inline Node find_counterpart(const GraphState& graph, const Node& original, HandlesOf whose) {
     const bool itself = whose == HandlesOf::origin_and_itself;
-    const std::uint32_t index = GraphState::index_unchecked(original);
     if (GraphState::is_alive(original)) {
+        const std::uint32_t index = GraphState::index_unchecked(original);
         std::vector<std::uint32_t> way; // from an origin of `graph` down to the node's graph
         for (const GraphState* place = &GraphState::of(original); place != nullptr; place = place->parent()) {
             if (!(itself && place == &graph) && !graph.is_of_origin(place->handle(0))) {
@@ -44,7 +44,7 @@ enum class HandlesOf { origin, origin_and_itself };
             return found->handle(index);
         }
     }
-    if (graph.is_of_origin(original)) return graph.handle(index);
+    if (graph.is_of_origin(original)) return graph.of_origin(original);
     for (const auto& inner : graph.nested()) // moved there, perhaps, itself or its clone
         if (const Node found = find_counterpart(*inner, original, whose); found != Node()) return found;
     return {};

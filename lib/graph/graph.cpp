@@ -119,10 +119,11 @@ Node Graph::counterpart_of(const Node& original) const {
     const GraphState& graph = state();
     const Node found = graph.is_clone() ? find_counterpart(graph, original, detail::HandlesOf::origin) : Node();
     if (found != Node()) return found;
+    const GraphState& other = GraphState::of(original);
     detail::refuse(fmt::format("the node is not of the graph that this one was cloned from, but of {}; this is {}{}",
-                               detail::describe_graph(GraphState::of(original)), detail::describe_graph(graph),
+                               detail::describe_graph(other), detail::describe_graph(graph),
                                graph.is_clone() ? "" : ", which is no clone"),
-                   node_subject(GraphState::of(original), GraphState::index_unchecked(original), "counterpart: "));
+                   node_subject(other, GraphState::index_unchecked(original), "counterpart: "));
 }
 
 CapturedNode Graph::counterpart(const CapturedNode& original) const {

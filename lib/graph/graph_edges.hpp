@@ -84,9 +84,20 @@ class GraphEdges {
     void forget_nodes(std::uint32_t first) {
         logical_.forget_nodes(first);
         native_.forget_nodes(first);
-        written_ = 0;
-        planned_to_ = nothing;
-        forget_needed();
+        forget_written();
+    }
+    /// CUDA has removed nodes.
+    void renumber(const Renumbering& next) noexcept {
+        logical_.renumber(next);
+        native_.renumber(next);
+        forget_written();
+    }
+    /// Removes the edges between the ends of those in `gone`, which are sorted. Throws GraphError, and changes nothing
+    /// but what CUDA has, which gets the edges anew.
+    void remove(std::span<const EdgeRecord> gone, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
+        forget_written();
+        native_.remove_between(gone, graph, nodes);
+        logical_.remove(gone);
     }
     /// Gives CUDA those that it lacks, but for those that others imply by now; repeated ones must have been merged.
     /// Throws GraphError, and can then be called again.
@@ -136,6 +147,12 @@ class GraphEdges {
     }
 
   private:
+    /// Which of `logical_` CUDA has is to be found out.
+    void forget_written() noexcept {
+        written_ = 0;
+        planned_to_ = nothing;
+        forget_needed();
+    }
     void forget_needed() noexcept {
         reduction_.clear();
         native_known_ = 0;

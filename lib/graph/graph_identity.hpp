@@ -2,6 +2,7 @@
 #pragma once
 
 #include "graph_slot.hpp"
+#include "removed_nodes.hpp"
 
 #include <cudag/condition.hpp>
 #include <cudag/node.hpp>
@@ -10,6 +11,9 @@
 
 #include <atomic>
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace cudag::detail {
 
@@ -30,13 +34,26 @@ class GraphIdentity {
     }
     /// The live root graph of a condition. Throws GraphError if it is gone.
     [[nodiscard]] static GraphState& of(const Condition& condition);
-    [[nodiscard]] static std::uint32_t index_unchecked(const Node& node) noexcept { return node.index_; }
+    /// The index of a handle whose graph is alive: ask `of` first. Throws GraphError if the node was removed.
+    [[nodiscard]] static std::uint32_t index_unchecked(const Node& node) {
+        const RemovedNodes* const removed = node.slot_->removed;
+        return removed == nullptr ? node.number_ : index_beside(*removed, node.number_);
+    }
+    /// What is left of the node of a handle whose graph is alive; null if it was not removed.
+    [[nodiscard]] static const RemovedNode* find_removed(const Node& node) noexcept {
+        return node.slot_->removed == nullptr ? nullptr : node.slot_->removed->find(node.number_);
+    }
 
-    [[nodiscard]] Node handle(std::uint32_t index) const noexcept {
+    [[nodiscard]] Node handle(std::uint32_t index) const noexcept { return numbered(number_of(index)); }
+    /// The number that the handle of node `index` has for good, and the handle with such a number.
+    [[nodiscard]] std::uint32_t number_of(std::uint32_t index) const noexcept {
+        return removed_ == nullptr ? index : removed_->number_of(index);
+    }
+    [[nodiscard]] Node numbered(std::uint32_t number) const noexcept {
         Node node;
         node.slot_ = slot_;
         node.generation_ = slot_->generation.load(std::memory_order_relaxed);
-        node.index_ = index;
+        node.number_ = number;
         return node;
     }
     /// The value that users have of a condition of this root.
@@ -49,6 +66,11 @@ class GraphIdentity {
     /// Whether `node` was a handle of the graph that this one was cloned from.
     [[nodiscard]] bool is_of_origin(const Node& node) const noexcept {
         return origin_ != nullptr && node.slot_ == origin_ && node.generation_ == origin_generation_;
+    }
+    /// The handle here of such a node, whose graph may be gone. Throws GraphError if it was removed.
+    [[nodiscard]] Node of_origin(const Node& node) const {
+        if (removed_ != nullptr) static_cast<void>(index_beside(*removed_, node.number_));
+        return numbered(node.number_);
     }
     [[nodiscard]] bool is_clone() const noexcept { return origin_ != nullptr; }
     /// Whether it was cloned from `graph`, which is alive.
@@ -67,20 +89,36 @@ class GraphIdentity {
     ~GraphIdentity() { end(); }
 
     /// From now on handles find `graph`, which this is a part of.
-    void begin(GraphState& graph) { slot_ = take_slot(graph); }
+    void begin(GraphState& graph) {
+        slot_ = take_slot(graph);
+        slot_->removed = removed_.get();
+    }
+    /// Before `begin`. The handles get the numbers that those of `origin` have.
     void begin_clone_of(const GraphIdentity& origin) noexcept {
         origin_ = origin.slot_;
         origin_generation_ = origin.slot_->generation.load(std::memory_order_relaxed);
+        removed_ = origin.removed_;
+    }
+    /// Room for `more` removed nodes; `add_removed` takes them in order, before their indices go.
+    void reserve_removed(std::size_t more) {
+        if (removed_ == nullptr) removed_ = std::make_shared<RemovedNodes>();
+        removed_->reserve(more);
+    }
+    void add_removed(std::vector<RemovedNode>&& nodes) noexcept {
+        removed_->add(std::move(nodes));
+        slot_->removed = removed_.get();
     }
     /// The handles end.
     void end() noexcept;
 
   private:
     [[noreturn]] static void refuse_dead(const Node& node);
+    [[nodiscard]] static std::uint32_t index_beside(const RemovedNodes& removed, std::uint32_t number);
 
     GraphSlot* slot_ = nullptr;
     const GraphSlot* origin_ = nullptr;
     std::uint32_t origin_generation_ = 0;
+    std::shared_ptr<RemovedNodes> removed_; ///< null if there are none; shared with clones, and then it stays as it is
 };
 
 } // namespace cudag::detail

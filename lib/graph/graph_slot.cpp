@@ -33,6 +33,7 @@ GraphSlot* take_slot(GraphState& state) {
     GraphSlot* slot = all.free.back();
     all.free.pop_back();
     slot->state = &state;
+    slot->removed = nullptr;
     return slot;
 }
 

@@ -100,8 +100,11 @@ void GraphState::forget_from(std::uint32_t first) noexcept {
 }
 
 void GraphState::forget_nested(std::uint32_t first) noexcept {
-    while (const std::shared_ptr<GraphState> graph = take_last_inner(first))
+    while (const std::shared_ptr<GraphState> graph = take_last_inner(first)) {
+        if (!is_orphan()) // else all goes
+            root().changes_.forget([&](const GraphState& changed) { return &changed.root() == graph.get(); });
         graph->invalidate_handles();
+    }
 }
 
 void GraphState::invalidate_handles() noexcept {
@@ -134,7 +137,7 @@ Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners
     special_.accesses = special_.accesses || has_memory_operands(record.kind);
     const auto index = static_cast<std::uint32_t>(table_.size() - 1);
     for (Owner& owner : owners)
-        owners_.push_back(std::move(owner.object));
+        owners_.add(std::move(owner.object), index);
     return handle(index);
 }
 
@@ -199,10 +202,10 @@ void GraphState::take_all(ReadNodes&& nodes) {
     if (parent() == nullptr) number_all();
 }
 
-void GraphState::keep(std::vector<std::shared_ptr<const void>>&& owners) {
-    reserve_more(owners_, owners.size());
+void GraphState::keep(std::vector<std::shared_ptr<const void>>&& owners, std::uint32_t node) {
+    owners_.reserve(owners.size());
     for (auto& owner : owners)
-        owners_.push_back(std::move(owner));
+        owners_.add(std::move(owner), node);
 }
 
 void GraphState::count_change(UpdatedNode& node, Owners&& owners) noexcept {
@@ -214,7 +217,7 @@ void GraphState::complete_native(const Plan* plan) {
     for (const auto& graph : inner())
         graph->complete_native(plan);
     if (!owners_.empty()) {
-        keep_with_graph(native_, std::move(owners_));
+        keep_with_graph(native_, std::move(owners_.objects()));
         owners_.clear();
     }
     const Plan& next = plan == nullptr ? edges_.plan() : *plan;

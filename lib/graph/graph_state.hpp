@@ -17,6 +17,7 @@
 #include "special_nodes.hpp"
 #include "structure.hpp"
 #include "unread.hpp"
+#include "waiting_owners.hpp"
 
 #include <cudag/detail/owners.hpp>
 #include <cudag/source_location.hpp>
@@ -86,6 +87,11 @@ class GraphState : public GraphIdentity, public GraphTree {
     void remove_last() noexcept;
     /// Forgets nodes from `first` on, the last ones, which CUDA has removed, with their edges and what is inside them.
     void forget_from(std::uint32_t first) noexcept;
+    /// Removes the nodes that `gone` lists, each once, and what is inside them, from CUDA's graph, too; their edges and
+    /// owners go with them. There must be no other thread, and no name of this graph's nodes but handles. Throws
+    /// GraphError if CUDA keeps the first of them, and changes nothing; where it keeps a later one, the graph has an
+    /// unwanted node.
+    void remove(std::span<const std::uint32_t> gone, const SourceLocation& where);
     /// Ends the handles of this graph and of those inside it, because CUDA's graph goes, and tells so whoever still
     /// refers to this state: a Graph that was moved into a node, or the builder of a body.
     void invalidate_handles() noexcept;
@@ -121,7 +127,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     /// Room for one more node with its owners: `append` then cannot fail after CUDA has made the node.
     void reserve_node(std::size_t owners = 0) {
         table_.reserve(1);
-        reserve_more(owners_, owners);
+        owners_.reserve(owners);
     }
     void reserve_node(const CallEffects& effects) {
         if (effects.empty()) [[likely]]
@@ -136,8 +142,8 @@ class GraphState : public GraphIdentity, public GraphTree {
     /// Appends nodes that CUDA has already, with their edges; or all those of a graph that was unread. All or none.
     void append(ReadNodes&& nodes);
     void take_all(ReadNodes&& nodes);
-    /// Keeps owners that no node brings in.
-    void keep(std::vector<std::shared_ptr<const void>>&& owners);
+    /// Keeps owners that no node brings in, or that go with `node` if that is removed.
+    void keep(std::vector<std::shared_ptr<const void>>&& owners, std::uint32_t node = WaitingOwners::of_graph);
 
     [[nodiscard]] const std::vector<EdgeRecord>& edges() const { return read_edges(), edges_.logical().list(); }
     [[nodiscard]] const GraphEdges& edge_lists() const { return read_edges(), edges_; }
@@ -220,6 +226,10 @@ class GraphState : public GraphIdentity, public GraphTree {
   private:
     [[noreturn]] std::uint32_t refuse_foreign(const Node& node, std::string_view action) const;
     void forget_nested(std::uint32_t first) noexcept;
+    void destroy_natives(std::span<const std::uint32_t> nodes);
+    void renumber(const Renumbering& next, std::vector<RemovedNode>&& removed,
+                  std::vector<std::shared_ptr<GraphState>>& graphs,
+                  std::vector<std::shared_ptr<const void>>& owners) noexcept;
     void copy_blocks();
 
     cudaGraph_t native_;
@@ -231,8 +241,8 @@ class GraphState : public GraphIdentity, public GraphTree {
     NodeTable table_;
     GraphEdges edges_;
     UpdatedNodes updated_;
-    ChangeLog changes_;                               ///< of a root
-    std::vector<std::shared_ptr<const void>> owners_; ///< those that CUDA does not hold yet
+    ChangeLog changes_; ///< of a root
+    WaitingOwners owners_;
     GraphAllocations allocations_;
     Bindings bindings_;
     DeclaredAccesses accesses_;

@@ -3,6 +3,7 @@
 
 #include "graph_state.hpp"
 #include "lists/growth.hpp"
+#include "lists/renumbering.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -41,6 +42,27 @@ std::shared_ptr<GraphState> GraphTree::take_last_inner(std::uint32_t first) noex
     nested_.pop_back();
     static_cast<GraphTree&>(*last).parent_ = nullptr;
     return last;
+}
+
+std::size_t GraphTree::count_gone(const Renumbering& next) const noexcept {
+    return static_cast<std::size_t>(
+        std::ranges::count_if(nested_, [&](const auto& inner) { return !next.keeps(inner->parent_node()); }));
+}
+
+void GraphTree::renumber_inner(const Renumbering& next, std::vector<std::shared_ptr<GraphState>>& gone) noexcept {
+    std::size_t kept = 0;
+    for (std::shared_ptr<GraphState>& each : nested_) {
+        GraphTree& inner = *each;
+        if (next.keeps(inner.parent_node_)) {
+            inner.parent_node_ = next(inner.parent_node_);
+            inner.position_ = static_cast<std::uint32_t>(kept);
+            nested_[kept++].swap(each);
+        } else {
+            inner.parent_ = nullptr;
+            gone.push_back(std::move(each));
+        }
+    }
+    nested_.resize(kept);
 }
 
 std::uint32_t GraphTree::number_from(std::uint32_t first) noexcept {

@@ -10,6 +10,7 @@
 namespace cudag::detail {
 
 class GraphState;
+class Renumbering;
 
 /// As a child graph, or as a body of a conditional.
 enum class Place : std::uint8_t { root, child, body };
@@ -55,6 +56,10 @@ class GraphTree {
     /// Takes out the last graph inside a node from `first` on, which stands for itself then; null if there is none.
     [[nodiscard]] std::shared_ptr<GraphState> take_last_inner(std::uint32_t first) noexcept;
     void leave() noexcept { parent_ = nullptr; }
+    /// How many graphs there are inside nodes that go. Moves them to `gone`, which has room, when the nodes do: they
+    /// stand for themselves then.
+    [[nodiscard]] std::size_t count_gone(const Renumbering& next) const noexcept;
+    void renumber_inner(const Renumbering& next, std::vector<std::shared_ptr<GraphState>>& gone) noexcept;
 
     /// Numbers the nodes of this root, and of all graphs inside it, once.
     void number_all() noexcept {

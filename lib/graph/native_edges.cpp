@@ -81,6 +81,26 @@ class NativePairs {
 
 } // namespace
 
+void NativeEdges::renumber(const Renumbering& next) noexcept {
+    const auto makes_sink = [&](const EdgeRecord& edge) { return next.keeps(edge.from) && !next.keeps(edge.to); };
+    have_sinks_moved_ = have_sinks_moved_ || std::any_of(list_.begin(), list_.end(), makes_sink);
+    detail::renumber(list_, next);
+    for (Front& front : fronts_) {
+        front.nodes = next.kept_of(front.nodes);
+        std::erase_if(front.list, [&](std::uint32_t node) { return !next.keeps(node); });
+        for (std::uint32_t& node : front.list)
+            node = next(node);
+    }
+}
+
+void NativeEdges::remove_between(std::span<const EdgeRecord> gone, cudaGraph_t graph,
+                                 std::span<const cudaGraphNode_t> nodes) {
+    std::vector<EdgeRecord> had;
+    for (const EdgeRecord& edge : list_)
+        if (find_ends(gone, edge) != nullptr) had.push_back(edge);
+    remove(had, graph, nodes);
+}
+
 void NativeEdges::become(std::span<const EdgeRecord> wanted, std::size_t same, cudaGraph_t graph,
                          std::span<const cudaGraphNode_t> nodes) {
     const auto offset = static_cast<std::ptrdiff_t>(same);

@@ -16,9 +16,10 @@ Node counterpart_inside(const Node& child, const Node& original) {
     if (const auto* inner = outer.find_nested(index, 0))
         if (const Node found = find_counterpart(**inner, original, HandlesOf::origin_and_itself); found != Node())
             return found;
+    const GraphState& other = GraphState::of(original);
     refuse(fmt::format("it is not of the graph inside {}, nor of the one that was given to child(), but of {}",
-                       describe_node(outer, index), describe_graph(GraphState::of(original))),
-           node_subject(GraphState::of(original), GraphState::index_unchecked(original), "inside: "));
+                       describe_node(outer, index), describe_graph(other)),
+           node_subject(other, GraphState::index_unchecked(original), "inside: "));
 }
 
 Graph graph_inside(const Node& node, std::size_t number) {

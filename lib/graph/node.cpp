@@ -48,12 +48,12 @@ SourceLocation Node::location() const {
     return record_of(*this).location;
 }
 cudaGraphNode_t Node::native() const {
-    return GraphState::of(*this).natives()[index_];
+    const GraphState& graph = GraphState::of(*this);
+    return graph.natives()[GraphState::index_unchecked(*this)];
 }
 
 Node Node::label(std::string_view text) const {
-    GraphState& graph = GraphState::of(*this);
-    graph.record(index_).label = detail::Label(text);
+    record_of(*this).label = detail::Label(text);
     return *this;
 }
 
@@ -66,33 +66,37 @@ void detail::declare_accesses(const Node& node, std::vector<ArgumentAccess>&& ac
 void detail::keep_with_node(const Node& node, std::vector<std::shared_ptr<const void>>&& owners) {
     std::erase(owners, nullptr);
     GraphState& graph = GraphState::of(node);
+    const std::uint32_t index = GraphState::index_unchecked(node);
     const auto lock = graph.lock();
-    graph.keep(std::move(owners));
+    graph.keep(std::move(owners), index);
 }
 
 void Node::require_kind(NodeKind expected) const {
     const GraphState& graph = GraphState::of(*this);
-    const NodeKind actual = graph.nodes()[index_].kind;
+    const std::uint32_t index = GraphState::index_unchecked(*this);
+    const NodeKind actual = graph.nodes()[index].kind;
     if (actual != expected)
-        detail::refuse(fmt::format("it is no {} node", expected), detail::node_subject(graph, index_, "as: "));
+        detail::refuse(fmt::format("it is no {} node", expected), detail::node_subject(graph, index, "as: "));
 }
 
 void Node::require_conditional(detail::ConditionalKind expected) const {
     const GraphState& graph = GraphState::of(*this);
-    const auto* actual = std::get_if<const detail::ConditionalParams*>(&graph.nodes()[index_].params);
+    const std::uint32_t index = GraphState::index_unchecked(*this);
+    const auto* actual = std::get_if<const detail::ConditionalParams*>(&graph.nodes()[index].params);
     if (actual == nullptr)
         detail::refuse("CUDA does not tell which conditional an adopted node is",
-                       detail::node_subject(graph, index_, "as: "));
+                       detail::node_subject(graph, index, "as: "));
     if ((*actual)->kind != expected)
         detail::refuse(fmt::format("it is no {} node", to_string(expected)),
-                       detail::node_subject(graph, index_, "as: "));
+                       detail::node_subject(graph, index, "as: "));
 }
 
 KernelInfo Node::kernel_info() const {
     const GraphState& graph = GraphState::of(*this);
+    const std::uint32_t index = GraphState::index_unchecked(*this);
     const auto lock = graph.lock();
-    const auto* params = std::get_if<const detail::KernelParams*>(&graph.params(index_));
-    if (params == nullptr) detail::refuse("it is no kernel node", detail::node_subject(graph, index_, "kernel_info: "));
+    const auto* params = std::get_if<const detail::KernelParams*>(&graph.params(index));
+    if (params == nullptr) detail::refuse("it is no kernel node", detail::node_subject(graph, index, "kernel_info: "));
     const detail::KernelParams& kernel = **params;
     KernelInfo info{detail::kernel_name(kernel.function), full_config(kernel), {}};
     for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {

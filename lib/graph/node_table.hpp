@@ -2,6 +2,7 @@
 #pragma once
 
 #include "lists/growth.hpp"
+#include "lists/renumbering.hpp"
 #include "node_indices.hpp"
 #include "node_record.hpp"
 
@@ -50,6 +51,11 @@ class NodeTable {
         records_.erase(records_.begin() + first, records_.end());
         natives_.resize(first);
         if (indices_.count() > first) indices_.clear();
+    }
+    void renumber(const Renumbering& next) noexcept {
+        next.close_up(records_);
+        next.close_up(natives_);
+        indices_.clear();
     }
     /// The same nodes of a clone of CUDA's graph.
     void replace_natives(std::vector<cudaGraphNode_t>& natives) noexcept {

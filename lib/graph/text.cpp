@@ -31,6 +31,8 @@ std::string detail::count_nodes(const GraphState& graph) {
 std::string to_string(const Node& node) {
     if (node == Node()) return "empty node handle";
     if (!GraphState::is_alive(node)) return "handle of a node whose graph no longer exists";
+    if (const detail::RemovedNode* removed = GraphState::find_removed(node); removed != nullptr)
+        return fmt::format("handle of {}, which was removed at {}", describe_removed(*removed), removed->removed_at);
     return detail::describe_node(GraphState::of(node), GraphState::index_unchecked(node));
 }
 

@@ -35,6 +35,16 @@ void Edges::forget_nodes(std::uint32_t first) {
     unsettle();
 }
 
+void Edges::renumber(const Renumbering& next) noexcept {
+    detail::renumber(list_, next);
+    unsettle();
+}
+
+void Edges::remove(std::span<const EdgeRecord> gone) noexcept {
+    std::erase_if(list_, [&](const EdgeRecord& edge) { return find_ends(gone, edge) != nullptr; });
+    unsettle();
+}
+
 void Edges::merge(std::size_t nodes) {
     const auto before = [](const EdgeRecord& a, const EdgeRecord& b) {
         return a.to < b.to || (a.to == b.to && a.from < b.from);

@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace cudag::detail {
@@ -33,6 +34,10 @@ class Edges {
     void take_back(std::size_t count) { list_.erase(list_.begin() + static_cast<std::ptrdiff_t>(count), list_.end()); }
     /// Removes those of nodes from `first` on.
     void forget_nodes(std::uint32_t first);
+    /// Removes those of nodes that go.
+    void renumber(const Renumbering& next) noexcept;
+    /// Removes those between the ends of edges in `gone`, which are sorted, whatever their kind.
+    void remove(std::span<const EdgeRecord> gone) noexcept;
     /// Merges repeated edges, keeping the first of each.
     void merge(std::size_t nodes);
 

@@ -97,8 +97,10 @@ TEST_CASE("parameters that are assigned have the arguments, too", "[core][params
     const cudag::detail::Parameter parameter{.offset = 0, .size = sizeof(int)};
     const cudag::detail::KernelSignature signature{&parameter, 1, sizeof(int)};
     int one = 1, other = 2;
-    const cudag::detail::KernelParams first{.signature = &signature, .values = reinterpret_cast<std::byte*>(&one)};
-    const cudag::detail::KernelParams second{.signature = &signature, .values = reinterpret_cast<std::byte*>(&other)};
+    cudag::detail::KernelParams first{}, second{};
+    first.signature = second.signature = &signature;
+    first.values = reinterpret_cast<std::byte*>(&one);
+    second.values = reinterpret_cast<std::byte*>(&other);
     std::pmr::monotonic_buffer_resource memory;
     cudag::detail::OwnedParams params(memory, NodeParams(&first));
     params.assign(&second);

@@ -61,4 +61,12 @@ CUDAG_EXPORT Node add_join(GraphState& graph, const Node* from, std::size_t coun
 CUDAG_EXPORT Node add_child(GraphState& graph, GraphState& source, const SourceLocation& where);
 CUDAG_EXPORT Node move_child(GraphState& graph, const std::shared_ptr<GraphState>& inner, const SourceLocation& where);
 
+/// Take nodes, or edges, away, all or none: they throw GraphError and change nothing.
+CUDAG_EXPORT void remove_nodes(GraphState& graph, std::span<const Node> nodes, const SourceLocation& where);
+struct EdgeEnds {
+    Node from;
+    Node to;
+};
+CUDAG_EXPORT void remove_edges(GraphState& graph, std::span<const EdgeEnds> edges, const SourceLocation& where);
+
 } // namespace cudag::detail

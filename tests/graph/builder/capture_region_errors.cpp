@@ -296,7 +296,7 @@ TEST_CASE("a body that captured an allocation is not kept, though CUDA removes n
     CHECK_THAT(error.what(), ContainsSubstring("CUDA allows no alloc node in the body of if "));
     const auto kept = refused<GraphError>(
         [&] { b.if_(condition, [&](GraphBuilder& body) { refused<GraphError>([&] { capture_allocation(body); }); }); });
-    CHECK_THAT(kept.what(), ContainsSubstring("a node could not be removed after a capture threw"));
+    CHECK_THAT(kept.what(), ContainsSubstring("a node could not be removed"));
     b.if_(condition, [&](GraphBuilder& body) {
          body.capture(stream, [&](cudaStream_t s) { launch(s, {}, add, cell.data(), cell.data(), 10); });
      }).after(before);

@@ -59,8 +59,8 @@ std::vector<Place> checked(const Destinations& to, std::size_t range_count) {
     for (std::size_t i = 0; i < to.count; ++i) {
         const std::size_t first = to.first_ranges[i];
         const std::size_t next = i + 1 < to.count ? to.first_ranges[i + 1] : range_count;
-        // One that begins behind the last range is taken, and stands for none.
-        if (first != places.size() || next < first || (next == first && first != range_count) || next > range_count)
+        // One that begins where the next one does is taken, and stands for none.
+        if (first != places.size() || next < first || first == range_count || next > range_count)
             fail(cudaErrorInvalidValue, text("location ", i, " begins at range ", first, " of ", range_count));
         places.resize(next, place_of(to.locations[i]));
     }

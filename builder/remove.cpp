@@ -1,0 +1,169 @@
+// GraphBuilder: takes nodes and edges back.
+#include "cuda/failure.hpp"
+#include "graph/captured_node.hpp"
+#include "graph/device_rules.hpp"
+#include "graph/find.hpp"
+#include "graph/graph_state.hpp"
+#include "graph/names.hpp"
+#include "new_node.hpp"
+#include "node/kernel_attributes.hpp"
+
+#include <cudag/detail/record.hpp>
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <iterator>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Throws GraphError if CUDA, or what is being written into `graph`, keeps its nodes and edges now.
+void require_changeable(const GraphState& graph, const char* action, const SourceLocation& where) {
+    const auto refuse_now = [&](const std::string& reason) {
+        refuse(reason, {fmt::format("{} at {}", action, where), {}, where});
+    };
+    require_not_destroyed(graph);
+    if (graph.is_orphan()) refuse_now("this builder wrote a body that has thrown, or whose graph no longer exists");
+    if (graph.is_built() && graph.place() == Place::body)
+        refuse_now(fmt::format("{} has ended; remove what is in it inside it", describe_place(graph)));
+    if (graph.is_built()) refuse_now(fmt::format("its Graph is built, at {}; remove before build()", graph.made_at()));
+    if (const GraphState* body = graph.construction().open_body; body != nullptr)
+        refuse_now(fmt::format("{} is being written; remove what is outside of it before or after that",
+                               describe_place(*body)));
+    for (const GraphState* around = &graph; around != nullptr; around = around->parent())
+        if (around->construction().open_region != nullptr || around->construction().is_captured_into)
+            refuse_now(
+                "a stream is captured into the graph, from which CUDA removes nothing meanwhile; remove before or "
+                "after that");
+}
+
+/// Each once, in order.
+std::vector<std::uint32_t> indices_of(const GraphState& graph, std::span<const Node> nodes) {
+    std::vector<std::uint32_t> indices;
+    indices.reserve(nodes.size());
+    for (const Node& node : nodes)
+        indices.push_back(graph.index_of(node, "remove"));
+    std::ranges::sort(indices);
+    const auto repeated = std::ranges::unique(indices);
+    indices.erase(repeated.begin(), repeated.end());
+    return indices;
+}
+
+[[noreturn]] void refuse_node(const GraphState& graph, std::uint32_t index, const std::string& reason) {
+    refuse(reason, node_subject(graph, index, "remove: "), cudaErrorNotSupported);
+}
+
+void require_no_memory(const GraphState& graph, std::uint32_t index) {
+    const NodePlace node = find_memory_node(graph);
+    if (!node) return;
+    if (node == NodePlace{&graph, index}) refuse_node(graph, index, "CUDA keeps nodes that allocate or free");
+    refuse_node(graph, index,
+                fmt::format("CUDA removes no node from a graph with memory nodes, and this one has {}; remove nodes "
+                            "before the first alloc() and free()",
+                            node.describe()));
+}
+
+/// Throws GraphError for a node that kernels may change, or that has one inside it.
+void require_no_device_updatable(const GraphState& graph, const std::vector<std::uint32_t>& gone) {
+    if (!may_have_device_updatable(graph)) return;
+    constexpr const char* reason = "CUDA keeps device-updatable kernels";
+    for (const std::uint32_t index : gone) {
+        const auto* kernel = std::get_if<const KernelParams*>(&graph.nodes()[index].params);
+        if (kernel != nullptr && is_device_updatable(**kernel)) refuse_node(graph, index, reason);
+        for (const auto& inner : graph.nested_in(index))
+            if (const NodePlace node = find_device_updatable(*inner))
+                refuse_node(graph, index, fmt::format("{}, and this has {}", reason, node.describe()));
+    }
+}
+
+/// Throws GraphError if a part only of a region is in `gone`.
+void require_whole_regions(const GraphState& graph, const std::vector<std::uint32_t>& gone) {
+    for (const RegionNodes* region : graph.construction().regions) {
+        const std::uint32_t first = GraphState::index_unchecked(graph.numbered(region->first));
+        const auto begin = std::ranges::lower_bound(gone, first);
+        const auto end = std::lower_bound(begin, gone.end(), first + region->count);
+        if (begin == end || end - begin == region->count) continue;
+        refuse_node(graph, *begin,
+                    fmt::format("it is a part of the region captured at {}, which stays or goes as a whole; remove the "
+                                "region",
+                                region->location));
+    }
+}
+
+/// The region that both nodes are in; null if there is none.
+const RegionNodes* find_region(const GraphState& graph, const EdgeRecord& edge) {
+    const auto& regions = graph.construction().regions; // in order
+    const auto after =
+        std::ranges::upper_bound(regions, graph.number_of(edge.from), {}, [](const auto* each) { return each->first; });
+    if (after == regions.begin()) return nullptr;
+    const RegionNodes& region = **std::prev(after);
+    const auto has = [&](std::uint32_t index) { return graph.number_of(index) - region.first < region.count; }; // wraps
+    return has(edge.from) && has(edge.to) ? &region : nullptr;
+}
+
+Subject edge_subject(const GraphState& graph, const EdgeRecord& edge) {
+    Subject subject = node_subject(graph, edge.to, "remove_edge: ");
+    subject.labels.insert(subject.labels.begin(), std::string(graph.nodes()[edge.from].label));
+    return subject;
+}
+
+/// Throws GraphError if one of `gone` is not there, or cannot go.
+void require_removable(const GraphState& graph, std::span<const EdgeRecord> gone) {
+    std::vector<bool> found(gone.size());
+    for (const EdgeRecord& edge : graph.edges())
+        if (const EdgeRecord* each = find_ends(gone, edge); each != nullptr)
+            found[static_cast<std::size_t>(each - gone.data())] = true;
+    for (std::size_t i = 0; i < gone.size(); ++i) {
+        if (!found[i])
+            refuse(fmt::format("it does not come after {}: there is no such edge", describe_node(graph, gone[i].from)),
+                   edge_subject(graph, gone[i]));
+        if (const RegionNodes* region = find_region(graph, gone[i]); region != nullptr)
+            refuse(fmt::format("the edge from {} is in the region captured at {}, which stays or goes as a whole",
+                               describe_node(graph, gone[i].from), region->location),
+                   edge_subject(graph, gone[i]), cudaErrorNotSupported);
+    }
+    if (!has_memory_nodes(graph)) return;
+    for (const EdgeRecord& edge : graph.edge_lists().native())
+        if (find_ends(gone, edge) != nullptr)
+            refuse(fmt::format("CUDA has the edge from {} already, and removes none from a graph with memory nodes; "
+                               "remove edges before the first alloc()",
+                               describe_node(graph, edge.from)),
+                   edge_subject(graph, edge), cudaErrorNotSupported);
+}
+
+} // namespace
+
+void remove_nodes(GraphState& graph, std::span<const Node> nodes, const SourceLocation& where) {
+    require_changeable(graph, "remove", where);
+    const std::vector<std::uint32_t> gone = indices_of(graph, nodes);
+    if (gone.empty()) return;
+    require_no_memory(graph, gone.front());
+    require_no_device_updatable(graph, gone);
+    require_whole_regions(graph, gone);
+    graph.remove(gone, where);
+}
+
+void remove_edges(GraphState& graph, std::span<const EdgeEnds> edges, const SourceLocation& where) {
+    require_changeable(graph, "remove_edge", where);
+    std::vector<EdgeRecord> gone;
+    gone.reserve(edges.size());
+    for (const EdgeEnds& edge : edges)
+        gone.push_back({graph.index_of(edge.from, "remove_edge"), graph.index_of(edge.to, "remove_edge")});
+    std::ranges::sort(gone, edge_precedes);
+    const auto repeated = std::ranges::unique(gone);
+    gone.erase(repeated.begin(), repeated.end());
+    if (gone.empty()) return;
+    require_removable(graph, gone);
+    graph.edge_lists().remove(gone, graph.native(), graph.natives());
+}
+
+} // namespace cudag::detail

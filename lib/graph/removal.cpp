@@ -1,0 +1,80 @@
+// Removes nodes from a graph that is being written: everything that goes by their indices follows.
+#include "captured_node.hpp"
+#include "cuda/failure.hpp"
+#include "graph_state.hpp"
+#include "names.hpp"
+#include "owners/reclaim.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+/// What handles of nodes that go, which `next` tells, will be told.
+std::vector<RemovedNode> removed_nodes(const GraphState& graph, const Renumbering& next, const SourceLocation& where) {
+    std::vector<RemovedNode> removed;
+    removed.reserve(graph.nodes().size() - next.kept());
+    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
+        if (next.keeps(i)) continue;
+        const NodeRecord& node = graph.nodes()[i];
+        removed.push_back({graph.number_of(i), kind_text(node), node.label, node.location, where});
+    }
+    return removed;
+}
+
+} // namespace
+
+void GraphState::remove(std::span<const std::uint32_t> gone, const SourceLocation& where) {
+    if (gone.empty()) return;
+    const Renumbering next(table_.size(), gone);
+    std::vector<RemovedNode> removed = removed_nodes(*this, next, where);
+    reserve_removed(removed.size());
+    std::vector<std::shared_ptr<const void>> owners; // they go last, as do the graphs: they run user code
+    owners.reserve(owners_.count_gone(next));
+    std::vector<std::shared_ptr<GraphState>> graphs;
+    graphs.reserve(count_gone(next));
+
+    destroy_natives(gone);
+    renumber(next, std::move(removed), graphs, owners);
+    for (const auto& graph : graphs)
+        graph->invalidate_handles();
+    graphs.clear();
+    owners.clear();
+    reclaim();
+}
+
+/// Newest first: CUDA finds them soonest so.
+void GraphState::destroy_natives(std::span<const std::uint32_t> nodes) {
+    for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
+        const cudaError_t status = cudaGraphDestroyNode(table_.natives()[*node]);
+        if (status == cudaSuccess) continue;
+        if (node == nodes.rbegin())
+            raise_call<GraphError>(status, "cudaGraphDestroyNode", node_subject(*this, *node, "remove: "));
+        ignore(status);
+        construction_.has_unwanted_nodes = true;
+    }
+}
+
+void GraphState::renumber(const Renumbering& next, std::vector<RemovedNode>&& removed,
+                          std::vector<std::shared_ptr<GraphState>>& graphs,
+                          std::vector<std::shared_ptr<const void>>& owners) noexcept {
+    add_removed(std::move(removed));
+    renumber_inner(next, graphs);
+    const auto is_gone = [&](const GraphState& graph) { return &graph.root() != &root(); };
+    if (!graphs.empty()) root().changes_.forget(is_gone);
+    root().conditions_.renumber(*this, next);
+    table_.renumber(next);
+    edges_.renumber(next);
+    bindings_.renumber(next);
+    accesses_.renumber(next);
+    owners_.renumber(next, owners);
+    std::erase_if(construction_.regions,
+                  [&](const RegionNodes* region) { return find_removed(numbered(region->first)) != nullptr; });
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,50 @@
+// What becomes of the numbers of things in a list when some of them go.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+/// Those that stay close up, and keep their order.
+class Renumbering {
+  public:
+    /// Of `count` things go those in `gone`, where a number may stand more than once.
+    Renumbering(std::size_t count, std::span<const std::uint32_t> gone) : next_(count) {
+        for (const std::uint32_t number : gone)
+            next_[number] = none;
+        for (std::uint32_t& number : next_)
+            if (number != none) number = kept_++;
+    }
+
+    [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
+    [[nodiscard]] bool keeps(std::uint32_t number) const noexcept { return next_[number] != none; }
+    /// The number that one has from now on which stays.
+    [[nodiscard]] std::uint32_t operator()(std::uint32_t number) const noexcept { return next_[number]; }
+    /// How many of the first `count` stay.
+    [[nodiscard]] std::size_t kept_of(std::size_t count) const noexcept {
+        for (; count != 0; --count)
+            if (next_[count - 1] != none) return next_[count - 1] + std::size_t{1};
+        return 0;
+    }
+
+    /// Closes up a list of all of them.
+    template <class T>
+    void close_up(std::vector<T>& list) const noexcept {
+        for (std::size_t i = 0; i < next_.size(); ++i)
+            if (next_[i] != none && next_[i] != i) list[next_[i]] = std::move(list[i]);
+        list.erase(list.begin() + static_cast<std::ptrdiff_t>(kept_), list.end());
+    }
+
+  private:
+    static constexpr auto none = std::numeric_limits<std::uint32_t>::max();
+
+    std::vector<std::uint32_t> next_;
+    std::uint32_t kept_ = 0;
+};
+
+} // namespace cudag::detail
