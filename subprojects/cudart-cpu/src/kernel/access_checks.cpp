@@ -13,6 +13,7 @@
 #include <mutex>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 namespace cudart_cpu::detail {
 
@@ -108,9 +109,9 @@ void check_memory(ptx::Thread& thread, u64 at, u32 bytes, ptx::Access access, u3
                     text(verb(access), bytes, " bytes at ", at - reinterpret_cast<u64>(block.shared),
                          " of shared memory, of which the block has ", block.total_shared),
                     location);
-    fail_thread(thread, cudaErrorIllegalAddress,
-                text(verb(access), bytes, " bytes at ", reinterpret_cast<const void*>(at), ", ", surroundings(at)),
-                location);
+    std::string reason =
+        text(verb(access), bytes, " bytes at ", reinterpret_cast<const void*>(at), ", ", surroundings(at));
+    fail_thread(thread, cudaErrorIllegalAddress, std::move(reason), location);
 }
 
 } // namespace

@@ -331,9 +331,12 @@ void GridRun::wait_for_grid_dependencies() {
     std::call_once(dependencies_met_, [this] { (*dependencies_)(); });
 }
 
-void fail_thread(ptx::Thread& thread, cudaError_t code, const std::string& reason, ptx::u32 location) {
+void fail_thread(ptx::Thread& thread, cudaError_t code, std::string&& reason, ptx::u32 location) {
     Worker& worker = *worker_here;
-    worker.grid.set_failed(code, reason, *thread.block, &thread, location);
+    {
+        const std::string own = std::move(reason); // nothing unwinds the stack that is left
+        worker.grid.set_failed(code, own, *thread.block, &thread, location);
+    }
     worker.leave_kernel();
 }
 
@@ -360,11 +363,13 @@ void Worker::leave_kernel() {
 }
 
 void Worker::fail_at(const void* address) {
-    const std::string reason = text("access to address ", address, ", where there is no memory");
-    if (current != nullptr)
-        grid.set_failed(cudaErrorIllegalAddress, reason, current->block(), &current->running(), 0);
-    else
-        grid.set_failed(cudaErrorIllegalAddress, reason, *turn, nullptr, 0);
+    {
+        const std::string reason = text("access to address ", address, ", where there is no memory");
+        if (current != nullptr)
+            grid.set_failed(cudaErrorIllegalAddress, reason, current->block(), &current->running(), 0);
+        else
+            grid.set_failed(cudaErrorIllegalAddress, reason, *turn, nullptr, 0);
+    }
     leave_kernel();
 }
 

@@ -93,6 +93,6 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
 Worker* current_worker() noexcept;
 
 /// Notes the failure and leaves the kernel.
-[[noreturn]] void fail_thread(ptx::Thread& thread, cudaError_t code, const std::string& reason, ptx::u32 location);
+[[noreturn]] void fail_thread(ptx::Thread& thread, cudaError_t code, std::string&& reason, ptx::u32 location);
 
 } // namespace cudart_cpu::detail
