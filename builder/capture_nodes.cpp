@@ -1,6 +1,7 @@
 // StreamCapture: nodes that are written into a running capture, and its end.
 #include <cudag/builder.hpp>
 #include <cudag/capture_mode.hpp>
+#include <cudag/condition.hpp>
 
 #include "capture/capture_state.hpp"
 #include "cuda/failure.hpp"
@@ -9,6 +10,7 @@
 #include "graph/graph_state.hpp"
 #include "read/reader.hpp"
 
+#include <initializer_list>
 #include <memory>
 #include <utility>
 #include <vector>
@@ -86,6 +88,32 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
         }
         throw;
     }
+}
+
+Condition StreamCapture::condition(unsigned initial, SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.condition(initial, location); }, location);
+}
+
+Condition StreamCapture::condition(SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.condition(location); }, location);
+}
+
+IfNode StreamCapture::if_(const Condition& condition, detail::GraphBody then, SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.if_(condition, then, location); }, location);
+}
+
+IfNode StreamCapture::if_(const Condition& condition, detail::GraphBody then, detail::GraphBody else_,
+                          SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.if_(condition, then, else_, location); }, location);
+}
+
+WhileNode StreamCapture::while_(const Condition& condition, detail::GraphBody body, SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.while_(condition, body, location); }, location);
+}
+
+SwitchNode StreamCapture::switch_(const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
+                                  SourceLocation location) {
+    return add([&](GraphBuilder& b) { return b.switch_(condition, bodies, location); }, location);
 }
 
 Graph StreamCapture::build_written() {

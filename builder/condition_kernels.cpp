@@ -31,7 +31,7 @@ constexpr std::size_t condition_bytes = sizeof(Condition);
 static_assert(alignof(Condition) == 8);
 
 /// Sets the condition at %rd1 to %r1.
-constexpr const char* set = R"(    {
+constexpr const char* set_condition = R"(    {
         .param .b64 to;
         st.param.b64 [to+0], %rd1;
         .param .b32 what;
@@ -49,7 +49,7 @@ std::string set_conditions_ptx(std::size_t count, const std::string& name) {
                             "    ld.param.u64 %rd2, [value{}];\n"
                             "    ld.u32 %r1, [%rd2];\n"
                             "{}",
-                            i, i, set);
+                            i, i, set_condition);
     }
     return fmt::format("{}.visible .entry {}({}\n)\n{{\n    .reg .b32 %r<2>;\n    .reg .b64 %rd<3>;\n{}    ret;\n}}\n",
                        head, name, parameters, body);
@@ -77,7 +77,7 @@ std::string count_turns_ptx(const std::string& name) {
 {}    ret;
 }}
 )",
-                       head, name, condition_bytes, set);
+                       head, name, condition_bytes, set_condition);
 }
 
 template <std::size_t count>

@@ -17,9 +17,9 @@ struct Range {
     [[nodiscard]] std::uintptr_t end() const noexcept { return begin + bytes; }
 };
 
-class Collector {
+class UseCollector {
   public:
-    explicit Collector(const GraphState& graph) {
+    explicit UseCollector(const GraphState& graph) {
         note(graph.allocations().list());
         for (std::uint32_t node = 0; node < graph.nodes().size(); ++node)
             collect(node, graph, node);
@@ -75,7 +75,7 @@ class Collector {
 } // namespace
 
 std::vector<MemoryUse> memory_uses(const GraphState& graph) {
-    return Collector(graph).result();
+    return UseCollector(graph).result();
 }
 
 } // namespace cudag::detail

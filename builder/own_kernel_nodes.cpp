@@ -50,11 +50,13 @@ void* set_condition_kernel() {
     return kernel;
 }
 
-using Layout = SignatureOf<cudaGraphConditionalHandle, unsigned>;
-const Parameter set_condition_parameters[] = {
-    {Layout::layout.parameters[0].offset, Layout::layout.parameters[0].size, ParameterType::object, &typeid(Condition)},
-    Layout::layout.parameters[1]};
-const KernelSignature set_condition_signature{set_condition_parameters, Layout::count, Layout::layout.bytes};
+using SetCondition = SignatureOf<cudaGraphConditionalHandle, unsigned>;
+const Parameter set_condition_parameters[] = {{SetCondition::layout.parameters[0].offset,
+                                               SetCondition::layout.parameters[0].size, ParameterType::object,
+                                               &typeid(Condition)},
+                                              SetCondition::layout.parameters[1]};
+const KernelSignature set_condition_signature{set_condition_parameters, SetCondition::count,
+                                              SetCondition::layout.bytes};
 const KernelSignature nothing_signature{nullptr, 0, 0};
 
 /// Null if CUDA does not tell.

@@ -5,10 +5,13 @@ The flags are those of a target of the build (--like SOURCE in compile_commands.
 """
 import argparse
 import concurrent.futures
+import contextlib
+import itertools
 import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -32,11 +35,16 @@ def compile_command(database, like):
     return command, directory
 
 
-def compiles(command, directory, source, *flags):
-    """Compiles source without optimising (code is generated: -fsyntax-only leaves templates uninstantiated)."""
-    done = subprocess.run([*command, *flags, "-fdiagnostics-color=never", "-O0", "-S", "-o", os.devnull, str(source)], cwd=directory,
-                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-    return done.returncode == 0, done.stdout
+def compiler_of(command, directory, source, *flags):
+    """Starts to compile source without optimising (code is generated: -fsyntax-only leaves templates uninstantiated)."""
+    return subprocess.Popen([*command, *flags, "-fdiagnostics-color=never", "-O0", "-S", "-o", os.devnull, str(source)], cwd=directory,
+                            start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def stop(compiler):
+    """Ends a compiler that has said enough: most of its work is still to come. The driver's compiler ends with it."""
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(compiler.pid, signal.SIGKILL)
 
 
 # A user sees the first screen of what the compiler says: the sentence stands there.
@@ -78,13 +86,21 @@ def mistakes_of(source):
 
 def check_mistake(command, directory, source, number, expected):
     if number == "0":
-        ok, output = compiles(command, directory, source, "-Werror", "-DCUDAG_MISTAKE=0")
-        return "" if ok else f"{source}: must compile without a mistake\n{output}"
-    ok, output = compiles(command, directory, source, f"-DCUDAG_MISTAKE={number}")
-    shown = output.splitlines()[:FIRST_LINES]
-    if not ok and expected.startswith("cudag: ") and any(expected in line for line in shown):
-        return ""
-    return f"{source}: mistake {number}: not within {FIRST_LINES} lines: {expected}\n" + "\n".join(shown)
+        compiler = compiler_of(command, directory, source, "-Werror", "-DCUDAG_MISTAKE=0")
+        output, _ = compiler.communicate()
+        return "" if compiler.returncode == 0 else f"{source}: must compile without a mistake\n{output}"
+    shown, failed, said = [], False, False
+    problem = f"{source}: mistake {number}: not within {FIRST_LINES} lines: {expected}"
+    with compiler_of(command, directory, source, f"-DCUDAG_MISTAKE={number}") as compiler:
+        for line in itertools.islice(compiler.stdout, FIRST_LINES):
+            shown.append(line)
+            failed = failed or "error: " in line
+            said = said or expected in line
+            if failed and said and expected.startswith("cudag: "):
+                problem = ""
+                break
+        stop(compiler)
+    return problem and problem + "\n" + "".join(shown)
 
 
 def main():

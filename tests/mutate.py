@@ -182,6 +182,8 @@ class Build:
                 self.commands[str(source.relative_to(ROOT))] = (entry["command"], entry["output"])
         if not self.commands:
             sys.exit(f"mutate: {folder} is no build of this source tree")
+        if not any(source.startswith(FOLDERS) for source in self.commands):
+            sys.exit(f"mutate: {folder} compiles many sources at a time, and this needs each alone: -Dheaps=false")
         self.links = {target: shlex.split(self.command_of(target).split(" && ")[0]) for target in (self.library, CORE)}
         self.users = {}
         for source in self.commands:

@@ -29,7 +29,6 @@
 #include <initializer_list>
 #include <memory>
 #include <optional>
-#include <ranges>
 #include <span>
 #include <tuple>
 #include <type_traits>
@@ -450,7 +449,7 @@ class CUDAG_EXPORT GraphBuilder {
     }
 
     /// The same with a range of functions.
-    template <std::ranges::forward_range R>
+    template <detail::GraphBodies R>
     SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of builder.condition()
         const Condition& condition, R&& bodies, SourceLocation location = SourceLocation::current()) {
         const std::vector<detail::GraphBody> list(std::ranges::begin(bodies), std::ranges::end(bodies));

@@ -22,7 +22,6 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
-#include <ranges>
 #include <string_view>
 #include <type_traits>
 #include <utility>
@@ -192,7 +191,7 @@ class CUDAG_EXPORT StreamCapture {
     SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of capture.condition()
         const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
         SourceLocation location = SourceLocation::current());
-    template <std::ranges::forward_range R>
+    template <detail::GraphBodies R>
     SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of capture.condition()
         const Condition& condition, R&& bodies, SourceLocation location = SourceLocation::current());
     template <class... A>

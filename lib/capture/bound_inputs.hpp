@@ -24,16 +24,16 @@ inline constexpr std::size_t input_alignment = 256;
 }
 
 /// Addresses, the last one past the end.
-struct AddressRange {
+struct UsedRange {
     std::uintptr_t begin;
     std::uintptr_t end;
 };
 
-[[nodiscard]] inline AddressRange range_of(const void* memory, std::size_t bytes) noexcept {
+[[nodiscard]] inline UsedRange range_of(const void* memory, std::size_t bytes) noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
     return {begin, begin + bytes};
 }
-[[nodiscard]] inline bool overlap(const AddressRange& a, const AddressRange& b) noexcept {
+[[nodiscard]] inline bool overlap(const UsedRange& a, const UsedRange& b) noexcept {
     return a.begin < b.end && b.begin < a.end;
 }
 
@@ -64,7 +64,7 @@ class BoundInputs {
     [[nodiscard]] static bool bind_next(Exec& exec, std::span<std::optional<Input>> inputs);
 
     std::vector<std::optional<Input>> inputs_; ///< none for those that are always copied
-    std::vector<AddressRange> used_;           ///< what nodes allocate or point into, by address
+    std::vector<UsedRange> used_;              ///< what nodes allocate or point into, by address
     std::vector<GraphedInput> rest_;           ///< of the last call
 };
 

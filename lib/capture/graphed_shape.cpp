@@ -76,14 +76,14 @@ void copy(cudaStream_t stream, void* to, const GraphedInput& from) {
 }
 
 /// Memory between two places of a stream.
-class Scratch {
+class SavedInput {
   public:
-    Scratch(cudaStream_t stream, std::size_t bytes) : stream_(stream) {
+    SavedInput(cudaStream_t stream, std::size_t bytes) : stream_(stream) {
         checked(cudaMallocAsync(&memory_, bytes, stream), "cudaMallocAsync");
     }
-    ~Scratch() { ignore(cudaFreeAsync(memory_, stream_)); }
-    Scratch(const Scratch&) = delete;
-    Scratch& operator=(const Scratch&) = delete;
+    ~SavedInput() { ignore(cudaFreeAsync(memory_, stream_)); }
+    SavedInput(const SavedInput&) = delete;
+    SavedInput& operator=(const SavedInput&) = delete;
 
     [[nodiscard]] void* memory() const noexcept { return memory_; }
 
@@ -95,11 +95,11 @@ class Scratch {
 /// How many it has copied.
 std::size_t copy_inputs(cudaStream_t stream, GraphedInputs given, const std::vector<StaticInput>& inputs) {
     std::size_t copied = 0;
-    std::vector<std::unique_ptr<Scratch>> saved; // by input; empty if none needs it
+    std::vector<std::unique_ptr<SavedInput>> saved; // by input; empty if none needs it
     for (std::size_t i = 0; i < given.size(); ++i) {
         if (!is_overwritten(i, given, inputs)) continue;
         saved.resize(given.size());
-        saved[i] = std::make_unique<Scratch>(stream, bytes_of(given[i]));
+        saved[i] = std::make_unique<SavedInput>(stream, bytes_of(given[i]));
         copy(stream, saved[i]->memory(), given[i]);
     }
     for (std::size_t i = 0; i < given.size(); ++i) {

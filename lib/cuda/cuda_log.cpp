@@ -28,7 +28,7 @@ struct Unanswered {};
 
 /// Null if the driver does not have it. Throws Unanswered if CUDA does not tell; leaves the last error as it is.
 template <class F>
-void fetch(F& function, const char* name) {
+void fetch_log_function(F& function, const char* name) {
     constexpr unsigned since = 12090;
     const cudaError_t earlier = cudaPeekAtLastError();
     void* address = nullptr;
@@ -41,8 +41,8 @@ void fetch(F& function, const char* name) {
 
 LogFunctions fetch_log_functions() {
     LogFunctions found;
-    fetch(found.current, "cuLogsCurrent");
-    fetch(found.dump_to_memory, "cuLogsDumpToMemory");
+    fetch_log_function(found.current, "cuLogsCurrent");
+    fetch_log_function(found.dump_to_memory, "cuLogsDumpToMemory");
     return found;
 }
 

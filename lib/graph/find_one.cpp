@@ -22,7 +22,7 @@ using detail::GraphState;
 
 namespace {
 
-constexpr std::size_t shown = 10; ///< how many nodes or names an error lists
+constexpr std::size_t most_listed = 10; ///< how many nodes or names an error lists
 
 /// Calls `visit` for the records of `graph` and of graphs inside it.
 template <class Visit>
@@ -65,9 +65,9 @@ class Names {
             near.emplace_back(near.size() < compared ? distance(wanted, name) : std::string_view::npos, name);
         std::stable_sort(near.begin(), near.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
         std::string text;
-        for (std::size_t i = 0; i < std::min(shown, near.size()); ++i)
+        for (std::size_t i = 0; i < std::min(most_listed, near.size()); ++i)
             text += fmt::format("{}{}{}{}", i == 0 ? "" : ", ", quote, near[i].second, quote);
-        if (near.size() > shown) text += fmt::format(" and {} more", near.size() - shown);
+        if (near.size() > most_listed) text += fmt::format(" and {} more", near.size() - most_listed);
         return text;
     }
     [[nodiscard]] bool empty() const noexcept { return names_.empty(); }
@@ -80,11 +80,11 @@ class Names {
 [[noreturn]] void refuse_many(const std::vector<Node>& found, const std::string& what) {
     std::string text = fmt::format("find_one: {} nodes {}:", found.size(), what);
     std::vector<std::string> labels;
-    for (std::size_t i = 0; i < std::min(shown, found.size()); ++i) {
+    for (std::size_t i = 0; i < std::min(most_listed, found.size()); ++i) {
         text += fmt::format("{} {}", i == 0 ? "" : ",", to_string(found[i]));
         labels.emplace_back(found[i].label());
     }
-    if (found.size() > shown) text += fmt::format(" and {} more", found.size() - shown);
+    if (found.size() > most_listed) text += fmt::format(" and {} more", found.size() - most_listed);
     detail::refuse(text + "; find() gives all of them", {{}, std::move(labels), found.front().location()});
 }
 

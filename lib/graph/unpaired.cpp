@@ -2,6 +2,7 @@
 #include "unpaired.hpp"
 
 #include "cuda/kernel_name.hpp"
+#include "lists/none.hpp"
 #include "names.hpp"
 
 #include <cudag/format.hpp>
@@ -10,7 +11,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <limits>
 #include <map>
 #include <string>
 #include <utility>
@@ -18,8 +18,6 @@
 namespace cudag::detail {
 
 namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 class Unpaired {
   public:

@@ -103,8 +103,8 @@ cudaMemcpy3DParms runtime_params(const Copy3D& copy) noexcept {
 }
 
 std::string problem_in_exec(const cudaMemcpy3DParms& current, const cudaMemcpy3DParms& next) {
-    const SameConditions none;
-    Fields fields(Fields::Want::equality, none);
+    const SameConditions conditions;
+    Fields fields(Fields::Want::equality, conditions);
     compare(current, next, fields);
     return fields.equal() ? "" : only_1d_in_exec;
 }

@@ -203,7 +203,7 @@ constexpr LaunchAttribute attribute(unsigned id, const char* name, const Attribu
             rules};
 }
 
-constexpr std::array attributes{
+constexpr std::array all_attributes{
     // Before what it allows.
     attribute<&LaunchConfig::portable_cluster_size_mode>(17, "portable_cluster_size_mode",
                                                          {.largest = 2, .since = 13020}),
@@ -253,16 +253,16 @@ constexpr std::array attributes{
         cudaLaunchAttributeDeviceUpdatableKernelNode, "device_updatable",
         {.needs_instantiate = true, .only_nodes = "only a node of a graph can be updated; leave it out"}),
 };
-static_assert(attributes.size() == launch_attribute_count, "a field of LaunchConfig has no row in the table");
+static_assert(all_attributes.size() == launch_attribute_count, "a field of LaunchConfig has no row in the table");
 
 } // namespace
 
 std::span<const LaunchAttribute, launch_attribute_count> launch_attributes() noexcept {
-    return attributes;
+    return all_attributes;
 }
 
 NativeAttributes::NativeAttributes(const LaunchConfig& config) noexcept {
-    for (const LaunchAttribute& attribute : attributes) {
+    for (const LaunchAttribute& attribute : all_attributes) {
         if (!attribute.is_given(config)) continue;
         cudaLaunchAttribute& native = list_[count_++];
         native.id = static_cast<cudaLaunchAttributeID>(attribute.id);
@@ -271,7 +271,7 @@ NativeAttributes::NativeAttributes(const LaunchConfig& config) noexcept {
 }
 
 std::string differing_attribute(const LaunchConfig& before, const LaunchConfig& after) {
-    for (const LaunchAttribute& attribute : attributes) {
+    for (const LaunchAttribute& attribute : all_attributes) {
         if (!attribute.is_given(after)) continue;
         const std::string old_text = attribute.text(before);
         const std::string new_text = attribute.text(after);
@@ -284,7 +284,7 @@ std::string differing_attribute(const LaunchConfig& before, const LaunchConfig& 
 std::string describe_attributes(const LaunchConfig& config, const char* separator) {
     std::string text;
     if (!has_attributes(config)) return text;
-    for (const LaunchAttribute& attribute : attributes) {
+    for (const LaunchAttribute& attribute : all_attributes) {
         if (!attribute.is_given(config)) continue;
         text += fmt::format("{}{}", separator, attribute.name);
         if (const std::string value = attribute.text(config); value != "yes") text += fmt::format(" {}", value);
@@ -293,7 +293,7 @@ std::string describe_attributes(const LaunchConfig& config, const char* separato
 }
 
 BrokenAttribute broken_attribute(const LaunchConfig& config, const void* symbol, LaunchUse use) {
-    for (const LaunchAttribute& attribute : attributes) {
+    for (const LaunchAttribute& attribute : all_attributes) {
         if (!attribute.is_given(config)) continue;
         const AttributeRules& rules = attribute.rules;
         const char* const elsewhere = use == LaunchUse::node ? rules.only_launches : rules.only_nodes;

@@ -10,9 +10,6 @@ namespace cudag::detail {
 
 namespace {
 
-template <class Block>
-inline constexpr bool is_none = std::is_same_v<std::decay_t<Block>, std::monostate>;
-
 /// Nodes of one kind are described in different ways if they copy.
 std::string_view operands_of(const NodeParams& params) {
     if (std::holds_alternative<const CopyParams*>(params)) return "ranges";

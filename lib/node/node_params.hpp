@@ -28,6 +28,10 @@ using NodeParams =
                  const cudaHostNodeParams*, const EventParams*, const ConditionalParams*, const SemaphoreParams*,
                  const AllocParams*, const FreeParams*>;
 
+/// Of an alternative of these: whether it is monostate.
+template <class Block>
+inline constexpr bool is_none = std::is_same_v<std::decay_t<Block>, std::monostate>;
+
 // What each kind answers in its own file, for any of them.
 
 /// Needs a context if the node is a kernel: see bind_context.

@@ -8,9 +8,6 @@ namespace cudag::detail {
 
 namespace {
 
-template <class Block>
-inline constexpr bool is_none = std::is_same_v<std::decay_t<Block>, std::monostate>;
-
 constexpr std::size_t aligned(std::size_t bytes) noexcept {
     constexpr std::size_t alignment = alignof(std::max_align_t);
     return (bytes + alignment - 1) / alignment * alignment;

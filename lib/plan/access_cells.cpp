@@ -1,9 +1,10 @@
 // The memory that accesses touch, cut where one of them begins or ends.
 #include "access_cells.hpp"
 
+#include "lists/none.hpp"
+
 #include <algorithm>
 #include <bit>
-#include <limits>
 
 namespace cudag::detail {
 
@@ -14,8 +15,6 @@ struct Rectangle {
     std::size_t top, bottom;
     std::size_t left, right;
 };
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 constexpr unsigned bit_of(AccessMode mode) {
     return 1U << static_cast<unsigned>(mode);

@@ -2,17 +2,13 @@
 #include "growing_reduction.hpp"
 
 #include "lists/growth.hpp"
+#include "lists/none.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace cudag::detail {
 
-namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-
-} // namespace
+namespace {} // namespace
 
 void GrowingReduction::clear() noexcept {
     latest_.clear();

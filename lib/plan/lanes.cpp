@@ -2,11 +2,11 @@
 #include "lanes.hpp"
 
 #include "edge_groups.hpp"
+#include "lists/none.hpp"
 #include "topological_order.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <queue>
 #include <utility>
 
@@ -14,8 +14,7 @@ namespace cudag::detail {
 
 namespace {
 
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
-constexpr double least_gain = 1.05; // what the costs say is about right
+constexpr double least_gain_of_lanes = 1.05; // what the costs say is about right
 
 /// Nodes of which each but the first comes after the one before it alone, and each but the last before the next alone.
 struct Chain {
@@ -209,7 +208,7 @@ std::optional<Lanes> plan_lanes(const LaneInput& input) {
     const auto laid_on = [&](std::size_t lanes) { return Schedule(chains, lanes, &input.costs).run(); };
     Layout best = laid_on(limit);
     std::size_t count = limit;
-    if (limit == width) best.end /= least_gain; // as it is
+    if (limit == width) best.end /= least_gain_of_lanes; // as it is
     for (std::size_t lanes = 1; lanes < limit; lanes *= 2)
         if (Layout layout = laid_on(lanes); layout.end < best.end) {
             best = std::move(layout);

@@ -1,14 +1,14 @@
 // Which of a node's possible predecessors paths lead from.
 #include "precedence.hpp"
 
+#include "lists/none.hpp"
+
 #include <algorithm>
-#include <limits>
 
 namespace cudag::detail {
 
 namespace {
 
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 constexpr int most_successors = 4; ///< that are tried one after another
 constexpr std::size_t most_steps = 32;
 

@@ -2,13 +2,13 @@
 #include "races.hpp"
 
 #include "edge_groups.hpp"
+#include "lists/none.hpp"
 #include "memory_order.hpp"
 #include "needed_order.hpp"
 #include "precedence.hpp"
 #include "topological_order.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 #include <unordered_map>
 #include <utility>
@@ -16,8 +16,6 @@
 namespace cudag::detail {
 
 namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 std::vector<std::uint32_t> order_of(std::size_t nodes, const std::vector<EdgeRecord>& edges) {
     if (!are_forward(edges)) return topological_order(edges, EdgeGroups(nodes, edges, &EdgeRecord::from));

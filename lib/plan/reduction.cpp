@@ -2,20 +2,18 @@
 #include "reduction.hpp"
 
 #include "edge_groups.hpp"
+#include "lists/none.hpp"
 #include "topological_order.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
-#include <limits>
 #include <span>
 
 namespace cudag::detail {
 
 namespace {
-
-constexpr std::uint32_t none = std::numeric_limits<std::uint32_t>::max();
 
 /// An edge to a node, by places.
 struct Incoming {

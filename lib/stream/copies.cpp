@@ -14,7 +14,7 @@ namespace cudag::detail {
 
 namespace {
 
-Subject subject_of(const char* what, const SourceLocation& where) {
+Subject copy_subject(const char* what, const SourceLocation& where) {
     return {fmt::format("{} at {}", what, where), {}, where};
 }
 
@@ -49,7 +49,7 @@ DriverResult set_rows(const SetParams& set, CUdeviceptr destination, cudaStream_
 } // namespace
 
 void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, const SourceLocation& where) {
-    const auto subject = [&] { return subject_of("memcpy_async", where); };
+    const auto subject = [&] { return copy_subject("memcpy_async", where); };
     require_sound(copy, subject);
     if (!owners.empty()) keep_with_capture(stream, owners);
     const cudaError_t status =
@@ -58,7 +58,7 @@ void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, co
 }
 
 void copy_3d_async(cudaStream_t stream, const Copy3D& copy, const SourceLocation& where) {
-    const auto subject = [&] { return subject_of("memcpy_async", where); };
+    const auto subject = [&] { return copy_subject("memcpy_async", where); };
     require_sound(copy, subject);
     const cudaMemcpy3DParms params = runtime_params(copy);
     const cudaError_t status = cudaMemcpy3DAsync(&params, stream);
@@ -66,7 +66,7 @@ void copy_3d_async(cudaStream_t stream, const Copy3D& copy, const SourceLocation
 }
 
 void set_async(cudaStream_t stream, const SetParams& set, CallEffects&& effects, const SourceLocation& where) {
-    const auto subject = [&] { return subject_of("memset_async", where); };
+    const auto subject = [&] { return copy_subject("memset_async", where); };
     require_sound(set, subject);
     if (!effects.owners.empty()) keep_with_capture(stream, effects.owners);
     bind_context();

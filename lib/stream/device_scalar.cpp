@@ -16,12 +16,12 @@ namespace cudag::detail {
 
 namespace {
 
-Subject subject_of(const char* call, const SourceLocation& where) {
+Subject scalar_subject(const char* call, const SourceLocation& where) {
     return {fmt::format("DeviceScalar::{} at {}", call, where), {}, where};
 }
 
 void require_scalar(const ScalarPlace& scalar, const char* call) {
-    if (scalar.memory == nullptr) refuse<Error>("the scalar was moved from", subject_of(call, scalar.where));
+    if (scalar.memory == nullptr) refuse<Error>("the scalar was moved from", scalar_subject(call, scalar.where));
 }
 
 struct Capture {
@@ -32,7 +32,8 @@ struct Capture {
 Capture capture_of(cudaStream_t stream, const char* call, const SourceLocation& where) {
     Capture capture{};
     const cudaError_t status = compat::stream_get_capture_info(stream, &capture.status, nullptr, &capture.graph);
-    if (status != cudaSuccess) raise_call<CaptureError>(status, "cudaStreamGetCaptureInfo", subject_of(call, where));
+    if (status != cudaSuccess)
+        raise_call<CaptureError>(status, "cudaStreamGetCaptureInfo", scalar_subject(call, where));
     if (capture.status != cudaStreamCaptureStatusActive) capture.graph = nullptr;
     return capture;
 }
@@ -76,11 +77,11 @@ void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* valu
     for (const SetParams& fill : fills_of(scalar, value, whole))
         set_async(stream, fill, {}, scalar.where);
     const cudaError_t status = cudaMemcpyAsync(memory, whole, scalar.bytes, cudaMemcpyDeviceToDevice, stream);
-    if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpyAsync", subject_of("set", scalar.where));
+    if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpyAsync", scalar_subject("set", scalar.where));
 }
 
 void get_scalar(cudaStream_t stream, const ScalarPlace& scalar, void* value) {
-    const auto subject = [&] { return subject_of("get", scalar.where); };
+    const auto subject = [&] { return scalar_subject("get", scalar.where); };
     require_scalar(scalar, "get");
     if (capture_of(stream, "get", scalar.where).status != cudaStreamCaptureStatusNone)
         refuse<CaptureError>("the stream is captured, its work has not run; call get() after the graph's launch, or "

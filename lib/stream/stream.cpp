@@ -18,7 +18,7 @@ namespace cudag {
 
 namespace {
 
-detail::Subject subject_of(const char* call, const SourceLocation& where) {
+detail::Subject stream_subject(const char* call, const SourceLocation& where) {
     return {fmt::format("Stream::{} at {}", call, where), {}, where};
 }
 
@@ -51,7 +51,7 @@ void Stream::synchronize(SourceLocation location) const {
     const auto clock = detail::StreamClock::of(stream);
     const std::uint64_t launches = clock ? clock->now() : 0;
     if (const cudaError_t status = cudaStreamSynchronize(stream); status != cudaSuccess)
-        detail::raise_call<Error>(status, "cudaStreamSynchronize", subject_of("synchronize", location));
+        detail::raise_call<Error>(status, "cudaStreamSynchronize", stream_subject("synchronize", location));
     if (clock) clock->reach(launches);
     detail::reclaim();
     detail::rethrow_host_failures(stream);
@@ -60,7 +60,7 @@ void Stream::synchronize(SourceLocation location) const {
 bool Stream::query(SourceLocation location) const {
     const cudaError_t status = cudaStreamQuery(StreamRef(*this).get());
     if (status == cudaErrorNotReady) return false; // never the last error
-    if (status != cudaSuccess) detail::raise_call<Error>(status, "cudaStreamQuery", subject_of("query", location));
+    if (status != cudaSuccess) detail::raise_call<Error>(status, "cudaStreamQuery", stream_subject("query", location));
     return true;
 }
 

@@ -8,9 +8,7 @@
 
 #include <concepts>
 #include <functional>
-#include <initializer_list>
 #include <optional>
-#include <ranges>
 #include <type_traits>
 #include <utility>
 
@@ -48,32 +46,11 @@ auto StreamCapture::kernel(const detail::BracedConfig& config, K&& function, A&&
         config.location);
 }
 
-inline Condition StreamCapture::condition(unsigned initial, SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.condition(initial, location); }, location);
-}
-inline Condition StreamCapture::condition(SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.condition(location); }, location);
-}
-
-inline IfNode StreamCapture::if_(const Condition& condition, detail::GraphBody then, SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.if_(condition, then, location); }, location);
-}
-inline IfNode StreamCapture::if_(const Condition& condition, detail::GraphBody then, detail::GraphBody else_,
-                                 SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.if_(condition, then, else_, location); }, location);
-}
-inline WhileNode StreamCapture::while_(const Condition& condition, detail::GraphBody body, SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.while_(condition, body, location); }, location);
-}
 template <std::integral N>
 WhileNode StreamCapture::repeat(N times, detail::GraphBody body, SourceLocation location) {
     return add([&](GraphBuilder& b) { return b.repeat(times, body, location); }, location);
 }
-inline SwitchNode StreamCapture::switch_(const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
-                                         SourceLocation location) {
-    return add([&](GraphBuilder& b) { return b.switch_(condition, bodies, location); }, location);
-}
-template <std::ranges::forward_range R>
+template <detail::GraphBodies R>
 SwitchNode StreamCapture::switch_(const Condition& condition, R&& bodies, SourceLocation location) {
     return add([&](GraphBuilder& b) { return b.switch_(condition, bodies, location); }, location);
 }

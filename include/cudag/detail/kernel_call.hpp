@@ -5,7 +5,6 @@
 #include <cudag/launch_config.hpp>
 #include <cudag/span.hpp>
 
-#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -53,7 +52,7 @@ struct KernelSignature {
 
 template <std::size_t Count>
 struct SignatureLayout {
-    std::array<Parameter, std::max<std::size_t>(Count, 1)> parameters{}; // never of size 0
+    std::array<Parameter, Count == 0 ? 1 : Count> parameters{}; // never of size 0
     std::uint32_t bytes = 0;
 };
 

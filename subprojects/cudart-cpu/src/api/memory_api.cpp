@@ -5,6 +5,7 @@
 #include "memory/managed_hints.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/round_up.hpp"
 #include "stream/stream.hpp"
 
 using namespace cudart_cpu::detail;
@@ -27,10 +28,6 @@ AllocationKind require_pinned(const void* pointer) {
         fail(cudaErrorInvalidValue, text(pointer, " is not pinned host memory"));
     }
     return *kind;
-}
-
-std::size_t round_up(std::size_t value, std::size_t unit) {
-    return (value + unit - 1) / unit * unit;
 }
 
 /// Returns the pitch.

@@ -15,7 +15,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-std::vector<std::string> names(const LaunchGraph& graph, const std::vector<std::uint32_t>& order) {
+std::vector<std::string> names_of(const LaunchGraph& graph, const std::vector<std::uint32_t>& order) {
     std::vector<std::string> result;
     result.reserve(order.size());
     for (const std::uint32_t node : order)
@@ -70,7 +70,7 @@ Launches run_alone(const Launch& launch) {
     };
     std::vector<std::uint32_t> order =
         run_graph(*snapshot.graph, launch.draw, launch.staged, run_body, snapshot.declared);
-    note_order([graph = snapshot.graph, order = std::move(order)] { return names(*graph, order); });
+    note_order([graph = snapshot.graph, order = std::move(order)] { return names_of(*graph, order); });
     Launches next = std::move(context.device_launches.forgotten);
     next.insert(next.end(), context.device_launches.tail.begin(), context.device_launches.tail.end());
     return next;

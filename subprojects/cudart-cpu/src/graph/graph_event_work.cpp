@@ -25,9 +25,9 @@ class Record final : public Work {
 };
 
 /// One launch's run of a wait node.
-class Wait final : public Work {
+class EventWait final : public Work {
   public:
-    explicit Wait(CompletionPtr recorded) : recorded_(std::move(recorded)) {}
+    explicit EventWait(CompletionPtr recorded) : recorded_(std::move(recorded)) {}
 
     cudaGraphNodeType type() const noexcept override { return EventWaitWork::node_type; }
     std::string title() const override { return "event wait"; }
@@ -53,7 +53,7 @@ WorkPointer EventRecordWork::staged() const {
 }
 
 WorkPointer EventWaitWork::staged() const {
-    return std::make_shared<Wait>(shared_event()->recorded());
+    return std::make_shared<EventWait>(shared_event()->recorded());
 }
 
 } // namespace cudart_cpu::detail

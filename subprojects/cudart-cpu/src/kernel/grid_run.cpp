@@ -10,6 +10,7 @@
 #include "kernel_name.hpp"
 #include "kernel_registry.hpp"
 #include "launch_context.hpp"
+#include "runtime/round_up.hpp"
 #include "runtime/schedule.hpp"
 
 #include <algorithm>
@@ -31,10 +32,6 @@ constexpr unsigned rounds_to_spin = 16;
 constexpr std::size_t max_together = 2048;
 /// For a kernel that has more to do than this, other threads are woken.
 constexpr std::chrono::microseconds alone{40};
-
-std::size_t round_up(std::size_t value, std::size_t unit) {
-    return (value + unit - 1) / unit * unit;
-}
 
 /// Memory of a block; not cleared, as on a GPU.
 class SharedMemory {

@@ -3,20 +3,13 @@
 
 #include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
+#include "runtime/round_up.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
 
 namespace cudart_cpu::detail {
-
-namespace {
-
-std::size_t round_up(std::size_t value, std::size_t unit) {
-    return (value + unit - 1) / unit * unit;
-}
-
-} // namespace
 
 void require_arguments(const KernelEntry& kernel, bool none) {
     if (none && !kernel.params.empty()) {

@@ -17,14 +17,14 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-struct Modules {
+struct TranslatedModules {
     std::mutex mutex;
     std::vector<const ptx::ModuleRow*> all;
 };
 
 /// Never destroyed: modules are forgotten after main().
-Modules& modules() {
-    static auto* known = new Modules;
+TranslatedModules& translated_modules() {
+    static auto* known = new TranslatedModules;
     return *known;
 }
 
@@ -66,7 +66,7 @@ const void* base_of(const void* place) {
 } // namespace
 
 const ptx::ModuleRow* find_module(const void* fat_binary) {
-    Modules& known = modules();
+    TranslatedModules& known = translated_modules();
     const std::lock_guard lock(known.mutex);
     if (known.all.empty()) return nullptr;
     const std::string_view image = image_of(fat_binary);
@@ -139,13 +139,13 @@ CUDART_CPU_API void cudart_cpu_register_module(const ptx::ModuleRow* module) {
                      module->version, ptx::module_version);
         return;
     }
-    Modules& known = modules();
+    TranslatedModules& known = translated_modules();
     const std::lock_guard lock(known.mutex);
     known.all.push_back(module);
 }
 
 CUDART_CPU_API void cudart_cpu_forget_module(const ptx::ModuleRow* module) {
-    Modules& known = modules();
+    TranslatedModules& known = translated_modules();
     const std::lock_guard lock(known.mutex);
     std::erase(known.all, module);
 }

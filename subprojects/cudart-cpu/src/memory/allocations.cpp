@@ -35,15 +35,15 @@ struct Allocation {
     std::shared_ptr<void> keep = nullptr; // of a taken address: set while it is allocated
 };
 
-struct Table {
+struct AllocationTable {
     std::shared_mutex mutex;
     std::map<const char*, Allocation> allocations;
     std::size_t device_bytes = 0;
 };
 
 /// Never destroyed: memory may be freed after main().
-Table& table() {
-    static auto* table = new Table;
+AllocationTable& allocation_table() {
+    static auto* table = new AllocationTable;
     return *table;
 }
 
@@ -56,7 +56,7 @@ using Entry = std::map<const char*, Allocation>::value_type;
 /// Null if `pointer` points into no allocation. The table must be locked.
 const Entry* find_entry(const void* pointer) {
     const auto* address = static_cast<const char*>(pointer);
-    const auto& allocations = table().allocations;
+    const auto& allocations = allocation_table().allocations;
     const auto after = allocations.upper_bound(address);
     if (after == allocations.begin()) {
         return nullptr;
@@ -67,7 +67,7 @@ const Entry* find_entry(const void* pointer) {
 
 /// The table must be locked.
 void require_free_memory(std::size_t bytes) {
-    const std::size_t free = device_memory_bytes() - table().device_bytes;
+    const std::size_t free = device_memory_bytes() - allocation_table().device_bytes;
     if (bytes > free) {
         fail(cudaErrorMemoryAllocation, text(bytes, " bytes requested, ", free, " bytes free"));
     }
@@ -75,7 +75,7 @@ void require_free_memory(std::size_t bytes) {
 
 /// What the program registered there it has freed since, without a word. The table must be locked.
 void forget_registrations(const char* memory, std::size_t bytes) {
-    auto& allocations = table().allocations;
+    auto& allocations = allocation_table().allocations;
     const auto end = allocations.lower_bound(memory + bytes);
     auto entry = allocations.lower_bound(memory);
     if (entry != allocations.begin()) {
@@ -90,11 +90,11 @@ void forget_registrations(const char* memory, std::size_t bytes) {
 /// The table must be locked.
 void enter(char* memory, std::size_t bytes, const AllocationKind& kind) {
     forget_registrations(memory, bytes);
-    auto& entry = table().allocations.emplace(memory, Allocation{bytes, kind, {}}).first->second;
+    auto& entry = allocation_table().allocations.emplace(memory, Allocation{bytes, kind, {}}).first->second;
     if (is_host(kind)) {
         entry.counted.emplace<Counted<Kind::host_allocation>>();
     } else {
-        table().device_bytes += bytes;
+        allocation_table().device_bytes += bytes;
     }
 }
 
@@ -104,9 +104,9 @@ namespace {
 
 /// Whether it is a taken address where nothing is allocated.
 bool is_reserved(const char* base) {
-    const std::shared_lock lock(table().mutex);
-    const auto found = table().allocations.find(base);
-    return found != table().allocations.end() && found->second.is_taken_address && !found->second.keep;
+    const std::shared_lock lock(allocation_table().mutex);
+    const auto found = allocation_table().allocations.find(base);
+    return found != allocation_table().allocations.end() && found->second.is_taken_address && !found->second.keep;
 }
 
 } // namespace
@@ -115,7 +115,7 @@ void* allocate(std::size_t bytes, const AllocationKind& kind) {
     if (bytes == 0) {
         return nullptr;
     }
-    std::unique_lock lock(table().mutex);
+    std::unique_lock lock(allocation_table().mutex);
     require_free_memory(bytes);
     auto* memory = static_cast<char*>(::operator new(bytes, alignment));
     try {
@@ -130,12 +130,12 @@ void* allocate(std::size_t bytes, const AllocationKind& kind) {
 }
 
 void* take_address(std::size_t bytes, int device) {
-    const std::unique_lock lock(table().mutex);
+    const std::unique_lock lock(allocation_table().mutex);
     require_free_memory(bytes);
     auto* memory = static_cast<char*>(::operator new(bytes, alignment));
     try {
         const AllocationKind kind{.type = cudaMemoryTypeDevice, .device = device};
-        table().allocations.emplace(memory, Allocation{bytes, kind, std::monostate{}, true});
+        allocation_table().allocations.emplace(memory, Allocation{bytes, kind, std::monostate{}, true});
     } catch (...) {
         ::operator delete(memory, alignment);
         throw;
@@ -145,29 +145,29 @@ void* take_address(std::size_t bytes, int device) {
 
 void give_up_address(void* address) noexcept {
     {
-        const std::unique_lock lock(table().mutex);
-        table().allocations.erase(static_cast<char*>(address));
+        const std::unique_lock lock(allocation_table().mutex);
+        allocation_table().allocations.erase(static_cast<char*>(address));
     }
     ::operator delete(address, alignment);
 }
 
 void begin_allocation(void* address, std::shared_ptr<void> keep) {
-    const std::unique_lock lock(table().mutex);
-    Allocation& allocation = table().allocations.at(static_cast<char*>(address));
+    const std::unique_lock lock(allocation_table().mutex);
+    Allocation& allocation = allocation_table().allocations.at(static_cast<char*>(address));
     allocation.keep = std::move(keep);
     allocation.counted.emplace<Counted<Kind::device_allocation>>();
 }
 
 bool is_allocated(const void* address) {
-    const std::shared_lock lock(table().mutex);
-    return table().allocations.at(static_cast<const char*>(address)).keep != nullptr;
+    const std::shared_lock lock(allocation_table().mutex);
+    return allocation_table().allocations.at(static_cast<const char*>(address)).keep != nullptr;
 }
 
 DeadAllocation end_allocation(void* pointer, AllocatedOn side) {
     auto* base = static_cast<char*>(pointer);
-    const std::unique_lock lock(table().mutex);
-    const auto found = table().allocations.find(base);
-    if (found == table().allocations.end()) {
+    const std::unique_lock lock(allocation_table().mutex);
+    const auto found = allocation_table().allocations.find(base);
+    if (found == allocation_table().allocations.end()) {
         fail(cudaErrorInvalidValue, text(pointer, " is not the start of a live allocation"));
     }
     Allocation& allocation = found->second;
@@ -190,20 +190,20 @@ DeadAllocation end_allocation(void* pointer, AllocatedOn side) {
         dead.pool->free(dead.bytes);
     }
     if (side == AllocatedOn::device) {
-        table().device_bytes -= dead.bytes;
+        allocation_table().device_bytes -= dead.bytes;
     }
-    table().allocations.erase(found);
+    allocation_table().allocations.erase(found);
     return dead;
 }
 
 void end_allocations_of(int device) {
     std::vector<std::pair<char*, AllocatedOn>> ending;
     {
-        const std::unique_lock lock(table().mutex);
-        std::erase_if(table().allocations, [=](const Entry& entry) {
+        const std::unique_lock lock(allocation_table().mutex);
+        std::erase_if(allocation_table().allocations, [=](const Entry& entry) {
             return entry.second.is_registered && entry.second.kind.device == device;
         });
-        for (const auto& [base, allocation] : table().allocations)
+        for (const auto& [base, allocation] : allocation_table().allocations)
             if (allocation.kind.device == device && !allocation.is_taken_address)
                 ending.emplace_back(const_cast<char*>(base),
                                     is_host(allocation.kind) ? AllocatedOn::host : AllocatedOn::device);
@@ -214,9 +214,9 @@ void end_allocations_of(int device) {
 
 void register_memory(void* pointer, std::size_t bytes, unsigned flags) {
     auto* const base = static_cast<char*>(pointer);
-    const std::unique_lock lock(table().mutex);
-    const auto next = table().allocations.lower_bound(base);
-    const bool reaches_next = next != table().allocations.end() && next->first < base + bytes;
+    const std::unique_lock lock(allocation_table().mutex);
+    const auto next = allocation_table().allocations.lower_bound(base);
+    const bool reaches_next = next != allocation_table().allocations.end() && next->first < base + bytes;
     const Entry* const around = find_entry(pointer);
     if (around != nullptr || reaches_next) {
         const Entry& other = around != nullptr ? *around : *next;
@@ -224,11 +224,13 @@ void register_memory(void* pointer, std::size_t bytes, unsigned flags) {
              text("bytes of ", pointer, " are part of an allocation or registered already"));
     }
     const AllocationKind kind{.type = cudaMemoryTypeHost, .host_flags = flags};
-    table().allocations.emplace(base, Allocation{bytes, kind, std::monostate{}}).first->second.is_registered = true;
+    allocation_table()
+        .allocations.emplace(base, Allocation{bytes, kind, std::monostate{}})
+        .first->second.is_registered = true;
 }
 
 void require_registered(const void* pointer) {
-    const std::shared_lock lock(table().mutex);
+    const std::shared_lock lock(allocation_table().mutex);
     const Entry* const around = find_entry(pointer);
     if (around == nullptr || !around->second.is_registered)
         fail(cudaErrorHostMemoryNotRegistered, text(pointer, " is not registered memory"));
@@ -237,8 +239,8 @@ void require_registered(const void* pointer) {
 }
 
 void unregister_memory(void* pointer) noexcept {
-    const std::unique_lock lock(table().mutex);
-    table().allocations.erase(static_cast<char*>(pointer));
+    const std::unique_lock lock(allocation_table().mutex);
+    allocation_table().allocations.erase(static_cast<char*>(pointer));
 }
 
 void release(const DeadAllocation& dead) noexcept {
@@ -257,7 +259,7 @@ void release(const DeadAllocation& dead) noexcept {
 
 std::optional<Range> find_allocation(const void* pointer) {
     {
-        const std::shared_lock lock(table().mutex);
+        const std::shared_lock lock(allocation_table().mutex);
         if (const Entry* entry = find_entry(pointer)) {
             const auto& [base, allocation] = *entry;
             return Range{const_cast<char*>(base), allocation.bytes, allocation.kind.type, allocation.kind.device};
@@ -272,25 +274,25 @@ std::optional<Range> find_live_allocation(const void* pointer) {
 }
 
 std::optional<AllocationKind> kind_of(const void* pointer) {
-    const std::shared_lock lock(table().mutex);
+    const std::shared_lock lock(allocation_table().mutex);
     const Entry* entry = find_entry(pointer);
     return entry == nullptr ? std::nullopt : std::optional(entry->second.kind);
 }
 
 std::size_t device_memory_in_use() {
-    const std::shared_lock lock(table().mutex);
-    return table().device_bytes;
+    const std::shared_lock lock(allocation_table().mutex);
+    return allocation_table().device_bytes;
 }
 
 OwnDeviceMemory::OwnDeviceMemory(std::size_t bytes) {
-    const std::unique_lock lock(table().mutex);
-    bytes_ = std::min(bytes, device_memory_bytes() - table().device_bytes);
-    table().device_bytes += bytes_;
+    const std::unique_lock lock(allocation_table().mutex);
+    bytes_ = std::min(bytes, device_memory_bytes() - allocation_table().device_bytes);
+    allocation_table().device_bytes += bytes_;
 }
 
 OwnDeviceMemory::~OwnDeviceMemory() {
-    const std::unique_lock lock(table().mutex);
-    table().device_bytes -= bytes_;
+    const std::unique_lock lock(allocation_table().mutex);
+    allocation_table().device_bytes -= bytes_;
 }
 
 } // namespace cudart_cpu::detail

@@ -87,14 +87,14 @@ cudaChannelFormatDesc channels_of_view(const cudaResourceViewDesc& view, const T
     if (format < cudaResViewFormatUnsignedChar1 || format > cudaResViewFormatFloat4)
         fail(cudaErrorInvalidValue, text("view format ", format, " is unknown"));
     // The formats come in threes, of one, two and four channels.
-    struct Kind {
+    struct ViewKind {
         int bits;
         cudaChannelFormatKind kind;
     };
-    constexpr Kind kinds[] = {{8, cudaChannelFormatKindUnsigned},  {8, cudaChannelFormatKindSigned},
-                              {16, cudaChannelFormatKindUnsigned}, {16, cudaChannelFormatKindSigned},
-                              {32, cudaChannelFormatKindUnsigned}, {32, cudaChannelFormatKindSigned},
-                              {16, cudaChannelFormatKindFloat},    {32, cudaChannelFormatKindFloat}};
+    constexpr ViewKind kinds[] = {{8, cudaChannelFormatKindUnsigned},  {8, cudaChannelFormatKindSigned},
+                                  {16, cudaChannelFormatKindUnsigned}, {16, cudaChannelFormatKindSigned},
+                                  {32, cudaChannelFormatKindUnsigned}, {32, cudaChannelFormatKindSigned},
+                                  {16, cudaChannelFormatKindFloat},    {32, cudaChannelFormatKindFloat}};
     const int index = format - cudaResViewFormatUnsignedChar1;
     const auto [bits, kind] = kinds[index / 3];
     const int last = index % 3;
