@@ -127,12 +127,12 @@ class Cores {
     }
 
   private:
-    static constexpr unsigned side = 512;
+    static constexpr unsigned side = 384;
 
     double time_with(unsigned workers) {
         cudart_cpu::set_workers(workers);
         return bench::microseconds([&] {
-            run({{2, side}, block}, ::multiply, static_cast<int>(side), x_.data(), x_.data(), y_.data());
+            run({{1, side}, side}, ::multiply, static_cast<int>(side), x_.data(), x_.data(), y_.data());
         });
     }
 
