@@ -206,6 +206,19 @@ TEST_CASE("an edge to a part of a region does not stand for all of it", "[builde
           std::vector<std::string>{"a -> join", "a -> last", "b -> last", "first -> a", "first -> b"});
 }
 
+TEST_CASE("no edge is inferred to a region where there is one, of whatever kind", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1);
+    const cudag::Stream stream;
+    GraphBuilder b(inferred);
+    cudag::KernelNode<int*, int> inside;
+    const auto first = b.kernel({}, store, x, 1).label("first");
+    b.capture(stream, [&](StreamCapture& c) { inside = c.kernel({}, store, x, 2).label("inside"); });
+    inside.after(cudag::programmatic(first));
+    const Graph graph = std::move(b).build();
+    REQUIRE(graph.edge_count() == 1);
+    CHECK(graph.edges()[0].kind == cudag::EdgeKind::programmatic);
+}
+
 TEST_CASE("a node between two parts of a region is refused, as it is one", "[builder][inferred]") {
     const DeviceBuffer<int> x(1), y(1);
     const cudag::Stream stream;

@@ -80,8 +80,8 @@ TEST_CASE("launches with attributes, and of Functions, are tracked, too", "[capt
                                         [&](cudaStream_t s) { cudag::launch(s, {}, typed, cells, 1); });
     CHECK(graph.races().size() == 1);
     CHECK(graph.untracked().empty());
-    const Graph attributed = captured_beside(
-        stores(cells, 1), [&](cudaStream_t s) { cudag::launch(s, {.priority = 0}, store, cells, 1); });
+    const Graph attributed =
+        captured_beside(stores(cells, 1), [&](cudaStream_t s) { cudag::launch(s, {.priority = 0}, store, cells, 1); });
     CHECK(attributed.races().size() == 1);
     CHECK(attributed.untracked().empty());
 }

@@ -181,6 +181,50 @@ TEST_CASE("host functions, events and objects that may hold pointers stay", "[gr
     CHECK(edges_of(told) == Edges{"first -> record", "host -> record", "object -> null", "record -> object"});
 }
 
+TEST_CASE("an object that is not laid out as one with pointers has none", "[graph][relax]") {
+    const DeviceBuffer<std::uint32_t> cells(4);
+    Graph graph = line_of([&](StreamCapture& c, cudaStream_t s) {
+        c.step("first", [&] { cudag::launch(s, {}, mix, cells.span().subspan(0, 1), 0U, Inputs{2, {0, 0}}, 1U); });
+        c.step("second", [&] { cudag::launch(s, {}, mix, cells.span().subspan(1, 1), 0U, Inputs{1, {0}}, 2U); });
+    });
+    const RelaxReport report = relax(graph);
+    CHECK(report.staying.empty());
+    CHECK(report.edges_after == 0);
+}
+
+TEST_CASE("streams that forked and joined stay as far apart as they were, or further", "[graph][relax]") {
+    const DeviceBuffer<int> x(1), y(1), z(1);
+    const cudag::Stream fork;
+    Graph graph = line_of([&](StreamCapture& c, cudaStream_t s) {
+        c.step("x", [&] { cudag::launch(s, {}, store, x, 1); });
+        c.fork(fork);
+        c.step("y", [&] { cudag::launch(fork, {}, store, y, 2); });
+        c.step("raw", [&] { cudag::launch(fork, {}, store, y.data(), 3); });
+        c.step("x again", [&] { cudag::launch(s, {}, add, x, x, 1); });
+        c.join(fork);
+        c.step("both", [&] { cudag::launch(s, {}, add, z, y, 1); });
+        c.step("last", [&] { cudag::launch(s, {}, store, x, 1); });
+    });
+    CHECK(reasons_of(relax(graph)) == Reasons{StayReason::untracked});
+    CHECK(edges_of(graph) ==
+          Edges{"raw -> both", "raw -> last", "x -> raw", "x -> x again", "x again -> last", "y -> raw"});
+}
+
+TEST_CASE("a region that a builder has captured is relaxed with the graph", "[graph][relax]") {
+    const DeviceBuffer<int> x(1), y(1);
+    const cudag::Stream stream;
+    GraphBuilder b;
+    const auto before = b.memset(y, 0).label("before");
+    const auto region = b.capture(stream, [&](StreamCapture& c) {
+        c.step("x", [&] { cudag::launch(stream, {}, store, x, 1); });
+        c.step("y", [&] { cudag::launch(stream, {}, store, y.data(), 1); });
+    });
+    region.after(before).writes(y);
+    Graph graph = std::move(b).build();
+    CHECK(relax(graph).staying.empty());
+    CHECK(edges_of(graph) == Edges{"before -> y"});
+}
+
 TEST_CASE("conditionals stay, and kernels that set conditions; bodies are relaxed", "[graph][relax]") {
     const DeviceBuffer<int> x(1), y(1);
     GraphBuilder b;
