@@ -1,0 +1,78 @@
+// Numbers that handles keep while nodes go, and the indices of what is left.
+#include "graph/removed_nodes.hpp"
+#include "lists/renumbering.hpp"
+
+#include "catch.hpp"
+#include "random.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <utility>
+#include <vector>
+
+using cudag::detail::RemovedNode;
+using cudag::detail::RemovedNodes;
+using cudag::detail::Renumbering;
+using Numbers = std::vector<std::uint32_t>;
+
+TEST_CASE("those that stay close up, and keep their order") {
+    const Numbers gone{4, 1, 1};
+    const Renumbering next(6, gone);
+    CHECK(next.kept() == 4);
+    CHECK(!next.keeps(1));
+    CHECK(!next.keeps(4));
+    CHECK(Numbers{next(0), next(2), next(3), next(5)} == Numbers{0, 1, 2, 3});
+    std::vector<std::string> list{"a", "b", "c", "d", "e", "f"};
+    next.close_up(list);
+    CHECK(list == std::vector<std::string>{"a", "c", "d", "f"});
+    std::vector<std::size_t> kept;
+    for (std::size_t count = 0; count <= 6; ++count)
+        kept.push_back(next.kept_of(count));
+    CHECK(kept == std::vector<std::size_t>{0, 1, 1, 2, 3, 3, 4});
+}
+
+TEST_CASE("nothing is left where all go, and nothing moves where none does") {
+    const Numbers all{0, 1, 2};
+    std::vector<int> list{1, 2, 3};
+    Renumbering(3, {}).close_up(list);
+    CHECK(list == std::vector{1, 2, 3});
+    CHECK(Renumbering(3, all).kept() == 0);
+    Renumbering(3, all).close_up(list);
+    CHECK(list.empty());
+}
+
+TEST_CASE("a handle's number and its index find each other, whatever has gone and come") {
+    for (unsigned seed = 0; seed < 50; ++seed) {
+        CAPTURE(seed);
+        Random random(seed);
+        RemovedNodes removed;
+        Numbers present; // the numbers of what is there, by index
+        Numbers gone;
+        std::uint32_t next = 0;
+        for (int round = 0; round < 20; ++round) {
+            for (std::uint64_t more = random.below(6); more != 0; --more) {
+                CHECK(removed.number_of(static_cast<std::uint32_t>(present.size())) == next);
+                present.push_back(next++);
+            }
+            std::vector<RemovedNode> now;
+            for (const std::uint32_t number : present)
+                if (random.below(4) == 0) now.push_back({number, "kernel", {}, {}, {}});
+            for (const RemovedNode& node : now) {
+                gone.push_back(node.number);
+                std::erase(present, node.number);
+            }
+            removed.reserve(now.size());
+            removed.add(std::move(now));
+            for (std::uint32_t index = 0; index < present.size(); ++index) {
+                CHECK(removed.find(present[index]) == nullptr);
+                CHECK(removed.index_of(present[index]) == index);
+                CHECK(removed.number_of(index) == present[index]);
+            }
+            CHECK(std::ranges::all_of(gone, [&](std::uint32_t number) {
+                const RemovedNode* node = removed.find(number);
+                return node != nullptr && node->number == number;
+            }));
+        }
+    }
+}
