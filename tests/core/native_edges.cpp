@@ -194,6 +194,31 @@ TEST_CASE("the order in which sinks came about is restored after nodes went that
     CHECK(is_like_new(cuda, {}));
 }
 
+TEST_CASE("sinks of captures are those that are left, in the same order") {
+    const auto end_capture = [](Native& cuda, const std::vector<std::size_t>& front) {
+        for (const std::size_t node : front) {
+            cudaGraphNode_t last = nullptr;
+            REQUIRE(cudaGraphAddEmptyNode(&last, cuda.graph, &cuda.nodes[node], 1) == cudaSuccess);
+            REQUIRE(cudaGraphDestroyNode(last) == cudaSuccess);
+        }
+        cuda.add_node();
+        cuda.add_node();
+    };
+    Native cuda(4);
+    end_capture(cuda, {3, 1, 2});
+    NativeEdges edges;
+    edges.note_front(4, {3, 1, 2});
+    edges.become(List{{1, 4}, {2, 5}}, 0, cuda.graph, cuda.nodes);
+    cuda.remove({0}, edges);
+    const List wanted{{1, 4}};
+    edges.become(wanted, 0, cuda.graph, cuda.nodes);
+    edges.restore_sinks(cuda.graph, cuda.nodes);
+    Native fresh(3);
+    end_capture(fresh, {2, 0, 1});
+    NativeEdges().become(wanted, 0, fresh.graph, fresh.nodes);
+    CHECK(updates_exec_of(fresh, cuda));
+}
+
 TEST_CASE("edges are taken away whatever their kind, and edges that stay are as they were") {
     Native cuda(4);
     GraphEdges edges;

@@ -1,5 +1,6 @@
 // Numbers that handles keep while nodes go, and the indices of what is left.
 #include "graph/removed_nodes.hpp"
+#include "graph/graph_state.hpp"
 #include "lists/renumbering.hpp"
 
 #include "catch.hpp"
@@ -7,14 +8,35 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
+using cudag::detail::GraphState;
+using cudag::detail::Place;
 using cudag::detail::RemovedNode;
 using cudag::detail::RemovedNodes;
 using cudag::detail::Renumbering;
 using Numbers = std::vector<std::uint32_t>;
+
+namespace {
+
+/// A graph of so many empty nodes.
+std::shared_ptr<GraphState> graph_of(int count) {
+    cudaGraph_t native = nullptr;
+    REQUIRE(cudaGraphCreate(&native, 0) == cudaSuccess);
+    auto graph = std::make_shared<GraphState>(native);
+    for (int i = 0; i < count; ++i) {
+        graph->reserve_node();
+        cudaGraphNode_t node = nullptr;
+        REQUIRE(cudaGraphAddEmptyNode(&node, native, nullptr, 0) == cudaSuccess);
+        graph->append(node, {cudag::NodeKind::empty, {}, {}, {}});
+    }
+    return graph;
+}
+
+} // namespace
 
 TEST_CASE("those that stay close up, and keep their order") {
     const Numbers gone{4, 1, 1};
@@ -40,6 +62,29 @@ TEST_CASE("nothing is left where all go, and nothing moves where none does") {
     CHECK(Renumbering(3, all).kept() == 0);
     Renumbering(3, all).close_up(list);
     CHECK(list.empty());
+}
+
+TEST_CASE("changes of graphs inside a node are forgotten with it, and the others keep their places") {
+    const auto outer = graph_of(4);
+    for (const std::uint32_t node : {1U, 3U}) {
+        auto inner = graph_of(1);
+        inner->reserve_change();
+        inner->count_change(inner->updated(0), {});
+        outer->reserve_nested(*inner);
+        const cudaGraph_t native = inner->native();
+        outer->attach(std::move(inner), node, Place::child);
+        REQUIRE(cudaGraphDestroy(native) == cudaSuccess); // of a child, it would be the node's
+    }
+    CHECK(outer->changes().size() == 2);
+    outer->remove(Numbers{0, 1}, {});
+    CHECK(outer->changes().size() == 1);
+    REQUIRE(outer->nested().size() == 1);
+    CHECK(outer->nested()[0]->parent_node() == 1);
+    CHECK(outer->nested()[0]->position() == 0);
+    CHECK(outer->nested_in(1).size() == 1);
+    outer->remove(Numbers{1}, {});
+    CHECK(outer->changes().size() == 0);
+    CHECK(outer->nodes().size() == 1);
 }
 
 TEST_CASE("a handle's number and its index find each other, whatever has gone and come") {
