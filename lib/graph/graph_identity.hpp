@@ -37,7 +37,9 @@ class GraphIdentity {
     /// The index of a handle whose graph is alive: ask `of` first. Throws GraphError if the node was removed.
     [[nodiscard]] static std::uint32_t index_unchecked(const Node& node) {
         const RemovedNodes* const removed = node.slot_->removed;
-        return removed == nullptr ? node.number_ : index_beside(*removed, node.number_);
+        if (removed == nullptr) [[likely]]
+            return node.number_;
+        return index_beside(*removed, node.number_);
     }
     /// What is left of the node of a handle whose graph is alive; null if it was not removed.
     [[nodiscard]] static const RemovedNode* find_removed(const Node& node) noexcept {

@@ -33,13 +33,13 @@ GraphSlot* take_slot(GraphState& state) {
     GraphSlot* slot = all.free.back();
     all.free.pop_back();
     slot->state = &state;
-    slot->removed = nullptr;
     return slot;
 }
 
 void release_slot(GraphSlot* slot) noexcept {
     Pool& all = pool();
     const std::scoped_lock lock(all.mutex);
+    slot->removed = nullptr; // it goes with the graph
     slot->generation.fetch_add(1, std::memory_order_release);
     all.free.push_back(slot);
 }

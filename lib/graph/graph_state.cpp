@@ -11,6 +11,7 @@
 
 #include <cudag/format.hpp>
 
+#include <algorithm>
 #include <utility>
 
 namespace cudag::detail {
@@ -97,6 +98,13 @@ void GraphState::forget_from(std::uint32_t first) noexcept {
     edges_.forget_nodes(first);
     allocations_.forget_nodes(first);
     accesses_.forget_from(first);
+    look_for_joins();
+}
+
+void GraphState::look_for_joins() noexcept {
+    special_.joins = special_.joins && std::ranges::any_of(table_.records(), [](const NodeRecord& node) {
+                         return node.kind == NodeKind::empty;
+                     });
 }
 
 void GraphState::forget_nested(std::uint32_t first) noexcept {

@@ -226,6 +226,8 @@ class GraphState : public GraphIdentity, public GraphTree {
   private:
     [[noreturn]] std::uint32_t refuse_foreign(const Node& node, std::string_view action) const;
     void forget_nested(std::uint32_t first) noexcept;
+    /// Nodes have gone: there may be none left of a kind on which plans depend.
+    void look_for_joins() noexcept;
     void destroy_natives(std::span<const std::uint32_t> nodes);
     void renumber(const Renumbering& next, std::vector<RemovedNode>&& removed,
                   std::vector<std::shared_ptr<GraphState>>& graphs,

@@ -73,6 +73,7 @@ void GraphState::renumber(const Renumbering& next, std::vector<RemovedNode>&& re
     bindings_.renumber(next);
     accesses_.renumber(next);
     owners_.renumber(next, owners);
+    look_for_joins();
     std::erase_if(construction_.regions,
                   [&](const RegionNodes* region) { return find_removed(numbered(region->first)) != nullptr; });
 }

@@ -146,3 +146,31 @@ void retained(const cudag::KernelNode<int>& kernel, [[maybe_unused]] const cudag
     kernel.retain(x).label("kept");
 #endif
 }
+
+// What a builder takes back.
+void removed(cudag::GraphBuilder& b, const cudag::KernelNode<>& kernel) {
+#if CUDAG_MISTAKE == 31 // expect-error: cudag: remove() needs at least one node
+    b.remove();
+#else
+    b.remove(kernel, kernel);
+#endif
+#if CUDAG_MISTAKE == 32 // expect-error: cudag: remove() takes node handles or ranges of node handles
+    b.remove("kernel");
+#else
+    b.remove(std::vector{kernel});
+#endif
+}
+
+// An edge that a builder takes back has two ends.
+void removed_edge(cudag::GraphBuilder& b, const cudag::KernelNode<>& kernel) {
+#if CUDAG_MISTAKE == 33 // expect-error: cudag: remove_edge() takes node handles or ranges of node handles
+    b.remove_edge("kernel", kernel);
+#else
+    b.remove_edge(kernel, kernel);
+#endif
+#if CUDAG_MISTAKE == 34 // expect-error: cudag: remove_edge(from, to) takes the nodes of `to.after(from)`
+    b.remove_edge(kernel);
+#else
+    b.remove_edge(std::vector{kernel}, kernel);
+#endif
+}

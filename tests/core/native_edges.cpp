@@ -49,6 +49,14 @@ struct Native {
         nodes.pop_back();
         edges.forget_nodes(static_cast<std::uint32_t>(nodes.size()));
     }
+    template <typename Edges>
+    void remove(const std::vector<std::uint32_t>& gone, Edges& edges) {
+        const cudag::detail::Renumbering next(nodes.size(), gone);
+        for (const std::uint32_t node : gone)
+            REQUIRE(cudaGraphDestroyNode(nodes[node]) == cudaSuccess);
+        next.close_up(nodes);
+        edges.renumber(next);
+    }
     [[nodiscard]] List edges() const {
         std::size_t count = 0;
         REQUIRE(get_edges(graph, nullptr, nullptr, nullptr, &count) == cudaSuccess);
@@ -160,6 +168,70 @@ TEST_CASE("a graph that had other nodes updates execs of one that had not") {
     edges.become(wanted, 3, cuda.graph, cuda.nodes);
     edges.restore_sinks(cuda.graph, cuda.nodes);
     CHECK(is_like_new(cuda, wanted));
+}
+
+TEST_CASE("a graph from which nodes went updates execs of one that had not had them") {
+    Native cuda(7);
+    NativeEdges edges;
+    const List with{{0, 1}, {0, 2}, {2, 3}, {1, 4}, {4, 5}, {3, 6}, {4, 6}};
+    edges.become(with, 0, cuda.graph, cuda.nodes);
+    cuda.remove({6, 4, 1}, edges); // 0 2 3 5 are left
+    const List left{{0, 1}, {1, 2}};
+    CHECK(edges.list() == left);
+    CHECK(cuda.edges() == left);
+    const List wanted{{0, 1}, {1, 2}, {0, 3}};
+    edges.become(wanted, 2, cuda.graph, cuda.nodes);
+    edges.restore_sinks(cuda.graph, cuda.nodes);
+    CHECK(is_like_new(cuda, wanted));
+}
+
+TEST_CASE("the order in which sinks came about is restored after nodes went that led on from them") {
+    Native cuda(5);
+    NativeEdges edges;
+    edges.become(List{{0, 4}, {1, 4}}, 0, cuda.graph, cuda.nodes);
+    cuda.remove({4, 2}, edges); // 0 1 3 are sinks
+    edges.restore_sinks(cuda.graph, cuda.nodes);
+    CHECK(is_like_new(cuda, {}));
+}
+
+TEST_CASE("sinks of captures are those that are left, in the same order") {
+    const auto end_capture = [](Native& cuda, const std::vector<std::size_t>& front) {
+        for (const std::size_t node : front) {
+            cudaGraphNode_t last = nullptr;
+            REQUIRE(cudaGraphAddEmptyNode(&last, cuda.graph, &cuda.nodes[node], 1) == cudaSuccess);
+            REQUIRE(cudaGraphDestroyNode(last) == cudaSuccess);
+        }
+        cuda.add_node();
+        cuda.add_node();
+    };
+    Native cuda(4);
+    end_capture(cuda, {3, 1, 2});
+    NativeEdges edges;
+    edges.note_front(4, {3, 1, 2});
+    edges.become(List{{1, 4}, {2, 5}}, 0, cuda.graph, cuda.nodes);
+    cuda.remove({0}, edges);
+    const List wanted{{1, 4}};
+    edges.become(wanted, 0, cuda.graph, cuda.nodes);
+    edges.restore_sinks(cuda.graph, cuda.nodes);
+    Native fresh(3);
+    end_capture(fresh, {2, 0, 1});
+    NativeEdges().become(wanted, 0, fresh.graph, fresh.nodes);
+    CHECK(updates_exec_of(fresh, cuda));
+}
+
+TEST_CASE("edges are taken away whatever their kind, and edges that stay are as they were") {
+    Native cuda(4);
+    GraphEdges edges;
+    for (const EdgeRecord& edge : List{{0, 1}, {1, 2}, {0, 1}, {2, 3}, {1, 3}})
+        edges.logical().add(edge);
+    edges.merge(4);
+    edges.write_needed(cuda.graph, cuda.nodes);
+    CHECK(cuda.edges() == List{{0, 1}, {1, 2}, {2, 3}});
+    edges.remove(List{{1, 2}}, cuda.graph, cuda.nodes);
+    CHECK(edges.logical().list() == List{{0, 1}, {2, 3}, {1, 3}});
+    CHECK(cuda.edges() == List{{0, 1}, {2, 3}});
+    edges.write_needed(cuda.graph, cuda.nodes);
+    CHECK(cuda.edges() == List{{0, 1}, {1, 3}, {2, 3}});
 }
 
 TEST_CASE("a captured graph that had other edges updates execs of one that had not") {

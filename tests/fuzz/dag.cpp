@@ -128,7 +128,7 @@ class DagFuzz {
              labels_ ? ", labelled" : "");
         for (const Step* step : plan->steps)
             if (has_params(step->kind)) note("    {}", describe(*step, source->values[step->id]));
-        const WriteOptions options{options_.failing_regions, labels_};
+        const WriteOptions options{options_.failing_regions, options_.removals, labels_};
         source->graph.emplace(write_graph(bench_, *plan, source->values, source->nodes, options, attempts_, injector_));
         return source;
     }
@@ -564,7 +564,7 @@ class DagFuzz {
         Nodes nodes;
         const bool refused = moves_copy(running, step.bodies[0], values);
         note("exec {}: update of child {} to a graph{}", running.number, step.id, refused ? ", which is refused" : "");
-        const WriteOptions options{.failing_regions = options_.failing_regions};
+        const WriteOptions options{.failing_regions = options_.failing_regions, .removals = options_.removals};
         Graph next = write_level(bench_, *source.plan, step.bodies[0], values, nodes, options, attempts_, injector_);
         const auto child = nodes_of(source)[step.id].as<cudag::ChildNode>();
         const auto update = [&] { running.exec->update(child, next); };

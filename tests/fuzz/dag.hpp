@@ -12,6 +12,7 @@ struct DagOptions {
     Faults faults = Faults::off;
     unsigned operations = 10; ///< at most
     unsigned failing_regions = 4;
+    unsigned removals = 12;
     unsigned whole_updates = 1; ///< how often, relative to other operations
 };
 

@@ -92,10 +92,64 @@ class Writer {
         });
     }
 
+    /// What is to be taken back of one level, which steps come after meanwhile.
+    class Unwanted {
+      public:
+        explicit Unwanted(Unwanted*& current) : current_(current), outer_(std::exchange(current, this)) {}
+        ~Unwanted() { current_ = outer_; }
+        Unwanted(const Unwanted&) = delete;
+        Unwanted& operator=(const Unwanted&) = delete;
+
+        Nodes nodes = {};
+
+      private:
+        Unwanted*& current_;
+        Unwanted* outer_;
+    };
+
+    /// Adds a node that writes where step `i` does, and that is wrong between it and those before.
+    void add_unwanted(GraphBuilder& b, const Level& level, std::size_t i, bool in_body) {
+        const unsigned own = level.steps[i].id;
+        const auto add = [&](const char* what, const auto& make) {
+            using N = decltype(make());
+            N node;
+            run(b, what, [&] { node = make(); });
+            unwanted_->nodes.push_back(node);
+            if (i != 0) run(b, "after", [&] { node.after(nodes_[level.steps[random_.below(i)].id]); });
+        };
+        const auto spoil = [&](GraphBuilder& to) { return to.kernel({}, fuzz_add, bench_.words.data(), own, own, 1U); };
+        switch (random_.below(4)) {
+        case 0:
+            if (!in_body) return add("host", [&] { return b.host(HostWork{bench_.words.data(), own, Inputs{}, 1U}); });
+            [[fallthrough]];
+        case 1:
+            return add("join", [&] { return b.join(unwanted_->nodes); });
+        case 2: {
+            GraphBuilder inner;
+            spoil(inner);
+            const cudag::Graph graph = std::move(inner).build();
+            return add("child", [&] { return b.child(graph); });
+        }
+        default:
+            return add("kernel", [&] { return spoil(b); });
+        }
+    }
+
+    /// One by one, for those that fail to change nothing; or all at once where none can.
+    void remove_unwanted(GraphBuilder& b) {
+        Nodes nodes = std::exchange(unwanted_->nodes, {});
+        if (!injector_.active()) return run(b, "remove", [&] { b.remove(nodes); });
+        for (const cudag::Node& node : nodes)
+            run(b, "remove", [&] { b.remove(node); });
+    }
+
     /// The first `end` steps of a level.
     void steps(GraphBuilder& b, const Level& level, std::size_t end, bool in_body) {
         std::vector<std::optional<cudag::CapturedNode>> regions(level.steps.size());
+        const Unwanted unwanted(unwanted_);
         for (std::size_t i = 0; i < end;) {
+            if (!is_capturing_ && random_.percent(options_.removals)) add_unwanted(b, level, i, in_body);
+            if (!is_capturing_ && random_.percent(options_.removals)) remove_unwanted(b);
             if (!is_capturing_ && random_.percent(options_.failing_regions)) fail_region(b, in_body);
             const Step& step = level.steps[i];
             std::size_t next = i + 1;
@@ -109,6 +163,7 @@ class Writer {
             }
             i = next;
         }
+        if (!is_capturing_) remove_unwanted(b);
     }
 
     /// A condition that is not there since the beginning is made just before it is used first.
@@ -130,6 +185,7 @@ class Writer {
             else
                 node.after(nodes_[from.id]);
         }
+        node.after(unwanted_->nodes);
     }
 
     using Regions = std::vector<std::optional<cudag::CapturedNode>>;
@@ -488,8 +544,9 @@ class Writer {
     WriteOptions options_;
     Random& random_;
     Injector& injector_;
-    unsigned lost_ = 0;         ///< how many builders were
-    bool is_capturing_ = false; ///< nodes are being written into a capture
+    unsigned lost_ = 0;            ///< how many builders were
+    bool is_capturing_ = false;    ///< nodes are being written into a capture
+    Unwanted* unwanted_ = nullptr; ///< of the level that is being written
     std::vector<std::optional<Condition>> conditions_;
 };
 

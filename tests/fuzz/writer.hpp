@@ -16,6 +16,7 @@ using Nodes = std::vector<cudag::Node>;
 
 struct WriteOptions {
     unsigned failing_regions = 0; ///< in percent, before each step
+    unsigned removals = 0;        ///< the same: a node that is taken back
     bool labels = false;          ///< all nodes are labelled, "s" and their id
 };
 

@@ -322,18 +322,21 @@ TEST_CASE("inferred edges come from the nodes that are left", "[builder][remove]
 }
 
 TEST_CASE("DynamicParams leave the nodes that go alone", "[builder][remove][dynamic]") {
-    const auto cells = device({0, 0});
+    const auto cells = device({0, 0, 0});
     cudag::DynamicParam<int> value(7);
     GraphBuilder b(unchecked);
     const auto gone = b.kernel({}, store, cells.data(), value);
-    const auto stays = b.kernel({}, store, cells.data() + 1, value);
+    b.kernel({}, store, cells.data() + 1, 1);
+    const auto stays = b.kernel({}, store, cells.data() + 2, value);
+    b.kernel({}, nothing);
     b.remove(gone);
+    check_refused("was removed", [&] { value.drive(gone, [](int) { return cudag::LaunchConfig(); }); });
     const Graph graph = std::move(b).build();
     Exec exec = graph.instantiate();
-    value.set(8, exec);
+    CHECK(value.set(8, exec) == 1);
     CHECK(stays.get<1>() == 7);
     run(exec, Stream());
-    CHECK(read(cells) == std::vector{0, 8});
+    CHECK(read(cells) == std::vector{0, 1, 8});
 }
 
 TEST_CASE("BufferParams are bound in what is left", "[builder][remove][bind]") {

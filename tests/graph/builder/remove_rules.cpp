@@ -71,11 +71,11 @@ TEST_CASE("conditions of conditionals that went get nodes that do nothing", "[co
     });
     b.kernel({}, store, cell, 3).after(branch, setter);
     b.remove(branch);
+    b.check();
     check_refused("the condition made at", [&] {
         static_cast<void>(b.condition(1));
         b.check();
     });
-    b.if_(b.condition(0), [](GraphBuilder&) {}); // takes none that is left over: a kernel may set it
 }
 
 TEST_CASE("a graph whose conditional went runs", "[conditional][remove]") {
@@ -136,7 +136,6 @@ TEST_CASE("a body removes its own nodes, and the builder outside none meanwhile"
     GraphBuilder b(unchecked);
     const auto outside = b.kernel({}, store, cells.data(), 1);
     Node within;
-    GraphBuilder* ended = nullptr;
     const auto loop = b.repeat(2, [&](GraphBuilder& body) {
         const auto one = body.kernel({}, add, cells.data(), cells.data(), 1);
         const auto two = body.kernel({}, add, cells.data(), cells.data(), 10).after(one);
@@ -150,14 +149,13 @@ TEST_CASE("a body removes its own nodes, and the builder outside none meanwhile"
         check_refused("is being written; remove what is outside of it before or after that",
                       [&] { b.remove(outside); });
         check_refused("is used in", [&] { body.remove(outside); });
-        ended = &body;
     });
     check_refused("is used in", [&] { b.remove(within); });
+    loop.after(outside);
     const Graph graph = std::move(b).build();
     Exec exec = graph.instantiate();
     run(exec, Stream());
     CHECK(read(cells) == std::vector{21, 2});
-    static_cast<void>(loop);
 }
 
 TEST_CASE("a body that throws after a removal is taken back as any other", "[conditional][remove]") {
