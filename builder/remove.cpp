@@ -134,8 +134,8 @@ void require_removable(const GraphState& graph, std::span<const EdgeRecord> gone
     if (!has_memory_nodes(graph)) return;
     for (const EdgeRecord& edge : graph.edge_lists().native())
         if (find_ends(gone, edge) != nullptr)
-            refuse(fmt::format("CUDA has the edge from {} already, and removes none from a graph with memory nodes; "
-                               "remove edges before the first alloc()",
+            refuse(fmt::format("CUDA has the edge from {} already, and removes none from a graph with memory nodes, "
+                               "or in which an allocation has failed; remove edges before the first alloc()",
                                describe_node(graph, edge.from)),
                    edge_subject(graph, edge), cudaErrorNotSupported);
 }

@@ -220,6 +220,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] bool has_exec() const noexcept { return live_execs_ != 0; }
 
     [[nodiscard]] const SpecialNodes& special() const noexcept { return special_; }
+    void note_memory() noexcept { special_.memory = true; }
     /// Under `lock()`: what `structure_of` has found.
     [[nodiscard]] std::optional<KnownStructure>& known_structure() const noexcept { return known_structure_; }
 

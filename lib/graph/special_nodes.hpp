@@ -12,7 +12,7 @@ enum class Answer : unsigned char { unknown, no, yes };
 
 /// Which there are in one graph, not in those inside it; told by whoever adds or notices one.
 struct SpecialNodes {
-    /// Alloc or free nodes: CUDA deletes no node of the graph then.
+    /// Alloc or free nodes, or one that could not be had: CUDA deletes no node and no edge of the graph then.
     bool memory = false;
     /// Empty nodes.
     bool joins = false;

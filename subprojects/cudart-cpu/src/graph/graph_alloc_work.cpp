@@ -165,7 +165,14 @@ std::shared_ptr<AllocWork> make_alloc_work(const cudaMemAllocNodeParams& params,
     const int device = params.poolProps.location.id;
     GraphMemoryPointer memory = find_freed(target, before, device, params.bytesize);
     const bool reused = memory != nullptr;
-    if (!reused) memory = std::make_shared<GraphMemory>(device, params.bytesize);
+    if (!reused) {
+        try {
+            memory = std::make_shared<GraphMemory>(device, params.bytesize);
+        } catch (const Failure&) {
+            target.note_want_of_memory();
+            throw;
+        }
+    }
     const auto allocation = std::make_shared<GraphAllocation>();
     allocation->memory = std::move(memory);
     allocation->graph = target.life();

@@ -84,6 +84,8 @@ class Graph {
 
     /// Whether it has alloc or free nodes, or a node that owns such a graph. Then no node and no edge can be removed.
     bool holds_memory() const noexcept { return holds_memory_; }
+    /// The same from now on, because there was no memory for an alloc node (seen on driver 580).
+    void note_want_of_memory() const noexcept { holds_memory_ = true; }
     /// Lives as long as the graph.
     std::shared_ptr<const void> life() const noexcept { return life_; }
     /// The exec that was made of it last: while it lives, a graph that holds memory can have no other.
@@ -128,7 +130,7 @@ class Graph {
 
     cudaGraph_t handle_ = nullptr;
     const Node* owner_ = nullptr;
-    bool holds_memory_ = false;
+    mutable bool holds_memory_ = false;
     std::shared_ptr<const void> life_ = std::make_shared<char>();
     std::vector<std::shared_ptr<Node>> nodes_;
     std::unordered_map<cudaGraphNode_t, Node*> clones_;

@@ -35,6 +35,17 @@ TEST_CASE("no node and no edge of a graph with memory nodes can be removed", "[g
     REQUIRE(edges_of(r.graph).size() == 2);
 }
 
+TEST_CASE("a graph in which an allocation has failed keeps its edges, too", "[graph][memory_nodes]") {
+    Graph graph;
+    const cudaGraphNode_t first = add_empty(graph), second = add_empty(graph, {first});
+    cudaMemAllocNodeParams params = alloc_params(std::size_t{1} << 60);
+    cudaGraphNode_t node = nullptr;
+    REQUIRE(cudaGraphAddMemAllocNode(&node, graph, &second, 1, &params) != cudaSuccess);
+    static_cast<void>(cudaGetLastError());
+    REQUIRE_CUDA_ERROR(cudaErrorNotSupported, cudaGraphRemoveDependencies(graph, &first, &second, nullptr, 1));
+    REQUIRE(edges_of(graph).size() == 1);
+}
+
 TEST_CASE("edges and nodes can be added to a graph with memory nodes", "[graph][memory_nodes]") {
     Rules r;
     add_edge(r.graph, r.beside, r.free);
