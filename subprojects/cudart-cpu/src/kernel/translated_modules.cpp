@@ -99,7 +99,7 @@ const ptx::ModuleRow* load_module(const char* path, std::string& refusal) {
         return nullptr;
     }
     const void* const base = base_of(map->l_ld);
-    Modules& known = modules();
+    TranslatedModules& known = translated_modules();
     const std::lock_guard lock(known.mutex);
     const auto found =
         std::ranges::find_if(known.all, [=](const ptx::ModuleRow* module) { return base_of(module) == base; });
