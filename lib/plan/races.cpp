@@ -24,13 +24,6 @@ std::vector<std::uint32_t> order_of(std::size_t nodes, const std::vector<EdgeRec
     return order;
 }
 
-std::vector<std::uint32_t> places_in(const std::vector<std::uint32_t>& order) {
-    std::vector<std::uint32_t> places(order.size());
-    for (std::uint32_t i = 0; i < order.size(); ++i)
-        places[order[i]] = i;
-    return places;
-}
-
 /// Takes the nodes of a graph in order and collects races. `edges` are those that order memory.
 class RaceSearch {
   public:

@@ -17,13 +17,6 @@ namespace cudag::detail {
 
 namespace {
 
-std::vector<std::uint32_t> places_in(const std::vector<std::uint32_t>& order) {
-    std::vector<std::uint32_t> places(order.size());
-    for (std::uint32_t i = 0; i < order.size(); ++i)
-        places[order[i]] = i;
-    return places;
-}
-
 /// The full edges of a graph, seen from its first nodes, or from its last ones.
 struct Direction {
     std::vector<EdgeRecord> edges;

@@ -19,6 +19,13 @@ std::vector<std::uint32_t> topological_order(const std::vector<EdgeRecord>& edge
     return order;
 }
 
+std::vector<std::uint32_t> places_in(const std::vector<std::uint32_t>& order) {
+    std::vector<std::uint32_t> places(order.size());
+    for (std::uint32_t i = 0; i < order.size(); ++i)
+        places[order[i]] = i;
+    return places;
+}
+
 bool are_forward(const std::vector<EdgeRecord>& edges) noexcept {
     return std::all_of(edges.begin(), edges.end(), [](const EdgeRecord& edge) { return edge.from < edge.to; });
 }

@@ -12,6 +12,9 @@ namespace cudag::detail {
 [[nodiscard]] std::vector<std::uint32_t> topological_order(const std::vector<EdgeRecord>& edges,
                                                            const EdgeGroups& outgoing);
 
+/// Where each node stands in such an order.
+[[nodiscard]] std::vector<std::uint32_t> places_in(const std::vector<std::uint32_t>& order);
+
 /// Whether all edges lead to nodes with higher numbers, so that the numbers are such an order.
 [[nodiscard]] bool are_forward(const std::vector<EdgeRecord>& edges) noexcept;
 
