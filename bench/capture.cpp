@@ -36,16 +36,21 @@ class Captures {
         return taken;
     }
 
-    enum class Launches { plain, cudag };
+    enum class Launches { plain, cudag, tracked };
     enum class Records { none, all };
 
     [[nodiscard]] double ours(Launches launches, Records records) const {
         std::optional<cudag::Graph> graph;
         std::size_t found = 0;
         const double taken = microseconds([&] {
-            graph = launches == Launches::plain
-                        ? cudag::capture(stream_, [&](cudaStream_t stream) { launch_plainly(stream); })
-                        : cudag::capture(stream_, [&](cudaStream_t stream) { launch_by_cudag(stream); });
+            graph = cudag::capture(stream_, [&](cudaStream_t stream) {
+                if (launches == Launches::plain)
+                    launch_plainly(stream);
+                else if (launches == Launches::cudag)
+                    launch_by_cudag(stream, values_.data());
+                else
+                    launch_by_cudag(stream, values_.span());
+            });
             if (records == Records::all) found = graph->nodes().size() + graph->find(touch).size();
         });
         if (records == Records::all && found != 2 * values_.size())
@@ -58,9 +63,10 @@ class Captures {
         for (int i = 0; i < nodes_; ++i)
             bench::RawLine::launch(stream, i, values_.data(), 1.0f);
     }
-    void launch_by_cudag(cudaStream_t stream) const {
+    template <class Memory>
+    void launch_by_cudag(cudaStream_t stream, const Memory& values) const {
         for (int i = 0; i < nodes_; ++i)
-            cudag::launch(stream, {.block = 32}, touch, values_.data(), i, 1.0f, 1U);
+            cudag::launch(stream, {.block = 32}, touch, values, i, 1.0f, 1U);
     }
 
     int nodes_;
@@ -82,6 +88,7 @@ std::vector<Comparison> measure(int nodes, int repeat) {
         {{"the same, with records", 0, {}, {}}, Launches::plain, Records::all},
         {{"capture" + launches + " cudag::launch", 1.05, {}, {}}, Launches::cudag, Records::none},
         {{"the same, with records", 1.05, {}, {}}, Launches::cudag, Records::all},
+        {{"with a span, which is tracked", 0, {}, {}}, Launches::tracked, Records::none},
     };
     const Captures captures(nodes);
     std::vector<Comparison*> all;

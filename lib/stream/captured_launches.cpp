@@ -47,7 +47,8 @@ std::vector<CapturedLaunch> CapturedLaunches::take() {
 }
 
 void CapturedLaunches::note(cudaStream_t stream, const KernelSignature& signature, CallEffects&& effects) {
-    if (captures.load(std::memory_order_relaxed) == 0) [[likely]]
+    const bool is_captured = captures.load(std::memory_order_relaxed) != 0;
+    if (!is_captured || effects.accesses.empty()) [[likely]] // of raw pointers CUDA tells as much
         return;
     if (stream == nullptr || stream == cudaStreamLegacy) return; // is never captured, and may not be asked now
     cudaStreamCaptureStatus status{};

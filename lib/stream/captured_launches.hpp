@@ -24,8 +24,8 @@ class CapturedLaunches {
     /// Those since the last time.
     [[nodiscard]] std::vector<CapturedLaunch> take();
 
-    /// Notes what was just launched in `stream`, if it is in such a capture. Else takes a load, or a call of CUDA while
-    /// something else is captured.
+    /// Notes what was just launched in `stream`, if it is in such a capture, and tells of memory. Else takes a load, or
+    /// a call of CUDA while something else is captured.
     static void note(cudaStream_t stream, const KernelSignature& signature, CallEffects&& effects);
 
   private:
