@@ -69,7 +69,7 @@ TEST_CASE("conditions of conditionals that went get nodes that do nothing", "[co
         const Condition inner = body.condition(0);
         body.if_(inner, [&](GraphBuilder& deep) { deep.kernel({}, store, cell, 1); });
     });
-    const auto stays = b.kernel({}, store, cell, 3).after(branch, setter);
+    b.kernel({}, store, cell, 3).after(branch, setter);
     b.remove(branch);
     check_refused("the condition made at", [&] {
         static_cast<void>(b.condition(1));
