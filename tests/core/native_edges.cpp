@@ -210,7 +210,7 @@ TEST_CASE("sinks of captures are those that are left, in the same order") {
     edges.note_front(4, {3, 1, 2});
     edges.become(List{{1, 4}, {2, 5}}, 0, cuda.graph, cuda.nodes);
     cuda.remove({0}, edges);
-    const List wanted{{1, 4}};
+    const List wanted{{1, 3}};
     edges.become(wanted, 0, cuda.graph, cuda.nodes);
     edges.restore_sinks(cuda.graph, cuda.nodes);
     Native fresh(3);
