@@ -131,7 +131,7 @@ void require_removable(const GraphState& graph, std::span<const EdgeRecord> gone
                                describe_node(graph, gone[i].from), region->location),
                    edge_subject(graph, gone[i]), cudaErrorNotSupported);
     }
-    if (!has_memory_nodes(graph)) return;
+    // Outside of regions CUDA gets edges before build() for allocations alone.
     for (const EdgeRecord& edge : graph.edge_lists().native())
         if (find_ends(gone, edge) != nullptr)
             refuse(fmt::format("CUDA has the edge from {} already, and removes none from a graph with memory nodes, "
@@ -163,7 +163,7 @@ void remove_edges(GraphState& graph, std::span<const EdgeEnds> edges, const Sour
     gone.erase(repeated.begin(), repeated.end());
     if (gone.empty()) return;
     require_removable(graph, gone);
-    graph.edge_lists().remove(gone, graph.native(), graph.natives());
+    graph.edge_lists().remove(gone);
 }
 
 } // namespace cudag::detail

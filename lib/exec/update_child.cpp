@@ -138,6 +138,7 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
         exec.set_host_runs(hosts);
         pending.commit();
     } else {
+        detail::ignore(status); // first: the rest may run out of memory
         constexpr const char* operation = "cudaGraphExecChildGraphNodeSetParams";
         const detail::CallFailure failure =
             detail::describe_failure(status, operation, subject(), detail::Api::runtime);

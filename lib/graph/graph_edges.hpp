@@ -92,11 +92,9 @@ class GraphEdges {
         native_.renumber(next);
         forget_written();
     }
-    /// Removes the edges between the ends of those in `gone`, which are sorted. Throws GraphError, and changes nothing
-    /// but what CUDA has, which gets the edges anew.
-    void remove(std::span<const EdgeRecord> gone, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
+    /// Removes the edges between the ends of those in `gone`, which are sorted, and none of which CUDA has.
+    void remove(std::span<const EdgeRecord> gone) noexcept {
         forget_written();
-        native_.remove_between(gone, graph, nodes);
         logical_.remove(gone);
     }
     /// Gives CUDA those that it lacks, but for those that others imply by now; repeated ones must have been merged.

@@ -93,14 +93,6 @@ void NativeEdges::renumber(const Renumbering& next) noexcept {
     }
 }
 
-void NativeEdges::remove_between(std::span<const EdgeRecord> gone, cudaGraph_t graph,
-                                 std::span<const cudaGraphNode_t> nodes) {
-    std::vector<EdgeRecord> had;
-    for (const EdgeRecord& edge : list_)
-        if (find_ends(gone, edge) != nullptr) had.push_back(edge);
-    remove(had, graph, nodes);
-}
-
 void NativeEdges::become(std::span<const EdgeRecord> wanted, std::size_t same, cudaGraph_t graph,
                          std::span<const cudaGraphNode_t> nodes) {
     const auto offset = static_cast<std::ptrdiff_t>(same);

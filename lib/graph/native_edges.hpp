@@ -40,9 +40,6 @@ class NativeEdges {
 
     /// CUDA has removed nodes.
     void renumber(const Renumbering& next) noexcept;
-    /// Takes those away that CUDA has between the ends of edges in `gone`, which are sorted. Throws GraphError, and has
-    /// then taken some away.
-    void remove_between(std::span<const EdgeRecord> gone, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes);
 
     /// Makes CUDA have those of `wanted`, each once, and in this order at each node: when CUDA updates an exec by a
     /// graph, it pairs nodes by it. The first `same` are known to be the first that it has. `nodes` are CUDA's nodes of

@@ -1,6 +1,5 @@
 // Every runtime call, and every allocation, that fails while nodes and edges are taken back from a builder.
 #include "allocation_faults.hpp"
-#include "cuda_edges.hpp"
 #include "faults.hpp"
 #include "kernels.hpp"
 #include "live_counts.hpp"
@@ -137,41 +136,4 @@ TEST_CASE("a removal that finds no memory removes nothing", "[unit][faults]") {
         if (!failed) break;
     }
     CHECK(failed_ones >= 5);
-}
-
-TEST_CASE("edges that cannot be taken from CUDA stay", "[unit][faults]") {
-    std::optional<GraphBuilder> b;
-    cudag::HostNode x, y, z;
-    const std::size_t too_much = std::size_t{1} << 60;
-    const auto prepare = [&] {
-        b.emplace();
-        x = b->host([] {});
-        y = b->host([] {}).after(x);
-        z = b->host([] {}).after(y);
-        CHECK_THROWS_AS(b->alloc<int>(too_much, {.after = {z}}), cudag::GraphError); // CUDA has got the edges
-    };
-    const auto check = [&](const std::vector<Edge>& edges) {
-        const Graph graph = std::move(*b).build();
-        CHECK(graph.edges() == edges);
-        std::size_t count = 0;
-        REQUIRE(get_edges(graph.native(), nullptr, nullptr, nullptr, &count) == cudaSuccess);
-        CHECK(count == edges.size());
-    };
-    const auto remove = [&] { b->remove_edges(std::vector<Edge>{{x, y}, {y, z}}); };
-    const Faults faults = for_every_call_failing(
-        remove,
-        [&] {
-            check({{x, y}, {y, z}});
-        },
-        prepare);
-    CHECK(faults.thrown >= 1);
-    CHECK(faults.ignored == 0);
-    check({});
-    for (std::size_t n = 1;; ++n) {
-        CAPTURE(n);
-        prepare();
-        const std::optional<bool> failed = fails_without_allocation(n, remove);
-        check(failed == true ? std::vector<Edge>{{x, y}, {y, z}} : std::vector<Edge>{});
-        if (!failed) break;
-    }
 }
