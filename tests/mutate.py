@@ -183,7 +183,7 @@ class Build:
         if not self.commands:
             sys.exit(f"mutate: {folder} is no build of this source tree")
         if not any(source.startswith(FOLDERS) for source in self.commands):
-            sys.exit(f"mutate: {folder} compiles many sources at a time, and this needs each alone: -Dheaps=false")
+            sys.exit(f"mutate: {folder} compiles many sources at a time, and this needs each alone: -Dunity_build=false")
         self.links = {target: shlex.split(self.command_of(target).split(" && ")[0]) for target in (self.library, CORE)}
         self.users = {}
         for source in self.commands:

@@ -172,6 +172,10 @@ void GraphState::declare(std::uint32_t index, std::vector<ArgumentAccess>&& acce
     special_.accesses = true;
 }
 
+void GraphState::forget_races() noexcept {
+    races_.reset();
+}
+
 std::vector<ArgumentAccess> GraphState::declared(std::uint32_t index) const {
     std::vector<ArgumentAccess> accesses;
     for_each_declared(index, [&](const ArgumentAccess& access) { accesses.push_back(access); });

@@ -170,6 +170,8 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] bool refuses_races() const noexcept { return root().construction_.options.races == Races::refused; }
     /// Of a root, under `lock()`; made with the first use.
     [[nodiscard]] RaceWatch& race_watch();
+    /// Where the edges are others now.
+    void forget_races() noexcept;
     /// What is known of the parameters of `kernel`, which the node launches: of a captured one more than CUDA tells.
     [[nodiscard]] const KernelSignature& signature_of(std::uint32_t index, const KernelParams& kernel) const {
         const KernelSignature* const launched = accesses_.signature_of(index);

@@ -458,3 +458,17 @@ TEST_CASE("random captured lines do the same when they are relaxed", "[graph][re
     }
     CHECK(shorter > 30);
 }
+
+TEST_CASE("updates of a relaxed graph are looked at in the order that it has now", "[graph][relax][races]") {
+    const DeviceBuffer<int> left(1), right(1), other(1);
+    cudag::GraphBuilder b;
+    const auto first = b.kernel({}, store, left, 1);
+    const auto second = b.kernel({}, store, right, 2).after(first);
+    Graph graph = std::move(b).build();
+    graph.update(second, left, 2); // after the first
+    graph.update(second, other, 2);
+    relax(graph);
+    CHECK(graph.edges().empty());
+    CHECK_THAT(refused<cudag::RaceError>([&] { graph.update(second, left, 2); }).what(),
+               ContainsSubstring("it would make a race"));
+}

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Writes heaps of test sources, since headers cost most of the time of each.
+"""Writes unity files of test sources, since headers cost most of the time of each.
 
-The sources are spread over the heaps in their order. In a heap each source has a namespace of its own behind the headers
+The sources are spread over the unity files in their order. In a file each source has a namespace of its own behind the headers
 of all, so that helpers of one name do not clash. What a source defines for others, by a header of its
 own name, in a named namespace or for the whole program, stands outside.
 """
@@ -18,7 +18,7 @@ def stands_outside(source):
         re.search(r"^(namespace \w|template <>|void\* operator new)", text, re.MULTILINE)
 
 
-def heap_of(sources):
+def unity_file_of(sources):
     """One source of many."""
     headers, bodies, outside = [], [], []
     for number, source in enumerate(sources):
@@ -37,15 +37,15 @@ def heap_of(sources):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--heaps", nargs="+", required=True, type=Path)
+    parser.add_argument("--files", nargs="+", required=True, type=Path)
     parser.add_argument("--sources", nargs="+", required=True, type=Path)
     given = parser.parse_args()
     sources = [source.resolve() for source in given.sources]
-    for number, heap in enumerate(given.heaps):
-        first, end = (len(sources) * i // len(given.heaps) for i in (number, number + 1))
-        text = heap_of(sources[first:end])
-        if not heap.exists() or heap.read_text() != text:
-            heap.write_text(text)  # else it is not compiled again for this
+    for number, file in enumerate(given.files):
+        first, end = (len(sources) * i // len(given.files) for i in (number, number + 1))
+        text = unity_file_of(sources[first:end])
+        if not file.exists() or file.read_text() != text:
+            file.write_text(text)  # else it is not compiled again for this
 
 
 if __name__ == "__main__":
