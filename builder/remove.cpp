@@ -53,8 +53,7 @@ std::vector<std::uint32_t> indices_of(const GraphState& graph, std::span<const N
     for (const Node& node : nodes)
         indices.push_back(graph.index_of(node, "remove"));
     std::ranges::sort(indices);
-    const auto repeated = std::ranges::unique(indices);
-    indices.erase(repeated.begin(), repeated.end());
+    indices.erase(std::unique(indices.begin(), indices.end()), indices.end());
     return indices;
 }
 
@@ -159,8 +158,7 @@ void remove_edges(GraphState& graph, std::span<const EdgeEnds> edges, const Sour
     for (const EdgeEnds& edge : edges)
         gone.push_back({graph.index_of(edge.from, "remove_edge"), graph.index_of(edge.to, "remove_edge")});
     std::ranges::sort(gone, edge_precedes);
-    const auto repeated = std::ranges::unique(gone);
-    gone.erase(repeated.begin(), repeated.end());
+    gone.erase(std::unique(gone.begin(), gone.end()), gone.end());
     if (gone.empty()) return;
     require_removable(graph, gone);
     graph.edge_lists().remove(gone);

@@ -101,8 +101,8 @@ TEST_CASE("parameters that are assigned have the arguments, too", "[core][params
     first.signature = second.signature = &signature;
     first.values = reinterpret_cast<std::byte*>(&one);
     second.values = reinterpret_cast<std::byte*>(&other);
-    std::pmr::monotonic_buffer_resource memory;
-    cudag::detail::OwnedParams params(memory, NodeParams(&first));
+    std::pmr::monotonic_buffer_resource arena;
+    cudag::detail::OwnedParams params(arena, NodeParams(&first));
     params.assign(&second);
     other = 3; // no part of them
     int value = 0;

@@ -321,13 +321,13 @@ class Updates {
     void update_arguments(const KernelNode<P...>& node, const LaunchConfig* config, A&&... arguments) {
         using Parameters = std::tuple<P...>;
         using Given = std::tuple<std::remove_cvref_t<A>...>;
-        constexpr bool none = Configured && sizeof...(A) == 0;
+        constexpr bool only_config = Configured && sizeof...(A) == 0;
         constexpr bool at_run_time = (is_argument_at<std::remove_cvref_t<A>> || ...);
         static_assert(!at_run_time,
                       "cudag: arg<1>(value): the position in angle brackets, where the compiler knows the "
                       "parameters; arg(i, value) is for FunctionNodes: node.as<cudag::FunctionNode>()");
         if constexpr (at_run_time) {
-        } else if constexpr (none || (is_indexed<std::remove_cvref_t<A>> || ...)) {
+        } else if constexpr (only_config || (is_indexed<std::remove_cvref_t<A>> || ...)) {
             if constexpr (require_indexed(no_value<Parameters>, no_value<Given>))
                 update_with<SomeKernelArguments<Parameters, Given>>(node, config, arguments...);
         } else {

@@ -51,8 +51,9 @@ Program random_program(std::mt19937& random) {
         for (std::size_t edges = i == 0 ? 0 : below(4); edges != 0; --edges)
             step.after.push_back({below(i), below(5) != 0});
         std::ranges::sort(step.after, {}, &Dependency::from);
-        const auto repeated = std::ranges::unique(step.after, {}, &Dependency::from);
-        step.after.erase(repeated.begin(), repeated.end());
+        step.after.erase(std::unique(step.after.begin(), step.after.end(),
+                                     [](const Dependency& a, const Dependency& b) { return a.from == b.from; }),
+                         step.after.end());
         // a condition that is left over gets a node
         if (step.kind != Kind::conditional && below(4) < removals) step.removed_at = i + 1 + below(count - i);
         program.steps.push_back(step);
