@@ -150,8 +150,8 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
 
     /// Gives this Exec what `Graph::update` changed in its graph since it was made, or last applied: exactly those
     /// nodes, each with one call. Returns how many nodes that were. Throws UpdateError, and changes nothing, if `graph`
-    /// is not the one that this Exec was made from, or if CUDA refuses one of the nodes; RaceError if what this Exec was
-    /// given besides would make a race with them.
+    /// is not the one that this Exec was made from, or if CUDA refuses one of the nodes; RaceError if what this Exec
+    /// was given besides would make a race with them.
     std::size_t apply(const Graph& graph); // cudag: apply(graph) takes the Graph that the Exec was made from
 
     /// A disabled kernel, memcpy or memset node does nothing in launches to come; what comes after it still waits for

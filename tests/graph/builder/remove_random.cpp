@@ -111,7 +111,8 @@ class Writer {
         case Kind::child: {
             GraphBuilder inner;
             mixes(inner);
-            return put(i, b_.child(std::move(inner).build()));
+            const Graph graph = std::move(inner).build();
+            return put(i, b_.child(graph));
         }
         case Kind::region:
             return put(i, b_.capture(stream_, [&](cudaStream_t s) {
