@@ -15,9 +15,7 @@ class ExecNodes final : public NodesInForce {
 
     [[nodiscard]] const NodeParams& params(const NodePlace& node) const override { return exec_.params(node); }
     [[nodiscard]] std::vector<ArgumentAccess> declared(const NodePlace& node) const override {
-        std::vector<ArgumentAccess> accesses;
-        exec_.for_each_declared(node, [&](const ArgumentAccess& access) { accesses.push_back(access); });
-        return accesses;
+        return exec_.declared(node);
     }
 
   private:

@@ -305,6 +305,12 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     park_inside(*source_);
 }
 
+std::vector<ArgumentAccess> ExecState::declared(const NodePlace& node) const {
+    std::vector<ArgumentAccess> accesses;
+    for_each_declared(node, [&](const ArgumentAccess& access) { accesses.push_back(access); });
+    return accesses;
+}
+
 bool ExecState::changes_accesses(const NodePlace& node, const NodeParams& next,
                                  std::span<const ArgumentAccess> declared) const {
     auto other = declared.begin();

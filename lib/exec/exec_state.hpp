@@ -141,6 +141,7 @@ class ExecState {
             for (const DeclaredAccesses::Entry& entry : in_basis(*node.graph).declared_as_made().of(node.index))
                 use(entry.access);
     }
+    [[nodiscard]] std::vector<ArgumentAccess> declared(const NodePlace& node) const;
     /// Whether a node with this shadow may say something.
     [[nodiscard]] bool may_declare(const NodePlace& node, const Shadow& shadow) const {
         return shadow.declared ? !shadow.declared->empty() : !in_basis(*node.graph).declared_as_made().empty();

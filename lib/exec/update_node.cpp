@@ -96,9 +96,7 @@ class ExecUpdate {
     }
     void prepare_params(const NodeParams& next) {
         if (!exec_.refuses_races() || have_same_accesses(shadow_.params, next)) return;
-        std::vector<ArgumentAccess> declared;
-        exec_.for_each_declared(node_, [&](const ArgumentAccess& access) { declared.push_back(access); });
-        check(next, std::move(declared));
+        check(next, exec_.declared(node_));
     }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) {

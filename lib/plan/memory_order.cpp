@@ -8,11 +8,10 @@
 
 namespace cudag::detail {
 
-MemoryOrder::MemoryOrder(std::size_t nodes, const std::vector<EdgeRecord>& edges) : place_(nodes) {
+MemoryOrder::MemoryOrder(std::size_t nodes, const std::vector<EdgeRecord>& edges) {
     std::ranges::copy_if(edges, std::back_inserter(edges_), [](const EdgeRecord& e) { return orders_memory(e.kind); });
     order_ = topological_order(edges_, EdgeGroups(nodes, edges_, &EdgeRecord::from));
-    for (std::uint32_t i = 0; i < order_.size(); ++i)
-        place_[order_[i]] = i;
+    place_ = places_in(order_);
     std::vector<bool> has_next(nodes);
     for (const EdgeRecord& edge : edges_)
         if (place_[edge.to] == place_[edge.from] + 1) has_next[place_[edge.from]] = true;
