@@ -150,11 +150,7 @@ void GraphBuilder::keep(std::vector<std::shared_ptr<const void>>&& owners) {
 }
 
 void GraphBuilder::remove_edges(std::span<const Edge> edges, SourceLocation location) {
-    std::vector<detail::EdgeEnds> ends;
-    ends.reserve(edges.size());
-    for (const Edge& edge : edges)
-        ends.push_back({edge.from, edge.to});
-    detail::remove_edges(graph(), ends, location);
+    detail::remove_edges(graph(), edges, location);
 }
 
 GraphBuilder GraphBuilder::on(int device) {

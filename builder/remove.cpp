@@ -10,6 +10,7 @@
 
 #include <cudag/detail/record.hpp>
 #include <cudag/format.hpp>
+#include <cudag/graph.hpp>
 
 #include <fmt/format.h>
 
@@ -151,11 +152,11 @@ void remove_nodes(GraphState& graph, std::span<const Node> nodes, const SourceLo
     graph.remove(gone, where);
 }
 
-void remove_edges(GraphState& graph, std::span<const EdgeEnds> edges, const SourceLocation& where) {
+void remove_edges(GraphState& graph, std::span<const Edge> edges, const SourceLocation& where) {
     require_changeable(graph, "remove_edge", where);
     std::vector<EdgeRecord> gone;
     gone.reserve(edges.size());
-    for (const EdgeEnds& edge : edges)
+    for (const Edge& edge : edges)
         gone.push_back({graph.index_of(edge.from, "remove_edge"), graph.index_of(edge.to, "remove_edge")});
     std::ranges::sort(gone, edge_precedes);
     gone.erase(std::unique(gone.begin(), gone.end()), gone.end());

@@ -595,7 +595,7 @@ class CUDAG_EXPORT GraphBuilder {
     void remove_between(const F& from, std::span<const Node> to, const SourceLocation& location) {
         static_assert(detail::NodeSource<F>, "cudag: remove_edge() takes node handles or ranges of node handles");
         if constexpr (detail::NodeSource<F>) {
-            std::vector<detail::EdgeEnds> edges;
+            std::vector<Edge> edges;
             for (const Node& each : detail::list_nodes(from))
                 for (const Node& target : to)
                     edges.push_back({each, target});

@@ -17,7 +17,7 @@ namespace cudag::detail {
 namespace {
 
 /// The memory that the graph's nodes allocate, and those inside.
-void find_allocated(const GraphState& graph, std::vector<UsedRange>& memory) {
+void find_allocated(const GraphState& graph, std::vector<AddressRange>& memory) {
     for (const NodeRecord& node : graph.nodes())
         if (const auto* alloc = std::get_if<const AllocParams*>(&node.params))
             memory.push_back(range_of((*alloc)->address, (*alloc)->bytes));
@@ -26,14 +26,14 @@ void find_allocated(const GraphState& graph, std::vector<UsedRange>& memory) {
 }
 
 /// The allocations that the parameters of nodes point into. Whatever may be an address is looked at.
-void find_pointed_at(const GraphState& graph, std::vector<UsedRange>& memory) {
+void find_pointed_at(const GraphState& graph, std::vector<AddressRange>& memory) {
     constexpr ParamMemory everywhere{0, 1, std::numeric_limits<std::size_t>::max() - 1, true};
     std::vector<std::uintptr_t> addresses;
     for (const AddressUse& use : uses_of(graph, everywhere))
         addresses.push_back(everywhere.address + use.offset);
     std::sort(addresses.begin(), addresses.end());
     bind_context();
-    UsedRange last{0, 0};
+    AddressRange last{0, 0};
     for (const std::uintptr_t address : addresses) {
         CUdeviceptr begin = 0;
         std::size_t size = 0;
@@ -43,15 +43,15 @@ void find_pointed_at(const GraphState& graph, std::vector<UsedRange>& memory) {
     }
 }
 
-bool begins_before(const UsedRange& range, std::uintptr_t place) {
+bool begins_before(const AddressRange& range, std::uintptr_t place) {
     return range.begin < place;
 }
 
 /// By address, with no two that overlap.
-void merge(std::vector<UsedRange>& memory) {
+void merge(std::vector<AddressRange>& memory) {
     std::sort(memory.begin(), memory.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
-    std::vector<UsedRange> merged;
-    for (const UsedRange& range : memory)
+    std::vector<AddressRange> merged;
+    for (const AddressRange& range : memory)
         if (merged.empty() || merged.back().end <= range.begin)
             merged.push_back(range);
         else
@@ -88,7 +88,7 @@ BoundInputs::BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, co
 }
 
 bool BoundInputs::is_bindable(const GraphedInput& given) const {
-    const UsedRange range = range_of(given.data, bytes_of(given));
+    const AddressRange range = range_of(given.data, bytes_of(given));
     if (given.side != Side::device || range.begin % input_alignment != 0) return false;
     const auto after = std::lower_bound(used_.begin(), used_.end(), range.end, begins_before);
     return after == used_.begin() || std::prev(after)->end <= range.begin;

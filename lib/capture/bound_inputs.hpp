@@ -1,6 +1,8 @@
 // The inputs that replays of a GraphedFunction read where they are.
 #pragma once
 
+#include "plan/memory_access.hpp"
+
 #include <cudag/buffer_param.hpp>
 #include <cudag/detail/graphed_task.hpp>
 #include <cudag/exec.hpp>
@@ -23,17 +25,11 @@ inline constexpr std::size_t input_alignment = 256;
     return input.size * input.element_bytes;
 }
 
-/// Addresses, the last one past the end.
-struct UsedRange {
-    std::uintptr_t begin;
-    std::uintptr_t end;
-};
-
-[[nodiscard]] inline UsedRange range_of(const void* memory, std::size_t bytes) noexcept {
+[[nodiscard]] inline AddressRange range_of(const void* memory, std::size_t bytes) noexcept {
     const auto begin = reinterpret_cast<std::uintptr_t>(memory);
     return {begin, begin + bytes};
 }
-[[nodiscard]] inline bool overlap(const UsedRange& a, const UsedRange& b) noexcept {
+[[nodiscard]] inline bool overlap(const AddressRange& a, const AddressRange& b) noexcept {
     return a.begin < b.end && b.begin < a.end;
 }
 
@@ -64,7 +60,7 @@ class BoundInputs {
     [[nodiscard]] static bool bind_next(Exec& exec, std::span<std::optional<Input>> inputs);
 
     std::vector<std::optional<Input>> inputs_; ///< none for those that are always copied
-    std::vector<UsedRange> used_;              ///< what nodes allocate or point into, by address
+    std::vector<AddressRange> used_;           ///< what nodes allocate or point into, by address
     std::vector<GraphedInput> rest_;           ///< of the last call
 };
 

@@ -20,6 +20,12 @@
 #include <span>
 #include <utility>
 
+namespace cudag {
+
+struct Edge;
+
+}
+
 namespace cudag::detail {
 
 /// A value, and where in the user's source it was passed: lets a call that ends in a pack know its location.
@@ -63,10 +69,7 @@ CUDAG_EXPORT Node move_child(GraphState& graph, const std::shared_ptr<GraphState
 
 /// Take nodes, or edges, away, all or none: they throw GraphError and change nothing.
 CUDAG_EXPORT void remove_nodes(GraphState& graph, std::span<const Node> nodes, const SourceLocation& where);
-struct EdgeEnds {
-    Node from;
-    Node to;
-};
-CUDAG_EXPORT void remove_edges(GraphState& graph, std::span<const EdgeEnds> edges, const SourceLocation& where);
+/// Of edges only the ends count.
+CUDAG_EXPORT void remove_edges(GraphState& graph, std::span<const Edge> edges, const SourceLocation& where);
 
 } // namespace cudag::detail
