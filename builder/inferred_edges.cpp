@@ -94,16 +94,16 @@ std::vector<EdgeRecord> without_written(const GraphState& graph, std::vector<Edg
 
 /// In the order of the program: what `.after` says comes first, then the order in which nodes were added.
 std::vector<EdgeRecord> needed_edges(const GraphState& graph) {
-    std::vector<MemoryAccess> accesses = memory_accesses_of(graph);
+    AccessList accesses = access_list_of(graph);
     const std::size_t nodes = graph.nodes().size();
     const Units units(graph);
     std::vector<EdgeRecord> known = units.edges();
     const std::vector<std::uint32_t> order = program_order(nodes, known);
     const std::vector<std::uint32_t> place = places_in(order);
-    for (MemoryAccess& access : accesses)
-        access.node = place[units.of(access.node)];
-    if (!std::ranges::is_sorted(accesses, {}, &MemoryAccess::node)) // else a copy of all would be sorted in vain
-        std::ranges::stable_sort(accesses, {}, &MemoryAccess::node);
+    std::vector<std::uint32_t> place_of_unit(nodes);
+    for (std::uint32_t node = 0; node < nodes; ++node)
+        place_of_unit[node] = place[units.of(node)];
+    accesses.renumber(place_of_unit);
     // An edge to or from a part of a region does not stand for one of all of it.
     std::erase_if(known,
                   [&](const EdgeRecord& edge) { return units.is_region(edge.from) || units.is_region(edge.to); });

@@ -73,32 +73,26 @@ class InOthers {
     const NodesInForce& nodes_;
 };
 
-/// `nodes_of(graph)` tells what the nodes of a graph have in force.
-template <class NodesOf>
+/// Calls `use(access, origin)` for what one node after another does; `nodes_of(graph)` tells what the nodes of a graph
+/// have in force.
+template <class NodesOf, class Use>
 class Collector {
   public:
-    Collector(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays)
-        : graph_(graph), nodes_of_(nodes_of), arrays_(arrays) {}
+    Collector(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays, const Use& use)
+        : graph_(graph), nodes_of_(nodes_of), arrays_(arrays), use_(use) {}
 
-    [[nodiscard]] std::vector<MemoryAccess> collect() && {
+    void run() {
         graph_.read_all();
         add_all(graph_, std::nullopt);
-        return std::move(list_);
-    }
-    [[nodiscard]] NodeAccesses collect_with_origins() && {
-        std::vector<AccessOrigin> origins;
-        origins_ = &origins;
-        std::vector<MemoryAccess> list = std::move(*this).collect();
-        return {std::move(list), std::move(origins)};
     }
 
   private:
     /// All nodes of `graph`, for the node that it is inside of, or for themselves.
     void add_all(const GraphState& graph, std::optional<std::uint32_t> holder) {
         const std::vector<const GraphAllocation*> freed = freed_by_nodes(graph);
-        reserve_more(list_, graph.declared_as_made().size());
         auto nodes = nodes_of_(graph);
-        for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
+        const auto count = static_cast<std::uint32_t>(graph.nodes().size());
+        for (std::uint32_t i = 0; i < count; ++i) {
             const std::uint32_t node = holder.value_or(i);
             add(node, {&graph, i}, nodes);
             if (!freed.empty() && freed[i] != nullptr)
@@ -114,29 +108,48 @@ class Collector {
                      [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
                          note(node, place, {argument, mode, element, region});
                      });
-        const std::size_t first = list_.size();
-        bool has_unit = false;
         nodes.for_each_declared(place.index, [&](const ArgumentAccess& access) {
-            note(node, place, access);
-            if (access.unit == 0 || place.graph != &graph_) return; // nodes inside are one with the node around them
-            list_.back().unit = access.unit;
-            has_unit = true;
+            if (access.unit == 0 || place.graph != &graph_) // nodes inside are one with the node around them
+                note(node, place, access);
+            else
+                of_units_.push_back(access);
         });
-        if (has_unit) settle_units(std::span(list_).subspan(first));
+        if (!of_units_.empty()) note_units(node, place);
     }
 
     void note(std::uint32_t node, const NodePlace& place, const ArgumentAccess& access) {
-        if (access.region.is_empty()) return;
-        list_.push_back({node, access.mode, access.region});
-        if (origins_ != nullptr) origins_->push_back({place, access.argument, access.element_bytes});
+        if (!access.region.is_empty()) use_(MemoryAccess{node, access.mode, access.region}, origin_of(place, access));
+    }
+    void note_units(std::uint32_t node, const NodePlace& place) {
+        std::vector<MemoryAccess> accesses;
+        for (const ArgumentAccess& access : of_units_)
+            accesses.push_back({node, access.mode, access.region, access.unit});
+        settle_units(accesses);
+        for (std::size_t i = 0; i < accesses.size(); ++i)
+            if (!accesses[i].region.is_empty()) use_(accesses[i], origin_of(place, of_units_[i]));
+        of_units_.clear();
+    }
+    static AccessOrigin origin_of(const NodePlace& place, const ArgumentAccess& access) {
+        return {place, access.argument, access.element_bytes};
     }
 
     const GraphState& graph_;
     NodesOf nodes_of_;
     ArrayAddresses& arrays_;
-    std::vector<MemoryAccess> list_;
-    std::vector<AccessOrigin>* origins_ = nullptr; ///< of each access, if they are asked for
+    const Use& use_;
+    std::vector<ArgumentAccess> of_units_; ///< of one node
 };
+
+template <class NodesOf>
+NodeAccesses collect(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays) {
+    NodeAccesses all;
+    const auto use = [&](const MemoryAccess& access, const AccessOrigin& origin) {
+        all.list.push_back(access);
+        all.origins.push_back(origin);
+    };
+    Collector(graph, nodes_of, arrays, use).run();
+    return all;
+}
 
 InGraph in_graph(const GraphState& graph) {
     return InGraph(graph);
@@ -165,19 +178,23 @@ MemoryRegion ArrayAddresses::region(cudaArray_t array, const cudaPos& from, cons
     return {base + from.z * slice + from.y * row + from.x, extent.width, extent.height, row, extent.depth, slice};
 }
 
-std::vector<MemoryAccess> memory_accesses_of(const GraphState& graph) {
+AccessList access_list_of(const GraphState& graph) {
+    AccessList all;
+    all.reserve(graph.declared_as_made().size());
+    const auto use = [&](const MemoryAccess& access, const AccessOrigin&) { all.add(access); };
     ArrayAddresses arrays;
-    return Collector(graph, in_graph, arrays).collect();
+    Collector(graph, in_graph, arrays, use).run();
+    return all;
 }
 
 NodeAccesses accesses_of(const GraphState& graph) {
     ArrayAddresses arrays;
-    return Collector(graph, in_graph, arrays).collect_with_origins();
+    return collect(graph, in_graph, arrays);
 }
 
 NodeAccesses accesses_of(const GraphState& graph, const NodesInForce& in_force, ArrayAddresses& arrays) {
     const auto nodes_of = [&](const GraphState& inner) { return InOthers(inner, in_force); };
-    return Collector(graph, nodes_of, arrays).collect_with_origins();
+    return collect(graph, nodes_of, arrays);
 }
 
 std::vector<ArgumentAccess> accesses_of(const NodeParams& params, ArrayAddresses& arrays) {

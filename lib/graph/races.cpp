@@ -94,7 +94,7 @@ std::vector<Race> races_of(const GraphState& graph, std::size_t most) {
     if (!graph.special().accesses && graph.nested().empty()) return races;
     if (is_line(graph.nodes().size(), graph.edges())) return races;
     const std::vector<Conflict> conflicts =
-        find_races(memory_accesses_of(graph), graph.nodes().size(), graph.edges(), most);
+        find_races(access_list_of(graph), graph.nodes().size(), graph.edges(), most);
     if (conflicts.empty()) return races;
     const NodeAccesses accesses = accesses_of(graph);
     for (const Conflict& conflict : conflicts)

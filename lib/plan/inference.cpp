@@ -5,10 +5,11 @@
 #include "needed_order.hpp"
 
 #include <algorithm>
+#include <span>
 
 namespace cudag::detail {
 
-std::vector<EdgeRecord> inferred_edges(std::span<const MemoryAccess> accesses, std::size_t nodes,
+std::vector<EdgeRecord> inferred_edges(const AccessList& accesses, std::size_t nodes,
                                        const std::vector<EdgeRecord>& edges) {
     NeededOrder needed(accesses, nodes);
     const EdgeGroups incoming(nodes, edges, &EdgeRecord::to);

@@ -28,7 +28,7 @@ class NeededOrder {
     };
 
     /// `accesses`, by node in ascending order, must outlive this.
-    NeededOrder(std::span<const MemoryAccess> accesses, std::size_t nodes);
+    NeededOrder(const AccessList& accesses, std::size_t nodes);
 
     /// What the accesses of the next node must come after, until the next call. May name that node itself.
     [[nodiscard]] std::span<const After> take(std::uint32_t node);
@@ -71,13 +71,13 @@ class NeededOrder {
 
     void take_access(std::uint32_t access);
     bool take_cell(Cell& cell, std::uint32_t access, const AccessOrder& order, std::uint32_t& alone);
-    [[nodiscard]] bool join_alike(std::uint32_t access);
+    [[nodiscard]] bool join_alike(std::span<const std::uint32_t> cells, std::uint32_t access);
     [[nodiscard]] std::uint32_t before_all(std::span<const std::uint32_t> cells);
     [[nodiscard]] std::uint32_t add_to(std::uint32_t list, std::uint32_t access);
     void leave_alike(Cell& cell);
     void come_after(std::uint32_t list, std::uint32_t access);
 
-    std::span<const MemoryAccess> accesses_;
+    const AccessList& accesses_;
     AccessCells memory_;
     std::vector<Cell> cells_;
     std::vector<Member> members_;

@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <numeric>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -28,7 +29,7 @@ std::vector<std::uint32_t> order_of(std::size_t nodes, const std::vector<EdgeRec
 /// Takes the nodes of a graph in order and collects races. `edges` are those that order memory.
 class RaceSearch {
   public:
-    RaceSearch(std::span<const MemoryAccess> accesses, std::size_t nodes, const std::vector<EdgeRecord>& edges)
+    RaceSearch(const AccessList& accesses, std::size_t nodes, const std::vector<EdgeRecord>& edges)
         : accesses_(accesses), edges_(edges), order_(order_of(nodes, edges)), place_(places_in(order_)),
           incoming_(nodes, edges, &EdgeRecord::to), needed_(accesses, nodes) {}
 
@@ -92,7 +93,7 @@ class RaceSearch {
         return *precedence_;
     }
 
-    std::span<const MemoryAccess> accesses_;
+    const AccessList& accesses_;
     const std::vector<EdgeRecord>& edges_;
     std::vector<std::uint32_t> order_;
     std::vector<std::uint32_t> place_;
@@ -107,8 +108,8 @@ class RaceSearch {
 
 } // namespace
 
-std::vector<Conflict> find_races(std::span<const MemoryAccess> accesses, std::size_t nodes,
-                                 const std::vector<EdgeRecord>& edges, std::size_t most) {
+std::vector<Conflict> find_races(const AccessList& accesses, std::size_t nodes, const std::vector<EdgeRecord>& edges,
+                                 std::size_t most) {
     const auto orders = [](const EdgeRecord& edge) { return orders_memory(edge.kind); };
     std::vector<Conflict> races;
     if (std::ranges::all_of(edges, orders)) {
@@ -118,7 +119,7 @@ std::vector<Conflict> find_races(std::span<const MemoryAccess> accesses, std::si
         std::ranges::copy_if(edges, std::back_inserter(ordering), orders);
         races = RaceSearch(accesses, nodes, ordering).run();
     }
-    std::ranges::sort(races, {}, [accesses](const Conflict& race) {
+    std::ranges::sort(races, {}, [&](const Conflict& race) {
         return std::pair(accesses[race.second].node, accesses[race.first].node);
     });
     races.resize(std::min(races.size(), most));

@@ -1,11 +1,11 @@
 // Accesses to memory that nothing orders and that must be ordered.
 #pragma once
 
+#include "access_list.hpp"
 #include "conflicts.hpp"
 #include "edge_record.hpp"
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 namespace cudag::detail {
@@ -19,7 +19,7 @@ namespace cudag::detail {
 /// another to one region count its cells once), and for each conflict of needed_order what Precedence takes: constant
 /// time where a path follows a line, or branches that fork and join, and a few edges where it is short. Where many
 /// nodes come after the same many by way of one node, each takes constant time, not one for each conflict.
-[[nodiscard]] std::vector<Conflict> find_races(std::span<const MemoryAccess> accesses, std::size_t nodes,
+[[nodiscard]] std::vector<Conflict> find_races(const AccessList& accesses, std::size_t nodes,
                                                const std::vector<EdgeRecord>& edges, std::size_t most);
 
 } // namespace cudag::detail
