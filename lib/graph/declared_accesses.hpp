@@ -53,8 +53,12 @@ class DeclaredAccesses {
     /// Room for `more`: adding them then cannot fail.
     void reserve(std::size_t more) { reserve_more(list_, more); }
     void add(std::uint32_t node, std::span<const ArgumentAccess> accesses) {
-        auto place = list_.end();
-        if (!list_.empty() && list_.back().node > node) place = upper(node);
+        if (list_.empty() || list_.back().node <= node) {
+            for (const ArgumentAccess& access : accesses)
+                list_.push_back({node, access});
+            return;
+        }
+        auto place = upper(node);
         for (const ArgumentAccess& access : accesses)
             place = list_.insert(place, {node, access}) + 1;
     }
