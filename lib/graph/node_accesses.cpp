@@ -141,7 +141,7 @@ class Collector {
 };
 
 template <class NodesOf>
-NodeAccesses collect(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays) {
+NodeAccesses collect_with_origins(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays) {
     NodeAccesses all;
     const auto use = [&](const MemoryAccess& access, const AccessOrigin& origin) {
         all.list.push_back(access);
@@ -189,12 +189,12 @@ AccessList access_list_of(const GraphState& graph) {
 
 NodeAccesses accesses_of(const GraphState& graph) {
     ArrayAddresses arrays;
-    return collect(graph, in_graph, arrays);
+    return collect_with_origins(graph, in_graph, arrays);
 }
 
 NodeAccesses accesses_of(const GraphState& graph, const NodesInForce& in_force, ArrayAddresses& arrays) {
     const auto nodes_of = [&](const GraphState& inner) { return InOthers(inner, in_force); };
-    return collect(graph, nodes_of, arrays);
+    return collect_with_origins(graph, nodes_of, arrays);
 }
 
 std::vector<ArgumentAccess> accesses_of(const NodeParams& params, ArrayAddresses& arrays) {

@@ -13,10 +13,10 @@ namespace cudag::detail {
 /// Numbers the parts into which accesses cut memory: two accesses share a cell if and only if they have bytes in
 /// common. Memory in which all accesses commute has no cells.
 ///
-/// Regions that overlap no others are one cell each. Others are cut at all their ends; where
-/// they have rows of one pitch, at the ends of their rows and of their columns, so that a tile of a matrix that is cut
-/// into tiles is one cell, and into rows else. Takes accesses + regions * log(regions) + cells, and for regions whose
-/// pitches differ, or that cut their rows everywhere, as many cells as they have rows.
+/// Regions that overlap no others are one cell each. Others are cut at all their ends; where they have rows of one
+/// pitch, at the ends of their rows and of their columns, so that a tile of a matrix that is cut into tiles is one
+/// cell, and into rows else. Takes accesses + regions * log(regions) + cells, and for regions whose pitches differ, or
+/// that cut their rows everywhere, as many cells as they have rows.
 class AccessCells {
   public:
     explicit AccessCells(const AccessList& accesses);

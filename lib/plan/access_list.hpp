@@ -41,7 +41,7 @@ class AccessList {
 
     std::vector<Access> list_;
     std::vector<MemoryRegion> regions_;
-    std::vector<std::uint32_t> table_; ///< numbers of regions by their hash, more than half of it free
+    std::vector<std::uint32_t> table_; ///< numbers of regions by their hash, at least half of it free
 };
 
 } // namespace cudag::detail
