@@ -9,6 +9,7 @@
 #include "plan/edge_set.hpp"
 #include "plan/inference.hpp"
 #include "plan/program_order.hpp"
+#include "plan/topological_order.hpp"
 
 #include <cudag/format.hpp>
 
@@ -93,24 +94,23 @@ std::vector<EdgeRecord> without_written(const GraphState& graph, std::vector<Edg
 
 /// In the order of the program: what `.after` says comes first, then the order in which nodes were added.
 std::vector<EdgeRecord> needed_edges(const GraphState& graph) {
-    NodeAccesses accesses = accesses_of(graph);
+    AccessList accesses = access_list_of(graph);
     const std::size_t nodes = graph.nodes().size();
     const Units units(graph);
     std::vector<EdgeRecord> known = units.edges();
     const std::vector<std::uint32_t> order = program_order(nodes, known);
-    std::vector<std::uint32_t> place(nodes);
-    for (std::uint32_t i = 0; i < nodes; ++i)
-        place[order[i]] = i;
-    for (MemoryAccess& access : accesses.list)
-        access.node = place[units.of(access.node)];
-    std::ranges::stable_sort(accesses.list, {}, &MemoryAccess::node);
+    const std::vector<std::uint32_t> place = places_in(order);
+    std::vector<std::uint32_t> place_of_unit(nodes);
+    for (std::uint32_t node = 0; node < nodes; ++node)
+        place_of_unit[node] = place[units.of(node)];
+    accesses.renumber(place_of_unit);
     // An edge to or from a part of a region does not stand for one of all of it.
     std::erase_if(known,
                   [&](const EdgeRecord& edge) { return units.is_region(edge.from) || units.is_region(edge.to); });
     for (EdgeRecord& edge : known)
         edge = {place[edge.from], place[edge.to], edge.kind};
     std::vector<EdgeRecord> found;
-    for (const EdgeRecord& edge : inferred_edges(accesses.list, nodes, known))
+    for (const EdgeRecord& edge : inferred_edges(accesses, nodes, known))
         units.connect(order[edge.from], order[edge.to], found);
     return graph.construction().regions.empty() ? found : without_written(graph, std::move(found));
 }

@@ -29,11 +29,36 @@ class DeclaredAccesses {
         const KernelSignature* signature;
     };
 
+    /// Finds what nodes declare that are asked for in ascending order, without a search for each.
+    class Reader {
+      public:
+        explicit Reader(const DeclaredAccesses& declared) noexcept
+            : next_(declared.list_.data()), end_(next_ + declared.list_.size()) {}
+
+        [[nodiscard]] std::span<const Entry> of(std::uint32_t node) noexcept {
+            while (next_ != end_ && next_->node < node)
+                ++next_;
+            const Entry* const first = next_;
+            while (next_ != end_ && next_->node == node)
+                ++next_;
+            return {first, next_};
+        }
+
+      private:
+        const Entry* next_;
+        const Entry* end_;
+    };
+
+    [[nodiscard]] std::size_t size() const noexcept { return list_.size(); }
     /// Room for `more`: adding them then cannot fail.
     void reserve(std::size_t more) { reserve_more(list_, more); }
     void add(std::uint32_t node, std::span<const ArgumentAccess> accesses) {
-        auto place = list_.end();
-        if (!list_.empty() && list_.back().node > node) place = upper(node);
+        if (list_.empty() || list_.back().node <= node) {
+            for (const ArgumentAccess& access : accesses)
+                list_.push_back({node, access});
+            return;
+        }
+        auto place = upper(node);
         for (const ArgumentAccess& access : accesses)
             place = list_.insert(place, {node, access}) + 1;
     }

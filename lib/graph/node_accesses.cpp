@@ -38,44 +38,63 @@ void for_each_use(const NodeParams& params, ArrayAddresses& arrays, const Use& u
         use(0, AccessMode::write, region_at((*alloc)->address, (*alloc)->bytes), 1);
 }
 
-/// What a graph has in force, without a copy.
-struct OfGraph {
-    [[nodiscard]] static const NodeParams& params(const NodePlace& node) { return node.graph->params(node.index); }
-    template <class Use>
-    static void for_each_declared(const NodePlace& node, const Use& use) {
-        node.graph->for_each_declared(node.index, use);
-    }
-};
-struct OfOthers {
-    const NodesInForce& nodes;
+/// What the nodes of one graph, which are asked for in order, have in force there.
+class InGraph {
+  public:
+    explicit InGraph(const GraphState& graph) : graph_(graph), declared_(graph.declared_as_made()) {}
 
-    [[nodiscard]] const NodeParams& params(const NodePlace& node) const { return nodes.params(node); }
+    [[nodiscard]] const NodeParams& params(std::uint32_t node) const { return graph_.params(node); }
     template <class Use>
-    void for_each_declared(const NodePlace& node, const Use& use) const {
-        for (const ArgumentAccess& access : nodes.declared(node))
+    void for_each_declared(std::uint32_t node, const Use& use) {
+        if (graph_.updated().find(node) != nullptr) return graph_.for_each_declared(node, use);
+        for (const DeclaredAccesses::Entry& entry : declared_.of(node))
+            use(entry.access);
+    }
+
+  private:
+    const GraphState& graph_;
+    DeclaredAccesses::Reader declared_;
+};
+
+/// The same elsewhere.
+class InOthers {
+  public:
+    InOthers(const GraphState& graph, const NodesInForce& nodes) : graph_(graph), nodes_(nodes) {}
+
+    [[nodiscard]] const NodeParams& params(std::uint32_t node) const { return nodes_.params({&graph_, node}); }
+    template <class Use>
+    void for_each_declared(std::uint32_t node, const Use& use) const {
+        for (const ArgumentAccess& access : nodes_.declared({&graph_, node}))
             use(access);
     }
+
+  private:
+    const GraphState& graph_;
+    const NodesInForce& nodes_;
 };
 
-template <class InForce>
+/// Calls `use(access, origin)` for what one node after another does; `nodes_of(graph)` tells what the nodes of a graph
+/// have in force.
+template <class NodesOf, class Use>
 class Collector {
   public:
-    Collector(const GraphState& graph, const InForce& in_force, ArrayAddresses& arrays)
-        : graph_(graph), in_force_(in_force), arrays_(arrays) {}
+    Collector(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays, const Use& use)
+        : graph_(graph), nodes_of_(nodes_of), arrays_(arrays), use_(use) {}
 
-    [[nodiscard]] NodeAccesses collect() && {
+    void run() {
         graph_.read_all();
         add_all(graph_, std::nullopt);
-        return std::move(found_);
     }
 
   private:
     /// All nodes of `graph`, for the node that it is inside of, or for themselves.
     void add_all(const GraphState& graph, std::optional<std::uint32_t> holder) {
         const std::vector<const GraphAllocation*> freed = freed_by_nodes(graph);
-        for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
+        auto nodes = nodes_of_(graph);
+        const auto count = static_cast<std::uint32_t>(graph.nodes().size());
+        for (std::uint32_t i = 0; i < count; ++i) {
             const std::uint32_t node = holder.value_or(i);
-            add(node, {&graph, i});
+            add(node, {&graph, i}, nodes);
             if (!freed.empty() && freed[i] != nullptr)
                 note(node, {&graph, i}, {0, AccessMode::write, 1, {freed[i]->address, freed[i]->bytes}});
             for (const auto& inner : graph.nested_in(i))
@@ -83,33 +102,58 @@ class Collector {
         }
     }
 
-    void add(std::uint32_t node, const NodePlace& place) {
-        for_each_use(in_force_.params(place), arrays_,
+    template <class Nodes>
+    void add(std::uint32_t node, const NodePlace& place, Nodes& nodes) {
+        for_each_use(nodes.params(place.index), arrays_,
                      [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
                          note(node, place, {argument, mode, element, region});
                      });
-        const std::size_t first = found_.list.size();
-        bool has_unit = false;
-        in_force_.for_each_declared(place, [&](const ArgumentAccess& access) {
-            note(node, place, access);
-            if (access.unit == 0 || place.graph != &graph_) return; // nodes inside are one with the node around them
-            found_.list.back().unit = access.unit;
-            has_unit = true;
+        nodes.for_each_declared(place.index, [&](const ArgumentAccess& access) {
+            if (access.unit == 0 || place.graph != &graph_) // nodes inside are one with the node around them
+                note(node, place, access);
+            else
+                of_units_.push_back(access);
         });
-        if (has_unit) settle_units(std::span(found_.list).subspan(first));
+        if (!of_units_.empty()) note_units(node, place);
     }
 
     void note(std::uint32_t node, const NodePlace& place, const ArgumentAccess& access) {
-        if (access.region.is_empty()) return;
-        found_.list.push_back({node, access.mode, access.region});
-        found_.origins.push_back({place, access.argument, access.element_bytes});
+        if (!access.region.is_empty()) use_(MemoryAccess{node, access.mode, access.region}, origin_of(place, access));
+    }
+    void note_units(std::uint32_t node, const NodePlace& place) {
+        std::vector<MemoryAccess> accesses;
+        for (const ArgumentAccess& access : of_units_)
+            accesses.push_back({node, access.mode, access.region, access.unit});
+        settle_units(accesses);
+        for (std::size_t i = 0; i < accesses.size(); ++i)
+            if (!accesses[i].region.is_empty()) use_(accesses[i], origin_of(place, of_units_[i]));
+        of_units_.clear();
+    }
+    static AccessOrigin origin_of(const NodePlace& place, const ArgumentAccess& access) {
+        return {place, access.argument, access.element_bytes};
     }
 
     const GraphState& graph_;
-    const InForce& in_force_;
+    NodesOf nodes_of_;
     ArrayAddresses& arrays_;
-    NodeAccesses found_;
+    const Use& use_;
+    std::vector<ArgumentAccess> of_units_; ///< of one node
 };
+
+template <class NodesOf>
+NodeAccesses collect_with_origins(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays) {
+    NodeAccesses all;
+    const auto use = [&](const MemoryAccess& access, const AccessOrigin& origin) {
+        all.list.push_back(access);
+        all.origins.push_back(origin);
+    };
+    Collector(graph, nodes_of, arrays, use).run();
+    return all;
+}
+
+InGraph in_graph(const GraphState& graph) {
+    return InGraph(graph);
+}
 
 } // namespace
 
@@ -134,13 +178,23 @@ MemoryRegion ArrayAddresses::region(cudaArray_t array, const cudaPos& from, cons
     return {base + from.z * slice + from.y * row + from.x, extent.width, extent.height, row, extent.depth, slice};
 }
 
+AccessList access_list_of(const GraphState& graph) {
+    AccessList all;
+    all.reserve(graph.declared_as_made().size());
+    const auto use = [&](const MemoryAccess& access, const AccessOrigin&) { all.add(access); };
+    ArrayAddresses arrays;
+    Collector(graph, in_graph, arrays, use).run();
+    return all;
+}
+
 NodeAccesses accesses_of(const GraphState& graph) {
     ArrayAddresses arrays;
-    return Collector(graph, OfGraph(), arrays).collect();
+    return collect_with_origins(graph, in_graph, arrays);
 }
 
 NodeAccesses accesses_of(const GraphState& graph, const NodesInForce& in_force, ArrayAddresses& arrays) {
-    return Collector(graph, OfOthers{in_force}, arrays).collect();
+    const auto nodes_of = [&](const GraphState& inner) { return InOthers(inner, in_force); };
+    return collect_with_origins(graph, nodes_of, arrays);
 }
 
 std::vector<ArgumentAccess> accesses_of(const NodeParams& params, ArrayAddresses& arrays) {

@@ -4,6 +4,7 @@
 #include "cuda/failure.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"
+#include "plan/memory_order.hpp"
 #include "plan/races.hpp"
 
 #include <cudag/error.hpp>
@@ -91,8 +92,12 @@ Race make_race(const GraphState& graph, const MemoryAccess& a, const AccessOrigi
 std::vector<Race> races_of(const GraphState& graph, std::size_t most) {
     std::vector<Race> races;
     if (!graph.special().accesses && graph.nested().empty()) return races;
+    if (is_line(graph.nodes().size(), graph.edges())) return races;
+    const std::vector<Conflict> conflicts =
+        find_races(access_list_of(graph), graph.nodes().size(), graph.edges(), most);
+    if (conflicts.empty()) return races;
     const NodeAccesses accesses = accesses_of(graph);
-    for (const Conflict& conflict : find_races(accesses.list, graph.nodes().size(), graph.edges(), most))
+    for (const Conflict& conflict : conflicts)
         races.push_back(make_race(graph, accesses.list[conflict.first], accesses.origins[conflict.first],
                                   accesses.list[conflict.second], accesses.origins[conflict.second]));
     return races;

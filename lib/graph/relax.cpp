@@ -57,7 +57,7 @@ class Relaxation {
         }
         // Nodes that stay before a join, and after it, would otherwise get an edge each to each.
         if (graph.special().joins) stay_with_others();
-        edges_ = relaxed_edges(accesses_of(graph).list, stays_.size(), graph.edges(), stays_);
+        edges_ = relaxed_edges(access_list_of(graph), stays_.size(), graph.edges(), stays_);
     }
 
     [[nodiscard]] GraphState& graph() const noexcept { return graph_; }

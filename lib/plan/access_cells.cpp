@@ -1,10 +1,7 @@
 // The memory that accesses touch, cut where one of them begins or ends.
 #include "access_cells.hpp"
 
-#include "lists/none.hpp"
-
 #include <algorithm>
-#include <bit>
 
 namespace cudag::detail {
 
@@ -23,14 +20,6 @@ constexpr unsigned bit_of(AccessMode mode) {
 /// Whether all accesses commute, of which these bits are the modes.
 constexpr bool commute(unsigned modes) {
     return (modes & (modes - 1)) == 0 && modes != bit_of(AccessMode::write);
-}
-
-/// In its upper bits.
-std::uint64_t hash_of(const MemoryRegion& region) {
-    std::uint64_t bits = region.begin ^ std::rotl(std::uint64_t{region.row_bytes}, 40);
-    if (!region.is_range())
-        bits ^= std::rotl(std::uint64_t{region.rows}, 24) ^ std::rotl(std::uint64_t{region.slices}, 50);
-    return bits * 0x9E3779B97F4A7C15U;
 }
 
 void sort_once(std::vector<std::uintptr_t>& values) {
@@ -117,63 +106,43 @@ class AccessCells::Cutting {
     std::vector<std::uintptr_t> columns_{};
 };
 
-AccessCells::AccessCells(std::span<const MemoryAccess> accesses) {
-    find_regions(accesses);
+AccessCells::AccessCells(const AccessList& accesses) : parts_(accesses.regions().size()) {
+    for (const AccessList::Access& access : accesses)
+        parts_[access.region].modes |= bit_of(access.order.mode);
+    const Regions regions = accesses.regions();
     std::vector<Extent> extents;
-    extents.reserve(regions_.size());
-    for (std::uint32_t i = 0; i < regions_.size(); ++i)
-        if (const MemoryRegion& bytes = accesses[regions_[i].access].region; !bytes.is_empty())
-            extents.push_back({bytes.begin, bytes.end(), i});
+    extents.reserve(regions.size());
+    for (std::uint32_t i = 0; i < regions.size(); ++i)
+        if (!regions[i].is_empty()) extents.push_back({regions[i].begin, regions[i].end(), i});
     std::ranges::sort(extents, {}, &Extent::begin);
     cells_.reserve(extents.size());
     for (std::size_t first = 0, next = 0; first < extents.size(); first = next) {
         std::uintptr_t end = 0;
         for (; next < extents.size() && (next == first || extents[next].begin < end); ++next)
             end = std::max(end, extents[next].end);
-        add_cells(accesses, std::span(extents).subspan(first, next - first));
+        add_cells(regions, std::span(extents).subspan(first, next - first));
     }
 }
 
-void AccessCells::find_regions(Accesses accesses) {
-    region_of_.resize(accesses.size());
-    const auto bits = static_cast<int>(std::bit_width(2 * accesses.size() + 1));
-    const std::size_t mask = (std::size_t{1} << bits) - 1;
-    std::vector<std::uint32_t> table(mask + 1, none); // the first access to each region
-    for (std::uint32_t i = 0; i < accesses.size(); ++i) {
-        const MemoryRegion& bytes = accesses[i].region;
-        std::size_t slot = hash_of(bytes) >> (64 - bits);
-        while (table[slot] != none && accesses[table[slot]].region != bytes)
-            slot = (slot + 1) & mask;
-        if (table[slot] == none) {
-            table[slot] = i;
-            region_of_[i] = static_cast<std::uint32_t>(regions_.size());
-            regions_.push_back({i});
-        } else {
-            region_of_[i] = region_of_[table[slot]];
-        }
-        regions_[region_of_[i]].modes |= bit_of(accesses[i].mode);
-    }
-}
-
-void AccessCells::add_cells(Accesses accesses, std::span<const Extent> overlapping) {
+void AccessCells::add_cells(Regions all, std::span<const Extent> overlapping) {
     unsigned modes = 0;
     for (const Extent& extent : overlapping)
-        modes |= regions_[extent.region].modes;
+        modes |= parts_[extent.region].modes;
     if (commute(modes)) return;
-    if (overlapping.size() > 1) return cut(accesses, overlapping);
-    Region& region = regions_[overlapping.front().region];
-    region.first = static_cast<std::uint32_t>(cells_.size());
-    region.end = region.first + 1;
+    if (overlapping.size() > 1) return cut(all, overlapping);
+    Part& part = parts_[overlapping.front().region];
+    part.first = static_cast<std::uint32_t>(cells_.size());
+    part.end = part.first + 1;
     cells_.push_back(size_++);
 }
 
-void AccessCells::cut(Accesses accesses, std::span<const Extent> overlapping) {
+void AccessCells::cut(Regions all, std::span<const Extent> overlapping) {
     std::vector<MemoryRegion> regions;
     regions.reserve(overlapping.size());
     std::size_t pitch = 0;
     std::size_t rows = 0;
     for (const Extent& extent : overlapping) {
-        const MemoryRegion& region = regions.emplace_back(simplified(accesses[regions_[extent.region].access].region));
+        const MemoryRegion& region = regions.emplace_back(simplified(all[extent.region]));
         rows += region.rows * region.slices;
         if (!region.is_range() && (pitch == 0 || region.pitch < pitch)) pitch = region.pitch;
     }
@@ -185,10 +154,10 @@ void AccessCells::cut(Accesses accesses, std::span<const Extent> overlapping) {
         cutting.find_cuts(regions);
     }
     for (std::size_t i = 0; i < regions.size(); ++i) {
-        Region& region = regions_[overlapping[i].region];
-        region.first = static_cast<std::uint32_t>(cells_.size());
+        Part& part = parts_[overlapping[i].region];
+        part.first = static_cast<std::uint32_t>(cells_.size());
         cutting.add_cells(regions[i], size_, cells_);
-        region.end = static_cast<std::uint32_t>(cells_.size());
+        part.end = static_cast<std::uint32_t>(cells_.size());
     }
     size_ += static_cast<std::uint32_t>(cutting.cells());
 }

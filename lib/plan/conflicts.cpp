@@ -5,7 +5,7 @@
 
 namespace cudag::detail {
 
-std::vector<Conflict> needed_order(std::span<const MemoryAccess> accesses, std::span<const std::uint32_t> place) {
+std::vector<Conflict> needed_order(const AccessList& accesses, std::span<const std::uint32_t> place) {
     std::vector<std::uint32_t> order(place.size());
     for (std::uint32_t node = 0; node < place.size(); ++node)
         order[place[node]] = node;

@@ -1,7 +1,7 @@
 // Which accesses to memory must be ordered.
 #pragma once
 
-#include "memory_access.hpp"
+#include "access_list.hpp"
 
 #include <cstdint>
 #include <span>
@@ -24,7 +24,6 @@ struct Conflict {
 /// Takes nodes + accesses + regions * log(regions) + cells of all accesses (see AccessCells) + conflicts. Those are few
 /// where memory has few readers or one writer between two that must wait for all of them; where n nodes that commute
 /// come before m others that commute, there are n * m, since all of these are needed.
-[[nodiscard]] std::vector<Conflict> needed_order(std::span<const MemoryAccess> accesses,
-                                                 std::span<const std::uint32_t> place);
+[[nodiscard]] std::vector<Conflict> needed_order(const AccessList& accesses, std::span<const std::uint32_t> place);
 
 } // namespace cudag::detail

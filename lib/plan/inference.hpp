@@ -1,12 +1,11 @@
 // The edges that nodes need because of what they do to memory, in the order in which they were added.
 #pragma once
 
+#include "access_list.hpp"
 #include "edge_record.hpp"
-#include "memory_access.hpp"
 
 #include <cstddef>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 namespace cudag::detail {
@@ -20,7 +19,7 @@ namespace cudag::detail {
 /// are such edges, find_races has something to find.
 ///
 /// `accesses` are by node in ascending order. Takes what needed_order takes, and edges.
-[[nodiscard]] std::vector<EdgeRecord> inferred_edges(std::span<const MemoryAccess> accesses, std::size_t nodes,
+[[nodiscard]] std::vector<EdgeRecord> inferred_edges(const AccessList& accesses, std::size_t nodes,
                                                      const std::vector<EdgeRecord>& edges);
 
 } // namespace cudag::detail

@@ -17,6 +17,9 @@ namespace cudag::detail {
     return kind != EdgeKind::launch_completion;
 }
 
+/// Whether edges that order memory lead from each node to the one with the next number, so that each two are ordered.
+[[nodiscard]] bool is_line(std::size_t nodes, const std::vector<EdgeRecord>& edges);
+
 /// Answers whether paths of edges that order memory lead from one of two nodes to the other. Making it takes as long as
 /// there are nodes and edges; an answer takes what Precedence takes, and no time where all nodes stand in one line.
 class MemoryOrder {

@@ -5,10 +5,10 @@
 
 namespace cudag::detail {
 
-NeededOrder::NeededOrder(std::span<const MemoryAccess> accesses, std::size_t nodes)
+NeededOrder::NeededOrder(const AccessList& accesses, std::size_t nodes)
     : accesses_(accesses), memory_(accesses), cells_(memory_.size()), first_(nodes + 1), seen_in_(nodes) {
     members_.reserve(accesses.size());
-    for (const MemoryAccess& access : accesses)
+    for (const AccessList::Access& access : accesses)
         ++first_[access.node + 1];
     for (std::size_t node = 0; node < nodes; ++node)
         first_[node + 1] += first_[node];
@@ -22,41 +22,54 @@ std::span<const NeededOrder::After> NeededOrder::take(std::uint32_t node) {
     return after_;
 }
 
-void NeededOrder::take_access(std::uint32_t access) {
-    const std::span<const std::uint32_t> cells = memory_.of(access);
-    if (cells.empty() || (cells.size() > 1 && join_alike(access))) return;
-    const AccessOrder order = accesses_[access].order();
-    bool are_alike = true;
-    std::uint32_t alone = none; // the list of this access alone
-    for (const std::uint32_t number : cells) {
-        Cell& cell = cells_[number];
-        if (cell.alike != none) leave_alike(cell);
-        if (cell.latest != none && commute(cell.order, order)) {
-            if (cell.before != none) come_after(cell.before, access);
-            cell.latest = add_to(cell.latest, access);
-            are_alike = false;
-        } else {
-            if (cell.latest != none) come_after(cell.latest, access);
-            cell.before = cell.latest;
-            if (alone == none) alone = add_to(none, access);
-            cell.latest = alone;
-            cell.order = order;
-        }
+inline std::uint32_t NeededOrder::add_to(std::uint32_t list, std::uint32_t access) {
+    members_.push_back({access, accesses_[access].node, list, list == none ? 1 : members_[list].length + 1});
+    return static_cast<std::uint32_t>(members_.size() - 1);
+}
+
+inline void NeededOrder::come_after(std::uint32_t list, std::uint32_t access) {
+    if (after_.empty() || after_.back().list != list) after_.push_back({list, access});
+}
+
+/// Whether the access is the latest one now, alone.
+inline bool NeededOrder::take_cell(Cell& cell, std::uint32_t access, const AccessOrder& order, std::uint32_t& alone) {
+    if (cell.alike != none) leave_alike(cell);
+    if (cell.latest != none && commute(cell.order, order)) {
+        if (cell.before != none) come_after(cell.before, access);
+        cell.latest = add_to(cell.latest, access);
+        return false;
     }
-    if (cells.size() == 1 || !are_alike || order.mode == AccessMode::write) return;
+    if (cell.latest != none) come_after(cell.latest, access);
+    cell.before = cell.latest;
+    if (alone == none) alone = add_to(none, access);
+    cell.latest = alone;
+    cell.order = order;
+    return true;
+}
+
+void NeededOrder::take_access(std::uint32_t access) {
+    const std::uint32_t region = accesses_[access].region;
+    const AccessOrder order = accesses_[access].order;
+    const std::span<const std::uint32_t> cells = memory_.of(region);
+    std::uint32_t alone = none; // the list of this access alone
+    if (cells.size() == 1) return static_cast<void>(take_cell(cells_[cells.front()], access, order, alone));
+    if (cells.empty() || join_alike(cells, access)) return;
+    bool are_alike = true;
+    for (const std::uint32_t number : cells)
+        are_alike = take_cell(cells_[number], access, order, alone) && are_alike;
+    if (!are_alike || order.mode == AccessMode::write) return;
     for (const std::uint32_t number : cells)
         cells_[number].alike = static_cast<std::uint32_t>(alike_.size());
-    alike_.push_back({memory_.region_of(access), static_cast<std::uint32_t>(cells.size()), alone, unknown, order});
+    alike_.push_back({region, static_cast<std::uint32_t>(cells.size()), alone, unknown, order});
 }
 
 /// If all cells of the access are alike, and have been so since another access to the same region.
-bool NeededOrder::join_alike(std::uint32_t access) {
-    const std::span<const std::uint32_t> cells = memory_.of(access);
+bool NeededOrder::join_alike(std::span<const std::uint32_t> cells, std::uint32_t access) {
     const std::uint32_t number = cells_[cells.front()].alike;
     if (number == none) return false;
     Alike& alike = alike_[number];
-    const bool is_same = alike.region == memory_.region_of(access) && alike.cells == cells.size();
-    if (!is_same || !commute(alike.order, accesses_[access].order())) return false;
+    const bool is_same = alike.region == accesses_[access].region && alike.cells == cells.size();
+    if (!is_same || !commute(alike.order, accesses_[access].order)) return false;
     if (alike.before == unknown) alike.before = before_all(cells);
     if (alike.before != none) come_after(alike.before, access);
     alike.latest = add_to(alike.latest, access);
@@ -75,20 +88,11 @@ std::uint32_t NeededOrder::before_all(std::span<const std::uint32_t> cells) {
     return all;
 }
 
-std::uint32_t NeededOrder::add_to(std::uint32_t list, std::uint32_t access) {
-    members_.push_back({access, accesses_[access].node, list, list == none ? 1 : members_[list].length + 1});
-    return static_cast<std::uint32_t>(members_.size() - 1);
-}
-
 void NeededOrder::leave_alike(Cell& cell) {
     Alike& alike = alike_[std::exchange(cell.alike, none)];
     --alike.cells;
     cell.latest = alike.latest;
     cell.order = alike.order;
-}
-
-void NeededOrder::come_after(std::uint32_t list, std::uint32_t access) {
-    if (after_.empty() || after_.back().list != list) after_.push_back({list, access});
 }
 
 void NeededOrder::add_conflicts(const After& after, std::vector<Conflict>& conflicts) {

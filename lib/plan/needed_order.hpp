@@ -28,10 +28,12 @@ class NeededOrder {
     };
 
     /// `accesses`, by node in ascending order, must outlive this.
-    NeededOrder(std::span<const MemoryAccess> accesses, std::size_t nodes);
+    NeededOrder(const AccessList& accesses, std::size_t nodes);
 
     /// What the accesses of the next node must come after, until the next call. May name that node itself.
     [[nodiscard]] std::span<const After> take(std::uint32_t node);
+    /// What the node that was taken last has in conflict with `other` is not added.
+    void leave_out(std::uint32_t other) { seen_in_[other] = turn_; }
     /// Adds the conflicts of the node that was taken last with those in a list, but one for each other node since then.
     void add_conflicts(const After& after, std::vector<Conflict>& conflicts);
     [[nodiscard]] std::uint32_t length(std::uint32_t list) const { return members_[list].length; }
@@ -68,13 +70,14 @@ class NeededOrder {
     static constexpr std::uint32_t unknown = none - 1;
 
     void take_access(std::uint32_t access);
-    [[nodiscard]] bool join_alike(std::uint32_t access);
+    bool take_cell(Cell& cell, std::uint32_t access, const AccessOrder& order, std::uint32_t& alone);
+    [[nodiscard]] bool join_alike(std::span<const std::uint32_t> cells, std::uint32_t access);
     [[nodiscard]] std::uint32_t before_all(std::span<const std::uint32_t> cells);
     [[nodiscard]] std::uint32_t add_to(std::uint32_t list, std::uint32_t access);
     void leave_alike(Cell& cell);
     void come_after(std::uint32_t list, std::uint32_t access);
 
-    std::span<const MemoryAccess> accesses_;
+    const AccessList& accesses_;
     AccessCells memory_;
     std::vector<Cell> cells_;
     std::vector<Member> members_;

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
@@ -27,9 +29,9 @@ std::vector<std::uint32_t> order_of(std::size_t nodes, const std::vector<EdgeRec
 /// Takes the nodes of a graph in order and collects races. `edges` are those that order memory.
 class RaceSearch {
   public:
-    RaceSearch(std::span<const MemoryAccess> accesses, std::size_t nodes, const std::vector<EdgeRecord>& edges)
-        : accesses_(accesses), order_(order_of(nodes, edges)), place_(places_in(order_)), needed_(accesses, nodes),
-          precedence_(edges, order_, place_) {}
+    RaceSearch(const AccessList& accesses, std::size_t nodes, const std::vector<EdgeRecord>& edges)
+        : accesses_(accesses), edges_(edges), order_(order_of(nodes, edges)), place_(places_in(order_)),
+          incoming_(nodes, edges, &EdgeRecord::to), needed_(accesses, nodes) {}
 
     std::vector<Conflict> run() {
         for (const std::uint32_t node : order_)
@@ -41,8 +43,11 @@ class RaceSearch {
     static constexpr std::uint32_t long_list = 8;
 
     void take(std::uint32_t node) {
+        const std::span<const NeededOrder::After> afters = needed_.take(node);
+        for (std::uint32_t i = incoming_.first[node]; i < incoming_.first[node + 1]; ++i)
+            needed_.leave_out(edges_[incoming_.items[i]].from); // most of what is ordered is so by an edge
         conflicts_.clear();
-        for (const NeededOrder::After& after : needed_.take(node)) {
+        for (const NeededOrder::After& after : afters) {
             if (needed_.length(after.list) < long_list)
                 needed_.add_conflicts(after, conflicts_);
             else
@@ -55,16 +60,16 @@ class RaceSearch {
     void take_long(const NeededOrder::After& after, std::uint32_t node) {
         const auto [known, is_new] = gates_.try_emplace(after.list, none);
         if (is_new) known->second = find_gate(after, node);
-        if (known->second == none || !precedence_.is_known(known->second, node))
+        if (known->second == none || !precedence().is_known(known->second, node))
             needed_.add_conflicts(after, conflicts_);
     }
 
     /// The latest predecessor of `node`, if all in the list come before it.
-    [[nodiscard]] std::uint32_t find_gate(const NeededOrder::After& after, std::uint32_t node) const {
-        const std::uint32_t gate = precedence_.latest_predecessor(node);
+    [[nodiscard]] std::uint32_t find_gate(const NeededOrder::After& after, std::uint32_t node) {
+        const std::uint32_t gate = precedence().latest_predecessor(node);
         if (gate == none) return none;
         const bool are_before = needed_.all_of(after.list, [&](std::uint32_t other) {
-            return other == gate || (place_[other] < place_[gate] && precedence_.is_known(other, gate));
+            return other == gate || (place_[other] < place_[gate] && precedence().is_known(other, gate));
         });
         return are_before ? gate : none;
     }
@@ -74,7 +79,7 @@ class RaceSearch {
         unordered_.clear();
         for (const Conflict& conflict : conflicts_)
             unordered_.push_back(accesses_[conflict.first].node);
-        precedence_.remove_ordered(node, unordered_);
+        precedence().remove_ordered(node, unordered_);
         if (unordered_.empty()) return;
         std::ranges::sort(unordered_);
         for (const auto& [first, second] : conflicts_)
@@ -82,11 +87,19 @@ class RaceSearch {
                 races_.push_back({std::min(first, second), std::max(first, second)});
     }
 
-    std::span<const MemoryAccess> accesses_;
+    /// Made when an edge alone does not answer.
+    [[nodiscard]] Precedence& precedence() {
+        if (!precedence_) precedence_.emplace(edges_, order_, place_);
+        return *precedence_;
+    }
+
+    const AccessList& accesses_;
+    const std::vector<EdgeRecord>& edges_;
     std::vector<std::uint32_t> order_;
     std::vector<std::uint32_t> place_;
+    EdgeGroups incoming_;
     NeededOrder needed_;
-    Precedence precedence_;
+    std::optional<Precedence> precedence_;
     std::unordered_map<std::uint32_t, std::uint32_t> gates_; ///< by list: a node that comes after all in it
     std::vector<Conflict> conflicts_;                        ///< of one node
     std::vector<std::uint32_t> unordered_;
@@ -95,8 +108,8 @@ class RaceSearch {
 
 } // namespace
 
-std::vector<Conflict> find_races(std::span<const MemoryAccess> accesses, std::size_t nodes,
-                                 const std::vector<EdgeRecord>& edges, std::size_t most) {
+std::vector<Conflict> find_races(const AccessList& accesses, std::size_t nodes, const std::vector<EdgeRecord>& edges,
+                                 std::size_t most) {
     const auto orders = [](const EdgeRecord& edge) { return orders_memory(edge.kind); };
     std::vector<Conflict> races;
     if (std::ranges::all_of(edges, orders)) {
@@ -106,7 +119,7 @@ std::vector<Conflict> find_races(std::span<const MemoryAccess> accesses, std::si
         std::ranges::copy_if(edges, std::back_inserter(ordering), orders);
         races = RaceSearch(accesses, nodes, ordering).run();
     }
-    std::ranges::sort(races, {}, [accesses](const Conflict& race) {
+    std::ranges::sort(races, {}, [&](const Conflict& race) {
         return std::pair(accesses[race.second].node, accesses[race.first].node);
     });
     races.resize(std::min(races.size(), most));

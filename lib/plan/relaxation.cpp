@@ -93,7 +93,7 @@ class LastStaying {
 };
 
 /// Between accesses that conflict, where `direction` orders them.
-void add_conflicts(std::span<const MemoryAccess> accesses, const Direction& direction, std::vector<EdgeRecord>& edges) {
+void add_conflicts(const AccessList& accesses, const Direction& direction, std::vector<EdgeRecord>& edges) {
     NeededOrder needed(accesses, direction.order.size());
     Precedence precedence(direction.edges, direction.order, direction.place);
     std::vector<Conflict> conflicts; // of one node
@@ -128,7 +128,7 @@ void add_staying(const std::vector<bool>& stays, const Direction& forward, std::
 
 } // namespace
 
-std::vector<EdgeRecord> relaxed_edges(std::span<const MemoryAccess> accesses, std::size_t nodes,
+std::vector<EdgeRecord> relaxed_edges(const AccessList& accesses, std::size_t nodes,
                                       const std::vector<EdgeRecord>& edges, std::vector<bool> stays) {
     Direction forward{{}, program_order(nodes, edges)};
     std::vector<EdgeRecord> early;

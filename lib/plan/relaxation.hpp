@@ -1,11 +1,10 @@
 // The order that a graph needs because of what its nodes do to memory, of the order that it has.
 #pragma once
 
+#include "access_list.hpp"
 #include "edge_record.hpp"
-#include "memory_access.hpp"
 
 #include <cstddef>
-#include <span>
 #include <vector>
 
 namespace cudag::detail {
@@ -18,7 +17,7 @@ namespace cudag::detail {
 /// `accesses` are by node in ascending order, and have no races. Takes what find_races takes, and what `reduced` takes
 /// for the edges that come of it: where n nodes that commute come before m others that commute, those are n * m, and at
 /// nodes that stay at most as many as there are others.
-[[nodiscard]] std::vector<EdgeRecord> relaxed_edges(std::span<const MemoryAccess> accesses, std::size_t nodes,
+[[nodiscard]] std::vector<EdgeRecord> relaxed_edges(const AccessList& accesses, std::size_t nodes,
                                                     const std::vector<EdgeRecord>& edges, std::vector<bool> stays);
 
 /// How many nodes the longest path has.

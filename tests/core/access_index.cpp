@@ -13,6 +13,7 @@ using cudag::EdgeKind;
 using cudag::detail::AccessIndex;
 using cudag::detail::AccessMode;
 using cudag::detail::EdgeRecord;
+using cudag::detail::is_line;
 using cudag::detail::MemoryAccess;
 using cudag::detail::MemoryOrder;
 
@@ -60,6 +61,18 @@ TEST_CASE("an index finds what overlaps an access, and no reads for a read", "[c
             places.push_back(index.add({access, next++}));
         }
     }
+}
+
+TEST_CASE("nodes are a line where edges that order memory lead from each to the next", "[core][races]") {
+    CHECK(is_line(0, {}));
+    CHECK(is_line(1, {}));
+    CHECK_FALSE(is_line(2, {}));
+    CHECK(is_line(3, {{0, 1}, {1, 2}}));
+    CHECK(is_line(3, {{1, 2}, {0, 2}, {0, 1, EdgeKind::programmatic}}));
+    CHECK_FALSE(is_line(3, {{0, 1}, {0, 1}}));
+    CHECK_FALSE(is_line(3, {{0, 1}, {0, 2}}));
+    CHECK_FALSE(is_line(3, {{0, 2}, {1, 2}}));
+    CHECK_FALSE(is_line(3, {{0, 1}, {1, 2, EdgeKind::launch_completion}}));
 }
 
 TEST_CASE("nodes are ordered for memory where a path of edges that order it leads", "[core][races]") {

@@ -1,12 +1,15 @@
 // Which bytes regions have in common, beside an oracle that looks at every byte.
 #include "plan/memory_access.hpp"
 
+#include "plan/access_list.hpp"
+
 #include "memory_oracle.hpp"
 
 #include "catch.hpp"
 
 #include <optional>
 #include <string>
+#include <vector>
 
 using namespace cudag::detail;
 
@@ -91,6 +94,31 @@ TEST_CASE("accesses conflict unless they are of one node, commute, or have no by
             CHECK_FALSE(conflicts({0, a, here}, {0, b, here}));
             CHECK_FALSE(conflicts({0, a, here}, {1, b, there}));
         }
+}
+
+TEST_CASE("a list of accesses has each region once, and stays as written where nodes get other numbers", "[accesses]") {
+    constexpr std::uint32_t count = 1000; // far more than the list has room for at first
+    std::vector<MemoryAccess> accesses;
+    for (std::uint32_t node = 0; node < count; ++node) {
+        accesses.push_back({node, AccessMode::read, range(node / 2 * 16, 16)});
+        accesses.push_back({node, AccessMode::write, {node / 4 * 16, 16, 2, 32}, node});
+    }
+    AccessList list(accesses);
+    CHECK(list.regions().size() == count / 2 + count / 4);
+    const auto is_as_written = [&](std::uint32_t place, std::uint32_t first) {
+        const MemoryAccess& written = accesses[first];
+        const AccessList::Access& listed = list[place];
+        return list.regions()[listed.region] == written.region && listed.order == written.order();
+    };
+    for (std::uint32_t i = 0; i < 2 * count; ++i)
+        REQUIRE((list[i].node == i / 2 && is_as_written(i, i)));
+
+    std::vector<std::uint32_t> backward(count);
+    for (std::uint32_t node = 0; node < count; ++node)
+        backward[node] = count - 1 - node;
+    list.renumber(backward);
+    for (std::uint32_t i = 0; i < 2 * count; ++i)
+        REQUIRE((list[i].node == i / 2 && is_as_written(i, 2 * backward[i / 2] + i % 2)));
 }
 
 TEST_CASE("what random regions have in common is found to the byte", "[accesses]") {

@@ -1,0 +1,64 @@
+// What nodes do to memory, with each region once.
+#include "access_list.hpp"
+
+#include "lists/none.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace cudag::detail {
+
+namespace {
+
+/// In its upper bits.
+std::uint64_t hash_of(const MemoryRegion& region) {
+    std::uint64_t bits = region.begin ^ std::rotl(std::uint64_t{region.row_bytes}, 40);
+    if (!region.is_range())
+        bits ^= std::rotl(std::uint64_t{region.rows}, 24) ^ std::rotl(std::uint64_t{region.slices}, 50);
+    return bits * 0x9E3779B97F4A7C15U;
+}
+
+} // namespace
+
+AccessList::AccessList(const std::vector<MemoryAccess>& accesses) {
+    reserve(accesses.size());
+    for (const MemoryAccess& access : accesses)
+        add(access);
+}
+
+void AccessList::add(const MemoryAccess& access) {
+    list_.push_back({access.node, number_of(access.region), access.order()});
+}
+
+void AccessList::renumber(std::span<const std::uint32_t> numbers) {
+    for (Access& access : list_)
+        access.node = numbers[access.node];
+    if (!std::ranges::is_sorted(list_, {}, &Access::node)) std::ranges::stable_sort(list_, {}, &Access::node);
+}
+
+std::uint32_t AccessList::number_of(const MemoryRegion& region) {
+    if (table_.size() <= 2 * regions_.size()) grow_table();
+    std::uint32_t& number = table_[slot_of(region)];
+    if (number == none) {
+        number = static_cast<std::uint32_t>(regions_.size());
+        regions_.push_back(region);
+    }
+    return number;
+}
+
+/// Where its number stands in the table, or is to stand.
+std::size_t AccessList::slot_of(const MemoryRegion& region) const noexcept {
+    const std::size_t mask = table_.size() - 1; // the size is a power of two
+    std::size_t slot = hash_of(region) >> (64 - std::countr_zero(table_.size()));
+    while (table_[slot] != none && regions_[table_[slot]] != region)
+        slot = (slot + 1) & mask;
+    return slot;
+}
+
+void AccessList::grow_table() {
+    table_.assign(std::max<std::size_t>(64, 4 * table_.size()), none);
+    for (std::uint32_t number = 0; number < regions_.size(); ++number)
+        table_[slot_of(regions_[number])] = number;
+}
+
+} // namespace cudag::detail

@@ -1,0 +1,47 @@
+// What nodes do to memory, with each region once.
+#pragma once
+
+#include "memory_access.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace cudag::detail {
+
+/// Accesses one after another, in a fourth of the memory: most name regions that others name, too.
+class AccessList {
+  public:
+    struct Access {
+        std::uint32_t node;
+        std::uint32_t region; ///< in `regions()`
+        AccessOrder order;
+    };
+
+    AccessList() = default;
+    AccessList(const std::vector<MemoryAccess>& accesses); // NOLINT: the same ones
+
+    /// Room for `count` accesses.
+    void reserve(std::size_t count) { list_.reserve(count); }
+    void add(const MemoryAccess& access);
+    /// Gives each node the number that is its own in `numbers`, and puts the accesses in order of these.
+    void renumber(std::span<const std::uint32_t> numbers);
+
+    [[nodiscard]] std::size_t size() const noexcept { return list_.size(); }
+    [[nodiscard]] const Access& operator[](std::size_t access) const noexcept { return list_[access]; }
+    [[nodiscard]] auto begin() const noexcept { return list_.begin(); }
+    [[nodiscard]] auto end() const noexcept { return list_.end(); }
+    [[nodiscard]] std::span<const MemoryRegion> regions() const noexcept { return regions_; }
+
+  private:
+    [[nodiscard]] std::uint32_t number_of(const MemoryRegion& region);
+    [[nodiscard]] std::size_t slot_of(const MemoryRegion& region) const noexcept;
+    void grow_table();
+
+    std::vector<Access> list_;
+    std::vector<MemoryRegion> regions_;
+    std::vector<std::uint32_t> table_; ///< numbers of regions by their hash, at least half of it free
+};
+
+} // namespace cudag::detail
