@@ -39,6 +39,7 @@ SUITES = (
     *(("tests/unit/version_tests", ["--abort", f"[driver-{number // 1000}.{number // 10 % 100}]"],
        {"CUDART_CPU_DRIVER": str(number)}) for number in (12030, 12040, 12080, 12090)),
     ("tests/graph/graph_tests", ["--abort", "[device]"], {"CUDART_CPU_DEVICES": "2"}),
+    ("tests/graph/graph_tests", ["--abort", "[plan]"], {"CUDART_CPU_DRIVER": "12040"}),  # which has no empty kernels
     ("tests/fuzz/fuzz", ["--only", "memory", "--seeds", "100"], {}),
     ("tests/fuzz/fuzz", ["--only", "whole", "--seeds", "60"], {}),
     ("tests/fuzz/fuzz", ["--only", "dag", "--seeds", "100"], {}),

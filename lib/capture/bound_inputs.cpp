@@ -7,7 +7,6 @@
 #include <cudag/error.hpp>
 
 #include <algorithm>
-#include <iterator>
 #include <limits>
 #include <utility>
 #include <variant>
@@ -43,22 +42,6 @@ void find_pointed_at(const GraphState& graph, std::vector<AddressRange>& memory)
     }
 }
 
-bool begins_before(const AddressRange& range, std::uintptr_t place) {
-    return range.begin < place;
-}
-
-/// By address, with no two that overlap.
-void merge(std::vector<AddressRange>& memory) {
-    std::sort(memory.begin(), memory.end(), [](const auto& a, const auto& b) { return a.begin < b.begin; });
-    std::vector<AddressRange> merged;
-    for (const AddressRange& range : memory)
-        if (merged.empty() || merged.back().end <= range.begin)
-            merged.push_back(range);
-        else
-            merged.back().end = std::max(merged.back().end, range.end);
-    memory = std::move(merged);
-}
-
 /// Whether CUDA lets the exec's nodes have other memory in place of the parameter's.
 bool can_bind(Exec& exec, const BufferParam<std::byte>& param) {
     try {
@@ -76,9 +59,10 @@ BoundInputs::BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, co
     : inputs_(inputs.size()), rest_(inputs.size()) {
     if (graph.node_count() == 0) return;
     const GraphState& state = GraphState::of(graph.nodes().front());
-    find_allocated(state, used_);
-    find_pointed_at(state, used_);
-    merge(used_);
+    std::vector<AddressRange> used;
+    find_allocated(state, used);
+    find_pointed_at(state, used);
+    used_ = AddressRanges(std::move(used));
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (!is_const[i] || inputs[i].size == 0) continue;
         auto* const memory = static_cast<std::byte*>(inputs[i].data);
@@ -89,9 +73,7 @@ BoundInputs::BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, co
 
 bool BoundInputs::is_bindable(const GraphedInput& given) const {
     const AddressRange range = range_of(given.data, bytes_of(given));
-    if (given.side != Side::device || range.begin % input_alignment != 0) return false;
-    const auto after = std::lower_bound(used_.begin(), used_.end(), range.end, begins_before);
-    return after == used_.begin() || std::prev(after)->end <= range.begin;
+    return given.side == Side::device && range.begin % input_alignment == 0 && used_.are_apart_from(range);
 }
 
 void BoundInputs::place(GraphedInputs given) {

@@ -1,7 +1,7 @@
 // The inputs that replays of a GraphedFunction read where they are.
 #pragma once
 
-#include "plan/memory_access.hpp"
+#include "plan/address_ranges.hpp"
 
 #include <cudag/buffer_param.hpp>
 #include <cudag/detail/graphed_task.hpp>
@@ -60,7 +60,7 @@ class BoundInputs {
     [[nodiscard]] static bool bind_next(Exec& exec, std::span<std::optional<Input>> inputs);
 
     std::vector<std::optional<Input>> inputs_; ///< none for those that are always copied
-    std::vector<AddressRange> used_;           ///< what nodes allocate or point into, by address
+    AddressRanges used_;                       ///< what nodes allocate or point into
     std::vector<GraphedInput> rest_;           ///< of the last call
 };
 

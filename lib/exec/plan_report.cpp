@@ -208,12 +208,12 @@ void advise_memory(const detail::ExecState& exec, std::vector<std::string>& advi
 /// Joins that had to stay empty nodes.
 void advise_nodes(const detail::ExecState& exec, const std::optional<detail::JoinGains>& gains,
                   std::vector<std::string>& advice) {
-    const auto add = [&](JoinReason reason, bool with_memory, std::string_view remedy) {
+    const auto add = [&](JoinReason reason, std::optional<bool> with_memory, std::string_view remedy) {
         std::size_t joins = 0;
         double around = 0;
         for (const detail::PlannedGraph& each : exec.planned())
             for (const JoinRecord& join : each.planned->joins) {
-                if (has_memory_nodes(*each.graph) != with_memory) continue;
+                if (with_memory && has_memory_nodes(*each.graph) != *with_memory) continue;
                 if (join.form != JoinForm::node || join.reason != reason || join.before < 2 || join.after < 2) continue;
                 ++joins;
                 around += join.before + join.after;
@@ -231,8 +231,7 @@ void advise_nodes(const detail::ExecState& exec, const std::optional<detail::Joi
         "events come after them, or what waits for events does; let kernels come after the join, "
         "and events after those");
     add(JoinReason::kept_edges, true, "an allocation comes after them in the program; allocate before them");
-    for (const bool with_memory : {false, true})
-        add(JoinReason::no_kernel, with_memory, fmt::format("{}, which would be quicker", why_no_kernel()));
+    add(JoinReason::no_kernel, std::nullopt, fmt::format("{}, which would be quicker", why_no_kernel()));
 }
 
 std::string microseconds(double value) {

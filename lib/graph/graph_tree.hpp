@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -34,7 +35,7 @@ class GraphTree {
 
     /// Node i of a graph has the number `first_number() + i` in its root, which has `node_total()`.
     [[nodiscard]] std::uint32_t first_number() const noexcept { return first_number_; }
-    [[nodiscard]] std::uint32_t node_total() const noexcept { return node_total_; }
+    [[nodiscard]] std::uint32_t node_total() const noexcept { return *node_total_; }
 
     GraphTree(const GraphTree&) = delete;
     GraphTree& operator=(const GraphTree&) = delete;
@@ -63,9 +64,7 @@ class GraphTree {
 
     /// Numbers the nodes of this root, and of all graphs inside it, once.
     void number_all() noexcept {
-        if (is_numbered_) return;
-        node_total_ = number_from(0);
-        is_numbered_ = true;
+        if (!node_total_) node_total_ = number_from(0);
     }
 
   private:
@@ -77,10 +76,9 @@ class GraphTree {
     std::uint32_t number_ = 0;
     std::uint32_t position_ = 0;
     std::uint32_t first_number_ = 0;
-    std::uint32_t node_total_ = 0;
+    std::optional<std::uint32_t> node_total_; ///< none until all are numbered
     int device_ = 0;
     Place place_ = Place::root;
-    bool is_numbered_ = false;
 };
 
 } // namespace cudag::detail

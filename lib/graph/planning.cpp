@@ -199,8 +199,7 @@ std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const
     const Outline outline = outline_of(graph.natives().size(), graph.edges());
     const bool has_many_ends =
         graph.parent() == nullptr && std::max(outline.first_nodes, outline.last_nodes) >= least_ends;
-    const bool wants_lanes =
-        plan.wants_lanes() && (outline.first_nodes > 1 || outline.last_nodes > 1 || outline.has_meeting);
+    const bool wants_lanes = plan.wants_lanes() && (outline.last_nodes > 1 || outline.has_meeting); // else it is a line
     if (!graph.special().joins && !outline.has_meeting && !has_many_ends && !wants_lanes) return nullptr;
     if (has_memory) return shared(planned_with_memory(graph, plan, has_many_ends));
     return shared(planned_by(plan, input_of(graph, graph.edges(), has_many_ends, wants_lanes)));

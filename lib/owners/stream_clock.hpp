@@ -48,7 +48,7 @@ class StreamClock {
   private:
     using SharedEvent = std::shared_ptr<std::remove_pointer_t<cudaEvent_t>>; ///< with whoever waits for it
     struct Mark {
-        std::uint64_t number = 0;
+        std::uint64_t number;
         SharedEvent event;
     };
 

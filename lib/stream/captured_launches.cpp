@@ -50,7 +50,6 @@ void CapturedLaunches::note(cudaStream_t stream, const KernelSignature& signatur
     const bool is_captured = captures.load(std::memory_order_relaxed) != 0;
     if (!is_captured || effects.accesses.empty()) [[likely]] // of raw pointers CUDA tells as much
         return;
-    if (stream == nullptr || stream == cudaStreamLegacy) return; // is never captured, and may not be asked now
     cudaStreamCaptureStatus status{};
     unsigned long long capture = 0;
     const cudaGraphNode_t* front = nullptr;

@@ -11,6 +11,8 @@
 #include <vector>
 
 using cudag::DifferenceKind;
+using cudag::detail::ConditionalKind;
+using cudag::detail::ConditionalParams;
 using cudag::detail::CopyParams;
 using cudag::detail::diff_params;
 using cudag::detail::EventParams;
@@ -82,6 +84,21 @@ TEST_CASE("sixteen bytes are copied alike as ints and as doubles", "[node][diff]
     CHECK(differences(CopyParams{memory, memory + 8, 4, 4, sizeof(int), cudaMemcpyHostToDevice},
                       CopyParams{memory, memory + 8, 2, 2, sizeof(double), cudaMemcpyHostToDevice})
               .empty());
+}
+
+TEST_CASE("conditionals differ in what they are, and by themselves not in their conditions", "[node][diff]") {
+    const ConditionalParams before{ConditionalKind::if_, 1, 1};
+    const auto changed = [&](const ConditionalParams& after) {
+        const std::vector<FieldDifference> fields = diff_params(&before, &after, {});
+        CHECK(same_params(&before, &after) == fields.empty());
+        for (const FieldDifference& field : fields)
+            CHECK((field.kind == DifferenceKind::node_kind && field.needs_instantiate));
+        return fields.empty() ? std::string() : fields.front().field;
+    };
+    CHECK(changed(before).empty());
+    CHECK(changed({ConditionalKind::if_, 2, 1}).empty());
+    CHECK(changed({ConditionalKind::while_, 1, 1}) == "conditional");
+    CHECK(changed({ConditionalKind::if_, 1, 2}) == "bodies");
 }
 
 TEST_CASE("nodes of different kinds have no parameters in common, and those that cudag does not know no difference",

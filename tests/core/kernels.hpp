@@ -5,3 +5,10 @@
 
 __global__ void sought();
 __global__ void other();
+
+namespace kernels {
+__global__ void scoped(const int* cells, int count);
+}
+
+template <class T>
+__global__ void templated(T* cell);

@@ -64,6 +64,15 @@ TEST_CASE("a clone of clones holds no memory of those before it", "[unit][growth
     CHECK(node.get<3>() == 1999);
 }
 
+TEST_CASE("a capture that has ended holds no memory", "[unit][growth][capture]") {
+    const cudag::DeviceBuffer<int> x(1), y(1);
+    const cudag::Stream stream;
+    CHECK(growth(2000, [&](int i) {
+              const cudag::Graph graph =
+                  cudag::capture(stream, [&](cudaStream_t s) { cudag::launch(s, {}, multiply_add, x, y, 1, i); });
+          }) < little);
+}
+
 TEST_CASE("a clone of clones of a captured graph holds no memory of those before it", "[unit][growth][clone]") {
     const cudag::DeviceBuffer<int> x(1), y(1);
     const cudag::Stream stream;

@@ -277,6 +277,21 @@ TEST_CASE("an error of the same code as one from before a capture is told once a
     is_told(cudaErrorInvalidDevice, [&] { capture.step("next", [] {}); });
 }
 
+TEST_CASE("without a log a copy whose values CUDA refuses is told about kinds of memory, and no other failure",
+          "[.][driver-12.8]") {
+    const cudag::DeviceBuffer<int> from(1), to(1);
+    GraphBuilder b;
+    const auto copy = b.memcpy(to, from);
+    cudag::Exec exec = std::move(b).build().instantiate();
+    const auto why = [&](cudaError_t code) -> std::string {
+        cudart_cpu::fail_call(1, code);
+        return thrown<cudag::UpdateError>([&] { exec.update(copy, to, from); }).what();
+    };
+    CHECK_THAT(why(cudaErrorInvalidValue), ContainsSubstring("kind of memory"));
+    CHECK_THAT(why(cudaErrorMemoryAllocation),
+               ContainsSubstring("out of memory") && !ContainsSubstring("kind of memory"));
+}
+
 TEST_CASE("an error over a driver before CUDA 12.9 has no log, and leaves no last error", "[.][driver-12.8]") {
     for (int i = 0; i < 2; ++i) {
         const Error error = failing_call();

@@ -176,6 +176,17 @@ TEST_CASE("an unjoined stream that cudag did not fork leaves the builder as it w
     survivor.run_and_check();
 }
 
+TEST_CASE("an unjoined stream that alone has recorded something leaves the builder as it was", "[capture][region]") {
+    Survivor survivor;
+    const Stream stream;
+    const Stream side;
+    const auto error = refused<CaptureError>([&] {
+        survivor.builder().capture(stream, [&](cudaStream_t s) { fork_and_forget(s, side.get(), survivor.cell()); });
+    });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnjoined));
+    survivor.run_and_check();
+}
+
 TEST_CASE("a graph that CUDA cannot clone is lost with a broken capture, by name", "[capture][region]") {
     const auto cell = device({0});
     const Stream stream;

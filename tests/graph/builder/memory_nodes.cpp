@@ -212,6 +212,15 @@ TEST_CASE("a size that no address can reach is refused", "[memory][nodes]") {
     CHECK(error.operation().empty());
 }
 
+TEST_CASE("an allocation that CUDA cannot make is refused with its size and its device", "[memory][nodes]") {
+    GraphBuilder b;
+    const auto error = refused<GraphError>([&] { b.alloc<int>(std::size_t{1} << 48U); });
+    CHECK(error.code() == cuda_code(cudaErrorMemoryAllocation));
+    CHECK(error.operation() == "cudaGraphAddMemAllocNode");
+    CHECK_THAT(error.what(),
+               ContainsSubstring("memory_nodes.cpp:") && ContainsSubstring(": 1125899906842624 bytes on device 0"));
+}
+
 TEST_CASE("memory on a device that does not exist is refused", "[memory][nodes]") {
     const auto own =
         refused_in_builder([](GraphBuilder& b) { b.alloc<int>(1, {.device = 99}); }, cudaErrorInvalidDevice);

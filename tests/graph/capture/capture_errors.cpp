@@ -323,6 +323,24 @@ TEST_CASE("what another thread breaks in a global capture is told as another thr
                                  ContainsSubstring(broken_by("cuMemAlloc_v2") + logged(", called on another thread")));
     CHECK(can_be_captured(stream.get()));
 }
+
+TEST_CASE("a failure that a step has dealt with is not told as what broke the capture later", "[capture][errors]") {
+    const Stream stream;
+    const Stream other;
+    StreamCapture capture(stream);
+    capture.step("tries", [&] {
+        void* no_arguments[] = {nullptr};
+        const void* const kernel = cudag::detail::kernel_symbol(nothing);
+        CHECK(cudaLaunchKernel(kernel, dim3(1), dim3(4096), no_arguments, 0, other.get()) != cudaSuccess);
+        CHECK(cudaGetLastError() != cudaSuccess);
+    });
+    CHECK(capture.status() == CaptureStatus::active);
+    const auto error = refused<CaptureError>([&] { capture.step("allocates", [] { allocate_and_forget(); }); });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
+    CHECK(error.labels() == Labels{"allocates"});
+    CHECK_THAT(error.what(), ContainsSubstring(broken_by("cuMemAlloc_v2")));
+}
+
 TEST_CASE("908: a capture that another thread ends has ended, with nothing to finish", "[capture][errors]") {
     const Stream stream;
     StreamCapture capture(stream);

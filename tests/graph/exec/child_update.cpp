@@ -133,6 +133,36 @@ TEST_CASE("a child takes a graph from which nodes have been removed, as one has 
     }
 }
 
+TEST_CASE("a child that takes a graph node by node stays as it was where CUDA refuses one of them", "[child][update]") {
+    const Stream stream;
+    const DeviceBuffer<int> cells = device({0, 0}), plain = device({1000});
+    cudag::CapturePool pool;
+    const auto pooled = pool.allocate<int>(1);
+    const auto inner = [&](int value, cudag::DeviceSpan<const int> source, bool failed_region) {
+        GraphBuilder b;
+        const auto fail = [](cudaStream_t s) {
+            cudag::launch(s, {}, nothing);
+            throw std::runtime_error("enough");
+        };
+        if (failed_region) CHECK_THROWS_AS(b.capture(stream, fail), std::runtime_error);
+        const auto first = b.kernel({}, store, cells.data(), value);
+        b.memcpy(cells.span().subspan(1, 1), source).after(first);
+        return std::move(b).build();
+    };
+    GraphBuilder b;
+    const Graph before = inner(1, plain.span(), false);
+    const ChildNode child = b.child(before).label("inner");
+    Exec exec = std::move(b).build().instantiate();
+    const auto error = refused<UpdateError>([&] { exec.update(child, inner(2, pooled.span(), true)); });
+    CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
+    CHECK_THAT(error.what(), ContainsSubstring("inside child \"inner\"") && ContainsSubstring("kind of memory"));
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{1, 1000});
+    exec.update(child, inner(3, plain.span(), true));
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{3, 1000});
+}
+
 TEST_CASE("what the graph of an update owns lives until the next one", "[child][update][owners]") {
     Parent p;
     Watched cell;
@@ -154,23 +184,34 @@ TEST_CASE("what the graph of an update owns lives until the next one", "[child][
 
 TEST_CASE("a graph with other nodes or edges is refused for a child node", "[child][update]") {
     Parent p;
-    const auto check = [&](const char* text, auto&& write_graph) {
+    const auto check = [&](const char* what, const char* change, auto&& write_graph) {
         GraphBuilder b;
         write_graph(b);
         const Graph other = std::move(b).build();
         const auto error = refused<UpdateError>([&] { p.exec.update(p.child, other); });
         CHECK(error.code() == cuda_code(cudaErrorGraphExecUpdateFailure));
         CHECK(error.labels() == Labels{"inner"});
-        CHECK_THAT(error.what(), ContainsSubstring("update of child \"inner\"") && ContainsSubstring(text));
+        CHECK_THAT(error.what(), ContainsSubstring("update of child \"inner\"") && ContainsSubstring(what) &&
+                                     ContainsSubstring(change));
         CHECK(p.result() == 11);
     };
     int* const cell = p.cell.data();
-    check("missing", [&](GraphBuilder& b) { b.kernel({}, add, cell, cell, 1); });
-    check("edge from", [&](GraphBuilder& b) {
+    const auto write_chain = [&](GraphBuilder& b) {
+        const auto first = b.kernel({}, add, cell, cell, 1);
+        return b.kernel({}, add, cell, cell, 10).after(first);
+    };
+    check(": node", ": there -> missing", [&](GraphBuilder& b) { b.kernel({}, add, cell, cell, 1); });
+    check("memset \"third\" at ", ": node: missing -> there",
+          [&](GraphBuilder& b) { b.memset(p.cell, 1).label("third").after(write_chain(b)); });
+    check("edge from kernel \"first\" ", ": there -> missing", [&](GraphBuilder& b) {
         b.kernel({}, add, cell, cell, 1);
         b.kernel({}, add, cell, cell, 10);
     });
-    check("kind", [&](GraphBuilder& b) {
+    check("edge from kernel add (node 1)", ": missing -> there", [&](GraphBuilder& b) {
+        const auto second = b.kernel({}, add, cell, cell, 1).label("now second");
+        second.after(b.kernel({}, add, cell, cell, 10));
+    });
+    check("kernel add (node 1)", ": kind: kernel -> memset", [&](GraphBuilder& b) {
         const auto node = b.kernel({}, add, cell, cell, 1);
         b.memset(p.cell, 1).after(node);
     });

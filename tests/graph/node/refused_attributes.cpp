@@ -71,6 +71,15 @@ TEST_CASE("a cooperative grid that cannot run at once is refused with its size",
                ContainsSubstring("cooperative grid of 1000000 blocks") && ContainsSubstring("multiprocessors"));
 }
 
+TEST_CASE("a cooperative grid of blocks that no multiprocessor takes is refused for its blocks",
+          "[builder][attributes]") {
+    GraphBuilder b;
+    const auto error = refused<GraphError>(
+        [&] { b.kernel({.grid = 2, .shared_bytes = std::size_t{1} << 20U, .cooperative = true}, nothing); });
+    CHECK_THAT(error.what(),
+               ContainsSubstring("1048576 bytes of dynamic shared memory") && !ContainsSubstring("cooperative grid"));
+}
+
 TEST_CASE("the largest cooperative grid is accepted", "[builder][attributes]") {
     int multiprocessors = 0;
     cudag::check(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, 0));
@@ -85,7 +94,11 @@ TEST_CASE("the largest cooperative grid is accepted", "[builder][attributes]") {
 }
 
 TEST_CASE("an access policy without memory is refused", "[builder][attributes]") {
-    CHECK_THAT(refusal({.access_policy = AccessPolicy{}}), ContainsSubstring("access_policy: the memory is empty"));
+    const cudag::DeviceBuffer<int> data(1);
+    const std::vector<cudag::DeviceSpan<int>> empty{{}, data.span().subspan(1, 0), {nullptr, 4}};
+    for (const auto& memory : empty)
+        CHECK_THAT(refusal({.access_policy = AccessPolicy{.memory = as_bytes(memory)}}),
+                   ContainsSubstring("access_policy: the memory is empty"));
 }
 
 TEST_CASE("an access policy with a ratio outside 0 to 1 is refused with the ratio", "[builder][attributes]") {
@@ -103,6 +116,14 @@ TEST_CASE("an access policy whose misses persist is refused", "[builder][attribu
     CHECK_THAT(
         refusal({.access_policy = AccessPolicy{.memory = as_bytes(data.span()), .miss = AccessProperty::persisting}}),
         ContainsSubstring("miss is persisting"));
+}
+
+TEST_CASE("an access policy takes ratios of 0 and 1", "[builder][attributes]") {
+    const cudag::DeviceBuffer<int> data(1024);
+    GraphBuilder b;
+    for (const float ratio : {0.0F, 1.0F})
+        b.kernel({.access_policy = AccessPolicy{.memory = as_bytes(data.span()), .hit_ratio = ratio}}, nothing);
+    CHECK(std::move(b).build().node_count() == 2);
 }
 
 TEST_CASE("an access policy of more memory than the device allows is refused with the limit", "[builder][attributes]") {

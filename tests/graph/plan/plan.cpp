@@ -423,6 +423,29 @@ TEST_CASE("one lane is a line in CUDA's graph", "[plan][lanes]") {
     CHECK_THAT(to_string(exec.plan()), ContainsSubstring("1 lane"));
 }
 
+TEST_CASE("graphs are laid on lanes that fork, meet, or do neither, and lines are not", "[plan][lanes]") {
+    const auto lanes_of = [](const auto& add_edges) {
+        GraphBuilder b;
+        add_edges(add_kernels(b, 4));
+        return std::move(b).build().instantiate({.plan = {.ends = false, .lanes = 1}}).plan().lanes();
+    };
+    CHECK(lanes_of([](const Kernels& k) {
+              for (const std::size_t i : {1U, 2U, 3U})
+                  k[i].after(k[0]);
+          }) == 1);
+    CHECK(lanes_of([](const Kernels& k) { k[3].after(k[0], k[1], k[2]); }) == 1);
+    CHECK(lanes_of([](const Kernels& k) {
+              k[1].after(k[0]);
+              k[2].after(k[0]);
+              k[3].after(k[1], k[2]);
+          }) == 1);
+    CHECK(lanes_of([](const Kernels&) {}) == 1);
+    CHECK(lanes_of([](const Kernels& k) {
+              for (const std::size_t i : {1U, 2U, 3U})
+                  k[i].after(k[i - 1]);
+          }) == 0);
+}
+
 TEST_CASE("durations lay a graph on as many lanes as are allowed, or on none if it gains nothing", "[plan][lanes]") {
     GraphBuilder b;
     add_kernels(b, 40);

@@ -3,7 +3,10 @@
 #include "native.hpp"
 #include "plan_graphs.hpp"
 
+#include <algorithm>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 using cudag::Exec;
 using cudag::Graph;
@@ -146,6 +149,44 @@ TEST_CASE("edges that others imply only later stay, and the report says so", "[p
     CHECK(exec.plan().advice()[0] == "CUDA removes no edges of graphs with memory nodes: leave out, where it is "
                                      "written, 1 edge that others imply");
     run(exec, Stream());
+}
+
+TEST_CASE("a report counts the joins of a captured graph with memory nodes, which stay as they are", "[plan]") {
+    const auto advice_for = [](std::size_t joins, std::size_t before, std::size_t after) {
+        GraphBuilder b;
+        for (std::size_t i = 0; i < joins; ++i) {
+            const auto join = b.join(add_kernels(b, before));
+            for (const auto& node : add_kernels(b, after))
+                node.after(join);
+        }
+        const auto memory = b.alloc<int>(16);
+        b.free(memory).after(memory);
+        return std::move(b).build().instantiate({.plan = Plan::as_written()}).plan().advice();
+    };
+    const auto told = [&](std::size_t joins, std::size_t before, std::size_t after, const std::string& text) {
+        const std::vector<std::string> advice = advice_for(joins, before, after);
+        return std::ranges::count(advice, "CUDA removes no edges of graphs with memory nodes: " + text) == 1;
+    };
+    const std::string rest = " there an empty node, which is slow; write edges, or a kernel, instead";
+    CHECK(told(1, 2, 2, "1 join is" + rest));
+    CHECK(told(2, 3, 2, "each of 2 joins is" + rest));
+    CHECK_FALSE(told(1, 1, 2, "1 join is" + rest));
+    CHECK_FALSE(told(1, 2, 1, "1 join is" + rest));
+}
+
+TEST_CASE("a report counts the edges that CUDA keeps though others imply them", "[plan]") {
+    GraphBuilder b;
+    const Kernels k = add_kernels(b, 4);
+    k[2].after(k[0]);
+    k[3].after(k[0]);
+    const auto memory = b.alloc<int>(16, {.after = {k[2], k[3]}});
+    b.free(memory).after(memory);
+    k[1].after(k[0]);
+    k[2].after(k[1]); // so that their first edges are implied
+    k[3].after(k[1]);
+    const PlanReport plan = std::move(b).build().instantiate().plan();
+    REQUIRE(plan.advice().size() == 1);
+    CHECK_THAT(plan.advice()[0], EndsWith("where it is written, 2 edges that others imply"));
 }
 
 TEST_CASE("edges to events before an allocation stay, though others imply them", "[plan]") {

@@ -70,9 +70,22 @@ TEST_CASE("a report without kernels says that a newer CUDA has them", "[plan][re
     const PlanReport plan = graph.instantiate().plan();
     REQUIRE(plan.joins().size() == 1);
     CHECK(plan.joins()[0].form == JoinForm::node);
-    CHECK_THAT(plan.joins()[0].why, ContainsSubstring("CUDA 12.8"));
+    CHECK(plan.joins()[0].why == "an empty kernel needs a driver and runtime for CUDA 12.8");
     REQUIRE(plan.advice().size() == 1);
-    CHECK_THAT(plan.advice()[0], StartsWith("1 join as an empty node costs") && ContainsSubstring("CUDA 12.8"));
+    CHECK_THAT(plan.advice()[0],
+               StartsWith("1 join as an empty node costs") &&
+                   EndsWith("an empty kernel needs a driver and runtime for CUDA 12.8, which would be "
+                            "quicker"));
+}
+
+TEST_CASE("a report without kernels says of few edges that an empty node is slower", "[plan][report]") {
+    if (!older_than(12080)) return;
+    const PlanReport plan = joined(10).instantiate().plan();
+    REQUIRE(plan.joins().size() == 1);
+    CHECK(plan.joins()[0].form == JoinForm::edges);
+    CHECK(plan.joins()[0].why == "an empty kernel needs a driver and runtime for CUDA 12.8, and an empty node is "
+                                 "slower than so few edges");
+    CHECK(plan.advice().empty());
 }
 
 TEST_CASE("a report without kernels says that a newer CUDA has them for graphs with memory, too", "[plan][report]") {
@@ -136,6 +149,22 @@ TEST_CASE("a report predicts less where each of many came before each of many ot
     CHECK(plan.gain()->gpu == 0);
 }
 
+TEST_CASE("a report counts what joins of two and two nodes gain", "[plan][report]") {
+    if (!is_h200_kind()) return;
+    const PlanReport plan = joined(2).instantiate({.plan = without_ends}).plan();
+    CHECK(plan.gain()->launch_call == Approx(4 * .48));
+    CHECK(plan.gain()->gpu == Approx(4 * .44));
+}
+
+TEST_CASE("a report says of a join in which child it is", "[plan][report]") {
+    GraphBuilder b;
+    add_child(b, joined(2)).label("inner");
+    const PlanReport plan = std::move(b).build().instantiate({.plan = without_ends}).plan();
+    REQUIRE(plan.joins().size() == 1);
+    CHECK_THAT(plan.joins()[0].name,
+               StartsWith("empty \"meet\" inside child \"inner\" ") && ContainsSubstring(" in child \"inner\" at "));
+}
+
 TEST_CASE("a report says that events keep a join an empty node", "[plan][report]") {
     cudag::Event event;
     GraphBuilder b;
@@ -152,7 +181,9 @@ TEST_CASE("a report says that events keep a join an empty node", "[plan][report]
 
 TEST_CASE("a report predicts more instantiation for more edges, and less for less", "[plan][report]") {
     if (!is_h200_kind()) return;
-    CHECK(joined(3).instantiate().plan().gain()->instantiate == Approx(-1.5));
+    const PlanReport more = joined(3).instantiate().plan();
+    CHECK(more.gain()->instantiate == Approx(-1.5));
+    CHECK_THAT(to_string(more), ContainsSubstring("instantiation about 1.5 us longer"));
     CHECK(to_string(line_with_shortcut().instantiate().plan()) ==
           "3 edges became 2\npredicted from what an H200 takes: instantiation about 0.5 us shorter");
 }
@@ -191,17 +222,29 @@ TEST_CASE("a report of a captured graph that was not planned says how it would b
               "recorded: 3 edges would be 2 edges if something is asked of it before instantiate(), such as "
               "edge_count()");
     }
+    const std::vector<std::string> some_off =
+        captured_line_with_shortcut().instantiate({.plan = {.reduce = false, .ends = false}}).plan().advice();
+    REQUIRE(some_off.size() == 1);
+    CHECK_THAT(some_off[0], EndsWith("such as edge_count(), and with reduce, ends on"));
     const Graph asked = captured_line_with_shortcut();
     REQUIRE(asked.edge_count() == 3);
     CHECK(asked.instantiate().plan().advice().empty());
 }
 
 TEST_CASE("a report of many joins names the first of them", "[plan][report]") {
-    GraphBuilder b;
-    for (int i = 0; i < 30; ++i)
-        add_join(b, 2);
-    const PlanReport plan = std::move(b).build().instantiate({.plan = without_ends}).plan();
-    CHECK(plan.joins().size() == 30);
-    CHECK(count(to_string(plan), "\"meet\"") == 20);
-    CHECK_THAT(to_string(plan), ContainsSubstring("\nand 10 more joins"));
+    const auto text_for = [](std::size_t joins) {
+        GraphBuilder b;
+        for (std::size_t i = 0; i < joins; ++i)
+            add_join(b, 2);
+        const PlanReport plan = std::move(b).build().instantiate({.plan = without_ends}).plan();
+        CHECK(plan.joins().size() == joins);
+        return to_string(plan);
+    };
+    const std::string all = text_for(20), some = text_for(21), few = text_for(30);
+    CHECK(count(all, "\"meet\"") == 20);
+    CHECK_THAT(all, !ContainsSubstring(" more join"));
+    CHECK(count(some, "\"meet\"") == 20);
+    CHECK_THAT(some, ContainsSubstring("\nand 1 more join") && !ContainsSubstring("more joins"));
+    CHECK(count(few, "\"meet\"") == 20);
+    CHECK_THAT(few, ContainsSubstring("\nand 10 more joins"));
 }

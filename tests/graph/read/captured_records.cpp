@@ -187,10 +187,11 @@ TEST_CASE("a clone has the attributes of captured kernels, also when the origina
     CHECK(node.get<2>() == 1);
 }
 
-TEST_CASE("a captured device-updatable kernel is one", "[capture][records]") {
-    const DeviceBuffer<int> cell(1);
-    const Stream stream;
-    const Graph graph = capture(stream, [&](cudaStream_t s) {
+namespace {
+
+/// *cell = 5, by a node that kernels may change.
+Graph captured_device_updatable(cudaStream_t stream, const DeviceBuffer<int>& cell) {
+    return capture(stream, [&](cudaStream_t s) {
         cudaLaunchAttribute attribute{};
         attribute.id = cudaLaunchAttributeDeviceUpdatableKernelNode;
         attribute.val.deviceUpdatableKernelNode.deviceUpdatable = 1;
@@ -205,6 +206,14 @@ TEST_CASE("a captured device-updatable kernel is one", "[capture][records]") {
         std::array<void*, 2> arguments{&address, &value};
         cudag::check(cudaLaunchKernelExC(&config, cudag::detail::kernel_symbol(store), arguments.data()));
     });
+}
+
+} // namespace
+
+TEST_CASE("a captured device-updatable kernel is one", "[capture][records]") {
+    const DeviceBuffer<int> cell(1);
+    const Stream stream;
+    const Graph graph = captured_device_updatable(stream.get(), cell);
     cudag::Exec exec = graph.instantiate();
     run(exec, stream);
     CHECK(read(cell) == std::vector{5});
@@ -214,6 +223,23 @@ TEST_CASE("a captured device-updatable kernel is one", "[capture][records]") {
     CHECK(node.kernel_info().config.device_updatable);
     CHECK_NOTHROW(node.on_device());
     CHECK_THROWS_AS(graph.clone(), GraphError);
+}
+
+TEST_CASE("a captured device-updatable kernel is known to an update of the whole that is the first to ask",
+          "[capture][records]") {
+    const DeviceBuffer<int> cell(1);
+    const Stream stream;
+    const auto captured = [&](bool device_updatable) {
+        return device_updatable ? captured_device_updatable(stream.get(), cell)
+                                : capture(stream, [&](cudaStream_t s) { cudag::launch(s, {}, store, cell, 5); });
+    };
+    for (const bool before : {false, true}) {
+        const Graph graph = captured(before);
+        cudag::Exec exec = graph.instantiate();
+        const cudag::UpdateReport report = exec.update(captured(!before));
+        CHECK(report.verdict() == cudag::UpdateVerdict::not_supported);
+        CHECK_THAT(report.reason(), ContainsSubstring("device-updatable"));
+    }
 }
 
 TEST_CASE("captured fills are updated as CUDA allows it", "[capture][records]") {

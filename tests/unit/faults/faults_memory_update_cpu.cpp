@@ -119,6 +119,39 @@ TEST_CASE("an update of a whole exec for which there is no memory changes nothin
     check_change({"update", [](Sample& s) { static_cast<void>(s.exec.update(s.other)); }, change_other}, result);
 }
 
+TEST_CASE("an update of a child, node by node, for which there is no memory changes nothing, and can be made again",
+          "[unit][faults]") {
+    const cudag::DeviceBuffer<int> cell(1);
+    const auto filled = [&](int value, bool had_another) {
+        cudag::GraphBuilder b;
+        if (had_another) b.remove(b.memset(cell, 0)); // so that CUDA takes it not as a whole
+        b.memset(cell, value);
+        return std::move(b).build();
+    };
+    const cudag::Graph before = filled(1, false), after = filled(2, true);
+    cudag::GraphBuilder b;
+    const auto child = b.child(before);
+    const cudag::Graph graph = std::move(b).build();
+    const cudag::Stream stream;
+    const auto result = [&](cudag::Exec& exec) {
+        int value = 0;
+        exec.launch(stream);
+        stream.synchronize();
+        cudag::check(cudaMemcpy(&value, cell.data(), sizeof value, cudaMemcpyDeviceToHost));
+        return value;
+    };
+    for (std::size_t n = 1;; ++n) {
+        CAPTURE(n);
+        cudag::Exec exec = graph.instantiate();
+        const std::optional<bool> failed = fails_without_allocation(n, [&] { exec.update(child, after); });
+        CHECK(cudaGetLastError() == cudaSuccess);
+        if (!failed) break;
+        CHECK(result(exec) == (*failed ? 1 : 2));
+        exec.update(child, after);
+        CHECK(result(exec) == 2);
+    }
+}
+
 TEST_CASE("an update of a graph for which there is no memory changes nothing, and can be made again",
           "[unit][faults]") {
     const auto result = [](Sample& s) {

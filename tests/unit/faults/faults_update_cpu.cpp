@@ -60,6 +60,8 @@ TEST_CASE("only a copy whose values CUDA refuses is told about kinds of memory",
     };
     CHECK_THAT(why(cudaErrorMemoryAllocation),
                ContainsSubstring("out of memory") && !ContainsSubstring("kind of memory"));
+    CHECK_THAT(why(cudaErrorInvalidValue), // for another reason, as CUDA's log says
+               ContainsSubstring("fault injected") && !ContainsSubstring("kind of memory"));
 }
 
 TEST_CASE("an update of the whole that fails changes nothing", "[unit][faults]") {
