@@ -7,6 +7,7 @@
 #include "cuda/relaxed_capture.hpp"
 #include "exec_state.hpp"
 #include "graph/structure.hpp"
+#include "update_graph.hpp"
 
 #include <fmt/format.h>
 
@@ -16,7 +17,6 @@
 #include <optional>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace cudag {
 
@@ -74,10 +74,9 @@ class ExecStore {
 
     const Exec& launch(const Graph& graph, cudaStream_t stream) {
         if (const std::optional<Place> known = kept(graph, stream)) {
-            entries_.splice(entries_.end(), entries_, *known);
+            make_last(*known);
             evict();
             (*known)->exec.launch(stream);
-            (*known)->launched = ++launches_;
         } else {
             launch_new(graph, stream);
             evict();
@@ -102,17 +101,20 @@ class ExecStore {
     }
 
   private:
+    struct Entry;
+    using Place = std::list<Entry>::iterator;
+    using Alike = std::list<Place>; ///< execs of one structure, the least recently launched first
+    using OfGraph = std::unordered_multimap<const GraphState*, Place>;
     struct Entry {
         Exec exec;
         cudaStream_t stream; ///< null unless it is the only one
         std::uint64_t structure;
         std::size_t bytes;
-        const GraphState* graph; ///< that it has, and keeps
-        std::uint64_t version;   ///< of the graph
-        std::uint64_t launched;  ///< the number of its last launch
+        const GraphState* graph;    ///< that it has, and keeps
+        std::uint64_t version;      ///< of the graph
+        Alike* alike = nullptr;     ///< where it stands
+        Alike::iterator place = {}; ///< in these
     };
-    using Place = std::list<Entry>::iterator;
-    using OfGraph = std::unordered_multimap<const GraphState*, Place>;
 
     /// Where a launch in one stream is all that an exec may have: that stream.
     [[nodiscard]] cudaStream_t only_stream(cudaStream_t stream) const noexcept {
@@ -133,26 +135,23 @@ class ExecStore {
             }
             if (update(place, graph)) return place; // else it has the graph as it was before its last change
         }
-        for (const Place place : candidates(structure_in(state), only))
-            if (update(place, graph)) return place;
+        const auto alike = of_structure_.find(structure_in(state));
+        if (alike == of_structure_.end()) return std::nullopt;
+        for (const Place place : alike->second)
+            if (place->stream == only && update(place, graph)) return place;
         return std::nullopt;
     }
 
-    /// Those that may take a graph of a structure, the least recently launched first.
-    [[nodiscard]] std::vector<Place> candidates(std::uint64_t structure, cudaStream_t only) const {
-        std::vector<Place> places;
-        const auto [first, last] = of_structure_.equal_range(structure);
-        for (auto of = first; of != last; ++of)
-            if (of->second->stream == only) places.push_back(of->second);
-        std::sort(places.begin(), places.end(), [](Place a, Place b) { return a->launched < b->launched; });
-        return places;
+    void make_last(Place place) noexcept {
+        entries_.splice(entries_.end(), entries_, place);
+        place->alike->splice(place->alike->end(), *place->alike, place->place);
     }
 
     [[nodiscard]] bool update(Place place, const Graph& graph) {
         const Timer timer(stats_.update_seconds);
         const GraphState& state = graph.state();
         const std::uint64_t version = version_of(state);
-        if (!place->exec.update(graph).updated()) return false;
+        if (!update_whole(place->exec.state(), graph.state_, {}, Compared::if_refused).updated()) return false;
         auto node = of_graph_.extract(graph_of(place));
         node.key() = &state;
         of_graph_.insert(std::move(node)); // as many as before: cannot fail
@@ -197,7 +196,6 @@ class ExecStore {
             erase(place);
             throw;
         }
-        place->launched = ++launches_;
         place->bytes = taken_of(free);
         stats_.bytes += place->bytes;
         ++stats_.instantiations;
@@ -209,24 +207,27 @@ class ExecStore {
         const std::uint64_t version = version_of(state);
         const std::uint64_t structure = structure_in(state);
         std::list<Entry> made;
-        made.push_back(
-            {graph.instantiate(options_.instantiate), only_stream(stream), structure, 0, &state, version, 0});
-        made.front().exec.state().in_flight().begin_tracking();
-        const auto of_graph = of_graph_.emplace(&state, made.begin());
+        made.push_back({graph.instantiate(options_.instantiate), only_stream(stream), structure, 0, &state, version});
+        Entry& entry = made.front();
+        entry.exec.state().in_flight().begin_tracking();
+        Alike alone{made.begin()};
+        entry.place = alone.begin();
+        entry.alike = &of_structure_[structure];
         try {
-            of_structure_.emplace(structure, made.begin());
+            of_graph_.emplace(&state, made.begin());
         } catch (...) {
-            of_graph_.erase(of_graph);
+            if (entry.alike->empty()) of_structure_.erase(structure);
             throw;
         }
+        entry.alike->splice(entry.alike->end(), alone);
         entries_.splice(entries_.end(), made);
         return std::prev(entries_.end());
     }
 
     void erase(Place place) noexcept {
         of_graph_.erase(graph_of(place));
-        const auto [first, last] = of_structure_.equal_range(place->structure);
-        of_structure_.erase(std::find_if(first, last, [&](const auto& of) { return of.second == place; }));
+        place->alike->erase(place->place);
+        if (place->alike->empty()) of_structure_.erase(place->structure);
         entries_.erase(place);
     }
 
@@ -266,10 +267,9 @@ class ExecStore {
 
     ExecCacheOptions options_;
     ExecCacheStats stats_;
-    std::uint64_t launches_ = 0;
     std::list<Entry> entries_; ///< the least recently launched first
     OfGraph of_graph_;
-    std::unordered_multimap<std::uint64_t, Place> of_structure_;
+    std::unordered_map<std::uint64_t, Alike> of_structure_;
 };
 
 } // namespace detail

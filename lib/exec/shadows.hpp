@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <deque>
+#include <list>
 #include <memory_resource>
 #include <optional>
 #include <vector>
@@ -70,7 +70,7 @@ class Shadows {
     }
 
     std::pmr::monotonic_buffer_resource arena_{};
-    std::deque<Shadow> all_;
+    std::pmr::list<Shadow> all_{&arena_};
     std::vector<Shadow*> of_; ///< empty before the first shadow
 };
 

@@ -7,6 +7,7 @@
 #include "graph/condition_pairs.hpp"
 #include "graph/match_tree.hpp"
 #include "graph/unpaired.hpp"
+#include "update_graph.hpp"
 #include "update_rules.hpp"
 
 #include <fmt/format.h>

@@ -3,7 +3,6 @@
 
 #include "exec_state.hpp"
 
-#include <cudag/update_options.hpp>
 #include <cudag/update_report.hpp>
 
 #include <memory>
@@ -13,9 +12,5 @@ namespace cudag::detail {
 /// Gives the exec what differs in `graph`, node by node, all or nothing. Where that is not enough, but the order is the
 /// same, updates it as a whole.
 [[nodiscard]] UpdateReport update_by_structure(ExecState& exec, const std::shared_ptr<GraphState>& graph);
-
-/// Gives CUDA the whole graph.
-[[nodiscard]] UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& graph,
-                                        const UpdateOptions& options = {});
 
 } // namespace cudag::detail

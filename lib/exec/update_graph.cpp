@@ -1,7 +1,8 @@
 // Updates of whole graphs: compared first, so that a refusal has a name.
+#include "update_graph.hpp"
+
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
-#include <cudag/update_report.hpp>
 
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
@@ -99,12 +100,13 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
 
 } // namespace
 
-UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& basis, const UpdateOptions& options) {
+UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& basis, const UpdateOptions& options,
+                          Compared compared) {
     GraphState& next = *basis;
     const auto lock = next.lock();
     // A graph that was captured is not read for an update that CUDA takes: it costs more than all the rest.
-    const bool known = (exec.source().is_read() && next.is_read()) || has_device_updatable(exec.source()) ||
-                       has_device_updatable(next) ||
+    const bool known = (compared == Compared::first && exec.source().is_read() && next.is_read()) ||
+                       has_device_updatable(exec.source()) || has_device_updatable(next) ||
                        (!options.trust_attributes && may_be_kept_silently(exec.source(), next));
     if (known)
         if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
