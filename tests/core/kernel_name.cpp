@@ -37,8 +37,8 @@ TEST_CASE("a kernel is called by its name alone") {
 }
 
 TEST_CASE("a template's kernel is called with its arguments, and without what it returns") {
-    check_name(templated<int>, "templated<int>");
-    check_name(templated<void (*)(int)>, "templated<void (*)(int)>");
+    check_name(templated_for_int(), "templated<int>");
+    check_name(templated_for_function(), "templated<void (*)(int)>");
 }
 
 TEST_CASE("what is no kernel is called one") {
@@ -50,5 +50,5 @@ TEST_CASE("what is no kernel is called one") {
 TEST_CASE("kernels have the same parameters if their types are spelled alike") {
     CHECK(same_parameters(function_of(sought), function_of(other)));
     CHECK_FALSE(same_parameters(function_of(sought), function_of(kernels::scoped)));
-    CHECK_FALSE(same_parameters(function_of(templated<int>), function_of(templated<void (*)(int)>)));
+    CHECK_FALSE(same_parameters(function_of(templated_for_int()), function_of(templated_for_function())));
 }

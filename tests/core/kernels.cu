@@ -8,5 +8,10 @@ __global__ void kernels::scoped(const int*, int) {}
 
 template <class T>
 __global__ void templated(T*) {}
-template __global__ void templated(int*);
-template __global__ void templated(void (**)(int));
+
+OfInts templated_for_int() {
+    return templated<int>;
+}
+OfFunctions templated_for_function() {
+    return templated<void (*)(int)>;
+}

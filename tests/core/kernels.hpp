@@ -10,5 +10,8 @@ namespace kernels {
 __global__ void scoped(const int* cells, int count);
 }
 
-template <class T>
-__global__ void templated(T* cell);
+/// A template's kernels, which nvcc lets no other source name.
+using OfInts = void (*)(int*);
+[[nodiscard]] OfInts templated_for_int();
+using OfFunctions = void (*)(void (**)(int));
+[[nodiscard]] OfFunctions templated_for_function();
