@@ -59,9 +59,7 @@ class Loops {
         for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
             const NodeRecord& node = graph.nodes()[i];
             if (const auto* kernel = std::get_if<const KernelParams*>(&graph.params(i))) {
-                is_setter_ = false;
-                look_at(**kernel);
-                if (is_setter_) setters_.push_back(graph.handle(i));
+                if (look_at(**kernel)) setters_.push_back(graph.handle(i));
             }
             const auto inside = graph.nested_in(i);
             if (inside.empty()) continue;
@@ -74,26 +72,31 @@ class Loops {
         }
     }
 
-    void look_at(const KernelParams& kernel) {
-        if (is_own_kernel(kernel)) return; // sets conditions of conditionals beside it to their initial value
+    /// Whether the kernel takes the condition of a loop around it.
+    bool look_at(const KernelParams& kernel) {
+        if (is_own_kernel(kernel)) return false; // sets conditions of conditionals beside it to their initial value
+        bool is_setter = false;
         for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
             const Parameter& parameter = kernel.signature->parameters[i];
             const std::byte* value = kernel.values + parameter.offset;
             if (is_condition(parameter))
-                takes(handle_at(value), true);
+                is_setter |= takes(handle_at(value), true);
             else if (parameter.type != ParameterType::pointer && parameter.type != ParameterType::span)
-                look_for_handles(value, parameter.size);
+                is_setter |= look_for_handles(value, parameter.size);
         }
+        return is_setter;
     }
 
     /// Any eight bytes may be a handle; a whole Condition is one for certain.
-    void look_for_handles(const std::byte* bytes, std::uint32_t size) {
+    bool look_for_handles(const std::byte* bytes, std::uint32_t size) {
+        bool is_setter = false;
         for (std::uint32_t at = 0; at + sizeof(Handle) <= size;) {
             const Handle handle = handle_at(bytes + at);
             const bool whole = at + sizeof(Condition) <= size && is_whole(handle, bytes + at);
-            takes(handle, whole, size == sizeof(Handle));
+            is_setter |= takes(handle, whole, size == sizeof(Handle));
             at += whole ? static_cast<std::uint32_t>(sizeof(Condition)) : 1U;
         }
+        return is_setter;
     }
 
     [[nodiscard]] bool is_whole(Handle handle, const std::byte* bytes) const {
@@ -110,14 +113,14 @@ class Loops {
 
     /// What is neither certain nor likely makes no setter: other values of the same kernel would make none, and graphs
     /// that differ in values alone are updates of each other.
-    void takes(Handle handle, bool certain, bool likely = false) {
+    bool takes(Handle handle, bool certain, bool likely = false) {
         const auto found = loops_.find(handle);
-        if (found == loops_.end()) return;
-        is_setter_ = is_setter_ || ((certain || likely) && found->second.is_around);
+        if (found == loops_.end()) return false;
         if (found->second.is_around)
             found->second.can_end = true;
         else if (certain)
             found->second.is_set_outside = true;
+        return (certain || likely) && found->second.is_around;
     }
 
     /// A loop whose condition is 0 at first and never set is not run at all.
@@ -147,7 +150,6 @@ class Loops {
     const GraphState& root_;
     std::unordered_map<Handle, Loop> loops_;
     std::vector<Node> setters_;
-    bool is_setter_ = false; ///< whether the kernel that is being looked at takes the condition of a loop around it
 };
 
 /// For each node whether anything but empty nodes comes after it.

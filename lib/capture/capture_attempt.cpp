@@ -12,18 +12,6 @@
 
 namespace cudag::detail {
 
-namespace {
-
-bool is_broken(const StreamCapture& capture) noexcept {
-    try {
-        return capture.status() != CaptureStatus::active;
-    } catch (const Error&) {
-        return true;
-    }
-}
-
-} // namespace
-
 CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup,
                                const std::function<std::shared_ptr<const void>(Steps&)>& function) {
     const CaptureOptions options{.mode = setup.mode, .refuse_legacy_stream = setup.refuse_legacy_stream};
@@ -43,7 +31,7 @@ CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup,
         error = cause;
         return;
     } catch (...) {
-        if (!is_broken(capture)) throw;
+        if (capture.status() == CaptureStatus::active) throw;
     }
     try {
         const Graph graph = std::move(capture).finish();

@@ -2,6 +2,7 @@
 #include "kernel_name.hpp"
 
 #include "driver.hpp"
+#include "failure.hpp"
 
 #include <cxxabi.h>
 
@@ -40,9 +41,8 @@ Readable readable(const char* mangled) {
 
 std::string kernel_name(const void* symbol) {
     const char* name = nullptr;
-    if (cudaFuncGetName(&name, symbol) == cudaSuccess && name != nullptr) return readable(name).name;
-    static_cast<void>(cudaGetLastError());
-    return "kernel";
+    ignore(cudaFuncGetName(&name, symbol)); // null stays where it fails
+    return name != nullptr ? readable(name).name : "kernel";
 }
 
 std::string kernel_name(CUfunction function) {

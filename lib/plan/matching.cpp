@@ -270,7 +270,6 @@ Matching Matcher::find(std::uint64_t more) const {
 }
 
 bool Matcher::is_right(const std::vector<std::uint32_t>& partner) const {
-    if (before_.edges.size() != after_.edges.size()) return false;
     std::vector<MatchEdge> mapped;
     mapped.reserve(before_.edges.size());
     for (const MatchEdge& edge : before_.edges)

@@ -199,6 +199,18 @@ TEST_CASE("a whole update makes an Exec one of the graph that it is updated from
     cudag::check(cudaFree(second.alloc.span().data()));
 }
 
+TEST_CASE("an Exec of a graph with memory nodes frees the graph that it was updated from", "[memory][rules][update]") {
+    const KeptValue first(1);
+    const KeptValue second(2);
+    {
+        Exec exec = first.graph.instantiate();
+        REQUIRE(exec.update(second.graph).updated());
+    }
+    const Exec of_second = second.graph.instantiate();
+    const Exec of_first = first.graph.instantiate();
+    CHECK(refused<InstantiateError>([&] { static_cast<void>(first.graph.instantiate()); }).labels() == Labels{"kept"});
+}
+
 TEST_CASE("a graph with memory nodes that has an Exec updates no other one", "[memory][rules][update]") {
     const KeptValue first(1);
     const KeptValue second(2);

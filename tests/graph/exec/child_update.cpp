@@ -49,6 +49,26 @@ struct Parent {
 
 } // namespace
 
+TEST_CASE("a child whose graph has many kernels side by side takes another such graph", "[child][update]") {
+    constexpr int count = 20; // of a graph that is no child the ends would be joined
+    const DeviceBuffer<int> cells(count);
+    const auto side_by_side = [&](int value) {
+        GraphBuilder b;
+        for (int i = 0; i < count; ++i)
+            b.kernel({}, store, cells.data() + i, value + i);
+        return std::move(b).build();
+    };
+    GraphBuilder b;
+    const auto child = b.child(side_by_side(0));
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    exec.update(child, side_by_side(100));
+    const Stream stream;
+    run(exec, stream);
+    CHECK(read(cells).front() == 100);
+    CHECK(read(cells).back() == 100 + count - 1);
+}
+
 TEST_CASE("a child node takes the parameters of another graph", "[child][update]") {
     Parent p;
     {

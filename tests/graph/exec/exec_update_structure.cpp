@@ -258,6 +258,7 @@ TEST_CASE("another edge is refused by name, and nothing has changed", "[exec][up
     REQUIRE(report.differences().size() == 1);
     const cudag::Difference& difference = report.differences().front();
     CHECK(difference.kind == DifferenceKind::edge);
+    CHECK(difference.needs_instantiate);
     CHECK(difference.before == graph.find_one("store 1"));
     CHECK_THAT(report.to_string(), ContainsSubstring("in no order") && ContainsSubstring("kernel \"store 1\"") &&
                                        ContainsSubstring("edge from kernel \"add 2\"") &&

@@ -152,6 +152,25 @@ TEST_CASE("an update of a child, node by node, for which there is no memory chan
     }
 }
 
+TEST_CASE("a clone with the owners of updates for which there is no memory leaves the graph as it was",
+          "[unit][faults]") {
+    Sample sample;
+    sample.graph.update(sample.pipeline.upload, sample.pipeline.kernel_x(), sample.owned);
+    sample.change_graph();
+    cudag::Exec exec = sample.graph.instantiate();
+    const auto expected = sample.result(exec);
+    for (std::size_t n = 1;; ++n) {
+        CAPTURE(n);
+        const std::optional<bool> failed =
+            fails_without_allocation(n, [&] { static_cast<void>(sample.graph.clone()); });
+        CHECK(cudaGetLastError() == cudaSuccess);
+        CHECK(sample.owned.use_count() > 1);
+        if (!failed) break;
+    }
+    cudag::Exec of_clone = sample.graph.clone().instantiate();
+    CHECK(sample.result(of_clone) == expected);
+}
+
 TEST_CASE("an update of a graph for which there is no memory changes nothing, and can be made again",
           "[unit][faults]") {
     const auto result = [](Sample& s) {
