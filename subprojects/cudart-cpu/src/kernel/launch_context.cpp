@@ -7,18 +7,18 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-thread_local LaunchContext* current = nullptr;
+thread_local LaunchContext* of_this_thread = nullptr;
 
 } // namespace
 
 LaunchContext* current_launch() noexcept {
-    return current;
+    return of_this_thread;
 }
 
-LaunchScope::LaunchScope(LaunchContext* context) noexcept : outer_(std::exchange(current, context)) {}
+LaunchScope::LaunchScope(LaunchContext* context) noexcept : outer_(std::exchange(of_this_thread, context)) {}
 
 LaunchScope::~LaunchScope() {
-    current = outer_;
+    of_this_thread = outer_;
 }
 
 } // namespace cudart_cpu::detail

@@ -13,10 +13,10 @@ namespace cudart_cpu::detail {
 namespace {
 
 /// The pieces in which a device gives memory to a pool.
-constexpr std::uint64_t chunk = std::uint64_t{32} << 20;
+constexpr std::uint64_t chunk_bytes = std::uint64_t{32} << 20;
 
 std::uint64_t chunks(std::uint64_t bytes) {
-    return (bytes + chunk - 1) / chunk * chunk;
+    return (bytes + chunk_bytes - 1) / chunk_bytes * chunk_bytes;
 }
 
 [[noreturn]] void refuse_attribute(int attribute) {
