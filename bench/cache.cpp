@@ -6,57 +6,90 @@
 
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
 
+using bench::Amounts;
 using bench::Comparison;
 using bench::microseconds;
+
+/// Another graph of the same structure, both ways, and what it costs to launch it instead.
+struct Other {
+    Comparison row;
+    Amounts amounts;
+    bench::RawLine raw = {};
+    bench::CudagLine ours = {};
+};
 
 std::vector<Comparison> measure(int nodes, cudag::Stream& stream, int repeat) {
     const std::string name = std::to_string(nodes) + " nodes: ";
     Comparison hit{name + "a hit, against a launch", 1.05, {}, {}};
-    Comparison update{name + "an update, against whole update and launch", 1.05, {}, {}};
+    // By what the other graph differs. The raw side is whole update and launch.
+    const int middle = nodes / 2;
+    std::vector<Other> others(3);
+    others[0].row = {name + "an update in which nothing differs", 1.05, {}, {}};
+    others[1].row = {name + "in which one node differs", 1.05, {}, {}};
+    others[1].amounts = {2.0f, middle, middle};
+    others[2].row = {name + "in which all differ", 1.05, {}, {}};
+    others[2].amounts = {2.0f, 0, nodes - 1};
 
     cudag::DeviceBuffer<float> values(static_cast<std::size_t>(nodes));
     float* const data = values.data();
     cudag::launch(stream, {.block = 32}, touch, values, 0, 1.0f, 1U); // the first use of a kernel loads it
-    bench::RawLine raw, raw_other;
-    bench::CudagLine ours, ours_other;
+    bench::RawLine raw;
+    bench::CudagLine ours;
     raw.build(nodes, data);
     raw.instantiate();
-    raw_other.build(nodes, data);
     ours.build(nodes, data);
-    ours_other.build(nodes, data);
+    std::vector<Comparison*> rows{&hit};
+    for (Other& other : others) {
+        other.raw.build(nodes, data, other.amounts);
+        other.ours.build(nodes, data, other.amounts);
+        rows.push_back(&other.row);
+    }
     cudag::ExecCache cache;
     const auto launch_raw = [&] { cudag::check(cudaGraphLaunch(raw.exec, stream.get())); };
-
-    bench::rounds(repeat, {&hit, &update}, [&](int round) {
-        const auto waited = [&](auto&& work) {
-            const double taken = microseconds(work);
-            stream.synchronize();
-            return taken;
-        };
-        launch_raw(); // each finds its graph as it left it
-        cache.launch(*ours.graph, stream);
+    const auto update_raw = [&](cudaGraph_t graph) {
+        cudaGraphExecUpdateResultInfo result{};
+        cudag::check(cudaGraphExecUpdate(raw.exec, graph, &result));
+    };
+    const auto waited = [&](auto&& work) {
+        const double taken = microseconds(work);
         stream.synchronize();
+        return taken;
+    };
+
+    bench::rounds(repeat, rows, [&](int round) {
+        const auto return_to_first = [&] {
+            update_raw(raw.graph);
+            launch_raw();
+            cache.launch(*ours.graph, stream);
+            stream.synchronize();
+        };
+        return_to_first();
         bench::compare(
             hit, round, [&] { return waited(launch_raw); },
             [&] { return waited([&] { cache.launch(*ours.graph, stream); }); });
-        const bool is_other = round % 2 != 0;
-        bench::compare(
-            update, round,
-            [&] {
-                return waited([&] {
-                    cudaGraphExecUpdateResultInfo result{};
-                    cudag::check(cudaGraphExecUpdate(raw.exec, is_other ? raw.graph : raw_other.graph, &result));
-                    launch_raw();
-                });
-            },
-            [&] { return waited([&] { cache.launch(*ours_other.graph, stream); }); });
+        for (Other& other : others) {
+            bench::compare(
+                other.row, round,
+                [&] {
+                    return waited([&] {
+                        update_raw(other.raw.graph);
+                        launch_raw();
+                    });
+                },
+                [&] { return waited([&] { cache.launch(*other.ours.graph, stream); }); });
+            return_to_first();
+        }
     });
     if (cache.stats().instantiations != 1) throw std::logic_error("graphs of one structure were instantiated twice");
-    return {hit, update};
+    std::vector<Comparison> result;
+    for (Comparison* row : rows)
+        result.push_back(std::move(*row));
+    return result;
 }
 
 bool run(const bench::Options& options) {

@@ -15,16 +15,25 @@ namespace bench {
 
 using Touch = cudag::KernelNode<float*, int, float, unsigned>;
 
+/// The `amount` of each node; the others take 1.
+struct Amounts {
+    float amount = 1.0f;
+    int first = 0; ///< that takes it
+    int last = -1;
+
+    [[nodiscard]] float of(int node) const noexcept { return node >= first && node <= last ? amount : 1.0f; }
+};
+
 /// The line through the Runtime API.
 struct RawLine : RawGraph {
     std::vector<cudaGraphNode_t> nodes;
 
-    void build(int count, float* values) {
+    void build(int count, float* values, Amounts amounts = {}) {
         nodes.resize(static_cast<std::size_t>(count));
         cudag::check(cudaGraphCreate(&graph, 0));
         for (int i = 0; i < count; ++i) {
             const auto n = static_cast<std::size_t>(i);
-            Arguments arguments{values, i, 1.0f, 1};
+            Arguments arguments{values, i, amounts.of(i), 1};
             const cudaKernelNodeParams params = arguments.params();
             cudag::check(
                 cudaGraphAddKernelNode(&nodes[n], graph, i == 0 ? nullptr : &nodes[n - 1], i == 0 ? 0 : 1, &params));
@@ -79,11 +88,11 @@ struct CudagLine {
 
     /// `values`: float*, borrowed, or DeviceBuffer<float>, which the graph keeps.
     template <class Values>
-    void build(int count, Values& values) {
+    void build(int count, Values& values, Amounts amounts = {}) {
         nodes.reserve(static_cast<std::size_t>(count));
         cudag::GraphBuilder builder;
         for (int i = 0; i < count; ++i) {
-            const Touch node = builder.kernel({.block = 32}, touch, values, i, 1.0f, 1U);
+            const Touch node = builder.kernel({.block = 32}, touch, values, i, amounts.of(i), 1U);
             if (i > 0) node.after(nodes.back());
             nodes.push_back(node);
         }

@@ -43,7 +43,8 @@ struct ExecCacheStats {
 };
 
 /// Launches graphs by execs that are kept, in the cheapest way there is: if an exec has this very graph, it is
-/// launched; if one was made of a graph with the same structure, it is updated first; else the graph is instantiated.
+/// launched; if one was made of a graph with the same structure, it is updated first, by the nodes in which the graph
+/// differs where these are few, and not at all where there are none; else the graph is instantiated.
 /// The structure is what an update cannot change: kinds of nodes, edges, kernels, and attributes that CUDA fixes; never
 /// pointers, sizes or values. Of several execs that fit, the least recently launched is updated. What was changed in a
 /// graph since its last launch is brought in, too.

@@ -7,6 +7,7 @@
 #include "cuda/relaxed_capture.hpp"
 #include "exec_state.hpp"
 #include "graph/structure.hpp"
+#include "update_few.hpp"
 #include "update_graph.hpp"
 
 #include <fmt/format.h>
@@ -110,10 +111,10 @@ class ExecStore {
         cudaStream_t stream; ///< null unless it is the only one
         std::uint64_t structure;
         std::size_t bytes;
-        const GraphState* graph;    ///< that it has, and keeps
-        std::uint64_t version;      ///< of the graph
-        Alike* alike = nullptr;     ///< where it stands
-        Alike::iterator place = {}; ///< in these
+        std::shared_ptr<const GraphState> graph; ///< that it has
+        std::uint64_t version;                   ///< of the graph
+        Alike* alike = nullptr;                  ///< where it stands
+        Alike::iterator place = {};              ///< in these
     };
 
     /// Where a launch in one stream is all that an exec may have: that stream.
@@ -124,21 +125,23 @@ class ExecStore {
     /// An exec that has `graph`, updated to it if need be; none if it is to be instantiated.
     [[nodiscard]] std::optional<Place> kept(const Graph& graph, cudaStream_t stream) {
         const GraphState& state = graph.state();
+        const std::uint64_t version = version_of(state);
         const cudaStream_t only = only_stream(stream);
         const auto [first, last] = of_graph_.equal_range(&state);
         const auto known = std::find_if(first, last, [&](const auto& of) { return of.second->stream == only; });
         if (known != last) {
             const Place place = known->second;
-            if (place->version == version_of(state)) {
+            if (place->version == version) {
                 ++stats_.hits;
                 return place;
             }
-            if (update(place, graph)) return place; // else it has the graph as it was before its last change
+            if (update(place, graph.state_, version))
+                return place; // else it has the graph as it was before its last change
         }
         const auto alike = of_structure_.find(structure_in(state));
         if (alike == of_structure_.end()) return std::nullopt;
         for (const Place place : alike->second)
-            if (place->stream == only && update(place, graph)) return place;
+            if (place->stream == only && update(place, graph.state_, version)) return place;
         return std::nullopt;
     }
 
@@ -147,15 +150,16 @@ class ExecStore {
         place->alike->splice(place->alike->end(), *place->alike, place->place);
     }
 
-    [[nodiscard]] bool update(Place place, const Graph& graph) {
+    [[nodiscard]] bool update(Place place, const std::shared_ptr<GraphState>& graph, std::uint64_t version) {
         const Timer timer(stats_.update_seconds);
-        const GraphState& state = graph.state();
-        const std::uint64_t version = version_of(state);
-        if (!update_whole(place->exec.state(), graph.state_, {}, Compared::if_refused).updated()) return false;
-        auto node = of_graph_.extract(graph_of(place));
-        node.key() = &state;
-        of_graph_.insert(std::move(node)); // as many as before: cannot fail
-        place->graph = &state;
+        ExecState& exec = place->exec.state();
+        if (!update_few(exec, *graph) && !update_whole(exec, graph, {}, Compared::if_refused).updated()) return false;
+        if (place->graph != graph) {
+            auto node = of_graph_.extract(graph_of(place));
+            node.key() = graph.get();
+            of_graph_.insert(std::move(node)); // as many as before: cannot fail
+            place->graph = graph;
+        }
         place->version = version;
         ++stats_.updates;
         return true;
@@ -207,7 +211,8 @@ class ExecStore {
         const std::uint64_t version = version_of(state);
         const std::uint64_t structure = structure_in(state);
         std::list<Entry> made;
-        made.push_back({graph.instantiate(options_.instantiate), only_stream(stream), structure, 0, &state, version});
+        made.push_back(
+            {graph.instantiate(options_.instantiate), only_stream(stream), structure, 0, graph.state_, version});
         Entry& entry = made.front();
         entry.exec.state().in_flight().begin_tracking();
         Alike alone{made.begin()};
@@ -250,7 +255,7 @@ class ExecStore {
 
     /// Where it is told which graph the exec has.
     [[nodiscard]] OfGraph::iterator graph_of(Place place) noexcept {
-        auto of = of_graph_.equal_range(place->graph).first;
+        auto of = of_graph_.equal_range(place->graph.get()).first;
         while (of->second != place)
             ++of;
         return of;

@@ -64,7 +64,7 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
     for (const HostNodeRun& host : hosts)
         checked<InstantiateError>(set_host_run(native, host.node, *host.run), "cudaGraphExecHostNodeSetParams");
     source_->number_nodes();
-    shadows_ = shadows_from(*source_);
+    if (auto shadows = shadows_from(*source_)) shadows_ = std::move(shadows);
     options_.upload_stream.reset();
     if (source_->changes().version() != 0) in_flight_.begin_tracking();
     source_->exec_made();
@@ -262,8 +262,8 @@ void ExecState::set_host_runs(const std::vector<HostNodeRun>& runs) noexcept {
 }
 
 std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const {
+    if (basis.changes().version() == 0 && disabled_memsets_.empty()) return nullptr;
     auto shadows = std::make_unique<Shadows>();
-    if (basis.changes().version() == 0 && disabled_memsets_.empty()) return shadows;
     for_each_graph_pair(*source_, basis, [&](const GraphState& mine, const GraphState& theirs) {
         for (const UpdatedNode& node : theirs.updated().all()) {
             if (node.index >= mine.nodes().size()) continue; // CUDA is going to refuse such a graph
@@ -291,7 +291,10 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     in_flight_.retire(std::move(matched_));
     matched_.clear();
     shadows_->retire(in_flight_);
-    shadows_ = std::move(shadows);
+    if (shadows != nullptr)
+        shadows_ = std::move(shadows);
+    else if (!shadows_->empty())
+        shadows_->clear();
     forget_races();
     if (basis->changes().version() != 0) in_flight_.begin_tracking();
     if (basis == source_) seen_ = basis->changes().version();

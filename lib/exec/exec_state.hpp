@@ -86,6 +86,8 @@ class ExecState {
     [[nodiscard]] const GraphState& exclusive_graph() const noexcept { return *exclusive_graph_; }
     /// The graph that this exec was made from.
     [[nodiscard]] const GraphState& source() const noexcept { return *source_; }
+    /// The graph that all parameters came from last: its own, or that of an update of the whole.
+    [[nodiscard]] const GraphState& basis() const noexcept { return *basis_; }
     /// Whether this exec was made from `graph`.
     [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
     /// The version of its graph that this exec has.
@@ -156,7 +158,7 @@ class ExecState {
     void forget_races() noexcept;
 
     /// The shadows that an exec has which took all its parameters from `basis`: of the nodes that were changed in it
-    /// since they were made.
+    /// since they were made. Null if it has none.
     [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis) const;
     /// Notes that all parameters are those of `basis` now, whose `shadows_from` are `shadows`.
     void take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
@@ -200,7 +202,7 @@ class ExecState {
     std::shared_ptr<GraphState> source_;
     std::shared_ptr<GraphState> exclusive_graph_; ///< see exclusive_graph()
     std::shared_ptr<GraphState> basis_;           ///< what a node without a shadow has is what it was made with there
-    std::unique_ptr<Shadows> shadows_;
+    std::unique_ptr<Shadows> shadows_ = std::make_unique<Shadows>();
     InFlight in_flight_;
     std::shared_ptr<HostClaim> claim_;            ///< null before there is a host node
     std::shared_ptr<HostLaunches> host_launches_; ///< the same

@@ -56,6 +56,13 @@ class Shadows {
         shadow.params = OwnedParams(shadow.place, params);
     }
 
+    [[nodiscard]] bool empty() const noexcept { return of_.empty(); }
+    void clear() noexcept {
+        of_.clear();
+        all_.clear();
+        arena_.release();
+    }
+
     /// Drops what they own once the launches that may use it have finished.
     void retire(const InFlight& in_flight) noexcept {
         for (Shadow& shadow : all_)

@@ -18,6 +18,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     construction_.options = origin.construction_.options;
     special_.joins = origin.special_.joins;
     special_.accesses = origin.special_.accesses;
+    special_.owners = origin.special_.owners;
     special_.read = origin.special_.read;
     special_.attributes = origin.special_.attributes.load(std::memory_order_relaxed);
     special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);

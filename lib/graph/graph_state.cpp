@@ -143,6 +143,7 @@ Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners
     special_.memory = special_.memory || is_graph_memory(record.kind);
     special_.joins = special_.joins || record.kind == NodeKind::empty;
     special_.accesses = special_.accesses || has_memory_operands(record.kind);
+    special_.owners = special_.owners || !owners.empty();
     const auto index = static_cast<std::uint32_t>(table_.size() - 1);
     for (Owner& owner : owners)
         owners_.add(std::move(owner.object), index);
@@ -216,6 +217,7 @@ void GraphState::take_all(ReadNodes&& nodes) {
 
 void GraphState::keep(std::vector<std::shared_ptr<const void>>&& owners, std::uint32_t node) {
     owners_.reserve(owners.size());
+    special_.owners = special_.owners || !owners.empty();
     for (auto& owner : owners)
         owners_.add(std::move(owner), node);
 }

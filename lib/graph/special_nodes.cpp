@@ -10,10 +10,10 @@ namespace cudag::detail {
 namespace {
 
 /// Looks inside only where the nodes are read: another thread may be reading them.
-bool is_inside(const GraphState& graph, bool (*has)(const GraphState&)) {
-    if (!graph.has_known_nodes()) return false;
-    const auto& inside = graph.nested();
-    return std::any_of(inside.begin(), inside.end(), [&](const auto& inner) { return has(*inner); });
+template <class Has>
+bool is_inside(const GraphState& graph, const Has& has) {
+    return graph.has_known_nodes() &&
+           std::ranges::any_of(graph.nested(), [&](const auto& inner) { return has(*inner); });
 }
 
 } // namespace

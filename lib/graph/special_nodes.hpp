@@ -18,6 +18,8 @@ struct SpecialNodes {
     bool joins = false;
     /// Nodes of which it is known what they do to memory.
     bool accesses = false;
+    /// Nodes that brought in owners, or owners that no node brought in.
+    bool owners = false;
     /// Nodes that cudag did not make, whose attributes it has not asked for.
     bool read = false;
     /// Kernel nodes that were made with launch attributes.

@@ -19,11 +19,21 @@ void require(bool holds, const std::string& text) {
     std::exit(1);
 }
 
-} // namespace
+/// Whether CUDA says, in the log of this process, that `node` wrote what it was not said to write.
+void require_caught(const cudag::Stream& stream, const std::string& node, const char* log_file) {
+    try {
+        stream.synchronize();
+    } catch (const cudag::Error&) {
+        std::ifstream log(log_file);
+        const std::string text{std::istreambuf_iterator<char>(log), {}};
+        std::remove(log_file);
+        require(text.find("kernel \"" + node + "\" at ") != std::string::npos, text);
+        return;
+    }
+    require(false, "a kernel wrote what it was not said to write, and nobody noticed");
+}
 
-int main() {
-    constexpr const char* log_file = "watched_writes.log";
-    ::setenv("CUDA_LOG_FILE", log_file, 1);
+void update_nodes(const char* log_file) {
     constexpr int size = 16;
     const cudag::DeviceBuffer<int> x(size), y(size);
     cudag::GraphBuilder b;
@@ -39,14 +49,48 @@ int main() {
     exec.update(host, [&] { x.data()[2] = 6; });
     exec.update(kernel, cudag::arg<0>(x.span().subspan(0, 4))); // of `size`
     exec.launch(stream);
-    try {
-        stream.synchronize();
-    } catch (const cudag::Error&) {
-        std::ifstream log(log_file);
-        const std::string text{std::istreambuf_iterator<char>(log), {}};
-        std::remove(log_file);
-        require(text.find("kernel \"adds\" at ") != std::string::npos, text);
-        return 0;
-    }
-    require(false, "a kernel wrote what it was not said to write, and nobody noticed");
+    require_caught(stream, "adds", log_file);
+}
+
+/// Graphs that differ only in what a node says that it writes and reads: of one that said more, or less, before.
+void launch_by_cache(bool said_more, const char* log_file) {
+    constexpr std::size_t nodes = 16, size = 2;
+    const cudag::DeviceBuffer<int> x(nodes * size), y(nodes * size);
+    cudag::check(cudaMemset(y.data(), 1, nodes * size * sizeof(int))); // what changes is seen
+    cudag::check(cudaDeviceSynchronize());
+    const auto build = [&](std::size_t written, const auto& read) {
+        cudag::GraphBuilder b;
+        const auto fill = b.memset(x.span(), 1); // what no node says anything of is not watched
+        b.kernel({.block = size}, multiply_add, x.span().subspan(0, written), read, static_cast<int>(size), 1)
+            .label("adds")
+            .after(fill);
+        for (std::size_t i = 1; i < nodes; ++i)
+            b.kernel({.block = size}, multiply_add, x.span().subspan(i * size, size), y.span().subspan(i * size, size),
+                     static_cast<int>(size), 1)
+                .after(fill);
+        return std::move(b).build();
+    };
+    const auto build_before = [&] { return said_more ? build(size, y.span().subspan(0, size)) : build(1, y.data()); };
+    cudag::ExecCache cache;
+    const cudag::Stream stream;
+    cache.launch(build_before(), stream);
+    cache.launch(build_before(), stream);
+    stream.synchronize();
+    require(cache.stats().updates == 1, "graphs of one structure were instantiated");
+    cache.launch(build(1, y.span().subspan(0, size)), stream);
+    require_caught(stream, "adds", log_file);
+}
+
+} // namespace
+
+/// How a node comes to say something else: "update", or the next graph of a cache says "less" or "more".
+int main(int argc, char** argv) {
+    const std::string how = argc == 2 ? argv[1] : "";
+    require(how == "update" || how == "less" || how == "more", "usage: watched_writes update | less | more");
+    const std::string log_file = "watched_writes_" + how + ".log";
+    ::setenv("CUDA_LOG_FILE", log_file.c_str(), 1);
+    if (how == "update")
+        update_nodes(log_file.c_str());
+    else
+        launch_by_cache(how == "less", log_file.c_str());
 }

@@ -17,7 +17,71 @@ std::vector<int> run(cudag::ExecCache& cache, Pipeline& pipeline, const cudag::G
     return pipeline.out;
 }
 
+/// Fills of cells: `value` in that of node `other`, and 1 in the rest.
+cudag::Graph build_fills(const cudag::DeviceBuffer<int>& cells, std::size_t other, int value) {
+    cudag::GraphBuilder b;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        b.join(b.memset(cudag::DeviceSpan<int>(cells.data() + i, 1), i == other ? value : 1));
+    return std::move(b).build();
+}
+
+std::vector<int> run(cudag::ExecCache& cache, const cudag::DeviceBuffer<int>& cells, const cudag::Stream& stream,
+                     const cudag::Graph& graph) {
+    cudag::check(cudaMemsetAsync(cells.data(), 0, cells.size() * sizeof(int), stream.get()));
+    cache.launch(graph, stream);
+    stream.synchronize();
+    std::vector<int> result(cells.size());
+    cudag::check(cudaMemcpy(result.data(), cells.data(), cells.size() * sizeof(int), cudaMemcpyDeviceToHost));
+    return result;
+}
+
 } // namespace
+
+TEST_CASE("a cache makes no call for what a graph has in common with the last one", "[unit]") {
+    const cudag::DeviceBuffer<int> cells(16);
+    const cudag::Stream stream;
+    cudag::ExecCache cache;
+    const cudag::Graph graph = build_fills(cells, 0, 1), equal = build_fills(cells, 0, 1);
+    const cudag::Graph other = build_fills(cells, 3, 2);
+    const auto calls = [&](const cudag::Graph& next) {
+        const std::uint64_t before = cudart_cpu::call_count();
+        cache.launch(next, stream);
+        return cudart_cpu::call_count() - before;
+    };
+    static_cast<void>(calls(graph));
+    const std::uint64_t of_a_hit = calls(graph);
+    CHECK(calls(equal) == of_a_hit);
+    CHECK(calls(other) == of_a_hit + 1); // one node
+    CHECK(calls(other) == of_a_hit);
+    stream.synchronize();
+    CHECK(cache.stats().hits == 2);
+    CHECK(cache.stats().updates == 2);
+}
+
+TEST_CASE("a node that an exec of a cache cannot take comes with the whole graph", "[unit][faults]") {
+    const NothingLeft check;
+    const cudag::DeviceBuffer<int> cells(16);
+    const cudag::Stream stream;
+    const cudag::Graph graph = build_fills(cells, 0, 1), next = build_fills(cells, 3, 2);
+    const std::vector<int> expected = [] {
+        std::vector<int> values(16, 1);
+        values[3] = 2;
+        return values;
+    }();
+    std::optional<cudag::ExecCache> cache;
+    const auto prepare = [&] {
+        cache.emplace();
+        CHECK(run(*cache, cells, stream, graph) == std::vector<int>(16, 1));
+    };
+    const auto verify = [&] {
+        CHECK(run(*cache, cells, stream, graph) == std::vector<int>(16, 1));
+        CHECK(run(*cache, cells, stream, next) == expected);
+        CHECK(cache->stats().instantiations == 1);
+    };
+    const Faults faults = for_every_call_failing([&] { cache->launch(next, stream); }, verify, prepare);
+    CHECK(faults.thrown >= 1);
+    CHECK(faults.ignored == 1); // the update of the node
+}
 
 TEST_CASE("a cache that fails to launch a new graph launches it the next time", "[unit][faults]") {
     const NothingLeft check;

@@ -1,0 +1,113 @@
+// Updates of an exec by the nodes in which a graph differs from it, where these are few.
+#include "update_few.hpp"
+
+#include "changed_nodes.hpp"
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace cudag::detail {
+
+namespace {
+
+/// CUDA takes about as long for one node as for so many that it finds unchanged in a whole graph.
+constexpr std::size_t unchanged_for_one = 8;
+
+/// What is to be done with a node.
+enum class NodeUpdate { none, by_itself, with_all };
+
+/// A signature that both have is that of a type, or of one node before and after an update.
+NodeUpdate update_needed(const KernelParams& current, const KernelParams& wanted) noexcept {
+    if (current.function != wanted.function || current.signature != wanted.signature || current.attributes != nullptr ||
+        wanted.attributes != nullptr)
+        return NodeUpdate::with_all;
+    const LaunchShape& old_shape = current.shape;
+    const LaunchShape& new_shape = wanted.shape;
+    bool same = same_value(old_shape.grid, new_shape.grid) && same_value(old_shape.block, new_shape.block) &&
+                old_shape.shared_bytes == new_shape.shared_bytes;
+    for (std::uint32_t i = 0; same && i < wanted.signature->count; ++i) {
+        const Parameter& parameter = wanted.signature->parameters[i]; // what lies between them may be anything
+        same = std::memcmp(current.values + parameter.offset, wanted.values + parameter.offset, parameter.size) == 0;
+    }
+    return same ? NodeUpdate::none : NodeUpdate::by_itself;
+}
+
+NodeUpdate update_needed(NodeKind kind, const NodeParams& current, const NodeParams& wanted) {
+    if (current.index() != wanted.index()) return NodeUpdate::with_all;
+    if (const auto* const* kernel = std::get_if<const KernelParams*>(&wanted)) [[likely]]
+        return update_needed(**std::get_if<const KernelParams*>(&current), **kernel);
+    const bool is_copy_or_fill =
+        std::holds_alternative<const CopyParams*>(wanted) || std::holds_alternative<const SetParams*>(wanted);
+    if (is_copy_or_fill) return same_params(current, wanted) ? NodeUpdate::none : NodeUpdate::by_itself;
+    return kind == NodeKind::empty ? NodeUpdate::none : NodeUpdate::with_all;
+}
+
+/// Whether a node says in both that it does the same to memory; `buffer` spares an allocation for each.
+bool same_declared(const ExecState& exec, const GraphState& graph, std::uint32_t index,
+                   std::vector<ArgumentAccess>& buffer) {
+    buffer.clear();
+    graph.for_each_declared(index, [&](const ArgumentAccess& access) { buffer.push_back(access); });
+    auto wanted = buffer.begin();
+    bool same = true;
+    exec.for_each_declared({&exec.source(), index}, [&](const ArgumentAccess& access) {
+        same = same && wanted != buffer.end() && *wanted++ == access;
+    });
+    return same && wanted == buffer.end();
+}
+
+bool brings_owners(const GraphState& graph) {
+    const auto& updated = graph.updated().all();
+    return graph.special().owners ||
+           std::ranges::any_of(updated, [](const UpdatedNode& node) { return !node.owners.empty(); });
+}
+
+/// The nodes that are to be updated by themselves; nothing if CUDA is to take all.
+std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec, const GraphState& graph) {
+    const std::vector<NodeRecord>& nodes = exec.source().nodes();
+    const std::size_t most = nodes.size() / unchanged_for_one;
+    std::vector<ArgumentAccess> declared;
+    std::vector<std::uint32_t> found;
+    for (std::uint32_t i = 0; i < nodes.size(); ++i) {
+        const NodeKind kind = nodes[i].kind;
+        if (graph.nodes()[i].kind != kind) return std::nullopt;
+        const NodeUpdate update = update_needed(kind, exec.params({&exec.source(), i}), graph.params(i));
+        if (update == NodeUpdate::none && same_declared(exec, graph, i, declared)) [[likely]]
+            continue;
+        if (update == NodeUpdate::with_all || found.size() == most) return std::nullopt;
+        found.push_back(i);
+    }
+    return found;
+}
+
+} // namespace
+
+bool update_few(ExecState& exec, const GraphState& graph) {
+    const auto lock = graph.lock();
+    const GraphState& source = exec.source();
+    if (brings_owners(graph) || brings_owners(exec.basis())) return false;
+    if (source.nodes().size() != graph.nodes().size()) return false;
+    const std::optional<std::vector<std::uint32_t>> nodes = nodes_to_update(exec, graph);
+    if (!nodes || source.edges() != graph.edges()) return false; // what differs as a rule comes first
+    if (!nodes->empty()) {
+        ChangedNodes changed(exec, nodes->size(), "update of ");
+        for (const std::uint32_t index : *nodes)
+            changed.add({&source, index}, graph.params(index), {}, graph.declared(index));
+        bind_context();
+        if (const auto refusal = changed.push()) { // CUDA may take it with the whole graph, or says why not
+            if (refusal->result.api == Api::runtime) ignore(refusal->result.status);
+            return false;
+        }
+        changed.commit();
+    }
+    return true;
+}
+
+} // namespace cudag::detail
