@@ -2,6 +2,7 @@
 #include "races.hpp"
 
 #include "cuda/failure.hpp"
+#include "for_each_graph.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"
 #include "plan/memory_order.hpp"
@@ -50,13 +51,6 @@ std::string describe_user(const Node& node, const Node& inside, MemoryArgument a
 std::string what_they_do(const Race& race) {
     if (race.first_writes && race.second_writes) return "both write";
     return race.first_writes ? "the first writes, the second reads," : "the first reads, the second writes,";
-}
-
-template <class Visit>
-void for_each_graph(const GraphState& graph, const Visit& visit) {
-    visit(graph);
-    for (const auto& inner : graph.nested())
-        for_each_graph(*inner, visit);
 }
 
 /// Not children: whoever built them was told.
