@@ -163,7 +163,7 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
     const NewAllocation wanted{bytes, options.max_pool_bytes, place.device, place.peers, natives};
     AllocParams made{};
     if (const NativeResult added = add_native(node, graph.native(), wanted, made); added.status != cudaSuccess) {
-        graph.note_memory(); // CUDA takes it for a graph with memory nodes from now on (driver 580)
+        graph.special().memory = true; // CUDA takes it for a graph with memory nodes from now on (driver 580)
         Subject failed = subject();
         failed.text += fmt::format(": {} bytes on device {}", bytes, place.device);
         raise_call<GraphError>(added.status, added.operation, std::move(failed));

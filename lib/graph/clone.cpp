@@ -26,8 +26,8 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
         accesses_.replace(node.index, node.accesses);
         if (node.owners.empty()) continue;
         // CUDA would keep owners that it has with all clones to come, also when an update has replaced them
-        reserve_change();
-        count_change(updated(node.index), Owners(node.owners));
+        changes().reserve(1);
+        changes().count(updated(node.index), Owners(node.owners));
     }
     if (memory_.has_many_origins()) copy_blocks();
     reserve_inner(origin.inner().size());

@@ -3,7 +3,6 @@
 
 #include "graph_races.hpp"
 #include "names.hpp"
-#include "node/captured_launch.hpp"
 #include "node/rules.hpp"
 #include "owners/reclaim.hpp"
 #include "planning.hpp"
@@ -161,39 +160,6 @@ Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, CallEf
     return node;
 }
 
-void GraphState::declare(std::uint32_t index, std::vector<ArgumentAccess>&& accesses) {
-    std::erase_if(accesses, [](const ArgumentAccess& access) { return access.region.is_empty(); });
-    accesses_.reserve(accesses.size());
-    if (updated_.find(index) != nullptr) {
-        std::vector<ArgumentAccess>& declared = updated(index).accesses;
-        declared.insert(declared.end(), accesses.begin(), accesses.end());
-    }
-    accesses_.add(index, accesses);
-    special_.accesses = true;
-}
-
-void GraphState::forget_races() noexcept {
-    races_.reset();
-}
-
-std::vector<ArgumentAccess> GraphState::declared(std::uint32_t index) const {
-    std::vector<ArgumentAccess> accesses;
-    for_each_declared(index, [&](const ArgumentAccess& access) { accesses.push_back(access); });
-    return accesses;
-}
-
-RaceWatch& GraphState::race_watch() {
-    if (!races_) races_ = std::make_unique<GraphRaces>();
-    return races_->watch();
-}
-
-void GraphState::note_launch(CapturedLaunch&& launch) {
-    const std::uint32_t index = find_native(launch.node);
-    if (index == NodeIndices::none) return;
-    if (launch.signature != nullptr) accesses_.add_launch(index, *launch.signature);
-    accesses_.add(index, launch.accesses);
-}
-
 void GraphState::append(ReadNodes&& nodes) {
     edges_.reserve_native(nodes.edges.size());
     reserve_inner(nodes.nested.size());
@@ -218,11 +184,6 @@ void GraphState::keep(std::vector<std::shared_ptr<const void>>&& owners, std::ui
     owners_.reserve(owners.size());
     for (auto& owner : owners)
         owners_.add(std::move(owner), node);
-}
-
-void GraphState::count_change(UpdatedNode& node, Owners&& owners) noexcept {
-    std::swap(node.owners, owners);
-    root().changes_.count(node);
 }
 
 void GraphState::complete_native(const Plan* plan) {

@@ -36,10 +36,8 @@
 
 namespace cudag::detail {
 
-struct CapturedLaunch;
 struct CloneNatives;
 class GraphRaces;
-class RaceWatch;
 struct ReadNodes;
 
 /// Threads: once a graph is built and its nodes are read, its records, edges and natives change no more, and execs read
@@ -152,33 +150,13 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] ParameterMemory& memory() noexcept { return memory_; }
     [[nodiscard]] const Bindings& bindings() const noexcept { return bindings_; }
     [[nodiscard]] Bindings& bindings() noexcept { return bindings_; }
-    /// Adds to what a node says that it does to memory. All or none.
-    void declare(std::uint32_t index, std::vector<ArgumentAccess>&& accesses);
-    /// Calls `visit(access)` for what the node says that it does to memory, as it is in this graph.
-    template <class Visit>
-    void for_each_declared(std::uint32_t index, const Visit& visit) const {
-        if (const UpdatedNode* const changed = updated_.find(index); changed != nullptr)
-            for (const ArgumentAccess& access : changed->accesses)
-                visit(access);
-        else
-            for (const DeclaredAccesses::Entry& entry : accesses_.of(index))
-                visit(entry.access);
-    }
-    [[nodiscard]] std::vector<ArgumentAccess> declared(std::uint32_t index) const;
+    /// What nodes say that they do to memory, beside what those of `updated()` say now: see declarations.hpp.
     [[nodiscard]] const DeclaredAccesses& declared_as_made() const noexcept { return accesses_; }
+    [[nodiscard]] DeclaredAccesses& declared_as_made() noexcept { return accesses_; }
     /// Whether updates that make a race are refused; in all graphs of a tree as in the root.
     [[nodiscard]] bool refuses_races() const noexcept { return root().construction_.options.races == Races::refused; }
-    /// Of a root, under `lock()`; made with the first use.
-    [[nodiscard]] RaceWatch& race_watch();
-    /// Where the edges are others now.
-    void forget_races() noexcept;
-    /// What is known of the parameters of `kernel`, which the node launches: of a captured one more than CUDA tells.
-    [[nodiscard]] const KernelSignature& signature_of(std::uint32_t index, const KernelParams& kernel) const {
-        const KernelSignature* const launched = accesses_.signature_of(index);
-        return launched == nullptr ? *kernel.signature : *launched;
-    }
-    /// Notes what a captured node was launched with.
-    void note_launch(CapturedLaunch&& launch);
+    /// Of a root, under `lock()`; null before the first use, and to be reset where the edges are others now.
+    [[nodiscard]] std::unique_ptr<GraphRaces>& races() noexcept { return races_; }
     [[nodiscard]] const GraphAllocations& allocations() const { return read_nodes(), allocations_; }
     [[nodiscard]] GraphAllocations& allocations() { return read_nodes(), allocations_; }
     [[nodiscard]] Conditions& conditions() noexcept { return conditions_; }
@@ -193,10 +171,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] const UpdatedNodes& updated() const noexcept { return updated_; }
     /// Of the root.
     [[nodiscard]] const ChangeLog& changes() const noexcept { return root().changes_; }
-    void reserve_change() { root().changes_.reserve(1); }
-    /// Counts a change of `node` that is in its record already, and has brought in `owners`; call `reserve_change`
-    /// first. Execs that use the former owners hold them, too.
-    void count_change(UpdatedNode& node, Owners&& owners) noexcept;
+    [[nodiscard]] ChangeLog& changes() noexcept { return root().changes_; }
 
     [[nodiscard]] cudaGraph_t native() const noexcept { return native_; }
     /// Gives CUDA the owners that it has not seen, and the edges as `plan` has them, or where that is null the plan
@@ -222,7 +197,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] bool has_exec() const noexcept { return live_execs_ != 0; }
 
     [[nodiscard]] const SpecialNodes& special() const noexcept { return special_; }
-    void note_memory() noexcept { special_.memory = true; }
+    [[nodiscard]] SpecialNodes& special() noexcept { return special_; }
     /// Under `lock()`: what `structure_of` has found.
     [[nodiscard]] std::optional<KnownStructure>& known_structure() const noexcept { return known_structure_; }
 
@@ -255,7 +230,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     Construction construction_;
     SpecialNodes special_;
     mutable std::optional<KnownStructure> known_structure_; ///< of a root
-    std::unique_ptr<GraphRaces> races_;                     ///< of a root, null before the first use
+    std::unique_ptr<GraphRaces> races_;                     ///< of a root
 };
 
 } // namespace cudag::detail

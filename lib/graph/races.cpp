@@ -2,6 +2,7 @@
 #include "races.hpp"
 
 #include "cuda/failure.hpp"
+#include "declarations.hpp"
 #include "for_each_graph.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"
@@ -51,6 +52,21 @@ std::string describe_user(const Node& node, const Node& inside, MemoryArgument a
 std::string what_they_do(const Race& race) {
     if (race.first_writes && race.second_writes) return "both write";
     return race.first_writes ? "the first writes, the second reads," : "the first reads, the second writes,";
+}
+
+/// Calls `use(argument)` for each argument of the node that may be an address and is not tracked.
+template <class Use>
+void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use& use) {
+    const auto* const* kernel = std::get_if<const KernelParams*>(&graph.params(index));
+    if (kernel == nullptr) return;
+    const KernelSignature& signature = known_signature(graph, index, **kernel);
+    for (std::uint32_t i = 0; i < signature.count; ++i) {
+        if (!may_be_address(signature.parameters[i])) continue;
+        bool is_tracked = false;
+        for_each_declared(graph, index,
+                          [&](const ArgumentAccess& access) { is_tracked = is_tracked || access.argument == i; });
+        if (!is_tracked) use(i);
+    }
 }
 
 /// Not children: whoever built them was told.

@@ -4,6 +4,7 @@
 #include "cuda/failure.hpp"
 #include "find.hpp"
 #include "for_each_graph.hpp"
+#include "graph_races.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"
 #include "node/rules.hpp"
@@ -129,7 +130,7 @@ RelaxReport relax(Graph& graph) {
     for (detail::Relaxation& each : all)
         each.graph().edge_lists().rewrite(std::move(each.edges()));
     state.known_structure().reset();
-    state.forget_races();
+    state.races().reset();
     return report;
 }
 
