@@ -15,13 +15,12 @@
 
 namespace cudag::detail {
 
-GraphState::GraphState(cudaGraph_t native) : native_(native), table_(64) {
+GraphState::GraphState(cudaGraph_t native) : native_(native) {
     begin(*this);
 }
 
 GraphState::GraphState(cudaGraph_t native, std::unique_ptr<Unread> unread, const SourceLocation& made_at)
-    : native_(native), unread_(std::move(unread)), construction_{true, made_at} {
-    unread_->set_graph(*this);
+    : GraphRecords(std::move(unread), *this), native_(native), construction_{true, made_at} {
     construction_.options.races = Races::allowed; // whoever captured it may ask for them
     special_.read = true;
     begin(*this);
@@ -50,10 +49,6 @@ void GraphState::number_nodes() noexcept {
     if (has_known_nodes()) number_all();
 }
 
-UpdatedNode& GraphState::updated(std::uint32_t index) {
-    return updated_.place(*this, (read_nodes(), table_), accesses_, index, memory_.resource());
-}
-
 void GraphState::require_root(std::string_view action) const {
     if (parent() == nullptr) return;
     const NodeRecord& node = parent()->nodes()[parent_node()];
@@ -80,28 +75,28 @@ void GraphState::reserve_nested(const GraphState& graph) {
 }
 
 void GraphState::remove_last() noexcept {
-    const auto last = static_cast<std::uint32_t>(table_.size() - 1);
+    const auto last = static_cast<std::uint32_t>(table().size() - 1);
     forget_nested(last);
     if (!construction_.destroyed_by && !construction_.is_captured_into) { // the node has gone, or will go, with others
-        const cudaError_t status = cudaGraphDestroyNode(table_.natives().back());
+        const cudaError_t status = cudaGraphDestroyNode(table().natives().back());
         ignore(status);
         if (status != cudaSuccess) root().construction_.has_unwanted_nodes = true;
     }
-    table_.forget_from(last);
+    table().forget_from(last);
 }
 
 void GraphState::forget_from(std::uint32_t first) noexcept {
-    if (first == table_.size()) return;
+    if (first == table().size()) return;
     forget_nested(first);
-    table_.forget_from(first);
+    table().forget_from(first);
     edges_.forget_nodes(first);
     allocations_.forget_nodes(first);
-    accesses_.forget_from(first);
+    declared_as_made().forget_from(first);
     look_for_joins();
 }
 
 void GraphState::look_for_joins() noexcept {
-    special_.joins = special_.joins && std::ranges::any_of(table_.records(), [](const NodeRecord& node) {
+    special_.joins = special_.joins && std::ranges::any_of(table().records(), [](const NodeRecord& node) {
                          return node.kind == NodeKind::empty;
                      });
 }
@@ -138,11 +133,11 @@ void GraphState::read_all() const {
 }
 
 Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners) noexcept {
-    table_.add(native, record).device = construction_.device;
+    table().add(native, record).device = construction_.device;
     special_.memory = special_.memory || is_graph_memory(record.kind);
     special_.joins = special_.joins || record.kind == NodeKind::empty;
     special_.accesses = special_.accesses || has_memory_operands(record.kind);
-    const auto index = static_cast<std::uint32_t>(table_.size() - 1);
+    const auto index = static_cast<std::uint32_t>(table().size() - 1);
     for (Owner& owner : owners)
         owners_.add(std::move(owner.object), index);
     return handle(index);
@@ -155,7 +150,7 @@ Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, CallEf
     const std::uint32_t index = index_unchecked(node);
     for (const ArgumentBinding& binding : effects.bindings)
         bindings_.add(binding.dynamic, Binding{index, binding.argument});
-    accesses_.add(index, effects.accesses);
+    declared_as_made().add(index, effects.accesses);
     special_.accesses = special_.accesses || !effects.accesses.empty();
     return node;
 }
@@ -163,8 +158,8 @@ Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, CallEf
 void GraphState::append(ReadNodes&& nodes) {
     edges_.reserve_native(nodes.edges.size());
     reserve_inner(nodes.nested.size());
-    if (table_.size() != 0) table_.reserve(nodes.records.size());
-    table_.add(std::move(nodes.natives), std::move(nodes.records));
+    if (table().size() != 0) table().reserve(nodes.records.size());
+    table().add(std::move(nodes.natives), std::move(nodes.records));
     edges_.add_native(nodes.edges);
     if (nodes.has_memory) allocations_ = GraphAllocations(std::move(nodes.allocations));
     for (ReadNodes::Inner& graph : nodes.nested)
