@@ -116,15 +116,16 @@ Node free_own(GraphState& graph, GraphAllocation& memory, const SourceLocation& 
 
 } // namespace
 
-void require_unfreed(const GraphState& graph, const Access& access, NodeKind kind, const SourceLocation& where) {
-    if (graph.parent() != nullptr) require_unfreed(*graph.parent(), access, kind, where);
-    const GraphAllocation* freed = graph.allocations().find(access.begin);
+void require_unfreed(const GraphState& graph, const MemoryRegion& region, AccessMode mode, NodeKind kind,
+                     const SourceLocation& where) {
+    if (graph.parent() != nullptr) require_unfreed(*graph.parent(), region, mode, kind, where);
+    const GraphAllocation* freed = graph.allocations().find(region.begin);
     if (freed == nullptr || !freed->free) return;
     Subject subject = new_node_subject(kind, where);
     subject.labels = {std::string(graph.nodes()[*freed->alloc].label), std::string(graph.nodes()[*freed->free].label)};
     refuse(fmt::format("the {} is memory of {}, which CUDA no longer gives to copies and fills once {} is made; call "
                        "free() after this",
-                       access.kind == AccessKind::write ? "destination" : "source", describe_node(graph, *freed->alloc),
+                       mode == AccessMode::write ? "destination" : "source", describe_node(graph, *freed->alloc),
                        describe_node(graph, *freed->free)),
            std::move(subject));
 }
@@ -162,7 +163,7 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
     const NewAllocation wanted{bytes, options.max_pool_bytes, place.device, place.peers, natives};
     AllocParams made{};
     if (const NativeResult added = add_native(node, graph.native(), wanted, made); added.status != cudaSuccess) {
-        graph.note_memory(); // CUDA takes it for a graph with memory nodes from now on (driver 580)
+        graph.special().memory = true; // CUDA takes it for a graph with memory nodes from now on (driver 580)
         Subject failed = subject();
         failed.text += fmt::format(": {} bytes on device {}", bytes, place.device);
         raise_call<GraphError>(added.status, added.operation, std::move(failed));

@@ -3,6 +3,7 @@
 
 #include "cuda/driver.hpp"
 #include "graph/buffer_uses.hpp"
+#include "graph/for_each_graph.hpp"
 
 #include <cudag/error.hpp>
 
@@ -17,11 +18,11 @@ namespace {
 
 /// The memory that the graph's nodes allocate, and those inside.
 void find_allocated(const GraphState& graph, std::vector<AddressRange>& memory) {
-    for (const NodeRecord& node : graph.nodes())
-        if (const auto* alloc = std::get_if<const AllocParams*>(&node.params))
-            memory.push_back(range_of((*alloc)->address, (*alloc)->bytes));
-    for (const auto& inner : graph.nested())
-        find_allocated(*inner, memory);
+    for_each_graph(graph, [&](const GraphState& each) {
+        for (const NodeRecord& node : each.nodes())
+            if (const auto* alloc = std::get_if<const AllocParams*>(&node.params))
+                memory.push_back(range_of((*alloc)->address, (*alloc)->bytes));
+    });
 }
 
 /// The allocations that the parameters of nodes point into. Whatever may be an address is looked at.

@@ -6,6 +6,7 @@
 #include "cuda/version.hpp"
 #include "exec_state.hpp"
 #include "graph/dot.hpp"
+#include "graph/for_each_graph.hpp"
 #include "graph/names.hpp"
 #include "plan/edge_groups.hpp"
 #include "plan/join_costs.hpp"
@@ -75,14 +76,6 @@ PlannedJoin describe(const GraphState& graph, const JoinRecord& join) {
             join.after,
             join.form,
             reason_of(graph, join)};
-}
-
-template <class Use>
-void for_each_graph(const GraphState& graph, const Use& use) {
-    if (!graph.is_read()) return;
-    use(graph);
-    for (const auto& inner : graph.nested())
-        for_each_graph(*inner, use);
 }
 
 std::size_t count_edges(const GraphState& graph) {

@@ -5,6 +5,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "graph/condition_pairs.hpp"
+#include "graph/declarations.hpp"
 #include "graph/match_tree.hpp"
 #include "graph/unpaired.hpp"
 #include "update_graph.hpp"
@@ -164,7 +165,7 @@ class StructureUpdate {
 
     void add_change(const NodePlace& mine, const NodeParams& current, const NodePlace& next, const Owners& owners) {
         const NodeParams& wanted = next.graph->params(next.index);
-        Change& change = changes_.emplace_back(Change{mine, &wanted, owners, next.graph->declared(next.index)});
+        Change& change = changes_.emplace_back(Change{mine, &wanted, owners, all_declared(*next.graph, next.index)});
         const auto* const* kernel = std::get_if<const KernelParams*>(&wanted);
         if (kernel == nullptr) return;
         change.kernel = *std::get<const KernelParams*>(current);

@@ -7,6 +7,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
+#include "graph/declarations.hpp"
 #include "graph/diff.hpp"
 #include "graph/race_check.hpp"
 #include "update_rules.hpp"
@@ -36,7 +37,7 @@ class PendingUpdate {
                 Shadow& shadow = exec_.shadow(place);
                 const NodeParams& params = after.params(i);
                 exec_.reserve(shadow, params);
-                nodes_.push_back({place, &shadow, &params, after.declared(i)});
+                nodes_.push_back({place, &shadow, &params, all_declared(after, i)});
             }
             for (const UpdatedNode& node : after.updated().all())
                 nodes_[first + node.index].owners = version_of(Owners(node.owners));

@@ -4,6 +4,7 @@
 #include "changed_nodes.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "graph/declarations.hpp"
 
 #include <algorithm>
 #include <cstddef>
@@ -54,7 +55,7 @@ NodeUpdate update_needed(NodeKind kind, const NodeParams& current, const NodePar
 bool same_declared(const ExecState& exec, const GraphState& graph, std::uint32_t index,
                    std::vector<ArgumentAccess>& buffer) {
     buffer.clear();
-    graph.for_each_declared(index, [&](const ArgumentAccess& access) { buffer.push_back(access); });
+    for_each_declared(graph, index, [&](const ArgumentAccess& access) { buffer.push_back(access); });
     auto wanted = buffer.begin();
     bool same = true;
     exec.for_each_declared({&exec.source(), index}, [&](const ArgumentAccess& access) {
@@ -99,7 +100,7 @@ bool update_few(ExecState& exec, const GraphState& graph) {
     if (!nodes->empty()) {
         ChangedNodes changed(exec, nodes->size(), "update of ");
         for (const std::uint32_t index : *nodes)
-            changed.add({&source, index}, graph.params(index), {}, graph.declared(index));
+            changed.add({&source, index}, graph.params(index), {}, all_declared(graph, index));
         bind_context();
         if (const auto refusal = changed.push()) { // CUDA may take it with the whole graph, or says why not
             if (refusal->result.api == Api::runtime) ignore(refusal->result.status);

@@ -7,6 +7,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
 #include "exec_state.hpp"
+#include "graph/graph_races.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
 #include "graph/race_check.hpp"
@@ -151,7 +152,7 @@ class GraphUpdate {
 
     void prepare(Owners&& fresh, void* const* values) {
         next_ = next_owners(node_.owners, std::move(fresh), values);
-        graph_.reserve_change();
+        graph_.changes().reserve(1);
     }
     void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values) {
         NextDeclared next(std::move(fresh), values);
@@ -167,7 +168,7 @@ class GraphUpdate {
         return set_native({graph_.natives()[node_.index]}, params);
     }
     void commit() noexcept {
-        graph_.count_change(node_, std::move(next_));
+        graph_.changes().count(node_, std::move(next_));
         if (next_declared_) node_.accesses = *std::move(next_declared_);
         races_.commit();
         const auto* const* host = std::get_if<const cudaHostNodeParams*>(&node_.params.view());
@@ -178,7 +179,7 @@ class GraphUpdate {
     void check(const NodeParams& next, std::vector<ArgumentAccess>&& declared) {
         if (declared == node_.accesses && have_same_accesses(node_.params, next)) return;
         if (graph_.refuses_races()) {
-            races_.stage(graph_.root().race_watch(), {&graph_, node_.index}, next, declared);
+            races_.stage(race_watch_of(graph_.root()), {&graph_, node_.index}, next, declared);
             races_.require_none([this] { return subject(); });
         }
         next_declared_ = std::move(declared);

@@ -3,6 +3,7 @@
 
 #include "exec_races.hpp"
 #include "exec_state.hpp"
+#include "graph/declarations.hpp"
 #include "graph/node_accesses.hpp"
 
 #include <dlfcn.h>
@@ -36,7 +37,7 @@ Function find(const char* name) {
 bool says_all(const ExecState& exec, const NodePlace& node) {
     const auto* const* kernel = std::get_if<const KernelParams*>(&exec.params(node));
     if (kernel == nullptr) return true;
-    const KernelSignature& signature = node.graph->signature_of(node.index, **kernel);
+    const KernelSignature& signature = known_signature(*node.graph, node.index, **kernel);
     std::vector<bool> is_open(signature.count);
     for (std::uint32_t i = 0; i < signature.count; ++i)
         is_open[i] = may_be_address(signature.parameters[i]);

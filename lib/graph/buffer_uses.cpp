@@ -2,6 +2,7 @@
 #include "buffer_uses.hpp"
 
 #include "cuda/failure.hpp"
+#include "for_each_graph.hpp"
 #include "names.hpp"
 
 #include <cudag/graph.hpp>
@@ -80,19 +81,15 @@ class Finder {
     std::vector<AddressUse>& uses_;
 };
 
-void find_uses(const GraphState& graph, const ParamMemory& param, std::vector<AddressUse>& uses) {
-    Finder finder(graph, param, uses);
-    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
-        finder.look_at(i);
-    for (const auto& inner : graph.nested())
-        find_uses(*inner, param, uses);
-}
-
 } // namespace
 
 std::vector<AddressUse> uses_of(const GraphState& graph, const ParamMemory& param) {
     std::vector<AddressUse> uses;
-    find_uses(graph, param, uses);
+    for_each_graph(graph, [&](const GraphState& each) {
+        Finder finder(each, param, uses);
+        for (std::uint32_t i = 0; i < each.nodes().size(); ++i)
+            finder.look_at(i);
+    });
     return uses;
 }
 

@@ -3,6 +3,7 @@
 
 #include "captured_node.hpp"
 #include "cuda/failure.hpp"
+#include "declarations.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"
 #include "tracking.hpp"
@@ -83,11 +84,11 @@ CapturedNode CapturedNode::declare(std::vector<detail::ArgumentAccess>&& accesse
     const std::uint32_t first = GraphState::index_unchecked(first_);
     for (std::uint32_t i = first; i < first + region_->count; ++i) {
         bool has_declared = false;
-        graph.for_each_declared(i, [&](const auto& access) { has_declared = has_declared || access.unit == unit; });
+        for_each_declared(graph, i, [&](const auto& access) { has_declared = has_declared || access.unit == unit; });
         if (has_declared || why_untracked(graph, i)) unknown.push_back(i);
     }
     for (const std::uint32_t i : unknown)
-        graph.declare(i, std::vector(accesses));
+        detail::declare_accesses(graph, i, std::vector(accesses));
     return *this;
 }
 

@@ -67,8 +67,10 @@ class ChangeLog {
     void reserve(std::size_t more) { reserve_more(changes_, more); }
     [[nodiscard]] std::size_t size() const noexcept { return changes_.size(); }
 
-    /// Counts a change of `node` that is in its record already.
-    void count(UpdatedNode& node) noexcept {
+    /// Counts a change of `node` that is in its record already, and has brought in `owners`; call `reserve` first.
+    /// Execs that use the former owners hold them, too.
+    void count(UpdatedNode& node, Owners&& owners) noexcept {
+        std::swap(node.owners, owners);
         if (node.version == 0) ++nodes_;
         node.version = ++version_;
         changes_.push_back({version_, &node});

@@ -4,17 +4,15 @@
 #include "graph_races.hpp"
 #include "graph_state.hpp"
 
-#include <algorithm>
 #include <memory>
-#include <unordered_map>
 #include <utility>
 #include <variant>
 
 namespace cudag::detail {
 
 GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
-    : native_(native), memory_(origin.memory_.of_clone()), table_(origin.table_), edges_(origin.edges_),
-      bindings_(origin.bindings_), accesses_(origin.accesses_), construction_{true, origin.construction_.made_at} {
+    : GraphRecords(origin), native_(native), edges_(origin.edges_), bindings_(origin.bindings_),
+      construction_{true, origin.construction_.made_at} {
     construction_.options = origin.construction_.options;
     special_.joins = origin.special_.joins;
     special_.accesses = origin.special_.accesses;
@@ -22,15 +20,12 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     special_.read = origin.special_.read;
     special_.attributes = origin.special_.attributes.load(std::memory_order_relaxed);
     special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);
-    for (const UpdatedNode& node : origin.updated_.all()) {
-        record(node.index).params = OwnedParams(memory_.resource(), node.params).view();
-        accesses_.replace(node.index, node.accesses);
+    for (const UpdatedNode& node : origin.updated().all()) {
         if (node.owners.empty()) continue;
         // CUDA would keep owners that it has with all clones to come, also when an update has replaced them
-        reserve_change();
-        count_change(updated(node.index), Owners(node.owners));
+        changes().reserve(1);
+        changes().count(updated(node.index), Owners(node.owners));
     }
-    if (memory_.has_many_origins()) copy_blocks();
     reserve_inner(origin.inner().size());
     for (const auto& graph : origin.inner()) {
         auto copy = std::make_shared<GraphState>(nullptr, *graph);
@@ -39,28 +34,6 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     }
     begin_clone_of(origin);
     begin(*this);
-}
-
-void GraphState::copy_blocks() {
-    std::unordered_map<const KernelSignature*, const KernelSignature*> signatures; // shared by many nodes
-    const auto copy_signature = [&](const KernelSignature* signature) {
-        const KernelSignature*& copy = signatures[signature];
-        if (copy != nullptr) return copy;
-        auto* parameters = memory_.allocate<Parameter>(signature->count);
-        std::copy_n(signature->parameters, signature->count, parameters);
-        return copy = memory_.store(KernelSignature{parameters, signature->count, signature->bytes});
-    };
-    const auto copy = [&](const NodeParams& params) {
-        OwnedParams own(memory_.resource(), params);
-        if (auto* kernel = own.find<KernelParams>(); kernel != nullptr && !is_typed(*kernel->signature))
-            kernel->signature = copy_signature(kernel->signature);
-        return own;
-    };
-    for (NodeRecord& node : table_.records())
-        node.params = copy(node.params).view();
-    for (UpdatedNode& node : updated_.all())
-        node.params = copy(node.params);
-    memory_.forget_origins();
 }
 
 CloneNatives natives_in(GraphState& graph, cudaGraph_t clone) {
@@ -87,7 +60,7 @@ CloneNatives natives_in(GraphState& graph, cudaGraph_t clone) {
 
 void GraphState::replace_natives(CloneNatives&& natives) noexcept {
     native_ = natives.graph;
-    table_.replace_natives(natives.nodes);
+    table().replace_natives(natives.nodes);
     edges_.kernels() = std::move(natives.kernels);
     for (const auto& [index, params] : natives.unread)
         record(index).params = params;

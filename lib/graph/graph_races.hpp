@@ -1,9 +1,11 @@
 // Races that updates of a graph would make.
 #pragma once
 
+#include "declarations.hpp"
 #include "graph_state.hpp"
 #include "race_watch.hpp"
 
+#include <memory>
 #include <vector>
 
 namespace cudag::detail {
@@ -15,12 +17,18 @@ class GraphRaces final : public NodesInForce {
         return node.graph->params(node.index);
     }
     [[nodiscard]] std::vector<ArgumentAccess> declared(const NodePlace& node) const override {
-        return node.graph->declared(node.index);
+        return all_declared(*node.graph, node.index);
     }
     [[nodiscard]] RaceWatch& watch() noexcept { return watch_; }
 
   private:
     RaceWatch watch_{*this};
 };
+
+/// That of `root`, under its lock; made with the first use.
+[[nodiscard]] inline RaceWatch& race_watch_of(GraphState& root) {
+    if (root.races() == nullptr) root.races() = std::make_unique<GraphRaces>();
+    return root.races()->watch();
+}
 
 } // namespace cudag::detail

@@ -3,7 +3,6 @@
 
 #include "graph_races.hpp"
 #include "names.hpp"
-#include "node/captured_launch.hpp"
 #include "node/rules.hpp"
 #include "owners/reclaim.hpp"
 #include "planning.hpp"
@@ -16,13 +15,12 @@
 
 namespace cudag::detail {
 
-GraphState::GraphState(cudaGraph_t native) : native_(native), table_(64) {
+GraphState::GraphState(cudaGraph_t native) : native_(native) {
     begin(*this);
 }
 
 GraphState::GraphState(cudaGraph_t native, std::unique_ptr<Unread> unread, const SourceLocation& made_at)
-    : native_(native), unread_(std::move(unread)), construction_{true, made_at} {
-    unread_->set_graph(*this);
+    : GraphRecords(std::move(unread), *this), native_(native), construction_{true, made_at} {
     construction_.options.races = Races::allowed; // whoever captured it may ask for them
     special_.read = true;
     begin(*this);
@@ -51,10 +49,6 @@ void GraphState::number_nodes() noexcept {
     if (has_known_nodes()) number_all();
 }
 
-UpdatedNode& GraphState::updated(std::uint32_t index) {
-    return updated_.place(*this, (read_nodes(), table_), accesses_, index, memory_.resource());
-}
-
 void GraphState::require_root(std::string_view action) const {
     if (parent() == nullptr) return;
     const NodeRecord& node = parent()->nodes()[parent_node()];
@@ -81,28 +75,28 @@ void GraphState::reserve_nested(const GraphState& graph) {
 }
 
 void GraphState::remove_last() noexcept {
-    const auto last = static_cast<std::uint32_t>(table_.size() - 1);
+    const auto last = static_cast<std::uint32_t>(table().size() - 1);
     forget_nested(last);
     if (!construction_.destroyed_by && !construction_.is_captured_into) { // the node has gone, or will go, with others
-        const cudaError_t status = cudaGraphDestroyNode(table_.natives().back());
+        const cudaError_t status = cudaGraphDestroyNode(table().natives().back());
         ignore(status);
         if (status != cudaSuccess) root().construction_.has_unwanted_nodes = true;
     }
-    table_.forget_from(last);
+    table().forget_from(last);
 }
 
 void GraphState::forget_from(std::uint32_t first) noexcept {
-    if (first == table_.size()) return;
+    if (first == table().size()) return;
     forget_nested(first);
-    table_.forget_from(first);
+    table().forget_from(first);
     edges_.forget_nodes(first);
     allocations_.forget_nodes(first);
-    accesses_.forget_from(first);
+    declared_as_made().forget_from(first);
     look_for_joins();
 }
 
 void GraphState::look_for_joins() noexcept {
-    special_.joins = special_.joins && std::ranges::any_of(table_.records(), [](const NodeRecord& node) {
+    special_.joins = special_.joins && std::ranges::any_of(table().records(), [](const NodeRecord& node) {
                          return node.kind == NodeKind::empty;
                      });
 }
@@ -139,12 +133,12 @@ void GraphState::read_all() const {
 }
 
 Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners) noexcept {
-    table_.add(native, record).device = construction_.device;
+    table().add(native, record).device = construction_.device;
     special_.memory = special_.memory || is_graph_memory(record.kind);
     special_.joins = special_.joins || record.kind == NodeKind::empty;
     special_.accesses = special_.accesses || has_memory_operands(record.kind);
     special_.owners = special_.owners || !owners.empty();
-    const auto index = static_cast<std::uint32_t>(table_.size() - 1);
+    const auto index = static_cast<std::uint32_t>(table().size() - 1);
     for (Owner& owner : owners)
         owners_.add(std::move(owner.object), index);
     return handle(index);
@@ -157,49 +151,16 @@ Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, CallEf
     const std::uint32_t index = index_unchecked(node);
     for (const ArgumentBinding& binding : effects.bindings)
         bindings_.add(binding.dynamic, Binding{index, binding.argument});
-    accesses_.add(index, effects.accesses);
+    declared_as_made().add(index, effects.accesses);
     special_.accesses = special_.accesses || !effects.accesses.empty();
     return node;
-}
-
-void GraphState::declare(std::uint32_t index, std::vector<ArgumentAccess>&& accesses) {
-    std::erase_if(accesses, [](const ArgumentAccess& access) { return access.region.is_empty(); });
-    accesses_.reserve(accesses.size());
-    if (updated_.find(index) != nullptr) {
-        std::vector<ArgumentAccess>& declared = updated(index).accesses;
-        declared.insert(declared.end(), accesses.begin(), accesses.end());
-    }
-    accesses_.add(index, accesses);
-    special_.accesses = true;
-}
-
-void GraphState::forget_races() noexcept {
-    races_.reset();
-}
-
-std::vector<ArgumentAccess> GraphState::declared(std::uint32_t index) const {
-    std::vector<ArgumentAccess> accesses;
-    for_each_declared(index, [&](const ArgumentAccess& access) { accesses.push_back(access); });
-    return accesses;
-}
-
-RaceWatch& GraphState::race_watch() {
-    if (!races_) races_ = std::make_unique<GraphRaces>();
-    return races_->watch();
-}
-
-void GraphState::note_launch(CapturedLaunch&& launch) {
-    const std::uint32_t index = find_native(launch.node);
-    if (index == NodeIndices::none) return;
-    if (launch.signature != nullptr) accesses_.add_launch(index, *launch.signature);
-    accesses_.add(index, launch.accesses);
 }
 
 void GraphState::append(ReadNodes&& nodes) {
     edges_.reserve_native(nodes.edges.size());
     reserve_inner(nodes.nested.size());
-    if (table_.size() != 0) table_.reserve(nodes.records.size());
-    table_.add(std::move(nodes.natives), std::move(nodes.records));
+    if (table().size() != 0) table().reserve(nodes.records.size());
+    table().add(std::move(nodes.natives), std::move(nodes.records));
     edges_.add_native(nodes.edges);
     if (nodes.has_memory) allocations_ = GraphAllocations(std::move(nodes.allocations));
     for (ReadNodes::Inner& graph : nodes.nested)
@@ -220,11 +181,6 @@ void GraphState::keep(std::vector<std::shared_ptr<const void>>&& owners, std::ui
     special_.owners = special_.owners || !owners.empty();
     for (auto& owner : owners)
         owners_.add(std::move(owner), node);
-}
-
-void GraphState::count_change(UpdatedNode& node, Owners&& owners) noexcept {
-    std::swap(node.owners, owners);
-    root().changes_.count(node);
 }
 
 void GraphState::complete_native(const Plan* plan) {

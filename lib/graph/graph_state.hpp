@@ -7,16 +7,12 @@
 #include "conditions.hpp"
 #include "construction.hpp"
 #include "cuda/light_mutex.hpp"
-#include "declared_accesses.hpp"
 #include "graph_edges.hpp"
 #include "graph_identity.hpp"
+#include "graph_records.hpp"
 #include "graph_tree.hpp"
-#include "lists/growth.hpp"
-#include "node_table.hpp"
-#include "parameter_memory.hpp"
 #include "special_nodes.hpp"
 #include "structure.hpp"
-#include "unread.hpp"
 #include "waiting_owners.hpp"
 
 #include <cudag/detail/owners.hpp>
@@ -36,17 +32,15 @@
 
 namespace cudag::detail {
 
-struct CapturedLaunch;
 struct CloneNatives;
 class GraphRaces;
-class RaceWatch;
 struct ReadNodes;
 
 /// Threads: once a graph is built and its nodes are read, its records, edges and natives change no more, and execs read
 /// them on any thread without a lock. What does change, by updates of nodes, is read and written under `lock()`, as are
 /// the calls that give CUDA the graph: the parameters in force, the list of changes, the numbers of nodes, and what
 /// CUDA has not seen yet. Labels are the exception: they are for one thread.
-class GraphState : public GraphIdentity, public GraphTree {
+class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
   public:
     /// Takes over `native`: destroys it at the end.
     explicit GraphState(cudaGraph_t native);
@@ -54,7 +48,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     GraphState(cudaGraph_t native, std::unique_ptr<Unread> unread, const SourceLocation& made_at);
     /// A clone: copies the records of `origin`, which has read all of them, and takes changes that brought in owners
     /// for changes of its own. Its children are cloned with it; natives are still those of `origin` until
-    /// `replace_natives`. Blocks are those of `origin`, but a clone of many clones has copies of them.
+    /// `replace_natives`.
     GraphState(cudaGraph_t native, const GraphState& origin);
     ~GraphState();
 
@@ -98,35 +92,16 @@ class GraphState : public GraphIdentity, public GraphTree {
     /// The same for a root under construction, whose CUDA graph is lost because the capture at `where` failed.
     void set_destroyed_by(const SourceLocation& where) noexcept;
 
-    /// What is read from CUDA when something asks for it: all functions that show records do.
-    void read_nodes() const {
-        if (!has_known_nodes()) [[unlikely]]
-            unread_->read_nodes();
-    }
-    void read_edges() const {
-        if (unread_ && unread_->edges()) [[unlikely]]
-            unread_->read_edges();
-    }
-    void read_all() const; ///< also in the graphs inside this one
-    [[nodiscard]] bool has_known_nodes() const noexcept { return !unread_ || !unread_->nodes(); }
-    [[nodiscard]] bool is_read() const noexcept { return !unread_ || (!unread_->nodes() && !unread_->edges()); }
+    /// Reads what is still to be read here and in the graphs inside this one.
+    void read_all() const;
 
     /// The lock of the root. Not recursive: no other function of this class takes it.
     [[nodiscard]] std::unique_lock<LightMutex> lock() const { return std::unique_lock(root().mutex_); }
     [[nodiscard]] std::unique_lock<LightMutex> deferred_lock() const { return {root().mutex_, std::defer_lock}; }
 
-    [[nodiscard]] const std::vector<NodeRecord>& nodes() const { return read_nodes(), table_.records(); }
-    [[nodiscard]] const std::vector<cudaGraphNode_t>& natives() const { return read_nodes(), table_.natives(); }
-    [[nodiscard]] NodeRecord& record(std::uint32_t index) noexcept { return table_.records()[index]; }
-    [[nodiscard]] std::span<NodeRecord> records_from(std::uint32_t first) noexcept {
-        return std::span(table_.records()).subspan(first);
-    }
-    [[nodiscard]] std::size_t known_nodes() const noexcept { return table_.size(); }
-    /// The index of CUDA's node, if it is one of this graph that is known; else NodeIndices::none.
-    [[nodiscard]] std::uint32_t find_native(cudaGraphNode_t node) { return table_.find(node); }
     /// Room for one more node with its owners: `append` then cannot fail after CUDA has made the node.
     void reserve_node(std::size_t owners = 0) {
-        table_.reserve(1);
+        table().reserve(1);
         owners_.reserve(owners);
     }
     void reserve_node(const CallEffects& effects) {
@@ -134,7 +109,7 @@ class GraphState : public GraphIdentity, public GraphTree {
             return reserve_node();
         reserve_node(effects.owners.size());
         bindings_.reserve(effects.bindings);
-        accesses_.reserve(effects.accesses.size());
+        declared_as_made().reserve(effects.accesses.size());
     }
     /// `owners` are kept until the graph, its clones and execs are gone and no launch uses them.
     Node append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners = {}) noexcept;
@@ -149,54 +124,20 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] const GraphEdges& edge_lists() const { return read_edges(), edges_; }
     [[nodiscard]] GraphEdges& edge_lists() noexcept { return edges_; }
 
-    [[nodiscard]] ParameterMemory& memory() noexcept { return memory_; }
     [[nodiscard]] const Bindings& bindings() const noexcept { return bindings_; }
     [[nodiscard]] Bindings& bindings() noexcept { return bindings_; }
-    /// Adds to what a node says that it does to memory. All or none.
-    void declare(std::uint32_t index, std::vector<ArgumentAccess>&& accesses);
-    /// Calls `visit(access)` for what the node says that it does to memory, as it is in this graph.
-    template <class Visit>
-    void for_each_declared(std::uint32_t index, const Visit& visit) const {
-        if (const UpdatedNode* const changed = updated_.find(index); changed != nullptr)
-            for (const ArgumentAccess& access : changed->accesses)
-                visit(access);
-        else
-            for (const DeclaredAccesses::Entry& entry : accesses_.of(index))
-                visit(entry.access);
-    }
-    [[nodiscard]] std::vector<ArgumentAccess> declared(std::uint32_t index) const;
-    [[nodiscard]] const DeclaredAccesses& declared_as_made() const noexcept { return accesses_; }
     /// Whether updates that make a race are refused; in all graphs of a tree as in the root.
     [[nodiscard]] bool refuses_races() const noexcept { return root().construction_.options.races == Races::refused; }
-    /// Of a root, under `lock()`; made with the first use.
-    [[nodiscard]] RaceWatch& race_watch();
-    /// Where the edges are others now.
-    void forget_races() noexcept;
-    /// What is known of the parameters of `kernel`, which the node launches: of a captured one more than CUDA tells.
-    [[nodiscard]] const KernelSignature& signature_of(std::uint32_t index, const KernelParams& kernel) const {
-        const KernelSignature* const launched = accesses_.signature_of(index);
-        return launched == nullptr ? *kernel.signature : *launched;
-    }
-    /// Notes what a captured node was launched with.
-    void note_launch(CapturedLaunch&& launch);
+    /// Of a root, under `lock()`; null before the first use, and to be reset where the edges are others now.
+    [[nodiscard]] std::unique_ptr<GraphRaces>& races() noexcept { return races_; }
     [[nodiscard]] const GraphAllocations& allocations() const { return read_nodes(), allocations_; }
     [[nodiscard]] GraphAllocations& allocations() { return read_nodes(), allocations_; }
     [[nodiscard]] Conditions& conditions() noexcept { return conditions_; }
     [[nodiscard]] const Conditions& conditions() const noexcept { return conditions_; }
 
-    /// The parameters of a node as they are in this graph; its record has those that it was made with.
-    [[nodiscard]] const NodeParams& params(std::uint32_t index) const {
-        const UpdatedNode* const changed = updated_.find(index);
-        return changed != nullptr ? changed->params.view() : nodes()[index].params;
-    }
-    [[nodiscard]] UpdatedNode& updated(std::uint32_t index);
-    [[nodiscard]] const UpdatedNodes& updated() const noexcept { return updated_; }
     /// Of the root.
     [[nodiscard]] const ChangeLog& changes() const noexcept { return root().changes_; }
-    void reserve_change() { root().changes_.reserve(1); }
-    /// Counts a change of `node` that is in its record already, and has brought in `owners`; call `reserve_change`
-    /// first. Execs that use the former owners hold them, too.
-    void count_change(UpdatedNode& node, Owners&& owners) noexcept;
+    [[nodiscard]] ChangeLog& changes() noexcept { return root().changes_; }
 
     [[nodiscard]] cudaGraph_t native() const noexcept { return native_; }
     /// Gives CUDA the owners that it has not seen, and the edges as `plan` has them, or where that is null the plan
@@ -222,7 +163,7 @@ class GraphState : public GraphIdentity, public GraphTree {
     [[nodiscard]] bool has_exec() const noexcept { return live_execs_ != 0; }
 
     [[nodiscard]] const SpecialNodes& special() const noexcept { return special_; }
-    void note_memory() noexcept { special_.memory = true; }
+    [[nodiscard]] SpecialNodes& special() noexcept { return special_; }
     /// Under `lock()`: what `structure_of` has found.
     [[nodiscard]] std::optional<KnownStructure>& known_structure() const noexcept { return known_structure_; }
 
@@ -235,27 +176,21 @@ class GraphState : public GraphIdentity, public GraphTree {
     void renumber(const Renumbering& next, std::vector<RemovedNode>&& removed,
                   std::vector<std::shared_ptr<GraphState>>& graphs,
                   std::vector<std::shared_ptr<const void>>& owners) noexcept;
-    void copy_blocks();
 
     cudaGraph_t native_;
     bool owns_native_ = true;
     mutable LightMutex mutex_; ///< of a root: see lock()
     std::atomic<std::uint32_t> live_execs_ = 0;
-    std::unique_ptr<Unread> unread_; ///< null for a graph that was never unread
-    ParameterMemory memory_;
-    NodeTable table_;
     GraphEdges edges_;
-    UpdatedNodes updated_;
     ChangeLog changes_; ///< of a root
     WaitingOwners owners_;
     GraphAllocations allocations_;
     Bindings bindings_;
-    DeclaredAccesses accesses_;
     Conditions conditions_; ///< of a root
     Construction construction_;
     SpecialNodes special_;
     mutable std::optional<KnownStructure> known_structure_; ///< of a root
-    std::unique_ptr<GraphRaces> races_;                     ///< of a root, null before the first use
+    std::unique_ptr<GraphRaces> races_;                     ///< of a root
 };
 
 } // namespace cudag::detail

@@ -4,6 +4,7 @@
 
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
+#include "declarations.hpp"
 #include "graph_state.hpp"
 #include "kernel_match.hpp"
 #include "names.hpp"
@@ -60,7 +61,7 @@ Node Node::label(std::string_view text) const {
 void detail::declare_accesses(const Node& node, std::vector<ArgumentAccess>&& accesses) {
     GraphState& graph = GraphState::of(node);
     const auto lock = graph.lock();
-    graph.declare(GraphState::index_unchecked(node), std::move(accesses));
+    declare_accesses(graph, GraphState::index_unchecked(node), std::move(accesses));
 }
 
 void detail::keep_with_node(const Node& node, std::vector<std::shared_ptr<const void>>&& owners) {

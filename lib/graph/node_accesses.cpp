@@ -1,6 +1,8 @@
 // Collects what nodes do to memory.
 #include "node_accesses.hpp"
 
+#include "declarations.hpp"
+
 #include <algorithm>
 #include <array>
 #include <cstdint>
@@ -46,7 +48,7 @@ class InGraph {
     [[nodiscard]] const NodeParams& params(std::uint32_t node) const { return graph_.params(node); }
     template <class Use>
     void for_each_declared(std::uint32_t node, const Use& use) {
-        if (graph_.updated().find(node) != nullptr) return graph_.for_each_declared(node, use);
+        if (graph_.updated().find(node) != nullptr) return detail::for_each_declared(graph_, node, use);
         for (const DeclaredAccesses::Entry& entry : declared_.of(node))
             use(entry.access);
     }

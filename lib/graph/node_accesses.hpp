@@ -66,19 +66,4 @@ class NodesInForce {
 /// Whether that is the same for both, as far as can be told at once.
 [[nodiscard]] bool have_same_accesses(const NodeParams& a, const NodeParams& b);
 
-/// Calls `use(argument)` for each argument of the node that may be an address and is not tracked.
-template <class Use>
-void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use& use) {
-    const auto* const* kernel = std::get_if<const KernelParams*>(&graph.params(index));
-    if (kernel == nullptr) return;
-    const KernelSignature& signature = graph.signature_of(index, **kernel);
-    for (std::uint32_t i = 0; i < signature.count; ++i) {
-        if (!may_be_address(signature.parameters[i])) continue;
-        bool is_tracked = false;
-        graph.for_each_declared(index,
-                                [&](const ArgumentAccess& access) { is_tracked = is_tracked || access.argument == i; });
-        if (!is_tracked) use(i);
-    }
-}
-
 } // namespace cudag::detail

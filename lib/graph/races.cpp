@@ -2,6 +2,8 @@
 #include "races.hpp"
 
 #include "cuda/failure.hpp"
+#include "declarations.hpp"
+#include "for_each_graph.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"
 #include "plan/memory_order.hpp"
@@ -52,11 +54,19 @@ std::string what_they_do(const Race& race) {
     return race.first_writes ? "the first writes, the second reads," : "the first reads, the second writes,";
 }
 
-template <class Visit>
-void for_each_graph(const GraphState& graph, const Visit& visit) {
-    visit(graph);
-    for (const auto& inner : graph.nested())
-        for_each_graph(*inner, visit);
+/// Calls `use(argument)` for each argument of the node that may be an address and is not tracked.
+template <class Use>
+void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use& use) {
+    const auto* const* kernel = std::get_if<const KernelParams*>(&graph.params(index));
+    if (kernel == nullptr) return;
+    const KernelSignature& signature = known_signature(graph, index, **kernel);
+    for (std::uint32_t i = 0; i < signature.count; ++i) {
+        if (!may_be_address(signature.parameters[i])) continue;
+        bool is_tracked = false;
+        for_each_declared(graph, index,
+                          [&](const ArgumentAccess& access) { is_tracked = is_tracked || access.argument == i; });
+        if (!is_tracked) use(i);
+    }
 }
 
 /// Not children: whoever built them was told.

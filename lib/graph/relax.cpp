@@ -3,6 +3,8 @@
 
 #include "cuda/failure.hpp"
 #include "find.hpp"
+#include "for_each_graph.hpp"
+#include "graph_races.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"
 #include "node/rules.hpp"
@@ -32,13 +34,6 @@ void require_changeable(const GraphState& graph) {
     if (const NodePlace node = find_memory_node(graph))
         refuse("CUDA removes no edges of a graph with memory nodes: allocate before the graph", node.subject("relax: "),
                cudaErrorNotSupported);
-}
-
-/// Of children, too, which other graphs refuse when they are built.
-void refuse_any_race(const GraphState& graph) {
-    refuse_races(graph, "relax");
-    for (const auto& inner : graph.nested())
-        refuse_any_race(*inner);
 }
 
 /// The edges that one graph is to have, and why nodes of it stay.
@@ -121,7 +116,8 @@ RelaxReport relax(Graph& graph) {
     state.read_all();
     const auto lock = state.lock();
     detail::require_changeable(state);
-    detail::refuse_any_race(state);
+    // of children, too, which other graphs refuse when they are built
+    for_each_graph(state, [](const detail::GraphState& each) { refuse_races(each, "relax"); });
     RelaxReport report{};
     std::vector<detail::Relaxation> all;
     relax_all(state, report.staying, all);
@@ -134,7 +130,7 @@ RelaxReport relax(Graph& graph) {
     for (detail::Relaxation& each : all)
         each.graph().edge_lists().rewrite(std::move(each.edges()));
     state.known_structure().reset();
-    state.forget_races();
+    state.races().reset();
     return report;
 }
 

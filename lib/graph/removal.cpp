@@ -31,7 +31,7 @@ std::vector<RemovedNode> removed_nodes(const GraphState& graph, const Renumberin
 
 void GraphState::remove(std::span<const std::uint32_t> gone, const SourceLocation& where) {
     if (gone.empty()) return;
-    const Renumbering next(table_.size(), gone);
+    const Renumbering next(table().size(), gone);
     std::vector<RemovedNode> removed = removed_nodes(*this, next, where);
     reserve_removed(removed.size());
     std::vector<std::shared_ptr<const void>> owners; // they go last, as do the graphs: they run user code
@@ -51,7 +51,7 @@ void GraphState::remove(std::span<const std::uint32_t> gone, const SourceLocatio
 /// Newest first: CUDA finds them soonest so.
 void GraphState::destroy_natives(std::span<const std::uint32_t> nodes) {
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
-        const cudaError_t status = cudaGraphDestroyNode(table_.natives()[*node]);
+        const cudaError_t status = cudaGraphDestroyNode(table().natives()[*node]);
         if (status == cudaSuccess) continue;
         if (node == nodes.rbegin())
             raise_call<GraphError>(status, "cudaGraphDestroyNode", node_subject(*this, *node, "remove: "));
@@ -68,10 +68,10 @@ void GraphState::renumber(const Renumbering& next, std::vector<RemovedNode>&& re
     const auto is_gone = [&](const GraphState& graph) { return &graph.root() != &root(); };
     if (!graphs.empty()) root().changes_.forget(is_gone);
     root().conditions_.renumber(*this, next);
-    table_.renumber(next);
+    table().renumber(next);
     edges_.renumber(next);
     bindings_.renumber(next);
-    accesses_.renumber(next);
+    declared_as_made().renumber(next);
     owners_.renumber(next, owners);
     look_for_joins();
     std::erase_if(construction_.regions,

@@ -1,6 +1,7 @@
 // Of which nodes cudag knows what they do to memory.
 #include "tracking.hpp"
 
+#include "declarations.hpp"
 #include "node/kernel.hpp"
 #include "node/kernel_attributes.hpp"
 
@@ -20,7 +21,7 @@ struct Declared {
 
 Declared declared_by(const GraphState& graph, std::uint32_t index) {
     Declared declared;
-    graph.for_each_declared(index, [&](const ArgumentAccess& access) {
+    for_each_declared(graph, index, [&](const ArgumentAccess& access) {
         declared.any = true;
         declared.whole = declared.whole || access.argument == whole_node;
     });
@@ -29,7 +30,8 @@ Declared declared_by(const GraphState& graph, std::uint32_t index) {
 
 bool is_tracked(const GraphState& graph, std::uint32_t index, std::uint32_t argument) {
     bool found = false;
-    graph.for_each_declared(index, [&](const ArgumentAccess& access) { found = found || access.argument == argument; });
+    for_each_declared(graph, index,
+                      [&](const ArgumentAccess& access) { found = found || access.argument == argument; });
     return found;
 }
 
@@ -47,7 +49,7 @@ std::optional<Untracked> why_untracked_kernel(const GraphState& graph, std::uint
                                               const KernelParams& kernel) {
     const NodePlace place{&graph, index};
     if (is_device_updatable(kernel)) return Untracked{StayReason::updatable, place};
-    const KernelSignature& signature = graph.signature_of(index, kernel);
+    const KernelSignature& signature = known_signature(graph, index, kernel);
     const std::span parameters(signature.parameters, signature.count);
     if (std::ranges::any_of(parameters, is_condition)) return Untracked{StayReason::condition, place};
     const Declared declared = declared_by(graph, index);

@@ -91,7 +91,7 @@ void for_each_access(const KernelParams& kernel, const Use& use) {
         if (!may_be_address(parameter)) continue;
         std::uintptr_t address = 0;
         std::memcpy(&address, kernel.values + parameter.offset, sizeof address);
-        use(Access{address, 0, AccessKind::read_or_write});
+        use(Access{address, 0});
     }
 }
 

@@ -71,8 +71,8 @@ void for_each_access(const NodeParams& params, const Use& use) {
     if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
         for_each_access(**kernel, use);
     else
-        for_each_region(params, [&use](std::uint32_t, AccessMode mode, const MemoryRegion& region, std::size_t) {
-            use(access_of(region, mode));
+        for_each_region(params, [&use](std::uint32_t, AccessMode, const MemoryRegion& region, std::size_t) {
+            use(access_of(region));
         });
 }
 

@@ -149,8 +149,13 @@ void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::
 }
 
 void note_launches(GraphState& graph, std::vector<CapturedLaunch>&& launches) {
-    for (CapturedLaunch& launch : launches)
-        graph.note_launch(std::move(launch));
+    DeclaredAccesses& declared = graph.declared_as_made();
+    for (const CapturedLaunch& launch : launches) {
+        const std::uint32_t index = graph.find_native(launch.node);
+        if (index == NodeIndices::none) continue;
+        if (launch.signature != nullptr) declared.add_launch(index, *launch.signature);
+        declared.add(index, launch.accesses);
+    }
 }
 
 std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names,

@@ -68,8 +68,8 @@ TEST_CASE("changes of graphs inside a node are forgotten with it, and the others
     const auto outer = graph_of(4);
     for (const std::uint32_t node : {1U, 3U}) {
         auto inner = graph_of(1);
-        inner->reserve_change();
-        inner->count_change(inner->updated(0), {});
+        inner->changes().reserve(1);
+        inner->changes().count(inner->updated(0), {});
         outer->reserve_nested(*inner);
         const cudaGraph_t native = inner->native();
         outer->attach(std::move(inner), node, Place::child);

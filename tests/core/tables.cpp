@@ -149,8 +149,8 @@ TEST_CASE("changes of nodes are told once each, in the order of the last ones") 
         graph.append(nullptr, {NodeKind::empty, {}, {}, {}});
     }
     const auto change = [&](std::uint32_t node) {
-        graph.reserve_change();
-        graph.count_change(graph.updated(node), {});
+        graph.changes().reserve(1);
+        graph.changes().count(graph.updated(node), {});
     };
     const auto since = [&](std::uint64_t version) {
         std::vector<std::uint32_t> nodes;

@@ -123,9 +123,9 @@ TEST_CASE("a graph for which there is room is attached without an allocation, wi
     for (int i = 0; i < 100; ++i) {
         const Nodes inner(8);
         for (std::uint32_t node = 0; node < 8; ++node) {
-            inner.graph->reserve_change();
+            inner.graph->changes().reserve(1);
             UpdatedNode& updated = inner.graph->updated(node);
-            CHECK(allocations_of([&] { inner.graph->count_change(updated, {}); }) == 0);
+            CHECK(allocations_of([&] { inner.graph->changes().count(updated, {}); }) == 0);
         }
         outer.graph->reserve_nested(*inner.graph);
         CHECK(allocations_of([&] { outer.graph->attach(inner.graph, 0, Place::child); }) == 0);

@@ -1,0 +1,16 @@
+// Visits a graph and those inside it.
+#pragma once
+
+#include "graph_state.hpp"
+
+namespace cudag::detail {
+
+/// Calls `visit(each)` for `graph`, and after it for all graphs inside its nodes, in order. Reads a captured graph.
+template <class Visit>
+void for_each_graph(const GraphState& graph, const Visit& visit) {
+    visit(graph);
+    for (const auto& inner : graph.nested())
+        for_each_graph(*inner, visit);
+}
+
+} // namespace cudag::detail
