@@ -4,6 +4,8 @@
 
 #include <cudag/cudag.hpp>
 
+#include <unistd.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -22,8 +24,8 @@ void require(bool holds, const std::string& text) {
 } // namespace
 
 int main() {
-    constexpr const char* log_file = "watched_writes.log";
-    ::setenv("CUDA_LOG_FILE", log_file, 1);
+    const std::string log_file = "watched_writes-" + std::to_string(::getpid()) + ".log";
+    ::setenv("CUDA_LOG_FILE", log_file.c_str(), 1);
     constexpr int size = 16;
     const cudag::DeviceBuffer<int> x(size), y(size);
     cudag::GraphBuilder b;
@@ -44,9 +46,10 @@ int main() {
     } catch (const cudag::Error&) {
         std::ifstream log(log_file);
         const std::string text{std::istreambuf_iterator<char>(log), {}};
-        std::remove(log_file);
+        std::remove(log_file.c_str());
         require(text.find("kernel \"adds\" at ") != std::string::npos, text);
         return 0;
     }
+    std::remove(log_file.c_str());
     require(false, "a kernel wrote what it was not said to write, and nobody noticed");
 }
