@@ -38,6 +38,7 @@ SUITES = (
     ("tests/unit/version_tests", ["--abort"], {}),
     *(("tests/unit/version_tests", ["--abort", f"[driver-{number // 1000}.{number // 10 % 100}]"],
        {"CUDART_CPU_DRIVER": str(number)}) for number in (12030, 12040, 12080, 12090)),
+    *(("tests/unit/watched_writes", [how], {"CUDART_CPU_CHECK": "writes"}) for how in ("update", "less", "more")),
     ("tests/graph/graph_tests", ["--abort", "[device]"], {"CUDART_CPU_DEVICES": "2"}),
     ("tests/graph/graph_tests", ["--abort", "[plan]"], {"CUDART_CPU_DRIVER": "12040"}),  # which has no empty kernels
     ("tests/fuzz/fuzz", ["--only", "memory", "--seeds", "100"], {}),
@@ -97,7 +98,7 @@ def is_code(line):
 
 def is_written_first(line, next_lines):
     """Whether a line defines a variable that a call writes through its address before anything reads it."""
-    name = re.match(r" +[\w:]+ (\w+) = \w+;", line)
+    name = re.match(r" +[\w: ]+ (\w+) = \w+;", line)
     return name is not None and re.search(rf"&{name[1]}\b", " ".join(next_lines)) is not None
 
 

@@ -62,16 +62,11 @@ void check_stream(cudaStream_t stream) {
 class Tuner {
   public:
     Tuner(const Graph& graph, StreamRef stream, const TuneOptions& options)
-        : graph_(graph), stream_(stream), options_(options) {}
+        : graph_(graph), stream_(stream), options_(options), is_exclusive_(has_one_exec(graph.state())) {}
 
     Tuned run() {
-        GraphState& state = graph_.state();
-        state.require_root("tune");
         check_stream(stream_.get());
         wait();
-        state.read_all();
-        is_exclusive_ =
-            find_unlike(state, &KindRules::can_have_execs) || static_cast<bool>(find_device_updatable(state));
         try {
             add_candidates();
             if (!is_exclusive_) measure_in_turns();
@@ -92,6 +87,12 @@ class Tuner {
         std::vector<double> gpu_times;
         std::vector<double> intervals;
     };
+
+    [[nodiscard]] static bool has_one_exec(GraphState& graph) {
+        graph.require_root("tune");
+        graph.read_all();
+        return find_unlike(graph, &KindRules::can_have_execs) || static_cast<bool>(find_device_updatable(graph));
+    }
 
     void add_candidates() {
         if (options_.candidates) {
@@ -220,7 +221,7 @@ class Tuner {
     const Graph& graph_;
     StreamRef stream_;
     const TuneOptions& options_;
-    bool is_exclusive_ = false;
+    const bool is_exclusive_;
     Event start_;
     Event end_;
     std::vector<TuneRow> rows_;

@@ -88,9 +88,8 @@ void Refinement::look_from(std::uint32_t cell) {
         }
     }
     // a sum that is 0 in between has its element there twice
-    std::sort(touched_.begin(), touched_.end(), [this](std::uint32_t a, std::uint32_t b) {
-        return std::tuple(cells_.of(a), sum_[a], a) < std::tuple(cells_.of(b), sum_[b], b);
-    });
+    std::ranges::sort(touched_, {},
+                      [this](std::uint32_t element) { return std::tuple(cells_.of(element), sum_[element], element); });
     touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
 }
 
@@ -107,8 +106,7 @@ bool Refinement::split(std::size_t begin, std::size_t end) {
         else
             parts.back().end = i + 1;
     if (end - begin == cells_[cell].size()) // one part stays; the largest costs least
-        parts.erase(std::max_element(parts.begin(), parts.end(),
-                                     [](const Part& a, const Part& b) { return a.end - a.begin < b.end - b.begin; }));
+        parts.erase(std::ranges::max_element(parts, {}, [](const Part& part) { return part.end - part.begin; }));
 
     const std::uint32_t first_new = cells_.count();
     for (const Part& part : parts)

@@ -11,6 +11,8 @@
 #include <iterator>
 #include <string>
 
+#include <unistd.h>
+
 namespace {
 
 void require(bool holds, const std::string& text) {
@@ -30,6 +32,7 @@ void require_caught(const cudag::Stream& stream, const std::string& node, const 
         require(text.find("kernel \"" + node + "\" at ") != std::string::npos, text);
         return;
     }
+    std::remove(log_file);
     require(false, "a kernel wrote what it was not said to write, and nobody noticed");
 }
 
@@ -87,7 +90,7 @@ void launch_by_cache(bool said_more, const char* log_file) {
 int main(int argc, char** argv) {
     const std::string how = argc == 2 ? argv[1] : "";
     require(how == "update" || how == "less" || how == "more", "usage: watched_writes update | less | more");
-    const std::string log_file = "watched_writes_" + how + ".log";
+    const std::string log_file = "watched_writes_" + std::to_string(getpid()) + ".log"; // many may run at a time
     ::setenv("CUDA_LOG_FILE", log_file.c_str(), 1);
     if (how == "update")
         update_nodes(log_file.c_str());

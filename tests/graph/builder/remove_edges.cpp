@@ -64,6 +64,15 @@ TEST_CASE("an edge that does not exist is refused, by the names of both nodes", 
     CHECK(std::move(b).build().edge_count() == 2);
 }
 
+TEST_CASE("an edge that is named twice is taken back once", "[builder][remove]") {
+    GraphBuilder b;
+    const auto x = point(b, "x");
+    const auto y = point(b, "y").after(x);
+    const auto z = point(b, "z").after(x, y);
+    b.remove_edges(std::vector<Edge>{{x, z}, {x, y}, {x, z}});
+    CHECK(std::move(b).build().edges() == std::vector<Edge>{{y, z}});
+}
+
 TEST_CASE("a cycle is mended by taking an edge back", "[builder][remove]") {
     GraphBuilder b;
     const auto x = point(b, "x");

@@ -158,6 +158,21 @@ TEST_CASE("a body removes its own nodes, and the builder outside none meanwhile"
     CHECK(read(cells) == std::vector{21, 2});
 }
 
+TEST_CASE("nothing is removed from a body that has ended", "[conditional][remove]") {
+    GraphBuilder b;
+    GraphBuilder kept;
+    Node inside;
+    const auto loop = b.while_(b.condition(0), [&](GraphBuilder& body) {
+                           inside = body.kernel({}, nothing);
+                           kept = std::move(body);
+                       }).label("loop");
+    check_refused("the body of while \"loop\"", [&] { kept.remove(inside); });
+    check_refused("has ended; remove what is in it inside it", [&] { kept.remove(inside); });
+    const Graph graph = std::move(b).build();
+    check_refused("has ended; remove what is in it inside it", [&] { kept.remove(inside); });
+    CHECK(loop.body().node_count() == 1);
+}
+
 TEST_CASE("a body that throws after a removal is taken back as any other", "[conditional][remove]") {
     const auto cell = device({0});
     GraphBuilder b(unchecked);

@@ -107,11 +107,13 @@ TEST_CASE("a graph with device-updatable nodes is not cloned", "[graph][device]"
 TEST_CASE("a graph with device-updatable nodes is not updated as a whole", "[graph][device]") {
     Sample s(Sample::Planner::grid);
     const Sample other(Sample::Planner::grid);
-    const cudag::UpdateReport report = s.exec.update(other.graph);
-    CHECK_FALSE(report.updated());
-    CHECK(report.verdict() == cudag::UpdateVerdict::not_supported);
-    CHECK(report.needs_instantiate());
-    CHECK_THAT(report.reason(), ContainsSubstring("\"worker\"") && ContainsSubstring("device-updatable"));
+    for (const cudag::Match match : {cudag::Match::order, cudag::Match::structure}) {
+        const cudag::UpdateReport report = s.exec.update(other.graph, {.match = match});
+        CHECK_FALSE(report.updated());
+        CHECK(report.verdict() == cudag::UpdateVerdict::not_supported);
+        CHECK(report.needs_instantiate());
+        CHECK_THAT(report.reason(), ContainsSubstring("\"worker\"") && ContainsSubstring("device-updatable"));
+    }
     CHECK(s.threads_and_weight(3) == std::vector{96U, 21U});
 }
 

@@ -125,6 +125,13 @@ TEST_CASE("a region beyond its array is refused", "[builder][memcpy][array]") {
                ContainsSubstring("not within"));
 }
 
+TEST_CASE("an empty region at the end of an array lies in it", "[builder][memcpy][array]") {
+    const Array array(4, 2);
+    const ArraySpan<int> end = ArraySpan<int>(array).subspan(4, 2, 0, 0);
+    CHECK(end.position().x == 4);
+    CHECK(end.width() == 0);
+}
+
 TEST_CASE("a graph's array copy gets another array, and is drawn in elements", "[graph][update][array]") {
     const std::vector host{1, 2, 3, 4};
     std::vector<int> result(4, 9);

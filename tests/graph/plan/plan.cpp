@@ -93,6 +93,26 @@ TEST_CASE("a join of few nodes becomes edges, a join of many an empty kernel, wh
     CHECK(plan.edges_after() == 9 + 9 + 18);
 }
 
+TEST_CASE("an empty kernel stands between nodes of any kinds, and next to another one", "[plan]") {
+    if (older_than(12080)) return;
+    const auto cells = device(std::vector<int>(9, 0));
+    GraphBuilder b;
+    std::vector<Node> fills;
+    for (std::size_t i = 0; i < cells.size(); ++i)
+        fills.push_back(b.memset(cells.span().subspan(i, 1), 1));
+    const auto first = b.join(fills);
+    const auto middle = add_kernels(b, 9);
+    for (const auto& node : middle)
+        node.after(first);
+    const auto second = b.join(middle);
+    for (const auto& node : add_kernels(b, 9))
+        node.after(second);
+    Exec exec = std::move(b).build().instantiate({.plan = without_ends});
+    CHECK(exec.plan().kernels() == 2);
+    run(exec, Stream());
+    CHECK(read(cells) == std::vector(9, 1));
+}
+
 TEST_CASE("edges from each to each of many nodes lead through an empty kernel", "[plan]") {
     if (older_than(12080)) return;
     GraphBuilder b;

@@ -118,6 +118,31 @@ TEST_CASE("a kernel node whose attributes fail is not in the graph", "[unit][fau
     CHECK(native_count == count);
 }
 
+TEST_CASE("an attribute that CUDA refuses leaves no node in a graph with allocations, of which CUDA removes none",
+          "[unit][faults]") {
+    warm_up();
+    const cudag::DeviceBuffer<int> x(4);
+    for (std::uint64_t call = 1;; ++call) {
+        cudag::GraphBuilder builder;
+        static_cast<void>(builder.alloc<int>(1));
+        std::string failed;
+        cudart_cpu::fail_call(call, cudaErrorNotSupported);
+        try {
+            builder.kernel({.priority = -1}, multiply_add, x, x, 4, 1);
+        } catch (const cudag::Error& error) {
+            detail::check_injected(error, cudaErrorNotSupported);
+            failed = error.operation();
+        }
+        cudart_cpu::fail_call(0, cudaSuccess);
+        if (failed != "cudaGraphKernelNodeSetAttribute") continue; // the first of them
+        std::size_t count = 0;
+        const cudag::Graph graph = std::move(builder).build();
+        REQUIRE(cudaGraphGetNodes(graph.native(), nullptr, &count) == cudaSuccess);
+        CHECK(count == 1);
+        return;
+    }
+}
+
 TEST_CASE("where CUDA tells no limit of clusters, it decides itself on one that its kernel allows", "[unit][faults]") {
     warm_up();
     const void* const kernel = cudag::detail::kernel_symbol(multiply_add);

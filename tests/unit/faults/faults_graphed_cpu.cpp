@@ -183,5 +183,6 @@ TEST_CASE("inputs of a graphed function are saved only where its static inputs o
     CHECK(calls_of([&] { f.forward(stream, b, y); }) == apart);     // behind what is written
     CHECK(calls_of([&] { f.forward(stream, a, a); }) == apart - 1); // before it
     CHECK(calls_of([&] { f.forward(stream, b, a); }) > apart);
+    CHECK(calls_of([&] { f.forward(stream, Cells(a.data() + 1, count), y); }) > apart); // partly where it is copied to
     stream.synchronize();
 }

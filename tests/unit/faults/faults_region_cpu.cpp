@@ -115,3 +115,22 @@ TEST_CASE("a broken capture loses no graph unnamed, whichever call of the way ba
     }
     CHECK(lost > 3); // the clone, the nodes in it
 }
+
+TEST_CASE("a region that joins what it forks takes as many calls, however many nodes are before it", "[unit][region]") {
+    const cudag::DeviceBuffer<int> x(1), y(1);
+    const Stream stream, side;
+    const auto calls = [&](int nodes) {
+        GraphBuilder builder({.races = cudag::Races::allowed});
+        for (int i = 0; i < nodes; ++i)
+            builder.kernel({}, multiply_add, x, x, 1, 1);
+        const std::uint64_t before = cudart_cpu::call_count();
+        builder.capture(stream, [&](cudag::StreamCapture& capture) {
+            capture.fork(side);
+            cudag::launch(side, {}, multiply_add, y, y, 1, 1);
+            capture.join(side);
+        });
+        return cudart_cpu::call_count() - before;
+    };
+    static_cast<void>(calls(1)); // those that a process makes once
+    CHECK(calls(20) == calls(1));
+}

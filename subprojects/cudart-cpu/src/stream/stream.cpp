@@ -17,11 +17,12 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// The queues of all streams, also of destroyed ones with pending work. Its lock makes enqueueing one sequence over all
+/// The queues of all streams, also of destroyed ones until their work is seen to have ended: that a queue is gone would
+/// tell the same, but what looks would not come after the work. Its lock makes enqueueing one sequence over all
 /// streams, so that work only ever waits for earlier work.
 struct Device {
     struct Member {
-        std::weak_ptr<WorkQueue> queue;
+        std::shared_ptr<WorkQueue> queue;
         bool blocking;
         int device;
     };
@@ -101,10 +102,10 @@ void add_if_pending(std::vector<CompletionPtr>& pending, const WorkQueue& queue)
 template <class Choose>
 void add_pending_members(std::vector<CompletionPtr>& pending, Choose&& choose) {
     std::vector<Device::Member>& members = device().members;
-    std::erase_if(members, [](const Device::Member& member) { return member.queue.expired(); });
+    std::erase_if(members, [](const Device::Member& member) { return member.queue->has_ended(); });
     for (const Device::Member& member : members) {
-        if (const auto queue = member.queue.lock(); queue != nullptr && choose(member)) {
-            add_if_pending(pending, *queue);
+        if (choose(member)) {
+            add_if_pending(pending, *member.queue);
         }
     }
 }

@@ -33,6 +33,11 @@ void WorkQueue::close() {
     changed_.notify_one();
 }
 
+bool WorkQueue::has_ended() const {
+    const std::lock_guard lock(mutex_);
+    return closed_ && (tail_ == nullptr || tail_->finished());
+}
+
 void WorkQueue::abandon() {
     const std::lock_guard lock(mutex_);
     closed_ = true;

@@ -25,6 +25,9 @@ class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
     /// No more tasks will come.
     void close();
 
+    /// Whether it is closed and all tasks have finished, which then comes before what follows this call.
+    [[nodiscard]] bool has_ended() const;
+
     /// Closes, and drops the tasks that have not begun; they count as finished. For the end of the process.
     void abandon();
 
