@@ -214,7 +214,7 @@ TEST_CASE("a plan says of the nodes what the edges say, whatever joins become") 
     CHECK(nodes_left > 0);
 }
 
-TEST_CASE("lanes only add to the order, close no cycle, and let no more nodes run at once") {
+TEST_CASE("lanes only add to the order, close no cycle, and let no more nodes run at once", "[long]") {
     std::size_t laid = 0;
     const auto problem_of = [&laid](const RandomGraph& graph, const Plan& plan) -> std::string {
         std::vector<bool> is_kernel = graph.is_join;

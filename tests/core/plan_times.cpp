@@ -65,7 +65,7 @@ constexpr double one_millisecond = CLOCKS_PER_SEC / 1000.0;
 
 } // namespace
 
-TEST_CASE("plans take time in proportion to nodes and edges") {
+TEST_CASE("plans take time in proportion to nodes and edges", "[long]") {
     const std::vector<std::pair<const char*, std::function<Shape(unsigned)>>> shapes{
         {"line", [](unsigned n) { return bench::redundant_line(n, 8); }},
         {"layers", [](unsigned n) { return bench::layers(n / 20, 20, Between::edges); }},
