@@ -5,6 +5,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
+#include "exec_declarations.hpp"
 #include "exec_state.hpp"
 #include "graph/names.hpp"
 #include "update_rules.hpp"
@@ -133,7 +134,7 @@ class Binder {
     [[nodiscard]] std::vector<ArgumentAccess> declared_after(const Uses& uses, const NodePlace& place,
                                                              const NodeParams& current) const {
         std::vector<ArgumentAccess> declared;
-        exec_.for_each_declared(place, [&](ArgumentAccess access) {
+        for_each_declared(exec_, place, [&](ArgumentAccess access) {
             const auto is_of = [&](const Rebound& rebound) {
                 return rebound.use->argument == access.argument &&
                        address_in(current, *rebound.use) == access.region.begin;

@@ -2,6 +2,7 @@
 #include "changed_nodes.hpp"
 
 #include "cuda/failure.hpp"
+#include "exec_declarations.hpp"
 #include "update_rules.hpp"
 
 #include <utility>
@@ -13,9 +14,9 @@ void ChangedNodes::add(const NodePlace& place, const NodeParams& next, OwnerVers
     Shadow& shadow = exec_.shadow(place);
     exec_.reserve(shadow, next); // the update of a whole graph may have given the node another kernel
     Change& change = nodes_.emplace_back(Change{place, next, shadow, std::move(owners), std::move(declared)});
-    change.run = exec_.host_run(place, next, change.owners);
+    change.run = exec_.hosts().run(place, next, change.owners);
     if (change.run != nullptr && may_undo_) {
-        change.undo = exec_.host_run(place, shadow.params, change.undo_owners);
+        change.undo = exec_.hosts().run(place, shadow.params, change.undo_owners);
         if (!shadow.owners.empty()) shadow.owners.front().owners.reserve(shadow.owners.front().owners.size() + 1);
     }
     require_exec_takes(shadow.params, next, [&] { return place.subject(call_); });
@@ -25,7 +26,7 @@ void ChangedNodes::require_no_race() {
     if (!exec_.refuses_races()) return;
     const Change* last = nullptr;
     for (const Change& change : nodes_) {
-        if (!exec_.changes_accesses(change.place, change.next, change.declared)) continue;
+        if (!changes_accesses(exec_, change.place, change.next, change.declared)) continue;
         races_.stage(exec_.race_watch(), change.place, change.next, change.declared);
         last = &change;
     }

@@ -54,7 +54,7 @@ void Exec::launch(StreamRef stream) {
 }
 
 void Exec::rethrow() const {
-    state().rethrow();
+    state().hosts().rethrow();
 }
 
 void Exec::upload(StreamRef stream) {

@@ -1,6 +1,7 @@
 // Races that updates of an exec would make.
 #pragma once
 
+#include "exec_declarations.hpp"
 #include "exec_state.hpp"
 #include "graph/race_watch.hpp"
 
@@ -15,7 +16,7 @@ class ExecNodes final : public NodesInForce {
 
     [[nodiscard]] const NodeParams& params(const NodePlace& node) const override { return exec_.params(node); }
     [[nodiscard]] std::vector<ArgumentAccess> declared(const NodePlace& node) const override {
-        return exec_.declared(node);
+        return all_declared(exec_, node);
     }
 
   private:

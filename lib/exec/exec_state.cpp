@@ -9,7 +9,6 @@
 #include "cuda/relaxed_capture.hpp"
 #include "graph/diff.hpp"
 #include "graph/names.hpp"
-#include "node/disabled_memset.hpp"
 #include "owners/reclaim.hpp"
 
 #include <fmt/format.h>
@@ -47,20 +46,13 @@ const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& 
     raise<Error>(status, failure.text, std::move(failure.details));
 }
 
-void set_native_enabled(cudaGraphExec_t exec, const NodePlace& node, bool enabled) {
-    const cudaError_t status = cudaGraphNodeSetEnabled(exec, node.native(), enabled ? 1U : 0U);
-    if (status != cudaSuccess)
-        raise_call<UpdateError>(status, "cudaGraphNodeSetEnabled", node.subject(enabled ? "enable " : "disable "));
-}
-
 } // namespace
 
 ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options,
                      std::shared_ptr<HostLaunches> launches, const std::vector<HostNodeRun>& hosts)
     : native_(native), source_(std::move(source)), exclusive_graph_(source_), basis_(source_),
-      claim_(launches ? launches->claim() : nullptr), host_launches_(std::move(launches)), options_(options),
-      planned_(planned_graphs(*source_)), was_read_(source_->is_read()), seen_(source_->changes().version()),
-      uploaded_(options.upload_stream.has_value()) {
+      hosts_(std::move(launches)), options_(options), planned_(planned_graphs(*source_)), was_read_(source_->is_read()),
+      seen_(source_->changes().version()), uploaded_(options.upload_stream.has_value()) {
     for (const HostNodeRun& host : hosts)
         checked<InstantiateError>(set_host_run(native, host.node, *host.run), "cudaGraphExecHostNodeSetParams");
     source_->number_nodes();
@@ -85,9 +77,8 @@ ExecState::~ExecState() {
         ignore(cudaGraphExecDestroy(native_));  // launches in flight finish; CUDA keeps the graph's owners for them
     }
     shadows_->retire(in_flight_);
-    in_flight_.retire(std::move(host_owners_));
+    hosts_.retire(in_flight_);
     in_flight_.retire(std::move(matched_));
-    if (claim_) claim_gone(claim_);
     reclaim();
 }
 
@@ -96,87 +87,31 @@ void ExecState::set_enabled(const NodePlace& node, bool enabled) {
         Shadow& shadow = this->shadow(node);
         if (enabled != shadow.is_disabled_memset) return;
         if (enabled)
-            enable_memset(node, shadow);
+            disabled_memsets_.enable(native_, node, shadow);
         else
-            disable_memset(node, shadow);
+            disabled_memsets_.disable(native_, node, shadow);
     } else {
         set_native_enabled(native_, node, enabled);
     }
     set_changed();
 }
 
-void ExecState::disable_memset(const NodePlace& node, Shadow& shadow) {
-    std::list<NodePlace> noted{node}; // cannot fail after CUDA has agreed
-    set_native_enabled(native_, node, false);
-    try {
-        if (loses_order(shadow.params))
-            if (const NativeResult result = park(native_, node.native(), shadow.params); result.status != cudaSuccess)
-                raise_call<UpdateError>(result.status, result.operation, node.subject("disable "), result.api);
-    } catch (...) {
-        ignore(cudaGraphNodeSetEnabled(native_, node.native(), 1));
-        throw;
-    }
-    shadow.is_disabled_memset = true;
-    disabled_memsets_.splice(disabled_memsets_.end(), noted);
-}
-
-void ExecState::enable_memset(const NodePlace& node, Shadow& shadow) {
-    if (loses_order(shadow.params))
-        if (const NativeResult result = unpark(native_, node.native(), shadow.params); result.status != cudaSuccess)
-            raise_call<UpdateError>(result.status, result.operation, node.subject("enable "), result.api);
-    try {
-        set_native_enabled(native_, node, true);
-    } catch (...) {
-        park_again(node.native(), shadow.params);
-        throw;
-    }
-    shadow.is_disabled_memset = false;
-    std::erase_if(disabled_memsets_, [&](const NodePlace& other) { return other == node; });
-}
-
-void ExecState::park_again(cudaGraphNode_t node, const NodeParams& params) noexcept {
-    if (!loses_order(params)) return;
-    try {
-        const NativeResult result = park(native_, node, params);
-        ignore(result.status);
-        if (result.status != cudaSuccess) must_park_ = true;
-    } catch (const Error&) {
-        must_park_ = true;
-    }
-}
-
-void ExecState::park_inside(const GraphState& graph) noexcept {
-    for (const NodePlace& node : disabled_memsets_)
-        for (const GraphState* place = node.graph; place != nullptr; place = place->parent())
-            if (place == &graph) park_again(node.native(), params(node));
-}
-
-void ExecState::park_all() {
-    for (const NodePlace& node : disabled_memsets_) {
-        if (!loses_order(params(node))) continue;
-        if (const NativeResult result = park(native_, node.native(), params(node)); result.status != cudaSuccess)
-            raise_call<Error>(result.status, result.operation, node.subject("launch: order of disabled "), result.api);
-    }
-    must_park_ = false;
-}
-
 void ExecState::upload(cudaStream_t stream) {
-    if (must_park_) [[unlikely]]
-        park_all();
+    disabled_memsets_.require_parked(*this);
     checked(cudaGraphUpload(native_, stream), "cudaGraphUpload");
     uploaded_ = true;
 }
 
 void ExecState::launch(cudaStream_t stream) {
-    if (must_park_) [[unlikely]]
-        park_all();
+    disabled_memsets_.require_parked(*this);
     if (!uploaded_ && has_device_updatable(*source_)) [[unlikely]]
         upload(stream); // what kernels change must be on the device before
     if (are_writes_watched()) [[unlikely]]
         declare_writes(*this);
+    HostLaunches* const host_launches = hosts_.find_launches();
     StreamKey target;
-    if (host_launches_) [[unlikely]] {
-        host_launches_->prepare();
+    if (host_launches != nullptr) [[unlikely]] {
+        host_launches->prepare();
         target = launch_target(stream);
     }
     if (in_flight_.tracks()) {
@@ -186,8 +121,8 @@ void ExecState::launch(cudaStream_t stream) {
     } else {
         launch_native(stream);
     }
-    if (host_launches_) [[unlikely]]
-        host_launches_->launched(target);
+    if (host_launches != nullptr) [[unlikely]]
+        host_launches->launched(target);
     uploaded_ = true;
     ++replays_;
 }
@@ -218,40 +153,16 @@ const NodeParams& ExecState::params(const NodePlace& node) const {
     return shadow != nullptr ? shadow->params.view() : in_basis(*node.graph).nodes()[node.index].params;
 }
 
-const std::shared_ptr<HostLaunches>& ExecState::host_launches() {
-    if (!host_launches_) {
-        if (!claim_) claim_ = std::make_shared<HostClaim>();
-        host_launches_ = std::make_shared<HostLaunches>(claim_);
-    }
-    return host_launches_;
-}
-
-HostRun* ExecState::host_run(const NodePlace& node, const NodeParams& params, OwnerVersions& owners) {
-    const auto* const* host = std::get_if<const cudaHostNodeParams*>(&params);
-    if (host == nullptr || !is_host_task(**host)) return nullptr;
-    const std::shared_ptr<HostRun> run = make_host_run(host_launches(), *node.graph, node.index, **host);
-    if (owners.empty())
-        owners = version_of({{0, run}});
-    else
-        owners.front().owners.push_back({0, run});
-    return run.get();
-}
-
 NativeResult ExecState::set_params(const NodePlace& node, const NodeParams& params, HostRun* run) {
     if (run == nullptr) {
         const NativeResult result = set_native({node.native(), native_}, params);
-        if (result.status == cudaSuccess && !disabled_memsets_.empty()) [[unlikely]]
+        if (result.status == cudaSuccess && !disabled_memsets_.all().empty()) [[unlikely]]
             if (const Shadow* shadow = shadows_->find(node.graph->first_number() + node.index))
-                if (shadow->is_disabled_memset) park_again(node.native(), params);
+                if (shadow->is_disabled_memset) disabled_memsets_.park_again(native_, node.native(), params);
         return result;
     }
     in_flight_.begin_tracking();
     return {set_host_run(native_, node.native(), *run), "cudaGraphExecHostNodeSetParams"};
-}
-
-std::vector<HostNodeRun> ExecState::host_runs(const GraphState& mine, const GraphState& next) {
-    if (!has_host_tasks(next)) return {};
-    return make_host_runs(host_launches(), mine, next);
 }
 
 void ExecState::set_host_runs(const std::vector<HostNodeRun>& runs) noexcept {
@@ -262,7 +173,7 @@ void ExecState::set_host_runs(const std::vector<HostNodeRun>& runs) noexcept {
 }
 
 std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const {
-    if (basis.changes().version() == 0 && disabled_memsets_.empty()) return nullptr;
+    if (basis.changes().version() == 0 && disabled_memsets_.all().empty()) return nullptr;
     auto shadows = std::make_unique<Shadows>();
     for_each_graph_pair(*source_, basis, [&](const GraphState& mine, const GraphState& theirs) {
         for (const UpdatedNode& node : theirs.updated().all()) {
@@ -271,7 +182,7 @@ std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const 
             shadow.owners = version_of(Owners(node.owners));
             shadow.declared = node.accesses;
         }
-        for (const NodePlace& node : disabled_memsets_) { // they stay disabled
+        for (const NodePlace& node : disabled_memsets_.all()) { // they stay disabled
             if (node.graph != &mine || node.index >= theirs.nodes().size()) continue;
             const std::uint32_t number = mine.first_number() + node.index;
             Shadow* shadow = shadows->find(number);
@@ -286,8 +197,7 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
                          const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept {
     uploaded_ = false;
     set_host_runs(hosts);
-    in_flight_.retire(std::move(host_owners_));
-    host_owners_ = std::move(host_owners);
+    hosts_.keep(std::move(host_owners), in_flight_);
     in_flight_.retire(std::move(matched_));
     matched_.clear();
     shadows_->retire(in_flight_);
@@ -306,21 +216,6 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     }
     basis_ = std::move(basis);
     park_inside(*source_);
-}
-
-std::vector<ArgumentAccess> ExecState::declared(const NodePlace& node) const {
-    std::vector<ArgumentAccess> accesses;
-    for_each_declared(node, [&](const ArgumentAccess& access) { accesses.push_back(access); });
-    return accesses;
-}
-
-bool ExecState::changes_accesses(const NodePlace& node, const NodeParams& next,
-                                 std::span<const ArgumentAccess> declared) const {
-    auto other = declared.begin();
-    bool same = have_same_accesses(params(node), next);
-    for_each_declared(
-        node, [&](const ArgumentAccess& access) { same = same && other != declared.end() && *other++ == access; });
-    return !same || other != declared.end();
 }
 
 RaceWatch& ExecState::race_watch() {

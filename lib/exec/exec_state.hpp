@@ -2,6 +2,8 @@
 #pragma once
 
 #include "bound_params.hpp"
+#include "disabled_memsets.hpp"
+#include "exec_hosts.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/host_nodes.hpp"
 #include "graph/names.hpp"
@@ -16,9 +18,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
-#include <list>
 #include <memory>
-#include <span>
 #include <utility>
 #include <vector>
 
@@ -54,17 +54,11 @@ class ExecState {
     void continue_counts_of(ExecState& former) noexcept {
         replays_ = former.replays_;
         update_counts_ = former.update_counts_;
-        if (!former.claim_) return;
-        claim_ = std::move(former.claim_); // what the host nodes of both throw is for one Exec to tell
-        if (host_launches_) host_launches_->set_claim(claim_);
-    }
-
-    /// Throws HostError if host nodes threw in its launches, and nobody has seen it.
-    void rethrow() const {
-        if (claim_) rethrow_host_failures(claim_);
+        hosts_.take_claim_of(former.hosts_);
     }
 
     [[nodiscard]] InFlight& in_flight() noexcept { return in_flight_; }
+    [[nodiscard]] ExecHosts& hosts() noexcept { return hosts_; }
     void launch(cudaStream_t stream);
     void upload(cudaStream_t stream);
 
@@ -88,6 +82,8 @@ class ExecState {
     [[nodiscard]] const GraphState& source() const noexcept { return *source_; }
     /// The graph that all parameters came from last: its own, or that of an update of the whole.
     [[nodiscard]] const GraphState& basis() const noexcept { return *basis_; }
+    /// The graph of the basis at the place where `graph` stands in the source.
+    [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const;
     /// Whether this exec was made from `graph`.
     [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
     /// The version of its graph that this exec has.
@@ -106,18 +102,17 @@ class ExecState {
     [[nodiscard]] Shadow* find_shadow(const NodePlace& node) noexcept {
         return shadows_->find(node.graph->first_number() + node.index);
     }
-
-    /// What CUDA is to call if `params` are a host task: made, and kept by `owners`. Null for all other parameters.
-    [[nodiscard]] HostRun* host_run(const NodePlace& node, const NodeParams& params, OwnerVersions& owners);
-    /// Gives a node of CUDA's exec `params`, and `run` if they are a host task.
-    [[nodiscard]] NativeResult set_params(const NodePlace& node, const NodeParams& params, HostRun* run);
-    /// Both.
-    [[nodiscard]] NativeResult set_params(const NodePlace& node, const NodeParams& params, OwnerVersions& owners) {
-        return set_params(node, params, host_run(node, params, owners));
+    [[nodiscard]] const Shadow* find_shadow(const NodePlace& node) const noexcept {
+        return std::as_const(*shadows_).find(node.graph->first_number() + node.index);
     }
 
-    /// Runs for host nodes of `mine`, a graph of this exec, with the callables of `next`.
-    [[nodiscard]] std::vector<HostNodeRun> host_runs(const GraphState& mine, const GraphState& next);
+    /// Gives a node of CUDA's exec `params`, and `run` if they are a host task.
+    [[nodiscard]] NativeResult set_params(const NodePlace& node, const NodeParams& params, HostRun* run);
+    /// The same, with a run that is made if they are one, and kept by `owners`.
+    [[nodiscard]] NativeResult set_params(const NodePlace& node, const NodeParams& params, OwnerVersions& owners) {
+        return set_params(node, params, hosts_.run(node, params, owners));
+    }
+
     /// Makes CUDA call host nodes that have just taken their parameters from another graph through `runs`. Where it
     /// refuses, a node runs all the same, and cudag only prints what it throws.
     void set_host_runs(const std::vector<HostNodeRun>& runs) noexcept;
@@ -128,31 +123,12 @@ class ExecState {
     /// Enables or disables a node that is of a kind that can be. Throws UpdateError, and changes nothing.
     void set_enabled(const NodePlace& node, bool enabled);
     /// To be called where CUDA has given nodes inside `graph` new parameters: disabled memsets need them parked again.
-    void park_inside(const GraphState& graph) noexcept;
+    void park_inside(const GraphState& graph) noexcept { disabled_memsets_.park_inside(*this, graph); }
 
     /// What is in force in a node, without a shadow if there is none yet.
     [[nodiscard]] const NodeParams& params(const NodePlace& node) const;
-    /// Calls `use(access)` for what a node says that it does to memory.
-    template <class Use>
-    void for_each_declared(const NodePlace& node, const Use& use) const {
-        const Shadow* shadow = std::as_const(*shadows_).find(node.graph->first_number() + node.index);
-        if (shadow != nullptr && shadow->declared)
-            for (const ArgumentAccess& access : *shadow->declared)
-                use(access);
-        else
-            for (const DeclaredAccesses::Entry& entry : in_basis(*node.graph).declared_as_made().of(node.index))
-                use(entry.access);
-    }
-    [[nodiscard]] std::vector<ArgumentAccess> declared(const NodePlace& node) const;
-    /// Whether a node with this shadow may say something.
-    [[nodiscard]] bool may_declare(const NodePlace& node, const Shadow& shadow) const {
-        return shadow.declared ? !shadow.declared->empty() : !in_basis(*node.graph).declared_as_made().empty();
-    }
     /// Whether updates that make a race are refused.
     [[nodiscard]] bool refuses_races() const noexcept { return source_->refuses_races(); }
-    /// Whether a node would do something else to memory with `next`, declaring `declared`.
-    [[nodiscard]] bool changes_accesses(const NodePlace& node, const NodeParams& next,
-                                        std::span<const ArgumentAccess> declared) const;
     /// Made with the first use; forgotten where nodes take what nobody compares.
     [[nodiscard]] RaceWatch& race_watch();
     void forget_races() noexcept;
@@ -183,19 +159,9 @@ class ExecState {
 
   private:
     void launch_native(cudaStream_t stream) const;
-    /// Made with the first host node.
-    [[nodiscard]] const std::shared_ptr<HostLaunches>& host_launches();
     [[noreturn]] void refuse_foreign(const GraphState& graph, const Node& node) const;
     Shadow& make_shadow(std::uint32_t number, const NodePlace& node);
     void replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept;
-    void enable_memset(const NodePlace& node, Shadow& shadow);
-    void disable_memset(const NodePlace& node, Shadow& shadow);
-    /// Parks a disabled memset that now has `params`, if it needs that; if CUDA fails, before the next launch.
-    void park_again(cudaGraphNode_t node, const NodeParams& params) noexcept;
-    /// Throws Error if CUDA fails once more.
-    void park_all();
-    /// The graph of `basis_` at the place where `graph` stands in the source.
-    [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const;
 
     cudaGraphExec_t native_;
     bool owns_native_ = true;
@@ -204,21 +170,18 @@ class ExecState {
     std::shared_ptr<GraphState> basis_;           ///< what a node without a shadow has is what it was made with there
     std::unique_ptr<Shadows> shadows_ = std::make_unique<Shadows>();
     InFlight in_flight_;
-    std::shared_ptr<HostClaim> claim_;            ///< null before there is a host node
-    std::shared_ptr<HostLaunches> host_launches_; ///< the same
-    OwnerVersions host_owners_;                   ///< of the runs that the last whole update brought in
-    OwnerVersions matched_;                       ///< what the last update by structure came from
+    ExecHosts hosts_;
+    OwnerVersions matched_; ///< what the last update by structure came from
     InstantiateOptions options_;
     std::vector<PlannedGraph> planned_;
     bool was_read_;
     UpdateCounts update_counts_;
-    std::list<NodePlace> disabled_memsets_;
+    DisabledMemsets disabled_memsets_;
     BoundParams bound_params_;
     std::unique_ptr<ExecRaces> races_; ///< null before the first use
     std::uint64_t replays_ = 0;
     std::uint64_t seen_;
     bool uploaded_;
-    bool must_park_ = false; ///< a disabled memset is not parked that should be
 };
 
 } // namespace cudag::detail

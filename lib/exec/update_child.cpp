@@ -6,6 +6,7 @@
 #include "changed_nodes.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "exec_declarations.hpp"
 #include "exec_state.hpp"
 #include "graph/declarations.hpp"
 #include "graph/diff.hpp"
@@ -49,7 +50,7 @@ class PendingUpdate {
     void require_no_race(const MakeSubject& subject) {
         if (!exec_.refuses_races()) return;
         for (const PendingNode& node : nodes_)
-            if (exec_.changes_accesses(node.place, *node.next, node.declared))
+            if (changes_accesses(exec_, node.place, *node.next, node.declared))
                 races_.stage(exec_.race_watch(), node.place, *node.next, node.declared);
         races_.require_none(subject);
     }
@@ -128,7 +129,7 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     detail::PendingUpdate pending(exec, mine, next);
     pending.require_no_race(subject);
     detail::Shadow& shadow = exec.shadow(target);
-    const std::vector<detail::HostNodeRun> hosts = exec.host_runs(mine, next);
+    const std::vector<detail::HostNodeRun> hosts = exec.hosts().runs(mine, next);
     detail::Owners kept = owners_of(hosts);
     kept.push_back({0, graph.state_}); // with all that its nodes own
     detail::OwnerVersions owners = detail::version_of(std::move(kept));

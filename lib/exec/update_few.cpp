@@ -4,6 +4,7 @@
 #include "changed_nodes.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "exec_declarations.hpp"
 #include "graph/declarations.hpp"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ bool same_declared(const ExecState& exec, const GraphState& graph, std::uint32_t
     for_each_declared(graph, index, [&](const ArgumentAccess& access) { buffer.push_back(access); });
     auto wanted = buffer.begin();
     bool same = true;
-    exec.for_each_declared({&exec.source(), index}, [&](const ArgumentAccess& access) {
+    for_each_declared(exec, {&exec.source(), index}, [&](const ArgumentAccess& access) {
         same = same && wanted != buffer.end() && *wanted++ == access;
     });
     return same && wanted == buffer.end();

@@ -113,7 +113,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     exec.complete_source(exec.source(), next);
     static_cast<void>(has_memory_nodes(exec.source())); // reads it: take_all() asks, and cannot fail
     std::unique_ptr<Shadows> shadows = exec.shadows_from(next);
-    const std::vector<HostNodeRun> hosts = exec.host_runs(exec.source(), next);
+    const std::vector<HostNodeRun> hosts = exec.hosts().runs(exec.source(), next);
     OwnerVersions host_owners = version_of(owners_of(hosts));
 
     cudaGraphExecUpdateResultInfo info{};

@@ -6,6 +6,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
+#include "exec_declarations.hpp"
 #include "exec_state.hpp"
 #include "graph/graph_races.hpp"
 #include "graph/graph_state.hpp"
@@ -88,16 +89,16 @@ class ExecUpdate {
     }
     /// What `commit` will put in force of what the node says that it does to memory.
     void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values) {
-        if (fresh.empty() && !exec_.may_declare(node_, shadow_)) [[likely]]
+        if (fresh.empty() && !may_declare(exec_, node_, shadow_)) [[likely]]
             return;
         if (!exec_.refuses_races()) return;
         NextDeclared next(std::move(fresh), values);
-        exec_.for_each_declared(node_, [&](const ArgumentAccess& access) { next.add_current(access); });
+        for_each_declared(exec_, node_, [&](const ArgumentAccess& access) { next.add_current(access); });
         check(shadow_.params, std::move(next).list());
     }
     void prepare_params(const NodeParams& next) {
         if (!exec_.refuses_races() || have_same_accesses(shadow_.params, next)) return;
-        check(next, exec_.declared(node_));
+        check(next, all_declared(exec_, node_));
     }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) {
@@ -116,7 +117,7 @@ class ExecUpdate {
 
   private:
     void check(const NodeParams& next, std::vector<ArgumentAccess>&& declared) {
-        if (!exec_.changes_accesses(node_, next, declared)) return;
+        if (!changes_accesses(exec_, node_, next, declared)) return;
         races_.stage(exec_.race_watch(), node_, next, declared);
         races_.require_none([this] { return subject(); });
         next_declared_ = std::move(declared);

@@ -1,6 +1,7 @@
 // What nodes write, for a CPU runtime that looks whether they write more.
 #include "watched_writes.hpp"
 
+#include "exec_declarations.hpp"
 #include "exec_races.hpp"
 #include "exec_state.hpp"
 #include "graph/declarations.hpp"
@@ -41,7 +42,7 @@ bool says_all(const ExecState& exec, const NodePlace& node) {
     std::vector<bool> is_open(signature.count);
     for (std::uint32_t i = 0; i < signature.count; ++i)
         is_open[i] = may_be_address(signature.parameters[i]);
-    exec.for_each_declared(node, [&](const ArgumentAccess& access) {
+    for_each_declared(exec, node, [&](const ArgumentAccess& access) {
         if (access.argument < is_open.size()) is_open[access.argument] = false;
     });
     return std::ranges::none_of(is_open, [](bool open) { return open; });

@@ -181,6 +181,8 @@ TEST_CASE("graphs that differ in nothing but what their host nodes call each cal
 
 TEST_CASE("a graph that brings an owner for what another one borrowed keeps it while its launch is in flight",
           "[exec][cache]") {
+    const bool is_cloned = GENERATE(false, true);
+    CAPTURE(is_cloned);
     const DeviceBuffer<int> cell{1};
     const Stream stream;
     ExecCache cache;
@@ -201,7 +203,8 @@ TEST_CASE("a graph that brings an owner for what another one borrowed keeps it w
     blocked.launch(stream);
     gate.wait_until_entered();
     {
-        const Graph owning = build(std::move(owner));
+        Graph owning = build(std::move(owner));
+        if (is_cloned) owning = owning.clone();
         cache.launch(owning, stream);
     }
     cache.launch(next, stream);

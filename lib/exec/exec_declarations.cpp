@@ -1,0 +1,24 @@
+// What nodes of an exec say that they do to memory.
+#include "exec_declarations.hpp"
+
+#include "graph/node_accesses.hpp"
+
+namespace cudag::detail {
+
+std::vector<ArgumentAccess> all_declared(const ExecState& exec, const NodePlace& node) {
+    std::vector<ArgumentAccess> accesses;
+    for_each_declared(exec, node, [&](const ArgumentAccess& access) { accesses.push_back(access); });
+    return accesses;
+}
+
+bool changes_accesses(const ExecState& exec, const NodePlace& node, const NodeParams& next,
+                      std::span<const ArgumentAccess> declared) {
+    auto other = declared.begin();
+    bool same = have_same_accesses(exec.params(node), next);
+    for_each_declared(exec, node, [&](const ArgumentAccess& access) {
+        same = same && other != declared.end() && *other++ == access;
+    });
+    return !same || other != declared.end();
+}
+
+} // namespace cudag::detail

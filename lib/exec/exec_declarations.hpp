@@ -1,0 +1,32 @@
+// What nodes of an exec say that they do to memory, as it is in force.
+#pragma once
+
+#include "exec_state.hpp"
+
+#include <span>
+#include <vector>
+
+namespace cudag::detail {
+
+/// Calls `visit(access)` for each access that the node declares.
+template <class Visit>
+void for_each_declared(const ExecState& exec, const NodePlace& node, const Visit& visit) {
+    if (const Shadow* const shadow = exec.find_shadow(node); shadow != nullptr && shadow->declared)
+        for (const ArgumentAccess& access : *shadow->declared)
+            visit(access);
+    else
+        for (const DeclaredAccesses::Entry& entry : exec.in_basis(*node.graph).declared_as_made().of(node.index))
+            visit(entry.access);
+}
+[[nodiscard]] std::vector<ArgumentAccess> all_declared(const ExecState& exec, const NodePlace& node);
+
+/// Whether a node with this shadow may declare something.
+[[nodiscard]] inline bool may_declare(const ExecState& exec, const NodePlace& node, const Shadow& shadow) {
+    return shadow.declared ? !shadow.declared->empty() : !exec.in_basis(*node.graph).declared_as_made().empty();
+}
+
+/// Whether a node would do something else to memory with `next`, declaring `declared`.
+[[nodiscard]] bool changes_accesses(const ExecState& exec, const NodePlace& node, const NodeParams& next,
+                                    std::span<const ArgumentAccess> declared);
+
+} // namespace cudag::detail
