@@ -127,7 +127,9 @@ CUDART_CPU_API cudaError_t cudaEventQuery(cudaEvent_t event) {
         const Event& asked = event_of(event);
         refuse_query(asked);
         const CompletionPtr recorded = asked.recorded();
-        return recorded == nullptr || recorded->finished() ? cudaSuccess : cudaErrorNotReady;
+        if (recorded != nullptr && !recorded->finished()) return cudaErrorNotReady;
+        note_wait();
+        return cudaSuccess;
     });
 }
 

@@ -101,7 +101,9 @@ CUDART_CPU_API cudaError_t cudaStreamQuery(cudaStream_t stream) {
     return api("cudaStreamQuery", [&] {
         const Stream& asked = stream_of(stream);
         refuse_query(asked);
-        return idle(asked) ? cudaSuccess : cudaErrorNotReady;
+        if (!idle(asked)) return cudaErrorNotReady;
+        note_wait();
+        return cudaSuccess;
     });
 }
 

@@ -13,18 +13,19 @@ namespace cudart_cpu::detail {
 namespace {
 
 std::atomic<cudaError_t> failure{cudaSuccess};
+std::atomic<bool> has_failed = false; ///< the first that fails tells, and is told of once the log has its reason
 
 } // namespace
 
 void set_kernel_failure(cudaError_t code, const std::string& text) noexcept {
-    cudaError_t none = cudaSuccess;
-    if (!failure.compare_exchange_strong(none, code)) return;
+    if (has_failed.exchange(true)) return;
     std::fprintf(stderr, "cudart-cpu: %s\n", text.c_str());
     try {
         log_error(text);
     } catch (const std::exception&) {
         // The code still tells.
     }
+    failure = code;
 }
 
 cudaError_t kernel_failure() noexcept {
@@ -33,6 +34,7 @@ cudaError_t kernel_failure() noexcept {
 
 void clear_kernel_failure() noexcept {
     failure = cudaSuccess;
+    has_failed = false;
 }
 
 } // namespace cudart_cpu::detail

@@ -40,7 +40,7 @@ void refuse_inside_host_function();
 void refuse_after_kernel_failure();
 /// Later calls succeed again.
 void forget_kernel_failure() noexcept;
-/// The call that this thread is in has waited for work, whose failure it is to tell.
+/// The call that this thread is in waits for work, or finds that it has ended: it is to tell that it failed.
 void note_wait() noexcept;
 void begin_waits() noexcept;
 /// Throws the error of a kernel that has failed, if the call has waited.

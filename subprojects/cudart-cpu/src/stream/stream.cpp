@@ -200,6 +200,7 @@ bool idle(const Stream& stream) {
 }
 
 void wait_for(const Stream& stream) {
+    note_wait(); // what has failed since the call began may have ended, too
     for (const CompletionPtr& work : pending_work(stream)) {
         work->wait();
     }
@@ -209,6 +210,7 @@ namespace {
 
 template <class Choose>
 void wait_for_members(Choose&& choose) {
+    note_wait();
     std::vector<CompletionPtr> pending;
     {
         const std::lock_guard lock(device().mutex);
