@@ -113,6 +113,7 @@ class ExecStore {
         std::size_t bytes;
         std::shared_ptr<const GraphState> graph; ///< that it has
         std::uint64_t version;                   ///< of the graph
+        unsigned not_compared = 0;               ///< how many updates to come are given to CUDA as they are
         Alike* alike = nullptr;                  ///< where it stands
         Alike::iterator place = {};              ///< in these
     };
@@ -152,8 +153,7 @@ class ExecStore {
 
     [[nodiscard]] bool update(Place place, const std::shared_ptr<GraphState>& graph, std::uint64_t version) {
         const Timer timer(stats_.update_seconds);
-        ExecState& exec = place->exec.state();
-        if (!update_few(exec, *graph) && !update_whole(exec, graph, {}, Compared::if_refused).updated()) return false;
+        if (!give(*place, graph)) return false;
         if (place->graph != graph) {
             auto node = of_graph_.extract(graph_of(place));
             node.key() = graph.get();
@@ -163,6 +163,19 @@ class ExecStore {
         place->version = version;
         ++stats_.updates;
         return true;
+    }
+
+    /// A program whose graphs differ in much from one time to the next pays for few comparisons.
+    [[nodiscard]] static bool give(Entry& entry, const std::shared_ptr<GraphState>& graph) {
+        constexpr unsigned before_next_comparison = 15;
+        ExecState& exec = entry.exec.state();
+        if (entry.not_compared != 0) {
+            --entry.not_compared;
+        } else if (have_no_owners(exec, *graph)) {
+            if (update_few(exec, *graph)) return true;
+            entry.not_compared = before_next_comparison;
+        }
+        return update_whole(exec, graph, {}, Compared::if_refused).updated();
     }
 
     /// Instantiates `graph` and launches it; its entry is the last one then.

@@ -90,6 +90,8 @@ class ExecState {
     [[nodiscard]] std::uint64_t seen() const noexcept { return seen_; }
     void set_seen(std::uint64_t version) noexcept { seen_ = version; }
 
+    /// Whether nodes may have others than those of the basis as it was made.
+    [[nodiscard]] bool has_shadows() const noexcept { return !shadows_->empty(); }
     /// What is in force in a node; made on first use.
     [[nodiscard]] Shadow& shadow(const NodePlace& node) {
         const std::uint32_t number = node.graph->first_number() + node.index;

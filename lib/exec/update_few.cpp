@@ -26,6 +26,14 @@ constexpr std::size_t unchanged_for_one = 8;
 /// What is to be done with a node.
 enum class NodeUpdate { none, by_itself, with_all };
 
+bool same_values(const KernelSignature& signature, const std::byte* a, const std::byte* b) noexcept {
+    if (std::memcmp(a, b, signature.bytes) == 0) [[likely]]
+        return true;
+    return std::all_of(signature.parameters, signature.parameters + signature.count, [&](const Parameter& parameter) {
+        return std::memcmp(a + parameter.offset, b + parameter.offset, parameter.size) == 0;
+    }); // what lies between them may be anything
+}
+
 /// A signature that both have is that of a type, or of one node before and after an update.
 NodeUpdate update_needed(const KernelParams& current, const KernelParams& wanted) noexcept {
     if (current.function != wanted.function || current.signature != wanted.signature || current.attributes != nullptr ||
@@ -33,12 +41,9 @@ NodeUpdate update_needed(const KernelParams& current, const KernelParams& wanted
         return NodeUpdate::with_all;
     const LaunchShape& old_shape = current.shape;
     const LaunchShape& new_shape = wanted.shape;
-    bool same = same_value(old_shape.grid, new_shape.grid) && same_value(old_shape.block, new_shape.block) &&
-                old_shape.shared_bytes == new_shape.shared_bytes;
-    for (std::uint32_t i = 0; same && i < wanted.signature->count; ++i) {
-        const Parameter& parameter = wanted.signature->parameters[i]; // what lies between them may be anything
-        same = std::memcmp(current.values + parameter.offset, wanted.values + parameter.offset, parameter.size) == 0;
-    }
+    const bool same = same_value(old_shape.grid, new_shape.grid) && same_value(old_shape.block, new_shape.block) &&
+                      old_shape.shared_bytes == new_shape.shared_bytes &&
+                      same_values(*wanted.signature, current.values, wanted.values);
     return same ? NodeUpdate::none : NodeUpdate::by_itself;
 }
 
@@ -74,14 +79,19 @@ bool brings_owners(const GraphState& graph) {
 /// The nodes that are to be updated by themselves; nothing if CUDA is to take all.
 std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec, const GraphState& graph) {
     const std::vector<NodeRecord>& nodes = exec.source().nodes();
+    const std::vector<NodeRecord>& next = graph.nodes();
+    const std::vector<NodeRecord>& last = exec.basis().nodes();
+    const bool is_as_made = !exec.has_shadows() && graph.updated().all().empty();
+    const bool is_silent = is_as_made && exec.basis().declared_as_made().empty() && graph.declared_as_made().empty();
     const std::size_t most = nodes.size() / unchanged_for_one;
     std::vector<ArgumentAccess> declared;
     std::vector<std::uint32_t> found;
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         const NodeKind kind = nodes[i].kind;
-        if (graph.nodes()[i].kind != kind) return std::nullopt;
-        const NodeUpdate update = update_needed(kind, exec.params({&exec.source(), i}), graph.params(i));
-        if (update == NodeUpdate::none && same_declared(exec, graph, i, declared)) [[likely]]
+        if (next[i].kind != kind) return std::nullopt;
+        const NodeUpdate update = is_as_made ? update_needed(kind, last[i].params, next[i].params)
+                                             : update_needed(kind, exec.params({&exec.source(), i}), graph.params(i));
+        if (update == NodeUpdate::none && (is_silent || same_declared(exec, graph, i, declared))) [[likely]]
             continue;
         if (update == NodeUpdate::with_all || found.size() == most) return std::nullopt;
         found.push_back(i);
@@ -91,10 +101,14 @@ std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec,
 
 } // namespace
 
+bool have_no_owners(const ExecState& exec, const GraphState& graph) {
+    const auto lock = graph.lock();
+    return !brings_owners(graph) && !brings_owners(exec.basis());
+}
+
 bool update_few(ExecState& exec, const GraphState& graph) {
     const auto lock = graph.lock();
     const GraphState& source = exec.source();
-    if (brings_owners(graph) || brings_owners(exec.basis())) return false;
     if (source.nodes().size() != graph.nodes().size()) return false;
     const std::optional<std::vector<std::uint32_t>> nodes = nodes_to_update(exec, graph);
     if (!nodes || source.edges() != graph.edges()) return false; // what differs as a rule comes first
