@@ -38,7 +38,8 @@ SUITES = (
     ("tests/unit/version_tests", ["--abort"], {}),
     *(("tests/unit/version_tests", ["--abort", f"[driver-{number // 1000}.{number // 10 % 100}]"],
        {"CUDART_CPU_DRIVER": str(number)}) for number in (12030, 12040, 12080, 12090)),
-    *(("tests/unit/watched_writes", [how], {"CUDART_CPU_CHECK": "writes"}) for how in ("update", "less", "more")),
+    *(("tests/unit/watched_writes", [how], {"CUDART_CPU_CHECK": "writes"})
+      for how in ("update", "less", "more", "updated")),
     ("tests/graph/graph_tests", ["--abort", "[device]"], {"CUDART_CPU_DEVICES": "2"}),
     ("tests/graph/graph_tests", ["--abort", "[plan]"], {"CUDART_CPU_DRIVER": "12040"}),  # which has no empty kernels
     ("tests/fuzz/fuzz", ["--only", "memory", "--seeds", "100"], {}),

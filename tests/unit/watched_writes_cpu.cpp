@@ -55,51 +55,87 @@ void update_nodes(const char* log_file) {
     require_caught(stream, "adds", log_file);
 }
 
-/// Graphs that differ only in what a node says that it writes and reads: of one that said more, or less, before.
-void launch_by_cache(bool said_more, const char* log_file) {
-    constexpr std::size_t nodes = 16, size = 2;
-    const cudag::DeviceBuffer<int> x(nodes * size), y(nodes * size);
-    cudag::check(cudaMemset(y.data(), 1, nodes * size * sizeof(int))); // what changes is seen
-    cudag::check(cudaDeviceSynchronize());
-    const auto build = [&](std::size_t said_by_first, bool says_all) {
+/// Graphs that differ only in what their nodes say, and a cache that launches them.
+class Cached {
+  public:
+    Cached() {
+        cudag::check(cudaMemset(y_.data(), 1, nodes * size * sizeof(int))); // what changes is seen
+        cudag::check(cudaDeviceSynchronize());
+    }
+
+    /// The nodes say what they write and read, of which the first says `said_by_first` elements of two; or nothing.
+    [[nodiscard]] cudag::Graph build(std::size_t said_by_first, bool says_all) const {
         cudag::GraphBuilder b;
-        const auto fill = b.memset(x.span(), 1); // what no node says anything of is not watched
+        const auto fill = b.memset(x_.span(), 1); // what no node says anything of is not watched
         for (std::size_t i = 0; i < nodes; ++i) {
-            const auto to = x.span().subspan(i * size, i == 0 ? said_by_first : size);
-            const auto from = y.span().subspan(i * size, size);
+            const auto to = written(i == 0 ? said_by_first : size, i);
             const auto add = [&](const auto& written, const auto& read) {
                 b.kernel({.block = size}, multiply_add, written, read, static_cast<int>(size), 1)
                     .label("adds")
                     .after(fill);
             };
             if (says_all)
-                add(to, from);
+                add(to, read(i));
             else
-                add(to.data(), from.data());
+                add(to.data(), read(i).data());
         }
         return std::move(b).build();
-    };
-    const auto build_before = [&] { return build(size, said_more); };
-    cudag::ExecCache cache;
-    const cudag::Stream stream;
-    cache.launch(build_before(), stream);
-    cache.launch(build_before(), stream);
-    stream.synchronize();
-    require(cache.stats().updates == 1, "graphs of one structure were instantiated");
-    cache.launch(build(1, true), stream);
-    require_caught(stream, "adds", log_file);
+    }
+    [[nodiscard]] cudag::DeviceSpan<int> written(std::size_t said, std::size_t node) const {
+        return x_.span().subspan(node * size, said);
+    }
+    [[nodiscard]] cudag::DeviceSpan<int> read(std::size_t node) const { return y_.span().subspan(node * size, size); }
+
+    void launch(const cudag::Graph& graph) {
+        cache_.launch(graph, stream_);
+        require(cache_.stats().instantiations == 1, "graphs of one structure were instantiated");
+    }
+    [[nodiscard]] const cudag::Stream& stream() const { return stream_; }
+
+    static constexpr std::size_t size = 2;
+
+  private:
+    static constexpr std::size_t nodes = 16;
+
+    cudag::DeviceBuffer<int> x_{nodes * size}, y_{nodes * size};
+    cudag::Stream stream_;
+    cudag::ExecCache cache_;
+};
+
+/// A graph that says too little after one that says more, or nothing.
+void launch_by_cache(bool said_before, const char* log_file) {
+    Cached cached;
+    cached.launch(cached.build(Cached::size, said_before));
+    cached.launch(cached.build(Cached::size, said_before));
+    cached.stream().synchronize();
+    cached.launch(cached.build(1, true));
+    require_caught(cached.stream(), "adds", log_file);
+}
+
+/// A graph that says nothing until its first node is updated.
+void update_graph_of_cache(const char* log_file) {
+    Cached cached;
+    cudag::Graph graph = cached.build(Cached::size, false);
+    cached.launch(graph);
+    cached.stream().synchronize();
+    graph.update(graph.find(multiply_add)[0], cudag::arg<0>(cached.written(1, 0)), cudag::arg<1>(cached.read(0)));
+    cached.launch(graph);
+    require_caught(cached.stream(), "adds", log_file);
 }
 
 } // namespace
 
-/// How a node comes to say something else: "update", or the next graph of a cache says "less" or "more".
+/// How a node comes to say something else: see the functions above.
 int main(int argc, char** argv) {
     const std::string how = argc == 2 ? argv[1] : "";
-    require(how == "update" || how == "less" || how == "more", "usage: watched_writes update | less | more");
     const std::string log_file = "watched_writes_" + std::to_string(getpid()) + ".log"; // many may run at a time
     ::setenv("CUDA_LOG_FILE", log_file.c_str(), 1);
     if (how == "update")
         update_nodes(log_file.c_str());
-    else
+    else if (how == "less" || how == "more")
         launch_by_cache(how == "less", log_file.c_str());
+    else if (how == "updated")
+        update_graph_of_cache(log_file.c_str());
+    else
+        require(false, "usage: watched_writes update | less | more | updated");
 }
