@@ -17,11 +17,11 @@ std::vector<int> run(cudag::ExecCache& cache, Pipeline& pipeline, const cudag::G
     return pipeline.out;
 }
 
-/// Fills of cells: `value` in that of node `other`, and 1 in the rest.
-cudag::Graph build_fills(const cudag::DeviceBuffer<int>& cells, std::size_t other, int value) {
+/// Fills of cells: `value` in that of node `other`, and `rest` in the others.
+cudag::Graph build_fills(const cudag::DeviceBuffer<int>& cells, std::size_t other, int value, int rest = 1) {
     cudag::GraphBuilder b;
     for (std::size_t i = 0; i < cells.size(); ++i)
-        b.join(b.memset(cudag::DeviceSpan<int>(cells.data() + i, 1), i == other ? value : 1));
+        b.join(b.memset(cudag::DeviceSpan<int>(cells.data() + i, 1), i == other ? value : rest));
     return std::move(b).build();
 }
 
@@ -56,6 +56,28 @@ TEST_CASE("a cache makes no call for what a graph has in common with the last on
     stream.synchronize();
     CHECK(cache.stats().hits == 2);
     CHECK(cache.stats().updates == 2);
+}
+
+TEST_CASE("a cache compares nodes once in sixteen updates while graphs differ in much", "[unit]") {
+    const cudag::DeviceBuffer<int> cells(16);
+    const cudag::Stream stream;
+    cudag::ExecCache cache;
+    const cudag::Graph graph = build_fills(cells, 0, 1), different = build_fills(cells, 0, 2, 2);
+    const cudag::Graph equal[] = {build_fills(cells, 0, 2, 2), build_fills(cells, 0, 2, 2)};
+    const auto calls = [&](const cudag::Graph& next) {
+        const std::uint64_t before = cudart_cpu::call_count();
+        cache.launch(next, stream);
+        return cudart_cpu::call_count() - before;
+    };
+    static_cast<void>(calls(graph));
+    const std::uint64_t of_a_hit = calls(graph);
+    CHECK(calls(different) > of_a_hit);
+    for (std::size_t i = 0; i < 15; ++i)
+        CHECK(calls(equal[i % 2]) > of_a_hit); // as a whole, unseen
+    CHECK(calls(equal[1]) == of_a_hit);
+    CHECK(calls(equal[0]) == of_a_hit);
+    stream.synchronize();
+    CHECK(cache.stats().updates == 18);
 }
 
 TEST_CASE("a node that an exec of a cache cannot take comes with the whole graph", "[unit][faults]") {
