@@ -38,8 +38,8 @@ struct ExecCacheStats {
     std::uint64_t evictions = 0;
     std::size_t execs = 0;
     std::size_t bytes = 0;          ///< of device memory; CUDA takes it in large pieces, so that many execs show none
-    double update_seconds = 0;      ///< of this thread, refused updates included
-    double instantiate_seconds = 0; ///< likewise, with first launches and the measuring of memory
+    double update_seconds = 0;      ///< of this thread, refused updates included; told from one update in 13
+    double instantiate_seconds = 0; ///< of this thread, with first launches and the measuring of memory
 };
 
 /// Launches graphs by execs that are kept, in the cheapest way there is: if an exec has this very graph, it is

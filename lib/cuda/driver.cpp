@@ -44,6 +44,7 @@ Driver load() {
     fetch(result.graph_kernel_node_get_attribute, "cuGraphKernelNodeGetAttribute");
     fetch(result.graph_kernel_node_set_params, "cuGraphKernelNodeSetParams");
     fetch(result.graph_instantiate_with_params, "cuGraphInstantiateWithParams");
+    fetch(result.graph_exec_update, "cuGraphExecUpdate");
     fetch(result.graph_launch, "cuGraphLaunch");
     fetch(result.graph_exec_kernel_node_set_params, "cuGraphExecKernelNodeSetParams");
     fetch(result.kernel_get_function, "cuKernelGetFunction");

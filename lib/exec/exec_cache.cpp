@@ -7,13 +7,13 @@
 #include "cuda/relaxed_capture.hpp"
 #include "exec_state.hpp"
 #include "graph/structure.hpp"
+#include "sampled_time.hpp"
 #include "update_few.hpp"
 #include "update_graph.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <list>
 #include <optional>
 #include <unordered_map>
@@ -24,19 +24,6 @@ namespace cudag {
 namespace detail {
 
 namespace {
-
-/// Adds the time of a scope to a number.
-class Timer {
-  public:
-    explicit Timer(double& seconds) : seconds_(seconds) {}
-    ~Timer() { seconds_ += std::chrono::duration<double>(std::chrono::steady_clock::now() - start_).count(); }
-    Timer(const Timer&) = delete;
-    Timer& operator=(const Timer&) = delete;
-
-  private:
-    double& seconds_;
-    std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
-};
 
 std::size_t free_memory() {
     std::size_t free = 0, total = 0;
@@ -98,6 +85,8 @@ class ExecStore {
     [[nodiscard]] ExecCacheStats stats() const {
         ExecCacheStats stats = stats_;
         stats.execs = entries_.size();
+        stats.update_seconds = update_time_.seconds();
+        stats.instantiate_seconds = instantiate_time_.seconds();
         return stats;
     }
 
@@ -152,7 +141,7 @@ class ExecStore {
     }
 
     [[nodiscard]] bool update(Place place, const std::shared_ptr<GraphState>& graph, std::uint64_t version) {
-        const Timer timer(stats_.update_seconds);
+        const SampledTime::Scope timed(update_time_);
         if (!give(*place, graph)) return false;
         if (place->graph != graph) {
             auto node = of_graph_.extract(graph_of(place));
@@ -171,16 +160,17 @@ class ExecStore {
         ExecState& exec = entry.exec.state();
         if (entry.not_compared != 0) {
             --entry.not_compared;
-        } else if (have_no_owners(exec, *graph)) {
-            if (update_few(exec, *graph)) return true;
-            entry.not_compared = before_next_comparison;
+        } else {
+            const UpdateOfFew few = update_few(exec, graph);
+            if (few == UpdateOfFew::done) return true;
+            if (few == UpdateOfFew::differs) entry.not_compared = before_next_comparison;
         }
         return update_whole(exec, graph, {}, Compared::if_refused).updated();
     }
 
     /// Instantiates `graph` and launches it; its entry is the last one then.
     void launch_new(const Graph& graph, cudaStream_t stream) {
-        const Timer timer(stats_.instantiate_seconds);
+        const SampledTime::Scope timed(instantiate_time_);
         try {
             try_new(graph, stream);
             return;
@@ -284,7 +274,9 @@ class ExecStore {
     }
 
     ExecCacheOptions options_;
-    ExecCacheStats stats_;
+    ExecCacheStats stats_;        ///< but for the times
+    SampledTime update_time_{13}; ///< no multiple of what `give` counts by
+    SampledTime instantiate_time_{1};
     std::list<Entry> entries_; ///< the least recently launched first
     OfGraph of_graph_;
     std::unordered_map<std::uint64_t, Alike> of_structure_;

@@ -33,11 +33,6 @@ std::vector<HostNodeRun> ExecHosts::runs(const GraphState& mine, const GraphStat
     return make_host_runs(launches(), mine, next);
 }
 
-void ExecHosts::keep(OwnerVersions&& owners, const InFlight& in_flight) noexcept {
-    in_flight.retire(std::move(owners_));
-    owners_ = std::move(owners);
-}
-
 void ExecHosts::take_claim_of(ExecHosts& former) noexcept {
     if (!former.claim_) return;
     claim_ = std::move(former.claim_);

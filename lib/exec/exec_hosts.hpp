@@ -8,6 +8,7 @@
 #include "owners/in_flight.hpp"
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 namespace cudag::detail {
@@ -25,7 +26,10 @@ class ExecHosts {
     /// Runs for host nodes of `mine`, a graph of the exec, with the callables of `next`.
     [[nodiscard]] std::vector<HostNodeRun> runs(const GraphState& mine, const GraphState& next);
     /// Keeps those that an update of the whole has brought in, until the next one.
-    void keep(OwnerVersions&& owners, const InFlight& in_flight) noexcept;
+    void keep(OwnerVersions&& owners, const InFlight& in_flight) noexcept {
+        in_flight.retire(std::move(owners_));
+        owners_ = std::move(owners);
+    }
 
     /// Throws HostError if host nodes threw in the launches, and nobody has seen it.
     void rethrow() const {

@@ -63,9 +63,10 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
 }
 
 void ExecState::complete_source(const GraphState& mine, GraphState& next) const {
-    const bool is_planned = !planned_.empty();
-    if (is_planned) next.read_all();
-    Plan plan = is_planned ? options_.plan : Plan::as_written();
+    static const Plan as_written = Plan::as_written();
+    if (planned_.empty()) return next.complete_native(&as_written);
+    next.read_all();
+    Plan plan = options_.plan;
     plan.ends = plan.ends && mine.parent() == nullptr;
     next.complete_native(&plan);
 }

@@ -1,7 +1,6 @@
 // Updates of an exec by the nodes in which a graph differs from it, where these are few.
 #include "update_few.hpp"
 
-#include "changed_nodes.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "exec_declarations.hpp"
@@ -53,7 +52,10 @@ NodeUpdate update_needed(NodeKind kind, const NodeParams& current, const NodePar
         return update_needed(**std::get_if<const KernelParams*>(&current), **kernel);
     const bool is_copy_or_fill =
         std::holds_alternative<const CopyParams*>(wanted) || std::holds_alternative<const SetParams*>(wanted);
-    if (is_copy_or_fill) return same_params(current, wanted) ? NodeUpdate::none : NodeUpdate::by_itself;
+    if (is_copy_or_fill) {
+        if (same_params(current, wanted)) return NodeUpdate::none;
+        return problem_in_exec(current, wanted).empty() ? NodeUpdate::by_itself : NodeUpdate::with_all;
+    }
     return kind == NodeKind::empty ? NodeUpdate::none : NodeUpdate::with_all;
 }
 
@@ -99,31 +101,42 @@ std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec,
     return found;
 }
 
-} // namespace
-
-bool have_no_owners(const ExecState& exec, const GraphState& graph) {
-    const auto lock = graph.lock();
-    return !brings_owners(graph) && !brings_owners(exec.basis());
-}
-
-bool update_few(ExecState& exec, const GraphState& graph) {
-    const auto lock = graph.lock();
-    const GraphState& source = exec.source();
-    if (source.nodes().size() != graph.nodes().size()) return false;
-    const std::optional<std::vector<std::uint32_t>> nodes = nodes_to_update(exec, graph);
-    if (!nodes || source.edges() != graph.edges()) return false; // what differs as a rule comes first
-    if (!nodes->empty()) {
-        ChangedNodes changed(exec, nodes->size(), "update of ");
-        for (const std::uint32_t index : *nodes)
-            changed.add({&source, index}, graph.params(index), {}, all_declared(graph, index));
-        bind_context();
-        if (const auto refusal = changed.push()) { // CUDA may take it with the whole graph, or says why not
-            if (refusal->result.api == Api::runtime) ignore(refusal->result.status);
-            return false;
-        }
-        changed.commit();
+/// Gives CUDA the parameters of these nodes; none of them, and false, if it refuses some.
+bool push(ExecState& exec, const GraphState& graph, const std::vector<std::uint32_t>& nodes) {
+    const auto accepts = [&exec](std::uint32_t index, const NodeParams& params) {
+        const NativeResult result = exec.set_params({&exec.source(), index}, params, nullptr);
+        if (result.status == cudaSuccess) [[likely]]
+            return true;
+        if (result.api == Api::runtime) ignore(result.status);
+        return false;
+    };
+    bind_context();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+        if (accepts(nodes[i], graph.params(nodes[i]))) [[likely]]
+            continue;
+        while (i-- > 0) // what was in force was accepted once
+            static_cast<void>(accepts(nodes[i], exec.params({&exec.source(), nodes[i]})));
+        return false;
     }
     return true;
+}
+
+} // namespace
+
+UpdateOfFew update_few(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
+    const GraphState& graph = *basis;
+    const auto lock = graph.lock();
+    if (brings_owners(graph) || brings_owners(exec.basis())) return UpdateOfFew::has_owners;
+    const GraphState& source = exec.source();
+    if (source.nodes().size() != graph.nodes().size()) return UpdateOfFew::differs;
+    if (source.special().memory || graph.special().memory) return UpdateOfFew::differs; // CUDA counts their execs
+    const std::optional<std::vector<std::uint32_t>> nodes = nodes_to_update(exec, graph);
+    if (!nodes || source.edges() != graph.edges()) return UpdateOfFew::differs; // what differs as a rule comes first
+    if (nodes->empty()) return UpdateOfFew::done;
+    std::unique_ptr<Shadows> shadows = exec.shadows_from(graph);
+    if (!push(exec, graph, *nodes)) return UpdateOfFew::differs; // CUDA may take it with the whole graph
+    exec.take_all(basis, std::move(shadows), {}, {}); // so that what comes next is compared with what it was made with
+    return UpdateOfFew::done;
 }
 
 } // namespace cudag::detail

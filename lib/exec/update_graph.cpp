@@ -4,6 +4,7 @@
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
 
+#include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
 #include "graph/diff.hpp"
@@ -114,12 +115,13 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     static_cast<void>(has_memory_nodes(exec.source())); // reads it: take_all() asks, and cannot fail
     std::unique_ptr<Shadows> shadows = exec.shadows_from(next);
     const std::vector<HostNodeRun> hosts = exec.hosts().runs(exec.source(), next);
-    OwnerVersions host_owners = version_of(owners_of(hosts));
+    OwnerVersions host_owners = hosts.empty() ? OwnerVersions() : version_of(owners_of(hosts));
 
-    cudaGraphExecUpdateResultInfo info{};
-    const cudaError_t status = cudaGraphExecUpdate(exec.native(), next.native(), &info);
-    if (status != cudaSuccess) {
-        const CallFailure failure = describe_failure(status, "cudaGraphExecUpdate", {}, Api::runtime);
+    CUgraphExecUpdateResultInfo info{};
+    bind_context();
+    const cudaError_t status = to_runtime(driver().graph_exec_update(exec.native(), next.native(), &info));
+    if (status != cudaSuccess) [[unlikely]] {
+        const CallFailure failure = describe_failure(status, "cuGraphExecUpdate", {}, Api::driver);
         const bool classified = status == cudaErrorGraphExecUpdateFailure;
         const bool about_the_graph = status == cudaErrorInvalidValue || status == cudaErrorNotSupported;
         if (!classified && !about_the_graph) throw UpdateError(status, failure.text, failure.details);

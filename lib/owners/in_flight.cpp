@@ -156,8 +156,7 @@ void InFlight::wait() const noexcept {
     if (last_launch_) last_launch_->wait();
 }
 
-void InFlight::retire(OwnerVersions&& version) const noexcept {
-    if (version.empty()) return;
+void InFlight::retire_owners(OwnerVersions&& version) const noexcept {
     if (!last_launch_) {
         version.clear(); // no launch can use them
         return;

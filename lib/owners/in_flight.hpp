@@ -7,6 +7,7 @@
 
 #include <list>
 #include <memory>
+#include <utility>
 
 namespace cudag::detail {
 
@@ -41,9 +42,14 @@ class InFlight {
 
     /// Drops `version`: at once if there was no launch, else by the first `reclaim` after the launches made so far have
     /// finished.
-    void retire(OwnerVersions&& version) const noexcept;
+    void retire(OwnerVersions&& version) const noexcept {
+        if (!version.empty()) [[unlikely]]
+            retire_owners(std::move(version));
+    }
 
   private:
+    void retire_owners(OwnerVersions&& version) const noexcept;
+
     std::shared_ptr<LaunchMarker> last_launch_;
     bool tracks_ = false;
 };

@@ -46,6 +46,7 @@ const EntryPoint* find_entry_point(std::string_view name) {
                                                        driver::graph_instantiate_with_params),
         entry<PFN_cuGraphConditionalHandleCreate_v12030>("cuGraphConditionalHandleCreate", 12030,
                                                          driver::graph_conditional_handle_create),
+        entry<PFN_cuGraphExecUpdate_v12000>("cuGraphExecUpdate", 12000, driver::graph_exec_update),
         entry<PFN_cuGraphLaunch_v10000>("cuGraphLaunch", 10000, driver::graph_launch),
         entry<PFN_cuLaunchKernel_v4000>("cuLaunchKernel", 4000, driver::launch_kernel),
         entry<PFN_cuLaunchKernelEx_v11060>("cuLaunchKernelEx", 11060, driver::launch_kernel_ex),

@@ -26,6 +26,7 @@ CUresult graph_conditional_handle_create(CUgraphConditionalHandle* handle, CUgra
                                          unsigned initial, unsigned flags);
 
 CUresult graph_instantiate_with_params(CUgraphExec* exec, CUgraph graph, CUDA_GRAPH_INSTANTIATE_PARAMS* params);
+CUresult graph_exec_update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* result);
 CUresult graph_launch(CUgraphExec exec, CUstream stream);
 
 CUresult launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,

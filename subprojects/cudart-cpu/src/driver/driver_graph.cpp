@@ -2,6 +2,7 @@
 #include "driver_functions.hpp"
 
 #include "capture/capture_rules.hpp"
+#include "exec/exec_graph_update.hpp"
 #include "exec/exec_instantiate.hpp"
 #include "exec/exec_launch.hpp"
 #include "exec/exec_model.hpp"
@@ -69,6 +70,7 @@ CUresult graph_kernel_node_set_params(CUgraphNode node, const CUDA_KERNEL_NODE_P
 
 // The runtime's values are the driver's under other names.
 static_assert(sizeof(CUkernelNodeAttrValue) == sizeof(cudaLaunchAttributeValue));
+static_assert(sizeof(CUgraphExecUpdateResultInfo) == sizeof(cudaGraphExecUpdateResultInfo));
 
 CUresult graph_kernel_node_get_attribute(CUgraphNode node, CUkernelNodeAttrID attribute, CUkernelNodeAttrValue* value) {
     return driver_graph_api("cuGraphKernelNodeGetAttribute", [&] {
@@ -122,6 +124,12 @@ CUresult graph_instantiate_with_params(CUgraphExec* exec, CUgraph graph, CUDA_GR
             throw;
         }
         report();
+    });
+}
+
+CUresult graph_exec_update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* result) {
+    return driver_graph_api("cuGraphExecUpdate", [&] {
+        update_exec(exec, graph, reinterpret_cast<cudaGraphExecUpdateResultInfo*>(result));
     });
 }
 

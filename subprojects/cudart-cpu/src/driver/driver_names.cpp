@@ -58,6 +58,7 @@ constexpr Name names[] = {
     {"cudaStreamUpdateCaptureDependencies", "cuStreamUpdateCaptureDependencies_v2"},
     {"cuGraphAddKernelNode", "cuGraphAddKernelNode_v2"},
     {"cuGraphExecKernelNodeSetParams", "cuGraphExecKernelNodeSetParams_v2"},
+    {"cuGraphExecUpdate", "cuGraphExecUpdate_v2"},
     {"cuGraphKernelNodeGetParams", "cuGraphKernelNodeGetParams_v2"},
     {"cuGraphNodeGetDependencies", "cuGraphNodeGetDependencies_v2"},
     {"cuGraphKernelNodeSetParams", "cuGraphKernelNodeSetParams_v2"},

@@ -1,4 +1,6 @@
 // A whole exec updated from another graph.
+#include "exec_graph_update.hpp"
+
 #include "exec_pairing.hpp"
 #include "graph/graph_alloc_work.hpp"
 
@@ -24,46 +26,48 @@ bool is_device_updatable(const ExecGraph& graph) {
 
 } // namespace
 
+void update_exec(cudaGraphExec_t handle, cudaGraph_t source, cudaGraphExecUpdateResultInfo* result) {
+    Exec& exec = exec_of(handle);
+    const Graph& graph = graph_of(source);
+    if (graph.owner())
+        fail(cudaErrorInvalidValue, "hGraph is owned by another graph and cannot be used in cuGraphExecUpdate");
+    if (graph.holds_memory() && !graph.exec.expired() && graph.exec.lock() != exec.claim) {
+        if (result) *result = {};
+        fail(cudaErrorNotSupported,
+             "hGraph is already instantiated and contains memory allocation or free nodes. Only one instantiation "
+             "of this graph may exist at any point in time.");
+    }
+    if (is_device_updatable(graph) || is_device_updatable(exec.graph())) {
+        if (result) *result = {};
+        fail(cudaErrorNotSupported, "Whole-graph update of a graph with device-updatable kernel nodes not allowed");
+    }
+    cudaGraphExecUpdateResultInfo unwanted;
+    cudaGraphExecUpdateResultInfo& info = result ? *result : unwanted;
+    info = {cudaGraphExecUpdateError, nullptr, nullptr};
+    try {
+        std::vector<NewWork> works = works_from(graph, exec.graph(), PairedBy::edges, exec.flags());
+        std::vector<UserObjectPointer> objects = user_objects_of(graph);
+        std::vector<Condition> conditions = graph.conditions;
+        exec.set_works(std::move(works));
+        if (graph.holds_memory()) {
+            exec.claim = std::make_shared<char>();
+            graph.exec = exec.claim;
+            fix_allocations(graph);
+        }
+        exec.set_user_objects(std::move(objects));
+        exec.set_conditions(std::move(conditions));
+    } catch (const UpdateFailure& failure) {
+        info = {failure.result, failure.node, failure.from_node};
+        fail(cudaErrorGraphExecUpdateFailure, failure.reason);
+    }
+    info.result = cudaGraphExecUpdateSuccess;
+}
+
 } // namespace cudart_cpu::detail
 
 using namespace cudart_cpu::detail;
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
                                                          cudaGraphExecUpdateResultInfo* resultInfo) {
-    return graph_api("cudaGraphExecUpdate", [&] {
-        Exec& exec = exec_of(hGraphExec);
-        const Graph& graph = graph_of(hGraph);
-        if (graph.owner())
-            fail(cudaErrorInvalidValue, "hGraph is owned by another graph and cannot be used in cuGraphExecUpdate");
-        if (graph.holds_memory() && !graph.exec.expired() && graph.exec.lock() != exec.claim) {
-            if (resultInfo) *resultInfo = {};
-            fail(cudaErrorNotSupported,
-                 "hGraph is already instantiated and contains memory allocation or free nodes. Only one instantiation "
-                 "of this graph may exist at any point in time.");
-        }
-        if (is_device_updatable(graph) || is_device_updatable(exec.graph())) {
-            if (resultInfo) *resultInfo = {};
-            fail(cudaErrorNotSupported, "Whole-graph update of a graph with device-updatable kernel nodes not allowed");
-        }
-        cudaGraphExecUpdateResultInfo unwanted;
-        cudaGraphExecUpdateResultInfo& info = resultInfo ? *resultInfo : unwanted;
-        info = {cudaGraphExecUpdateError, nullptr, nullptr};
-        try {
-            std::vector<NewWork> works = works_from(graph, exec.graph(), PairedBy::edges, exec.flags());
-            std::vector<UserObjectPointer> objects = user_objects_of(graph);
-            std::vector<Condition> conditions = graph.conditions;
-            exec.set_works(std::move(works));
-            if (graph.holds_memory()) {
-                exec.claim = std::make_shared<char>();
-                graph.exec = exec.claim;
-                fix_allocations(graph);
-            }
-            exec.set_user_objects(std::move(objects));
-            exec.set_conditions(std::move(conditions));
-        } catch (const UpdateFailure& failure) {
-            info = {failure.result, failure.node, failure.from_node};
-            fail(cudaErrorGraphExecUpdateFailure, failure.reason);
-        }
-        info.result = cudaGraphExecUpdateSuccess;
-    });
+    return graph_api("cudaGraphExecUpdate", [&] { update_exec(hGraphExec, hGraph, resultInfo); });
 }
