@@ -28,7 +28,8 @@ class ExecHosts {
     /// Keeps those that an update of the whole has brought in, until the next one.
     void keep(OwnerVersions&& owners, const InFlight& in_flight) noexcept {
         in_flight.retire(std::move(owners_));
-        owners_ = std::move(owners);
+        if (!owners.empty()) [[unlikely]]
+            owners_ = std::move(owners);
     }
 
     /// Throws HostError if host nodes threw in the launches, and nobody has seen it.

@@ -140,8 +140,7 @@ void ExecState::refuse_foreign(const GraphState& graph, const Node& node) const 
                         node_subject(graph, GraphState::index_unchecked(node)));
 }
 
-const GraphState& ExecState::in_basis(const GraphState& graph) const {
-    if (graph.parent() == nullptr) return *basis_;
+const GraphState& ExecState::inside_basis(const GraphState& graph) const {
     return *in_basis(*graph.parent()).nested()[graph.position()];
 }
 

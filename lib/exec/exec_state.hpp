@@ -83,7 +83,9 @@ class ExecState {
     /// The graph that all parameters came from last: its own, or that of an update of the whole.
     [[nodiscard]] const GraphState& basis() const noexcept { return *basis_; }
     /// The graph of the basis at the place where `graph` stands in the source.
-    [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const;
+    [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const {
+        return graph.parent() == nullptr ? *basis_ : inside_basis(graph);
+    }
     /// Whether this exec was made from `graph`.
     [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
     /// The version of its graph that this exec has.
@@ -162,6 +164,7 @@ class ExecState {
   private:
     void launch_native(cudaStream_t stream) const;
     [[noreturn]] void refuse_foreign(const GraphState& graph, const Node& node) const;
+    [[nodiscard]] const GraphState& inside_basis(const GraphState& graph) const;
     Shadow& make_shadow(std::uint32_t number, const NodePlace& node);
     void replace_owners(Shadow& shadow, OwnerVersions&& next) noexcept;
 

@@ -81,11 +81,9 @@ class ExecUpdate {
 
     /// What `commit` will put in force.
     void prepare(Owners&& fresh, void* const* values) {
-        if (shadow_.owners.empty() && fresh.empty()) return; // everything is borrowed, as it was
-        if (shadow_.owners.empty())
-            next_ = version_of(std::move(fresh));
-        else
-            next_ = version_of(next_owners(shadow_.owners.front().owners, std::move(fresh), values));
+        if (shadow_.owners.empty() && fresh.empty()) [[likely]]
+            return; // everything is borrowed, as it was
+        replace_owners(std::move(fresh), values);
     }
     /// What `commit` will put in force of what the node says that it does to memory.
     void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values) {
@@ -105,17 +103,25 @@ class ExecUpdate {
         if constexpr (std::is_same_v<Params, CUDA_KERNEL_NODE_PARAMS>)
             return set_native({node_.native(), exec_.native()}, params);
         else
-            return exec_.set_params(node_, params, next_);
+            return exec_.set_params(node_, params, next_ ? *next_ : next_.emplace());
     }
     void commit() noexcept {
         if (next_declared_) {
             shadow_.declared = std::move(next_declared_);
             races_.commit();
         }
-        exec_.commit(shadow_, std::move(next_));
+        if (next_)
+            exec_.commit(shadow_, std::move(*next_));
+        else
+            exec_.set_changed();
     }
 
   private:
+    void replace_owners(Owners&& fresh, void* const* values) {
+        const OwnerVersions& current = shadow_.owners;
+        next_ = version_of(current.empty() ? std::move(fresh)
+                                           : next_owners(current.front().owners, std::move(fresh), values));
+    }
     void check(const NodeParams& next, std::vector<ArgumentAccess>&& declared) {
         if (!changes_accesses(exec_, node_, next, declared)) return;
         races_.stage(exec_.race_watch(), node_, next, declared);
@@ -126,7 +132,7 @@ class ExecUpdate {
     ExecState& exec_;
     NodePlace node_;
     Shadow& shadow_;
-    OwnerVersions next_;
+    std::optional<OwnerVersions> next_;                        ///< none: as before
     std::optional<std::vector<ArgumentAccess>> next_declared_; ///< none: as before
     RaceCheck races_;
 };
@@ -275,9 +281,7 @@ void set_params(NodeUpdate& update, const Params& next, Owners&& owners, void* c
 /// The update of a whole graph may have given the node another kernel: then its parameters must have the types of
 /// `given`.
 template <class NodeUpdate>
-void require_signature(const KernelSignature& given, KernelParams& current, const NodeUpdate& update) {
-    if (&given == current.signature) [[likely]]
-        return;
+void take_signature(const KernelSignature& given, KernelParams& current, const NodeUpdate& update) {
     // a handle is of the kernel that the graph has there
     if (!same_types(given, *current.signature) &&
         !(same_layout(given, *current.signature) && same_kernel_types(current, update.original())))
@@ -307,7 +311,7 @@ void require_suitable(const PassedConfig& passed, const KernelParams& current, c
 /// arguments are bound where nodes are made.
 template <class NodeUpdate>
 void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current, CallEffects&& effects) {
-    const LaunchShape shape = call.config != nullptr ? call.config->shape : current.shape;
+    const LaunchShape& shape = call.config != nullptr ? call.config->shape : current.shape;
     if (call.config != nullptr) {
         complete_config(current);
         require_suitable(*call.config, current, [&] { return update.subject(); });
@@ -338,7 +342,8 @@ CopyParams keep_default_direction(const CopyParams& copy, const CopyParams* curr
 void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, CallEffects&& effects) {
     update_in(target, node, [&](auto update) {
         KernelParams& current = *params_as<KernelParams>(update);
-        require_signature(*call.signature, current, update);
+        if (call.signature != current.signature) [[unlikely]]
+            take_signature(*call.signature, current, update);
         set_call(update, call, current, std::move(effects));
     });
 }
@@ -347,7 +352,9 @@ void update_function(const UpdateTarget& target, const Node& node, const GivenAr
                      const LaunchConfig* config, CallEffects&& effects) {
     update_in(target, node, [&](auto update) {
         KernelParams& current = *params_as<KernelParams>(update);
-        require_signature(*update.original().signature, current, update);
+        const KernelSignature& signature = *update.original().signature;
+        if (&signature != current.signature) [[unlikely]]
+            take_signature(signature, current, update);
         ValuePointers values(current.signature->count);
         if (const std::string problem = point_at(arguments, *current.signature, values.get()); !problem.empty())
             refuse<UpdateError>(problem, update.subject());

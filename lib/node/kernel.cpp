@@ -138,14 +138,6 @@ void copy_values(const KernelCall& call, std::byte* block) noexcept {
                         call.signature->parameters[i].size);
 }
 
-NativeResult set_native(const NodeTarget& target, const CUDA_KERNEL_NODE_PARAMS& params) {
-    if (target.exec != nullptr)
-        return {to_runtime(driver().graph_exec_kernel_node_set_params(target.exec, target.node, &params)),
-                "cuGraphExecKernelNodeSetParams", Api::driver};
-    return {to_runtime(driver().graph_kernel_node_set_params(target.node, &params)), "cuGraphKernelNodeSetParams",
-            Api::driver};
-}
-
 NativeResult set_native(const NodeTarget& target, const KernelParams& kernel) {
     const ArgumentPointers arguments(kernel);
     return set_native(target, driver_params(kernel.function, kernel.shape, arguments.get()));

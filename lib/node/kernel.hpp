@@ -2,6 +2,7 @@
 #pragma once
 
 #include "access.hpp"
+#include "cuda/driver.hpp"
 #include "native_result.hpp"
 
 #include <cudag/condition.hpp>
@@ -63,7 +64,13 @@ void copy_values(const KernelCall& call, std::byte* block) noexcept;
 
 /// Each needs a context: see bind_context.
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const KernelParams& kernel);
-[[nodiscard]] NativeResult set_native(const NodeTarget& target, const CUDA_KERNEL_NODE_PARAMS& params);
+[[nodiscard]] inline NativeResult set_native(const NodeTarget& target, const CUDA_KERNEL_NODE_PARAMS& params) {
+    if (target.exec != nullptr)
+        return {to_runtime(driver().graph_exec_kernel_node_set_params(target.exec, target.node, &params)),
+                "cuGraphExecKernelNodeSetParams", Api::driver};
+    return {to_runtime(driver().graph_kernel_node_set_params(target.node, &params)), "cuGraphKernelNodeSetParams",
+            Api::driver};
+}
 
 /// In a copy, attributes and values stand behind the block.
 [[nodiscard]] std::size_t trailing_bytes(const KernelParams& kernel) noexcept;
