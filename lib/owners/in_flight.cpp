@@ -118,7 +118,8 @@ OwnerVersions version_of(Owners&& owners) {
 
 std::shared_ptr<LaunchMarker> InFlight::marker(cudaStream_t stream) const {
     const bool reusable = last_launch_ && last_launch_.use_count() == 1;
-    if (reusable && last_launch_->is_of(stream)) return last_launch_;
+    if (reusable && last_launch_->is_of(stream)) [[likely]]
+        return nullptr;
     if (auto clock = StreamClock::of(stream)) return std::make_shared<LaunchMarker>(stream, std::move(clock));
     auto capture = cudaStreamCaptureStatusNone;
     checked(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
@@ -126,14 +127,14 @@ std::shared_ptr<LaunchMarker> InFlight::marker(cudaStream_t stream) const {
     if (capture != cudaStreamCaptureStatusNone) return std::make_shared<LaunchMarker>(stream);
     if (reusable && last_launch_->has_event_of(device_of(stream))) {
         last_launch_->move_to(stream);
-        return last_launch_;
+        return nullptr;
     }
     return new_marker(stream);
 }
 
 void InFlight::launched(std::shared_ptr<LaunchMarker>&& marker, cudaStream_t stream) noexcept {
-    cudaError_t status = marker->record();
-    if (status != cudaSuccess) { // another device's stream may have got the handle of the one before
+    cudaError_t status = (marker ? *marker : *last_launch_).record();
+    if (status != cudaSuccess) [[unlikely]] { // another device's stream may have got the handle of the one before
         ignore(status);
         try {
             marker = new_marker(stream);
@@ -141,8 +142,9 @@ void InFlight::launched(std::shared_ptr<LaunchMarker>&& marker, cudaStream_t str
         } catch (...) {
         }
     }
-    last_launch_ = std::move(marker);
-    if (status == cudaSuccess) return;
+    if (marker) last_launch_ = std::move(marker);
+    if (status == cudaSuccess) [[likely]]
+        return;
     ignore(status);
     ignore(cudaStreamSynchronize(stream)); // without a mark the launch must have ended before owners may go
     last_launch_ = nullptr;

@@ -31,8 +31,8 @@ class InFlight {
     void begin_tracking() noexcept { tracks_ = true; }
     [[nodiscard]] bool tracks() const noexcept { return tracks_; }
 
-    /// A marker for a launch in `stream`; throws Error if CUDA cannot make one. Give it to `launched` once the launch
-    /// has succeeded, and drop it otherwise.
+    /// A marker for a launch in `stream`, or null where that of the launch before will do; throws Error if CUDA cannot
+    /// make one. Give it to `launched` once the launch has succeeded, and drop it otherwise.
     [[nodiscard]] std::shared_ptr<LaunchMarker> marker(cudaStream_t stream) const;
     void launched(std::shared_ptr<LaunchMarker>&& marker, cudaStream_t stream) noexcept;
     /// Whether a launch that was tracked may not have finished.
