@@ -161,9 +161,8 @@ class ExecStore {
         if (entry.not_compared != 0) {
             --entry.not_compared;
         } else {
-            const UpdateOfFew few = update_few(exec, graph);
-            if (few == UpdateOfFew::done) return true;
-            if (few == UpdateOfFew::differs) entry.not_compared = before_next_comparison;
+            if (update_few(exec, graph)) return true;
+            entry.not_compared = before_next_comparison;
         }
         return update_whole(exec, graph, {}, Compared::if_refused).updated();
     }

@@ -11,14 +11,18 @@ std::vector<ArgumentAccess> all_declared(const ExecState& exec, const NodePlace&
     return accesses;
 }
 
+bool declares(const ExecState& exec, const NodePlace& node, std::span<const ArgumentAccess> accesses) {
+    auto other = accesses.begin();
+    bool same = true;
+    for_each_declared(exec, node, [&](const ArgumentAccess& access) {
+        same = same && other != accesses.end() && *other++ == access;
+    });
+    return same && other == accesses.end();
+}
+
 bool changes_accesses(const ExecState& exec, const NodePlace& node, const NodeParams& next,
                       std::span<const ArgumentAccess> declared) {
-    auto other = declared.begin();
-    bool same = have_same_accesses(exec.params(node), next);
-    for_each_declared(exec, node, [&](const ArgumentAccess& access) {
-        same = same && other != declared.end() && *other++ == access;
-    });
-    return !same || other != declared.end();
+    return !have_same_accesses(exec.params(node), next) || !declares(exec, node, declared);
 }
 
 } // namespace cudag::detail

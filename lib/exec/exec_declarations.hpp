@@ -20,6 +20,9 @@ void for_each_declared(const ExecState& exec, const NodePlace& node, const Visit
 }
 [[nodiscard]] std::vector<ArgumentAccess> all_declared(const ExecState& exec, const NodePlace& node);
 
+/// Whether it declares these, and nothing else.
+[[nodiscard]] bool declares(const ExecState& exec, const NodePlace& node, std::span<const ArgumentAccess> accesses);
+
 /// Whether a node with this shadow may declare something.
 [[nodiscard]] inline bool may_declare(const ExecState& exec, const NodePlace& node, const Shadow& shadow) {
     return shadow.declared ? !shadow.declared->empty() : !exec.in_basis(*node.graph).declared_as_made().empty();

@@ -52,10 +52,7 @@ NodeUpdate update_needed(NodeKind kind, const NodeParams& current, const NodePar
         return update_needed(**std::get_if<const KernelParams*>(&current), **kernel);
     const bool is_copy_or_fill =
         std::holds_alternative<const CopyParams*>(wanted) || std::holds_alternative<const SetParams*>(wanted);
-    if (is_copy_or_fill) {
-        if (same_params(current, wanted)) return NodeUpdate::none;
-        return problem_in_exec(current, wanted).empty() ? NodeUpdate::by_itself : NodeUpdate::with_all;
-    }
+    if (is_copy_or_fill) return same_params(current, wanted) ? NodeUpdate::none : NodeUpdate::by_itself;
     return kind == NodeKind::empty ? NodeUpdate::none : NodeUpdate::with_all;
 }
 
@@ -64,12 +61,7 @@ bool same_declared(const ExecState& exec, const GraphState& graph, std::uint32_t
                    std::vector<ArgumentAccess>& buffer) {
     buffer.clear();
     for_each_declared(graph, index, [&](const ArgumentAccess& access) { buffer.push_back(access); });
-    auto wanted = buffer.begin();
-    bool same = true;
-    for_each_declared(exec, {&exec.source(), index}, [&](const ArgumentAccess& access) {
-        same = same && wanted != buffer.end() && *wanted++ == access;
-    });
-    return same && wanted == buffer.end();
+    return declares(exec, {&exec.source(), index}, buffer);
 }
 
 bool brings_owners(const GraphState& graph) {
@@ -123,20 +115,19 @@ bool push(ExecState& exec, const GraphState& graph, const std::vector<std::uint3
 
 } // namespace
 
-UpdateOfFew update_few(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
+bool update_few(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
     const GraphState& graph = *basis;
     const auto lock = graph.lock();
-    if (brings_owners(graph) || brings_owners(exec.basis())) return UpdateOfFew::has_owners;
+    if (brings_owners(graph) || brings_owners(exec.basis())) return false;
     const GraphState& source = exec.source();
-    if (source.nodes().size() != graph.nodes().size()) return UpdateOfFew::differs;
-    if (source.special().memory || graph.special().memory) return UpdateOfFew::differs; // CUDA counts their execs
+    if (source.nodes().size() != graph.nodes().size()) return false;
     const std::optional<std::vector<std::uint32_t>> nodes = nodes_to_update(exec, graph);
-    if (!nodes || source.edges() != graph.edges()) return UpdateOfFew::differs; // what differs as a rule comes first
-    if (nodes->empty()) return UpdateOfFew::done;
+    if (!nodes || source.edges() != graph.edges()) return false; // what differs as a rule comes first
+    if (nodes->empty()) return true;
     std::unique_ptr<Shadows> shadows = exec.shadows_from(graph);
-    if (!push(exec, graph, *nodes)) return UpdateOfFew::differs; // CUDA may take it with the whole graph
+    if (!push(exec, graph, *nodes)) return false;     // CUDA may take it with the whole graph
     exec.take_all(basis, std::move(shadows), {}, {}); // so that what comes next is compared with what it was made with
-    return UpdateOfFew::done;
+    return true;
 }
 
 } // namespace cudag::detail

@@ -295,6 +295,20 @@ TEST_CASE("what a launch of a cache throws leaves it as it was", "[exec][cache]"
     CHECK_THROWS_AS(ExecCache({.capacity = 0}), cudag::GraphError);
 }
 
+TEST_CASE("a cache says how long its instantiations and updates took", "[exec][cache]") {
+    const Stores stores;
+    ExecCache cache;
+    const Graph one = stores.build({1}), two = stores.build({2});
+    result(cache, stores, one);
+    CHECK(cache.stats().instantiate_seconds > 0);
+    CHECK(cache.stats().update_seconds == 0);
+    result(cache, stores, two);
+    const double taken = cache.stats().update_seconds;
+    CHECK(taken > 0);
+    result(cache, stores, one);
+    CHECK(cache.stats().update_seconds > taken);
+}
+
 TEST_CASE("a cache says what it has done", "[exec][cache]") {
     const ExecCacheStats stats{10, 1, 4, 2, 2, std::size_t{4} << 20U, 0.00012, 0.0015};
     CHECK(to_string(stats) ==

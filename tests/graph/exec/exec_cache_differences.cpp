@@ -144,6 +144,49 @@ TEST_CASE("a cache launches graphs that differ in the address that a kernel take
     }
 }
 
+TEST_CASE("a graph that differs in few nodes, but in what CUDA fixes of one, gets an exec of its own",
+          "[exec][cache]") {
+    const Writers writers;
+    const cudag::PinnedBuffer<int> pinned(2);
+    const DeviceBuffer<int> from(2), other(2), to(3);
+    write(from.span(), {5, 6});
+    write(other.span(), {7, 8});
+    pinned.data()[0] = 7;
+    pinned.data()[1] = 8;
+    const auto build = [&](int last, const auto& add_copy) {
+        GraphBuilder b;
+        for (std::size_t i = 0; i < Writers::nodes; ++i)
+            b.kernel({}, store, writers.cell(i), 1);
+        b.memset(to.span().subspan(2, 1), last); // which CUDA takes, and is to give back
+        add_copy(b);
+        return std::move(b).build();
+    };
+    ExecCache cache;
+    const auto result = [&](const Graph& graph) {
+        cache.launch(graph, writers.stream());
+        writers.stream().synchronize();
+        return read(to);
+    };
+    const auto target = to.span().subspan(0, 2);
+    const auto check = [&](const Graph& graph, const Graph& next) {
+        CHECK(result(graph) == std::vector{5, 6, 3});
+        CHECK(result(next) == std::vector{7, 8, 4});
+        CHECK(result(graph) == std::vector{5, 6, 3});
+    };
+    SECTION("the direction of a copy") {
+        check(build(3, [&](auto& b) { b.memcpy(target, from.span()); }),
+              build(4, [&](auto& b) { b.memcpy(target, pinned.span()); }));
+    }
+    SECTION("where a copy of several dimensions copies from") {
+        const auto region = [](cudag::DeviceSpan<int> span) { return cudag::DeviceSpan2D<int>(span, 1, 2); };
+        check(build(3, [&](auto& b) { b.memcpy2d(region(target), region(from.span())); }),
+              build(4, [&](auto& b) { b.memcpy2d(region(target), region(other.span())); }));
+    }
+    CHECK(cache.stats().hits == 1);
+    CHECK(cache.stats().instantiations == 2);
+    CHECK(cache.stats().updates == 0);
+}
+
 TEST_CASE("a node that was updated in its graph is brought into the exec of a cache", "[exec][cache]") {
     const Writers writers;
     ExecCache cache;

@@ -182,3 +182,45 @@ TEST_CASE("the driver instantiates, and says why it does not", "[driver][instant
     REQUIRE(exec == untouched<CUgraphExec>());
     REQUIRE(cudaPeekAtLastError() == cudaSuccess);
 }
+
+TEST_CASE("the driver updates a whole executable graph, and says what differs, also without a context",
+          "[driver][exec_update]") {
+    const Stream stream;
+    DeviceInts data(1);
+    const auto graph_of = [&](Graph& graph, int value, bool with_more) {
+        Call set(store, data.data(), 0, value);
+        add_kernel(graph, set);
+        if (with_more) add_empty(graph);
+    };
+    Graph five, six, larger;
+    graph_of(five, 5, false);
+    graph_of(six, 6, false);
+    graph_of(larger, 7, true);
+    const Exec exec(five);
+    const auto update = entry_point<PFN_cuGraphExecUpdate_v12000>("cuGraphExecUpdate", 12000);
+    CUgraphExecUpdateResultInfo info{};
+    const auto require = [&](CUresult expected, CUgraphExecUpdateResult result, CUgraph graph) {
+        for (const bool has_context : {true, false}) {
+            info = {CU_GRAPH_EXEC_UPDATE_ERROR_ATTRIBUTES_CHANGED, untouched<CUgraphNode>(), untouched<CUgraphNode>()};
+            CUresult code = CUDA_ERROR_UNKNOWN;
+            if (has_context)
+                code = update(exec, graph, &info);
+            else
+                std::thread([&] { code = update(exec, graph, &info); }).join();
+            REQUIRE(code == expected);
+            REQUIRE(info.result == result);
+            REQUIRE(cudaPeekAtLastError() == cudaSuccess);
+        }
+    };
+    require(CUDA_SUCCESS, CU_GRAPH_EXEC_UPDATE_SUCCESS, six);
+    REQUIRE(info.errorNode == nullptr);
+    REQUIRE(info.errorFromNode == nullptr);
+    exec.run(stream);
+    REQUIRE(data.read() == std::vector{6});
+    require(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, larger);
+    REQUIRE(update(exec, nullptr, &info) == CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(update(nullptr, six, &info) == CUDA_ERROR_INVALID_VALUE);
+    REQUIRE(update(exec, five, nullptr) == CUDA_SUCCESS);
+    exec.run(stream);
+    REQUIRE(data.read() == std::vector{5});
+}
