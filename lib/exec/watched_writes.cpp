@@ -26,6 +26,7 @@ struct WatchedRegion {
 };
 
 using Watches = bool (*)();
+using Forget = void (*)(cudaGraphExec_t);
 using Declare = void (*)(cudaGraphExec_t, cudaGraphNode_t, const char*, const WatchedRegion*, std::size_t);
 
 /// Null in NVIDIA's runtime.
@@ -56,6 +57,7 @@ bool are_writes_watched() noexcept {
 }
 
 void declare_writes(const ExecState& exec) {
+    static const auto forget = find<Forget>("cudart_cpu_forget_declarations");
     static const auto declare = find<Declare>("cudart_cpu_declare_node");
     const ExecNodes in_force(exec);
     ArrayAddresses arrays;
@@ -66,6 +68,7 @@ void declare_writes(const ExecState& exec) {
         if (says_all(exec, node))
             regions[{node.graph, node.index}].push_back({all.list[i].region, all.list[i].mode != AccessMode::read});
     }
+    forget(exec.native()); // a node may have said something in the graph before
     for (const auto& [place, list] : regions) {
         const NodePlace node{place.first, place.second};
         declare(exec.native(), node.native(), node.describe().c_str(), list.data(), list.size());

@@ -4,6 +4,8 @@
 
 #include <cudag/cudag.hpp>
 
+#include <cudart_cpu/watch.hpp>
+
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -63,12 +65,13 @@ class Cached {
         cudag::check(cudaDeviceSynchronize());
     }
 
-    /// The nodes say what they write and read, of which the first says `said_by_first` elements of two; or nothing.
-    [[nodiscard]] cudag::Graph build(std::size_t said_by_first, bool says_all) const {
+    /// The nodes say what they write and read, of which the first says `said_by_first` elements of two; or nothing. The
+    /// first one writes what is that of node `first`.
+    [[nodiscard]] cudag::Graph build(std::size_t said_by_first, bool says_all, std::size_t first = 0) const {
         cudag::GraphBuilder b;
         const auto fill = b.memset(x_.span(), 1); // what no node says anything of is not watched
         for (std::size_t i = 0; i < nodes; ++i) {
-            const auto to = written(i == 0 ? said_by_first : size, i);
+            const auto to = i == 0 ? written(said_by_first, first) : written(size, i);
             const auto add = [&](const auto& written, const auto& read) {
                 b.kernel({.block = size}, multiply_add, written, read, static_cast<int>(size), 1)
                     .label("adds")
@@ -123,6 +126,23 @@ void update_graph_of_cache(const char* log_file) {
     require_caught(cached.stream(), "adds", log_file);
 }
 
+/// Graphs that say nothing, after one that says too little, which nobody looked at, and one that says where another
+/// node of theirs writes.
+void say_nothing_in_cache(const char* log_file) {
+    Cached cached;
+    cudart_cpu_watch_writes(false);
+    cached.launch(cached.build(1, true));
+    cached.stream().synchronize();
+    cudart_cpu_watch_writes(true);
+    cached.launch(cached.build(Cached::size, false));
+    cached.stream().synchronize();
+    cached.launch(cached.build(Cached::size, true));
+    cached.stream().synchronize();
+    cached.launch(cached.build(Cached::size, false, 1));
+    cached.stream().synchronize();
+    std::remove(log_file);
+}
+
 } // namespace
 
 /// How a node comes to say something else: see the functions above.
@@ -136,6 +156,8 @@ int main(int argc, char** argv) {
         launch_by_cache(how == "less", log_file.c_str());
     else if (how == "updated")
         update_graph_of_cache(log_file.c_str());
+    else if (how == "nothing")
+        say_nothing_in_cache(log_file.c_str());
     else
-        require(false, "usage: watched_writes update | less | more | updated");
+        require(false, "usage: watched_writes update | less | more | updated | nothing");
 }

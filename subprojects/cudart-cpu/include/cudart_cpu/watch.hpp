@@ -36,4 +36,6 @@ void cudart_cpu_watch_writes(bool watches);
 /// beside them counts as theirs. Handles that are none are ignored.
 void cudart_cpu_declare_node(cudaGraphExec_t exec, cudaGraphNode_t node, const char* name,
                              const cudart_cpu::NodeRegion* regions, std::size_t count);
+/// No node of `exec` has a declaration any more, as far as launches to come look.
+void cudart_cpu_forget_declarations(cudaGraphExec_t exec);
 }

@@ -71,6 +71,14 @@ void add_declared(DeclaredNodes& all, const ExecGraph& graph) {
     }
 }
 
+void forget_declared(ExecGraph& graph) {
+    for (NodeState& state : graph.states) {
+        state.declared = nullptr;
+        for (ExecGraph& body : state.bodies)
+            forget_declared(body);
+    }
+}
+
 std::shared_ptr<const DeclaredNodes> declared_in(const ExecGraph& graph) {
     DeclaredNodes all;
     add_declared(all, graph);
@@ -198,6 +206,11 @@ void Exec::release_user_objects() noexcept {
 
 void Exec::declare(cudaGraphNode_t source, std::shared_ptr<const DeclaredNode> declared) {
     state_of(source).declared = std::move(declared);
+    snapshot_ = nullptr;
+}
+
+void Exec::forget_declarations() {
+    forget_declared(graph_);
     snapshot_ = nullptr;
 }
 

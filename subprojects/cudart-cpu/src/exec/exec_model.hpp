@@ -88,6 +88,7 @@ class Exec {
     void update_work(NodeState& state, WorkPointer next);
     void set_enabled(NodeState& state, bool enabled) noexcept;
     void declare(cudaGraphNode_t source, std::shared_ptr<const DeclaredNode> declared);
+    void forget_declarations();
     /// Replaces the works of nodes of this.
     void set_works(std::vector<NewWork> works) noexcept;
     /// Replaces what the exec refers to.

@@ -133,3 +133,7 @@ CUDART_CPU_API void cudart_cpu_declare_node(cudaGraphExec_t exec, cudaGraphNode_
         exec_of(exec).declare(node, std::move(declared));
     }));
 }
+
+CUDART_CPU_API void cudart_cpu_forget_declarations(cudaGraphExec_t exec) {
+    static_cast<void>(graph_api("cudart_cpu_forget_declarations", [&] { exec_of(exec).forget_declarations(); }));
+}
