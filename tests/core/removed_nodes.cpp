@@ -1,9 +1,9 @@
 // Numbers that handles keep while nodes go, and the indices of what is left.
 #include "graph/removed_nodes.hpp"
-#include "graph/graph_state.hpp"
 #include "lists/renumbering.hpp"
 
 #include "catch.hpp"
+#include "empty_graph.hpp"
 #include "random.hpp"
 
 #include <algorithm>
@@ -24,15 +24,9 @@ namespace {
 
 /// A graph of so many empty nodes.
 std::shared_ptr<GraphState> graph_of(int count) {
-    cudaGraph_t native = nullptr;
-    REQUIRE(cudaGraphCreate(&native, 0) == cudaSuccess);
-    auto graph = std::make_shared<GraphState>(native);
-    for (int i = 0; i < count; ++i) {
-        graph->reserve_node();
-        cudaGraphNode_t node = nullptr;
-        REQUIRE(cudaGraphAddEmptyNode(&node, native, nullptr, 0) == cudaSuccess);
-        graph->append(node, {cudag::NodeKind::empty, {}, {}, {}});
-    }
+    const auto graph = empty_graph();
+    for (int i = 0; i < count; ++i)
+        add_node(*graph);
     return graph;
 }
 

@@ -4,6 +4,7 @@
 #include "node/copy_3d.hpp"
 
 #include "catch.hpp"
+#include "empty_graph.hpp"
 
 #include <array>
 #include <cstddef>
@@ -28,15 +29,9 @@ constexpr std::uint32_t nodes = 7; // too few for one that is updated by itself
 /// A graph of so many nodes, of which CUDA knows empty ones, with an edge from node `from` to the next one.
 std::shared_ptr<GraphState> graph_of(std::uint32_t count, std::uint32_t from = 0, NodeKind kind = NodeKind::empty,
                                      const NodeParams& first = {}) {
-    cudaGraph_t native = nullptr;
-    REQUIRE(cudaGraphCreate(&native, 0) == cudaSuccess);
-    auto graph = std::make_shared<GraphState>(native);
-    for (std::uint32_t i = 0; i < count; ++i) {
-        graph->reserve_node();
-        cudaGraphNode_t node = nullptr;
-        REQUIRE(cudaGraphAddEmptyNode(&node, native, nullptr, 0) == cudaSuccess);
-        graph->append(node, i == 0 ? NodeRecord(kind, first, {}, {}) : NodeRecord(NodeKind::empty, {}, {}, {}));
-    }
+    const auto graph = empty_graph();
+    for (std::uint32_t i = 0; i < count; ++i)
+        add_node(*graph, i == 0 ? NodeRecord(kind, first, {}, {}) : NodeRecord(NodeKind::empty, {}, {}, {}));
     graph->edge_lists().reserve_native(1);
     graph->edge_lists().add_native(from, from + 1);
     return graph;
