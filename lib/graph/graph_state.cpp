@@ -132,11 +132,12 @@ void GraphState::read_all() const {
         graph->read_all();
 }
 
-Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners) noexcept {
-    table().add(native, record).device = construction_.device;
-    special_.memory = special_.memory || is_graph_memory(record.kind);
-    special_.joins = special_.joins || record.kind == NodeKind::empty;
-    special_.accesses = special_.accesses || has_memory_operands(record.kind);
+Node GraphState::append(cudaGraphNode_t native, NodeRecord&& record, Owners&& owners) noexcept {
+    const NodeKind kind = record.kind;
+    table().add(native, std::move(record)).device = construction_.device;
+    special_.memory = special_.memory || is_graph_memory(kind);
+    special_.joins = special_.joins || kind == NodeKind::empty;
+    special_.accesses = special_.accesses || has_memory_operands(kind);
     special_.owners = special_.owners || !owners.empty();
     const auto index = static_cast<std::uint32_t>(table().size() - 1);
     for (Owner& owner : owners)
@@ -144,8 +145,8 @@ Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, Owners
     return handle(index);
 }
 
-Node GraphState::append(cudaGraphNode_t native, const NodeRecord& record, CallEffects&& effects) noexcept {
-    const Node node = append(native, record, std::move(effects.owners));
+Node GraphState::append(cudaGraphNode_t native, NodeRecord&& record, CallEffects&& effects) noexcept {
+    const Node node = append(native, std::move(record), std::move(effects.owners));
     if (effects.bindings.empty() && effects.accesses.empty()) [[likely]]
         return node;
     const std::uint32_t index = index_unchecked(node);

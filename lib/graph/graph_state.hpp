@@ -112,8 +112,8 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
         declared_as_made().reserve(effects.accesses.size());
     }
     /// `owners` are kept until the graph, its clones and execs are gone and no launch uses them.
-    Node append(cudaGraphNode_t native, const NodeRecord& record, Owners&& owners = {}) noexcept;
-    Node append(cudaGraphNode_t native, const NodeRecord& record, CallEffects&& effects) noexcept;
+    Node append(cudaGraphNode_t native, NodeRecord&& record, Owners&& owners = {}) noexcept;
+    Node append(cudaGraphNode_t native, NodeRecord&& record, CallEffects&& effects) noexcept;
     /// Appends nodes that CUDA has already, with their edges; or all those of a graph that was unread. All or none.
     void append(ReadNodes&& nodes);
     void take_all(ReadNodes&& nodes);

@@ -32,9 +32,9 @@ class NodeTable {
         reserve_more(records_, more);
         reserve_more(natives_, more);
     }
-    NodeRecord& add(cudaGraphNode_t native, const NodeRecord& record) {
+    NodeRecord& add(cudaGraphNode_t native, NodeRecord&& record) {
         natives_.push_back(native);
-        return records_.emplace_back(record);
+        return records_.emplace_back(std::move(record));
     }
     void add(std::vector<cudaGraphNode_t>&& natives, std::vector<NodeRecord>&& records) {
         if (records_.empty()) {

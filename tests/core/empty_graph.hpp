@@ -6,6 +6,7 @@
 #include "catch.hpp"
 
 #include <memory>
+#include <utility>
 
 inline std::shared_ptr<cudag::detail::GraphState> empty_graph() {
     cudaGraph_t native = nullptr;
@@ -14,9 +15,9 @@ inline std::shared_ptr<cudag::detail::GraphState> empty_graph() {
 }
 
 inline void add_node(cudag::detail::GraphState& graph,
-                     const cudag::detail::NodeRecord& record = {cudag::NodeKind::empty, {}, {}, {}}) {
+                     cudag::detail::NodeRecord record = {cudag::NodeKind::empty, {}, {}, {}}) {
     graph.reserve_node();
     cudaGraphNode_t node = nullptr;
     REQUIRE(cudaGraphAddEmptyNode(&node, graph.native(), nullptr, 0) == cudaSuccess);
-    graph.append(node, record);
+    graph.append(node, std::move(record));
 }

@@ -129,6 +129,7 @@ CUresult graph_instantiate_with_params(CUgraphExec* exec, CUgraph graph, CUDA_GR
 
 CUresult graph_exec_update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* result) {
     return driver_graph_api("cuGraphExecUpdate", [&] {
+        if (result != nullptr) *result = {}; // even where an argument is none, unlike the runtime
         update_exec(exec, graph, reinterpret_cast<cudaGraphExecUpdateResultInfo*>(result));
     });
 }

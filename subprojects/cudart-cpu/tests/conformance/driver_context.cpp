@@ -218,7 +218,9 @@ TEST_CASE("the driver updates a whole executable graph, and says what differs, a
     exec.run(stream);
     REQUIRE(data.read() == std::vector{6});
     require(CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE, CU_GRAPH_EXEC_UPDATE_ERROR_TOPOLOGY_CHANGED, larger);
-    REQUIRE(update(exec, nullptr, &info) == CUDA_ERROR_INVALID_VALUE);
+    require(CUDA_ERROR_INVALID_VALUE, CU_GRAPH_EXEC_UPDATE_SUCCESS, nullptr);
+    REQUIRE(info.errorNode == nullptr);
+    REQUIRE(info.errorFromNode == nullptr);
     REQUIRE(update(nullptr, six, &info) == CUDA_ERROR_INVALID_VALUE);
     REQUIRE(update(exec, five, nullptr) == CUDA_SUCCESS);
     exec.run(stream);

@@ -345,8 +345,14 @@ TEST_CASE("after a whole update the nodes of the first graph still address the e
 TEST_CASE("bad arguments of a whole update are refused, a missing result is not", "[exec_update][whole]") {
     Fixture f;
     const Exec exec(f.original.graph);
-    cudaGraphExecUpdateResultInfo info{};
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecUpdate(exec, nullptr, &info));
-    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphExecUpdate(nullptr, f.original.graph, &info));
+    const auto require_refused = [](cudaGraphExec_t target, cudaGraph_t graph) {
+        const Report report = update(target, graph);
+        REQUIRE(report.code == cudaErrorInvalidValue);
+        REQUIRE(report.result == cudaGraphExecUpdateErrorAttributesChanged); // as it was
+        REQUIRE(report.node == untouched<cudaGraphNode_t>());
+        REQUIRE(report.from_node == untouched<cudaGraphNode_t>());
+    };
+    require_refused(exec, nullptr);
+    require_refused(nullptr, f.original.graph);
     REQUIRE_CUDA(cudaGraphExecUpdate(exec, f.original.graph, nullptr));
 }
