@@ -15,80 +15,82 @@ using bench::Amounts;
 using bench::Comparison;
 using bench::microseconds;
 
-/// Another graph of the same structure, both ways, and what it costs to launch it instead.
-struct Other {
-    Comparison row;
-    Amounts amounts;
-    bench::RawLine raw = {};
-    bench::CudagLine ours = {};
-    cudag::ExecCache cache = cudag::ExecCache(); ///< that launches nothing else but the first graph
-};
-
-std::vector<Comparison> measure(int nodes, cudag::Stream& stream, int repeat) {
-    const std::string name = std::to_string(nodes) + " nodes: ";
-    Comparison hit{name + "a hit, against a launch", 1.05, {}, {}};
-    // By what the other graph differs. The raw side is whole update and launch.
-    const int middle = nodes / 2;
-    std::vector<Other> others(3);
-    others[0].row = {name + "an update in which nothing differs", 1.05, {}, {}};
-    others[1].row = {name + "in which one node differs", 1.05, {}, {}};
-    others[1].amounts = {2.0f, middle, middle};
-    others[2].row = {name + "in which all differ", 1.05, {}, {}};
-    others[2].amounts = {2.0f, 0, nodes - 1};
-
-    cudag::DeviceBuffer<float> values(static_cast<std::size_t>(nodes));
-    float* const data = values.data();
-    cudag::launch(stream, {.block = 32}, touch, values, 0, 1.0f, 1U); // the first use of a kernel loads it
-    bench::RawLine raw;
-    bench::CudagLine ours;
-    raw.build(nodes, data);
-    raw.instantiate();
-    ours.build(nodes, data);
-    std::vector<Comparison*> rows{&hit};
-    for (Other& other : others) {
-        other.raw.build(nodes, data, other.amounts);
-        other.ours.build(nodes, data, other.amounts);
-        rows.push_back(&other.row);
+/// Graphs of one structure, both ways, and what launches them: an executable graph, and a cache of execs. Each row has
+/// its own, so that both sides find theirs in the CPU's caches alike.
+class Graphs {
+  public:
+    Graphs(int nodes, float* values, const Amounts& amounts, const cudag::Stream& stream) : stream_(stream) {
+        raw_.build(nodes, values);
+        raw_.instantiate();
+        ours_.build(nodes, values);
+        other_raw_.build(nodes, values, amounts);
+        other_ours_.build(nodes, values, amounts);
+        cache_.launch(*ours_.graph, stream_);
+        stream_.synchronize();
     }
-    const auto launch_raw = [&] { cudag::check(cudaGraphLaunch(raw.exec, stream.get())); };
-    const auto update_raw = [&](cudaGraph_t graph) {
-        cudaGraphExecUpdateResultInfo result{};
-        cudag::check(cudaGraphExecUpdate(raw.exec, graph, &result));
-    };
-    const auto waited = [&](auto&& work) {
-        const double taken = microseconds(work);
-        stream.synchronize();
-        return taken;
-    };
 
-    bench::rounds(repeat, rows, [&](int round) {
-        for (Other& other : others) {
-            update_raw(raw.graph);
-            launch_raw();
-            other.cache.launch(*ours.graph, stream);
-            stream.synchronize();
-            if (&other == &others.front())
-                bench::compare(
-                    hit, round, [&] { return waited(launch_raw); },
-                    [&] { return waited([&] { other.cache.launch(*ours.graph, stream); }); });
+    void compare_hits(Comparison& row, int repeat) {
+        bench::rounds(repeat, {&row}, [&](int round) {
             bench::compare(
-                other.row, round,
+                row, round, [&] { return waited([&] { launch_raw(); }); },
+                [&] { return waited([&] { cache_.launch(*ours_.graph, stream_); }); });
+        });
+    }
+    void compare_updates(Comparison& row, int repeat) {
+        bench::rounds(repeat, {&row}, [&](int round) {
+            update_raw(raw_.graph);
+            launch_raw();
+            cache_.launch(*ours_.graph, stream_);
+            stream_.synchronize();
+            bench::compare(
+                row, round,
                 [&] {
                     return waited([&] {
-                        update_raw(other.raw.graph);
+                        update_raw(other_raw_.graph);
                         launch_raw();
                     });
                 },
-                [&] { return waited([&] { other.cache.launch(*other.ours.graph, stream); }); });
-        }
-    });
-    for (const Other& other : others)
-        if (other.cache.stats().instantiations != 1)
+                [&] { return waited([&] { cache_.launch(*other_ours_.graph, stream_); }); });
+        });
+        if (cache_.stats().instantiations != 1)
             throw std::logic_error("graphs of one structure were instantiated twice");
-    std::vector<Comparison> result;
-    for (Comparison* row : rows)
-        result.push_back(std::move(*row));
-    return result;
+    }
+
+  private:
+    void launch_raw() const { cudag::check(cudaGraphLaunch(raw_.exec, stream_.get())); }
+    void update_raw(cudaGraph_t graph) const {
+        cudaGraphExecUpdateResultInfo result{};
+        cudag::check(cudaGraphExecUpdate(raw_.exec, graph, &result));
+    }
+    /// How long the calls take that `work` makes; what they have enqueued has ended then.
+    template <class Work>
+    [[nodiscard]] double waited(const Work& work) const {
+        const double taken = microseconds(work);
+        stream_.synchronize();
+        return taken;
+    }
+
+    const cudag::Stream& stream_;
+    bench::RawLine raw_, other_raw_;
+    bench::CudagLine ours_, other_ours_;
+    cudag::ExecCache cache_;
+};
+
+std::vector<Comparison> measure(int nodes, const cudag::Stream& stream, int repeat) {
+    const std::string name = std::to_string(nodes) + " nodes: ";
+    const cudag::DeviceBuffer<float> values(static_cast<std::size_t>(nodes));
+    cudag::launch(stream, {.block = 32}, touch, values, 0, 1.0f, 1U); // the first use of a kernel loads it
+    std::vector<Comparison> rows{{name + "a hit, against a launch", 1.05, {}, {}}};
+    Graphs(nodes, values.data(), {}, stream).compare_hits(rows.back(), repeat);
+    const int middle = nodes / 2;
+    // The raw side of an update is whole update and launch.
+    for (const auto& [differs, amounts] : {std::pair("an update in which nothing differs", Amounts{}),
+                                           std::pair("in which one node differs", Amounts{2.0f, middle, middle}),
+                                           std::pair("in which all differ", Amounts{2.0f, 0, nodes - 1})}) {
+        rows.push_back({name + differs, 1.05, {}, {}});
+        Graphs(nodes, values.data(), amounts, stream).compare_updates(rows.back(), repeat);
+    }
+    return rows;
 }
 
 bool run(const bench::Options& options) {

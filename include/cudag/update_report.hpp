@@ -30,7 +30,8 @@ enum class UpdateVerdict {
 /// What came of `Exec::update(graph)`. A refused update has changed nothing.
 class CUDAG_EXPORT UpdateReport {
   public:
-    /// For `Exec` to make.
+    /// For `Exec` to make: of an update that was done, and of another one.
+    UpdateReport() noexcept = default;
     UpdateReport(UpdateVerdict verdict, std::string reason, std::vector<Difference> differences, bool needs_instantiate)
         : verdict_(verdict), needs_instantiate_(needs_instantiate), reason_(std::move(reason)),
           differences_(std::move(differences)) {}
@@ -48,8 +49,8 @@ class CUDAG_EXPORT UpdateReport {
     [[nodiscard]] std::string to_string() const;
 
   private:
-    UpdateVerdict verdict_;
-    bool needs_instantiate_;
+    UpdateVerdict verdict_ = UpdateVerdict::updated;
+    bool needs_instantiate_ = false;
     std::string reason_;
     std::vector<Difference> differences_;
 };

@@ -99,6 +99,20 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
                    std::move(structure), nullptr, {});
 }
 
+/// Why CUDA has not taken `next`; `known` if cudag knows no reason. Throws UpdateError if it is not about the graph.
+UpdateReport report_refusal(const ExecState& exec, const GraphState& next, cudaError_t status,
+                            const CUgraphExecUpdateResultInfo& info, bool known) {
+    const CallFailure failure = describe_failure(status, "cuGraphExecUpdate", {}, Api::driver);
+    const bool classified = status == cudaErrorGraphExecUpdateFailure;
+    const bool about_the_graph = status == cudaErrorInvalidValue || status == cudaErrorNotSupported;
+    if (!classified && !about_the_graph) throw UpdateError(status, failure.text, failure.details);
+    if (!known)
+        if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
+    const std::string& log = failure.details.log;
+    return refused(exec, next, classified ? static_cast<UpdateVerdict>(info.result) : UpdateVerdict::refused, {},
+                   info.errorNode, log.empty() ? log : "CUDA's log: " + log);
+}
+
 } // namespace
 
 UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& basis, const UpdateOptions& options,
@@ -120,19 +134,10 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     CUgraphExecUpdateResultInfo info{};
     bind_context();
     const cudaError_t status = to_runtime(driver().graph_exec_update(exec.native(), next.native(), &info));
-    if (status != cudaSuccess) [[unlikely]] {
-        const CallFailure failure = describe_failure(status, "cuGraphExecUpdate", {}, Api::driver);
-        const bool classified = status == cudaErrorGraphExecUpdateFailure;
-        const bool about_the_graph = status == cudaErrorInvalidValue || status == cudaErrorNotSupported;
-        if (!classified && !about_the_graph) throw UpdateError(status, failure.text, failure.details);
-        if (!known)
-            if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
-        const std::string& log = failure.details.log;
-        return refused(exec, next, classified ? static_cast<UpdateVerdict>(info.result) : UpdateVerdict::refused, {},
-                       info.errorNode, log.empty() ? log : "CUDA's log: " + log);
-    }
+    if (status != cudaSuccess) [[unlikely]]
+        return report_refusal(exec, next, status, info, known);
     exec.take_all(basis, std::move(shadows), hosts, std::move(host_owners));
-    return {UpdateVerdict::updated, {}, {}, false};
+    return {};
 }
 
 } // namespace detail
