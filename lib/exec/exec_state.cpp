@@ -195,7 +195,6 @@ std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const 
 
 void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
                          const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept {
-    uploaded_ = false;
     set_host_runs(hosts);
     hosts_.keep(std::move(host_owners), in_flight_);
     in_flight_.retire(std::move(matched_));
@@ -205,17 +204,22 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
         shadows_ = std::move(shadows);
     else if (!shadows_->empty())
         shadows_->clear();
-    forget_races();
     if (basis->changes().version() != 0) in_flight_.begin_tracking();
-    if (basis == source_) seen_ = basis->changes().version();
     if (has_memory_nodes(*source_)) { // so has the basis: CUDA counts this exec as one of the graph that it was
                                       // updated from
         exclusive_graph_->exec_gone();
         basis->exec_made();
         exclusive_graph_ = basis;
     }
-    basis_ = std::move(basis);
+    take_basis(std::move(basis));
     park_inside(*source_);
+}
+
+void ExecState::take_basis(std::shared_ptr<GraphState> basis) noexcept {
+    uploaded_ = false;
+    forget_races();
+    if (basis == source_) seen_ = basis->changes().version();
+    basis_ = std::move(basis);
 }
 
 RaceWatch& ExecState::race_watch() {

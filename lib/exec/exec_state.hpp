@@ -92,6 +92,11 @@ class ExecState {
     [[nodiscard]] std::uint64_t seen() const noexcept { return seen_; }
     void set_seen(std::uint64_t version) noexcept { seen_ = version; }
 
+    /// Whether it has nothing from updates but what `basis()` brought in, and no host tasks.
+    [[nodiscard]] bool has_basis_alone() const noexcept {
+        return shadows_->empty() && matched_.empty() && hosts_.find_launches() == nullptr &&
+               disabled_memsets_.all().empty();
+    }
     /// Whether nodes may have others than those of the basis as it was made.
     [[nodiscard]] bool has_shadows() const noexcept { return !shadows_->empty(); }
     /// What is in force in a node; made on first use.
@@ -143,6 +148,8 @@ class ExecState {
     /// Notes that all parameters are those of `basis` now, whose `shadows_from` are `shadows`.
     void take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
                   const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept;
+    /// The same where the exec `has_basis_alone` then, as before.
+    void take_basis(std::shared_ptr<GraphState> basis) noexcept;
 
     /// The BufferParams that were bound.
     [[nodiscard]] BoundParams& bound_params() noexcept { return bound_params_; }

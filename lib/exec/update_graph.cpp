@@ -99,6 +99,28 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
                    std::move(structure), nullptr, {});
 }
 
+/// Whether a graph has nothing that the update of an exec has to look at, as far as that is known.
+bool is_plain(const GraphState& graph) {
+    const SpecialNodes& special = graph.special();
+    return graph.has_known_nodes() && graph.nested().empty() && graph.changes().version() == 0 && !special.memory &&
+           !special.host_tasks.load(std::memory_order_relaxed) &&
+           !special.device_updatable.load(std::memory_order_relaxed) &&
+           special.kept_silently.load(std::memory_order_relaxed) == Answer::no;
+}
+
+/// What an exec takes from a graph beside the parameters of its nodes.
+struct Brought {
+    std::unique_ptr<Shadows> shadows;
+    std::vector<HostNodeRun> hosts;
+    OwnerVersions host_owners;
+
+    Brought(ExecState& exec, const GraphState& next)
+        : shadows(exec.shadows_from(next)), hosts(exec.hosts().runs(exec.source(), next)),
+          host_owners(version_of(owners_of(hosts))) {
+        static_cast<void>(has_memory_nodes(exec.source())); // reads it: take_all() asks, and cannot fail
+    }
+};
+
 /// Why CUDA has not taken `next`; `known` if cudag knows no reason. Throws UpdateError if it is not about the graph.
 UpdateReport report_refusal(const ExecState& exec, const GraphState& next, cudaError_t status,
                             const CUgraphExecUpdateResultInfo& info, bool known) {
@@ -119,24 +141,27 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
                           Compared compared) {
     GraphState& next = *basis;
     const auto lock = next.lock();
+    const bool plain =
+        compared == Compared::if_refused && exec.has_basis_alone() && is_plain(exec.source()) && is_plain(next);
     // A graph that was captured is not read for an update that CUDA takes: it costs more than all the rest.
-    const bool known = (compared == Compared::first && exec.source().is_read() && next.is_read()) ||
-                       has_device_updatable(exec.source()) || has_device_updatable(next) ||
-                       (!options.trust_attributes && may_be_kept_silently(exec.source(), next));
+    const bool known = !plain && ((compared == Compared::first && exec.source().is_read() && next.is_read()) ||
+                                  has_device_updatable(exec.source()) || has_device_updatable(next) ||
+                                  (!options.trust_attributes && may_be_kept_silently(exec.source(), next)));
     if (known)
         if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
     exec.complete_source(exec.source(), next);
-    static_cast<void>(has_memory_nodes(exec.source())); // reads it: take_all() asks, and cannot fail
-    std::unique_ptr<Shadows> shadows = exec.shadows_from(next);
-    const std::vector<HostNodeRun> hosts = exec.hosts().runs(exec.source(), next);
-    OwnerVersions host_owners = hosts.empty() ? OwnerVersions() : version_of(owners_of(hosts));
+    std::optional<Brought> brought;
+    if (!plain) brought.emplace(exec, next);
 
     CUgraphExecUpdateResultInfo info{};
     bind_context();
     const cudaError_t status = to_runtime(driver().graph_exec_update(exec.native(), next.native(), &info));
     if (status != cudaSuccess) [[unlikely]]
         return report_refusal(exec, next, status, info, known);
-    exec.take_all(basis, std::move(shadows), hosts, std::move(host_owners));
+    if (plain) [[likely]]
+        exec.take_basis(basis);
+    else
+        exec.take_all(basis, std::move(brought->shadows), brought->hosts, std::move(brought->host_owners));
     return {};
 }
 
