@@ -92,11 +92,8 @@ class ExecState {
     [[nodiscard]] std::uint64_t seen() const noexcept { return seen_; }
     void set_seen(std::uint64_t version) noexcept { seen_ = version; }
 
-    /// Whether it has nothing from updates but what `basis()` brought in, and no host tasks.
-    [[nodiscard]] bool has_basis_alone() const noexcept {
-        return shadows_->empty() && matched_.empty() && hosts_.find_launches() == nullptr &&
-               disabled_memsets_.all().empty();
-    }
+    /// Whether updates have left nothing in it but what `basis()` is.
+    [[nodiscard]] bool has_basis_alone() const noexcept { return shadows_->empty() && matched_.empty(); }
     /// Whether nodes may have others than those of the basis as it was made.
     [[nodiscard]] bool has_shadows() const noexcept { return !shadows_->empty(); }
     /// What is in force in a node; made on first use.

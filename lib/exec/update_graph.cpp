@@ -99,13 +99,11 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
                    std::move(structure), nullptr, {});
 }
 
-/// Whether a graph has nothing that the update of an exec has to look at, as far as that is known.
+/// Whether a graph has nothing but parameters that an exec takes from it, as far as that is known.
 bool is_plain(const GraphState& graph) {
     const SpecialNodes& special = graph.special();
     return graph.has_known_nodes() && graph.nested().empty() && graph.changes().version() == 0 && !special.memory &&
-           !special.host_tasks.load(std::memory_order_relaxed) &&
-           !special.device_updatable.load(std::memory_order_relaxed) &&
-           special.kept_silently.load(std::memory_order_relaxed) == Answer::no;
+           !special.host_tasks.load(std::memory_order_relaxed);
 }
 
 /// What an exec takes from a graph beside the parameters of its nodes.
@@ -141,15 +139,14 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
                           Compared compared) {
     GraphState& next = *basis;
     const auto lock = next.lock();
-    const bool plain =
-        compared == Compared::if_refused && exec.has_basis_alone() && is_plain(exec.source()) && is_plain(next);
     // A graph that was captured is not read for an update that CUDA takes: it costs more than all the rest.
-    const bool known = !plain && ((compared == Compared::first && exec.source().is_read() && next.is_read()) ||
-                                  has_device_updatable(exec.source()) || has_device_updatable(next) ||
-                                  (!options.trust_attributes && may_be_kept_silently(exec.source(), next)));
+    const bool known = (compared == Compared::first && exec.source().is_read() && next.is_read()) ||
+                       has_device_updatable(exec.source()) || has_device_updatable(next) ||
+                       (!options.trust_attributes && may_be_kept_silently(exec.source(), next));
     if (known)
         if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
     exec.complete_source(exec.source(), next);
+    const bool plain = exec.has_basis_alone() && is_plain(next);
     std::optional<Brought> brought;
     if (!plain) brought.emplace(exec, next);
 

@@ -640,6 +640,26 @@ TEST_CASE("owners of nodes that stay as they are live on", "[exec][update][struc
     CHECK(released(watch, stream));
 }
 
+TEST_CASE("what an update by structure kept, though it changed no node, goes with an update of the whole",
+          "[exec][update][structure][owners]") {
+    const DeviceBuffer<int> cell(1);
+    auto owner = std::make_shared<int>(1);
+    const std::weak_ptr<int> watch = owner;
+    const auto build = [&](const std::shared_ptr<int>& kept) {
+        GraphBuilder b;
+        b.kernel({}, store, cell.data(), 5);
+        if (kept) b.retain(kept);
+        return std::move(b).build();
+    };
+    Exec exec = build(nullptr).instantiate();
+    REQUIRE(exec.update(build(std::exchange(owner, nullptr)), by_structure).updated());
+    const Stream stream;
+    run(exec, stream);
+    CHECK_FALSE(watch.expired());
+    REQUIRE(exec.update(build(nullptr)).updated());
+    CHECK(released(watch, stream));
+}
+
 TEST_CASE("a graph of the same work in another order is an update, where that is asked for",
           "[exec][update][instantiate][structure]") {
     const Branches work;

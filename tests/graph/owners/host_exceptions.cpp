@@ -11,6 +11,7 @@
 #include "cuda_version.hpp"
 #include "gate.hpp"
 #include "test.hpp"
+#include "watched.hpp"
 
 using cudag::Exec;
 using cudag::Graph;
@@ -533,6 +534,59 @@ TEST_CASE("host nodes of an adopted clone of a graph's are told", "[host]") {
     const Stream stream;
     exec.launch(stream);
     CHECK(thrown_by(stream) == Texts{"in the clone"});
+}
+
+TEST_CASE("an update that brings a host task in place of a captured function tells what that throws",
+          "[host][update]") {
+    const bool is_inside = GENERATE(false, true);
+    CAPTURE(is_inside);
+    const Stream stream;
+    const auto graph_of = [&](Graph&& graph) {
+        if (!is_inside) return std::move(graph);
+        GraphBuilder b;
+        b.child(graph);
+        return std::move(b).build();
+    };
+    const auto calls_nothing = [&] {
+        return graph_of(cudag::capture(stream, [](cudaStream_t s) {
+            cudag::check(cudaLaunchHostFunc(
+                s, [](void*) {}, nullptr));
+        }));
+    };
+    Exec exec = calls_nothing().instantiate();
+    for (const char* text : {"first", "second"}) {
+        REQUIRE(exec.update(graph_of(throwing({text}))).updated());
+        exec.launch(stream);
+        wait(stream);
+        CHECK(thrown_by(exec) == Texts{text});
+        REQUIRE(exec.update(calls_nothing()).updated());
+        exec.launch(stream);
+        wait(stream);
+        CHECK(thrown_by(exec).empty());
+    }
+}
+
+TEST_CASE("an exec lets go of a host task when an update brings a captured function in its place", "[host][update]") {
+    const Stream stream;
+    auto owner = std::make_shared<int>(1);
+    const std::weak_ptr<int> watched = owner;
+    const auto calls_nothing = [&] {
+        return cudag::capture(stream, [](cudaStream_t s) {
+            cudag::check(cudaLaunchHostFunc(
+                s, [](void*) {}, nullptr));
+        });
+    };
+    Exec exec = calls_nothing().instantiate();
+    {
+        GraphBuilder b;
+        b.host([owner = std::exchange(owner, nullptr)] {});
+        REQUIRE(exec.update(std::move(b).build()).updated());
+    }
+    exec.launch(stream);
+    CHECK_FALSE(watched.expired());
+    REQUIRE(exec.update(calls_nothing()).updated());
+    exec.launch(stream);
+    CHECK(released(watched, stream));
 }
 
 TEST_CASE("threads with streams and Execs of their own are told what is theirs", "[host][threads]") {
