@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <atomic>
 #include <list>
 #include <optional>
 #include <unordered_map>
@@ -40,6 +41,12 @@ std::size_t taken_of(std::size_t free) noexcept {
 
 bool is_out_of_memory(const Error& error) {
     return error.code().value() == static_cast<int>(cudaErrorMemoryAllocation);
+}
+
+/// Of all caches: graphs are told the number of an exec, which may be gone when they are asked.
+std::uint64_t next_number() noexcept {
+    static std::atomic<std::uint64_t> last = 0;
+    return ++last;
 }
 
 int current_device() {
@@ -76,7 +83,7 @@ class ExecStore {
         const RelaxedCapture allow_waiting;
         for (Entry& entry : entries_)
             entry.exec.state().in_flight().wait();
-        of_graph_.clear();
+        of_number_.clear();
         of_structure_.clear();
         entries_.clear();
         stats_.bytes = 0;
@@ -94,9 +101,9 @@ class ExecStore {
     struct Entry;
     using Place = std::list<Entry>::iterator;
     using Alike = std::list<Place>; ///< execs of one structure, the least recently launched first
-    using OfGraph = std::unordered_multimap<const GraphState*, Place>;
     struct Entry {
         Exec exec;
+        std::uint64_t number = next_number();
         cudaStream_t stream; ///< null unless it is the only one
         std::uint64_t structure;
         std::size_t bytes;
@@ -117,22 +124,30 @@ class ExecStore {
         const GraphState& state = graph.state();
         const std::uint64_t version = version_of(state);
         const cudaStream_t only = only_stream(stream);
-        const auto [first, last] = of_graph_.equal_range(&state);
-        const auto known = std::find_if(first, last, [&](const auto& of) { return of.second->stream == only; });
-        if (known != last) {
+        const std::uint64_t number = state.cached_exec().load(std::memory_order_relaxed);
+        const auto known = of_number_.find(number);
+        if (known != of_number_.end()) {
             const Place place = known->second;
-            if (place->version == version) {
-                ++stats_.hits;
-                return place;
+            if (place->graph.get() == &state && place->stream == only) {
+                if (place->version == version) return hit(place);
+                if (update(place, graph.state_, version)) return place; // else it has the graph as it was before
             }
-            if (update(place, graph.state_, version))
-                return place; // else it has the graph as it was before its last change
         }
         const auto alike = of_structure_.find(structure_in(state));
         if (alike == of_structure_.end()) return std::nullopt;
+        const bool may_be_others = number != 0 && (known == of_number_.end() || options_.stream_affine);
+        if (may_be_others) // another stream's exec, or another cache's, has taken the graph since
+            for (const Place place : alike->second)
+                if (place->graph.get() == &state && place->stream == only && place->version == version)
+                    return hit(place);
         for (const Place place : alike->second)
             if (place->stream == only && update(place, graph.state_, version)) return place;
         return std::nullopt;
+    }
+    Place hit(Place place) noexcept {
+        ++stats_.hits;
+        place->graph->cached_exec().store(place->number, std::memory_order_relaxed);
+        return place;
     }
 
     void make_last(Place place) noexcept {
@@ -143,13 +158,9 @@ class ExecStore {
     [[nodiscard]] bool update(Place place, const std::shared_ptr<GraphState>& graph, std::uint64_t version) {
         const SampledTime::Scope timed(update_time_);
         if (!give(*place, graph)) return false;
-        if (place->graph != graph) {
-            auto node = of_graph_.extract(graph_of(place));
-            node.key() = graph.get();
-            of_graph_.insert(std::move(node)); // as many as before: cannot fail
-            place->graph = graph;
-        }
+        place->graph = graph;
         place->version = version;
+        graph->cached_exec().store(place->number, std::memory_order_relaxed);
         ++stats_.updates;
         return true;
     }
@@ -213,26 +224,31 @@ class ExecStore {
         const std::uint64_t version = version_of(state);
         const std::uint64_t structure = structure_in(state);
         std::list<Entry> made;
-        made.push_back(
-            {graph.instantiate(options_.instantiate), only_stream(stream), structure, 0, graph.state_, version});
+        made.push_back({.exec = graph.instantiate(options_.instantiate),
+                        .stream = only_stream(stream),
+                        .structure = structure,
+                        .bytes = 0,
+                        .graph = graph.state_,
+                        .version = version});
         Entry& entry = made.front();
         entry.exec.state().in_flight().begin_tracking();
         Alike alone{made.begin()};
         entry.place = alone.begin();
         entry.alike = &of_structure_[structure];
         try {
-            of_graph_.emplace(&state, made.begin());
+            of_number_.emplace(entry.number, made.begin());
         } catch (...) {
             if (entry.alike->empty()) of_structure_.erase(structure);
             throw;
         }
         entry.alike->splice(entry.alike->end(), alone);
         entries_.splice(entries_.end(), made);
+        state.cached_exec().store(entry.number, std::memory_order_relaxed);
         return std::prev(entries_.end());
     }
 
     void erase(Place place) noexcept {
-        of_graph_.erase(graph_of(place));
+        of_number_.erase(place->number);
         place->alike->erase(place->place);
         if (place->alike->empty()) of_structure_.erase(place->structure);
         entries_.erase(place);
@@ -255,14 +271,6 @@ class ExecStore {
         return true;
     }
 
-    /// Where it is told which graph the exec has.
-    [[nodiscard]] OfGraph::iterator graph_of(Place place) noexcept {
-        auto of = of_graph_.equal_range(place->graph.get()).first;
-        while (of->second != place)
-            ++of;
-        return of;
-    }
-
     static std::uint64_t version_of(const GraphState& graph) {
         const auto lock = graph.lock();
         return graph.changes().version();
@@ -277,7 +285,7 @@ class ExecStore {
     SampledTime update_time_{13}; ///< no multiple of what `give` counts by
     SampledTime instantiate_time_{1};
     std::list<Entry> entries_; ///< the least recently launched first
-    OfGraph of_graph_;
+    std::unordered_map<std::uint64_t, Place> of_number_;
     std::unordered_map<std::uint64_t, Alike> of_structure_;
 };
 

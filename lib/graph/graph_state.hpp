@@ -166,6 +166,8 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     [[nodiscard]] SpecialNodes& special() noexcept { return special_; }
     /// Under `lock()`: what `structure_of` has found.
     [[nodiscard]] std::optional<KnownStructure>& known_structure() const noexcept { return known_structure_; }
+    /// The number of the cached exec that was the last to take this graph; 0 before.
+    [[nodiscard]] std::atomic<std::uint64_t>& cached_exec() const noexcept { return cached_exec_; }
 
   private:
     [[noreturn]] std::uint32_t refuse_foreign(const Node& node, std::string_view action) const;
@@ -190,7 +192,8 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     Construction construction_;
     SpecialNodes special_;
     mutable std::optional<KnownStructure> known_structure_; ///< of a root
-    std::unique_ptr<GraphRaces> races_;                     ///< of a root
+    mutable std::atomic<std::uint64_t> cached_exec_ = 0;
+    std::unique_ptr<GraphRaces> races_; ///< of a root
 };
 
 } // namespace cudag::detail

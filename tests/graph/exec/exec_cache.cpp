@@ -178,6 +178,31 @@ TEST_CASE("an update that CUDA refuses is a new exec, and the former one serves 
     CHECK(launches(cache) == Launches{2, 2, 2});
 }
 
+TEST_CASE("caches that share graphs each know which of their execs has one", "[exec][cache]") {
+    const auto cells = device(std::vector<int>(6));
+    const Stream stream;
+    ExecCache one, other;
+    const auto fill = [&](std::size_t height) { // which CUDA fixes
+        GraphBuilder b;
+        b.memset2d(cudag::DeviceSpan2D<int>(cells.span().subspan(0, 2 * height), 2, height), 5);
+        return std::move(b).build();
+    };
+    const Graph two = fill(2), three = fill(3);
+    for (int turn = 0; turn < 3; ++turn)
+        for (ExecCache* cache : {&one, &other}) {
+            cache->launch(two, stream);
+            cache->launch(three, stream);
+        }
+    CHECK(launches(one) == Launches{4, 0, 2});
+    CHECK(launches(other) == Launches{4, 0, 2});
+    other.clear();
+    one.launch(two, stream);
+    other.launch(two, stream);
+    CHECK(launches(one) == Launches{5, 0, 2});
+    CHECK(launches(other) == Launches{4, 0, 3});
+    stream.synchronize();
+}
+
 TEST_CASE("a graph changed in what an exec cannot take gets another one", "[exec][cache]") {
     const auto cells = device(std::vector<int>(6));
     const Stream stream;
