@@ -144,9 +144,8 @@ class ExecStore {
             if (place->stream == only && update(place, graph.state_, version)) return place;
         return std::nullopt;
     }
-    Place hit(Place place) noexcept {
+    [[nodiscard]] Place hit(Place place) noexcept {
         ++stats_.hits;
-        place->graph->cached_exec().store(place->number, std::memory_order_relaxed);
         return place;
     }
 

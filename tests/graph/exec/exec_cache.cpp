@@ -293,6 +293,28 @@ TEST_CASE("execs that belong to a stream are launched in no other", "[exec][cach
     CHECK(launches(affine) == Launches{2, 0, 2});
 }
 
+TEST_CASE("what changed in a graph is brought into the exec of each stream", "[exec][cache]") {
+    const Stores stores;
+    Graph graph = stores.build({1, 2});
+    const Stream left, right;
+    ExecCache cache({.stream_affine = true});
+    const auto results = [&] {
+        std::vector<Cells> cells;
+        for (const Stream* stream : {&left, &right}) {
+            stores.clear();
+            cache.launch(graph, *stream);
+            stream->synchronize();
+            cells.push_back(stores.cells());
+        }
+        return cells;
+    };
+    CHECK(results() == std::vector{Cells{1, 2, -1}, Cells{1, 2, -1}});
+    graph.update(graph.find(store).at(0), cudag::arg<1>(5));
+    CHECK(results() == std::vector{Cells{5, 2, -1}, Cells{5, 2, -1}});
+    CHECK(results() == std::vector{Cells{5, 2, -1}, Cells{5, 2, -1}});
+    CHECK(launches(cache) == Launches{2, 2, 2});
+}
+
 TEST_CASE("execs of a cache are instantiated as its options say", "[exec][cache]") {
     const Stores stores;
     const Stream stream;
