@@ -43,25 +43,15 @@ std::vector<bench::Comparison> measure(int nodes, int repeat) {
         build.cudag.push_back(microseconds([&] { line.build(nodes, data); }));
         instantiate.cudag.push_back(microseconds([&] { line.instantiate(); }));
     };
-    bench::rounds(repeat, {&build, &instantiate, &both}, [&](int round) {
+    bench::rounds(repeat, {&build, &build_owning, &instantiate, &both}, [&](int round) {
         if (round % 2 == 0) build_raw();
         build_cudag();
         if (round % 2 != 0) build_raw();
+        build_owning.raw.push_back(build.raw.back());
+        CudagLine owning;
+        build_owning.cudag.push_back(microseconds([&] { owning.build(nodes, values); }));
         both.raw.push_back(build.raw.back() + instantiate.raw.back());
         both.cudag.push_back(build.cudag.back() + instantiate.cudag.back());
-    });
-    // Apart from the rows before: what 1000 owners leave of the heap when they go slows down who comes next.
-    bench::rounds(repeat, {&build_owning}, [&](int round) {
-        compare(
-            build_owning, round,
-            [&] {
-                RawLine line;
-                return microseconds([&] { line.build(nodes, data); });
-            },
-            [&] {
-                CudagLine line;
-                return microseconds([&] { line.build(nodes, values); });
-            });
     });
 
     RawLine raw;

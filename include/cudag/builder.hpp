@@ -536,13 +536,15 @@ class CUDAG_EXPORT GraphBuilder {
                                 void (*function)(P...), A&&... arguments) {
         using Given = std::tuple<std::remove_cvref_t<A>...>;
         if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
+            const detail::BuilderGraph open = state();
+            detail::GraphState& graph = open;
             detail::CallEffects effects;
             const void* symbol = detail::kernel_symbol(function);
-            const detail::KernelArguments<P...> values(effects, {symbol, nullptr, location, &graph()},
+            const detail::KernelArguments<P...> values(effects, {symbol, nullptr, location, &graph},
                                                        std::forward<A>(arguments)...);
             const detail::KernelCall call{symbol, &detail::SignatureOf<P...>::value, &config, values.pointers(),
                                           values.block()};
-            return {detail::Passkey(), detail::add_kernel(state(), call, std::move(effects), location)};
+            return {detail::Passkey(), detail::add_kernel(graph, call, std::move(effects), location)};
         }
         return {};
     }
@@ -552,14 +554,16 @@ class CUDAG_EXPORT GraphBuilder {
                                A&&... arguments) {
         using Given = std::tuple<std::remove_cvref_t<A>...>;
         if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
+            const detail::BuilderGraph open = state();
+            detail::GraphState& graph = open;
             detail::CallEffects effects;
-            const detail::KernelArguments<P...> values(
-                effects, {nullptr, nullptr, location, &graph(), &function.state()}, std::forward<A>(arguments)...);
+            const detail::KernelArguments<P...> values(effects, {nullptr, nullptr, location, &graph, &function.state()},
+                                                       std::forward<A>(arguments)...);
             const detail::PassedConfig passed(config);
             const detail::KernelCall call{nullptr,        &detail::SignatureOf<P...>::value,
                                           &passed,        values.pointers(),
                                           values.block(), &function.state()};
-            return {detail::Passkey(), detail::add_kernel(state(), call, std::move(effects), location)};
+            return {detail::Passkey(), detail::add_kernel(graph, call, std::move(effects), location)};
         }
         return {};
     }

@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <span>
+#include <utility>
 
 namespace cudag::detail {
 
@@ -25,24 +26,29 @@ EdgeKind kind_of(const Dependency& source) {
     return source.kind;
 }
 
+[[noreturn]] void refuse_built(const GraphState& graph, Subject&& subject) {
+    if (graph.place() == Place::body)
+        refuse("the body that it is in has ended; edges are added inside it", std::move(subject));
+    refuse(graph.made_at().line == 0
+               ? "its Graph is built; edges are added before build()"
+               : fmt::format("its Graph is built, at {}; edges are added before build()", graph.made_at()),
+           std::move(subject));
+}
+
 template <class Sources>
 void add_edges_from(const Node& to, const Sources& sources) {
     GraphState& graph = GraphState::of(to);
     const std::uint32_t target = GraphState::index_unchecked(to);
     const auto subject = [&] { return node_subject(graph, target, "after: "); };
-    if (graph.is_built() && graph.place() == Place::body)
-        refuse("the body that it is in has ended; edges are added inside it", subject());
-    if (graph.is_built())
-        refuse(graph.made_at().line == 0
-                   ? "its Graph is built; edges are added before build()"
-                   : fmt::format("its Graph is built, at {}; edges are added before build()", graph.made_at()),
-               subject());
+    if (graph.is_built()) [[unlikely]]
+        refuse_built(graph, subject());
     Edges& edges = graph.edge_lists().logical();
     const std::size_t before = edges.size();
     try {
         for (const auto& from : sources) {
             const std::uint32_t source = graph.index_of(node_of(from), "after");
-            if (source == target) refuse("a node cannot come after itself", subject());
+            if (source == target) [[unlikely]]
+                refuse("a node cannot come after itself", subject());
             edges.add({source, target, kind_of(from)});
         }
     } catch (...) {

@@ -132,29 +132,26 @@ void GraphState::read_all() const {
         graph->read_all();
 }
 
-Node GraphState::append(cudaGraphNode_t native, NodeRecord&& record, Owners&& owners) noexcept {
+Node GraphState::append(cudaGraphNode_t native, NodeRecord&& record, CallEffects&& effects) noexcept {
     const NodeKind kind = record.kind;
     table().add(native, std::move(record)).device = construction_.device;
     special_.memory = special_.memory || is_graph_memory(kind);
     special_.joins = special_.joins || kind == NodeKind::empty;
     special_.accesses = special_.accesses || has_memory_operands(kind);
-    special_.owners = special_.owners || !owners.empty();
     const auto index = static_cast<std::uint32_t>(table().size() - 1);
-    for (Owner& owner : owners)
-        owners_.add(std::move(owner.object), index);
+    if (!effects.empty()) [[unlikely]]
+        keep_effects(index, std::move(effects));
     return handle(index);
 }
 
-Node GraphState::append(cudaGraphNode_t native, NodeRecord&& record, CallEffects&& effects) noexcept {
-    const Node node = append(native, std::move(record), std::move(effects.owners));
-    if (effects.bindings.empty() && effects.accesses.empty()) [[likely]]
-        return node;
-    const std::uint32_t index = index_unchecked(node);
+void GraphState::keep_effects(std::uint32_t index, CallEffects&& effects) noexcept {
+    special_.owners = special_.owners || !effects.owners.empty();
+    for (Owner& owner : effects.owners)
+        owners_.add(std::move(owner.object), index);
     for (const ArgumentBinding& binding : effects.bindings)
         bindings_.add(binding.dynamic, Binding{index, binding.argument});
     declared_as_made().add(index, effects.accesses);
     special_.accesses = special_.accesses || !effects.accesses.empty();
-    return node;
 }
 
 void GraphState::append(ReadNodes&& nodes) {

@@ -111,9 +111,8 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
         bindings_.reserve(effects.bindings);
         declared_as_made().reserve(effects.accesses.size());
     }
-    /// `owners` are kept until the graph, its clones and execs are gone and no launch uses them.
-    Node append(cudaGraphNode_t native, NodeRecord&& record, Owners&& owners = {}) noexcept;
-    Node append(cudaGraphNode_t native, NodeRecord&& record, CallEffects&& effects) noexcept;
+    /// Owners are kept until the graph, its clones and execs are gone and no launch uses them.
+    Node append(cudaGraphNode_t native, NodeRecord&& record, CallEffects&& effects = {}) noexcept;
     /// Appends nodes that CUDA has already, with their edges; or all those of a graph that was unread. All or none.
     void append(ReadNodes&& nodes);
     void take_all(ReadNodes&& nodes);
@@ -171,6 +170,7 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
 
   private:
     [[noreturn]] std::uint32_t refuse_foreign(const Node& node, std::string_view action) const;
+    void keep_effects(std::uint32_t index, CallEffects&& effects) noexcept;
     void forget_nested(std::uint32_t first) noexcept;
     /// Nodes have gone: there may be none left of a kind on which plans depend.
     void look_for_joins() noexcept;
