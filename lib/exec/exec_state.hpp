@@ -145,7 +145,7 @@ class ExecState {
     /// Notes that all parameters are those of `basis` now, whose `shadows_from` are `shadows`.
     void take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
                   const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept;
-    /// The same where the exec `has_basis_alone` then, as before.
+    /// The same where `basis` brings nothing else: the exec `has_basis_alone` before and after.
     void take_basis(std::shared_ptr<GraphState> basis) noexcept;
 
     /// The BufferParams that were bound.
