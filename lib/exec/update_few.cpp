@@ -25,17 +25,23 @@ constexpr std::size_t unchanged_for_one = 8;
 /// What is to be done with a node.
 enum class NodeUpdate { none, by_itself, with_all };
 
+/// Whether both launch one function, without attributes. A signature that both have is that of a type, or of one node
+/// before and after an update.
+bool have_one_function(const KernelParams& a, const KernelParams& b) noexcept {
+    return a.function == b.function && a.signature == b.signature && a.attributes == nullptr && b.attributes == nullptr;
+}
+
+bool same_shape(const LaunchShape& a, const LaunchShape& b) noexcept {
+    static_assert(sizeof(LaunchShape) == 2 * sizeof(dim3) + sizeof(std::size_t)); // nothing between its members
+    return std::memcmp(&a, &b, sizeof a) == 0;
+}
+
 /// Whether both are kernels that are launched with the same bytes: quick, for nearly all nodes as a rule.
 bool are_equal_kernels(const NodeParams& current, const NodeParams& wanted) noexcept {
-    const auto* const* old_kernel = std::get_if<const KernelParams*>(&current);
-    const auto* const* new_kernel = std::get_if<const KernelParams*>(&wanted);
-    if (old_kernel == nullptr || new_kernel == nullptr) return false;
-    const KernelParams& a = **old_kernel;
-    const KernelParams& b = **new_kernel;
-    static_assert(sizeof(LaunchShape) == 2 * sizeof(dim3) + sizeof(std::size_t)); // nothing between its members
-    return a.function == b.function && a.signature == b.signature && a.attributes == nullptr &&
-           b.attributes == nullptr && std::memcmp(&a.shape, &b.shape, sizeof a.shape) == 0 &&
-           std::memcmp(a.values, b.values, b.signature->bytes) == 0;
+    const auto* const* a = std::get_if<const KernelParams*>(&current);
+    const auto* const* b = std::get_if<const KernelParams*>(&wanted);
+    return a != nullptr && b != nullptr && have_one_function(**a, **b) && same_shape((*a)->shape, (*b)->shape) &&
+           std::memcmp((*a)->values, (*b)->values, (*b)->signature->bytes) == 0;
 }
 
 bool same_values(const KernelSignature& signature, const std::byte* a, const std::byte* b) noexcept {
@@ -46,16 +52,10 @@ bool same_values(const KernelSignature& signature, const std::byte* a, const std
     }); // what lies between them may be anything
 }
 
-/// A signature that both have is that of a type, or of one node before and after an update.
 NodeUpdate update_needed(const KernelParams& current, const KernelParams& wanted) noexcept {
-    if (current.function != wanted.function || current.signature != wanted.signature || current.attributes != nullptr ||
-        wanted.attributes != nullptr)
-        return NodeUpdate::with_all;
-    const LaunchShape& old_shape = current.shape;
-    const LaunchShape& new_shape = wanted.shape;
-    const bool same = same_value(old_shape.grid, new_shape.grid) && same_value(old_shape.block, new_shape.block) &&
-                      old_shape.shared_bytes == new_shape.shared_bytes &&
-                      same_values(*wanted.signature, current.values, wanted.values);
+    if (!have_one_function(current, wanted)) return NodeUpdate::with_all;
+    const bool same =
+        same_shape(current.shape, wanted.shape) && same_values(*wanted.signature, current.values, wanted.values);
     return same ? NodeUpdate::none : NodeUpdate::by_itself;
 }
 
@@ -139,10 +139,9 @@ bool update_few(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
     const std::optional<std::vector<std::uint32_t>> nodes = nodes_to_update(exec, graph);
     if (!nodes || source.edges() != graph.edges()) return false; // what differs as a rule comes first
     if (nodes->empty()) return true;
-    const bool needs_no_shadows = exec.has_basis_alone() && graph.changes().version() == 0;
-    std::unique_ptr<Shadows> shadows = needs_no_shadows ? nullptr : exec.shadows_from(graph);
+    std::unique_ptr<Shadows> shadows = exec.shadows_from(graph);
     if (!push(exec, graph, *nodes)) return false; // CUDA may take it with the whole graph
-    if (needs_no_shadows) [[likely]]
+    if (shadows == nullptr && exec.has_basis_alone()) [[likely]]
         exec.take_basis(basis); // with which the next graph is compared
     else
         exec.take_all(basis, std::move(shadows), {}, {});

@@ -289,6 +289,12 @@ void take_signature(const KernelSignature& given, KernelParams& current, const N
     current.signature = &given; // so that the next time it is known
 }
 
+template <class NodeUpdate>
+void require_signature(const KernelSignature& given, KernelParams& current, const NodeUpdate& update) {
+    if (&given != current.signature) [[unlikely]]
+        take_signature(given, current, update);
+}
+
 /// Notes what CUDA has accepted.
 void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
     if (call.config != nullptr) kernel.shape = call.config->shape; // its attributes stay, in CUDA, too
@@ -342,8 +348,7 @@ CopyParams keep_default_direction(const CopyParams& copy, const CopyParams* curr
 void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, CallEffects&& effects) {
     update_in(target, node, [&](auto update) {
         KernelParams& current = *params_as<KernelParams>(update);
-        if (call.signature != current.signature) [[unlikely]]
-            take_signature(*call.signature, current, update);
+        require_signature(*call.signature, current, update);
         set_call(update, call, current, std::move(effects));
     });
 }
@@ -352,9 +357,7 @@ void update_function(const UpdateTarget& target, const Node& node, const GivenAr
                      const LaunchConfig* config, CallEffects&& effects) {
     update_in(target, node, [&](auto update) {
         KernelParams& current = *params_as<KernelParams>(update);
-        const KernelSignature& signature = *update.original().signature;
-        if (&signature != current.signature) [[unlikely]]
-            take_signature(signature, current, update);
+        require_signature(*update.original().signature, current, update);
         ValuePointers values(current.signature->count);
         if (const std::string problem = point_at(arguments, *current.signature, values.get()); !problem.empty())
             refuse<UpdateError>(problem, update.subject());

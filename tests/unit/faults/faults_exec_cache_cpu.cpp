@@ -35,6 +35,12 @@ std::vector<int> run(cudag::ExecCache& cache, const cudag::DeviceBuffer<int>& ce
     return result;
 }
 
+std::uint64_t calls_of_launch(cudag::ExecCache& cache, const cudag::Stream& stream, const cudag::Graph& graph) {
+    const std::uint64_t before = cudart_cpu::call_count();
+    cache.launch(graph, stream);
+    return cudart_cpu::call_count() - before;
+}
+
 } // namespace
 
 TEST_CASE("a cache makes no call for what a graph has in common with the last one", "[unit]") {
@@ -43,11 +49,7 @@ TEST_CASE("a cache makes no call for what a graph has in common with the last on
     cudag::ExecCache cache;
     const cudag::Graph graph = build_fills(cells, 0, 1), equal = build_fills(cells, 0, 1);
     const cudag::Graph other = build_fills(cells, 3, 2);
-    const auto calls = [&](const cudag::Graph& next) {
-        const std::uint64_t before = cudart_cpu::call_count();
-        cache.launch(next, stream);
-        return cudart_cpu::call_count() - before;
-    };
+    const auto calls = [&](const cudag::Graph& next) { return calls_of_launch(cache, stream, next); };
     static_cast<void>(calls(graph));
     const std::uint64_t of_a_hit = calls(graph);
     CHECK(calls(equal) == of_a_hit);
@@ -64,11 +66,7 @@ TEST_CASE("a cache compares nodes once in sixteen updates while graphs differ in
     cudag::ExecCache cache;
     const cudag::Graph graph = build_fills(cells, 0, 1), different = build_fills(cells, 0, 2, 2);
     const cudag::Graph equal[] = {build_fills(cells, 0, 2, 2), build_fills(cells, 0, 2, 2)};
-    const auto calls = [&](const cudag::Graph& next) {
-        const std::uint64_t before = cudart_cpu::call_count();
-        cache.launch(next, stream);
-        return cudart_cpu::call_count() - before;
-    };
+    const auto calls = [&](const cudag::Graph& next) { return calls_of_launch(cache, stream, next); };
     static_cast<void>(calls(graph));
     const std::uint64_t of_a_hit = calls(graph);
     CHECK(calls(different) > of_a_hit);
