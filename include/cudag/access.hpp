@@ -17,11 +17,11 @@ inline constexpr MemoryArgument whole_node = 0xffff'ffff;
 namespace detail {
 
 /// An argument, and what the kernel does to its memory.
-template <AccessMode M, class T>
+template <AccessMode Mode, class Element>
 struct DeclaredArgument {
-    static constexpr AccessMode mode = M;
-    using value_type = std::remove_cvref_t<T>;
-    T&& value;
+    static constexpr AccessMode mode = Mode;
+    using value_type = std::remove_cvref_t<Element>;
+    Element&& value;
 };
 
 } // namespace detail
@@ -31,33 +31,33 @@ struct DeclaredArgument {
 // within the expression that makes it.
 
 /// The kernel only reads it, though its parameter would let it write.
-template <class T>
-[[nodiscard]] detail::DeclaredArgument<detail::AccessMode::read, T> in(T&& memory) noexcept {
-    return {std::forward<T>(memory)};
+template <class Element>
+[[nodiscard]] detail::DeclaredArgument<detail::AccessMode::read, Element> in(Element&& memory) noexcept {
+    return {std::forward<Element>(memory)};
 }
 
 /// The kernel writes it. To be ordered, that is the same as `inout`.
-template <class T>
-[[nodiscard]] detail::DeclaredArgument<detail::AccessMode::write, T> out(T&& memory) noexcept {
-    return {std::forward<T>(memory)};
+template <class Element>
+[[nodiscard]] detail::DeclaredArgument<detail::AccessMode::write, Element> out(Element&& memory) noexcept {
+    return {std::forward<Element>(memory)};
 }
 
 /// The kernel reads and writes it.
-template <class T>
-[[nodiscard]] detail::DeclaredArgument<detail::AccessMode::write, T> inout(T&& memory) noexcept {
-    return {std::forward<T>(memory)};
+template <class Element>
+[[nodiscard]] detail::DeclaredArgument<detail::AccessMode::write, Element> inout(Element&& memory) noexcept {
+    return {std::forward<Element>(memory)};
 }
 
 /// The kernel changes it by atomic operations alone, in whatever order: it need not be ordered with others that do.
-template <class T>
-[[nodiscard]] detail::DeclaredArgument<detail::AccessMode::atomic, T> atomic(T&& memory) noexcept {
-    return {std::forward<T>(memory)};
+template <class Element>
+[[nodiscard]] detail::DeclaredArgument<detail::AccessMode::atomic, Element> atomic(Element&& memory) noexcept {
+    return {std::forward<Element>(memory)};
 }
 
 /// The kernel touches other elements of it than all other nodes that say so, with which it need not be ordered.
-template <class T>
-[[nodiscard]] detail::DeclaredArgument<detail::AccessMode::disjoint, T> disjoint(T&& memory) noexcept {
-    return {std::forward<T>(memory)};
+template <class Element>
+[[nodiscard]] detail::DeclaredArgument<detail::AccessMode::disjoint, Element> disjoint(Element&& memory) noexcept {
+    return {std::forward<Element>(memory)};
 }
 
 } // namespace cudag

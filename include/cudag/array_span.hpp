@@ -21,19 +21,19 @@ CUDAG_EXPORT void require_within(const cudaExtent& whole, const cudaPos& from, c
 
 /// `width()` x `height()` x `depth()` elements of a CUDA array from (x, y, z) on. The array is opaque device memory:
 /// copies and textures reach it, kernels do not. A view: the array must outlive every launch that uses it. Host-only.
-template <class T>
+template <class Element>
 class ArraySpan {
   public:
-    using element_type = T;
+    using element_type = Element;
 
     /// All of `array`; where it has fewer dimensions or layers, height and depth are 1. Throws GraphError if `array` is
-    /// null or its elements are not of T's size.
-    explicit ArraySpan(cudaArray_t array) : ArraySpan(array, {}, detail::array_extent(array, sizeof(T))) {}
+    /// null or its elements have not the size of Element.
+    explicit ArraySpan(cudaArray_t array) : ArraySpan(array, {}, detail::array_extent(array, sizeof(Element))) {}
 
-    /// A span of T is a span of const T.
-    template <class U>
-    requires std::is_same_v<T, const U>
-    ArraySpan(const ArraySpan<U>& other) noexcept : ArraySpan(other.array(), other.position(), other.extent()) {}
+    /// A span of elements is a span of const elements.
+    template <class Other>
+    requires std::is_same_v<Element, const Other>
+    ArraySpan(const ArraySpan<Other>& other) noexcept : ArraySpan(other.array(), other.position(), other.extent()) {}
 
     [[nodiscard]] cudaArray_t array() const noexcept { return array_; }
     [[nodiscard]] const cudaPos& position() const noexcept { return from_; }
@@ -55,7 +55,7 @@ class ArraySpan {
     }
 
   private:
-    template <class U>
+    template <class Other>
     friend class ArraySpan;
     ArraySpan(cudaArray_t array, const cudaPos& from, const cudaExtent& extent) noexcept
         : array_(array), from_(from), extent_(extent) {}

@@ -21,8 +21,8 @@ namespace detail {
 struct NoElement {};
 
 /// What is given by mistake instead of a count: a range, a pointer, ...
-template <class C>
-concept NoCount = std::is_class_v<C> || std::is_pointer_v<C> || std::is_array_v<C>;
+template <class Count>
+concept NoCount = std::is_class_v<Count> || std::is_pointer_v<Count> || std::is_array_v<Count>;
 
 /// `count * size` bytes; throws Error if that overflows or CUDA has no memory. Null for 0 elements.
 [[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> allocate_device(std::size_t count, std::size_t size,
@@ -31,13 +31,13 @@ concept NoCount = std::is_class_v<C> || std::is_pointer_v<C> || std::is_array_v<
                                                                  const SourceLocation& where);
 
 /// What both buffers are: shared memory behind a move-only handle. A moved-from buffer is empty.
-template <class T>
+template <class Element>
 class OwnedMemory {
-    static_assert(std::is_trivially_copyable_v<T> && !std::is_const_v<T>,
+    static_assert(std::is_trivially_copyable_v<Element> && !std::is_const_v<Element>,
                   "cudag: a buffer holds trivially copyable, non-const elements");
 
   public:
-    using element_type = T;
+    using element_type = Element;
 
     OwnedMemory(OwnedMemory&& other) noexcept
         : memory_(std::move(other.memory_)), size_(std::exchange(other.size_, 0)) {}
@@ -47,9 +47,9 @@ class OwnedMemory {
         return *this;
     }
 
-    [[nodiscard]] T* data() const noexcept { return static_cast<T*>(memory_.get()); }
+    [[nodiscard]] Element* data() const noexcept { return static_cast<Element*>(memory_.get()); }
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
-    [[nodiscard]] std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+    [[nodiscard]] std::size_t size_bytes() const noexcept { return size_ * sizeof(Element); }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
     /// What keeps the memory alive.
@@ -72,52 +72,52 @@ class OwnedMemory {
 /// when the buffer itself is gone. Otherwise freed with the buffer, which waits for the device as `cudaFree` does, or
 /// given back to the CapturePool that it came from, which does not wait. Freed while a capture forbids `cudaFree`, it
 /// breaks that capture: what was recorded may still use the memory.
-template <class T>
-class DeviceBuffer : public detail::OwnedMemory<T> {
+template <class Element>
+class DeviceBuffer : public detail::OwnedMemory<Element> {
   public:
     /// `count` may be 0: then `data()` is null. Throws Error if CUDA cannot allocate, CaptureError if a capture forbids
     /// it: of this thread unless relaxed, or a global one. That capture is broken then; a CapturePool allocates in it.
     explicit DeviceBuffer(std::size_t count, SourceLocation location = SourceLocation::current())
-        : detail::OwnedMemory<T>(detail::allocate_device(count, sizeof(T), location), count) {}
-    template <detail::NoCount C>
-    explicit DeviceBuffer(const C&) = delete; // cudag: a buffer is made with a count, and filled by copies
+        : detail::OwnedMemory<Element>(detail::allocate_device(count, sizeof(Element), location), count) {}
+    template <detail::NoCount Count>
+    explicit DeviceBuffer(const Count&) = delete; // cudag: a buffer is made with a count, and filled by copies
     DeviceBuffer(DeviceBuffer&&) noexcept = default;
     DeviceBuffer& operator=(DeviceBuffer&&) noexcept = default;
     DeviceBuffer(const DeviceBuffer&) = delete; // cudag: a DeviceBuffer has one owner: std::move(buffer), or its span()
     DeviceBuffer& operator=(const DeviceBuffer&) = delete; // cudag: a DeviceBuffer has one owner: std::move(buffer)
 
     /// Borrows: a node that is given the span does not keep the memory.
-    [[nodiscard]] DeviceSpan<T> span() const noexcept { return {this->data(), this->size()}; }
+    [[nodiscard]] DeviceSpan<Element> span() const noexcept { return {this->data(), this->size()}; }
 
-    T& operator[](std::size_t) const = delete; // cudag: device memory is not readable on the host
+    Element& operator[](std::size_t) const = delete; // cudag: device memory is not readable on the host
 
   private:
     friend class CapturePool;
     DeviceBuffer(std::shared_ptr<void> memory, std::size_t count) noexcept
-        : detail::OwnedMemory<T>(std::move(memory), count) {}
+        : detail::OwnedMemory<Element>(std::move(memory), count) {}
 };
 
 /// `size()` uninitialised elements of page-locked host memory, which copies to and from the GPU at full speed and
 /// without blocking. Move-only, kept by nodes and used by threads as a DeviceBuffer is.
-template <class T>
-class PinnedBuffer : public detail::OwnedMemory<T> {
+template <class Element>
+class PinnedBuffer : public detail::OwnedMemory<Element> {
   public:
     /// `count` may be 0: then `data()` is null. Throws as DeviceBuffer does.
     explicit PinnedBuffer(std::size_t count, SourceLocation location = SourceLocation::current())
-        : detail::OwnedMemory<T>(detail::allocate_pinned(count, sizeof(T), location), count) {}
-    template <detail::NoCount C>
-    explicit PinnedBuffer(const C&) = delete; // cudag: a buffer is made with a count, and filled by copies
+        : detail::OwnedMemory<Element>(detail::allocate_pinned(count, sizeof(Element), location), count) {}
+    template <detail::NoCount Count>
+    explicit PinnedBuffer(const Count&) = delete; // cudag: a buffer is made with a count, and filled by copies
     PinnedBuffer(PinnedBuffer&&) noexcept = default;
     PinnedBuffer& operator=(PinnedBuffer&&) noexcept = default;
     PinnedBuffer(const PinnedBuffer&) = delete; // cudag: a PinnedBuffer has one owner: std::move(buffer), or its span()
     PinnedBuffer& operator=(const PinnedBuffer&) = delete; // cudag: a PinnedBuffer has one owner: std::move(buffer)
 
-    [[nodiscard]] T* begin() const noexcept { return this->data(); }
-    [[nodiscard]] T* end() const noexcept { return this->data() + this->size(); }
-    [[nodiscard]] T& operator[](std::size_t i) const noexcept { return this->data()[i]; }
+    [[nodiscard]] Element* begin() const noexcept { return this->data(); }
+    [[nodiscard]] Element* end() const noexcept { return this->data() + this->size(); }
+    [[nodiscard]] Element& operator[](std::size_t i) const noexcept { return this->data()[i]; }
 
     /// Borrows: a node that is given the span does not keep the memory.
-    [[nodiscard]] std::span<T> span() const noexcept { return {this->data(), this->size()}; }
+    [[nodiscard]] std::span<Element> span() const noexcept { return {this->data(), this->size()}; }
 };
 
 } // namespace cudag

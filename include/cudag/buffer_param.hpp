@@ -51,23 +51,23 @@ struct ParamMemory {
 /// that begin inside it; a pointer to its end is none. One BufferParam may serve many graphs. It is a buffer: nodes
 /// keep the memory that it was made with. Move-only; it may go before or after graphs and Execs. Threads: const calls
 /// may run at once.
-template <class T>
-class BufferParam : public detail::OwnedMemory<T> {
+template <class Element>
+class BufferParam : public detail::OwnedMemory<Element> {
   public:
     /// `count` elements of its own, which launches use while nothing else is bound. Throws as DeviceBuffer does.
     explicit BufferParam(std::size_t count, BufferParamOptions options = {},
                          SourceLocation location = SourceLocation::current())
-        : BufferParam(detail::allocate_device(count, sizeof(T), location), count, options) {}
+        : BufferParam(detail::allocate_device(count, sizeof(Element), location), count, options) {}
     /// The memory of `initial`, which is kept.
-    explicit BufferParam(const DeviceBuffer<T>& initial, BufferParamOptions options = {})
+    explicit BufferParam(const DeviceBuffer<Element>& initial, BufferParamOptions options = {})
         : BufferParam(initial.owner(), initial.size(), options) {}
     /// The memory at `initial`, which is borrowed.
-    explicit BufferParam(DeviceSpan<T> initial, BufferParamOptions options = {})
+    explicit BufferParam(DeviceSpan<Element> initial, BufferParamOptions options = {})
         : BufferParam(std::shared_ptr<void>(std::shared_ptr<void>(), initial.data()), initial.size(), options) {}
     BufferParam(BufferParam&&) noexcept = default;
     BufferParam& operator=(BufferParam&&) noexcept = default;
 
-    [[nodiscard]] DeviceSpan<T> span() const noexcept { return {this->data(), this->size()}; }
+    [[nodiscard]] DeviceSpan<Element> span() const noexcept { return {this->data(), this->size()}; }
 
     /// What Execs know it by. Throws GraphError if it was moved from.
     [[nodiscard]] detail::ParamMemory memory() const {
@@ -78,7 +78,7 @@ class BufferParam : public detail::OwnedMemory<T> {
 
   private:
     BufferParam(std::shared_ptr<void> memory, std::size_t size, BufferParamOptions options)
-        : detail::OwnedMemory<T>(std::move(memory), size), options_(options) {
+        : detail::OwnedMemory<Element>(std::move(memory), size), options_(options) {
         if (this->data() == nullptr || size == 0)
             detail::refuse_param("it has no memory; a BufferParam needs one element or more");
     }
@@ -89,41 +89,41 @@ class BufferParam : public detail::OwnedMemory<T> {
 
 namespace detail {
 
-template <class T>
-inline constexpr bool is_device_buffer<BufferParam<T>> = true;
+template <class Element>
+inline constexpr bool is_device_buffer<BufferParam<Element>> = true;
 
-/// Fails to compile if M cannot be bound to a BufferParam<T>.
-template <class T, class M>
+/// Fails to compile if Memory cannot be bound to a BufferParam<Element>.
+template <class Element, class Memory>
 constexpr bool require_memory() {
-    constexpr bool is_operand = require_operand<const M&>();
+    constexpr bool is_operand = require_operand<const Memory&>();
     if constexpr (is_operand) {
         Owners* const owners = nullptr;
-        using Operand = decltype(to_operand(std::declval<const M&>(), 0, *owners));
+        using Operand = decltype(to_operand(std::declval<const Memory&>(), 0, *owners));
         static_assert(Operand::side == Side::device, "cudag: bind takes device memory: host memory is copied by nodes");
-        static_assert(std::is_same_v<typename Operand::element_type, T>,
+        static_assert(std::is_same_v<typename Operand::element_type, Element>,
                       "cudag: bind takes memory of the parameter's elements, which are not const");
-        return Operand::side == Side::device && std::is_same_v<typename Operand::element_type, T>;
+        return Operand::side == Side::device && std::is_same_v<typename Operand::element_type, Element>;
     }
     return false;
 }
 
 } // namespace detail
 
-template <class T>
-BufferParam(const DeviceBuffer<T>&, BufferParamOptions = {}) -> BufferParam<T>;
-template <class T>
-BufferParam(DeviceSpan<T>, BufferParamOptions = {}) -> BufferParam<T>;
+template <class Element>
+BufferParam(const DeviceBuffer<Element>&, BufferParamOptions = {}) -> BufferParam<Element>;
+template <class Element>
+BufferParam(DeviceSpan<Element>, BufferParamOptions = {}) -> BufferParam<Element>;
 
 /// A BufferParam, and the memory that an Exec is to use in its place: for `exec.bind({{in, x}, {out, y}})`.
 class BufferBinding {
   public:
     /// `memory`, as long as the parameter's or longer: a DeviceBuffer or a shared_ptr, which is kept, or a DeviceSpan.
-    template <class T, class M>
-    BufferBinding(const BufferParam<T>& param, const M& memory) : param_(param.memory()) {
-        if constexpr (detail::require_memory<T, M>()) {
+    template <class Element, class Memory>
+    BufferBinding(const BufferParam<Element>& param, const Memory& memory) : param_(param.memory()) {
+        if constexpr (detail::require_memory<Element, Memory>()) {
             const auto operand = detail::to_operand(memory, 0, owners_);
             address_ = reinterpret_cast<std::uintptr_t>(operand.data);
-            bytes_ = operand.size * sizeof(T);
+            bytes_ = operand.size * sizeof(Element);
         }
     }
 

@@ -58,58 +58,60 @@ class CUDAG_EXPORT GraphBuilder {
     /// Adds a launch of `function`, a `__global__` function, with `arguments`, which are copied now.
     /// Numbers must fit their parameters exactly; pointers convert as in C++; see KernelArgument.
     /// Throws GraphError if CUDA refuses the launch (grid, block, shared memory, unknown kernel).
-    template <class... P, class... A>
-    KernelNode<P...>
+    template <class... Parameter, class... Argument>
+    KernelNode<Parameter...>
     kernel( // cudag: kernel(config, function, arguments...); of overloads or a template, say which: f<int>
-        detail::Located<LaunchConfig> config, void (*function)(P...), A&&... arguments) {
-        return add_kernel(config.value, config.location, function, std::forward<A>(arguments)...);
+        detail::Located<LaunchConfig> config, void (*function)(Parameter...), Argument&&... arguments) {
+        return add_kernel(config.value, config.location, function, std::forward<Argument>(arguments)...);
     }
 
-    template <class... P, class... A>
-    [[gnu::always_inline]] KernelNode<P...> kernel(const detail::BracedConfig& config, void (*function)(P...),
-                                                   A&&... arguments) {
+    template <class... Parameter, class... Argument>
+    [[gnu::always_inline]] KernelNode<Parameter...> kernel(const detail::BracedConfig& config,
+                                                           void (*function)(Parameter...), Argument&&... arguments) {
         const SourceLocation location = config.location;
         if (detail::is_known_plain(config))
-            return add_kernel(detail::shape_of(config), location, function, std::forward<A>(arguments)...);
+            return add_kernel(detail::shape_of(config), location, function, std::forward<Argument>(arguments)...);
         const LaunchConfig attributed = config;
-        return add_kernel(attributed, location, function, std::forward<A>(arguments)...);
+        return add_kernel(attributed, location, function, std::forward<Argument>(arguments)...);
     }
 
     /// The same for a Function, whose arguments are checked for number and size now; PackedArguments stand for all.
-    template <class... A>
-    FunctionNode kernel(detail::Located<LaunchConfig> config, const Function& function, A&&... arguments) {
-        return add_function(config.value, config.location, function, std::forward<A>(arguments)...);
+    template <class... Argument>
+    FunctionNode kernel(detail::Located<LaunchConfig> config, const Function& function, Argument&&... arguments) {
+        return add_function(config.value, config.location, function, std::forward<Argument>(arguments)...);
     }
-    template <class... A>
-    FunctionNode kernel(const detail::BracedConfig& config, const Function& function, A&&... arguments) {
-        return add_function(LaunchConfig(config), config.location, function, std::forward<A>(arguments)...);
+    template <class... Argument>
+    FunctionNode kernel(const detail::BracedConfig& config, const Function& function, Argument&&... arguments) {
+        return add_function(LaunchConfig(config), config.location, function, std::forward<Argument>(arguments)...);
     }
 
     /// The same for a Function whose types are known.
-    template <class... P, class... A>
-    KernelNode<P...> kernel(detail::Located<LaunchConfig> config, const TypedFunction<P...>& function,
-                            A&&... arguments) {
-        return add_typed<P...>(config.value, config.location, function.function(), std::forward<A>(arguments)...);
+    template <class... Parameter, class... Argument>
+    KernelNode<Parameter...> kernel(detail::Located<LaunchConfig> config, const TypedFunction<Parameter...>& function,
+                                    Argument&&... arguments) {
+        return add_typed<Parameter...>(config.value, config.location, function.function(),
+                                       std::forward<Argument>(arguments)...);
     }
-    template <class... P, class... A>
-    KernelNode<P...> kernel(const detail::BracedConfig& config, const TypedFunction<P...>& function, A&&... arguments) {
-        return add_typed<P...>(LaunchConfig(config), config.location, function.function(),
-                               std::forward<A>(arguments)...);
-    }
-
-    template <detail::NoKernel K, class... A>
-    auto kernel(detail::Located<LaunchConfig>, K&&, A&&...) {
-        return detail::refuse_kernel<K, KernelNode<>>();
+    template <class... Parameter, class... Argument>
+    KernelNode<Parameter...> kernel(const detail::BracedConfig& config, const TypedFunction<Parameter...>& function,
+                                    Argument&&... arguments) {
+        return add_typed<Parameter...>(LaunchConfig(config), config.location, function.function(),
+                                       std::forward<Argument>(arguments)...);
     }
 
-    template <detail::NoKernel K, class... A>
-    auto kernel(const detail::BracedConfig&, K&&, A&&...) {
-        return detail::refuse_kernel<K, KernelNode<>>();
+    template <detail::NoKernel Kernel, class... Argument>
+    auto kernel(detail::Located<LaunchConfig>, Kernel&&, Argument&&...) {
+        return detail::refuse_kernel<Kernel, KernelNode<>>();
     }
 
-    template <detail::NoLaunchConfig C, class... A>
-    auto kernel(C&&, A&&...) {
-        return detail::refuse_config<C, KernelNode<>>();
+    template <detail::NoKernel Kernel, class... Argument>
+    auto kernel(const detail::BracedConfig&, Kernel&&, Argument&&...) {
+        return detail::refuse_kernel<Kernel, KernelNode<>>();
+    }
+
+    template <detail::NoLaunchConfig Config, class... Argument>
+    auto kernel(Config&&, Argument&&...) {
+        return detail::refuse_config<Config, KernelNode<>>();
     }
 
     /// Adds a copy of all of `source` to `destination`: device and host ranges of the same element type and size; the
@@ -117,11 +119,11 @@ class CUDAG_EXPORT GraphBuilder {
     /// A host range that is not page-locked is read when the graph is launched, not when the node runs (seen on driver
     /// 580): what earlier nodes of the same launch write there is not copied. Use a PinnedBuffer for that, and for
     /// speed.
-    template <class D, class S>
+    template <class Destination, class Source>
     MemcpyNode
     memcpy( // cudag: memcpy(destination, source) copies all of two ranges of one length: x.span().subspan(0, n)
-        D&& destination, S&& source, SourceLocation location = SourceLocation::current()) {
-        if constexpr (detail::require_operand<D>() && detail::require_operand<S>()) {
+        Destination&& destination, Source&& source, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_operand<Destination>() && detail::require_operand<Source>()) {
             detail::Owners owners;
             const detail::CopyParams copy = detail::copy_params(destination, source, owners);
             return {detail::Passkey(), detail::add_memcpy(state(), copy, std::move(owners), location)};
@@ -132,29 +134,29 @@ class CUDAG_EXPORT GraphBuilder {
     /// Adds a copy of all of `source` to `destination`: DeviceSpan2D, HostSpan2D or ArraySpan, of the same element type
     /// and extents. Throws GraphError if the extents differ or are 0, or a pitch is smaller than its row.
     /// An Exec keeps the copy as it was made: CUDA updates 1D copies only. Graph::update changes it, for Execs to come.
-    template <class D, class S>
+    template <class Destination, class Source>
     MemcpyNode memcpy2d( // cudag: memcpy2d(destination, source) copies all of a DeviceSpan2D, HostSpan2D or ArraySpan
-        const D& destination, const S& source, SourceLocation location = SourceLocation::current()) {
-        if constexpr (detail::require_dimensions<2, D, S>())
+        const Destination& destination, const Source& source, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_dimensions<2, Destination, Source>())
             return {detail::Passkey(), detail::add_copy_3d(state(), detail::copy_3d(destination, source), location)};
         return {};
     }
 
     /// The same in three dimensions: DeviceSpan3D, HostSpan3D or ArraySpan.
-    template <class D, class S>
+    template <class Destination, class Source>
     MemcpyNode memcpy3d( // cudag: memcpy3d(destination, source) copies all of a DeviceSpan3D, HostSpan3D or ArraySpan
-        const D& destination, const S& source, SourceLocation location = SourceLocation::current()) {
-        if constexpr (detail::require_dimensions<3, D, S>())
+        const Destination& destination, const Source& source, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_dimensions<3, Destination, Source>())
             return {detail::Passkey(), detail::add_copy_3d(state(), detail::copy_3d(destination, source), location)};
         return {};
     }
 
     /// Adds a node that sets all elements (not bytes) of `destination`, of 1, 2 or 4 bytes each, to `value`.
     /// Throws GraphError if `destination` is empty.
-    template <class D, class V>
+    template <class Destination, class Value>
     MemsetNode memset( // cudag: memset(range, value) sets all elements of a range: x.span().subspan(0, n)
-        D&& destination, const V& value, SourceLocation location = SourceLocation::current()) {
-        if constexpr (detail::require_operand<D>()) {
+        Destination&& destination, const Value& value, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_operand<Destination>()) {
             detail::CallEffects effects;
             const detail::SetParams set = detail::set_params(destination, value, effects, {nullptr, nullptr, location});
             return {detail::Passkey(), detail::add_memset(state(), set, std::move(effects), location)};
@@ -164,10 +166,10 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// The same for all elements of a DeviceSpan2D. An Exec's updates keep the height and, if it is more than 1, the
     /// width and the pitch.
-    template <class D, class V>
+    template <class Destination, class Value>
     MemsetNode memset2d( // cudag: memset2d(region, value) sets all elements of a DeviceSpan2D
-        const D& destination, const V& value, SourceLocation location = SourceLocation::current()) {
-        if constexpr (detail::require_2d<D>()) {
+        const Destination& destination, const Value& value, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_2d<Destination>()) {
             detail::CallEffects effects;
             const detail::SetParams set = detail::set_2d(destination, value, effects, {nullptr, nullptr, location});
             return {detail::Passkey(), detail::add_memset(state(), set, std::move(effects), location)};
@@ -179,30 +181,31 @@ class CUDAG_EXPORT GraphBuilder {
     /// use it. It must make no CUDA calls, and may run at the same time as itself if several Execs of one graph run.
     /// What it throws is thrown, nested in a HostError, by the next synchronisation through cudag of the stream that
     /// the Exec was launched in, or by `Exec::rethrow`; the nodes after it run all the same.
-    template <class F>
+    template <class Callable>
     HostNode host( // cudag: host(function) takes a function without arguments: host([=] { f(x); })
-        F&& callable, SourceLocation location = SourceLocation::current()) {
-        return {detail::Passkey(), detail::add_host(state(), detail::host_task(std::forward<F>(callable)), location)};
+        Callable&& callable, SourceLocation location = SourceLocation::current()) {
+        return {detail::Passkey(),
+                detail::add_host(state(), detail::host_task(std::forward<Callable>(callable)), location)};
     }
 
     /// Adds a mark of `event`: an Event or `cudaEvent_t`, which must outlive every launch, or a shared_ptr to an Event,
     /// which is kept. Each launch marks it anew, and replaces an earlier mark, when the nodes before this one have
     /// finished. Throws GraphError if the event is null or was moved from, and in the body of a conditional.
-    template <class E>
+    template <class GivenEvent>
     RecordNode record( // cudag: record(event) marks an event
-        E&& event, SourceLocation location = SourceLocation::current()) {
-        if constexpr (detail::require_event<E, detail::EventUse::record>())
+        GivenEvent&& event, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_event<GivenEvent, detail::EventUse::record>())
             return RecordNode(detail::Passkey(), add_event(NodeKind::record_event, event, location));
         return {};
     }
 
     /// Adds a wait for the work that `event`, given as to `record`, marks; if it marks none, for nothing. The mark is
     /// to be set before the graph is launched: within one launch, `.after` orders nodes.
-    template <class E>
-    requires(!detail::SemaphoreWaits<E>)
+    template <class GivenEvent>
+    requires(!detail::SemaphoreWaits<GivenEvent>)
     WaitNode wait( // cudag: wait(event), or wait({semaphore, value}) in braces
-        E&& event, SourceLocation location = SourceLocation::current()) {
-        if constexpr (detail::require_event<E, detail::EventUse::wait>())
+        GivenEvent&& event, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_event<GivenEvent, detail::EventUse::wait>())
             return WaitNode(detail::Passkey(), add_event(NodeKind::wait_event, event, location));
         return {};
     }
@@ -243,79 +246,79 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs and
     /// their launches in flight: what nodes borrow.
-    template <detail::OwnerArgument... O>
-    void retain(const O&... owners) { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
-        static_assert(sizeof...(O) > 0, "cudag: retain() needs at least one owner");
+    template <detail::OwnerArgument... Owner>
+    void retain(const Owner&... owners) { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
+        static_assert(sizeof...(Owner) > 0, "cudag: retain() needs at least one owner");
         keep({detail::owner_of(owners)...});
     }
 
     /// Memory of `count` elements that `Exec::bind` replaces by other memory, for nodes to use as any buffer. Adds no
     /// node. Throws GraphError if `count` is 0, Error if there is no memory.
-    template <class T = detail::NoElement>
-    [[nodiscard]] BufferParam<T> parameter( // cudag: parameter<float>(count); of memory that is there BufferParam(x)
+    template <class Element = detail::NoElement>
+    [[nodiscard]] BufferParam<Element>
+    parameter( // cudag: parameter<float>(count); of memory that is there BufferParam(x)
         std::size_t count, BufferParamOptions options = {}, SourceLocation location = SourceLocation::current()) {
-        static_assert(!std::is_same_v<T, detail::NoElement>,
+        static_assert(!std::is_same_v<Element, detail::NoElement>,
                       "cudag: parameter needs the type of the elements: parameter<float>(count)");
         const detail::BuilderGraph device_is_current = state();
-        return BufferParam<T>(count, options, location);
+        return BufferParam<Element>(count, options, location);
     }
 
-    /// Adds an allocation of `count` elements of T, `.span()` of the handle, each time the graph runs.
+    /// Adds an allocation of `count` elements, `.span()` of the handle, each time the graph runs.
     /// Throws GraphError if `count` is 0 or too large, for an unknown device or a peer that cannot access it, if the
     /// edges so far close a cycle, and in the body of a conditional. A graph with alloc or free nodes cannot be cloned,
     /// and has one Exec at a time.
-    template <class T = detail::NoElement>
-    AllocNode<T> alloc(std::size_t count, const AllocOptions& options = {},
-                       SourceLocation location = SourceLocation::current()) {
-        static_assert(!std::is_same_v<T, detail::NoElement>,
+    template <class Element = detail::NoElement>
+    AllocNode<Element> alloc(std::size_t count, const AllocOptions& options = {},
+                             SourceLocation location = SourceLocation::current()) {
+        static_assert(!std::is_same_v<Element, detail::NoElement>,
                       "cudag: alloc needs the type of the elements: alloc<float>(count)");
-        constexpr bool plain = std::is_trivially_copyable_v<T> && !std::is_const_v<T>;
+        constexpr bool plain = std::is_trivially_copyable_v<Element> && !std::is_const_v<Element>;
         static_assert(plain, "cudag: graph memory holds trivially copyable, non-const elements");
-        return {detail::Passkey(), detail::add_alloc(state(), count, sizeof(T), options, location)};
+        return {detail::Passkey(), detail::add_alloc(state(), count, sizeof(Element), options, location)};
     }
 
     /// Adds a node that frees the memory of an alloc node of this graph, or of another one that frees it nowhere itself
     /// and that runs before. What uses the memory must come before this node: `build()` checks that. Copies and fills
     /// that use it must also be made before this call: CUDA refuses the memory afterwards.
     /// Throws GraphError if it is freed already, and in the body of a conditional.
-    template <class T>
+    template <class Element>
     FreeNode free( // cudag: free(alloc) takes an alloc node or its span()
-        const AllocNode<T>& alloc, SourceLocation location = SourceLocation::current()) {
+        const AllocNode<Element>& alloc, SourceLocation location = SourceLocation::current()) {
         return {detail::Passkey(), detail::add_free(state(), alloc, location)};
     }
 
     /// The same for the alloc node of this graph whose memory is `range`, from its first element to its last.
-    template <class T>
-    FreeNode free(DeviceSpan<T> range, SourceLocation location = SourceLocation::current()) {
-        using Element = std::remove_const_t<T>;
-        const detail::Allocation memory{const_cast<Element*>(range.data()), range.size_bytes()};
+    template <class Element>
+    FreeNode free(DeviceSpan<Element> range, SourceLocation location = SourceLocation::current()) {
+        const detail::Allocation memory{const_cast<std::remove_const_t<Element>*>(range.data()), range.size_bytes()};
         return {detail::Passkey(), detail::add_free(state(), memory, location)};
     }
 
     /// Adds a barrier after one node or more, each a handle, a captured region or a range of them: n + m edges instead
     /// of n * m.
-    template <class... N>
+    template <class... Handle>
     JoinNode join( // cudag: join(a, b, ...) takes the nodes one by one, or a range of them
-        detail::Located<Node> first, const N&... rest) {
+        detail::Located<Node> first, const Handle&... rest) {
         return add_join(first.location, first.value, rest...);
     }
-    template <class... N>
-    JoinNode join(detail::Located<CapturedNode> first, const N&... rest) {
+    template <class... Handle>
+    JoinNode join(detail::Located<CapturedNode> first, const Handle&... rest) {
         return add_join(first.location, first.value, rest...);
     }
 
     /// The same after a range of handles.
-    template <detail::NodeRange R>
-    JoinNode join(const R& nodes, SourceLocation location = SourceLocation::current()) {
+    template <detail::NodeRange Range>
+    JoinNode join(const Range& nodes, SourceLocation location = SourceLocation::current()) {
         const auto from = detail::list_nodes(nodes);
         return {detail::Passkey(), detail::add_join(state(), from.data(), from.size(), location)};
     }
 
-    template <class... N>
-    requires(sizeof...(N) == 0 || !(detail::NodeSource<N> && ...))
-    void join(const N&...) {
-        static_assert(sizeof...(N) > 0, "cudag: join() needs at least one node");
-        static_assert(sizeof...(N) == 0, "cudag: join() takes node handles or ranges of node handles");
+    template <class... Handle>
+    requires(sizeof...(Handle) == 0 || !(detail::NodeSource<Handle> && ...))
+    void join(const Handle&...) {
+        static_assert(sizeof...(Handle) > 0, "cudag: join() needs at least one node");
+        static_assert(sizeof...(Handle) == 0, "cudag: join() takes node handles or ranges of node handles");
     }
 
     /// Adds a clone of `graph` as it is now, as one node; `inside` of the handle finds its nodes.
@@ -346,9 +349,9 @@ class CUDAG_EXPORT GraphBuilder {
     /// (with conditionals or conditions, memory nodes, device-updatable kernels), nothing is left then: the error says
     /// so, and the builder and its handles throw GraphError from then on. So they do where the failed function has
     /// written nodes (StreamCapture::add), of which there are handles.
-    template <detail::CaptureFunction F>
+    template <detail::CaptureFunction Callable>
     auto capture( // cudag: capture(stream, function) calls function(cudaStream_t) or (StreamCapture&)
-        StreamRef stream, F&& function, CaptureOptions options = {},
+        StreamRef stream, Callable&& function, CaptureOptions options = {},
         SourceLocation location = SourceLocation::current()) {
         using Result = decltype(detail::call_captured(function, std::declval<StreamCapture&>()));
         static_assert(!std::is_reference_v<Result>,
@@ -413,9 +416,9 @@ class CUDAG_EXPORT GraphBuilder {
     /// Adds a node that runs the nodes that `body` adds `times` times in each launch, one after the other. One kernel
     /// node more in the body counts them, labelled "count of turns". Needs CUDA 12.8. Throws GraphError if `times` is
     /// negative or 2^32 or more, and where `while_` does.
-    template <std::integral N>
+    template <std::integral Number>
     WhileNode repeat( // cudag: repeat(times, body) takes a number; while_(condition, body) lets kernels decide
-        N times, detail::GraphBody body, SourceLocation location = SourceLocation::current()) {
+        Number times, detail::GraphBody body, SourceLocation location = SourceLocation::current()) {
         detail::know_condition_kernels();
         return {detail::Passkey(), add_repeat(detail::turn_count(times, location), body, location)};
     }
@@ -427,15 +430,16 @@ class CUDAG_EXPORT GraphBuilder {
     /// end by it. Updates take the same arguments: `exec.update(node, arg<1>(other))`. The first call in a process
     /// loads the kernel, some 60 ms; this needs CUDA 12.8. Throws GraphError if a value is not one number, and where
     /// `kernel` does.
-    template <class... A>
+    template <class... Argument>
     auto set( // cudag: set(condition, value), with a Condition of builder.condition()
-        detail::Located<Condition> condition, const A&... values) {
-        if constexpr (detail::require_condition_pairs<Condition, A...>()) {
+        detail::Located<Condition> condition, const Argument&... values) {
+        if constexpr (detail::require_condition_pairs<Condition, Argument...>()) {
             (detail::require_one_value(values, condition.location), ...);
             detail::know_condition_kernels();
-            const Function& function = detail::set_conditions_function((1 + sizeof...(A)) / 2, condition.location);
-            return add_typed<Condition, typename detail::SetParameter<A>::type...>({}, condition.location, function,
-                                                                                   condition.value, values...);
+            const Function& function =
+                detail::set_conditions_function((1 + sizeof...(Argument)) / 2, condition.location);
+            return add_typed<Condition, typename detail::SetParameter<Argument>::type...>(
+                {}, condition.location, function, condition.value, values...);
         }
     }
 
@@ -449,9 +453,9 @@ class CUDAG_EXPORT GraphBuilder {
     }
 
     /// The same with a range of functions.
-    template <detail::GraphBodies R>
+    template <detail::GraphBodies Bodies>
     SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of builder.condition()
-        const Condition& condition, R&& bodies, SourceLocation location = SourceLocation::current()) {
+        const Condition& condition, Bodies&& bodies, SourceLocation location = SourceLocation::current()) {
         const std::vector<detail::GraphBody> list(std::ranges::begin(bodies), std::ranges::end(bodies));
         return {detail::Passkey(),
                 add_conditional(detail::ConditionalKind::switch_, condition, list.data(), list.size(), location)};
@@ -468,38 +472,39 @@ class CUDAG_EXPORT GraphBuilder {
     /// written, of what is outside of it; and for what CUDA keeps: all nodes of a graph with alloc or free nodes,
     /// device-updatable kernels, and parts of captured regions. Takes as long as the graph has nodes and edges, however
     /// many go: remove many by one call.
-    template <class... N>
+    template <class... Handle>
     void remove( // cudag: remove(a, b, ...) takes the nodes one by one, or a range of them
-        detail::Located<Node> first, const N&... rest) {
+        detail::Located<Node> first, const Handle&... rest) {
         remove_all(first.location, first.value, rest...);
     }
-    template <class... N>
-    void remove(detail::Located<CapturedNode> first, const N&... rest) {
+    template <class... Handle>
+    void remove(detail::Located<CapturedNode> first, const Handle&... rest) {
         remove_all(first.location, first.value, rest...);
     }
-    template <detail::NodeRange R>
-    void remove(const R& nodes, SourceLocation location = SourceLocation::current()) {
+    template <detail::NodeRange Range>
+    void remove(const Range& nodes, SourceLocation location = SourceLocation::current()) {
         remove_all(location, nodes);
     }
 
-    template <class... N>
-    requires(sizeof...(N) == 0 || !(detail::NodeSource<N> && ...))
-    void remove(const N&...) {
-        static_assert(sizeof...(N) > 0, "cudag: remove() needs at least one node");
-        static_assert(sizeof...(N) == 0, "cudag: remove() takes node handles or ranges of node handles");
+    template <class... Handle>
+    requires(sizeof...(Handle) == 0 || !(detail::NodeSource<Handle> && ...))
+    void remove(const Handle&...) {
+        static_assert(sizeof...(Handle) > 0, "cudag: remove() needs at least one node");
+        static_assert(sizeof...(Handle) == 0, "cudag: remove() takes node handles or ranges of node handles");
     }
 
     /// Takes `to.after(from)` back, whatever the kind of the edge: `from` is a handle, a captured region or a range of
     /// them, `to` a handle or a region. Throws GraphError, and removes nothing, if there is no such edge, both nodes
     /// are of one region, or CUDA has the edge already in a graph with alloc or free nodes, from which it removes none;
     /// and where `remove` does. Takes as long as there are edges, however many go.
-    template <class F>
+    template <class Callable>
     void remove_edge( // cudag: remove_edge(from, to) takes the nodes of `to.after(from)`
-        const F& from, const Node& to, SourceLocation location = SourceLocation::current()) {
+        const Callable& from, const Node& to, SourceLocation location = SourceLocation::current()) {
         remove_between(from, std::span(&to, 1), location);
     }
-    template <class F>
-    void remove_edge(const F& from, const CapturedNode& to, SourceLocation location = SourceLocation::current()) {
+    template <class Callable>
+    void remove_edge(const Callable& from, const CapturedNode& to,
+                     SourceLocation location = SourceLocation::current()) {
         remove_between(from, to.roots(), location);
     }
     /// The same for a list, whatever the kinds in it say.
@@ -520,47 +525,47 @@ class CUDAG_EXPORT GraphBuilder {
     [[nodiscard]] Graph build( // cudag: build() empties the builder: std::move(builder).build()
         SourceLocation location = SourceLocation::current()) &&;
 
-    template <class... O>
-    Exec instantiate(const O&...) const = delete; // cudag: it takes a Graph: std::move(builder).build()
-    void launch(StreamRef) const = delete;        // cudag: it takes an Exec: std::move(builder).build().instantiate()
-    template <class... A>
-    void update(const Node&, A&&...) const = delete; // cudag: updates are for Graphs: std::move(builder).build()
+    template <class... Owner>
+    Exec instantiate(const Owner&...) const = delete; // cudag: it takes a Graph: std::move(builder).build()
+    void launch(StreamRef) const = delete; // cudag: it takes an Exec: std::move(builder).build().instantiate()
+    template <class... Argument>
+    void update(const Node&, Argument&&...) const = delete; // cudag: updates are for Graphs: std::move(builder).build()
 
   private:
     friend class StreamCapture;
     /// A view: it adds nodes to a graph that another builder builds.
     explicit GraphBuilder(std::shared_ptr<detail::GraphState> state) noexcept;
 
-    template <class... P, class... A>
-    KernelNode<P...> add_kernel(const detail::PassedConfig& config, const SourceLocation& location,
-                                void (*function)(P...), A&&... arguments) {
-        using Given = std::tuple<std::remove_cvref_t<A>...>;
-        if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
+    template <class... Parameter, class... Argument>
+    KernelNode<Parameter...> add_kernel(const detail::PassedConfig& config, const SourceLocation& location,
+                                        void (*function)(Parameter...), Argument&&... arguments) {
+        using Given = std::tuple<std::remove_cvref_t<Argument>...>;
+        if constexpr (detail::require_arguments(detail::no_value<std::tuple<Parameter...>>, detail::no_value<Given>)) {
             const detail::BuilderGraph open = state();
             detail::GraphState& graph = open;
             detail::CallEffects effects;
             const void* symbol = detail::kernel_symbol(function);
-            const detail::KernelArguments<P...> values(effects, {symbol, nullptr, location, &graph},
-                                                       std::forward<A>(arguments)...);
-            const detail::KernelCall call{symbol, &detail::SignatureOf<P...>::value, &config, values.pointers(),
+            const detail::KernelArguments<Parameter...> values(effects, {symbol, nullptr, location, &graph},
+                                                               std::forward<Argument>(arguments)...);
+            const detail::KernelCall call{symbol, &detail::SignatureOf<Parameter...>::value, &config, values.pointers(),
                                           values.block()};
             return {detail::Passkey(), detail::add_kernel(graph, call, std::move(effects), location)};
         }
         return {};
     }
 
-    template <class... P, class... A>
-    KernelNode<P...> add_typed(const LaunchConfig& config, const SourceLocation& location, const Function& function,
-                               A&&... arguments) {
-        using Given = std::tuple<std::remove_cvref_t<A>...>;
-        if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
+    template <class... Parameter, class... Argument>
+    KernelNode<Parameter...> add_typed(const LaunchConfig& config, const SourceLocation& location,
+                                       const Function& function, Argument&&... arguments) {
+        using Given = std::tuple<std::remove_cvref_t<Argument>...>;
+        if constexpr (detail::require_arguments(detail::no_value<std::tuple<Parameter...>>, detail::no_value<Given>)) {
             const detail::BuilderGraph open = state();
             detail::GraphState& graph = open;
             detail::CallEffects effects;
-            const detail::KernelArguments<P...> values(effects, {nullptr, nullptr, location, &graph, &function.state()},
-                                                       std::forward<A>(arguments)...);
+            const detail::KernelArguments<Parameter...> values(
+                effects, {nullptr, nullptr, location, &graph, &function.state()}, std::forward<Argument>(arguments)...);
             const detail::PassedConfig passed(config);
-            const detail::KernelCall call{nullptr,        &detail::SignatureOf<P...>::value,
+            const detail::KernelCall call{nullptr,        &detail::SignatureOf<Parameter...>::value,
                                           &passed,        values.pointers(),
                                           values.block(), &function.state()};
             return {detail::Passkey(), detail::add_kernel(graph, call, std::move(effects), location)};
@@ -568,37 +573,40 @@ class CUDAG_EXPORT GraphBuilder {
         return {};
     }
 
-    template <class... A>
+    template <class... Argument>
     FunctionNode add_function(const LaunchConfig& config, const SourceLocation& location, const Function& function,
-                              A&&... arguments) {
+                              Argument&&... arguments) {
         return {detail::Passkey(), detail::with_all_arguments(
                                        {nullptr, nullptr, location, &graph(), &function.state()},
                                        [&](const detail::GivenArguments& given, detail::CallEffects&& effects) {
                                            return detail::add_function(state(), function, config, given,
                                                                        std::move(effects), location);
                                        },
-                                       std::forward<A>(arguments)...)};
+                                       std::forward<Argument>(arguments)...)};
     }
 
-    template <class... N>
-    JoinNode add_join(const SourceLocation& location, const N&... nodes) {
-        static_assert((detail::NodeSource<N> && ...), "cudag: join() takes node handles or ranges of node handles");
+    template <class... Handle>
+    JoinNode add_join(const SourceLocation& location, const Handle&... nodes) {
+        static_assert((detail::NodeSource<Handle> && ...),
+                      "cudag: join() takes node handles or ranges of node handles");
         const auto from = detail::list_nodes(nodes...);
         return {detail::Passkey(), detail::add_join(state(), from.data(), from.size(), location)};
     }
 
-    template <class... N>
-    void remove_all(const SourceLocation& location, const N&... nodes) {
-        static_assert((detail::NodeSource<N> && ...), "cudag: remove() takes node handles or ranges of node handles");
+    template <class... Handle>
+    void remove_all(const SourceLocation& location, const Handle&... nodes) {
+        static_assert((detail::NodeSource<Handle> && ...),
+                      "cudag: remove() takes node handles or ranges of node handles");
         std::vector<Node> all;
         (detail::append_all_nodes(all, nodes), ...);
         detail::remove_nodes(graph(), all, location);
     }
 
-    template <class F>
-    void remove_between(const F& from, std::span<const Node> to, const SourceLocation& location) {
-        static_assert(detail::NodeSource<F>, "cudag: remove_edge() takes node handles or ranges of node handles");
-        if constexpr (detail::NodeSource<F>) {
+    template <class Callable>
+    void remove_between(const Callable& from, std::span<const Node> to, const SourceLocation& location) {
+        static_assert(detail::NodeSource<Callable>,
+                      "cudag: remove_edge() takes node handles or ranges of node handles");
+        if constexpr (detail::NodeSource<Callable>) {
             std::vector<Edge> edges;
             for (const Node& each : detail::list_nodes(from))
                 for (const Node& target : to)
@@ -610,15 +618,15 @@ class CUDAG_EXPORT GraphBuilder {
     CapturedNode add_region(StreamRef stream, CaptureOptions options,
                             const std::function<void(StreamCapture&)>& function, const SourceLocation& location);
 
-    template <class T>
-    Node add_semaphores(NodeKind kind, std::span<const T> list, const SourceLocation& location) {
+    template <class Element>
+    Node add_semaphores(NodeKind kind, std::span<const Element> list, const SourceLocation& location) {
         detail::Owners owners;
         const auto operations = detail::to_operations(list, owners);
         return detail::add_semaphores(state(), kind, operations, std::move(owners), location);
     }
 
-    template <class E>
-    Node add_event(NodeKind kind, const E& event, const SourceLocation& location) {
+    template <class GivenEvent>
+    Node add_event(NodeKind kind, const GivenEvent& event, const SourceLocation& location) {
         detail::Owners owners;
         const cudaEvent_t native = detail::to_event(event, owners);
         return detail::add_event(state(), kind, native, std::move(owners), location);

@@ -14,20 +14,20 @@
 namespace cudag {
 
 /// A captured graph, and what the captured function returned: not kept by the graph.
-template <class T>
+template <class Output>
 struct Captured {
     Graph graph;
-    T output;
+    Output output;
 };
 
 namespace detail {
 
-template <class F>
-concept CaptureFunction = std::invocable<F&, cudaStream_t> || std::invocable<F&, StreamCapture&>;
+template <class Callable>
+concept CaptureFunction = std::invocable<Callable&, cudaStream_t> || std::invocable<Callable&, StreamCapture&>;
 
-template <CaptureFunction F>
-decltype(auto) call_captured(F& function, StreamCapture& capture) {
-    if constexpr (std::invocable<F&, cudaStream_t>)
+template <CaptureFunction Callable>
+decltype(auto) call_captured(Callable& function, StreamCapture& capture) {
+    if constexpr (std::invocable<Callable&, cudaStream_t>)
         return std::invoke(function, capture.stream());
     else
         return std::invoke(function, capture);
@@ -40,9 +40,10 @@ decltype(auto) call_captured(F& function, StreamCapture& capture) {
 /// with the graph, as a Captured. Nothing runs until the graph is launched. Memory is borrowed as StreamCapture says.
 /// What `function` throws passes through, the stream is usable after it. Throws CaptureError as StreamCapture does, as
 /// if nothing was recorded, unless `options.allow_empty`.
-template <detail::CaptureFunction F>
+template <detail::CaptureFunction Callable>
 [[nodiscard]] auto capture( // cudag: capture(stream, function) calls function(cudaStream_t) or (StreamCapture&)
-    StreamRef stream, F&& function, CaptureOptions options = {}, SourceLocation location = SourceLocation::current()) {
+    StreamRef stream, Callable&& function, CaptureOptions options = {},
+    SourceLocation location = SourceLocation::current()) {
     StreamCapture guard(stream, options, location);
     using Result = decltype(detail::call_captured(function, guard));
     static_assert(!std::is_reference_v<Result>,

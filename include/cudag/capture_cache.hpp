@@ -52,10 +52,10 @@ enum class RunKind {
 class ChangingBuffer {
   public:
     /// A DeviceBuffer, a DeviceSpan, also of const elements, or a shared_ptr to one of them.
-    template <class M>
-    requires(!std::is_same_v<M, ChangingBuffer>)
-    ChangingBuffer(const M& memory) { // NOLINT: stands in a list
-        if constexpr (detail::require_operand<const M&>()) {
+    template <class Memory>
+    requires(!std::is_same_v<Memory, ChangingBuffer>)
+    ChangingBuffer(const Memory& memory) { // NOLINT: stands in a list
+        if constexpr (detail::require_operand<const Memory&>()) {
             detail::Owners owners;
             const auto operand = detail::to_operand(memory, 0, owners);
             static_assert(operand.side == detail::Side::device,
@@ -101,15 +101,16 @@ class CUDAG_EXPORT CaptureCache {
     /// becomes part of that capture; the cache takes no notice. A key that is captured while this thread captures
     /// another stream breaks that capture, unless it is relaxed. Throws Error if CUDA refuses a launch, as the second
     /// of a graph that leaves memory allocated, without auto_free_on_launch. After an exception the cache is as before.
-    template <class K, class F>
-    requires detail::StepsFunction<std::remove_reference_t<F>>
+    template <class Key, class Callable>
+    requires detail::StepsFunction<std::remove_reference_t<Callable>>
     RunKind run( // cudag: run(stream, key, function) calls function(cudaStream_t) or function(cudag::Steps&)
-        StreamRef stream, const K& key, F&& function, SourceLocation location = SourceLocation::current()) {
-        if constexpr (std::is_function_v<std::remove_reference_t<F>>) {
+        StreamRef stream, const Key& key, Callable&& function, SourceLocation location = SourceLocation::current()) {
+        if constexpr (std::is_function_v<std::remove_reference_t<Callable>>) {
             return run(stream, key, &function, location);
-        } else if constexpr (detail::require_key<K>() && detail::require_cached_function<F>()) {
+        } else if constexpr (detail::require_key<Key>() && detail::require_cached_function<Callable>()) {
             decltype(auto) stored = detail::stored_key(key);
-            return run(stream.get(), detail::view_of_key(stored), {}, detail::cached_call<F>(function), location);
+            return run(stream.get(), detail::view_of_key(stored), {}, detail::cached_call<Callable>(function),
+                       location);
         } else {
             return RunKind::eager;
         }
@@ -121,26 +122,26 @@ class CUDAG_EXPORT CaptureCache {
     /// the same alignment. Buffers that overlap in the captured call, or that are copied in two or three dimensions,
     /// cannot be told apart or exchanged: then the key's calls run eagerly, and `report` says so.
     /// Throws UpdateError if a buffer is too short, GraphError if the number of buffers is another.
-    template <class K, class F>
-    requires detail::StepsFunction<std::remove_reference_t<F>>
+    template <class Key, class Callable>
+    requires detail::StepsFunction<std::remove_reference_t<Callable>>
     RunKind run( // cudag: run(stream, key, {buffers...}, function)
-        StreamRef stream, const K& key, std::initializer_list<ChangingBuffer> buffers, F&& function,
+        StreamRef stream, const Key& key, std::initializer_list<ChangingBuffer> buffers, Callable&& function,
         SourceLocation location = SourceLocation::current()) {
-        if constexpr (std::is_function_v<std::remove_reference_t<F>>) {
+        if constexpr (std::is_function_v<std::remove_reference_t<Callable>>) {
             return run(stream, key, buffers, &function, location);
-        } else if constexpr (detail::require_key<K>() && detail::require_cached_function<F>()) {
+        } else if constexpr (detail::require_key<Key>() && detail::require_cached_function<Callable>()) {
             decltype(auto) stored = detail::stored_key(key);
             return run(stream.get(), detail::view_of_key(stored), std::span(buffers.begin(), buffers.size()),
-                       detail::cached_call<F>(function), location);
+                       detail::cached_call<Callable>(function), location);
         } else {
             return RunKind::eager;
         }
     }
 
     /// Drops what is known of `key`, so that it warms up and is captured again. Whether anything was.
-    template <class K>
-    bool forget(const K& key) {
-        if constexpr (detail::require_key<K>()) {
+    template <class Key>
+    bool forget(const Key& key) {
+        if constexpr (detail::require_key<Key>()) {
             decltype(auto) stored = detail::stored_key(key);
             return forget(detail::view_of_key(stored));
         } else {

@@ -25,7 +25,7 @@ struct CaptureOrRunOptions {
 };
 
 /// What `capture_or_run` did, and what the function returned.
-template <class T = void>
+template <class Output = void>
 struct CapturedOrRun;
 
 template <>
@@ -34,9 +34,9 @@ struct CapturedOrRun<void> {
     std::optional<Error> error; ///< why it did: the text, and in `labels()` the step
 };
 
-template <class T>
+template <class Output>
 struct CapturedOrRun : CapturedOrRun<void> {
-    T output;
+    Output output;
 };
 
 namespace detail {
@@ -51,9 +51,9 @@ struct StepsCall {
                                                           const CaptureOrRunOptions& options,
                                                           const SourceLocation& location);
 
-template <class F>
-StepsCall steps_call(F& function) {
-    return {&function, [](void* object, Steps& steps) { (*static_cast<F*>(object))(steps); }};
+template <class Callable>
+StepsCall steps_call(Callable& function) {
+    return {&function, [](void* object, Steps& steps) { (*static_cast<Callable*>(object))(steps); }};
 }
 
 } // namespace detail
@@ -69,9 +69,9 @@ StepsCall steps_call(F& function) {
 /// What `function` throws passes through, unless it is a CaptureError or the capture was broken by then: then the eager
 /// call tells what is its own. Throws Error if CUDA refuses the launch. Asynchronous. Other threads must not use
 /// `stream` meanwhile.
-template <detail::StepsFunction F>
+template <detail::StepsFunction Callable>
 auto capture_or_run( // cudag: capture_or_run(stream, function) calls function(cudaStream_t) or function(cudag::Steps&)
-    StreamRef stream, F&& function, CaptureOrRunOptions options = {},
+    StreamRef stream, Callable&& function, CaptureOrRunOptions options = {},
     SourceLocation location = SourceLocation::current()) {
     using Result = decltype(detail::call_with_steps(function, std::declval<Steps&>()));
     static_assert(

@@ -58,13 +58,14 @@ class CUDAG_EXPORT CapturePool {
     /// of it is large enough, else new memory of CUDA. Any stream may use it at once, and it is kept by nodes as that
     /// of any DeviceBuffer is. `count` may be 0: then `data()` is null. Throws CaptureError if the pool is sealed,
     /// Error if CUDA has not the memory or the size overflows.
-    template <class T = detail::NoElement>
-    [[nodiscard]] DeviceBuffer<T> allocate(std::size_t count, SourceLocation location = SourceLocation::current()) {
-        static_assert(!std::is_same_v<T, detail::NoElement>,
+    template <class Element = detail::NoElement>
+    [[nodiscard]] DeviceBuffer<Element> allocate(std::size_t count,
+                                                 SourceLocation location = SourceLocation::current()) {
+        static_assert(!std::is_same_v<Element, detail::NoElement>,
                       "cudag: allocate needs the type of the elements: allocate<float>(count)");
-        static_assert(alignof(T) <= detail::pool_alignment,
+        static_assert(alignof(Element) <= detail::pool_alignment,
                       "cudag: a CapturePool's memory is aligned to 256 bytes, the element type asks for more");
-        return DeviceBuffer<T>(allocate(count, sizeof(T), location), count);
+        return DeviceBuffer<Element>(allocate(count, sizeof(Element), location), count);
     }
 
     /// The number that `find` knows the pool by.
@@ -76,10 +77,10 @@ class CUDAG_EXPORT CapturePool {
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, shared_ptr) with the pool, so with all graphs that retain it, until
     /// `clear`: memory from elsewhere that these graphs borrow. Not the pool itself, nor buffers of it, which would
     /// keep it for good.
-    template <detail::OwnerArgument... O>
-    void record(const O&... owners) { // cudag: record(owner) keeps buffers and shared_ptrs
-        static_assert(sizeof...(O) > 0, "cudag: record() needs at least one owner");
-        static_assert((!std::is_same_v<O, CapturePool> && ...), "cudag: a pool that keeps a pool may never end");
+    template <detail::OwnerArgument... Owner>
+    void record(const Owner&... owners) { // cudag: record(owner) keeps buffers and shared_ptrs
+        static_assert(sizeof...(Owner) > 0, "cudag: record() needs at least one owner");
+        static_assert((!std::is_same_v<Owner, CapturePool> && ...), "cudag: a pool that keeps a pool may never end");
         (keep(detail::owner_of(owners)), ...);
     }
     /// Lets go what `record` keeps: no graph that retains the pool may use it any more.

@@ -16,8 +16,8 @@ namespace detail {
 class NewRegion;
 struct RegionNodes;
 
-template <class S>
-concept NodeSource = AnyNode<S> || NodeRange<S> || is_captured_node<S>;
+template <class Source>
+concept NodeSource = AnyNode<Source> || NodeRange<Source> || is_captured_node<Source>;
 
 } // namespace detail
 
@@ -44,26 +44,28 @@ class CUDAG_EXPORT CapturedNode {
     /// Says that the region reads `memory`, as Node::reads: those of its nodes of which cudag does not know what they
     /// do, libraries' kernels and host functions, and kernels with raw pointers. Their order among each other is that
     /// of the capture, whatever this says.
-    template <class... M>
-    CapturedNode reads(const M&... memory) const { // cudag: reads(memory, ...) takes buffers, spans and host ranges
+    template <class... Memory>
+    CapturedNode
+    reads(const Memory&... memory) const { // cudag: reads(memory, ...) takes buffers, spans and host ranges
         return declare(detail::declared_accesses<detail::AccessMode::read>(memory...));
     }
     /// The same for memory that they write, and may read.
-    template <class... M>
-    CapturedNode writes(const M&... memory) const { // cudag: writes(memory, ...) takes buffers, spans and host ranges
+    template <class... Memory>
+    CapturedNode
+    writes(const Memory&... memory) const { // cudag: writes(memory, ...) takes buffers, spans and host ranges
         return declare(detail::declared_accesses<detail::AccessMode::write>(memory...));
     }
 
     /// The region starts when all of `nodes` (handles, ranges of handles, regions) have finished. A repeated edge
     /// counts once. Throws GraphError, and adds nothing, if a handle is of another graph or of this region, or the
     /// graph is built already.
-    template <class... N>
+    template <class... Handle>
     CapturedNode
-    after(const N&... nodes) const { // cudag: after(a, b, ...) takes the nodes one by one, or a range of them
-        static_assert(sizeof...(N) > 0, "cudag: after() needs at least one node");
-        static_assert((detail::NodeSource<N> && ...),
+    after(const Handle&... nodes) const { // cudag: after(a, b, ...) takes the nodes one by one, or a range of them
+        static_assert(sizeof...(Handle) > 0, "cudag: after() needs at least one node");
+        static_assert((detail::NodeSource<Handle> && ...),
                       "cudag: after() of a region takes node handles, ranges of node handles or other regions");
-        if constexpr ((detail::NodeSource<N> && ...)) {
+        if constexpr ((detail::NodeSource<Handle> && ...)) {
             const auto from = detail::list_nodes(nodes...);
             add_edges(from.data(), from.size());
         }
@@ -89,11 +91,11 @@ class CUDAG_EXPORT CapturedNode {
 namespace detail {
 
 /// Adds what `source` is to `list`: a handle, all nodes of a region, or those of a range of them.
-template <class N>
-void append_all_nodes(std::vector<Node>& list, const N& source) {
-    if constexpr (AnyNode<N>) {
+template <class Handle>
+void append_all_nodes(std::vector<Node>& list, const Handle& source) {
+    if constexpr (AnyNode<Handle>) {
         list.push_back(source);
-    } else if constexpr (is_captured_node<N>) {
+    } else if constexpr (is_captured_node<Handle>) {
         const std::vector<Node> nodes = source.nodes();
         list.insert(list.end(), nodes.begin(), nodes.end());
     } else {
@@ -105,10 +107,10 @@ void append_all_nodes(std::vector<Node>& list, const N& source) {
 } // namespace detail
 
 /// A region, and what the captured function returned: not kept by the graph.
-template <class T>
+template <class Output>
 struct CapturedRegion {
     CapturedNode node;
-    T output;
+    Output output;
 };
 
 } // namespace cudag

@@ -34,54 +34,54 @@ CUDAG_EXPORT void get_scalar(cudaStream_t stream, const ScalarPlace& scalar, voi
 
 } // namespace detail
 
-/// One T in device memory, at an address that never changes: a graph that was captured or built with it sees the value
-/// that it has when the graph runs. Kernels take it as a `T*` or `const T*`; memcpy and memset as a range of one T.
-/// It is kept by nodes as a DeviceBuffer is. Move-only; a moved-from scalar may only be assigned to or destroyed.
-/// Threads: `set` and const calls may run at once; their streams order what they do.
+/// One value in device memory, at an address that never changes: a graph that was captured or built with it sees the
+/// value that it has when the graph runs. Kernels take it as a `Value*` or `const Value*`; memcpy and memset as a range
+/// of one element. It is kept by nodes as a DeviceBuffer is. Move-only; a moved-from scalar may only be assigned to or
+/// destroyed. Threads: `set` and const calls may run at once; their streams order what they do.
 ///
 ///     cudag::DeviceScalar<float> alpha(1.0f);
 ///     ...                               // capture or build with alpha
 ///     alpha.set(2.0f, stream);
 ///     exec.launch(stream);              // sees 2.0f
-template <class T>
-class DeviceScalar : public detail::OwnedMemory<T> {
+template <class Value>
+class DeviceScalar : public detail::OwnedMemory<Value> {
     static_assert(
-        sizeof(T) <= detail::max_scalar_bytes,
+        sizeof(Value) <= detail::max_scalar_bytes,
         "cudag: a DeviceScalar has at most 16 bytes, which memsets can carry; copy more from a PinnedBuffer to "
         "a DeviceBuffer");
 
   public:
     /// On the current device, which has the value when this returns. Throws Error if CUDA cannot allocate: not while
     /// this thread captures a stream, unless it is relaxed.
-    explicit DeviceScalar(const T& value, SourceLocation location = SourceLocation::current())
-        : detail::OwnedMemory<T>(detail::make_scalar(sizeof(T), &value, location), 1) {}
+    explicit DeviceScalar(const Value& value, SourceLocation location = SourceLocation::current())
+        : detail::OwnedMemory<Value>(detail::make_scalar(sizeof(Value), &value, location), 1) {}
     DeviceScalar(DeviceScalar&&) noexcept = default;
     DeviceScalar& operator=(DeviceScalar&&) noexcept = default;
     DeviceScalar(const DeviceScalar&) = delete;            // cudag: a DeviceScalar has one owner: std::move(scalar)
     DeviceScalar& operator=(const DeviceScalar&) = delete; // cudag: a DeviceScalar has one owner: std::move(scalar)
-    DeviceScalar& operator=(const T&) = delete; // cudag: a DeviceScalar is set in a stream: set(value, stream)
+    DeviceScalar& operator=(const Value&) = delete; // cudag: a DeviceScalar is set in a stream: set(value, stream)
 
     /// Sets the value, which is copied now, after what `stream` was given before and ahead of what it is given later.
     /// Never waits. While `stream` is captured, it becomes a memset node, or several and a copy: each run of the graph
     /// sets this value, and the graph keeps the scalar.
     /// What another stream does at the same time must be ordered by other means. Throws Error if CUDA refuses, or
     /// CaptureError if that is because of a capture.
-    void set(const T& value, StreamRef stream, // cudag: set(value, stream) needs the stream that orders it
+    void set(const Value& value, StreamRef stream, // cudag: set(value, stream) needs the stream that orders it
              SourceLocation location = SourceLocation::current()) {
-        detail::set_scalar(stream.get(), {this->owner(), sizeof(T), location}, &value);
+        detail::set_scalar(stream.get(), {this->owner(), sizeof(Value), location}, &value);
     }
 
     /// The value after what `stream` was given before; waits for that as Stream::synchronize does, and throws what that
     /// throws. Throws CaptureError if `stream` is captured: it has no values then.
-    [[nodiscard]] T get(StreamRef stream, // cudag: get(stream) needs the stream that orders it
-                        SourceLocation location = SourceLocation::current()) const {
-        std::array<std::byte, sizeof(T)> bytes;
-        detail::get_scalar(stream.get(), {this->owner(), sizeof(T), location}, bytes.data());
-        return std::bit_cast<T>(bytes);
+    [[nodiscard]] Value get(StreamRef stream, // cudag: get(stream) needs the stream that orders it
+                            SourceLocation location = SourceLocation::current()) const {
+        std::array<std::byte, sizeof(Value)> bytes;
+        detail::get_scalar(stream.get(), {this->owner(), sizeof(Value), location}, bytes.data());
+        return std::bit_cast<Value>(bytes);
     }
 
     /// Borrows: a node that is given the span does not keep the memory.
-    [[nodiscard]] DeviceSpan<T> span() const noexcept { return {this->data(), this->size()}; }
+    [[nodiscard]] DeviceSpan<Value> span() const noexcept { return {this->data(), this->size()}; }
 };
 
 } // namespace cudag

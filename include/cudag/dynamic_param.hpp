@@ -22,8 +22,8 @@ namespace cudag {
 
 namespace detail {
 
-template <class C>
-concept Count = std::integral<std::remove_cvref_t<C>>;
+template <class Number>
+concept Count = std::integral<std::remove_cvref_t<Number>>;
 
 /// A number that no other parameter of this process has.
 [[nodiscard]] CUDAG_EXPORT std::uint64_t next_dynamic_id() noexcept;
@@ -46,8 +46,8 @@ CUDAG_EXPORT void drive(std::uint64_t id, const Node& node, Driven&& driven, con
 ///     position.set(17, exec);
 ///
 /// A kernel node made with it as an argument is bound to it from then on, in its graph, in clones of that, where it
-/// becomes a child, and in every Exec. The parameter must be of type T, or a pointer that T converts to. Launch shapes,
-/// and the sizes of copies and fills, follow it by `drive`:
+/// becomes a child, and in every Exec. The parameter must be of type Value, or a pointer that Value converts to. Launch
+/// shapes, and the sizes of copies and fills, follow it by `drive`:
 ///
 ///     cudag::DynamicParam<int> n(1000);
 ///     n.drive(b.kernel(grid_1d(1000, 256), scale, x, n), [](int now) { return grid_1d(now, 256); });
@@ -56,50 +56,51 @@ CUDAG_EXPORT void drive(std::uint64_t id, const Node& node, Driven&& driven, con
 /// Graphs and parameters may go in any order. Move-only.
 /// Threads: one at a time on one parameter, but for const calls; `set` counts as an update of each Exec that it is
 /// given.
-template <class T>
+template <class Value>
 class DynamicParam {
-    static_assert(std::is_trivially_copyable_v<T> && std::is_same_v<T, std::remove_cvref_t<T>>,
+    static_assert(std::is_trivially_copyable_v<Value> && std::is_same_v<Value, std::remove_cvref_t<Value>>,
                   "cudag: a DynamicParam holds a trivially copyable value; it owns nothing");
 
   public:
-    using value_type = T;
+    using value_type = Value;
 
-    explicit DynamicParam(const T& initial) noexcept : value_(initial) {}
+    explicit DynamicParam(const Value& initial) noexcept : value_(initial) {}
     DynamicParam(DynamicParam&&) noexcept = default;
     DynamicParam& operator=(DynamicParam&&) noexcept = default;
     DynamicParam(const DynamicParam&) = delete;            // cudag: a DynamicParam has no copies: pass it by reference
     DynamicParam& operator=(const DynamicParam&) = delete; // cudag: a DynamicParam has no copies: pass it by reference
-    DynamicParam& operator=(const T&) = delete; // cudag: a DynamicParam is set by set(value, execs and graphs...)
+    DynamicParam& operator=(const Value&) = delete; // cudag: a DynamicParam is set by set(value, execs and graphs...)
 
     /// The value set last: what nodes made from now on start with.
-    [[nodiscard]] const T& value() const noexcept { return value_; }
+    [[nodiscard]] const Value& value() const noexcept { return value_; }
 
     /// Lets the launch of a kernel node of a graph under construction follow this parameter: it has the grid, block and
     /// shared bytes of `config(value)`, now and after every `set`; what else is in that must be as the node was made.
     /// The graph and its clones keep `config`, which may be called on any thread that sets the parameter. Throws
     /// GraphError if the graph is built, UpdateError if the launch is refused; the node is as before then.
-    template <class N, class F>
-    requires detail::is_kernel_node<N>
-    void drive(const N& node, F&& config) const {
-        constexpr bool makes_config = std::is_invocable_r_v<LaunchConfig, const std::decay_t<F>&, const T&>;
+    template <class Handle, class Callable>
+    requires detail::is_kernel_node<Handle>
+    void drive(const Handle& node, Callable&& config) const {
+        constexpr bool makes_config = std::is_invocable_r_v<LaunchConfig, const std::decay_t<Callable>&, const Value&>;
         static_assert(makes_config, "cudag: a kernel is driven by a function that makes a LaunchConfig of the "
                                     "parameter's value: [](int n) { return cudag::grid_1d(n, 256); }");
         if constexpr (makes_config)
-            detail::drive(id_, node,
-                          {[config = std::decay_t<F>(std::forward<F>(config))](const void* value) -> LaunchConfig {
-                               return std::invoke(config, *static_cast<const T*>(value));
-                           },
-                           {}},
-                          &value_);
+            detail::drive(
+                id_, node,
+                {[config = std::decay_t<Callable>(std::forward<Callable>(config))](const void* value) -> LaunchConfig {
+                     return std::invoke(config, *static_cast<const Value*>(value));
+                 },
+                 {}},
+                &value_);
     }
 
     /// Lets the size of a copy or fill in one dimension follow this parameter: it takes the first `count(value)`
     /// elements, the value itself if there is no function, of what it was made with, which is the most. Updates that
     /// give it other memory must give as much. Throws as above; also, here and in `set`, if that is not 1 or more.
-    template <class N, class F = std::identity>
-    requires std::same_as<N, MemcpyNode> || std::same_as<N, MemsetNode>
-    void drive(const N& node, F&& count = {}) const {
-        constexpr bool makes_count = requires(const std::decay_t<F>& f, const T& value) {
+    template <class Handle, class Callable = std::identity>
+    requires std::same_as<Handle, MemcpyNode> || std::same_as<Handle, MemsetNode>
+    void drive(const Handle& node, Callable&& count = {}) const {
+        constexpr bool makes_count = requires(const std::decay_t<Callable>& f, const Value& value) {
             { std::invoke(f, value) } -> detail::Count;
         };
         static_assert(makes_count, "cudag: a copy or fill is driven by a number of elements, or by a function that "
@@ -107,17 +108,17 @@ class DynamicParam {
         if constexpr (makes_count)
             detail::drive(id_, node,
                           {{},
-                           [count = std::decay_t<F>(std::forward<F>(count))](const void* value) {
-                               return static_cast<std::int64_t>(std::invoke(count, *static_cast<const T*>(value)));
+                           [count = std::decay_t<Callable>(std::forward<Callable>(count))](const void* value) {
+                               return static_cast<std::int64_t>(std::invoke(count, *static_cast<const Value*>(value)));
                            }},
                           &value_);
     }
 
-    template <class N, class... F>
-    requires(!(detail::is_kernel_node<N> && sizeof...(F) == 1) && !std::same_as<N, MemcpyNode> &&
-             !std::same_as<N, MemsetNode>)
-    void drive(const N&, F&&...) const {
-        static_assert(sizeof(N) == 0,
+    template <class Handle, class... Callable>
+    requires(!(detail::is_kernel_node<Handle> && sizeof...(Callable) == 1) && !std::same_as<Handle, MemcpyNode> &&
+             !std::same_as<Handle, MemsetNode>)
+    void drive(const Handle&, Callable&&...) const {
+        static_assert(sizeof(Handle) == 0,
                       "cudag: a DynamicParam drives the launch of a kernel, by a function, and the size "
                       "of a MemcpyNode or MemsetNode");
     }
@@ -127,7 +128,7 @@ class DynamicParam {
     /// for each of them. Returns how many that were. Throws UpdateError, and changes nothing anywhere, if one is
     /// refused.
     template <class... Targets>
-    std::size_t set(const T& value, Targets&&... targets) {
+    std::size_t set(const Value& value, Targets&&... targets) {
         static_assert(
             ((std::same_as<Targets, Exec&> || std::same_as<Targets, Graph&>)&&...),
             "cudag: a DynamicParam is set in Execs and Graphs, which it changes: no const ones, no temporaries");
@@ -142,9 +143,9 @@ class DynamicParam {
 
   private:
     template <class... Targets>
-    std::size_t set_in(const T& value, Targets&... targets) {
+    std::size_t set_in(const Value& value, Targets&... targets) {
         const std::array<detail::UpdateTarget, sizeof...(Targets) + 1> list{target_of(targets)..., {}};
-        const std::size_t changed = detail::set_dynamic(id_, &value, sizeof(T), list.data(), sizeof...(Targets));
+        const std::size_t changed = detail::set_dynamic(id_, &value, sizeof(Value), list.data(), sizeof...(Targets));
         value_ = value;
         return changed;
     }
@@ -155,7 +156,7 @@ class DynamicParam {
     }
 
     std::uint64_t id_ = detail::next_dynamic_id();
-    T value_;
+    Value value_;
 };
 
 } // namespace cudag

@@ -21,9 +21,9 @@ enum class EdgeKind : std::uint8_t {
 namespace detail {
 
 /// A node to come after, earlier than when it has finished.
-template <class N>
+template <class Handle>
 struct EarlyEdge {
-    N node;
+    Handle node;
     EdgeKind kind;
 };
 
@@ -34,16 +34,16 @@ struct EarlyEdge {
 /// `cudaGridDependencySynchronize()`, which waits until a has finished, before it touches what a writes, and before
 /// it writes what a reads. A kernel that does not reads old values now and then: CUDA and cudag cannot see that.
 /// Both functions need a device of compute capability 9.0 or later.
-template <class N>
-[[nodiscard]] constexpr detail::EarlyEdge<N> programmatic(const N& node) noexcept {
+template <class Handle>
+[[nodiscard]] constexpr detail::EarlyEdge<Handle> programmatic(const Handle& node) noexcept {
     return {node, EdgeKind::programmatic};
 }
 
 /// The same, but b may start when every block of a has started: a needs no trigger. CUDA takes it as a wish: b may wait
 /// longer, or start earlier where it finds room that a cannot use. So it counts as no order of what they do to memory:
 /// a graph in which that would matter needs Races::allowed.
-template <class N>
-[[nodiscard]] constexpr detail::EarlyEdge<N> launch_completion(const N& node) noexcept {
+template <class Handle>
+[[nodiscard]] constexpr detail::EarlyEdge<Handle> launch_completion(const Handle& node) noexcept {
     return {node, EdgeKind::launch_completion};
 }
 

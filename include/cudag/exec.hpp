@@ -133,10 +133,10 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// it is, and other updates may change the nodes as well: the last one counts. Throws UpdateError, and changes
     /// nothing, if no node uses the parameter, the memory is too short, a copy or fill uses more than it has, or
     /// CUDA refuses, as it does copies of two or three dimensions, and in copies memory from elsewhere (see `update`).
-    template <class T, class M>
+    template <class Element, class Memory>
     std::size_t bind( // cudag: bind(parameter, memory), or bind({{a, x}, {b, y}}) for several at once
-        const BufferParam<T>& param, const M& memory) {
-        if constexpr (detail::require_memory<T, M>()) {
+        const BufferParam<Element>& param, const Memory& memory) {
+        if constexpr (detail::require_memory<Element, Memory>()) {
             const BufferBinding binding(param, memory);
             return bind(std::span(&binding, 1));
         }

@@ -28,9 +28,9 @@
 namespace cudag::detail {
 
 /// Formats what `to_string` says, as a string.
-template <class T>
+template <class Type>
 struct TextFormatter : fmt::formatter<fmt::string_view> {
-    auto format(const T& value, fmt::format_context& context) const {
+    auto format(const Type& value, fmt::format_context& context) const {
         const auto text = to_string(value);
         const std::string_view view = text;
         return fmt::formatter<fmt::string_view>::format({view.data(), view.size()}, context);
@@ -80,8 +80,8 @@ template <>
 struct fmt::formatter<cudag::CaptureMode> : cudag::detail::TextFormatter<cudag::CaptureMode> {};
 
 /// "kernel \"scale\" at a.cpp:12", of handles of all types
-template <std::derived_from<cudag::Node> N>
-struct fmt::formatter<N> : cudag::detail::TextFormatter<cudag::Node> {};
+template <std::derived_from<cudag::Node> Handle>
+struct fmt::formatter<Handle> : cudag::detail::TextFormatter<cudag::Node> {};
 
 /// "graph of 3 nodes (2 kernel, 1 memcpy) and 2 edges, made at a.cpp:12"
 template <>

@@ -19,7 +19,7 @@ namespace cudag {
 
 class FunctionNode;
 class Library;
-template <class... P>
+template <class... Parameter>
 class TypedFunction;
 
 namespace detail {
@@ -57,12 +57,13 @@ class CUDAG_EXPORT Function {
     [[nodiscard]] std::string_view name() const noexcept;
     [[nodiscard]] std::vector<FunctionParameter> parameters() const;
 
-    /// The same kernel with its types, which CUDA cannot tell: P... must be those that it was compiled with. Throws
-    /// GraphError if their number, sizes or places are not those of the kernel's parameters.
-    template <class... P>
-    [[nodiscard]] TypedFunction<P...> typed() const { // cudag: typed<float*, int>() takes the types of the parameters
-        require_layout(detail::SignatureOf<P...>::value);
-        return TypedFunction<P...>(detail::Passkey(), *this);
+    /// The same kernel with its types, which CUDA cannot tell: they must be those that it was compiled with.
+    /// Throws GraphError if their number, sizes or places are not those of the kernel's parameters.
+    template <class... Parameter>
+    [[nodiscard]] TypedFunction<Parameter...>
+    typed() const { // cudag: typed<float*, int>() takes the types of the parameters
+        require_layout(detail::SignatureOf<Parameter...>::value);
+        return TypedFunction<Parameter...>(detail::Passkey(), *this);
     }
 
     /// What the library knows of it.
@@ -83,8 +84,9 @@ class CUDAG_EXPORT Function {
 /// "scale of 3 parameters (8, 8 and 4 bytes)"
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Function& function);
 
-/// A Function whose parameters are P..., made by `function.typed<P...>()`. Its nodes are KernelNode<P...>.
-template <class... P>
+/// A Function whose parameters have these types, made by `function.typed<Parameter...>()`. Its nodes are
+/// KernelNode<Parameter...>.
+template <class... Parameter>
 class TypedFunction {
   public:
     TypedFunction(detail::Passkey, const Function& function) noexcept : function_(function) {}
@@ -107,17 +109,17 @@ namespace detail {
 
 template <>
 inline constexpr bool is_kernel<Function> = true;
-template <class... P>
-inline constexpr bool is_kernel<TypedFunction<P...>> = true;
+template <class... Parameter>
+inline constexpr bool is_kernel<TypedFunction<Parameter...>> = true;
 
 CUDAG_EXPORT void require_function(const Node& node, const Function& function);
 
 } // namespace detail
 
-template <class... P>
-KernelNode<P...> Node::as(const TypedFunction<P...>& function) const {
+template <class... Parameter>
+KernelNode<Parameter...> Node::as(const TypedFunction<Parameter...>& function) const {
     detail::require_function(*this, function.function());
-    return KernelNode<P...>(detail::Passkey(), *this);
+    return KernelNode<Parameter...>(detail::Passkey(), *this);
 }
 
 } // namespace cudag

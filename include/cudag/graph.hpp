@@ -30,8 +30,8 @@ struct RelaxReport;
 
 namespace detail {
 
-template <class O>
-concept NoInstantiateOptions = !std::convertible_to<O, InstantiateOptions>;
+template <class Options>
+concept NoInstantiateOptions = !std::convertible_to<Options, InstantiateOptions>;
 
 CUDAG_EXPORT Graph graph_inside(const Node& node, std::size_t number);
 
@@ -86,10 +86,11 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] std::vector<Node> find(std::string_view label) const; // cudag: find takes a label or a kernel
 
     /// All nodes that launch `kernel`, in order, those of graphs inside nodes last; empty if there is none.
-    template <class... P>
-    [[nodiscard]] std::vector<KernelNode<P...>> find( // cudag: find takes a label or a kernel; of overloads, say which
-        void (*kernel)(P...)) const {
-        std::vector<KernelNode<P...>> found;
+    template <class... Parameter>
+    [[nodiscard]] std::vector<KernelNode<Parameter...>>
+    find( // cudag: find takes a label or a kernel; of overloads, say which
+        void (*kernel)(Parameter...)) const {
+        std::vector<KernelNode<Parameter...>> found;
         for (const Node& node : find_kernel(detail::kernel_symbol(kernel)))
             found.emplace_back(detail::Passkey(), node);
         return found;
@@ -102,9 +103,9 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
             found.emplace_back(detail::Passkey(), node);
         return found;
     }
-    template <class... P>
-    [[nodiscard]] std::vector<KernelNode<P...>> find(const TypedFunction<P...>& function) const {
-        std::vector<KernelNode<P...>> found;
+    template <class... Parameter>
+    [[nodiscard]] std::vector<KernelNode<Parameter...>> find(const TypedFunction<Parameter...>& function) const {
+        std::vector<KernelNode<Parameter...>> found;
         for (const Node& node : find_function(function.function()))
             found.emplace_back(detail::Passkey(), node);
         return found;
@@ -113,31 +114,32 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// The one node with this label, or that launches `kernel`, in this graph or in a graph inside a node. Throws
     /// GraphError if there is none, which says what there is, or more than one, which says where they were made.
     [[nodiscard]] Node find_one(std::string_view label) const; // cudag: find_one takes a label or a kernel
-    template <class... P>
-    [[nodiscard]] KernelNode<P...> find_one( // cudag: find_one takes a label or a kernel; of overloads, say which
-        void (*kernel)(P...)) const {
+    template <class... Parameter>
+    [[nodiscard]] KernelNode<Parameter...>
+    find_one( // cudag: find_one takes a label or a kernel; of overloads, say which
+        void (*kernel)(Parameter...)) const {
         return {detail::Passkey(), find_one_kernel(detail::kernel_symbol(kernel))};
     }
     [[nodiscard]] FunctionNode find_one(const Function& function) const {
         return {detail::Passkey(), find_one_function(function)};
     }
-    template <class... P>
-    [[nodiscard]] KernelNode<P...> find_one(const TypedFunction<P...>& function) const {
+    template <class... Parameter>
+    [[nodiscard]] KernelNode<Parameter...> find_one(const TypedFunction<Parameter...>& function) const {
         return {detail::Passkey(), find_one_function(function.function())};
     }
 
     /// Memory that this graph uses, as what `Exec::bind` replaces in its Execs: of a captured graph, say. `memory` is a
     /// DeviceBuffer, which the parameter keeps, or a DeviceSpan. Throws GraphError if no node uses it.
-    template <class M>
+    template <class Memory>
     [[nodiscard]] auto parameter( // cudag: parameter(memory) takes a DeviceBuffer or a DeviceSpan
-        const M& memory, BufferParamOptions options = {}) const {
+        const Memory& memory, BufferParamOptions options = {}) const {
         BufferParam param(memory, options);
         require_use_of(param.memory());
         return param;
     }
     /// Where this graph, and those inside it, use the memory of `param`, node by node.
-    template <class T>
-    [[nodiscard]] std::vector<BufferUse> uses(const BufferParam<T>& param) const {
+    template <class Element>
+    [[nodiscard]] std::vector<BufferUse> uses(const BufferParam<Element>& param) const {
         return uses_of(param.memory());
     }
 
@@ -147,9 +149,9 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
 
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with this graph, and with the clones and
     /// Execs that are made from now on, and their launches in flight.
-    template <detail::OwnerArgument... O>
-    void retain(const O&... owners) { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
-        static_assert(sizeof...(O) > 0, "cudag: retain() needs at least one owner");
+    template <detail::OwnerArgument... Owner>
+    void retain(const Owner&... owners) { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
+        static_assert(sizeof...(Owner) > 0, "cudag: retain() needs at least one owner");
         keep({detail::owner_of(owners)...});
     }
 
@@ -159,12 +161,12 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
 
     /// The handle in this clone of a node of the graph that it was cloned from, or of a graph inside that one. Throws
     /// GraphError for other handles.
-    template <detail::AnyNode N>
-    [[nodiscard]] N counterpart(const N& original) const { // cudag: counterpart(node) takes a handle
-        if constexpr (std::same_as<N, Node>)
+    template <detail::AnyNode Handle>
+    [[nodiscard]] Handle counterpart(const Handle& original) const { // cudag: counterpart(node) takes a handle
+        if constexpr (std::same_as<Handle, Node>)
             return counterpart_of(original);
         else
-            return N(detail::Passkey(), counterpart_of(original));
+            return Handle(detail::Passkey(), counterpart_of(original));
     }
     /// The same for a captured region.
     [[nodiscard]] CapturedNode counterpart(const CapturedNode& original) const;
@@ -180,8 +182,9 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// Exec at a time of a graph with conditionals or memory nodes.
     /// Throws InstantiateError with CUDA's reason and the node's label.
     [[nodiscard]] Exec instantiate(InstantiateOptions options = {}) const;
-    template <detail::NoInstantiateOptions O>
-    Exec instantiate(const O&) const = delete; // cudag: options stand in braces: instantiate({.device_launch = true})
+    template <detail::NoInstantiateOptions Options>
+    Exec
+    instantiate(const Options&) const = delete; // cudag: options stand in braces: instantiate({.device_launch = true})
     /// Nodes that nothing orders and of which one writes memory that the other uses, in this graph and in those inside,
     /// in order of the nodes; as far as cudag knows what they use: see `untracked()`. Where there are races at least
     /// one is found, and each is one, but what comes after one of two nodes that race may not be told apart from what

@@ -23,12 +23,13 @@ struct GraphedFunctionOptions {
     /// How often the function runs for real before it is captured, so that libraries load, tune and allocate then.
     unsigned warm_up_runs = 1;
     std::size_t capacity = 1; ///< how many shapes are kept; at least 1
-    /// Replays read inputs that the function takes as `DeviceSpan<const T>` where they are, instead of copying them.
-    /// Such an input is borrowed until the replay has run, and the function must neither return it nor find it by other
-    /// ways than its nodes' parameters (see BufferParam), such as a table of pointers. What cannot be bound is copied:
-    /// host memory; memory that begins at no multiple of 256 bytes, as static inputs do; an allocation that other
-    /// parameters of the graph point into, as former outputs are; what is copied in two or three dimensions, or copied
-    /// at all and not of a memory pool, of which CUDA makes static inputs here (an Exec's copies take no other memory).
+    /// Replays read inputs that the function takes as `DeviceSpan<const Element>` where they are, instead of copying
+    /// them. Such an input is borrowed until the replay has run, and the function must neither return it nor find it by
+    /// other ways than its nodes' parameters (see BufferParam), such as a table of pointers. What cannot be bound is
+    /// copied: host memory; memory that begins at no multiple of 256 bytes, as static inputs do; an allocation that
+    /// other parameters of the graph point into, as former outputs are; what is copied in two or three dimensions, or
+    /// copied at all and not of a memory pool, of which CUDA makes static inputs here (an Exec's copies take no other
+    /// memory).
     bool bind_inputs = false;
     /// A function that enqueues nothing needs `allow_empty`, but where all its inputs are empty.
     CaptureOptions capture = {};
@@ -64,11 +65,11 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
   public:
     /// Takes over `function`; calls nothing yet. Uses the current device, as the streams of `forward` must.
     /// Throws Error if `options.capacity` is 0 or CUDA has no streams left.
-    template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, GraphedFunction>)
-    explicit GraphedFunction(F&& function, GraphedFunctionOptions options = {},
+    template <class Callable>
+    requires(!std::same_as<std::remove_cvref_t<Callable>, GraphedFunction>)
+    explicit GraphedFunction(Callable&& function, GraphedFunctionOptions options = {},
                              SourceLocation location = SourceLocation::current())
-        : cache_(detail::graphed_task<Output, Input...>(std::forward<F>(function)), options, location) {}
+        : cache_(detail::graphed_task<Output, Input...>(std::forward<Callable>(function)), options, location) {}
 
     /// The outputs of the function for `inputs`, which are what `memcpy_async` copies from, are borrowed until they
     /// have been copied in `stream`, and may be empty; former outputs may be inputs, in any order. Asynchronous: the
@@ -79,22 +80,22 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     /// while that one is still in flight, the call waits for it. What the function throws passes through. Throws
     /// CaptureError if something breaks the capture, as StreamCapture does, or if `stream` is being captured itself;
     /// Error if CUDA refuses. Then the shapes are those of before, and the next `forward` tries again.
-    template <class... A>
+    template <class... Argument>
     detail::GraphedOutput<Output> forward( // cudag: forward(stream, inputs...)
-        StreamRef stream, A&&... inputs) {
-        static_assert(sizeof...(A) == sizeof...(Input),
+        StreamRef stream, Argument&&... inputs) {
+        static_assert(sizeof...(Argument) == sizeof...(Input),
                       "cudag: forward() takes one input for each DeviceSpan of the function");
-        if constexpr (sizeof...(A) == sizeof...(Input)) {
-            if constexpr ((detail::require_input<Input, A>() && ...)) {
-                const std::array<detail::GraphedInput, sizeof...(A)> given{detail::graphed_input(inputs)...};
+        if constexpr (sizeof...(Argument) == sizeof...(Input)) {
+            if constexpr ((detail::require_input<Input, Argument>() && ...)) {
+                const std::array<detail::GraphedInput, sizeof...(Argument)> given{detail::graphed_input(inputs)...};
                 [[maybe_unused]] const void* output = cache_.forward(stream.get(), given);
                 if constexpr (!std::is_void_v<Output>) return *static_cast<const Output*>(output);
             }
         }
     }
 
-    template <class... A>
-    void operator()(A&&...) const = delete; // cudag: a graphed function is called by forward(stream, inputs...)
+    template <class... Argument>
+    void operator()(Argument&&...) const = delete; // cudag: a graphed function is called by forward(stream, inputs...)
 
     /// Forgets all shapes, so that the next `forward` warms up and captures again. Replays in flight finish.
     void reset() { cache_.reset(); }
@@ -112,8 +113,8 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
 };
 
 /// The signature is that of the function, if it has one: no generic lambda, no overloads.
-template <class F>
-GraphedFunction(F&&, GraphedFunctionOptions = {}, SourceLocation = SourceLocation::current())
-    -> GraphedFunction<detail::FunctionSignature<std::remove_cvref_t<F>>>;
+template <class Callable>
+GraphedFunction(Callable&&, GraphedFunctionOptions = {}, SourceLocation = SourceLocation::current())
+    -> GraphedFunction<detail::FunctionSignature<std::remove_cvref_t<Callable>>>;
 
 } // namespace cudag

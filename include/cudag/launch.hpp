@@ -27,14 +27,15 @@ CUDAG_EXPORT void copy_3d_async(cudaStream_t stream, const Copy3D& copy, const S
 CUDAG_EXPORT void set_async(cudaStream_t stream, const SetParams& set, CallEffects&& effects,
                             const SourceLocation& where);
 
-template <class... P, class... A>
-void launch_in(cudaStream_t stream, const PassedConfig& config, void (*kernel)(P...), A&&... arguments) {
-    using Given = std::tuple<std::remove_cvref_t<A>...>;
-    if constexpr (require_arguments(no_value<std::tuple<P...>>, no_value<Given>)) {
+template <class... Parameter, class... Argument>
+void launch_in(cudaStream_t stream, const PassedConfig& config, void (*kernel)(Parameter...), Argument&&... arguments) {
+    using Given = std::tuple<std::remove_cvref_t<Argument>...>;
+    if constexpr (require_arguments(no_value<std::tuple<Parameter...>>, no_value<Given>)) {
         CallEffects effects;
         const void* symbol = kernel_symbol(kernel);
-        const KernelArguments<P...> values(effects, {symbol, nullptr, {}}, std::forward<A>(arguments)...);
-        launch_kernel(stream, {symbol, &SignatureOf<P...>::value, &config, values.pointers(), values.block()},
+        const KernelArguments<Parameter...> values(effects, {symbol, nullptr, {}},
+                                                   std::forward<Argument>(arguments)...);
+        launch_kernel(stream, {symbol, &SignatureOf<Parameter...>::value, &config, values.pointers(), values.block()},
                       std::move(effects));
     }
 }
@@ -48,62 +49,63 @@ CUDAG_EXPORT void launch_function(cudaStream_t stream, const Function& function,
 /// Memory is borrowed: it must live until the kernel has run. If the stream is being captured, arguments that own
 /// memory are kept by the captured graph, which knows what the kernel does to memory if cudag has begun the capture.
 /// Asynchronous. Throws Error if CUDA refuses, or if `config` is `device_updatable`, which only nodes are.
-template <class... P, class... A>
+template <class... Parameter, class... Argument>
 [[gnu::always_inline]] inline void
 launch( // cudag: launch(stream, config, function, arguments...); of overloads or a template, say which: f<int>
-    StreamRef stream, const LaunchConfig& config, void (*kernel)(P...), A&&... arguments) {
+    StreamRef stream, const LaunchConfig& config, void (*kernel)(Parameter...), Argument&&... arguments) {
     if (detail::is_known_plain(config))
-        detail::launch_in(stream.get(), detail::shape_of(config), kernel, std::forward<A>(arguments)...);
+        detail::launch_in(stream.get(), detail::shape_of(config), kernel, std::forward<Argument>(arguments)...);
     else
-        detail::launch_in(stream.get(), config, kernel, std::forward<A>(arguments)...);
+        detail::launch_in(stream.get(), config, kernel, std::forward<Argument>(arguments)...);
 }
 
 /// The same for a Function, whose arguments are checked for number and size now.
-template <class... A>
-void launch(StreamRef stream, const LaunchConfig& config, const Function& function, A&&... arguments) {
+template <class... Argument>
+void launch(StreamRef stream, const LaunchConfig& config, const Function& function, Argument&&... arguments) {
     detail::with_all_arguments(
         {nullptr, nullptr, {}, nullptr, &function.state()},
         [&](const detail::GivenArguments& given, detail::CallEffects&& effects) {
             detail::launch_function(stream.get(), function, config, given, std::move(effects));
         },
-        std::forward<A>(arguments)...);
+        std::forward<Argument>(arguments)...);
 }
-template <class... P, class... A>
-void launch(StreamRef stream, const LaunchConfig& config, const TypedFunction<P...>& function, A&&... arguments) {
-    using Given = std::tuple<std::remove_cvref_t<A>...>;
-    if constexpr (detail::require_arguments(detail::no_value<std::tuple<P...>>, detail::no_value<Given>)) {
+template <class... Parameter, class... Argument>
+void launch(StreamRef stream, const LaunchConfig& config, const TypedFunction<Parameter...>& function,
+            Argument&&... arguments) {
+    using Given = std::tuple<std::remove_cvref_t<Argument>...>;
+    if constexpr (detail::require_arguments(detail::no_value<std::tuple<Parameter...>>, detail::no_value<Given>)) {
         detail::CallEffects effects;
         const detail::FunctionState& state = function.function().state();
-        const detail::KernelArguments<P...> values(effects, {nullptr, nullptr, {}, nullptr, &state},
-                                                   std::forward<A>(arguments)...);
+        const detail::KernelArguments<Parameter...> values(effects, {nullptr, nullptr, {}, nullptr, &state},
+                                                           std::forward<Argument>(arguments)...);
         const detail::PassedConfig passed(config);
         const detail::KernelCall call{
-            nullptr, &detail::SignatureOf<P...>::value, &passed, values.pointers(), values.block(), &state};
+            nullptr, &detail::SignatureOf<Parameter...>::value, &passed, values.pointers(), values.block(), &state};
         detail::launch_kernel(stream.get(), call, std::move(effects));
     }
 }
 
-template <detail::NoKernel K, class... A>
-void launch(StreamRef, const LaunchConfig&, K&&, A&&...) {
-    detail::refuse_kernel<K, int>();
+template <detail::NoKernel Kernel, class... Argument>
+void launch(StreamRef, const LaunchConfig&, Kernel&&, Argument&&...) {
+    detail::refuse_kernel<Kernel, int>();
 }
 
-template <detail::NoLaunchConfig C, class... A>
-void launch(StreamRef, C&&, A&&...) {
-    detail::refuse_config<C, int>();
+template <detail::NoLaunchConfig Config, class... Argument>
+void launch(StreamRef, Config&&, Argument&&...) {
+    detail::refuse_config<Config, int>();
 }
 
 /// Copies all of `source` to `destination` in `stream`; both are borrowed until the copy has run, or kept as in
 /// `launch` if they own memory. A host range that is not page-locked is read by a captured copy at each launch of the
 /// graph. Throws GraphError if the sizes differ or are 0, Error if CUDA refuses. Asynchronous, as far as CUDA is for
 /// the memory given. Takes what GraphBuilder's memcpy, memcpy2d and memcpy3d take.
-template <class D, class S>
+template <class Destination, class Source>
 void memcpy_async( // cudag: memcpy_async(stream, destination, source) copies all of two ranges of one length
-    StreamRef stream, D&& destination, S&& source, SourceLocation location = SourceLocation::current()) {
-    if constexpr (detail::MultiDimensional<D> || detail::MultiDimensional<S>) {
-        if constexpr (detail::require_like_dimensions<D, S>())
+    StreamRef stream, Destination&& destination, Source&& source, SourceLocation location = SourceLocation::current()) {
+    if constexpr (detail::MultiDimensional<Destination> || detail::MultiDimensional<Source>) {
+        if constexpr (detail::require_like_dimensions<Destination, Source>())
             detail::copy_3d_async(stream.get(), detail::copy_3d(destination, source), location);
-    } else if constexpr (detail::require_operand<D>() && detail::require_operand<S>()) {
+    } else if constexpr (detail::require_operand<Destination>() && detail::require_operand<Source>()) {
         detail::Owners owners;
         const detail::CopyParams copy = detail::copy_params(destination, source, owners);
         detail::copy_async(stream.get(), copy, std::move(owners), location);
@@ -112,16 +114,17 @@ void memcpy_async( // cudag: memcpy_async(stream, destination, source) copies al
 
 /// Sets all elements of `destination`, borrowed or kept as in `launch`, to `value` in `stream`. Throws GraphError if it
 /// is empty. Asynchronous. Takes what GraphBuilder's memset and memset2d take.
-template <class D, class V>
+template <class Destination, class Value>
 void memset_async( // cudag: memset_async(stream, range, value) sets all elements of a range
-    StreamRef stream, D&& destination, const V& value, SourceLocation location = SourceLocation::current()) {
-    if constexpr (detail::MultiDimensional<D>) {
-        if constexpr (detail::require_2d<D>()) {
+    StreamRef stream, Destination&& destination, const Value& value,
+    SourceLocation location = SourceLocation::current()) {
+    if constexpr (detail::MultiDimensional<Destination>) {
+        if constexpr (detail::require_2d<Destination>()) {
             detail::CallEffects effects;
             const detail::SetParams set = detail::set_2d(destination, value, effects, {nullptr, nullptr, location});
             detail::set_async(stream.get(), set, std::move(effects), location);
         }
-    } else if constexpr (detail::require_operand<D>()) {
+    } else if constexpr (detail::require_operand<Destination>()) {
         detail::CallEffects effects;
         const detail::SetParams set = detail::set_params(destination, value, effects, {nullptr, nullptr, location});
         detail::set_async(stream.get(), set, std::move(effects), location);

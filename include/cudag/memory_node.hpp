@@ -42,17 +42,17 @@ struct Allocation {
 /// graph has one: `build()` checks that. Otherwise the memory stays allocated after the launch, until another graph, or
 /// `cudaFree` or `cudaFreeAsync`, frees it; it must be freed before this graph is launched again, unless the Exec was
 /// made with `auto_free_on_launch`, which frees it then.
-template <class T>
-class AllocNode : public detail::TypedNode<AllocNode<T>> {
+template <class Element>
+class AllocNode : public detail::TypedNode<AllocNode<Element>> {
   public:
     static constexpr NodeKind node_kind = NodeKind::alloc;
     using detail::TypedNode<AllocNode>::TypedNode;
 
     /// The memory: its address is known at once, and is the same in every launch. Borrowed: it is there from when this
     /// node has run until it is freed.
-    [[nodiscard]] DeviceSpan<T> span() const {
+    [[nodiscard]] DeviceSpan<Element> span() const {
         const detail::Allocation allocation = detail::allocation_of(*this);
-        return {static_cast<T*>(allocation.address), allocation.bytes / sizeof(T)};
+        return {static_cast<Element*>(allocation.address), allocation.bytes / sizeof(Element)};
     }
 };
 

@@ -26,12 +26,12 @@ class ChildNode : public detail::TypedNode<ChildNode> {
 
     /// The handle, in the graph inside this node, of a node of the graph that was given to `child`, or of a graph
     /// inside that one. Execs of the outer graph know the node by it. Throws GraphError for other handles.
-    template <detail::AnyNode N>
-    [[nodiscard]] N inside(const N& node) const { // cudag: inside(node) takes a handle
-        if constexpr (std::same_as<N, Node>)
+    template <detail::AnyNode Handle>
+    [[nodiscard]] Handle inside(const Handle& node) const { // cudag: inside(node) takes a handle
+        if constexpr (std::same_as<Handle, Node>)
             return detail::counterpart_inside(*this, node);
         else
-            return N(detail::Passkey(), detail::counterpart_inside(*this, node));
+            return Handle(detail::Passkey(), detail::counterpart_inside(*this, node));
     }
 
     /// The graph inside, to look at: it is instantiated, cloned and updated as a part of the graph around it.

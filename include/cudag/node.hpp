@@ -53,9 +53,9 @@ class Node;
 /// "kernel \"scale\" at a.cpp:12", as in errors; of an empty handle, or one whose node or graph is gone, that it is so.
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Node& node);
 
-template <class... P>
+template <class... Parameter>
 class KernelNode;
-template <class... P>
+template <class... Parameter>
 class TypedFunction;
 class CapturedNode;
 
@@ -71,13 +71,13 @@ enum class ConditionalKind : unsigned { if_, while_, switch_ };
 CUDAG_EXPORT void declare_accesses(const Node& node, std::vector<ArgumentAccess>&& accesses);
 
 /// What `.reads` and `.writes` take: ranges of device or host memory, regions, and shared_ptrs to ranges.
-template <class M>
-concept DeclaredMemory = OperandArgument<const M&> || is_span_parameter<M>;
+template <class Memory>
+concept DeclaredMemory = OperandArgument<const Memory&> || is_span_parameter<Memory>;
 
-template <class M>
-ArgumentAccess declared_access(const M& memory, AccessMode mode) {
-    if constexpr (is_span_parameter<M>) {
-        return {whole_node, mode, sizeof(typename M::element_type), region_of(memory)};
+template <class Memory>
+ArgumentAccess declared_access(const Memory& memory, AccessMode mode) {
+    if constexpr (is_span_parameter<Memory>) {
+        return {whole_node, mode, sizeof(typename Memory::element_type), region_of(memory)};
     } else {
         Owners borrowed;
         const auto operand = to_operand(memory, 0, borrowed);
@@ -86,13 +86,13 @@ ArgumentAccess declared_access(const M& memory, AccessMode mode) {
 }
 
 /// What `.reads(memory...)` and `.writes(memory...)` say.
-template <AccessMode Mode, class... M>
-std::vector<ArgumentAccess> declared_accesses(const M&... memory) {
-    static_assert(sizeof...(M) > 0, "cudag: reads() and writes() need at least one range of memory");
-    static_assert((DeclaredMemory<M> && ...),
+template <AccessMode Mode, class... Memory>
+std::vector<ArgumentAccess> declared_accesses(const Memory&... memory) {
+    static_assert(sizeof...(Memory) > 0, "cudag: reads() and writes() need at least one range of memory");
+    static_assert((DeclaredMemory<Memory> && ...),
                   "cudag: reads() and writes() take buffers, spans and host ranges; a raw pointer has no length: "
                   "make it a DeviceSpan or std::span");
-    if constexpr ((DeclaredMemory<M> && ...))
+    if constexpr ((DeclaredMemory<Memory> && ...))
         return {declared_access(memory, Mode)...};
     else
         return {};
@@ -124,35 +124,36 @@ class CUDAG_EXPORT Node {
     /// Says that the node reads `memory` (buffers, spans and host ranges, all borrowed), besides what its arguments
     /// tell: for host nodes, raw pointers, libraries' kernels. For races, for edges that are inferred, and for `relax`.
     /// Takes effect in this Graph and in clones made from now on.
-    template <class... M>
-    Node reads(const M&... memory) const { // cudag: reads(memory, ...) takes buffers, spans and host ranges
+    template <class... Memory>
+    Node reads(const Memory&... memory) const { // cudag: reads(memory, ...) takes buffers, spans and host ranges
         detail::declare_accesses(*this, detail::declared_accesses<detail::AccessMode::read>(memory...));
         return *this;
     }
     /// The same for memory that it writes, and may read.
-    template <class... M>
-    Node writes(const M&... memory) const { // cudag: writes(memory, ...) takes buffers, spans and host ranges
+    template <class... Memory>
+    Node writes(const Memory&... memory) const { // cudag: writes(memory, ...) takes buffers, spans and host ranges
         detail::declare_accesses(*this, detail::declared_accesses<detail::AccessMode::write>(memory...));
         return *this;
     }
 
     /// The typed handle of this node, such as `node.as<MemcpyNode>()`. Throws GraphError if the node is another kind.
-    template <class N>
-    requires requires { N::node_kind; }
-    [[nodiscard]] N as() const { // cudag: as<MemcpyNode>(), or as(kernel) for kernels
-        require_kind(N::node_kind);
-        if constexpr (requires { N::conditional_kind; }) require_conditional(N::conditional_kind);
-        return N(detail::Passkey(), *this);
+    template <class Handle>
+    requires requires { Handle::node_kind; }
+    [[nodiscard]] Handle as() const { // cudag: as<MemcpyNode>(), or as(kernel) for kernels
+        require_kind(Handle::node_kind);
+        if constexpr (requires { Handle::conditional_kind; }) require_conditional(Handle::conditional_kind);
+        return Handle(detail::Passkey(), *this);
     }
 
     /// The typed handle of a kernel node. Throws GraphError if the node does not launch `kernel`.
-    template <class... P>
-    [[nodiscard]] KernelNode<P...> as(void (*kernel)(P...)) const;
-    template <class... P>
-    [[nodiscard]] KernelNode<P...> as(const TypedFunction<P...>& function) const;
+    template <class... Parameter>
+    [[nodiscard]] KernelNode<Parameter...> as(void (*kernel)(Parameter...)) const;
+    template <class... Parameter>
+    [[nodiscard]] KernelNode<Parameter...> as(const TypedFunction<Parameter...>& function) const;
 
-    template <class... N>
-    Node after(const N&...) const = delete; // cudag: edges are added by typed handles: those that the builder returned
+    template <class... Handle>
+    Node
+    after(const Handle&...) const = delete; // cudag: edges are added by typed handles: those that the builder returned
 
     /// Same node of the same graph.
     friend bool operator==(const Node&, const Node&) = default;
@@ -169,14 +170,14 @@ class CUDAG_EXPORT Node {
 
 namespace detail {
 
-template <class N>
-concept AnyNode = std::derived_from<N, Node>;
+template <class Handle>
+concept AnyNode = std::derived_from<Handle, Node>;
 
-template <class N>
-inline constexpr bool is_captured_node = std::same_as<N, CapturedNode>;
+template <class Handle>
+inline constexpr bool is_captured_node = std::same_as<Handle, CapturedNode>;
 
-template <class R>
-concept NodeRange = !AnyNode<R> && requires(const R& range) {
+template <class Range>
+concept NodeRange = !AnyNode<Range> && requires(const Range& range) {
     requires AnyNode<std::remove_cvref_t<decltype(*std::begin(range))>> ||
                  is_captured_node<std::remove_cvref_t<decltype(*std::begin(range))>>;
     std::end(range);
@@ -187,11 +188,11 @@ CUDAG_EXPORT void keep_with_node(const Node& node, std::vector<std::shared_ptr<c
 /// What comes after a region comes after its tails. Throws GraphError if its graph is gone.
 CUDAG_EXPORT void append_tails(std::vector<Node>& list, const CapturedNode& region);
 
-template <class N>
-void append_nodes(std::vector<Node>& list, const N& source) {
-    if constexpr (AnyNode<N>)
+template <class Handle>
+void append_nodes(std::vector<Node>& list, const Handle& source) {
+    if constexpr (AnyNode<Handle>)
         list.push_back(source);
-    else if constexpr (is_captured_node<N>)
+    else if constexpr (is_captured_node<Handle>)
         append_tails(list, source);
     else
         for (const auto& each : source)
@@ -200,10 +201,10 @@ void append_nodes(std::vector<Node>& list, const N& source) {
 
 /// The handles in `nodes`, handles, regions or ranges of them, in order: an array if their number is known, else a
 /// vector.
-template <class... N>
-auto list_nodes(const N&... nodes) {
-    if constexpr ((AnyNode<N> && ...)) {
-        return std::array<Node, sizeof...(N)>{nodes...};
+template <class... Handle>
+auto list_nodes(const Handle&... nodes) {
+    if constexpr ((AnyNode<Handle> && ...)) {
+        return std::array<Node, sizeof...(Handle)>{nodes...};
     } else {
         std::vector<Node> list;
         (append_nodes(list, nodes), ...);
@@ -211,20 +212,20 @@ auto list_nodes(const N&... nodes) {
     }
 }
 
-template <class N>
+template <class Handle>
 inline constexpr bool is_kernel_node = false;
-template <class... P>
-inline constexpr bool is_kernel_node<KernelNode<P...>> = true;
+template <class... Parameter>
+inline constexpr bool is_kernel_node<KernelNode<Parameter...>> = true;
 
-template <class E>
+template <class GivenEvent>
 inline constexpr bool is_early_edge = false;
-template <class N>
-inline constexpr bool is_early_edge<EarlyEdge<N>> = true;
+template <class Handle>
+inline constexpr bool is_early_edge<EarlyEdge<Handle>> = true;
 
-template <class E>
+template <class GivenEvent>
 inline constexpr bool is_early_edge_of_kernel = false;
-template <class N>
-inline constexpr bool is_early_edge_of_kernel<EarlyEdge<N>> = is_kernel_node<N>;
+template <class Handle>
+inline constexpr bool is_early_edge_of_kernel<EarlyEdge<Handle>> = is_kernel_node<Handle>;
 
 /// A node to come after, and what of it to wait for.
 struct Dependency {
@@ -232,11 +233,11 @@ struct Dependency {
     EdgeKind kind = EdgeKind::full;
 };
 
-template <class N>
-void append_dependencies(std::vector<Dependency>& list, const N& nodes) {
-    if constexpr (AnyNode<N>)
+template <class Handle>
+void append_dependencies(std::vector<Dependency>& list, const Handle& nodes) {
+    if constexpr (AnyNode<Handle>)
         list.push_back({nodes});
-    else if constexpr (is_early_edge<N>)
+    else if constexpr (is_early_edge<Handle>)
         list.push_back({nodes.node, nodes.kind});
     else
         for (const Node& node : list_nodes(nodes))
@@ -248,8 +249,8 @@ CUDAG_EXPORT void add_edges(const Node& to, const Node* from, std::size_t count)
 CUDAG_EXPORT void add_edges(const Node& to, const Dependency* from, std::size_t count);
 
 /// A handle that is not of type Self, given where one is needed.
-template <class N, class Self>
-concept OtherHandle = AnyNode<N> && !std::same_as<N, Self> && !std::derived_from<N, Self>;
+template <class Handle, class Self>
+concept OtherHandle = AnyNode<Handle> && !std::same_as<Handle, Self> && !std::derived_from<Handle, Self>;
 
 /// What makes a handle of one kind: labels and edges that return the handle itself.
 template <class Self>
@@ -257,8 +258,9 @@ class TypedNode : public Node {
   public:
     TypedNode() noexcept = default;
     TypedNode(Passkey, const Node& node) noexcept : Node(node) {}
-    template <OtherHandle<Self> N>
-    explicit TypedNode(const N&) = delete; // cudag: handles get their type by as<>(), as(kernel) or find_one(kernel)
+    template <OtherHandle<Self> Handle>
+    explicit TypedNode( // cudag: handles get their type by as<>(), as(kernel) or find_one(kernel)
+        const Handle&) = delete;
 
     using Node::label;
     Self label(std::string_view text) const { // cudag: label(text) takes a string
@@ -268,20 +270,20 @@ class TypedNode : public Node {
 
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the node's graph, as Graph::retain: of
     /// what an argument borrows, or a kernel finds by itself.
-    template <OwnerArgument... O>
-    Self retain(const O&... owners) const { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
-        static_assert(sizeof...(O) > 0, "cudag: retain() needs at least one owner");
+    template <OwnerArgument... Owner>
+    Self retain(const Owner&... owners) const { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
+        static_assert(sizeof...(Owner) > 0, "cudag: retain() needs at least one owner");
         keep_with_node(*this, {owner_of(owners)...});
         return static_cast<const Self&>(*this);
     }
 
-    template <class... M>
-    Self reads(const M&... memory) const { // cudag: reads(memory, ...) takes buffers, spans and host ranges
+    template <class... Memory>
+    Self reads(const Memory&... memory) const { // cudag: reads(memory, ...) takes buffers, spans and host ranges
         Node::reads(memory...);
         return static_cast<const Self&>(*this);
     }
-    template <class... M>
-    Self writes(const M&... memory) const { // cudag: writes(memory, ...) takes buffers, spans and host ranges
+    template <class... Memory>
+    Self writes(const Memory&... memory) const { // cudag: writes(memory, ...) takes buffers, spans and host ranges
         Node::writes(memory...);
         return static_cast<const Self&>(*this);
     }
@@ -289,20 +291,22 @@ class TypedNode : public Node {
     /// This node starts when all of `nodes` (handles, captured regions, or ranges of them) have finished; a kernel node
     /// also takes `programmatic(kernel)` and `launch_completion(kernel)`, see there. A repeated edge counts once.
     /// Throws GraphError, and adds nothing, if a handle is of another graph or the graph is built already.
-    template <class... N>
-    Self after(const N&... nodes) const { // cudag: after(a, b, ...) takes the nodes one by one, or a range of them
-        static_assert(sizeof...(N) > 0, "cudag: after() needs at least one node");
+    template <class... Handle>
+    Self after(const Handle&... nodes) const { // cudag: after(a, b, ...) takes the nodes one by one, or a range of them
+        static_assert(sizeof...(Handle) > 0, "cudag: after() needs at least one node");
         static_assert(
-            ((AnyNode<N> || NodeRange<N> || is_captured_node<N> || is_early_edge<N>)&&...),
+            ((AnyNode<Handle> || NodeRange<Handle> || is_captured_node<Handle> || is_early_edge<Handle>)&&...),
             "cudag: after() takes node handles or ranges of node handles; graph.find_one(label or kernel) gives one");
-        constexpr bool early = (is_early_edge<N> || ...);
-        static_assert(!early || (is_kernel_node<Self> && ((!is_early_edge<N> || is_early_edge_of_kernel<N>)&&...)),
+        constexpr bool early = (is_early_edge<Handle> || ...);
+        static_assert(!early ||
+                          (is_kernel_node<Self> && ((!is_early_edge<Handle> || is_early_edge_of_kernel<Handle>)&&...)),
                       "cudag: a programmatic edge leads from kernel to kernel");
-        if constexpr (((AnyNode<N> || NodeRange<N> || is_captured_node<N>)&&...)) {
+        if constexpr (((AnyNode<Handle> || NodeRange<Handle> || is_captured_node<Handle>)&&...)) {
             const auto from = list_nodes(nodes...);
             add_edges(*this, from.data(), from.size());
         } else if constexpr (is_kernel_node<Self> &&
-                             ((AnyNode<N> || NodeRange<N> || is_captured_node<N> || is_early_edge_of_kernel<N>)&&...)) {
+                             ((AnyNode<Handle> || NodeRange<Handle> || is_captured_node<Handle> ||
+                               is_early_edge_of_kernel<Handle>)&&...)) {
             std::vector<Dependency> from;
             (append_dependencies(from, nodes), ...);
             add_edges(*this, from.data(), from.size());
@@ -319,33 +323,35 @@ CUDAG_EXPORT void read_argument(const Node& node, std::uint32_t index, void* to,
 
 } // namespace detail
 
-/// A kernel launch whose parameters are P...
-template <class... P>
-class KernelNode : public detail::TypedNode<KernelNode<P...>> {
+/// A kernel launch whose parameters are of these types.
+template <class... Parameter>
+class KernelNode : public detail::TypedNode<KernelNode<Parameter...>> {
   public:
     using detail::TypedNode<KernelNode>::TypedNode;
 
     /// A copy of argument `I` as it is in the Graph: what `Graph::update` gave it last, or what it was made with.
-    template <std::size_t I>
+    template <std::size_t Index>
     [[nodiscard]] auto get() const { // cudag: get<I>() reads parameter I, counted from 0
-        static_assert(I < sizeof...(P), "cudag: get<I>(): the kernel has no parameter I; they are counted from 0");
-        if constexpr (I < sizeof...(P)) return copy_argument<std::tuple_element_t<I, std::tuple<P...>>>(I);
+        static_assert(Index < sizeof...(Parameter),
+                      "cudag: get<I>(): the kernel has no parameter I; they are counted from 0");
+        if constexpr (Index < sizeof...(Parameter))
+            return copy_argument<std::tuple_element_t<Index, std::tuple<Parameter...>>>(Index);
     }
 
     /// What other kernels change this node by, of a node made with `.device_updatable`; it may be an argument of nodes
     /// of the same graph. Throws GraphError for others. Such a graph has one Exec at a time, is not cloned, and updates
     /// no Exec as a whole; an update of the node through an Exec replaces all that kernels have changed in it.
-    [[nodiscard]] DeviceNode<P...> on_device() const { return {detail::Passkey(), detail::device_node(*this)}; }
+    [[nodiscard]] DeviceNode<Parameter...> on_device() const { return {detail::Passkey(), detail::device_node(*this)}; }
 
   private:
-    template <class T>
+    template <class Element>
     [[nodiscard]] auto copy_argument(std::uint32_t index) const {
-        static_assert(std::is_trivially_copyable_v<T>,
+        static_assert(std::is_trivially_copyable_v<Element>,
                       "cudag: get<I>(): the parameter is not trivially copyable, and cannot be copied out of a node");
-        if constexpr (std::is_trivially_copyable_v<T>) {
-            std::array<std::byte, sizeof(T)> bytes;
+        if constexpr (std::is_trivially_copyable_v<Element>) {
+            std::array<std::byte, sizeof(Element)> bytes;
             detail::read_argument(*this, index, bytes.data(), bytes.size());
-            return std::bit_cast<T>(bytes);
+            return std::bit_cast<Element>(bytes);
         }
     }
 };
@@ -416,10 +422,10 @@ namespace detail {
 CUDAG_EXPORT void require_kernel(const Node& node, const void* symbol);
 } // namespace detail
 
-template <class... P>
-KernelNode<P...> Node::as(void (*kernel)(P...)) const {
+template <class... Parameter>
+KernelNode<Parameter...> Node::as(void (*kernel)(Parameter...)) const {
     detail::require_kernel(*this, detail::kernel_symbol(kernel));
-    return KernelNode<P...>(detail::Passkey(), *this);
+    return KernelNode<Parameter...>(detail::Passkey(), *this);
 }
 
 } // namespace cudag

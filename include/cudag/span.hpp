@@ -8,30 +8,33 @@
 
 namespace cudag {
 
-template <class T>
+template <class Element>
 class DeviceBuffer;
 
 /// `size()` elements of device memory at `data()`. A view: whoever owns the memory must outlive every launch that uses
 /// it. Usable in kernels, also as a kernel's parameter.
-template <class T>
+template <class Element>
 class DeviceSpan {
   public:
-    using element_type = T;
-    using value_type = std::remove_cv_t<T>;
+    using element_type = Element;
+    using value_type = std::remove_cv_t<Element>;
 
     constexpr DeviceSpan() noexcept = default;
-    CUDAG_HOST_DEVICE constexpr DeviceSpan(T* data, std::size_t size) noexcept : data_(data), size_(size) {}
-    explicit DeviceSpan(T*) = delete; // cudag: a DeviceSpan has a length: DeviceSpan(pointer, count)
+    CUDAG_HOST_DEVICE constexpr DeviceSpan(Element* data, std::size_t size) noexcept : data_(data), size_(size) {}
+    explicit DeviceSpan(Element*) = delete; // cudag: a DeviceSpan has a length: DeviceSpan(pointer, count)
     DeviceSpan(const DeviceBuffer<value_type>&) = delete; // cudag: a DeviceSpan of a buffer is its span()
 
-    /// A span of T is a span of const T.
-    template <class U>
-    requires std::is_same_v<T, const U>
-    CUDAG_HOST_DEVICE constexpr DeviceSpan(DeviceSpan<U> other) noexcept : data_(other.data()), size_(other.size()) {}
+    /// A span of elements is a span of const elements.
+    template <class Other>
+    requires std::is_same_v<Element, const Other>
+    CUDAG_HOST_DEVICE constexpr DeviceSpan(DeviceSpan<Other> other) noexcept
+        : data_(other.data()), size_(other.size()) {}
 
-    [[nodiscard]] CUDAG_HOST_DEVICE constexpr T* data() const noexcept { return data_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr Element* data() const noexcept { return data_; }
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t size() const noexcept { return size_; }
-    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t size_bytes() const noexcept { return size_ * sizeof(T); }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t size_bytes() const noexcept {
+        return size_ * sizeof(Element);
+    }
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr bool empty() const noexcept { return size_ == 0; }
 
     /// `count` elements from `offset` on. Precondition: `offset + count <= size()`.
@@ -40,26 +43,26 @@ class DeviceSpan {
     }
 
     /// Device code only: the memory is not readable on the host.
-    [[nodiscard]] CUDAG_HOST_DEVICE constexpr T& operator[](std::size_t i) const noexcept { return data_[i]; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr Element& operator[](std::size_t i) const noexcept { return data_[i]; }
 
   private:
-    T* data_ = nullptr;
+    Element* data_ = nullptr;
     std::size_t size_ = 0;
 };
 
 namespace detail {
 
-/// Whether a kernel's parameter of type P is a range of memory, which begins with its address.
-template <class P>
+/// Whether a kernel's parameter of type Parameter is a range of memory, which begins with its address.
+template <class Parameter>
 inline constexpr bool is_span_parameter = false;
-template <class T>
-inline constexpr bool is_span_parameter<DeviceSpan<T>> = true;
+template <class Element>
+inline constexpr bool is_span_parameter<DeviceSpan<Element>> = true;
 
 } // namespace detail
 
 /// The memory of `span`, as bytes.
-template <class T>
-[[nodiscard]] constexpr DeviceSpan<const std::byte> as_bytes(DeviceSpan<T> span) noexcept {
+template <class Element>
+[[nodiscard]] constexpr DeviceSpan<const std::byte> as_bytes(DeviceSpan<Element> span) noexcept {
     return {reinterpret_cast<const std::byte*>(span.data()), span.size_bytes()};
 }
 

@@ -14,37 +14,37 @@ namespace cudag {
 /// `height()` rows of `width()` elements; each row starts `pitch()` bytes after the one before it. DeviceSpan2D is the
 /// view of device memory, usable in kernels, also as a kernel's parameter; HostSpan2D is that of host memory.
 /// A view: whoever owns the memory must outlive every launch that uses it.
-template <class T, detail::Side S>
+template <class Element, detail::Side OnSide>
 class Span2D {
   public:
-    using element_type = T;
+    using element_type = Element;
 
     constexpr Span2D() noexcept = default;
 
     /// Rows without padding, or with a pitch in bytes.
-    CUDAG_HOST_DEVICE constexpr Span2D(T* data, std::size_t width, std::size_t height) noexcept
-        : Span2D(data, width, height, width * sizeof(T)) {}
-    CUDAG_HOST_DEVICE constexpr Span2D(T* data, std::size_t width, std::size_t height, std::size_t pitch) noexcept
+    CUDAG_HOST_DEVICE constexpr Span2D(Element* data, std::size_t width, std::size_t height) noexcept
+        : Span2D(data, width, height, width * sizeof(Element)) {}
+    CUDAG_HOST_DEVICE constexpr Span2D(Element* data, std::size_t width, std::size_t height, std::size_t pitch) noexcept
         : data_(data), width_(width), height_(height), pitch_(pitch) {}
 
     /// The same at the begin of a range of this side, such as a DeviceBuffer or a vector, which is borrowed too.
     /// Throws GraphError if it is too small.
-    template <detail::RangeOfSide<S> R>
-    Span2D(R&& range, std::size_t width, std::size_t height)
-        : Span2D(std::forward<R>(range), width, height, width * sizeof(T)) {}
-    template <detail::RangeOfSide<S> R>
-    Span2D(R&& range, std::size_t width, std::size_t height, std::size_t pitch)
+    template <detail::RangeOfSide<OnSide> Range>
+    Span2D(Range&& range, std::size_t width, std::size_t height)
+        : Span2D(std::forward<Range>(range), width, height, width * sizeof(Element)) {}
+    template <detail::RangeOfSide<OnSide> Range>
+    Span2D(Range&& range, std::size_t width, std::size_t height, std::size_t pitch)
         : Span2D(detail::begin_of(range, {{width, height, 1}, pitch}), width, height, pitch) {
-        detail::require_borrowed<R>();
+        detail::require_borrowed<Range>();
     }
 
-    /// A span of T is a span of const T.
-    template <class U>
-    requires std::is_same_v<T, const U>
-    CUDAG_HOST_DEVICE constexpr Span2D(Span2D<U, S> other) noexcept
+    /// A span of elements is a span of const elements.
+    template <class Other>
+    requires std::is_same_v<Element, const Other>
+    CUDAG_HOST_DEVICE constexpr Span2D(Span2D<Other, OnSide> other) noexcept
         : Span2D(other.data(), other.width(), other.height(), other.pitch()) {}
 
-    [[nodiscard]] CUDAG_HOST_DEVICE constexpr T* data() const noexcept { return data_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr Element* data() const noexcept { return data_; }
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t width() const noexcept { return width_; }
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t height() const noexcept { return height_; }
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t pitch() const noexcept { return pitch_; }
@@ -56,26 +56,26 @@ class Span2D {
     }
 
     /// Row `y`, column `x`. Device memory is not readable on the host.
-    [[nodiscard]] CUDAG_HOST_DEVICE T& operator()(std::size_t x, std::size_t y) const noexcept {
+    [[nodiscard]] CUDAG_HOST_DEVICE Element& operator()(std::size_t x, std::size_t y) const noexcept {
         return *detail::element_at(data_, x, y * pitch_);
     }
 
   private:
-    T* data_ = nullptr;
+    Element* data_ = nullptr;
     std::size_t width_ = 0;
     std::size_t height_ = 0;
     std::size_t pitch_ = 0;
 };
 
-template <class T>
-using DeviceSpan2D = Span2D<T, detail::Side::device>;
-template <class T>
-using HostSpan2D = Span2D<T, detail::Side::host>;
+template <class Element>
+using DeviceSpan2D = Span2D<Element, detail::Side::device>;
+template <class Element>
+using HostSpan2D = Span2D<Element, detail::Side::host>;
 
 namespace detail {
 
-template <class T>
-inline constexpr bool is_span_parameter<DeviceSpan2D<T>> = true;
+template <class Element>
+inline constexpr bool is_span_parameter<DeviceSpan2D<Element>> = true;
 
 } // namespace detail
 

@@ -13,38 +13,38 @@ namespace cudag {
 
 /// `depth()` slices of `height()` rows of `width()` elements. A row starts `pitch()` bytes after the one before it, a
 /// slice `slice_height()` rows after the one before it. A view, of device or host memory, as Span2D is.
-template <class T, detail::Side S>
+template <class Element, detail::Side OnSide>
 class Span3D {
   public:
-    using element_type = T;
+    using element_type = Element;
 
     constexpr Span3D() noexcept = default;
 
     /// Without padding; with a pitch in bytes; with that and the rows from one slice to the next, padding included.
-    CUDAG_HOST_DEVICE constexpr Span3D(T* data, std::size_t width, std::size_t height, std::size_t depth) noexcept
-        : Span3D(data, width, height, depth, width * sizeof(T)) {}
-    CUDAG_HOST_DEVICE constexpr Span3D(T* data, std::size_t width, std::size_t height, std::size_t depth,
+    CUDAG_HOST_DEVICE constexpr Span3D(Element* data, std::size_t width, std::size_t height, std::size_t depth) noexcept
+        : Span3D(data, width, height, depth, width * sizeof(Element)) {}
+    CUDAG_HOST_DEVICE constexpr Span3D(Element* data, std::size_t width, std::size_t height, std::size_t depth,
                                        std::size_t pitch) noexcept
         : Span3D(data, width, height, depth, pitch, height) {}
-    CUDAG_HOST_DEVICE constexpr Span3D(T* data, std::size_t width, std::size_t height, std::size_t depth,
+    CUDAG_HOST_DEVICE constexpr Span3D(Element* data, std::size_t width, std::size_t height, std::size_t depth,
                                        std::size_t pitch, std::size_t slice_height) noexcept
         : data_(data), width_(width), height_(height), depth_(depth), pitch_(pitch), slice_height_(slice_height) {}
 
     /// The begin of a range of this side without padding, such as a DeviceBuffer or a vector, which is borrowed too.
     /// Throws GraphError if it is too small.
-    template <detail::RangeOfSide<S> R>
-    Span3D(R&& range, std::size_t width, std::size_t height, std::size_t depth)
-        : Span3D(detail::begin_of(range, {{width, height, depth}, width * sizeof(T)}), width, height, depth) {
-        detail::require_borrowed<R>();
+    template <detail::RangeOfSide<OnSide> Range>
+    Span3D(Range&& range, std::size_t width, std::size_t height, std::size_t depth)
+        : Span3D(detail::begin_of(range, {{width, height, depth}, width * sizeof(Element)}), width, height, depth) {
+        detail::require_borrowed<Range>();
     }
 
-    /// A span of T is a span of const T.
-    template <class U>
-    requires std::is_same_v<T, const U>
-    CUDAG_HOST_DEVICE constexpr Span3D(Span3D<U, S> other) noexcept
+    /// A span of elements is a span of const elements.
+    template <class Other>
+    requires std::is_same_v<Element, const Other>
+    CUDAG_HOST_DEVICE constexpr Span3D(Span3D<Other, OnSide> other) noexcept
         : Span3D(other.data(), other.width(), other.height(), other.depth(), other.pitch(), other.slice_height()) {}
 
-    [[nodiscard]] CUDAG_HOST_DEVICE constexpr T* data() const noexcept { return data_; }
+    [[nodiscard]] CUDAG_HOST_DEVICE constexpr Element* data() const noexcept { return data_; }
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t width() const noexcept { return width_; }
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t height() const noexcept { return height_; }
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t depth() const noexcept { return depth_; }
@@ -52,7 +52,7 @@ class Span3D {
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t slice_height() const noexcept { return slice_height_; }
 
     /// Precondition: `z < depth()`.
-    [[nodiscard]] CUDAG_HOST_DEVICE Span2D<T, S> slice(std::size_t z) const noexcept {
+    [[nodiscard]] CUDAG_HOST_DEVICE Span2D<Element, OnSide> slice(std::size_t z) const noexcept {
         return {detail::element_at(data_, 0, offset(0, z)), width_, height_, pitch_};
     }
 
@@ -63,7 +63,7 @@ class Span3D {
     }
 
     /// Slice `z`, row `y`, column `x`. Device memory is not readable on the host.
-    [[nodiscard]] CUDAG_HOST_DEVICE T& operator()(std::size_t x, std::size_t y, std::size_t z) const noexcept {
+    [[nodiscard]] CUDAG_HOST_DEVICE Element& operator()(std::size_t x, std::size_t y, std::size_t z) const noexcept {
         return *detail::element_at(data_, x, offset(y, z));
     }
 
@@ -72,7 +72,7 @@ class Span3D {
         return (z * slice_height_ + y) * pitch_;
     }
 
-    T* data_ = nullptr;
+    Element* data_ = nullptr;
     std::size_t width_ = 0;
     std::size_t height_ = 0;
     std::size_t depth_ = 0;
@@ -80,15 +80,15 @@ class Span3D {
     std::size_t slice_height_ = 0;
 };
 
-template <class T>
-using DeviceSpan3D = Span3D<T, detail::Side::device>;
-template <class T>
-using HostSpan3D = Span3D<T, detail::Side::host>;
+template <class Element>
+using DeviceSpan3D = Span3D<Element, detail::Side::device>;
+template <class Element>
+using HostSpan3D = Span3D<Element, detail::Side::host>;
 
 namespace detail {
 
-template <class T>
-inline constexpr bool is_span_parameter<DeviceSpan3D<T>> = true;
+template <class Element>
+inline constexpr bool is_span_parameter<DeviceSpan3D<Element>> = true;
 
 } // namespace detail
 

@@ -31,9 +31,9 @@ class CUDAG_EXPORT Steps {
     [[nodiscard]] bool is_captured() const noexcept { return capture_ != nullptr; }
 
     /// Calls `function(stream)` or `function()`, and returns what it returns. Throws as StreamCapture::step does.
-    template <detail::CaptureStep F>
+    template <detail::CaptureStep Callable>
     decltype(auto) step( // cudag: step(label, function) calls function(cudaStream_t) or function()
-        std::string_view label, F&& function, SourceLocation location = SourceLocation::current()) {
+        std::string_view label, Callable&& function, SourceLocation location = SourceLocation::current()) {
         if (capture_ != nullptr) return capture_->step(label, function, location);
         return detail::call_step(function, stream_);
     }
@@ -55,12 +55,12 @@ class CUDAG_EXPORT Steps {
 
 namespace detail {
 
-template <class F>
-concept StepsFunction = std::invocable<F&, cudaStream_t> || std::invocable<F&, Steps&>;
+template <class Callable>
+concept StepsFunction = std::invocable<Callable&, cudaStream_t> || std::invocable<Callable&, Steps&>;
 
-template <StepsFunction F>
-decltype(auto) call_with_steps(F& function, Steps& steps) {
-    if constexpr (std::invocable<F&, cudaStream_t>)
+template <StepsFunction Callable>
+decltype(auto) call_with_steps(Callable& function, Steps& steps) {
+    if constexpr (std::invocable<Callable&, cudaStream_t>)
         return std::invoke(function, steps.stream());
     else
         return std::invoke(function, steps);

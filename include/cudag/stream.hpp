@@ -45,9 +45,9 @@ namespace detail {
 [[noreturn]] CUDAG_EXPORT void refuse_moved_stream();
 
 /// What is given by mistake: the literals 0 and nullptr, pointers to streams, graphs, ...
-template <class S>
-concept NoStream = !std::same_as<S, StreamRef> && !std::derived_from<S, Stream> &&
-                   (!std::convertible_to<const S&, cudaStream_t> || std::same_as<S, std::nullptr_t>);
+template <class Given>
+concept NoStream = !std::same_as<Given, StreamRef> && !std::derived_from<Given, Stream> &&
+                   (!std::convertible_to<const Given&, cudaStream_t> || std::same_as<Given, std::nullptr_t>);
 
 } // namespace detail
 
@@ -61,8 +61,8 @@ class StreamRef {
         if (stream_ == nullptr) [[unlikely]]
             detail::refuse_moved_stream();
     }
-    template <detail::NoStream S>
-    StreamRef(const S&) = delete; // cudag: a stream is a cudag::Stream or a cudaStream_t
+    template <detail::NoStream Given>
+    StreamRef(const Given&) = delete; // cudag: a stream is a cudag::Stream or a cudaStream_t
 
     [[nodiscard]] cudaStream_t get() const noexcept { return stream_; }
 

@@ -48,12 +48,12 @@ class CaptureAttempt;
 class CaptureState;
 class NewRegion;
 
-template <class F>
-concept CaptureStep = std::invocable<F&> || std::invocable<F&, cudaStream_t>;
+template <class Callable>
+concept CaptureStep = std::invocable<Callable&> || std::invocable<Callable&, cudaStream_t>;
 
-template <CaptureStep F>
-decltype(auto) call_step(F& function, cudaStream_t stream) {
-    if constexpr (std::invocable<F&, cudaStream_t>)
+template <CaptureStep Callable>
+decltype(auto) call_step(Callable& function, cudaStream_t stream) {
+    if constexpr (std::invocable<Callable&, cudaStream_t>)
         return std::invoke(function, stream);
     else
         return std::invoke(function);
@@ -98,9 +98,9 @@ class CUDAG_EXPORT StreamCapture {
     /// or the code before it has left is told at the beginning. A step may record nothing.
     /// What it throws passes through; an Error of CUDA about the capture becomes a CaptureError that names the step.
     /// The nodes that it records get `label` and `location`, but for those that inner steps or marks have named.
-    template <detail::CaptureStep F>
+    template <detail::CaptureStep Callable>
     decltype(auto) step( // cudag: step(label, function) calls function(cudaStream_t) or function()
-        std::string_view label, F&& function, SourceLocation location = SourceLocation::current()) {
+        std::string_view label, Callable&& function, SourceLocation location = SourceLocation::current()) {
         using Result = decltype(detail::call_step(function, stream()));
         Step under_way(*this, label, location);
         try {
@@ -138,19 +138,19 @@ class CUDAG_EXPORT StreamCapture {
     /// `cudaEvent_t`, which must outlive every launch, or a shared_ptr to an Event, which is kept. (An event that is
     /// recorded by its own `record` orders the streams of this capture, and no launch marks it.) Throws CaptureError if
     /// the event is null or was moved from, or if the capture is broken.
-    template <class E>
+    template <class GivenEvent>
     void record( // cudag: record(event) marks an event
-        E&& event, SourceLocation location = SourceLocation::current()) {
-        if constexpr (detail::require_event<E, detail::EventUse::record>())
+        GivenEvent&& event, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_event<GivenEvent, detail::EventUse::record>())
             add_event(detail::EventUse::record, event, location);
     }
 
     /// Records a node that waits, in each launch, for the work outside this graph that `event`, given as to `record`,
     /// marks by then; if it marks none, for nothing. Throws as `record` does.
-    template <class E>
+    template <class GivenEvent>
     void wait( // cudag: wait(event) waits for an event
-        E&& event, SourceLocation location = SourceLocation::current()) {
-        if constexpr (detail::require_event<E, detail::EventUse::wait>())
+        GivenEvent&& event, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::require_event<GivenEvent, detail::EventUse::wait>())
             add_event(detail::EventUse::wait, event, location);
     }
 
@@ -163,16 +163,16 @@ class CUDAG_EXPORT StreamCapture {
     /// close a cycle, CaptureError as `step` does. A graph with such nodes is read and checked by `finish`, as by
     /// GraphBuilder::build, but for races, which `Graph::races` tells. This and the functions below that add nodes need
     /// <cudag/builder.hpp>.
-    template <class F>
+    template <class Callable>
     auto add( // cudag: add(function) calls function(GraphBuilder&)
-        F&& function, SourceLocation location = SourceLocation::current());
+        Callable&& function, SourceLocation location = SourceLocation::current());
 
     /// Adds a kernel node in its place, as GraphBuilder::kernel does, for a handle with types.
-    template <class K, class... A>
+    template <class Kernel, class... Argument>
     auto kernel( // cudag: kernel(config, function, arguments...); of overloads or a template, say which: f<int>
-        detail::Located<LaunchConfig> config, K&& function, A&&... arguments);
-    template <class K, class... A>
-    auto kernel(const detail::BracedConfig& config, K&& function, A&&... arguments);
+        detail::Located<LaunchConfig> config, Kernel&& function, Argument&&... arguments);
+    template <class Kernel, class... Argument>
+    auto kernel(const detail::BracedConfig& config, Kernel&& function, Argument&&... arguments);
 
     /// Makes a condition for one conditional of this capture, as GraphBuilder::condition does.
     [[nodiscard]] Condition condition(unsigned initial, SourceLocation location = SourceLocation::current());
@@ -185,24 +185,24 @@ class CUDAG_EXPORT StreamCapture {
                SourceLocation location = SourceLocation::current());
     WhileNode while_( // cudag: while_(condition, body), with a Condition of capture.condition()
         const Condition& condition, detail::GraphBody body, SourceLocation location = SourceLocation::current());
-    template <std::integral N>
+    template <std::integral Number>
     WhileNode repeat( // cudag: repeat(times, body) takes a number; while_(condition, body) lets kernels decide
-        N times, detail::GraphBody body, SourceLocation location = SourceLocation::current());
+        Number times, detail::GraphBody body, SourceLocation location = SourceLocation::current());
     SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of capture.condition()
         const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
         SourceLocation location = SourceLocation::current());
-    template <detail::GraphBodies R>
+    template <detail::GraphBodies Bodies>
     SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of capture.condition()
-        const Condition& condition, R&& bodies, SourceLocation location = SourceLocation::current());
-    template <class... A>
+        const Condition& condition, Bodies&& bodies, SourceLocation location = SourceLocation::current());
+    template <class... Argument>
     auto set( // cudag: set(condition, value), with a Condition of capture.condition()
-        detail::Located<Condition> condition, const A&... values);
+        detail::Located<Condition> condition, const Argument&... values);
 
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs and
     /// their launches in flight. Dropped with the capture if that fails. Throws CaptureError after `finish`.
-    template <detail::OwnerArgument... O>
-    void retain(const O&... owners) { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
-        static_assert(sizeof...(O) > 0, "cudag: retain() needs at least one owner");
+    template <detail::OwnerArgument... Owner>
+    void retain(const Owner&... owners) { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
+        static_assert(sizeof...(Owner) > 0, "cudag: retain() needs at least one owner");
         (keep(detail::owner_of(owners)), ...);
     }
 
@@ -235,8 +235,8 @@ class CUDAG_EXPORT StreamCapture {
     void add_nodes(const detail::GraphBody& function, const SourceLocation& location);
     [[nodiscard]] Graph build_written();
 
-    template <class E>
-    void add_event(detail::EventUse use, const E& event, const SourceLocation& location) {
+    template <class GivenEvent>
+    void add_event(detail::EventUse use, const GivenEvent& event, const SourceLocation& location) {
         detail::Owners owners;
         const cudaEvent_t native = detail::to_event(event, owners);
         add_event(use, native, std::move(owners), location);

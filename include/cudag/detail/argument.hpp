@@ -18,9 +18,9 @@
 namespace cudag {
 class Condition;
 class Node;
-template <class T>
+template <class Type>
 class AllocNode;
-template <class T>
+template <class Type>
 class DynamicParam;
 } // namespace cudag
 
@@ -49,140 +49,151 @@ struct ArgumentSite {
 /// Throws if `condition` is not of the graph of the call.
 CUDAG_EXPORT void require_condition(const Condition& condition, const ArgumentSite& site);
 
-template <class A>
+template <class Argument>
 inline constexpr bool is_shared_ptr = false;
-template <class T>
-inline constexpr bool is_shared_ptr<std::shared_ptr<T>> = true;
+template <class Type>
+inline constexpr bool is_shared_ptr<std::shared_ptr<Type>> = true;
 
-template <class T>
-concept Buffer = std::derived_from<T, OwnedMemory<typename T::element_type>>;
+template <class Type>
+concept Buffer = std::derived_from<Type, OwnedMemory<typename Type::element_type>>;
 
-template <class A>
+template <class Argument>
 inline constexpr bool is_unique_ptr = false;
-template <class T, class D>
-inline constexpr bool is_unique_ptr<std::unique_ptr<T, D>> = true;
+template <class Type, class Deleter>
+inline constexpr bool is_unique_ptr<std::unique_ptr<Type, Deleter>> = true;
 
-template <class A>
+template <class Argument>
 inline constexpr bool is_alloc_node = false;
-template <class T>
-inline constexpr bool is_alloc_node<AllocNode<T>> = true;
+template <class Type>
+inline constexpr bool is_alloc_node<AllocNode<Type>> = true;
 
 /// Where kernels take none: handles of nodes, and host memory that knows its size.
-template <class A>
-concept AnyHandle = std::is_class_v<A> && std::is_base_of_v<Node, A>;
-template <class A>
-concept HostMemory = std::is_class_v<A> && !Buffer<A> && requires(const A& range) {
+template <class Argument>
+concept AnyHandle = std::is_class_v<Argument> && std::is_base_of_v<Node, Argument>;
+template <class Argument>
+concept HostMemory = std::is_class_v<Argument> && !Buffer<Argument> && requires(const Argument& range) {
     { range.data() } -> std::convertible_to<const volatile void*>;
     range.size();
 };
 
-template <class A>
+template <class Argument>
 inline constexpr bool is_device_span = false;
-template <class T>
-inline constexpr bool is_device_span<DeviceSpan<T>> = true;
+template <class Type>
+inline constexpr bool is_device_span<DeviceSpan<Type>> = true;
 
-template <class A>
+template <class Argument>
 inline constexpr bool is_dynamic_param = false;
-template <class T>
-inline constexpr bool is_dynamic_param<DynamicParam<T>> = true;
+template <class Type>
+inline constexpr bool is_dynamic_param<DynamicParam<Type>> = true;
 
-template <class A>
+template <class Argument>
 inline constexpr bool is_declared = false;
-template <AccessMode M, class T>
-inline constexpr bool is_declared<DeclaredArgument<M, T>> = true;
+template <AccessMode Mode, class Type>
+inline constexpr bool is_declared<DeclaredArgument<Mode, Type>> = true;
 
 /// A number that is not a bool: an integer or a floating-point value.
-template <class T>
-concept Number = std::is_arithmetic_v<T> && !std::same_as<T, bool>;
+template <class Type>
+concept Number = std::is_arithmetic_v<Type> && !std::same_as<Type, bool>;
 
-template <class A, class P>
+template <class Argument, class Parameter>
 concept NumberBecomes =
-    Number<A> && Number<P> && (std::is_integral_v<A> || (std::is_floating_point_v<P> && sizeof(A) <= sizeof(P)));
+    Number<Argument> && Number<Parameter> &&
+    (std::is_integral_v<Argument> || (std::is_floating_point_v<Parameter> && sizeof(Argument) <= sizeof(Parameter)));
 
-template <class A, class P>
-concept PointerBecomes = std::is_pointer_v<P> && std::is_pointer_v<A> && std::convertible_to<A, P>;
+template <class Argument, class Parameter>
+concept PointerBecomes =
+    std::is_pointer_v<Parameter> && std::is_pointer_v<Argument> && std::convertible_to<Argument, Parameter>;
 
-template <class A, class P>
-concept BufferBecomes = Buffer<A> && (PointerBecomes<decltype(std::declval<const A&>().data()), P> ||
-                                      std::convertible_to<decltype(std::declval<const A&>().span()), P>);
+template <class Argument, class Parameter>
+concept BufferBecomes =
+    Buffer<Argument> && (PointerBecomes<decltype(std::declval<const Argument&>().data()), Parameter> ||
+                         std::convertible_to<decltype(std::declval<const Argument&>().span()), Parameter>);
 
-template <class A, class P>
-concept SpanBecomes = is_device_span<A> && (PointerBecomes<decltype(std::declval<A>().data()), P>);
+template <class Argument, class Parameter>
+concept SpanBecomes =
+    is_device_span<Argument> && (PointerBecomes<decltype(std::declval<Argument>().data()), Parameter>);
 
-template <class A, class P>
-concept SharedBecomes = is_shared_ptr<A> && (PointerBecomes<decltype(std::declval<A>().get()), P> ||
-                                             BufferBecomes<typename A::element_type, P>);
+template <class Argument, class Parameter>
+concept SharedBecomes =
+    is_shared_ptr<Argument> && (PointerBecomes<decltype(std::declval<Argument>().get()), Parameter> ||
+                                BufferBecomes<typename Argument::element_type, Parameter>);
 
-template <class A, class P>
-concept ObjectBecomes = (std::is_class_v<P> || std::is_union_v<P> || std::is_enum_v<P> || std::same_as<P, bool>)&&(
-    std::same_as<A, P> || (std::is_class_v<A> && std::convertible_to<const A&, P>));
+template <class Argument, class Parameter>
+concept ObjectBecomes =
+    (std::is_class_v<Parameter> || std::is_union_v<Parameter> || std::is_enum_v<Parameter> ||
+     std::same_as<Parameter, bool>)&&(std::same_as<Argument, Parameter> ||
+                                      (std::is_class_v<Argument> && std::convertible_to<const Argument&, Parameter>));
 
-template <class A, class P>
-concept DynamicBecomes =
-    is_dynamic_param<A> && (std::same_as<typename A::value_type, P> || PointerBecomes<typename A::value_type, P>);
+template <class Argument, class Parameter>
+concept DynamicBecomes = is_dynamic_param<Argument> && (std::same_as<typename Argument::value_type, Parameter> ||
+                                                        PointerBecomes<typename Argument::value_type, Parameter>);
 
-/// Whether a kernel that is given a P may write what that refers to.
-template <class P>
+/// Whether a kernel with such a Parameter may write what that refers to.
+template <class Parameter>
 constexpr bool may_write() {
-    if constexpr (is_span_parameter<P>)
-        return !std::is_const_v<typename P::element_type>;
-    else if constexpr (std::is_pointer_v<P>)
-        return !std::is_const_v<std::remove_pointer_t<P>>;
+    if constexpr (is_span_parameter<Parameter>)
+        return !std::is_const_v<typename Parameter::element_type>;
+    else if constexpr (std::is_pointer_v<Parameter>)
+        return !std::is_const_v<std::remove_pointer_t<Parameter>>;
     else
         return false;
 }
 
-template <class A, class P>
-concept RangeBecomes = BufferBecomes<A, P> || SpanBecomes<A, P> || (is_span_parameter<P> && ObjectBecomes<A, P>) ||
-                       (is_shared_ptr<A> && requires { requires BufferBecomes<typename A::element_type, P>; });
+template <class Argument, class Parameter>
+concept RangeBecomes =
+    BufferBecomes<Argument, Parameter> || SpanBecomes<Argument, Parameter> ||
+    (is_span_parameter<Parameter> && ObjectBecomes<Argument, Parameter>) ||
+    (is_shared_ptr<Argument> && requires { requires BufferBecomes<typename Argument::element_type, Parameter>; });
 
-template <class A, class P>
-concept DeclaredBecomes = is_declared<A> && requires {
-    requires RangeBecomes<typename A::value_type, P>;
-    requires A::mode == AccessMode::read || may_write<P>();
+template <class Argument, class Parameter>
+concept DeclaredBecomes = is_declared<Argument> && requires {
+    requires RangeBecomes<typename Argument::value_type, Parameter>;
+    requires Argument::mode == AccessMode::read || may_write<Parameter>();
 };
 
-/// A kernel parameter of type P accepts an argument of type A.
+/// A kernel parameter of type Parameter accepts an argument of type Argument.
 ///   - a number: the same kind or wider; an integer of any type if its value fits exactly (checked at run time)
 ///   - a pointer: a raw pointer, DeviceSpan (borrowed); DeviceBuffer, PinnedBuffer, shared_ptr (kept alive)
 ///   - in(memory), out(memory), ... of one of these that knows its length
-///   - a DynamicParam<P>, which the argument then follows
+///   - a DynamicParam<Parameter>, which the argument then follows
 ///   - an object, enum or bool: the same type, or a class that converts to it
-template <class A, class P>
-concept KernelArgument = std::same_as<A, P> || NumberBecomes<A, P> || PointerBecomes<A, P> || BufferBecomes<A, P> ||
-                         SpanBecomes<A, P> || SharedBecomes<A, P> || ObjectBecomes<A, P> || DynamicBecomes<A, P> ||
-                         DeclaredBecomes<A, P> || (std::is_pointer_v<P> && std::same_as<A, std::nullptr_t>);
+template <class Argument, class Parameter>
+concept KernelArgument =
+    std::same_as<Argument, Parameter> || NumberBecomes<Argument, Parameter> || PointerBecomes<Argument, Parameter> ||
+    BufferBecomes<Argument, Parameter> || SpanBecomes<Argument, Parameter> || SharedBecomes<Argument, Parameter> ||
+    ObjectBecomes<Argument, Parameter> || DynamicBecomes<Argument, Parameter> || DeclaredBecomes<Argument, Parameter> ||
+    (std::is_pointer_v<Parameter> && std::same_as<Argument, std::nullptr_t>);
 
-template <class N>
-constexpr bool is_negative(N value) noexcept {
-    if constexpr (std::is_signed_v<N>)
-        return value < N{};
+template <class Integer>
+constexpr bool is_negative(Integer value) noexcept {
+    if constexpr (std::is_signed_v<Integer>)
+        return value < Integer{};
     else
         return false;
 }
 
-template <class P, class A>
-P number_to(A value, [[maybe_unused]] const ArgumentSite& site) {
-    const P result = static_cast<P>(value);
-    if constexpr (std::is_integral_v<A> && !std::same_as<A, P>) {
+template <class Parameter, class Argument>
+Parameter number_to(Argument value, [[maybe_unused]] const ArgumentSite& site) {
+    const Parameter result = static_cast<Parameter>(value);
+    if constexpr (std::is_integral_v<Argument> && !std::same_as<Argument, Parameter>) {
         const bool negative = is_negative(value);
         bool exact = is_negative(result) == negative;
-        if constexpr (std::is_integral_v<P>)
-            exact = exact && static_cast<A>(result) == value;
+        if constexpr (std::is_integral_v<Parameter>)
+            exact = exact && static_cast<Argument>(result) == value;
         else // long double holds every 64-bit integer exactly
             exact = exact && static_cast<long double>(result) == static_cast<long double>(value);
         if (!exact) [[unlikely]] {
             const auto bits = static_cast<std::uintmax_t>(value);
-            refuse_integer(site, negative ? std::uintmax_t{0} - bits : bits, negative, typeid(P));
+            refuse_integer(site, negative ? std::uintmax_t{0} - bits : bits, negative, typeid(Parameter));
         }
     }
     return result;
 }
 
 /// What a span refers to.
-template <class S>
-MemoryRegion region_of(const S& span) noexcept {
-    constexpr std::size_t size = sizeof(typename S::element_type);
+template <class Span>
+MemoryRegion region_of(const Span& span) noexcept {
+    constexpr std::size_t size = sizeof(typename Span::element_type);
     if constexpr (requires { span.slice_height(); })
         return {reinterpret_cast<std::uintptr_t>(span.data()),
                 span.width() * size,
@@ -196,57 +207,58 @@ MemoryRegion region_of(const S& span) noexcept {
         return region_at(span.data(), span.size() * size);
 }
 
-template <class P>
-inline constexpr AccessMode mode_for = may_write<P>() ? AccessMode::write : AccessMode::read;
+template <class Parameter>
+inline constexpr AccessMode mode_for = may_write<Parameter>() ? AccessMode::write : AccessMode::read;
 
-template <class P, class A>
-P buffer_to(const A& buffer, std::uint32_t position, CallEffects& effects) {
+template <class Parameter, class Argument>
+Parameter buffer_to(const Argument& buffer, std::uint32_t position, CallEffects& effects) {
     keep(effects, position, buffer.owner());
-    touch(effects, position, mode_for<P>, sizeof(typename A::element_type),
+    touch(effects, position, mode_for<Parameter>, sizeof(typename Argument::element_type),
           region_at(buffer.data(), buffer.size_bytes()));
-    if constexpr (std::is_pointer_v<P>)
+    if constexpr (std::is_pointer_v<Parameter>)
         return buffer.data();
     else
         return buffer.span();
 }
 
 /// Converts one argument that satisfies KernelArgument; records what it brings.
-template <class P, class Forwarded>
-P to_parameter(Forwarded&& argument, CallEffects& effects, const ArgumentSite& site) {
-    using A = std::remove_cvref_t<Forwarded>;
-    if constexpr (is_declared<A>) {
+template <class Parameter, class Forwarded>
+Parameter to_parameter(Forwarded&& argument, CallEffects& effects, const ArgumentSite& site) {
+    using Argument = std::remove_cvref_t<Forwarded>;
+    if constexpr (is_declared<Argument>) {
         const std::size_t before = effects.accesses.size();
-        const P result = to_parameter<P>(argument.value, effects, site);
+        const Parameter result = to_parameter<Parameter>(argument.value, effects, site);
         for (std::size_t i = before; i < effects.accesses.size(); ++i)
-            effects.accesses[i].mode = A::mode;
+            effects.accesses[i].mode = Argument::mode;
         return result;
-    } else if constexpr (is_span_parameter<P> && ObjectBecomes<A, P>) {
-        const P span = argument;
-        touch(effects, site.position, mode_for<P>, sizeof(typename P::element_type), region_of(span));
+    } else if constexpr (is_span_parameter<Parameter> && ObjectBecomes<Argument, Parameter>) {
+        const Parameter span = argument;
+        touch(effects, site.position, mode_for<Parameter>, sizeof(typename Parameter::element_type), region_of(span));
         return span;
-    } else if constexpr (std::same_as<A, P> && !is_shared_ptr<A>) {
-        if constexpr (std::same_as<A, Condition>) require_condition(argument, site);
+    } else if constexpr (std::same_as<Argument, Parameter> && !is_shared_ptr<Argument>) {
+        if constexpr (std::same_as<Argument, Condition>) require_condition(argument, site);
         return argument;
-    } else if constexpr (DynamicBecomes<A, P>) {
+    } else if constexpr (DynamicBecomes<Argument, Parameter>) {
         bind(effects, site.position, argument.id());
         return argument.value();
-    } else if constexpr (NumberBecomes<A, P>) {
-        return number_to<P>(argument, site);
-    } else if constexpr (BufferBecomes<A, P>) {
-        return buffer_to<P>(argument, site.position, effects);
-    } else if constexpr (SpanBecomes<A, P>) {
-        touch(effects, site.position, mode_for<P>, sizeof(typename A::element_type), region_of(argument));
+    } else if constexpr (NumberBecomes<Argument, Parameter>) {
+        return number_to<Parameter>(argument, site);
+    } else if constexpr (BufferBecomes<Argument, Parameter>) {
+        return buffer_to<Parameter>(argument, site.position, effects);
+    } else if constexpr (SpanBecomes<Argument, Parameter>) {
+        touch(effects, site.position, mode_for<Parameter>, sizeof(typename Argument::element_type),
+              region_of(argument));
         return argument.data();
-    } else if constexpr (SharedBecomes<A, P>) {
-        if (!argument) return P{};
-        if constexpr (Buffer<typename A::element_type>) {
-            return buffer_to<P>(*argument, site.position, effects);
+    } else if constexpr (SharedBecomes<Argument, Parameter>) {
+        if (!argument) return Parameter{};
+        if constexpr (Buffer<typename Argument::element_type>) {
+            return buffer_to<Parameter>(*argument, site.position, effects);
         } else {
             keep(effects, site.position, any_owner(argument));
             return argument.get();
         }
     } else {
-        return static_cast<P>(argument);
+        return static_cast<Parameter>(argument);
     }
 }
 

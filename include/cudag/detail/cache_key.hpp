@@ -14,43 +14,43 @@
 
 namespace cudag::detail {
 
-template <class K>
-concept TextKey = std::convertible_to<const K&, std::string_view>;
+template <class Key>
+concept TextKey = std::convertible_to<const Key&, std::string_view>;
 
 /// What a key is kept as: text as a string, for a view or a pointer may come to mean other text.
-template <class K>
-using StoredKey = std::conditional_t<TextKey<K>, std::string, std::decay_t<K>>;
+template <class Key>
+using StoredKey = std::conditional_t<TextKey<Key>, std::string, std::decay_t<Key>>;
 
-template <class K>
-decltype(auto) stored_key(const K& key) {
-    if constexpr (std::same_as<K, StoredKey<K>>)
+template <class Key>
+decltype(auto) stored_key(const Key& key) {
+    if constexpr (std::same_as<Key, StoredKey<Key>>)
         return (key);
-    else if constexpr (TextKey<K>)
+    else if constexpr (TextKey<Key>)
         return std::string(std::string_view(key));
     else
-        return StoredKey<K>(key);
+        return StoredKey<Key>(key);
 }
 
-template <class K>
-concept TupleKey = requires(const K& key) {
-    std::tuple_size<K>::value;
+template <class Key>
+concept TupleKey = requires(const Key& key) {
+    std::tuple_size<Key>::value;
     std::get<0>(key);
 };
 
-template <class K>
-constexpr bool has_borrowed_text = TextKey<K> && !std::same_as<K, std::string>;
-template <class... E>
-constexpr bool has_borrowed_text<std::tuple<E...>> = (has_borrowed_text<E> || ...);
-template <class A, class B>
-constexpr bool has_borrowed_text<std::pair<A, B>> = has_borrowed_text<A> || has_borrowed_text<B>;
+template <class Key>
+constexpr bool has_borrowed_text = TextKey<Key> && !std::same_as<Key, std::string>;
+template <class... Element>
+constexpr bool has_borrowed_text<std::tuple<Element...>> = (has_borrowed_text<Element> || ...);
+template <class First, class Second>
+constexpr bool has_borrowed_text<std::pair<First, Second>> = has_borrowed_text<First> || has_borrowed_text<Second>;
 
-template <class K>
-std::size_t hash_of_key(const K& key) {
+template <class Key>
+std::size_t hash_of_key(const Key& key) {
     if constexpr (requires {
-                      { std::hash<K>()(key) } -> std::convertible_to<std::size_t>;
+                      { std::hash<Key>()(key) } -> std::convertible_to<std::size_t>;
                   }) {
-        return std::hash<K>()(key);
-    } else if constexpr (TupleKey<K>) {
+        return std::hash<Key>()(key);
+    } else if constexpr (TupleKey<Key>) {
         const auto combine = [](const auto&... elements) {
             std::size_t hash = 0;
             ((hash = hash * 31 + hash_of_key(elements)), ...);
@@ -63,17 +63,17 @@ std::size_t hash_of_key(const K& key) {
 }
 
 /// "\"decode\"", "17", "(4, 128)"; "?" where it cannot be told.
-template <class K>
-std::string text_of_key(const K& key) {
-    if constexpr (std::same_as<K, bool>) {
+template <class Key>
+std::string text_of_key(const Key& key) {
+    if constexpr (std::same_as<Key, bool>) {
         return key ? "true" : "false";
-    } else if constexpr (std::is_arithmetic_v<K>) {
+    } else if constexpr (std::is_arithmetic_v<Key>) {
         return std::to_string(key);
-    } else if constexpr (std::is_enum_v<K>) {
-        return std::to_string(static_cast<std::underlying_type_t<K>>(key));
-    } else if constexpr (TextKey<K>) {
+    } else if constexpr (std::is_enum_v<Key>) {
+        return std::to_string(static_cast<std::underlying_type_t<Key>>(key));
+    } else if constexpr (TextKey<Key>) {
         return '"' + std::string(std::string_view(key)) + '"';
-    } else if constexpr (TupleKey<K>) {
+    } else if constexpr (TupleKey<Key>) {
         const auto list = [](const auto&... elements) {
             std::string text;
             ((text += (text.empty() ? "(" : ", ") + text_of_key(elements)), ...);
@@ -95,24 +95,25 @@ struct KeyView {
     std::string (*text)(const void* key);
 };
 
-template <class K>
-KeyView view_of_key(const K& key) {
-    return {&key,
-            typeid(K),
-            hash_of_key(key),
-            [](const void* a, const void* b) -> bool { return *static_cast<const K*>(a) == *static_cast<const K*>(b); },
-            [](const void* k) -> std::shared_ptr<const void> { return std::make_shared<K>(*static_cast<const K*>(k)); },
-            [](const void* k) { return text_of_key(*static_cast<const K*>(k)); }};
+template <class Key>
+KeyView view_of_key(const Key& key) {
+    return {
+        &key,
+        typeid(Key),
+        hash_of_key(key),
+        [](const void* a, const void* b) -> bool { return *static_cast<const Key*>(a) == *static_cast<const Key*>(b); },
+        [](const void* k) -> std::shared_ptr<const void> { return std::make_shared<Key>(*static_cast<const Key*>(k)); },
+        [](const void* k) { return text_of_key(*static_cast<const Key*>(k)); }};
 }
 
-template <class K>
+template <class Key>
 constexpr bool require_key() {
-    using Key = StoredKey<K>;
-    static_assert(std::equality_comparable<Key> && std::copy_constructible<Key>,
+    using Stored = StoredKey<Key>;
+    static_assert(std::equality_comparable<Stored> && std::copy_constructible<Stored>,
                   "cudag: a key is compared with those of earlier calls: it must have ==, and a copy constructor");
-    static_assert(!has_borrowed_text<Key>,
+    static_assert(!has_borrowed_text<Stored>,
                   "cudag: a key owns what it compares: in a tuple or pair, text is a std::string");
-    return std::equality_comparable<Key> && std::copy_constructible<Key> && !has_borrowed_text<Key>;
+    return std::equality_comparable<Stored> && std::copy_constructible<Stored> && !has_borrowed_text<Stored>;
 }
 
 } // namespace cudag::detail

@@ -20,8 +20,8 @@ struct CachedCall {
     std::shared_ptr<const void> (*run_kept)(void* kept, Steps& steps);
 };
 
-template <class F>
-std::shared_ptr<const void> run_cached(F& function, Steps& steps) {
+template <class Callable>
+std::shared_ptr<const void> run_cached(Callable& function, Steps& steps) {
     using Result = decltype(call_with_steps(function, steps));
     if constexpr (std::is_void_v<Result>) {
         call_with_steps(function, steps);
@@ -31,24 +31,24 @@ std::shared_ptr<const void> run_cached(F& function, Steps& steps) {
     }
 }
 
-/// `function` is as the caller has given it: F is that of a forwarding reference.
-template <class F>
-CachedCall cached_call(std::remove_reference_t<F>& function) {
-    using Given = std::remove_reference_t<F>;
+/// `function` is as the caller has given it: Callable is that of a forwarding reference.
+template <class Callable>
+CachedCall cached_call(std::remove_reference_t<Callable>& function) {
+    using Given = std::remove_reference_t<Callable>;
     using Kept = std::remove_cv_t<Given>;
     return {const_cast<Kept*>(std::addressof(function)),
             [](void* f, Steps& steps) { return run_cached(*static_cast<Given*>(f), steps); },
             [](void* f) -> std::shared_ptr<void> {
-                return std::make_shared<Kept>(static_cast<F&&>(*static_cast<Given*>(f)));
+                return std::make_shared<Kept>(static_cast<Callable&&>(*static_cast<Given*>(f)));
             },
             [](void* f, Steps& steps) { return run_cached(*static_cast<Kept*>(f), steps); }};
 }
 
-template <class F>
+template <class Callable>
 constexpr bool require_cached_function() {
-    using Given = std::remove_reference_t<F>;
+    using Given = std::remove_reference_t<Callable>;
     using Kept = std::remove_cv_t<Given>;
-    constexpr bool can_be_kept = std::constructible_from<Kept, F&&> && StepsFunction<Kept>;
+    constexpr bool can_be_kept = std::constructible_from<Kept, Callable&&> && StepsFunction<Kept>;
     static_assert(can_be_kept, "cudag: run() keeps the function with its graph: it must be copyable, or given by "
                                "std::move(function) or std::ref(function)");
     using Result = decltype(call_with_steps(std::declval<Given&>(), std::declval<Steps&>()));

@@ -14,13 +14,13 @@
 
 namespace cudag {
 
-template <class F>
-auto StreamCapture::add(F&& function, SourceLocation location) {
-    constexpr bool takes_builder = std::is_invocable_v<F&, GraphBuilder&>;
+template <class Callable>
+auto StreamCapture::add(Callable&& function, SourceLocation location) {
+    constexpr bool takes_builder = std::is_invocable_v<Callable&, GraphBuilder&>;
     static_assert(takes_builder, "cudag: add() takes a function of a GraphBuilder&: add([&](cudag::GraphBuilder& b) "
                                  "{ ... })");
     if constexpr (takes_builder) {
-        using Result = std::invoke_result_t<F&, GraphBuilder&>;
+        using Result = std::invoke_result_t<Callable&, GraphBuilder&>;
         static_assert(!std::is_reference_v<Result>,
                       "cudag: add() hands out what the function returns, which must be a value, not a reference");
         if constexpr (std::is_void_v<Result>) {
@@ -33,29 +33,33 @@ auto StreamCapture::add(F&& function, SourceLocation location) {
     }
 }
 
-template <class K, class... A>
-auto StreamCapture::kernel(detail::Located<LaunchConfig> config, K&& function, A&&... arguments) {
+template <class Kernel, class... Argument>
+auto StreamCapture::kernel(detail::Located<LaunchConfig> config, Kernel&& function, Argument&&... arguments) {
     return add(
-        [&](GraphBuilder& b) { return b.kernel(config, std::forward<K>(function), std::forward<A>(arguments)...); },
+        [&](GraphBuilder& b) {
+            return b.kernel(config, std::forward<Kernel>(function), std::forward<Argument>(arguments)...);
+        },
         config.location);
 }
-template <class K, class... A>
-auto StreamCapture::kernel(const detail::BracedConfig& config, K&& function, A&&... arguments) {
+template <class Kernel, class... Argument>
+auto StreamCapture::kernel(const detail::BracedConfig& config, Kernel&& function, Argument&&... arguments) {
     return add(
-        [&](GraphBuilder& b) { return b.kernel(config, std::forward<K>(function), std::forward<A>(arguments)...); },
+        [&](GraphBuilder& b) {
+            return b.kernel(config, std::forward<Kernel>(function), std::forward<Argument>(arguments)...);
+        },
         config.location);
 }
 
-template <std::integral N>
-WhileNode StreamCapture::repeat(N times, detail::GraphBody body, SourceLocation location) {
+template <std::integral Number>
+WhileNode StreamCapture::repeat(Number times, detail::GraphBody body, SourceLocation location) {
     return add([&](GraphBuilder& b) { return b.repeat(times, body, location); }, location);
 }
-template <detail::GraphBodies R>
-SwitchNode StreamCapture::switch_(const Condition& condition, R&& bodies, SourceLocation location) {
+template <detail::GraphBodies Bodies>
+SwitchNode StreamCapture::switch_(const Condition& condition, Bodies&& bodies, SourceLocation location) {
     return add([&](GraphBuilder& b) { return b.switch_(condition, bodies, location); }, location);
 }
-template <class... A>
-auto StreamCapture::set(detail::Located<Condition> condition, const A&... values) {
+template <class... Argument>
+auto StreamCapture::set(detail::Located<Condition> condition, const Argument&... values) {
     return add([&](GraphBuilder& b) { return b.set(condition, values...); }, condition.location);
 }
 

@@ -22,8 +22,8 @@ extern "C" __attribute__((visibility("default"))) void cudaGraphSetConditional(c
 namespace cudag::detail {
 
 /// What conditions are set to: one number in device memory, in a DeviceScalar, a DeviceBuffer, a span.
-template <class M>
-concept ConditionValue = requires(const M& memory) {
+template <class Memory>
+concept ConditionValue = requires(const Memory& memory) {
     { *memory.data() } -> std::convertible_to<unsigned>;
     { memory.size() } -> std::convertible_to<std::size_t>;
     requires std::same_as<std::remove_cvref_t<decltype(*memory.data())>, unsigned> ||
@@ -31,9 +31,9 @@ concept ConditionValue = requires(const M& memory) {
 };
 
 /// How a kernel takes what `GraphBuilder::set` was given.
-template <class A>
+template <class Argument>
 struct SetParameter {
-    using type = const std::remove_cvref_t<decltype(*std::declval<const A&>().data())>*;
+    using type = const std::remove_cvref_t<decltype(*std::declval<const Argument&>().data())>*;
 };
 template <>
 struct SetParameter<Condition> {
@@ -43,14 +43,15 @@ struct SetParameter<Condition> {
 inline constexpr std::size_t most_conditions = 4; ///< that one node sets
 
 /// Whether the types are conditions, each with its value after it.
-template <class... A>
-struct IsConditionPairs : std::bool_constant<sizeof...(A) == 0> {};
-template <class V, class... A>
-struct IsConditionPairs<Condition, V, A...> : std::bool_constant<ConditionValue<V> && IsConditionPairs<A...>::value> {};
+template <class... Argument>
+struct IsConditionPairs : std::bool_constant<sizeof...(Argument) == 0> {};
+template <class Pointer, class... Argument>
+struct IsConditionPairs<Condition, Pointer, Argument...>
+    : std::bool_constant<ConditionValue<Pointer> && IsConditionPairs<Argument...>::value> {};
 
-template <class... A>
+template <class... Argument>
 constexpr bool require_condition_pairs() {
-    constexpr bool are_pairs = IsConditionPairs<A...>::value && sizeof...(A) <= 2 * most_conditions;
+    constexpr bool are_pairs = IsConditionPairs<Argument...>::value && sizeof...(Argument) <= 2 * most_conditions;
     static_assert(are_pairs,
                   "cudag: set(condition, value, ...) takes up to four conditions, each with its value after it: a "
                   "DeviceScalar, DeviceBuffer or DeviceSpan of one unsigned or int");
@@ -65,36 +66,38 @@ constexpr bool require_condition_pairs() {
 
 [[noreturn]] CUDAG_EXPORT void refuse_turns(bool is_negative, const SourceLocation& where);
 /// Throws GraphError unless it is a number of turns.
-template <std::integral N>
-[[nodiscard]] unsigned turn_count(N times, const SourceLocation& where) {
-    if (!std::in_range<unsigned>(+times)) refuse_turns(times < N(), where);
+template <std::integral Number>
+[[nodiscard]] unsigned turn_count(Number times, const SourceLocation& where) {
+    if (!std::in_range<unsigned>(+times)) refuse_turns(times < Number(), where);
     return static_cast<unsigned>(times);
 }
 
 /// Throws GraphError unless a condition's value is one number.
 CUDAG_EXPORT void require_one(std::size_t count, const SourceLocation& where);
-template <class A>
-void require_one_value(const A& argument, const SourceLocation& where) {
-    if constexpr (!std::same_as<A, Condition>) require_one(argument.size(), where);
+template <class Argument>
+void require_one_value(const Argument& argument, const SourceLocation& where) {
+    if constexpr (!std::same_as<Argument, Condition>) require_one(argument.size(), where);
 }
 
 #ifdef CUDART_CPU
 /// The kernels, of which cudag has PTX text only, for the CPU runtime.
 struct ConditionKernels {
-    using C = Condition;
-    using V = const unsigned*;
+    using Handle = Condition;
+    using Pointer = const unsigned*;
 
     static void set_handle(cudaGraphConditionalHandle handle, unsigned value) {
         cudaGraphSetConditional(handle, value);
     }
-    static void count(C more, unsigned* turns, unsigned times) {
+    static void count(Handle more, unsigned* turns, unsigned times) {
         *turns = *turns + 1 < times ? *turns + 1 : 0;
         set_handle(more.native(), *turns != 0 ? 1U : 0U);
     }
-    static void set1(C a, V x) { set_handle(a.native(), *x); }
-    static void set2(C a, V x, C b, V y) { set1(a, x), set1(b, y); }
-    static void set3(C a, V x, C b, V y, C c, V z) { set2(a, x, b, y), set1(c, z); }
-    static void set4(C a, V x, C b, V y, C c, V z, C d, V w) { set3(a, x, b, y, c, z), set1(d, w); }
+    static void set1(Handle a, Pointer x) { set_handle(a.native(), *x); }
+    static void set2(Handle a, Pointer x, Handle b, Pointer y) { set1(a, x), set1(b, y); }
+    static void set3(Handle a, Pointer x, Handle b, Pointer y, Handle c, Pointer z) { set2(a, x, b, y), set1(c, z); }
+    static void set4(Handle a, Pointer x, Handle b, Pointer y, Handle c, Pointer z, Handle d, Pointer w) {
+        set3(a, x, b, y, c, z), set1(d, w);
+    }
 };
 #endif
 

@@ -15,18 +15,18 @@
 namespace cudag {
 
 /// One argument by a position that is known at run time: made by `arg(index, value)`.
-template <class T>
+template <class Value>
 struct ArgumentAt {
-    using value_type = std::remove_cvref_t<T>;
+    using value_type = std::remove_cvref_t<Value>;
     std::size_t index;
-    T&& value;
+    Value&& value;
 };
 
 /// Names parameter `index` of a Function in an update: `exec.update(node, cudag::arg(1, 3.0f))`. A span of bytes is the
 /// value itself. Refers to `value`, so it must be used within the expression that makes it.
-template <class T>
-[[nodiscard]] ArgumentAt<T> arg(std::size_t index, T&& value) noexcept {
-    return {index, std::forward<T>(value)};
+template <class Value>
+[[nodiscard]] ArgumentAt<Value> arg(std::size_t index, Value&& value) noexcept {
+    return {index, std::forward<Value>(value)};
 }
 
 namespace detail {
@@ -44,102 +44,106 @@ struct GivenArguments {
     const PackedArguments* packed = nullptr; ///< instead of the list
 };
 
-/// The parameter that an argument of type A is passed as; of what can be none, some pointer, which it does not become.
-template <class A>
+/// The parameter that an argument of type Argument is passed as; of what can be none, some pointer, which it does not
+/// become.
+template <class Argument>
 constexpr auto parameter_for() {
-    if constexpr (is_declared<A>)
-        return parameter_for<typename A::value_type>();
-    else if constexpr (is_dynamic_param<A>)
-        return std::type_identity<typename A::value_type>();
-    else if constexpr (Buffer<A>)
-        return std::type_identity<decltype(std::declval<const A&>().data())>();
-    else if constexpr (is_device_span<A>)
-        return std::type_identity<decltype(std::declval<A>().data())>();
-    else if constexpr (is_shared_ptr<A>)
-        if constexpr (Buffer<typename A::element_type>)
-            return std::type_identity<decltype(std::declval<A>()->data())>();
+    if constexpr (is_declared<Argument>)
+        return parameter_for<typename Argument::value_type>();
+    else if constexpr (is_dynamic_param<Argument>)
+        return std::type_identity<typename Argument::value_type>();
+    else if constexpr (Buffer<Argument>)
+        return std::type_identity<decltype(std::declval<const Argument&>().data())>();
+    else if constexpr (is_device_span<Argument>)
+        return std::type_identity<decltype(std::declval<Argument>().data())>();
+    else if constexpr (is_shared_ptr<Argument>)
+        if constexpr (Buffer<typename Argument::element_type>)
+            return std::type_identity<decltype(std::declval<Argument>()->data())>();
         else
-            return std::type_identity<typename A::element_type*>();
-    else if constexpr (std::is_array_v<A> || std::same_as<A, std::nullptr_t> || is_alloc_node<A> || AnyHandle<A> ||
-                       HostMemory<A> || is_unique_ptr<A> || is_indexed<A>)
+            return std::type_identity<typename Argument::element_type*>();
+    else if constexpr (std::is_array_v<Argument> || std::same_as<Argument, std::nullptr_t> || is_alloc_node<Argument> ||
+                       AnyHandle<Argument> || HostMemory<Argument> || is_unique_ptr<Argument> || is_indexed<Argument>)
         return std::type_identity<void*>();
     else
-        return std::type_identity<A>();
+        return std::type_identity<Argument>();
 }
-template <class A>
-using ParameterFor = typename decltype(parameter_for<A>())::type;
+template <class Argument>
+using ParameterFor = typename decltype(parameter_for<Argument>())::type;
 
-template <class A>
+template <class Argument>
 inline constexpr bool is_argument_at = false;
-template <class T>
-inline constexpr bool is_argument_at<ArgumentAt<T>> = true;
-template <class A>
-inline constexpr bool names_position = is_indexed<A> || is_argument_at<A>;
+template <class Value>
+inline constexpr bool is_argument_at<ArgumentAt<Value>> = true;
+template <class Argument>
+inline constexpr bool names_position = is_indexed<Argument> || is_argument_at<Argument>;
 
-template <class A>
-inline constexpr bool is_bytes = std::same_as<A, std::span<const std::byte>> || std::same_as<A, std::span<std::byte>>;
+template <class Argument>
+inline constexpr bool is_bytes =
+    std::same_as<Argument, std::span<const std::byte>> || std::same_as<Argument, std::span<std::byte>>;
 
-/// Fails to compile if A cannot be argument `Position` of any kernel.
-template <std::size_t Position, class A>
+/// Fails to compile if Argument cannot be argument `Position` of any kernel.
+template <std::size_t Position, class Argument>
 constexpr bool require_value() {
-    using P = ParameterFor<A>;
-    static_assert(!is_argument_at<A>, "cudag: arg(i, value) is for updates: kernel and launch take all arguments in "
-                                      "order");
-    static_assert(std::is_trivially_copyable_v<P>,
+    using Wanted = ParameterFor<Argument>;
+    static_assert(!is_argument_at<Argument>,
+                  "cudag: arg(i, value) is for updates: kernel and launch take all arguments in "
+                  "order");
+    static_assert(std::is_trivially_copyable_v<Wanted>,
                   "cudag: an argument of a Function is passed as its bytes, and must be trivially copyable");
-    require_argument<Position, A, P>();
-    return !is_argument_at<A> && std::is_trivially_copyable_v<P> && KernelArgument<A, P>;
+    require_argument<Position, Argument, Wanted>();
+    return !is_argument_at<Argument> && std::is_trivially_copyable_v<Wanted> && KernelArgument<Argument, Wanted>;
 }
 
-template <class... A>
+template <class... Argument>
 constexpr bool require_values() {
-    return []<std::size_t... I>(std::index_sequence<I...>) {
-        return (static_cast<int>(require_value<I, A>()) & ... & 1) != 0;
-    }(std::index_sequence_for<A...>());
+    return []<std::size_t... Index>(std::index_sequence<Index...>) {
+        return (static_cast<int>(require_value<Index, Argument>()) & ... & 1) != 0;
+    }(std::index_sequence_for<Argument...>());
 }
 
 /// All arguments of one call, each as what it is.
-template <class... A>
+template <class... Argument>
 class GivenValues {
   public:
-    template <class... F>
-    GivenValues(CallEffects& effects, const CallSite& call, F&&... arguments)
-        : GivenValues(std::index_sequence_for<A...>(), effects, call, std::forward<F>(arguments)...) {}
+    template <class... Callable>
+    GivenValues(CallEffects& effects, const CallSite& call, Callable&&... arguments)
+        : GivenValues(std::index_sequence_for<Argument...>(), effects, call, std::forward<Callable>(arguments)...) {}
     GivenValues(const GivenValues&) = delete;
     GivenValues& operator=(const GivenValues&) = delete;
 
-    [[nodiscard]] GivenArguments get() const noexcept { return {std::span(list_.data(), sizeof...(A))}; }
+    [[nodiscard]] GivenArguments get() const noexcept { return {std::span(list_.data(), sizeof...(Argument))}; }
 
   private:
-    template <std::size_t... I, class... F>
-    GivenValues(std::index_sequence<I...>, [[maybe_unused]] CallEffects& effects, [[maybe_unused]] const CallSite& call,
-                F&&... arguments)
-        : values_(to_parameter<ParameterFor<A>>(std::forward<F>(arguments), effects, ArgumentSite{call, I})...),
-          list_{GivenArgument{I, sizeof(ParameterFor<A>), &std::get<I>(values_)}..., GivenArgument{}} {}
+    template <std::size_t... Index, class... Callable>
+    GivenValues(std::index_sequence<Index...>, [[maybe_unused]] CallEffects& effects,
+                [[maybe_unused]] const CallSite& call, Callable&&... arguments)
+        : values_(to_parameter<ParameterFor<Argument>>(std::forward<Callable>(arguments), effects,
+                                                       ArgumentSite{call, Index})...),
+          list_{GivenArgument{Index, sizeof(ParameterFor<Argument>), &std::get<Index>(values_)}..., GivenArgument{}} {}
 
-    std::tuple<ParameterFor<A>...> values_;
-    std::array<GivenArgument, sizeof...(A) + 1> list_; // never of size 0
+    std::tuple<ParameterFor<Argument>...> values_;
+    std::array<GivenArgument, sizeof...(Argument) + 1> list_; // never of size 0
 };
 
 /// One argument by position.
-template <class T>
+template <class Value>
 class GivenValueAt {
   public:
-    GivenValueAt(CallEffects& effects, const CallSite& call, std::size_t index, const T& value)
-        : value_(to_parameter<ParameterFor<T>>(value, effects, {call, static_cast<std::uint32_t>(index)})),
+    GivenValueAt(CallEffects& effects, const CallSite& call, std::size_t index, const Value& value)
+        : value_(to_parameter<ParameterFor<Value>>(value, effects, {call, static_cast<std::uint32_t>(index)})),
           index_(index) {}
 
     [[nodiscard]] GivenArgument get() const noexcept { return {index_, sizeof value_, &value_}; }
 
   private:
-    ParameterFor<T> value_;
+    ParameterFor<Value> value_;
     std::size_t index_;
 };
-template <class T>
-requires is_bytes<T>
-class GivenValueAt<T> {
+template <class Value>
+requires is_bytes<Value>
+class GivenValueAt<Value> {
   public:
-    GivenValueAt(CallEffects&, const CallSite&, std::size_t index, const T& value)
+    GivenValueAt(CallEffects&, const CallSite&, std::size_t index, const Value& value)
         : given_{index, value.size(), value.data()} {}
 
     [[nodiscard]] GivenArgument get() const noexcept { return given_; }
@@ -148,31 +152,32 @@ class GivenValueAt<T> {
     GivenArgument given_;
 };
 
-template <std::size_t I, class T>
-constexpr std::size_t index_of(const IndexedArgument<I, T>&) noexcept {
-    return I;
+template <std::size_t Index, class Value>
+constexpr std::size_t index_of(const IndexedArgument<Index, Value>&) noexcept {
+    return Index;
 }
-template <class T>
-constexpr std::size_t index_of(const ArgumentAt<T>& argument) noexcept {
+template <class Value>
+constexpr std::size_t index_of(const ArgumentAt<Value>& argument) noexcept {
     return argument.index;
 }
 
-template <class A>
+template <class Argument>
 constexpr bool require_position() {
-    static_assert(names_position<A>,
+    static_assert(names_position<Argument>,
                   "cudag: an update of a Function's launch takes all arguments, or arg(i, value) for "
                   "each that changes");
-    if constexpr (names_position<A>)
-        if constexpr (!is_bytes<typename A::value_type>) return require_value<0, typename A::value_type>();
-    return names_position<A>;
+    if constexpr (names_position<Argument>)
+        if constexpr (!is_bytes<typename Argument::value_type>)
+            return require_value<0, typename Argument::value_type>();
+    return names_position<Argument>;
 }
 
-/// Some arguments of one call; A are IndexedArguments and ArgumentsAt.
-template <class... A>
+/// Some arguments of one call: IndexedArguments and ArgumentsAt.
+template <class... Argument>
 class SomeGivenValues {
   public:
-    SomeGivenValues(CallEffects& effects, const CallSite& call, const A&... arguments)
-        : values_{GivenValueAt<typename A::value_type>(effects, call, index_of(arguments), arguments.value)...},
+    SomeGivenValues(CallEffects& effects, const CallSite& call, const Argument&... arguments)
+        : values_{GivenValueAt<typename Argument::value_type>(effects, call, index_of(arguments), arguments.value)...},
           list_(std::apply([](const auto&... value) { return std::array{value.get()...}; }, values_)) {}
     SomeGivenValues(const SomeGivenValues&) = delete;
     SomeGivenValues& operator=(const SomeGivenValues&) = delete;
@@ -180,8 +185,8 @@ class SomeGivenValues {
     [[nodiscard]] GivenArguments get() const noexcept { return {list_, false}; }
 
   private:
-    std::tuple<GivenValueAt<typename A::value_type>...> values_;
-    std::array<GivenArgument, sizeof...(A)> list_;
+    std::tuple<GivenValueAt<typename Argument::value_type>...> values_;
+    std::array<GivenArgument, sizeof...(Argument)> list_;
 };
 
 /// All arguments of one call in one object.
@@ -195,21 +200,21 @@ class GivenPack {
     PackedArguments arguments_;
 };
 
-template <class... A>
+template <class... Argument>
 inline constexpr bool is_packed = false;
 template <>
 inline constexpr bool is_packed<PackedArguments> = true;
 
 /// Calls `use(given, effects)` with all arguments of a call.
-template <class... A, class Use>
-auto with_all_arguments(const CallSite& call, const Use& use, A&&... arguments)
+template <class... Argument, class Use>
+auto with_all_arguments(const CallSite& call, const Use& use, Argument&&... arguments)
     -> decltype(use(GivenArguments(), CallEffects())) {
     CallEffects effects;
-    if constexpr (is_packed<std::remove_cvref_t<A>...>) {
+    if constexpr (is_packed<std::remove_cvref_t<Argument>...>) {
         const GivenPack pack(effects, call, arguments...);
         return use(pack.get(), std::move(effects));
-    } else if constexpr (require_values<std::remove_cvref_t<A>...>()) {
-        const GivenValues<std::remove_cvref_t<A>...> values(effects, call, std::forward<A>(arguments)...);
+    } else if constexpr (require_values<std::remove_cvref_t<Argument>...>()) {
+        const GivenValues<std::remove_cvref_t<Argument>...> values(effects, call, std::forward<Argument>(arguments)...);
         return use(values.get(), std::move(effects));
     } else {
         return decltype(use(GivenArguments(), CallEffects()))();

@@ -21,18 +21,18 @@ namespace cudag::detail {
 
 class GraphState;
 
-template <class F>
-concept GraphBodyFunction = requires(F& function, GraphBuilder& builder) {
+template <class Callable>
+concept GraphBodyFunction = requires(Callable& function, GraphBuilder& builder) {
     { function(builder) } -> std::same_as<void>;
 };
 
 /// Refers to such a function for the time of one call.
 class GraphBody {
   public:
-    template <class F>
-    requires(!std::same_as<std::remove_cvref_t<F>, GraphBody>)
-    GraphBody(F&& function) {
-        using Function = std::remove_reference_t<F>;
+    template <class Callable>
+    requires(!std::same_as<std::remove_cvref_t<Callable>, GraphBody>)
+    GraphBody(Callable&& function) {
+        using Function = std::remove_reference_t<Callable>;
         static_assert(GraphBodyFunction<Function>,
                       "cudag: a body is a function that takes a GraphBuilder& and returns nothing: "
                       "[&](cudag::GraphBuilder& body) { ... }");
@@ -60,9 +60,9 @@ class GraphBody {
 };
 
 /// A range of such functions; all of <ranges> for its concept would be an eighth of the time that cudag.hpp takes.
-template <class R>
-concept GraphBodies = std::forward_iterator<decltype(std::ranges::begin(std::declval<R&>()))> &&
-                      requires(R& bodies) { std::ranges::end(bodies); };
+template <class Bodies>
+concept GraphBodies = std::forward_iterator<decltype(std::ranges::begin(std::declval<Bodies&>()))> &&
+                      requires(Bodies& bodies) { std::ranges::end(bodies); };
 
 /// Without an initial value, the condition starts undefined.
 CUDAG_EXPORT Condition make_condition(GraphState& graph, std::optional<unsigned> initial, const SourceLocation& where);

@@ -27,48 +27,48 @@ template <class>
 inline constexpr bool no_signature = false;
 struct NoSignature;
 
-/// `R(A...)` of a function, or of an object with one call operator; NoSignature of others.
-template <class F>
+/// `Result(Argument...)` of a function, or of an object with one call operator; NoSignature of others.
+template <class Callable>
 struct SignatureOfFunction {
     using type = NoSignature;
 };
-template <class F>
-requires requires { &F::operator(); }
-struct SignatureOfFunction<F> : SignatureOfFunction<decltype(&F::operator())> {};
-template <class R, class... A>
-struct SignatureOfFunction<R(A...)> {
-    using type = R(A...);
+template <class Callable>
+requires requires { &Callable::operator(); }
+struct SignatureOfFunction<Callable> : SignatureOfFunction<decltype(&Callable::operator())> {};
+template <class Result, class... Argument>
+struct SignatureOfFunction<Result(Argument...)> {
+    using type = Result(Argument...);
 };
-template <class R, class... A>
-struct SignatureOfFunction<R(A...) noexcept> {
-    using type = R(A...);
+template <class Result, class... Argument>
+struct SignatureOfFunction<Result(Argument...) noexcept> {
+    using type = Result(Argument...);
 };
-template <class R, class... A>
-struct SignatureOfFunction<R (*)(A...)> {
-    using type = R(A...);
+template <class Result, class... Argument>
+struct SignatureOfFunction<Result (*)(Argument...)> {
+    using type = Result(Argument...);
 };
-template <class R, class... A>
-struct SignatureOfFunction<R (*)(A...) noexcept> {
-    using type = R(A...);
+template <class Result, class... Argument>
+struct SignatureOfFunction<Result (*)(Argument...) noexcept> {
+    using type = Result(Argument...);
 };
-template <class R, class C, class... A>
-struct SignatureOfFunction<R (C::*)(A...)> {
-    using type = R(A...);
+template <class Result, class Class, class... Argument>
+struct SignatureOfFunction<Result (Class::*)(Argument...)> {
+    using type = Result(Argument...);
 };
-template <class R, class C, class... A>
-struct SignatureOfFunction<R (C::*)(A...) noexcept> {
-    using type = R(A...);
+template <class Result, class Class, class... Argument>
+struct SignatureOfFunction<Result (Class::*)(Argument...) noexcept> {
+    using type = Result(Argument...);
 };
-template <class R, class C, class... A>
-struct SignatureOfFunction<R (C::*)(A...) const> {
-    using type = R(A...);
+template <class Result, class Class, class... Argument>
+struct SignatureOfFunction<Result (Class::*)(Argument...) const> {
+    using type = Result(Argument...);
 };
-template <class R, class C, class... A>
-struct SignatureOfFunction<R (C::*)(A...) const noexcept> {
-    using type = R(A...);
+template <class Result, class Class, class... Argument>
+struct SignatureOfFunction<Result (Class::*)(Argument...) const noexcept> {
+    using type = Result(Argument...);
 };
-template <class F>
-using FunctionSignature = typename SignatureOfFunction<F>::type;
+template <class Callable>
+using FunctionSignature = typename SignatureOfFunction<Callable>::type;
 
 template <class Output>
 using GraphedOutput =
@@ -87,12 +87,13 @@ struct GraphedTask {
     std::span<const bool> is_const; ///< which inputs the function cannot write to
 };
 
-template <class Output, class... Input, class F, std::size_t... I>
-std::shared_ptr<const void> run_graphed(F& function, cudaStream_t stream, [[maybe_unused]] const StaticInput* inputs,
-                                        std::index_sequence<I...>) {
+template <class Output, class... Input, class Callable, std::size_t... Index>
+std::shared_ptr<const void> run_graphed(Callable& function, cudaStream_t stream,
+                                        [[maybe_unused]] const StaticInput* inputs, std::index_sequence<Index...>) {
     const auto call = [&]() -> Output {
-        return static_cast<Output>(std::invoke(
-            function, stream, Input(static_cast<typename Input::element_type*>(inputs[I].data), inputs[I].size)...));
+        return static_cast<Output>(
+            std::invoke(function, stream,
+                        Input(static_cast<typename Input::element_type*>(inputs[Index].data), inputs[Index].size)...));
     };
     if constexpr (std::is_void_v<Output>) {
         call();
@@ -102,14 +103,14 @@ std::shared_ptr<const void> run_graphed(F& function, cudaStream_t stream, [[mayb
     }
 }
 
-template <class Output, class... Input, class F>
-GraphedTask graphed_task(F&& function) {
-    using Function = std::decay_t<F>;
+template <class Output, class... Input, class Callable>
+GraphedTask graphed_task(Callable&& function) {
+    using Function = std::decay_t<Callable>;
     static_assert(std::is_invocable_r_v<Output, Function&, cudaStream_t, Input...>,
                   "cudag: the function cannot be called with a cudaStream_t and the DeviceSpans of the signature, or "
                   "returns something else than its output");
     static constexpr std::array<bool, sizeof...(Input)> is_const{std::is_const_v<typename Input::element_type>...};
-    return {std::make_shared<Function>(std::forward<F>(function)),
+    return {std::make_shared<Function>(std::forward<Callable>(function)),
             [](void* callable, cudaStream_t stream, const StaticInput* inputs) {
                 return run_graphed<Output, Input...>(*static_cast<Function*>(callable), stream, inputs,
                                                      std::index_sequence_for<Input...>());
@@ -125,9 +126,9 @@ struct GraphedInput {
     Side side;
 };
 
-template <class R>
-GraphedInput graphed_input(R& range) {
-    using Range = std::remove_cv_t<R>;
+template <class Given>
+GraphedInput graphed_input(Given& range) {
+    using Range = std::remove_cv_t<Given>;
     if constexpr (is_shared_ptr<Range>) {
         if (!range) refuse_null_operand();
         return graphed_input(*range);
@@ -138,17 +139,18 @@ GraphedInput graphed_input(R& range) {
     }
 }
 
-/// Whether A, as `forward` deduces it, is an input for the parameter Input.
-template <class Input, class A>
+/// Whether Argument, as `forward` deduces it, is an input for the parameter Input.
+template <class Input, class Argument>
 constexpr bool require_input() {
-    if constexpr (require_operand<A>()) {
-        using T = typename Input::value_type;
-        using U = typename decltype(to_operand(std::declval<A&>(), 0, std::declval<Owners&>()))::element_type;
-        static_assert(std::is_same_v<T, std::remove_cv_t<U>>,
+    if constexpr (require_operand<Argument>()) {
+        using Element = typename Input::value_type;
+        using Other =
+            typename decltype(to_operand(std::declval<Argument&>(), 0, std::declval<Owners&>()))::element_type;
+        static_assert(std::is_same_v<Element, std::remove_cv_t<Other>>,
                       "cudag: an input of forward() needs the element type of the function's DeviceSpan");
-        static_assert(std::is_trivially_copyable_v<T>,
+        static_assert(std::is_trivially_copyable_v<Element>,
                       "cudag: the inputs of forward() need trivially copyable elements");
-        return std::is_same_v<T, std::remove_cv_t<U>> && std::is_trivially_copyable_v<T>;
+        return std::is_same_v<Element, std::remove_cv_t<Other>> && std::is_trivially_copyable_v<Element>;
     } else {
         return false;
     }

@@ -14,17 +14,17 @@ struct HostTask {
     void (*run)(void*);
 };
 
-template <class F>
-HostTask host_task(F&& callable) {
-    using Callable = std::decay_t<F>;
+template <class Function>
+HostTask host_task(Function&& callable) {
+    using Callable = std::decay_t<Function>;
     constexpr bool callable_now = std::invocable<Callable&>;
-    constexpr bool kept = std::constructible_from<Callable, F>;
+    constexpr bool kept = std::constructible_from<Callable, Function>;
     static_assert(callable_now, "cudag: a host node calls a function without arguments: host([=] { f(x); })");
     static_assert(kept, "cudag: a host node keeps its function, and this one cannot be copied: std::move it");
     if constexpr (!callable_now || !kept)
         return {};
     else
-        return {std::make_shared<Callable>(std::forward<F>(callable)),
+        return {std::make_shared<Callable>(std::forward<Function>(callable)),
                 [](void* object) { static_cast<void>((*static_cast<Callable*>(object))()); }};
 }
 

@@ -14,66 +14,72 @@
 namespace cudag {
 
 /// One argument of a kernel by position: made by `arg<I>(value)`.
-template <std::size_t I, class T>
+template <std::size_t Index, class Value>
 struct IndexedArgument {
-    static constexpr std::size_t index = I;
-    using value_type = std::remove_cvref_t<T>;
-    T&& value;
+    static constexpr std::size_t index = Index;
+    using value_type = std::remove_cvref_t<Value>;
+    Value&& value;
 };
 
 /// Names parameter I of a kernel in an update: `exec.update(node, cudag::arg<1>(3.0f))`. Refers to `value`, so it must
 /// be used within the expression that makes it.
-template <std::size_t I, class T>
-[[nodiscard]] IndexedArgument<I, T> arg(T&& value) noexcept {
-    return {std::forward<T>(value)};
+template <std::size_t Index, class Value>
+[[nodiscard]] IndexedArgument<Index, Value> arg(Value&& value) noexcept {
+    return {std::forward<Value>(value)};
 }
 
 namespace detail {
 
-template <class A>
+template <class Argument>
 inline constexpr bool is_indexed = false;
-template <std::size_t I, class T>
-inline constexpr bool is_indexed<IndexedArgument<I, T>> = true;
+template <std::size_t Index, class Value>
+inline constexpr bool is_indexed<IndexedArgument<Index, Value>> = true;
 
-template <std::size_t Position, class A, class P>
+template <std::size_t Position, class Argument, class Parameter>
 constexpr void require_argument();
 
-/// What is wrong with in(x), out(x), ... for a parameter of type P.
-template <std::size_t Position, class A, class P>
+/// What is wrong with in(x), out(x), ... for a parameter of type Parameter.
+template <std::size_t Position, class Argument, class Parameter>
 constexpr void refuse_declared() {
-    using T = typename A::value_type;
-    if constexpr (!KernelArgument<T, P>) {
-        require_argument<Position, T, P>();
+    using Value = typename Argument::value_type;
+    if constexpr (!KernelArgument<Value, Parameter>) {
+        require_argument<Position, Value, Parameter>();
     } else {
-        static_assert(RangeBecomes<T, P>, "cudag: in(), out(), inout(), atomic() and disjoint() take memory that knows "
-                                          "its length: a DeviceBuffer, a DeviceSpan or a shared_ptr to a buffer");
-        static_assert(!RangeBecomes<T, P> || A::mode == AccessMode::read || may_write<P>(),
+        static_assert(RangeBecomes<Value, Parameter>,
+                      "cudag: in(), out(), inout(), atomic() and disjoint() take memory that knows "
+                      "its length: a DeviceBuffer, a DeviceSpan or a shared_ptr to a buffer");
+        static_assert(!RangeBecomes<Value, Parameter> || Argument::mode == AccessMode::read || may_write<Parameter>(),
                       "cudag: the kernel cannot write this: its parameter points to const; say in(memory), or nothing");
     }
 }
 
-/// Fails to compile, with the types in the compiler's notes, if argument `Position` of type A does not fit P.
-template <std::size_t Position, class A, class P>
+/// Fails to compile, with the types in the compiler's notes, if argument `Position` of type Argument does not fit
+/// Parameter.
+template <std::size_t Position, class Argument, class Parameter>
 constexpr void require_argument() {
-    static_assert(!std::is_reference_v<P>, "cudag: a kernel parameter cannot be a reference");
-    if constexpr (!KernelArgument<A, P>) {
-        constexpr bool is_alloc = is_alloc_node<A>;
-        constexpr bool is_array = std::is_array_v<A>;
-        constexpr bool is_host = !is_array && !is_device_span<A> && HostMemory<A> && !std::is_class_v<P>;
-        constexpr bool is_const = std::is_pointer_v<P> && KernelArgument<A, const std::remove_pointer_t<P>*>;
-        constexpr bool loses = Number<A> && Number<P>;
-        constexpr bool other =
-            std::is_reference_v<P> || !(is_alloc || is_array || is_host || is_const || loses || AnyHandle<A> ||
-                                        is_unique_ptr<A> || is_indexed<A> || is_declared<A>);
-        if constexpr (is_declared<A>) refuse_declared<Position, A, P>();
+    static_assert(!std::is_reference_v<Parameter>, "cudag: a kernel parameter cannot be a reference");
+    if constexpr (!KernelArgument<Argument, Parameter>) {
+        constexpr bool is_alloc = is_alloc_node<Argument>;
+        constexpr bool is_array = std::is_array_v<Argument>;
+        constexpr bool is_host =
+            !is_array && !is_device_span<Argument> && HostMemory<Argument> && !std::is_class_v<Parameter>;
+        constexpr bool is_const =
+            std::is_pointer_v<Parameter> && KernelArgument<Argument, const std::remove_pointer_t<Parameter>*>;
+        constexpr bool loses = Number<Argument> && Number<Parameter>;
+        constexpr bool other = std::is_reference_v<Parameter> ||
+                               !(is_alloc || is_array || is_host || is_const || loses || AnyHandle<Argument> ||
+                                 is_unique_ptr<Argument> || is_indexed<Argument> || is_declared<Argument>);
+        if constexpr (is_declared<Argument>) refuse_declared<Position, Argument, Parameter>();
         static_assert(!is_alloc, "cudag: an AllocNode is no memory itself: pass its span()");
-        static_assert(is_alloc || !AnyHandle<A>, "cudag: a node is no kernel argument; node.on_device() is one for a "
-                                                 "kernel that changes the node");
+        static_assert(is_alloc || !AnyHandle<Argument>,
+                      "cudag: a node is no kernel argument; node.on_device() is one for a "
+                      "kernel that changes the node");
         static_assert(!is_array, "cudag: a host array is not readable on the device; copy it to a DeviceBuffer");
         static_assert(!is_host, "cudag: host memory is not readable on the device: copy it to a DeviceBuffer, or use a "
                                 "PinnedBuffer");
-        static_assert(!is_unique_ptr<A>, "cudag: a unique_ptr cannot be kept by a graph: pass get(), or a shared_ptr");
-        static_assert(!is_indexed<A>,
+        static_assert(!is_unique_ptr<Argument>,
+                      "cudag: a unique_ptr cannot be kept by a graph: pass get(), or a shared_ptr");
+        static_assert(!is_indexed<Argument>,
                       "cudag: arg<I>(value) is for updates: kernel and launch take all arguments in order");
         static_assert(!is_const, "cudag: a pointer to const cannot become one to what the kernel may write");
         static_assert(!loses,
@@ -83,13 +89,13 @@ constexpr void require_argument() {
     }
 }
 
-/// The values of all parameters P... of one call, in one block as the signature lays it out.
-template <class... P>
+/// The values of all parameters of one call, in one block as the signature lays it out.
+template <class... Parameter>
 class KernelArguments {
   public:
-    template <class... A>
-    KernelArguments(CallEffects& effects, const CallSite& call, A&&... arguments) {
-        fill(std::index_sequence_for<P...>(), effects, call, std::forward<A>(arguments)...);
+    template <class... Argument>
+    KernelArguments(CallEffects& effects, const CallSite& call, Argument&&... arguments) {
+        fill(std::index_sequence_for<Parameter...>(), effects, call, std::forward<Argument>(arguments)...);
     }
 
     KernelArguments(const KernelArguments&) = delete;
@@ -99,30 +105,31 @@ class KernelArguments {
     [[nodiscard]] const std::byte* block() const noexcept { return block_.data(); }
 
   private:
-    template <std::size_t... I, class... A>
-    void fill(std::index_sequence<I...>, [[maybe_unused]] CallEffects& effects, [[maybe_unused]] const CallSite& call,
-              A&&... arguments) {
-        ((pointers_[I] = new (block_.data() + SignatureOf<P...>::layout.parameters[I].offset)
-              P(to_parameter<P>(std::forward<A>(arguments), effects, ArgumentSite{call, I}))),
+    template <std::size_t... Index, class... Argument>
+    void fill(std::index_sequence<Index...>, [[maybe_unused]] CallEffects& effects,
+              [[maybe_unused]] const CallSite& call, Argument&&... arguments) {
+        ((pointers_[Index] = new (block_.data() + SignatureOf<Parameter...>::layout.parameters[Index].offset) Parameter(
+              to_parameter<Parameter>(std::forward<Argument>(arguments), effects, ArgumentSite{call, Index}))),
          ...);
     }
 
-    alignas(std::max_align_t) alignas(P...) std::array<std::byte, SignatureOf<P...>::layout.bytes + 1> block_;
-    std::array<void*, sizeof...(P) + 1> pointers_; // never of size 0
+    alignas(std::max_align_t) alignas(
+        Parameter...) std::array<std::byte, SignatureOf<Parameter...>::layout.bytes + 1> block_;
+    std::array<void*, sizeof...(Parameter) + 1> pointers_; // never of size 0
 };
 
 /// The values of some parameters; the others stay null.
 template <class Parameters, class Given>
 class SomeKernelArguments;
 
-template <class... P, std::size_t... I, class... T>
-class SomeKernelArguments<std::tuple<P...>, std::tuple<IndexedArgument<I, T>...>> {
+template <class... Parameter, std::size_t... Index, class... Value>
+class SomeKernelArguments<std::tuple<Parameter...>, std::tuple<IndexedArgument<Index, Value>...>> {
   public:
     SomeKernelArguments([[maybe_unused]] CallEffects& effects, [[maybe_unused]] const CallSite& call,
-                        const IndexedArgument<I, T>&... arguments)
-        : values_{to_parameter<std::tuple_element_t<I, std::tuple<P...>>>(std::forward<T>(arguments.value), effects,
-                                                                          ArgumentSite{call, I})...} {
-        point(std::index_sequence_for<T...>());
+                        const IndexedArgument<Index, Value>&... arguments)
+        : values_{to_parameter<std::tuple_element_t<Index, std::tuple<Parameter...>>>(
+              std::forward<Value>(arguments.value), effects, ArgumentSite{call, Index})...} {
+        point(std::index_sequence_for<Value...>());
     }
 
     SomeKernelArguments(const SomeKernelArguments&) = delete;
@@ -132,67 +139,67 @@ class SomeKernelArguments<std::tuple<P...>, std::tuple<IndexedArgument<I, T>...>
     [[nodiscard]] const std::byte* block() const noexcept { return nullptr; }
 
   private:
-    template <std::size_t... N>
-    void point(std::index_sequence<N...>) noexcept {
-        ((pointers_[I] = &std::get<N>(values_)), ...);
+    template <std::size_t... Place>
+    void point(std::index_sequence<Place...>) noexcept {
+        ((pointers_[Index] = &std::get<Place>(values_)), ...);
     }
 
-    std::tuple<std::tuple_element_t<I, std::tuple<P...>>...> values_;
-    std::array<void*, sizeof...(P) + 1> pointers_{};
+    std::tuple<std::tuple_element_t<Index, std::tuple<Parameter...>>...> values_;
+    std::array<void*, sizeof...(Parameter) + 1> pointers_{};
 };
 
-/// Stands for a value of T where only the type is deduced.
-template <class T>
-inline constexpr T* no_value = nullptr;
+/// Stands for a value where only the type is deduced.
+template <class Value>
+inline constexpr Value* no_value = nullptr;
 
-template <class... A>
+template <class... Argument>
 inline constexpr bool starts_with_config = false;
 template <class First, class... Rest>
 inline constexpr bool starts_with_config<First, Rest...> = std::is_same_v<std::remove_cvref_t<First>, LaunchConfig>;
 
 /// Checks number and types of a complete argument list, with one readable error each.
-template <class... P, class... A>
-constexpr bool require_arguments(std::tuple<P...>*, std::tuple<A...>*) {
-    constexpr bool same_count = sizeof...(P) == sizeof...(A);
+template <class... Parameter, class... Argument>
+constexpr bool require_arguments(std::tuple<Parameter...>*, std::tuple<Argument...>*) {
+    constexpr bool same_count = sizeof...(Parameter) == sizeof...(Argument);
     static_assert(same_count, "cudag: the number of arguments is not the number of the kernel's parameters");
     if constexpr (same_count) {
-        []<std::size_t... I>(std::index_sequence<I...>) {
-            (require_argument<I, A, P>(), ...);
-        }(std::index_sequence_for<P...>());
-        return (KernelArgument<A, P> && ...);
+        []<std::size_t... Index>(std::index_sequence<Index...>) {
+            (require_argument<Index, Argument, Parameter>(), ...);
+        }(std::index_sequence_for<Parameter...>());
+        return (KernelArgument<Argument, Parameter> && ...);
     } else {
         return false;
     }
 }
 
-template <class Parameters, class A>
+template <class Parameters, class Argument>
 constexpr bool require_one() {
-    static_assert(is_indexed<A>, "cudag: an update takes all arguments, or arg<I>(value) for each that changes");
-    if constexpr (is_indexed<A>) {
-        constexpr bool exists = A::index < std::tuple_size_v<Parameters>;
+    static_assert(is_indexed<Argument>, "cudag: an update takes all arguments, or arg<I>(value) for each that changes");
+    if constexpr (is_indexed<Argument>) {
+        constexpr bool exists = Argument::index < std::tuple_size_v<Parameters>;
         static_assert(exists, "cudag: arg<I>: the kernel has no parameter I");
         if constexpr (exists) {
-            using P = std::tuple_element_t<A::index, Parameters>;
-            require_argument<A::index, typename A::value_type, P>();
-            return KernelArgument<typename A::value_type, P>;
+            using Wanted = std::tuple_element_t<Argument::index, Parameters>;
+            require_argument<Argument::index, typename Argument::value_type, Wanted>();
+            return KernelArgument<typename Argument::value_type, Wanted>;
         }
     }
     return false;
 }
 
-template <class A, class B>
+template <class Argument, class Other>
 inline constexpr bool same_index = false;
-template <std::size_t I, class T, class U>
-inline constexpr bool same_index<IndexedArgument<I, T>, IndexedArgument<I, U>> = true;
+template <std::size_t Index, class Value, class Other>
+inline constexpr bool same_index<IndexedArgument<Index, Value>, IndexedArgument<Index, Other>> = true;
 
-template <class A, class... All>
-inline constexpr int times_named = (static_cast<int>(same_index<A, All>) + ... + 0);
+template <class Argument, class... All>
+inline constexpr int times_named = (static_cast<int>(same_index<Argument, All>) + ... + 0);
 
 /// The same for arguments by position.
-template <class Parameters, class... A>
-constexpr bool require_indexed(Parameters*, std::tuple<A...>*) {
-    static_assert(((times_named<A, A...> <= 1) && ...), "cudag: arg<I> names a parameter twice");
-    return (static_cast<int>(require_one<Parameters, A>()) & ... & 1) != 0;
+template <class Parameters, class... Argument>
+constexpr bool require_indexed(Parameters*, std::tuple<Argument...>*) {
+    static_assert(((times_named<Argument, Argument...> <= 1) && ...), "cudag: arg<I> names a parameter twice");
+    return (static_cast<int>(require_one<Parameters, Argument>()) & ... & 1) != 0;
 }
 
 } // namespace detail

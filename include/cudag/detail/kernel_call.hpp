@@ -21,16 +21,16 @@ namespace cudag::detail {
 /// A span starts with its address.
 enum class ParameterType : std::uint8_t { object, pointer, span, signed_integer, unsigned_integer, floating_point };
 
-template <class P>
+template <class Parameter>
 constexpr ParameterType parameter_type() noexcept {
-    if constexpr (std::is_pointer_v<P>)
+    if constexpr (std::is_pointer_v<Parameter>)
         return ParameterType::pointer;
-    else if constexpr (is_span_parameter<P>)
+    else if constexpr (is_span_parameter<Parameter>)
         return ParameterType::span;
-    else if constexpr (std::is_floating_point_v<P>)
+    else if constexpr (std::is_floating_point_v<Parameter>)
         return ParameterType::floating_point;
-    else if constexpr (std::is_integral_v<P>)
-        return std::is_signed_v<P> ? ParameterType::signed_integer : ParameterType::unsigned_integer;
+    else if constexpr (std::is_integral_v<Parameter>)
+        return std::is_signed_v<Parameter> ? ParameterType::signed_integer : ParameterType::unsigned_integer;
     else
         return ParameterType::object;
 }
@@ -56,9 +56,9 @@ struct SignatureLayout {
     std::uint32_t bytes = 0;
 };
 
-template <class... P>
-constexpr SignatureLayout<sizeof...(P)> lay_out() noexcept {
-    SignatureLayout<sizeof...(P)> result;
+template <class... Parameter>
+constexpr SignatureLayout<sizeof...(Parameter)> lay_out() noexcept {
+    SignatureLayout<sizeof...(Parameter)> result;
     [[maybe_unused]] std::size_t i = 0;
     [[maybe_unused]] const auto place = [&](std::size_t size, std::size_t align, ParameterType type,
                                             const std::type_info& cpp_type) {
@@ -67,16 +67,17 @@ constexpr SignatureLayout<sizeof...(P)> lay_out() noexcept {
                                   &cpp_type};
         result.bytes = static_cast<std::uint32_t>(offset + size);
     };
-    (place(sizeof(P), alignof(P), parameter_type<P>(), typeid(P)), ...);
+    (place(sizeof(Parameter), alignof(Parameter), parameter_type<Parameter>(), typeid(Parameter)), ...);
     return result;
 }
 
-template <class... P>
+template <class... Parameter>
 struct SignatureOf {
-    static_assert((std::is_trivially_copyable_v<P> && ...), "cudag: kernel parameters must be trivially copyable");
+    static_assert((std::is_trivially_copyable_v<Parameter> && ...),
+                  "cudag: kernel parameters must be trivially copyable");
 
-    static constexpr std::uint32_t count = sizeof...(P);
-    static constexpr SignatureLayout<sizeof...(P)> layout = lay_out<P...>();
+    static constexpr std::uint32_t count = sizeof...(Parameter);
+    static constexpr SignatureLayout<sizeof...(Parameter)> layout = lay_out<Parameter...>();
     static constexpr KernelSignature value{layout.parameters.data(), count, layout.bytes};
 };
 
@@ -92,35 +93,35 @@ struct KernelCall {
     const FunctionState* function = nullptr; ///< of a Function
 };
 
-template <class K>
+template <class Kernel>
 inline constexpr bool is_kernel = false;
-template <class... P>
-inline constexpr bool is_kernel<void (*)(P...)> = true;
-template <class... P>
-inline constexpr bool is_kernel<void (*)(P...) noexcept> = true;
+template <class... Parameter>
+inline constexpr bool is_kernel<void (*)(Parameter...)> = true;
+template <class... Parameter>
+inline constexpr bool is_kernel<void (*)(Parameter...) noexcept> = true;
 
 /// Anything that is no kernel, to be refused with a sentence instead of a list of overloads.
-template <class K>
-concept NoKernel = !is_kernel<std::decay_t<K>>;
+template <class Kernel>
+concept NoKernel = !is_kernel<std::decay_t<Kernel>>;
 
-/// Returns R{}, so that nothing else is wrong with the call.
-template <class K, class R>
-constexpr R refuse_kernel() {
-    static_assert(!NoKernel<K>, "cudag: a kernel is a __global__ function or a pointer to one");
+/// Returns Result{}, so that nothing else is wrong with the call.
+template <class Kernel, class Result>
+constexpr Result refuse_kernel() {
+    static_assert(!NoKernel<Kernel>, "cudag: a kernel is a __global__ function or a pointer to one");
     return {};
 }
 
 /// What is written by mistake where a launch configuration belongs.
-template <class C>
-concept NoLaunchConfig = !std::is_convertible_v<C, LaunchConfig>;
+template <class Config>
+concept NoLaunchConfig = !std::is_convertible_v<Config, LaunchConfig>;
 
-template <class C, class R>
-constexpr R refuse_config() {
-    using Given = std::decay_t<C>;
+template <class Config, class Result>
+constexpr Result refuse_config() {
+    using Given = std::decay_t<Config>;
     constexpr bool is_size = std::is_arithmetic_v<Given> || std::is_same_v<Given, dim3>;
     constexpr bool is_text = std::is_convertible_v<Given, const char*>;
-    constexpr bool is_other = !is_size && !is_text && NoKernel<C>;
-    static_assert(NoKernel<C>,
+    constexpr bool is_other = !is_size && !is_text && NoKernel<Config>;
+    static_assert(NoKernel<Config>,
                   "cudag: the launch configuration comes first, as {.grid = 8, .block = 256} or grid_1d(n, "
                   "256), then the kernel and its arguments");
     static_assert(!is_size, "cudag: grid and block are one argument: {.grid = 4, .block = 256}, or grid_1d(n, 256)");
@@ -133,8 +134,8 @@ constexpr R refuse_config() {
 }
 
 /// The symbol that the CUDA runtime knows `kernel` by. The CPU runtime learns here how to call it.
-template <class... P>
-[[nodiscard]] const void* kernel_symbol(void (*kernel)(P...)) {
+template <class... Parameter>
+[[nodiscard]] const void* kernel_symbol(void (*kernel)(Parameter...)) {
 #ifdef CUDART_CPU
     cudart_cpu::register_kernel(kernel);
 #endif

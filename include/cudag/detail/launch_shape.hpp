@@ -38,13 +38,13 @@ template <class Config>
 constexpr unsigned is_given(const dim3& blocks) noexcept {
     return (blocks.x ^ 1U) | (blocks.y ^ 1U) | (blocks.z ^ 1U);
 }
-template <class T>
-requires std::is_same_v<T, bool> || std::is_enum_v<T>
-constexpr unsigned is_given(const T& value) noexcept {
+template <class Setting>
+requires std::is_same_v<Setting, bool> || std::is_enum_v<Setting>
+constexpr unsigned is_given(const Setting& value) noexcept {
     return static_cast<unsigned>(value);
 }
-template <class T>
-constexpr unsigned is_given(const std::optional<T>& value) noexcept {
+template <class Setting>
+constexpr unsigned is_given(const std::optional<Setting>& value) noexcept {
     return static_cast<unsigned>(value.has_value());
 }
 constexpr unsigned is_given(const ProgrammaticEvent& event) noexcept {

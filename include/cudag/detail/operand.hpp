@@ -15,7 +15,7 @@
 #include <utility>
 
 namespace cudag {
-template <class T>
+template <class Element>
 class DeviceScalar;
 } // namespace cudag
 
@@ -23,56 +23,58 @@ namespace cudag::detail {
 
 enum class Side { host, device };
 
-/// One operand: `size` elements of T at `data`.
-template <class T, Side S>
+/// One operand: `size` elements at `data`.
+template <class Element, Side OnSide>
 struct Operand {
-    using element_type = T;
-    static constexpr Side side = S;
-    T* data;
+    using element_type = Element;
+    static constexpr Side side = OnSide;
+    Element* data;
     std::size_t size;
 };
 
-template <class R>
+template <class Memory>
 inline constexpr bool is_device_buffer = false;
-template <class T>
-inline constexpr bool is_device_buffer<DeviceBuffer<T>> = true;
-template <class T>
-inline constexpr bool is_device_buffer<DeviceScalar<T>> = true;
+template <class Element>
+inline constexpr bool is_device_buffer<DeviceBuffer<Element>> = true;
+template <class Element>
+inline constexpr bool is_device_buffer<DeviceScalar<Element>> = true;
 
-template <class R>
+template <class Memory>
 inline constexpr bool is_span = false;
-template <class T, std::size_t Extent>
-inline constexpr bool is_span<std::span<T, Extent>> = true;
+template <class Element, std::size_t Extent>
+inline constexpr bool is_span<std::span<Element, Extent>> = true;
 
-template <class R>
-concept HostRange =
-    !is_device_span<std::remove_cv_t<R>> && !is_device_buffer<std::remove_cv_t<R>> && requires(R& range) {
-        { std::data(range) } -> std::convertible_to<const volatile void*>;
-        { std::size(range) } -> std::convertible_to<std::size_t>;
-    };
+template <class Memory>
+concept HostRange = !is_device_span<std::remove_cv_t<Memory>> && !is_device_buffer<std::remove_cv_t<Memory>> &&
+                    requires(Memory& range) {
+                        { std::data(range) } -> std::convertible_to<const volatile void*>;
+                        { std::size(range) } -> std::convertible_to<std::size_t>;
+                    };
 
-template <class R>
-concept MemoryRange = is_device_span<std::remove_cv_t<R>> || is_device_buffer<std::remove_cv_t<R>> || HostRange<R>;
+template <class Memory>
+concept MemoryRange =
+    is_device_span<std::remove_cv_t<Memory>> || is_device_buffer<std::remove_cv_t<Memory>> || HostRange<Memory>;
 
-/// An operand of memcpy or memset, as deduced by a forwarding reference: `R` is an lvalue reference for lvalues.
-template <class R>
-concept OperandArgument =
-    MemoryRange<std::remove_reference_t<R>> || (is_shared_ptr<std::remove_cvref_t<R>> && requires(R& range) {
-        requires MemoryRange<typename std::remove_cvref_t<R>::element_type>;
-    });
+/// An operand of memcpy or memset, as deduced by a forwarding reference: `Memory` is an lvalue reference for lvalues.
+template <class Memory>
+concept OperandArgument = MemoryRange<std::remove_reference_t<Memory>> ||
+                          (is_shared_ptr<std::remove_cvref_t<Memory>> && requires(Memory& range) {
+                              requires MemoryRange<typename std::remove_cvref_t<Memory>::element_type>;
+                          });
 
-/// True where `R` names memory that lives on after the call: not a temporary vector or array.
-template <class R>
+/// True where `Memory` names memory that lives on after the call: not a temporary vector or array.
+template <class Memory>
 inline constexpr bool outlives_call =
-    std::is_lvalue_reference_v<R> || Buffer<std::remove_cvref_t<R>> || is_shared_ptr<std::remove_cvref_t<R>> ||
-    is_span<std::remove_cvref_t<R>> || is_device_span<std::remove_cvref_t<R>>;
+    std::is_lvalue_reference_v<Memory> || Buffer<std::remove_cvref_t<Memory>> ||
+    is_shared_ptr<std::remove_cvref_t<Memory>> || is_span<std::remove_cvref_t<Memory>> ||
+    is_device_span<std::remove_cvref_t<Memory>>;
 
 [[noreturn]] CUDAG_EXPORT void refuse_null_operand();
 
 /// The operand that `range` is; what it owns goes into `owners` under `argument`.
-template <class R>
-auto to_operand(R& range, std::uint32_t argument, Owners& owners) {
-    using Range = std::remove_cv_t<R>;
+template <class Memory>
+auto to_operand(Memory& range, std::uint32_t argument, Owners& owners) {
+    using Range = std::remove_cv_t<Memory>;
     if constexpr (is_shared_ptr<Range>) {
         if (!range) refuse_null_operand();
         if constexpr (!Buffer<typename Range::element_type>) keep(owners, argument, any_owner(range));
@@ -81,8 +83,9 @@ auto to_operand(R& range, std::uint32_t argument, Owners& owners) {
         return Operand<typename Range::element_type, Side::device>{range.data(), range.size()};
     } else {
         if constexpr (Buffer<Range>) keep(owners, argument, range.owner());
-        using T = std::remove_pointer_t<decltype(std::data(range))>;
-        return Operand < T, is_device_buffer<Range> ? Side::device : Side::host > {std::data(range), std::size(range)};
+        using Element = std::remove_pointer_t<decltype(std::data(range))>;
+        return Operand < Element,
+               is_device_buffer<Range> ? Side::device : Side::host > {std::data(range), std::size(range)};
     }
 }
 
@@ -106,18 +109,18 @@ struct SetParams {
     std::size_t pitch = 0; ///< in bytes; of no meaning for one row
 };
 
-template <class R>
+template <class Memory>
 constexpr bool require_operand() {
-    constexpr bool is_alloc = is_alloc_node<std::remove_cvref_t<R>>;
+    constexpr bool is_alloc = is_alloc_node<std::remove_cvref_t<Memory>>;
     static_assert(!is_alloc, "cudag: an AllocNode is no memory itself: pass its span()");
-    static_assert(is_alloc || OperandArgument<R>,
+    static_assert(is_alloc || OperandArgument<Memory>,
                   "cudag: an operand is a DeviceBuffer, DeviceSpan, PinnedBuffer, contiguous host "
                   "range, or a shared_ptr to one of them; a raw pointer has no length: make it a "
                   "DeviceSpan or std::span");
-    static_assert(!OperandArgument<R> || outlives_call<R>,
+    static_assert(!OperandArgument<Memory> || outlives_call<Memory>,
                   "cudag: a temporary host range is gone when the graph runs; pass an lvalue, a PinnedBuffer or a "
                   "shared_ptr");
-    return OperandArgument<R> && outlives_call<R>;
+    return OperandArgument<Memory> && outlives_call<Memory>;
 }
 
 constexpr cudaMemcpyKind copy_kind(Side destination, Side source) noexcept {
@@ -126,36 +129,40 @@ constexpr cudaMemcpyKind copy_kind(Side destination, Side source) noexcept {
 }
 
 /// The copy of `source` to `destination`; the sizes are compared later, by whoever can name the node.
-template <class D, class S>
-CopyParams copy_params(D& destination, S& source, Owners& owners) {
+template <class Destination, class Source>
+CopyParams copy_params(Destination& destination, Source& source, Owners& owners) {
     const auto to = to_operand(destination, 0, owners);
     const auto from = to_operand(source, 1, owners);
-    using T = typename decltype(to)::element_type;
-    using U = typename decltype(from)::element_type;
-    static_assert(!std::is_const_v<T>, "cudag: the destination of a memcpy is const");
-    static_assert(std::is_same_v<T, std::remove_cv_t<U>>, "cudag: memcpy needs the same element type on both sides");
-    static_assert(std::is_trivially_copyable_v<T>, "cudag: memcpy needs trivially copyable elements");
-    return {to.data, from.data, to.size, from.size, sizeof(T), copy_kind(to.side, from.side)};
+    using Element = typename decltype(to)::element_type;
+    using Other = typename decltype(from)::element_type;
+    static_assert(!std::is_const_v<Element>, "cudag: the destination of a memcpy is const");
+    static_assert(std::is_same_v<Element, std::remove_cv_t<Other>>,
+                  "cudag: memcpy needs the same element type on both sides");
+    static_assert(std::is_trivially_copyable_v<Element>, "cudag: memcpy needs trivially copyable elements");
+    return {to.data, from.data, to.size, from.size, sizeof(Element), copy_kind(to.side, from.side)};
 }
 
 /// The fill of `size` elements at `data` with `value`, which converts as a kernel argument would.
-template <Side S, class T, class V>
-SetParams set_elements(T* data, std::size_t size, const V& value, CallEffects& effects, const CallSite& call) {
-    static_assert(S == Side::device, "cudag: memset fills device memory; fill host memory with std::fill");
-    static_assert(!std::is_const_v<T>, "cudag: the destination of a memset is const");
-    static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4, "cudag: memset elements have 1, 2 or 4 bytes");
-    static_assert(KernelArgument<V, T>, "cudag: memset value cannot become the element type; see the types below");
-    SetParams params{const_cast<std::remove_const_t<T>*>(data), size, sizeof(T), 0};
-    if constexpr (KernelArgument<V, T>) {
-        const T element = to_parameter<T>(value, effects, ArgumentSite{call, 0});
-        std::memcpy(&params.value, &element, sizeof(T));
+template <Side OnSide, class Element, class Value>
+SetParams set_elements(Element* data, std::size_t size, const Value& value, CallEffects& effects,
+                       const CallSite& call) {
+    static_assert(OnSide == Side::device, "cudag: memset fills device memory; fill host memory with std::fill");
+    static_assert(!std::is_const_v<Element>, "cudag: the destination of a memset is const");
+    static_assert(sizeof(Element) == 1 || sizeof(Element) == 2 || sizeof(Element) == 4,
+                  "cudag: memset elements have 1, 2 or 4 bytes");
+    static_assert(KernelArgument<Value, Element>,
+                  "cudag: memset value cannot become the element type; see the types below");
+    SetParams params{const_cast<std::remove_const_t<Element>*>(data), size, sizeof(Element), 0};
+    if constexpr (KernelArgument<Value, Element>) {
+        const Element element = to_parameter<Element>(value, effects, ArgumentSite{call, 0});
+        std::memcpy(&params.value, &element, sizeof(Element));
     }
     return params;
 }
 
 /// The fill of all of `destination`.
-template <class D, class V>
-SetParams set_params(D& destination, const V& value, CallEffects& effects, const CallSite& call) {
+template <class Destination, class Value>
+SetParams set_params(Destination& destination, const Value& value, CallEffects& effects, const CallSite& call) {
     const auto to = to_operand(destination, 0, effects.owners);
     return set_elements<to.side>(to.data, to.size, value, effects, call);
 }

@@ -7,14 +7,14 @@
 
 namespace cudag::detail {
 
-template <class T>
-concept OwnerArgument = is_shared_ptr<T> || requires(const T& owner) {
+template <class Owner>
+concept OwnerArgument = is_shared_ptr<Owner> || requires(const Owner& owner) {
     { owner.owner() } -> std::convertible_to<std::shared_ptr<const void>>;
 };
 
-template <OwnerArgument T>
-std::shared_ptr<const void> owner_of(const T& owner) {
-    if constexpr (is_shared_ptr<T>)
+template <OwnerArgument Owner>
+std::shared_ptr<const void> owner_of(const Owner& owner) {
+    if constexpr (is_shared_ptr<Owner>)
         return any_owner(owner);
     else
         return owner.owner();

@@ -18,8 +18,8 @@ struct Owner {
 using Owners = std::vector<Owner>;
 
 /// Whatever `object` points to, volatile things too.
-template <class T>
-std::shared_ptr<const void> any_owner(const std::shared_ptr<T>& object) noexcept {
+template <class Object>
+std::shared_ptr<const void> any_owner(const std::shared_ptr<Object>& object) noexcept {
     return {object, const_cast<const void*>(static_cast<const volatile void*>(object.get()))};
 }
 

@@ -29,14 +29,15 @@ struct Edge;
 namespace cudag::detail {
 
 /// A value, and where in the user's source it was passed: lets a call that ends in a pack know its location.
-template <class T>
+template <class Value>
 struct Located {
-    T value;
+    Value value;
     SourceLocation location;
 
-    template <class U>
-    requires std::convertible_to<U, T>
-    Located(U&& from, SourceLocation at = SourceLocation::current()) : value(std::forward<U>(from)), location(at) {}
+    template <class Other>
+    requires std::convertible_to<Other, Value>
+    Located(Other&& from, SourceLocation at = SourceLocation::current())
+        : value(std::forward<Other>(from)), location(at) {}
 };
 
 // Each adds one node, or throws GraphError and adds nothing.

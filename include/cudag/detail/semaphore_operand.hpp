@@ -18,16 +18,16 @@ struct SemaphoreOperation {
 };
 
 /// One wait, or a list of them.
-template <class W>
-concept SemaphoreWaits =
-    std::same_as<std::remove_cvref_t<W>, SemaphoreWait> || std::convertible_to<W, std::span<const SemaphoreWait>>;
+template <class Waits>
+concept SemaphoreWaits = std::same_as<std::remove_cvref_t<Waits>, SemaphoreWait> ||
+                         std::convertible_to<Waits, std::span<const SemaphoreWait>>;
 
 /// `list` holds SemaphoreSignals or SemaphoreWaits; what they own goes into `owners`.
-template <class T>
-std::vector<SemaphoreOperation> to_operations(std::span<const T> list, Owners& owners) {
+template <class Operation>
+std::vector<SemaphoreOperation> to_operations(std::span<const Operation> list, Owners& owners) {
     std::vector<SemaphoreOperation> operations;
     operations.reserve(list.size());
-    for (const T& each : list) {
+    for (const Operation& each : list) {
         keep(owners, static_cast<std::uint32_t>(operations.size()), each.semaphore.owner());
         operations.push_back({each.semaphore.get(), each.value});
     }

@@ -27,7 +27,7 @@
 #include <utility>
 
 namespace cudag {
-template <class T>
+template <class Operation>
 class DynamicParam;
 class Exec;
 class Graph;
@@ -67,11 +67,11 @@ CUDAG_EXPORT void update_event(const UpdateTarget& target, const Node& node, cud
 /// What is wrong with those of kernel and memory nodes is said elsewhere.
 inline constexpr std::size_t any_operands = std::numeric_limits<std::size_t>::max();
 
-template <class N>
+template <class Handle>
 inline constexpr std::size_t update_operands = 0; ///< how many an update of such a node takes; none for other things
-template <class N>
-requires is_kernel_node<N> || is_alloc_node<N> || std::same_as<N, FreeNode>
-inline constexpr std::size_t update_operands<N> = any_operands;
+template <class Handle>
+requires is_kernel_node<Handle> || is_alloc_node<Handle> || std::same_as<Handle, FreeNode>
+inline constexpr std::size_t update_operands<Handle> = any_operands;
 template <>
 inline constexpr std::size_t update_operands<MemcpyNode> = 2;
 template <>
@@ -83,44 +83,45 @@ inline constexpr std::size_t update_operands<RecordNode> = 1;
 template <>
 inline constexpr std::size_t update_operands<WaitNode> = 1;
 
-template <class A>
+template <class Argument>
 concept SemaphoreSignals =
-    std::convertible_to<A, SemaphoreSignal> || std::convertible_to<A, std::span<const SemaphoreSignal>>;
+    std::convertible_to<Argument, SemaphoreSignal> || std::convertible_to<Argument, std::span<const SemaphoreSignal>>;
 
 /// That `update(node, operands...)` is something which no kind of node takes.
-template <class N, class... A>
-inline constexpr bool no_update =
-    update_operands<N> != any_operands && (update_operands<N> == 0 || update_operands<N> != sizeof...(A));
-template <class A>
-inline constexpr bool no_update<Node, A> = !std::convertible_to<A, LaunchConfig>;
-template <class A>
-inline constexpr bool no_update<SignalNode, A> = !SemaphoreSignals<A>;
-template <class A>
-inline constexpr bool no_update<SemaphoreWaitNode, A> = !SemaphoreWaits<A> && !std::convertible_to<A, SemaphoreWait>;
+template <class Handle, class... Argument>
+inline constexpr bool no_update = update_operands<Handle> != any_operands &&
+                                  (update_operands<Handle> == 0 || update_operands<Handle> != sizeof...(Argument));
+template <class Argument>
+inline constexpr bool no_update<Node, Argument> = !std::convertible_to<Argument, LaunchConfig>;
+template <class Argument>
+inline constexpr bool no_update<SignalNode, Argument> = !SemaphoreSignals<Argument>;
+template <class Argument>
+inline constexpr bool no_update<SemaphoreWaitNode, Argument> =
+    !SemaphoreWaits<Argument> && !std::convertible_to<Argument, SemaphoreWait>;
 
 /// Whose operands need no conversion, which would make a const overload the better one.
-template <class N>
-concept PlainOperands = !std::same_as<N, SignalNode> && !std::same_as<N, SemaphoreWaitNode>;
+template <class Handle>
+concept PlainOperands = !std::same_as<Handle, SignalNode> && !std::same_as<Handle, SemaphoreWaitNode>;
 
 /// Says what to write instead.
-template <class Self, class N>
+template <class Self, class Handle>
 constexpr void refuse_update() {
-    constexpr bool is_text = std::convertible_to<const N&, std::string_view>;
-    constexpr bool is_function = is_kernel<std::decay_t<const N&>>;
-    constexpr bool is_list = NodeRange<N>;
-    constexpr bool is_copy = std::same_as<N, MemcpyNode>;
-    constexpr bool is_fill = std::same_as<N, MemsetNode>;
-    constexpr bool is_host = std::same_as<N, HostNode>;
-    constexpr bool is_event = std::same_as<N, RecordNode> || std::same_as<N, WaitNode>;
-    constexpr bool is_semaphore = std::same_as<N, SignalNode> || std::same_as<N, SemaphoreWaitNode>;
-    constexpr bool is_plain = std::same_as<N, Node>;
-    constexpr bool is_region = is_captured_node<N>;
-    constexpr bool is_graph = std::same_as<N, Graph>;
+    constexpr bool is_text = std::convertible_to<const Handle&, std::string_view>;
+    constexpr bool is_function = is_kernel<std::decay_t<const Handle&>>;
+    constexpr bool is_list = NodeRange<Handle>;
+    constexpr bool is_copy = std::same_as<Handle, MemcpyNode>;
+    constexpr bool is_fill = std::same_as<Handle, MemsetNode>;
+    constexpr bool is_host = std::same_as<Handle, HostNode>;
+    constexpr bool is_event = std::same_as<Handle, RecordNode> || std::same_as<Handle, WaitNode>;
+    constexpr bool is_semaphore = std::same_as<Handle, SignalNode> || std::same_as<Handle, SemaphoreWaitNode>;
+    constexpr bool is_plain = std::same_as<Handle, Node>;
+    constexpr bool is_region = is_captured_node<Handle>;
+    constexpr bool is_graph = std::same_as<Handle, Graph>;
     constexpr bool is_for_exec = std::same_as<Self, Exec>;
-    constexpr bool is_exec = std::same_as<N, Exec>;
-    constexpr bool is_builder = std::same_as<N, GraphBuilder>;
+    constexpr bool is_exec = std::same_as<Handle, Exec>;
+    constexpr bool is_builder = std::same_as<Handle, GraphBuilder>;
     constexpr bool is_other_node =
-        AnyNode<N> && !is_copy && !is_fill && !is_host && !is_event && !is_semaphore && !is_plain;
+        AnyNode<Handle> && !is_copy && !is_fill && !is_host && !is_event && !is_semaphore && !is_plain;
     static_assert(!is_plain, "cudag: a Node does not know the types of its node: update(node.as(kernel), ...), or "
                              "node.as<cudag::MemcpyNode>() and the like");
     static_assert(!is_fill, "cudag: a fill is updated by its range and value: update(node, range, value)");
@@ -142,7 +143,8 @@ constexpr void refuse_update() {
                                              "{.match = cudag::Match::structure})");
     static_assert(!is_exec, "cudag: an update takes a Graph, not an Exec of it");
     static_assert(!is_builder, "cudag: an update takes a Graph: std::move(builder).build()");
-    static_assert(AnyNode<N> || is_region || is_list || is_function || is_text || is_graph || is_exec || is_builder,
+    static_assert(AnyNode<Handle> || is_region || is_list || is_function || is_text || is_graph || is_exec ||
+                      is_builder,
                   "cudag: an update takes the handle of a node, and what that node is made with");
 }
 
@@ -152,22 +154,22 @@ class Updates {
   public:
     /// Gives a kernel node new arguments, converted and checked as GraphBuilder::kernel does: all of them, or some by
     /// position, such as `update(node, cudag::arg<1>(3.0f))`, while the others stay.
-    template <class... P, class... A>
-    requires(!starts_with_config<A...>)
-    void update(const KernelNode<P...>& node, A&&... arguments) {
-        update_arguments<false>(node, nullptr, std::forward<A>(arguments)...);
+    template <class... Parameter, class... Argument>
+    requires(!starts_with_config<Argument...>)
+    void update(const KernelNode<Parameter...>& node, Argument&&... arguments) {
+        update_arguments<false>(node, nullptr, std::forward<Argument>(arguments)...);
     }
 
     /// The same with a new launch configuration; without arguments, all of them stay.
-    template <class... P, class... A>
-    void update(const KernelNode<P...>& node, const LaunchConfig& config, A&&... arguments) {
-        update_arguments<true>(node, &config, std::forward<A>(arguments)...);
+    template <class... Parameter, class... Argument>
+    void update(const KernelNode<Parameter...>& node, const LaunchConfig& config, Argument&&... arguments) {
+        update_arguments<true>(node, &config, std::forward<Argument>(arguments)...);
     }
 
-    template <class... P, class First, class... A>
-    requires(!starts_with_config<First> && (starts_with_config<A> || ...))
-    void update(const KernelNode<P...>&, First&&, A&&...) {
-        static_assert(sizeof...(A) == 0,
+    template <class... Parameter, class First, class... Argument>
+    requires(!starts_with_config<First> && (starts_with_config<Argument> || ...))
+    void update(const KernelNode<Parameter...>&, First&&, Argument&&...) {
+        static_assert(sizeof...(Argument) == 0,
                       "cudag: the launch configuration comes before the arguments: update(node, config, "
                       "arguments...)");
     }
@@ -175,34 +177,35 @@ class Updates {
     /// Gives the launch of a kernel whose types are unknown new arguments, each as what it is: all of them, in
     /// PackedArguments or one by one, or some by position, such as `update(node, cudag::arg(1, 3.0f))`; all must have
     /// the sizes that CUDA tells.
-    template <class... A>
-    requires(!starts_with_config<A...>)
-    void update(const FunctionNode& node, A&&... arguments) {
-        update_given(node, nullptr, std::forward<A>(arguments)...);
+    template <class... Argument>
+    requires(!starts_with_config<Argument...>)
+    void update(const FunctionNode& node, Argument&&... arguments) {
+        update_given(node, nullptr, std::forward<Argument>(arguments)...);
     }
     /// The same with a new launch configuration; without arguments, all of them stay.
-    template <class... A>
-    void update(const FunctionNode& node, const LaunchConfig& config, A&&... arguments) {
-        if constexpr (sizeof...(A) == 0)
+    template <class... Argument>
+    void update(const FunctionNode& node, const LaunchConfig& config, Argument&&... arguments) {
+        if constexpr (sizeof...(Argument) == 0)
             update_launch(target(), node, config);
         else
-            update_given(node, &config, std::forward<A>(arguments)...);
+            update_given(node, &config, std::forward<Argument>(arguments)...);
     }
 
     /// Gives a kernel node whose type is unknown, such as one with a library's kernel, a new launch configuration.
-    template <std::same_as<Node> N>
-    void update(const N& node, const LaunchConfig& config) {
+    template <std::same_as<Node> Handle>
+    void update(const Handle& node, const LaunchConfig& config) {
         update_launch(target(), node, config);
     }
 
     /// Gives a copy new operands. In an Exec, CUDA fixes the direction, the devices, and where memory comes from: of
     /// cudaMalloc or the host, of pools (cudaMallocAsync, CapturePool), or of a graph. It updates 1D copies only; a
     /// Graph takes those of memcpy2d and memcpy3d, too, for nodes that were made so.
-    template <class D, class S>
-    void update(const MemcpyNode& node, D&& destination, S&& source) {
-        if constexpr (MultiDimensional<D> || MultiDimensional<S>) {
-            if constexpr (require_like_dimensions<D, S>()) update_copy_3d(target(), node, copy_3d(destination, source));
-        } else if constexpr (require_operand<D>() && require_operand<S>()) {
+    template <class Destination, class Source>
+    void update(const MemcpyNode& node, Destination&& destination, Source&& source) {
+        if constexpr (MultiDimensional<Destination> || MultiDimensional<Source>) {
+            if constexpr (require_like_dimensions<Destination, Source>())
+                update_copy_3d(target(), node, copy_3d(destination, source));
+        } else if constexpr (require_operand<Destination>() && require_operand<Source>()) {
             Owners owners;
             const CopyParams copy = copy_params(destination, source, owners);
             update_memcpy(target(), node, copy, std::move(owners));
@@ -211,15 +214,15 @@ class Updates {
 
     /// Gives a fill a new range, or DeviceSpan2D, and value. In an Exec, CUDA fixes the device, the height and, if it
     /// is more than 1, the width and the pitch.
-    template <class D, class V>
-    void update(const MemsetNode& node, D&& destination, const V& value) {
-        if constexpr (MultiDimensional<D>) {
-            if constexpr (require_2d<D>()) {
+    template <class Destination, class Value>
+    void update(const MemsetNode& node, Destination&& destination, const Value& value) {
+        if constexpr (MultiDimensional<Destination>) {
+            if constexpr (require_2d<Destination>()) {
                 CallEffects effects;
                 const SetParams set = set_2d(destination, value, effects, {nullptr, &node, {}});
                 update_memset(target(), node, set, std::move(effects));
             }
-        } else if constexpr (require_operand<D>()) {
+        } else if constexpr (require_operand<Destination>()) {
             CallEffects effects;
             const SetParams set = set_params(destination, value, effects, {nullptr, &node, {}});
             update_memset(target(), node, set, std::move(effects));
@@ -227,19 +230,19 @@ class Updates {
     }
 
     /// Gives a host node a new callable, owned as the first one.
-    template <class F>
-    void update(const HostNode& node, F&& callable) {
-        update_host(target(), node, host_task(std::forward<F>(callable)));
+    template <class Callable>
+    void update(const HostNode& node, Callable&& callable) {
+        update_host(target(), node, host_task(std::forward<Callable>(callable)));
     }
 
     /// Gives a node another event to mark or to wait for, owned or borrowed as by the builder.
-    template <class E>
-    void update(const RecordNode& node, E&& event) {
-        if constexpr (require_event<E, EventUse::record>()) update_with_event(node, event);
+    template <class GivenEvent>
+    void update(const RecordNode& node, GivenEvent&& event) {
+        if constexpr (require_event<GivenEvent, EventUse::record>()) update_with_event(node, event);
     }
-    template <class E>
-    void update(const WaitNode& node, E&& event) {
-        if constexpr (require_event<E, EventUse::wait>()) update_with_event(node, event);
+    template <class GivenEvent>
+    void update(const WaitNode& node, GivenEvent&& event) {
+        if constexpr (require_event<GivenEvent, EventUse::wait>()) update_with_event(node, event);
     }
 
     /// Gives a node other semaphores and values. CUDA fixes how many.
@@ -254,57 +257,58 @@ class Updates {
     }
     void update(const SemaphoreWaitNode& node, std::span<const SemaphoreWait> waits) { set_semaphores(node, waits); }
 
-    template <class N, class... A>
-    requires no_update<N, A...>
-    void update(const N&, const A&...) {
-        refuse_update<Self, N>();
+    template <class Handle, class... Argument>
+    requires no_update<Handle, Argument...>
+    void update(const Handle&, const Argument&...) {
+        refuse_update<Self, Handle>();
     }
-    template <PlainOperands N, class... A>
-    void update(const N&, const A&...) const = delete; // cudag: an update changes the object, which is const here
+    template <PlainOperands Handle, class... Argument>
+    void update( // cudag: an update changes the object, which is const here
+        const Handle&, const Argument&...) const = delete;
 
     /// What alloc and free nodes do is fixed.
-    template <class T, class... A>
-    void update(const AllocNode<T>&, A&&...) {
-        refuse_memory_update<T>();
+    template <class Operation, class... Argument>
+    void update(const AllocNode<Operation>&, Argument&&...) {
+        refuse_memory_update<Operation>();
     }
-    template <class... A>
-    void update(const FreeNode&, A&&...) {
-        refuse_memory_update<A...>();
+    template <class... Argument>
+    void update(const FreeNode&, Argument&&...) {
+        refuse_memory_update<Argument...>();
     }
 
   private:
-    template <class T>
+    template <class Operation>
     friend class cudag::DynamicParam;
 
-    template <class... T>
+    template <class... Operation>
     static constexpr void refuse_memory_update() {
-        static_assert(sizeof...(T) > sizeof...(T),
+        static_assert(sizeof...(Operation) > sizeof...(Operation),
                       "cudag: CUDA cannot update alloc and free nodes; build another graph");
     }
 
     [[nodiscard]] UpdateTarget target() { return static_cast<Self&>(*this).update_target(); }
 
-    template <class T>
-    void set_semaphores(const Node& node, std::span<const T> list) {
+    template <class Operation>
+    void set_semaphores(const Node& node, std::span<const Operation> list) {
         Owners owners;
         const auto operations = to_operations(list, owners);
         update_semaphores(target(), node, operations, std::move(owners));
     }
 
-    template <class E>
-    void update_with_event(const Node& node, const E& event) {
+    template <class GivenEvent>
+    void update_with_event(const Node& node, const GivenEvent& event) {
         Owners owners;
         const cudaEvent_t native = to_event(event, owners);
         update_event(target(), node, native, std::move(owners));
     }
 
-    template <class... A>
-    void update_given(const FunctionNode& node, const LaunchConfig* config, A&&... arguments) {
+    template <class... Argument>
+    void update_given(const FunctionNode& node, const LaunchConfig* config, Argument&&... arguments) {
         const CallSite call{nullptr, &node, {}};
-        if constexpr ((names_position<std::remove_cvref_t<A>> || ...)) {
-            if constexpr ((static_cast<int>(require_position<std::remove_cvref_t<A>>()) & ... & 1) != 0) {
+        if constexpr ((names_position<std::remove_cvref_t<Argument>> || ...)) {
+            if constexpr ((static_cast<int>(require_position<std::remove_cvref_t<Argument>>()) & ... & 1) != 0) {
                 CallEffects effects;
-                const SomeGivenValues<std::remove_cvref_t<A>...> values(effects, call, arguments...);
+                const SomeGivenValues<std::remove_cvref_t<Argument>...> values(effects, call, arguments...);
                 update_function(target(), node, values.get(), config, std::move(effects));
             }
         } else {
@@ -313,35 +317,35 @@ class Updates {
                 [&](const GivenArguments& given, CallEffects&& effects) {
                     update_function(target(), node, given, config, std::move(effects));
                 },
-                std::forward<A>(arguments)...);
+                std::forward<Argument>(arguments)...);
         }
     }
 
-    template <bool Configured, class... P, class... A>
-    void update_arguments(const KernelNode<P...>& node, const LaunchConfig* config, A&&... arguments) {
-        using Parameters = std::tuple<P...>;
-        using Given = std::tuple<std::remove_cvref_t<A>...>;
-        constexpr bool only_config = Configured && sizeof...(A) == 0;
-        constexpr bool at_run_time = (is_argument_at<std::remove_cvref_t<A>> || ...);
+    template <bool Configured, class... Parameter, class... Argument>
+    void update_arguments(const KernelNode<Parameter...>& node, const LaunchConfig* config, Argument&&... arguments) {
+        using Parameters = std::tuple<Parameter...>;
+        using Given = std::tuple<std::remove_cvref_t<Argument>...>;
+        constexpr bool only_config = Configured && sizeof...(Argument) == 0;
+        constexpr bool at_run_time = (is_argument_at<std::remove_cvref_t<Argument>> || ...);
         static_assert(!at_run_time,
                       "cudag: arg<1>(value): the position in angle brackets, where the compiler knows the "
                       "parameters; arg(i, value) is for FunctionNodes: node.as<cudag::FunctionNode>()");
         if constexpr (at_run_time) {
-        } else if constexpr (only_config || (is_indexed<std::remove_cvref_t<A>> || ...)) {
+        } else if constexpr (only_config || (is_indexed<std::remove_cvref_t<Argument>> || ...)) {
             if constexpr (require_indexed(no_value<Parameters>, no_value<Given>))
                 update_with<SomeKernelArguments<Parameters, Given>>(node, config, arguments...);
         } else {
             if constexpr (require_arguments(no_value<Parameters>, no_value<Given>))
-                update_with<KernelArguments<P...>>(node, config, std::forward<A>(arguments)...);
+                update_with<KernelArguments<Parameter...>>(node, config, std::forward<Argument>(arguments)...);
         }
     }
 
-    template <class Arguments, class... P, class... A>
-    void update_with(const KernelNode<P...>& node, const LaunchConfig* config, A&&... arguments) {
+    template <class Arguments, class... Parameter, class... Argument>
+    void update_with(const KernelNode<Parameter...>& node, const LaunchConfig* config, Argument&&... arguments) {
         CallEffects effects;
-        const Arguments values(effects, {nullptr, &node, {}}, std::forward<A>(arguments)...);
+        const Arguments values(effects, {nullptr, &node, {}}, std::forward<Argument>(arguments)...);
         const PassedConfig passed = config != nullptr ? PassedConfig(*config) : PassedConfig(LaunchShape());
-        const KernelCall call{nullptr, &SignatureOf<P...>::value, config != nullptr ? &passed : nullptr,
+        const KernelCall call{nullptr, &SignatureOf<Parameter...>::value, config != nullptr ? &passed : nullptr,
                               values.pointers(), values.block()};
         update_kernel(target(), node, call, std::move(effects));
     }

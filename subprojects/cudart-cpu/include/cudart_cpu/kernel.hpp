@@ -31,29 +31,31 @@ struct KernelsOfModule {
 };
 inline __attribute__((visibility("hidden"))) KernelsOfModule kernels_of_module;
 
-template <class... P>
+template <class... Parameter>
 struct KernelSignature {
-    static constexpr std::size_t count = sizeof...(P);
+    static constexpr std::size_t count = sizeof...(Parameter);
     // One element more, so that a kernel without parameters has no array of length 0.
-    static constexpr ParamLayout params[count + 1] = {{sizeof(P), alignof(P)}..., {0, 0}};
+    static constexpr ParamLayout params[count + 1] = {{sizeof(Parameter), alignof(Parameter)}..., {0, 0}};
 
-    static void call(const void* symbol, void** args) { call_with(symbol, args, std::index_sequence_for<P...>{}); }
+    static void call(const void* symbol, void** args) {
+        call_with(symbol, args, std::index_sequence_for<Parameter...>{});
+    }
 
   private:
-    template <std::size_t... I>
-    static void call_with(const void* symbol, [[maybe_unused]] void** args, std::index_sequence<I...>) {
-        const auto kernel = reinterpret_cast<void (*)(P...)>(const_cast<void*>(symbol));
-        kernel(*static_cast<std::remove_cv_t<P>*>(args[I])...);
+    template <std::size_t... Index>
+    static void call_with(const void* symbol, [[maybe_unused]] void** args, std::index_sequence<Index...>) {
+        const auto kernel = reinterpret_cast<void (*)(Parameter...)>(const_cast<void*>(symbol));
+        kernel(*static_cast<std::remove_cv_t<Parameter>*>(args[Index])...);
     }
 };
 
 } // namespace detail
 
 /// Registers `kernel`, so that it can be launched and put into graphs. Cheap if it is registered already; thread-safe.
-template <class... P>
-void register_kernel(void (*kernel)(P...)) {
-    static_assert((!std::is_reference_v<P> && ...), "cudart-cpu: a kernel parameter cannot be a reference");
-    using Signature = detail::KernelSignature<P...>;
+template <class... Parameter>
+void register_kernel(void (*kernel)(Parameter...)) {
+    static_assert((!std::is_reference_v<Parameter> && ...), "cudart-cpu: a kernel parameter cannot be a reference");
+    using Signature = detail::KernelSignature<Parameter...>;
     static_cast<void>(&detail::kernels_of_module); // or it is not there
     detail::register_kernel(reinterpret_cast<const void*>(kernel), &Signature::call, Signature::params,
                             Signature::count);
@@ -61,8 +63,8 @@ void register_kernel(void (*kernel)(P...)) {
 
 /// Registers `kernel` as what cudaLibraryLoadData finds for `.entry name` in PTX text: there is no compiler here.
 /// A kernel whose symbol is the name needs register_kernel only. Thread-safe.
-template <class... P>
-void register_library_kernel(const char* name, void (*kernel)(P...)) {
+template <class... Parameter>
+void register_library_kernel(const char* name, void (*kernel)(Parameter...)) {
     register_kernel(kernel);
     detail::name_kernel(reinterpret_cast<const void*>(kernel), name);
 }

@@ -12,8 +12,8 @@ namespace cudart_cpu {
 ///
 /// Each is found by its mangled name, or by its name if it is `extern "C"`.
 struct LibraryKernels {
-    template <class... F>
-    explicit LibraryKernels(F*... kernels) {
+    template <class... Callable>
+    explicit LibraryKernels(Callable*... kernels) {
         (register_kernel(kernels), ...);
     }
 };

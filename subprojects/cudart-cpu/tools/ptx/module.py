@@ -184,7 +184,8 @@ class ModuleWriter:
             out.append(f"void {c}({', '.join(parameters)});")
             head = f"void {c}({', '.join(parameters)})"
             if in_turn:  # inlined where it is called, into a loop of unchecked threads, too
-                head = f"template <class T> __attribute__((always_inline)) inline void {c_name('k', name)}(T& t)"
+                head = "template <class OneThread> __attribute__((always_inline)) " \
+                       f"inline void {c_name('k', name)}(OneThread& t)"
             if writer.refusal is None:
                 functions.append(writer.text(head))
             else:

@@ -25,7 +25,7 @@ cudaError_t cudaGraphKernelNodeUpdatesApply(const cudaGraphKernelNodeUpdate* upd
 
 #pragma GCC visibility pop
 
-template <typename T>
-cudaError_t cudaGraphKernelNodeSetParam(cudaGraphDeviceNode_t node, size_t offset, const T& value) {
-    return cudaGraphKernelNodeSetParam(node, offset, &value, sizeof(T));
+template <typename Value>
+cudaError_t cudaGraphKernelNodeSetParam(cudaGraphDeviceNode_t node, size_t offset, const Value& value) {
+    return cudaGraphKernelNodeSetParam(node, offset, &value, sizeof(Value));
 }

@@ -6,8 +6,8 @@
 #include <chrono>
 #include <thread>
 
-template <class T>
-inline T __ldg(const T* address) {
+template <class Value>
+inline Value __ldg(const Value* address) {
     return *address;
 }
 

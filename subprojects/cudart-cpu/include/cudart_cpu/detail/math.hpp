@@ -5,11 +5,11 @@
 #include <stdlib.h>
 
 // Plain overloads, as CUDA has them: they win over the templates of a `using namespace std`.
-#define CUDART_CPU_MIN_MAX(Result, A, B)                                                                               \
-    inline constexpr Result min(A a, B b) {                                                                            \
+#define CUDART_CPU_MIN_MAX(Result, Left, Right)                                                                        \
+    inline constexpr Result min(Left a, Right b) {                                                                     \
         return static_cast<Result>(b) < static_cast<Result>(a) ? static_cast<Result>(b) : static_cast<Result>(a);      \
     }                                                                                                                  \
-    inline constexpr Result max(A a, B b) {                                                                            \
+    inline constexpr Result max(Left a, Right b) {                                                                     \
         return static_cast<Result>(a) < static_cast<Result>(b) ? static_cast<Result>(b) : static_cast<Result>(a);      \
     }
 #define CUDART_CPU_MIN_MAX_MIXED(Signed, Unsigned)                                                                     \

@@ -17,41 +17,41 @@ constexpr int round_mode(Round round) {
 }
 
 /// A value that the compiler reads where it is written to be read.
-template <class T>
+template <class Value>
 struct VolatileInput {
-    volatile T value;
+    volatile Value value;
 };
 
 /// Computes in a rounding mode. The values are volatile, else the compiler computes before or after.
-template <Round R, class F, class... T>
-__attribute__((noinline)) auto rounded(F compute, T... values) {
+template <Round Rounding, class Compute, class... Value>
+__attribute__((noinline)) auto rounded(Compute compute, Value... values) {
     const int before = std::fegetround();
-    std::fesetround(round_mode(R));
-    volatile auto result = [&](VolatileInput<T>... inputs) {
-        return compute(static_cast<T>(inputs.value)...);
-    }(VolatileInput<T>{values}...);
+    std::fesetround(round_mode(Rounding));
+    volatile auto result = [&](VolatileInput<Value>... inputs) {
+        return compute(static_cast<Value>(inputs.value)...);
+    }(VolatileInput<Value>{values}...);
     std::fesetround(before);
     return result;
 }
 
-template <class T>
-constexpr bool is_nan(T a) {
+template <class Value>
+constexpr bool is_nan(Value a) {
     return a != a;
 }
-template <class T>
-constexpr T canonical_nan =
-    __builtin_bit_cast(T, static_cast<Bits<T>>(sizeof(T) == 4 ? 0x7FFFFFFFull : 0x7FF8000000000000ull));
-template <class T>
-constexpr bool is_negative(T a) {
-    return bits(a) >> (sizeof(T) * 8 - 1);
+template <class Value>
+constexpr Value canonical_nan =
+    __builtin_bit_cast(Value, static_cast<Bits<Value>>(sizeof(Value) == 4 ? 0x7FFFFFFFull : 0x7FF8000000000000ull));
+template <class Value>
+constexpr bool is_negative(Value a) {
+    return bits(a) >> (sizeof(Value) * 8 - 1);
 }
-template <class T>
-constexpr T abs_float(T a) {
-    return __builtin_bit_cast(T, static_cast<Bits<T>>(bits(a) & ~(Bits<T>{1} << (sizeof(T) * 8 - 1))));
+template <class Value>
+constexpr Value abs_float(Value a) {
+    return __builtin_bit_cast(Value, static_cast<Bits<Value>>(bits(a) & ~(Bits<Value>{1} << (sizeof(Value) * 8 - 1))));
 }
-template <class T>
-constexpr T neg_float(T a) {
-    return __builtin_bit_cast(T, static_cast<Bits<T>>(bits(a) ^ (Bits<T>{1} << (sizeof(T) * 8 - 1))));
+template <class Value>
+constexpr Value neg_float(Value a) {
+    return __builtin_bit_cast(Value, static_cast<Bits<Value>>(bits(a) ^ (Bits<Value>{1} << (sizeof(Value) * 8 - 1))));
 }
 /// Subnormal numbers become zeros of their sign.
 constexpr f32 ftz(f32 a) {
@@ -60,38 +60,38 @@ constexpr f32 ftz(f32 a) {
 constexpr f64 ftz(f64 a) {
     return a;
 }
-template <class T>
-constexpr T sat(T a) {
-    return a > T{0} ? (a < T{1} ? a : T{1}) : T{0}; // NaN too becomes +0
+template <class Value>
+constexpr Value sat(Value a) {
+    return a > Value{0} ? (a < Value{1} ? a : Value{1}) : Value{0}; // NaN too becomes +0
 }
 
-template <Round R, class T>
-inline T fadd(T a, T b) {
-    if constexpr (R == Round::nearest)
+template <Round Rounding, class Value>
+inline Value fadd(Value a, Value b) {
+    if constexpr (Rounding == Round::nearest)
         return a + b;
     else
-        return rounded<R>([](T x, T y) { return x + y; }, a, b);
+        return rounded<Rounding>([](Value x, Value y) { return x + y; }, a, b);
 }
-template <Round R, class T>
-inline T fsub(T a, T b) {
-    if constexpr (R == Round::nearest)
+template <Round Rounding, class Value>
+inline Value fsub(Value a, Value b) {
+    if constexpr (Rounding == Round::nearest)
         return a - b;
     else
-        return rounded<R>([](T x, T y) { return x - y; }, a, b);
+        return rounded<Rounding>([](Value x, Value y) { return x - y; }, a, b);
 }
-template <Round R, class T>
-inline T fmul(T a, T b) {
-    if constexpr (R == Round::nearest)
+template <Round Rounding, class Value>
+inline Value fmul(Value a, Value b) {
+    if constexpr (Rounding == Round::nearest)
         return a * b;
     else
-        return rounded<R>([](T x, T y) { return x * y; }, a, b);
+        return rounded<Rounding>([](Value x, Value y) { return x * y; }, a, b);
 }
-template <Round R, class T>
-inline T fdiv(T a, T b) {
-    if constexpr (R == Round::nearest)
+template <Round Rounding, class Value>
+inline Value fdiv(Value a, Value b) {
+    if constexpr (Rounding == Round::nearest)
         return a / b;
     else
-        return rounded<R>([](T x, T y) { return x / y; }, a, b);
+        return rounded<Rounding>([](Value x, Value y) { return x / y; }, a, b);
 }
 inline f32 fused(f32 a, f32 b, f32 c) {
     return __builtin_fmaf(a, b, c);
@@ -99,12 +99,12 @@ inline f32 fused(f32 a, f32 b, f32 c) {
 inline f64 fused(f64 a, f64 b, f64 c) {
     return __builtin_fma(a, b, c);
 }
-template <Round R, class T>
-inline T ffma(T a, T b, T c) {
-    if constexpr (R == Round::nearest)
+template <Round Rounding, class Value>
+inline Value ffma(Value a, Value b, Value c) {
+    if constexpr (Rounding == Round::nearest)
         return fused(a, b, c);
     else
-        return rounded<R>([](T x, T y, T z) { return fused(x, y, z); }, a, b, c);
+        return rounded<Rounding>([](Value x, Value y, Value z) { return fused(x, y, z); }, a, b, c);
 }
 inline f32 root(f32 a) {
     return __builtin_sqrtf(a);
@@ -112,66 +112,67 @@ inline f32 root(f32 a) {
 inline f64 root(f64 a) {
     return __builtin_sqrt(a);
 }
-template <Round R, class T>
-inline T fsqrt(T a) {
-    if constexpr (R == Round::nearest)
+template <Round Rounding, class Value>
+inline Value fsqrt(Value a) {
+    if constexpr (Rounding == Round::nearest)
         return root(a);
     else
-        return rounded<R>([](T x) { return root(x); }, a);
+        return rounded<Rounding>([](Value x) { return root(x); }, a);
 }
 
-template <class T>
-constexpr T fmin_(T a, T b) {
-    if (is_nan(a)) return is_nan(b) ? canonical_nan<T> : b;
+template <class Value>
+constexpr Value fmin_(Value a, Value b) {
+    if (is_nan(a)) return is_nan(b) ? canonical_nan<Value> : b;
     if (is_nan(b)) return a;
     if (a == b) return is_negative(a) ? a : b;
     return a < b ? a : b;
 }
-template <class T>
-constexpr T fmax_(T a, T b) {
-    if (is_nan(a)) return is_nan(b) ? canonical_nan<T> : b;
+template <class Value>
+constexpr Value fmax_(Value a, Value b) {
+    if (is_nan(a)) return is_nan(b) ? canonical_nan<Value> : b;
     if (is_nan(b)) return a;
     if (a == b) return is_negative(a) ? b : a;
     return a < b ? b : a;
 }
-template <class T>
-constexpr T fmin_nan(T a, T b) {
-    return is_nan(a) || is_nan(b) ? canonical_nan<T> : fmin_(a, b);
+template <class Value>
+constexpr Value fmin_nan(Value a, Value b) {
+    return is_nan(a) || is_nan(b) ? canonical_nan<Value> : fmin_(a, b);
 }
-template <class T>
-constexpr T fmax_nan(T a, T b) {
-    return is_nan(a) || is_nan(b) ? canonical_nan<T> : fmax_(a, b);
+template <class Value>
+constexpr Value fmax_nan(Value a, Value b) {
+    return is_nan(a) || is_nan(b) ? canonical_nan<Value> : fmax_(a, b);
 }
-template <class T>
-constexpr T xor_sign(T magnitude, T a, T b) {
-    constexpr Bits<T> sign = Bits<T>{1} << (sizeof(T) * 8 - 1);
-    return __builtin_bit_cast(T, static_cast<Bits<T>>((bits(magnitude) & ~sign) | ((bits(a) ^ bits(b)) & sign)));
+template <class Value>
+constexpr Value xor_sign(Value magnitude, Value a, Value b) {
+    constexpr Bits<Value> sign = Bits<Value>{1} << (sizeof(Value) * 8 - 1);
+    return __builtin_bit_cast(Value,
+                              static_cast<Bits<Value>>((bits(magnitude) & ~sign) | ((bits(a) ^ bits(b)) & sign)));
 }
-template <class T>
-constexpr T copy_sign(T sign_of, T magnitude) {
-    constexpr Bits<T> sign = Bits<T>{1} << (sizeof(T) * 8 - 1);
-    return __builtin_bit_cast(T, static_cast<Bits<T>>((bits(magnitude) & ~sign) | (bits(sign_of) & sign)));
+template <class Value>
+constexpr Value copy_sign(Value sign_of, Value magnitude) {
+    constexpr Bits<Value> sign = Bits<Value>{1} << (sizeof(Value) * 8 - 1);
+    return __builtin_bit_cast(Value, static_cast<Bits<Value>>((bits(magnitude) & ~sign) | (bits(sign_of) & sign)));
 }
 
 // To an integral value.
-template <Round R>
+template <Round Rounding>
 inline f32 integral(f32 a) {
-    if constexpr (R == Round::nearest)
+    if constexpr (Rounding == Round::nearest)
         return __builtin_rintf(a);
-    else if constexpr (R == Round::zero)
+    else if constexpr (Rounding == Round::zero)
         return __builtin_truncf(a);
-    else if constexpr (R == Round::down)
+    else if constexpr (Rounding == Round::down)
         return __builtin_floorf(a);
     else
         return __builtin_ceilf(a);
 }
-template <Round R>
+template <Round Rounding>
 inline f64 integral(f64 a) {
-    if constexpr (R == Round::nearest)
+    if constexpr (Rounding == Round::nearest)
         return __builtin_rint(a);
-    else if constexpr (R == Round::zero)
+    else if constexpr (Rounding == Round::zero)
         return __builtin_trunc(a);
-    else if constexpr (R == Round::down)
+    else if constexpr (Rounding == Round::down)
         return __builtin_floor(a);
     else
         return __builtin_ceil(a);
@@ -207,12 +208,12 @@ inline f32 tanh_approx(f32 a) {
 }
 
 enum class Test { finite, infinite, number, notanumber, normal, subnormal };
-template <Test Which, class T>
-constexpr bool testp(T a) {
-    constexpr unsigned mantissa = sizeof(T) == 4 ? 23 : 52;
-    constexpr Bits<T> exponent_mask = sizeof(T) == 4 ? 0xFF : 0x7FF;
-    const Bits<T> exponent = bits(a) >> mantissa & exponent_mask;
-    const Bits<T> fraction = bits(a) & ((Bits<T>{1} << mantissa) - 1);
+template <Test Which, class Value>
+constexpr bool testp(Value a) {
+    constexpr unsigned mantissa = sizeof(Value) == 4 ? 23 : 52;
+    constexpr Bits<Value> exponent_mask = sizeof(Value) == 4 ? 0xFF : 0x7FF;
+    const Bits<Value> exponent = bits(a) >> mantissa & exponent_mask;
+    const Bits<Value> fraction = bits(a) & ((Bits<Value>{1} << mantissa) - 1);
     switch (Which) {
     case Test::finite:
         return exponent != exponent_mask;

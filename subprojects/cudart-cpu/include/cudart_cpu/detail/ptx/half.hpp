@@ -84,16 +84,16 @@ constexpr f64 widen(f64 value) {
     return value;
 }
 
-template <class H>
-constexpr H to_half(f64 value, Round round = Round::nearest) {
-    if constexpr (std::is_same_v<H, f16>)
+template <class Half>
+constexpr Half to_half(f64 value, Round round = Round::nearest) {
+    if constexpr (std::is_same_v<Half, f16>)
         return {narrow<5, 10>(value, round)};
     else
         return {narrow<8, 7>(value, round)};
 }
-template <class H>
-constexpr H to_half(f32 value, Round round = Round::nearest) {
-    if constexpr (std::is_same_v<H, f16>) {
+template <class Half>
+constexpr Half to_half(f32 value, Round round = Round::nearest) {
+    if constexpr (std::is_same_v<Half, f16>) {
 #ifdef __FLT16_MAX__
         if (round == Round::nearest && !is_nan(value)) return {__builtin_bit_cast(u16, static_cast<_Float16>(value))};
 #endif
@@ -101,7 +101,7 @@ constexpr H to_half(f32 value, Round round = Round::nearest) {
         const u32 raw = bits(value);
         return {static_cast<u16>((raw + 0x7FFFu + (raw >> 16 & 1)) >> 16)};
     }
-    return to_half<H>(static_cast<f64>(value), round);
+    return to_half<Half>(static_cast<f64>(value), round);
 }
 
 /// a + b, rounded to odd: rounding it once more to a narrower format is as good as rounding once.
@@ -114,74 +114,74 @@ constexpr f64 add_to_odd(f64 a, f64 b) {
     return __builtin_bit_cast(f64, away ? bits(sum) + 1 : bits(sum) - 1);
 }
 
-template <class H>
-constexpr H hadd(H a, H b) {
-    return to_half<H>(widen(a) + widen(b)); // an f32 has more than twice the bits: rounding twice harms nothing
+template <class Half>
+constexpr Half hadd(Half a, Half b) {
+    return to_half<Half>(widen(a) + widen(b)); // an f32 has more than twice the bits: rounding twice harms nothing
 }
-template <class H>
-constexpr H hsub(H a, H b) {
-    return to_half<H>(widen(a) - widen(b));
+template <class Half>
+constexpr Half hsub(Half a, Half b) {
+    return to_half<Half>(widen(a) - widen(b));
 }
-template <class H>
-constexpr H hmul(H a, H b) {
-    if constexpr (std::is_same_v<H, f16>)
-        return to_half<H>(widen(a) * widen(b));
+template <class Half>
+constexpr Half hmul(Half a, Half b) {
+    if constexpr (std::is_same_v<Half, f16>)
+        return to_half<Half>(widen(a) * widen(b));
     else
-        return to_half<H>(static_cast<f64>(widen(a)) * widen(b)); // the product may be below the numbers of f32
+        return to_half<Half>(static_cast<f64>(widen(a)) * widen(b)); // the product may be below the numbers of f32
 }
-template <class H>
-constexpr H hfma(H a, H b, H c) {
-    return to_half<H>(add_to_odd(static_cast<f64>(widen(a)) * widen(b), widen(c)));
+template <class Half>
+constexpr Half hfma(Half a, Half b, Half c) {
+    return to_half<Half>(add_to_odd(static_cast<f64>(widen(a)) * widen(b), widen(c)));
 }
-template <class H>
-constexpr H hneg(H a) {
+template <class Half>
+constexpr Half hneg(Half a) {
     return {static_cast<u16>(a.raw ^ 0x8000u)};
 }
-template <class H>
-constexpr H habs(H a) {
+template <class Half>
+constexpr Half habs(Half a) {
     return {static_cast<u16>(a.raw & 0x7FFFu)};
 }
-template <class H>
-constexpr H hmin(H a, H b) {
-    return to_half<H>(fmin_(widen(a), widen(b)));
+template <class Half>
+constexpr Half hmin(Half a, Half b) {
+    return to_half<Half>(fmin_(widen(a), widen(b)));
 }
-template <class H>
-constexpr H hmax(H a, H b) {
-    return to_half<H>(fmax_(widen(a), widen(b)));
+template <class Half>
+constexpr Half hmax(Half a, Half b) {
+    return to_half<Half>(fmax_(widen(a), widen(b)));
 }
-template <class H>
-constexpr H hmin_nan(H a, H b) {
-    return to_half<H>(fmin_nan(widen(a), widen(b)));
+template <class Half>
+constexpr Half hmin_nan(Half a, Half b) {
+    return to_half<Half>(fmin_nan(widen(a), widen(b)));
 }
-template <class H>
-constexpr H hmax_nan(H a, H b) {
-    return to_half<H>(fmax_nan(widen(a), widen(b)));
+template <class Half>
+constexpr Half hmax_nan(Half a, Half b) {
+    return to_half<Half>(fmax_nan(widen(a), widen(b)));
 }
-template <class H>
-constexpr H hsat(H a) {
-    return to_half<H>(sat(widen(a)));
+template <class Half>
+constexpr Half hsat(Half a) {
+    return to_half<Half>(sat(widen(a)));
 }
-template <class H>
-constexpr H hrelu(H a) {
-    return is_nan(widen(a)) ? H{0x7FFF} : (a.raw & 0x8000u) ? H{0} : a;
+template <class Half>
+constexpr Half hrelu(Half a) {
+    return is_nan(widen(a)) ? Half{0x7FFF} : (a.raw & 0x8000u) ? Half{0} : a;
 }
-template <class H>
-constexpr H hftz(H a) {
-    constexpr u16 exponent = std::is_same_v<H, f16> ? 0x7C00 : 0x7F80;
-    return (a.raw & exponent) == 0 ? H{static_cast<u16>(a.raw & 0x8000u)} : a;
+template <class Half>
+constexpr Half hftz(Half a) {
+    constexpr u16 exponent = std::is_same_v<Half, f16> ? 0x7C00 : 0x7F80;
+    return (a.raw & exponent) == 0 ? Half{static_cast<u16>(a.raw & 0x8000u)} : a;
 }
-template <class H>
-inline H hex2(H a) {
-    return to_half<H>(__builtin_exp2(static_cast<f64>(widen(a))));
+template <class Half>
+inline Half hex2(Half a) {
+    return to_half<Half>(__builtin_exp2(static_cast<f64>(widen(a))));
 }
-template <class H>
-inline H htanh(H a) {
-    return to_half<H>(__builtin_tanh(static_cast<f64>(widen(a))));
+template <class Half>
+inline Half htanh(Half a) {
+    return to_half<Half>(__builtin_tanh(static_cast<f64>(widen(a))));
 }
 
 /// Each half of a pair.
-template <class P, class F, class... A>
-constexpr P pairwise(F compute, A... pairs) {
+template <class Pair, class Compute, class... Pairs>
+constexpr Pair pairwise(Compute compute, Pairs... pairs) {
     return {compute(pairs.low...), compute(pairs.high...)};
 }
 

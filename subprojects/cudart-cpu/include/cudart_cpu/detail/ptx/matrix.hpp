@@ -34,78 +34,78 @@ constexpr i64 number(u8 x) {
 constexpr i64 number(i32 x) {
     return x;
 }
-template <class D, class S>
-constexpr D element_of(S sum) {
-    if constexpr (std::is_same_v<D, f16>)
+template <class Result, class From>
+constexpr Result element_of(From sum) {
+    if constexpr (std::is_same_v<Result, f16>)
         return to_half<f16>(static_cast<f64>(sum));
     else
-        return static_cast<D>(sum);
+        return static_cast<Result>(sum);
 }
 
 /// The element that begins `at` elements into a lane's registers.
-template <class T>
-inline T element(const u32* registers, u32 at) {
-    T value;
-    __builtin_memcpy(&value, reinterpret_cast<const unsigned char*>(registers) + at * sizeof(T), sizeof(T));
+template <class Element>
+inline Element element(const u32* registers, u32 at) {
+    Element value;
+    __builtin_memcpy(&value, reinterpret_cast<const unsigned char*>(registers) + at * sizeof(Element), sizeof(Element));
     return value;
 }
-template <class T>
-inline void set_element(u32* registers, u32 at, T value) {
-    __builtin_memcpy(reinterpret_cast<unsigned char*>(registers) + at * sizeof(T), &value, sizeof(T));
+template <class Element>
+inline void set_element(u32* registers, u32 at, Element value) {
+    __builtin_memcpy(reinterpret_cast<unsigned char*>(registers) + at * sizeof(Element), &value, sizeof(Element));
 }
 
-/// mma.sync of shape m16n8kK, whose layout PTX defines: a row of 4 lanes holds a row of A and D, a column of 4 lanes
-/// one of B; a register holds elements that are next to each other.
-template <u32 K, class A, class B, class C, class D>
+/// mma.sync of shape m16n8kK, whose layout PTX defines: a row of 4 lanes holds a row of A and Result, a column of 4
+/// lanes one of B; a register holds elements that are next to each other.
+template <u32 Depth, class Left, class Right, class Added, class Result>
 void multiply_m16n8(MatrixCall* const* lanes) {
-    constexpr u32 packed = 4 / sizeof(A); // elements of a register
-    constexpr u32 span = 4 * packed;      // columns of A that one register of each lane covers
-    using Sum = decltype(number(A{}));
-    Sum a[16][K];
-    Sum b[K][8];
+    constexpr u32 packed = 4 / sizeof(Left); // elements of a register
+    constexpr u32 span = 4 * packed;         // columns of A that one register of each lane covers
+    using Sum = decltype(number(Left{}));
+    Sum a[16][Depth];
+    Sum b[Depth][8];
     for (u32 lane = 0; lane < 32; ++lane) {
         const u32 group = lane / 4;
         const u32 place = lane % 4;
-        for (u32 k = 0; k < K / span; ++k)
+        for (u32 k = 0; k < Depth / span; ++k)
             for (u32 i = 0; i < packed; ++i) {
                 const u32 column = k * span + place * packed + i;
-                a[group][column] = number(element<A>(lanes[lane]->a, (2 * k) * packed + i));
-                a[group + 8][column] = number(element<A>(lanes[lane]->a, (2 * k + 1) * packed + i));
-                b[column][group] = number(element<B>(lanes[lane]->b, k * packed + i));
+                a[group][column] = number(element<Left>(lanes[lane]->a, (2 * k) * packed + i));
+                a[group + 8][column] = number(element<Left>(lanes[lane]->a, (2 * k + 1) * packed + i));
+                b[column][group] = number(element<Right>(lanes[lane]->b, k * packed + i));
             }
     }
     for (u32 lane = 0; lane < 32; ++lane)
         for (u32 i = 0; i < 4; ++i) {
             const u32 row = lane / 4 + (i / 2) * 8;
             const u32 column = lane % 4 * 2 + i % 2;
-            Sum sum = number(element<C>(lanes[lane]->c, i));
-            for (u32 k = 0; k < K; ++k)
+            Sum sum = number(element<Added>(lanes[lane]->c, i));
+            for (u32 k = 0; k < Depth; ++k)
                 sum += a[row][k] * b[k][column];
-            set_element(lanes[lane]->d, i, element_of<D>(sum));
+            set_element(lanes[lane]->d, i, element_of<Result>(sum));
         }
 }
 
 // wmma leaves to the machine which lane holds what: here lane l holds elements l * n to l * n + n - 1, row by row.
-template <u32 M, u32 N, u32 K, class A, class C, class D>
+template <u32 Rows, u32 Columns, u32 Depth, class Left, class Added, class Result>
 void multiply_fragments(MatrixCall* const* lanes) {
-    using Sum = decltype(number(A{}));
-    constexpr u32 of_a = M * K / 32;
-    constexpr u32 of_b = K * N / 32;
-    constexpr u32 of_c = M * N / 32;
-    for (u32 row = 0; row < M; ++row)
-        for (u32 column = 0; column < N; ++column) {
-            const u32 at = row * N + column;
-            Sum sum = number(element<C>(lanes[at / of_c]->c, at % of_c));
-            for (u32 k = 0; k < K; ++k) {
-                const u32 in_a = row * K + k;
-                const u32 in_b = k * N + column;
-                sum += number(element<A>(lanes[in_a / of_a]->a, in_a % of_a)) *
-                       number(element<A>(lanes[in_b / of_b]->b, in_b % of_b));
+    using Sum = decltype(number(Left{}));
+    constexpr u32 of_a = Rows * Depth / 32;
+    constexpr u32 of_b = Depth * Columns / 32;
+    constexpr u32 of_c = Rows * Columns / 32;
+    for (u32 row = 0; row < Rows; ++row)
+        for (u32 column = 0; column < Columns; ++column) {
+            const u32 at = row * Columns + column;
+            Sum sum = number(element<Added>(lanes[at / of_c]->c, at % of_c));
+            for (u32 k = 0; k < Depth; ++k) {
+                const u32 in_a = row * Depth + k;
+                const u32 in_b = k * Columns + column;
+                sum += number(element<Left>(lanes[in_a / of_a]->a, in_a % of_a)) *
+                       number(element<Left>(lanes[in_b / of_b]->b, in_b % of_b));
             }
-            set_element(lanes[at / of_c]->d, at % of_c, element_of<D>(sum));
+            set_element(lanes[at / of_c]->d, at % of_c, element_of<Result>(sum));
         }
 }
-template <u32 Rows, u32 Columns, class T>
+template <u32 Rows, u32 Columns, class Element>
 void load_fragment(Thread& t, u32* registers, u64 from, u32 stride, bool by_rows) {
     constexpr u32 each = Rows * Columns / 32;
     for (u32 i = 0; i < each; ++i) {
@@ -113,17 +113,18 @@ void load_fragment(Thread& t, u32* registers, u64 from, u32 stride, bool by_rows
         const u32 row = at / Columns;
         const u32 column = at % Columns;
         set_element(registers, i,
-                    load<T>(from + (by_rows ? row * stride + column : column * stride + row) * sizeof(T)));
+                    load<Element>(from + (by_rows ? row * stride + column : column * stride + row) * sizeof(Element)));
     }
 }
-template <u32 Rows, u32 Columns, class T>
+template <u32 Rows, u32 Columns, class Element>
 void store_fragment(Thread& t, const u32* registers, u64 to, u32 stride, bool by_rows) {
     constexpr u32 each = Rows * Columns / 32;
     for (u32 i = 0; i < each; ++i) {
         const u32 at = t.lane * each + i;
         const u32 row = at / Columns;
         const u32 column = at % Columns;
-        store(to + (by_rows ? row * stride + column : column * stride + row) * sizeof(T), element<T>(registers, i));
+        store(to + (by_rows ? row * stride + column : column * stride + row) * sizeof(Element),
+              element<Element>(registers, i));
     }
 }
 

@@ -28,22 +28,22 @@ inline u64 checked(Unchecked&, u64 at, u32, Access, u32) {
     return at;
 }
 
-template <class T>
-inline T load(u64 from) {
-    return *reinterpret_cast<const T*>(from);
+template <class Value>
+inline Value load(u64 from) {
+    return *reinterpret_cast<const Value*>(from);
 }
-template <class T>
-inline void store(u64 to, T value) {
-    *reinterpret_cast<T*>(to) = value;
+template <class Value>
+inline void store(u64 to, Value value) {
+    *reinterpret_cast<Value*>(to) = value;
 }
-template <class T>
-inline T load_strong(Thread& t, u64 from) {
+template <class Value>
+inline Value load_strong(Thread& t, u64 from) {
     spin(t);
-    return __builtin_bit_cast(T, __atomic_load_n(reinterpret_cast<const Bits<T>*>(from), __ATOMIC_ACQUIRE));
+    return __builtin_bit_cast(Value, __atomic_load_n(reinterpret_cast<const Bits<Value>*>(from), __ATOMIC_ACQUIRE));
 }
-template <class T>
-inline void store_strong(Thread&, u64 to, T value) {
-    __atomic_store_n(reinterpret_cast<Bits<T>*>(to), bits(value), __ATOMIC_RELEASE);
+template <class Value>
+inline void store_strong(Thread&, u64 to, Value value) {
+    __atomic_store_n(reinterpret_cast<Bits<Value>*>(to), bits(value), __ATOMIC_RELEASE);
 }
 
 inline void fence() {
@@ -51,81 +51,84 @@ inline void fence() {
 }
 
 /// Shared memory is its block's alone, and the threads of a block take turns.
-template <bool Shared, class T, class F>
-inline T update(Thread& t, u64 at, F next) {
+template <bool Shared, class Value, class Next>
+inline Value update(Thread& t, u64 at, Next next) {
     spin(t);
-    using B = Bits<T>;
-    auto* const place = reinterpret_cast<B*>(at);
+    using Second = Bits<Value>;
+    auto* const place = reinterpret_cast<Second*>(at);
     if constexpr (Shared) {
-        const T old = __builtin_bit_cast(T, *place);
-        *place = bits(static_cast<T>(next(old)));
+        const Value old = __builtin_bit_cast(Value, *place);
+        *place = bits(static_cast<Value>(next(old)));
         return old;
     } else {
-        B seen = __atomic_load_n(place, __ATOMIC_RELAXED);
-        while (!__atomic_compare_exchange_n(place, &seen, bits(static_cast<T>(next(__builtin_bit_cast(T, seen)))), true,
+        Second seen = __atomic_load_n(place, __ATOMIC_RELAXED);
+        while (!__atomic_compare_exchange_n(place, &seen,
+                                            bits(static_cast<Value>(next(__builtin_bit_cast(Value, seen)))), true,
                                             __ATOMIC_SEQ_CST, __ATOMIC_RELAXED)) {
         }
-        return __builtin_bit_cast(T, seen);
+        return __builtin_bit_cast(Value, seen);
     }
 }
-template <bool Shared, class T>
-inline T atom_add(Thread& t, u64 at, T value) {
-    if constexpr (!Shared && std::is_integral_v<T>) {
+template <bool Shared, class Value>
+inline Value atom_add(Thread& t, u64 at, Value value) {
+    if constexpr (!Shared && std::is_integral_v<Value>) {
         spin(t);
-        return __atomic_fetch_add(reinterpret_cast<T*>(at), value, __ATOMIC_SEQ_CST);
+        return __atomic_fetch_add(reinterpret_cast<Value*>(at), value, __ATOMIC_SEQ_CST);
     } else {
-        return update<Shared, T>(t, at, [=](T old) {
-            if constexpr (std::is_integral_v<T>)
+        return update<Shared, Value>(t, at, [=](Value old) {
+            if constexpr (std::is_integral_v<Value>)
                 return add(old, value);
             else
                 return old + value;
         });
     }
 }
-template <bool Shared, class T>
-inline T atom_exch(Thread& t, u64 at, T value) {
-    return update<Shared, T>(t, at, [=](T) { return value; });
+template <bool Shared, class Value>
+inline Value atom_exch(Thread& t, u64 at, Value value) {
+    return update<Shared, Value>(t, at, [=](Value) { return value; });
 }
-template <bool Shared, class T>
-inline T atom_cas(Thread& t, u64 at, T expected, T value) {
-    return update<Shared, T>(t, at, [=](T old) { return old == expected ? value : old; });
+template <bool Shared, class Value>
+inline Value atom_cas(Thread& t, u64 at, Value expected, Value value) {
+    return update<Shared, Value>(t, at, [=](Value old) { return old == expected ? value : old; });
 }
-template <bool Shared, class T>
-inline T atom_and(Thread& t, u64 at, T value) {
-    return update<Shared, T>(t, at, [=](T old) { return static_cast<T>(old & value); });
+template <bool Shared, class Value>
+inline Value atom_and(Thread& t, u64 at, Value value) {
+    return update<Shared, Value>(t, at, [=](Value old) { return static_cast<Value>(old & value); });
 }
-template <bool Shared, class T>
-inline T atom_or(Thread& t, u64 at, T value) {
-    return update<Shared, T>(t, at, [=](T old) { return static_cast<T>(old | value); });
+template <bool Shared, class Value>
+inline Value atom_or(Thread& t, u64 at, Value value) {
+    return update<Shared, Value>(t, at, [=](Value old) { return static_cast<Value>(old | value); });
 }
-template <bool Shared, class T>
-inline T atom_xor(Thread& t, u64 at, T value) {
-    return update<Shared, T>(t, at, [=](T old) { return static_cast<T>(old ^ value); });
+template <bool Shared, class Value>
+inline Value atom_xor(Thread& t, u64 at, Value value) {
+    return update<Shared, Value>(t, at, [=](Value old) { return static_cast<Value>(old ^ value); });
 }
-template <bool Shared, class T>
-inline T atom_min(Thread& t, u64 at, T value) {
-    return update<Shared, T>(t, at, [=](T old) { return value < old ? value : old; });
+template <bool Shared, class Value>
+inline Value atom_min(Thread& t, u64 at, Value value) {
+    return update<Shared, Value>(t, at, [=](Value old) { return value < old ? value : old; });
 }
-template <bool Shared, class T>
-inline T atom_max(Thread& t, u64 at, T value) {
-    return update<Shared, T>(t, at, [=](T old) { return old < value ? value : old; });
+template <bool Shared, class Value>
+inline Value atom_max(Thread& t, u64 at, Value value) {
+    return update<Shared, Value>(t, at, [=](Value old) { return old < value ? value : old; });
 }
-template <bool Shared, class T>
-inline T atom_inc(Thread& t, u64 at, T limit) {
-    return update<Shared, T>(t, at, [=](T old) { return old >= limit ? T{0} : static_cast<T>(old + 1); });
+template <bool Shared, class Value>
+inline Value atom_inc(Thread& t, u64 at, Value limit) {
+    return update<Shared, Value>(t, at,
+                                 [=](Value old) { return old >= limit ? Value{0} : static_cast<Value>(old + 1); });
 }
-template <bool Shared, class T>
-inline T atom_dec(Thread& t, u64 at, T limit) {
-    return update<Shared, T>(t, at, [=](T old) { return old == 0 || old > limit ? limit : static_cast<T>(old - 1); });
+template <bool Shared, class Value>
+inline Value atom_dec(Thread& t, u64 at, Value limit) {
+    return update<Shared, Value>(
+        t, at, [=](Value old) { return old == 0 || old > limit ? limit : static_cast<Value>(old - 1); });
 }
-template <bool Shared, class H>
-inline H atom_half_add(Thread& t, u64 at, H value) {
-    return update<Shared, H>(t, at, [=](H old) { return hadd(old, value); });
+template <bool Shared, class Half>
+inline Half atom_half_add(Thread& t, u64 at, Half value) {
+    return update<Shared, Half>(t, at, [=](Half old) { return hadd(old, value); });
 }
-template <bool Shared, class P>
-inline P atom_pair_add(Thread& t, u64 at, P value) {
-    return update<Shared, P>(t, at,
-                             [=](P old) { return pairwise<P>([](auto a, auto b) { return hadd(a, b); }, old, value); });
+template <bool Shared, class Pair>
+inline Pair atom_pair_add(Thread& t, u64 at, Pair value) {
+    return update<Shared, Pair>(
+        t, at, [=](Pair old) { return pairwise<Pair>([](auto a, auto b) { return hadd(a, b); }, old, value); });
 }
 
 inline void copy(u64 to, u64 from, u32 bytes, u32 valid) {

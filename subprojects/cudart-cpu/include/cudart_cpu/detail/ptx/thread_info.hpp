@@ -18,9 +18,9 @@ inline bool is_local(Thread&, u64 at) {
     return at >= here - 4096 && at < here + (64u << 10);
 }
 
-template <class T, class F>
-__attribute__((always_inline)) inline void in_turn(Block& block, F run) {
-    T t{};
+template <class OneThread, class Run>
+__attribute__((always_inline)) inline void in_turn(Block& block, Run run) {
+    OneThread t{};
     t.block = &block;
     t.patience = patience;
     const Index size = block.ntid;
@@ -37,8 +37,8 @@ __attribute__((always_inline)) inline void in_turn(Block& block, F run) {
 
 /// The same as two functions: one that is called, for blocks with checks, and one to be inlined. Of the copy of the
 /// block that this sees, the compiler knows that nothing else changes it.
-template <class F>
-__attribute__((always_inline)) inline void for_each_thread(Block& block, void (*run)(Thread&), F run_unchecked) {
+template <class Run>
+__attribute__((always_inline)) inline void for_each_thread(Block& block, void (*run)(Thread&), Run run_unchecked) {
     if (block.checks != 0) return in_turn<Thread>(block, run);
     Block own = block;
     in_turn<Unchecked>(own, run_unchecked);

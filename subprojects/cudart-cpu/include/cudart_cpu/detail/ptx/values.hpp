@@ -7,7 +7,7 @@
 
 namespace cudart_cpu::ptx {
 
-template <std::size_t N>
+template <std::size_t Size>
 struct BitsOf;
 template <>
 struct BitsOf<1> {
@@ -29,58 +29,59 @@ template <>
 struct BitsOf<16> {
     using type = u128;
 };
-template <class T>
-using Bits = typename BitsOf<sizeof(T)>::type;
+template <class Value>
+using Bits = typename BitsOf<sizeof(Value)>::type;
 
-template <class T>
-constexpr Bits<T> bits(T value) {
-    return __builtin_bit_cast(Bits<T>, value);
+template <class Value>
+constexpr Bits<Value> bits(Value value) {
+    return __builtin_bit_cast(Bits<Value>, value);
 }
 
-/// The low bits of a register, as T.
-template <class T, class S>
-constexpr T as(S value) {
-    if constexpr (std::is_same_v<T, S>)
+/// The low bits of a register, as Value.
+template <class Value, class Register>
+constexpr Value as(Register value) {
+    if constexpr (std::is_same_v<Value, Register>)
         return value;
-    else if constexpr (std::is_same_v<T, bool>)
+    else if constexpr (std::is_same_v<Value, bool>)
         return value != 0;
     else
-        return __builtin_bit_cast(T, static_cast<Bits<T>>(bits(value)));
+        return __builtin_bit_cast(Value, static_cast<Bits<Value>>(bits(value)));
 }
 
 /// Writes a register: a narrower signed value is extended by its sign, any other by zeros.
-template <class D, class T>
-constexpr void put(D& register_, T value) {
-    if constexpr (std::is_same_v<D, T>)
+template <class Register, class Value>
+constexpr void put(Register& register_, Value value) {
+    if constexpr (std::is_same_v<Register, Value>)
         register_ = value;
-    else if constexpr (std::is_same_v<D, bool>)
+    else if constexpr (std::is_same_v<Register, bool>)
         register_ = value != 0;
-    else if constexpr (std::is_integral_v<T>)
-        register_ = __builtin_bit_cast(D, static_cast<Bits<D>>(value));
+    else if constexpr (std::is_integral_v<Value>)
+        register_ = __builtin_bit_cast(Register, static_cast<Bits<Register>>(value));
     else
-        register_ = __builtin_bit_cast(D, static_cast<Bits<D>>(bits(value)));
+        register_ = __builtin_bit_cast(Register, static_cast<Bits<Register>>(bits(value)));
 }
 
 inline u64 address(const volatile void* pointer) {
     return reinterpret_cast<u64>(pointer);
 }
 
-template <class T>
-constexpr bool is_signed = static_cast<T>(-1) < T{};
+template <class Value>
+constexpr bool is_signed = static_cast<Value>(-1) < Value{};
 
-template <class T>
-using Unsigned = Bits<T>;
+template <class Value>
+using Unsigned = Bits<Value>;
 /// Twice as wide.
-template <class T>
-using Wide =
-    std::conditional_t<sizeof(T) == 1, std::conditional_t<is_signed<T>, i16, u16>,
-                       std::conditional_t<sizeof(T) == 2, std::conditional_t<is_signed<T>, i32, u32>,
-                                          std::conditional_t<sizeof(T) == 4, std::conditional_t<is_signed<T>, i64, u64>,
-                                                             std::conditional_t<is_signed<T>, i128, u128>>>>;
+template <class Value>
+using Wide = std::conditional_t<
+    sizeof(Value) == 1, std::conditional_t<is_signed<Value>, i16, u16>,
+    std::conditional_t<sizeof(Value) == 2, std::conditional_t<is_signed<Value>, i32, u32>,
+                       std::conditional_t<sizeof(Value) == 4, std::conditional_t<is_signed<Value>, i64, u64>,
+                                          std::conditional_t<is_signed<Value>, i128, u128>>>>;
 
-template <class T>
-constexpr T smallest = is_signed<T> ? static_cast<T>(static_cast<Unsigned<T>>(1) << (sizeof(T) * 8 - 1)) : T{};
-template <class T>
-constexpr T largest = static_cast<T>(~smallest<T>);
+template <class Value>
+constexpr Value smallest =
+    is_signed<Value> ? static_cast<Value>(static_cast<Unsigned<Value>>(1) << (sizeof(Value) * 8 - 1)) : Value{};
+template <class Value>
+constexpr Value largest = static_cast<Value>(~smallest<Value>);
 
 } // namespace cudart_cpu::ptx
