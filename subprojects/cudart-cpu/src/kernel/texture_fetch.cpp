@@ -42,6 +42,13 @@ int addressed(int index, int size, cudaTextureAddressMode mode) {
     }
 }
 
+/// The mode of a dimension in effect: coordinates that are not normalized neither wrap nor mirror.
+cudaTextureAddressMode address_mode(const Texture& texture, unsigned dimension) {
+    const cudaTextureAddressMode mode = texture.sampling.addressMode[dimension];
+    const bool needs_normalized = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
+    return needs_normalized && texture.sampling.normalizedCoords == 0 ? cudaAddressModeClamp : mode;
+}
+
 std::uint32_t channel_of(const char* from, int bits, const Texture& texture) {
     const cudaChannelFormatKind kind = texture.levels.front().desc.f;
     const bool is_signed = kind == cudaChannelFormatKindSigned;
@@ -66,7 +73,7 @@ Channels element_at(const Texture& texture, const Texels& texels, const Indices&
     if (texels.extent.width == 0) return {}; // of no memory
     Indices at{};
     for (unsigned d = 0; d < dimensions; ++d) {
-        const auto mode = outside_is_border ? cudaAddressModeBorder : texture.sampling.addressMode[d];
+        const auto mode = outside_is_border ? cudaAddressModeBorder : address_mode(texture, d);
         at[d] = addressed(index[d], size_of(texels, d), mode);
         if (at[d] < 0) {
             Channels border;
