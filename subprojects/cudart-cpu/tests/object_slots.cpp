@@ -56,6 +56,35 @@ void removes_what_is_chosen() {
         CHECK((slots.find(numbers[static_cast<std::size_t>(i)]) != nullptr) == (i % 2 == 1));
 }
 
+void earlier_work_finds_what_was_removed() {
+    ObjectSlots<int> slots;
+    const std::uint64_t before = cudart_cpu::detail::object_removals;
+    const std::uint64_t one = slots.add(std::make_unique<const int>(1));
+    CHECK(*slots.find(one, before) == 1);
+    CHECK(slots.remove(one));
+    CHECK(slots.find(one) == nullptr);
+    CHECK(*slots.find(one, before) == 1);
+    CHECK(slots.find(one, cudart_cpu::detail::object_removals) == nullptr); // later work
+    CHECK(slots.find(one + 1, before) == nullptr);
+}
+
+void pending_work_keeps_what_was_removed() {
+    ObjectSlots<int> slots;
+    bool is_pending = true;
+    const std::uint64_t before = cudart_cpu::detail::object_removals;
+    const std::uint64_t one = slots.add(std::make_unique<const int>(1));
+    CHECK(slots.remove(one, [&] { return is_pending; }));
+    const auto reuse = [&] {
+        for (int i = 0; i < 10000; ++i)
+            CHECK(slots.remove(slots.add(std::make_unique<const int>(2))));
+    };
+    reuse();
+    CHECK(*slots.find(one, before) == 1);
+    is_pending = false;
+    reuse();
+    CHECK(slots.find(one, before) == nullptr);
+}
+
 void threads_find_while_others_add() {
     ObjectSlots<int> slots;
     const std::uint64_t kept = slots.add(std::make_unique<const int>(42));
@@ -80,5 +109,7 @@ int main() {
     finds_nothing_else();
     numbers_are_new();
     removes_what_is_chosen();
+    earlier_work_finds_what_was_removed();
+    pending_work_keeps_what_was_removed();
     threads_find_while_others_add();
 }

@@ -12,6 +12,7 @@
 #include "launch_context.hpp"
 #include "runtime/round_up.hpp"
 #include "runtime/schedule.hpp"
+#include "stream/work_queue.hpp"
 
 #include <algorithm>
 #include <cstdlib>
@@ -76,6 +77,8 @@ Worker* current_worker() noexcept {
 GridRun::GridRun(const ptx::ModuleRow& module, const ptx::KernelRow& kernel, dim3 grid, dim3 block,
                  const LaunchExtent& extent, void* const* args)
     : module_(module), kernel_(kernel), grid_(grid), block_(block), extent_(extent), context_(current_launch()),
+      removals_at_submission_(context_ != nullptr ? context_->removals_at_submission
+                                                  : detail::removals_at_submission()),
       dependencies_(current_grid_dependencies()) {
     static std::atomic<ptx::u64> ids{0};
     id_ = ++ids;

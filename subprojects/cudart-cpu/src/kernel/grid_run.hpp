@@ -46,6 +46,8 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     /// Of a location that a thread told.
     [[nodiscard]] std::string place(ptx::u32 location) const;
     void wait_for_grid_dependencies();
+    /// How many objects had been removed that kernels find by number: as work_queue.hpp has it.
+    [[nodiscard]] std::uint64_t removals_at_submission() const noexcept { return removals_at_submission_; }
     /// Whether these bytes are parameters, variables of the kernel's module, or what cooperative groups use.
     [[nodiscard]] bool is_own(ptx::u64 at, ptx::u64 bytes) const;
 
@@ -80,6 +82,7 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     std::atomic<bool> failed_{false};
     std::atomic<bool> asked_{false};
     LaunchContext* context_;
+    std::uint64_t removals_at_submission_;
     const std::function<void()>* dependencies_;
     std::once_flag dependencies_met_;
 

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <vector>
@@ -24,6 +25,7 @@ struct DeviceLaunches {
 struct LaunchContext {
     ConditionValues& conditions;
     const Launch& launch;
+    std::uint64_t removals_at_submission; ///< as work_queue.hpp has it
     DeviceLaunches device_launches{};
 };
 

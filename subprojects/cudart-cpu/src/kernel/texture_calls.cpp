@@ -14,7 +14,7 @@ using cudart_cpu::ptx::u64;
 
 CUDART_CPU_API void cudart_cpu_fetch(ptx::Thread& thread, u64 handle, const ptx::TextureCall& call, u32* channels,
                                      u32 location) {
-    const Texture* const texture = find_texture(handle);
+    const Texture* const texture = find_texture(handle, current_worker()->grid.removals_at_submission());
     if (texture == nullptr)
         fail_thread(thread, cudaErrorIllegalAddress, "fetches from what is no texture object", location);
     Fetch where;
@@ -33,7 +33,7 @@ CUDART_CPU_API void cudart_cpu_fetch(ptx::Thread& thread, u64 handle, const ptx:
 
 CUDART_CPU_API char* cudart_cpu_surface(ptx::Thread& thread, u64 handle, ptx::i32 x, ptx::i32 y, ptx::i32 z, u32 bytes,
                                         ptx::Outside outside, u32 location) {
-    const Surface* const surface = find_surface(handle);
+    const Surface* const surface = find_surface(handle, current_worker()->grid.removals_at_submission());
     if (surface == nullptr) fail_thread(thread, cudaErrorIllegalAddress, "uses what is no surface object", location);
     char* const element = surface_element(*surface, x, y, z, bytes, outside == ptx::Outside::clamp);
     if (element == nullptr && outside == ptx::Outside::trap)

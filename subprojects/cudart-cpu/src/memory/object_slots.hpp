@@ -6,14 +6,18 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <utility>
 
 namespace cudart_cpu::detail {
 
-/// A number is not used again: it is that of a slot, with how often the slot was used. What was removed stays in memory
-/// until many others were removed, since a kernel may have found it and be running still.
+/// Counts removals of such objects. Work notes the count when it is submitted: it may use what is removed later.
+inline std::atomic<std::uint64_t> object_removals{0};
+
+/// A number is not used again: it is that of a slot, with how often the slot was used. A removed object stays in memory
+/// until many others were removed and the work has ended that was pending at its removal, since kernels may use it.
 template <class T>
 class ObjectSlots {
   public:
@@ -32,7 +36,7 @@ class ObjectSlots {
     /// 0 if there are as many as there can be.
     std::uint64_t add(std::unique_ptr<const T> object) {
         const std::lock_guard lock(mutex_);
-        const std::size_t index = removed_.size() > kept_after_removal ? take_removed() : used_;
+        const std::size_t index = can_reuse() ? take_removed() : used_;
         if (index >= chunk_count * chunk_size) return 0;
         std::atomic<Chunk*>& chunk = chunks_[index / chunk_size];
         if (chunk.load(std::memory_order_relaxed) == nullptr)
@@ -40,6 +44,7 @@ class ObjectSlots {
         if (index == used_) ++used_;
         Slot& slot = (*chunk.load(std::memory_order_relaxed))[index % chunk_size];
         const std::uint64_t number = slot.uses++ << index_bits | (index + 1);
+        slot.removed_number.store(0, std::memory_order_release);
         delete slot.object.exchange(object.release(), std::memory_order_relaxed);
         slot.number.store(number, std::memory_order_release);
         return number;
@@ -51,22 +56,31 @@ class ObjectSlots {
         return slot == nullptr ? nullptr : slot->object.load(std::memory_order_relaxed);
     }
 
-    /// Whether it was there.
-    bool remove(std::uint64_t number) {
+    /// Also what was removed after `submitted`, a count of removals.
+    [[nodiscard]] const T* find(std::uint64_t number, std::uint64_t submitted) const noexcept {
+        if (const T* const object = find(number)) return object;
+        const Slot* const slot = slot_at(number);
+        if (slot == nullptr || slot->removed_number.load(std::memory_order_acquire) != number) return nullptr;
+        return slot->removal.load(std::memory_order_relaxed) > submitted ? slot->object.load(std::memory_order_relaxed)
+                                                                         : nullptr;
+    }
+
+    /// Whether it was there. `is_pending` says whether work of before the removal has not ended yet.
+    bool remove(std::uint64_t number, std::function<bool()> is_pending = nullptr) {
         const std::lock_guard lock(mutex_);
         if (slot_of(number) == nullptr) return false;
-        remove_slot((number & index_mask) - 1);
+        remove_slot((number & index_mask) - 1, std::move(is_pending));
         return true;
     }
 
     template <class Choose>
-    void remove_if(Choose&& choose) {
+    void remove_if(Choose&& choose, const std::function<bool()>& is_pending = nullptr) {
         const std::lock_guard lock(mutex_);
         for (std::size_t index = 0; index < used_; ++index) {
             const Slot& slot = at(index);
             if (slot.number.load(std::memory_order_relaxed) != 0 &&
                 choose(*slot.object.load(std::memory_order_relaxed)))
-                remove_slot(index);
+                remove_slot(index, is_pending);
         }
     }
 
@@ -80,6 +94,8 @@ class ObjectSlots {
     struct Slot {
         std::atomic<std::uint64_t> number{0}; // 0: nothing is there
         std::atomic<const T*> object{nullptr};
+        std::atomic<std::uint64_t> removed_number{0};
+        std::atomic<std::uint64_t> removal{0}; // the count with it
         std::uint64_t uses = 0;
     };
     using Chunk = std::array<Slot, chunk_size>;
@@ -88,29 +104,46 @@ class ObjectSlots {
         return (*chunks_[index / chunk_size].load(std::memory_order_acquire))[index % chunk_size];
     }
 
-    const Slot* slot_of(std::uint64_t number) const noexcept {
+    struct Removed {
+        std::size_t index;
+        std::function<bool()> is_pending;
+    };
+
+    /// Whatever is there; null if there is no such slot.
+    const Slot* slot_at(std::uint64_t number) const noexcept {
         const std::uint64_t index = (number & index_mask) - 1;
         if (number == 0 || index >= chunk_count * chunk_size) return nullptr;
         if (chunks_[index / chunk_size].load(std::memory_order_acquire) == nullptr) return nullptr;
-        const Slot& slot = at(index);
-        return slot.number.load(std::memory_order_acquire) == number ? &slot : nullptr;
+        return &at(index);
+    }
+
+    const Slot* slot_of(std::uint64_t number) const noexcept {
+        const Slot* const slot = slot_at(number);
+        return slot != nullptr && slot->number.load(std::memory_order_acquire) == number ? slot : nullptr;
+    }
+
+    bool can_reuse() const {
+        return removed_.size() > kept_after_removal && !(removed_.front().is_pending && removed_.front().is_pending());
     }
 
     std::size_t take_removed() {
-        const std::size_t index = removed_.front();
+        const std::size_t index = removed_.front().index;
         removed_.pop_front();
         return index;
     }
 
-    void remove_slot(std::size_t index) {
-        removed_.push_back(index);
-        at(index).number.store(0, std::memory_order_release);
+    void remove_slot(std::size_t index, std::function<bool()> is_pending) {
+        removed_.push_back({index, std::move(is_pending)});
+        Slot& slot = at(index);
+        slot.removal.store(++object_removals, std::memory_order_relaxed);
+        slot.removed_number.store(slot.number.load(std::memory_order_relaxed), std::memory_order_release);
+        slot.number.store(0, std::memory_order_release);
     }
 
     std::mutex mutex_;
     std::array<std::atomic<Chunk*>, chunk_count> chunks_{};
     std::size_t used_ = 0;
-    std::deque<std::size_t> removed_;
+    std::deque<Removed> removed_;
 };
 
 } // namespace cudart_cpu::detail

@@ -7,6 +7,7 @@
 #include "object_slots.hpp"
 #include "runtime/call.hpp"
 #include "runtime/cuda_versions.hpp"
+#include "stream/stream.hpp"
 
 namespace cudart_cpu::detail {
 
@@ -42,6 +43,10 @@ const Surface* find_surface(cudaSurfaceObject_t handle) noexcept {
     return surfaces().find(handle);
 }
 
+const Surface* find_surface(cudaSurfaceObject_t handle, std::uint64_t submitted) noexcept {
+    return surfaces().find(handle, submitted);
+}
+
 const Surface& surface_of(cudaSurfaceObject_t handle) {
     const Surface* const surface = find_surface(handle);
     if (surface == nullptr) fail(cudaErrorInvalidValue, text("surface object ", handle, " is not alive"));
@@ -55,11 +60,12 @@ cudaSurfaceObject_t register_surface(std::unique_ptr<const Surface> surface) {
 }
 
 void destroy_surface(cudaSurfaceObject_t handle) {
-    if (!surfaces().remove(handle)) fail(cudaErrorInvalidValue, text("surface object ", handle, " is not alive"));
+    if (!surfaces().remove(handle, pending_everywhere()))
+        fail(cudaErrorInvalidValue, text("surface object ", handle, " is not alive"));
 }
 
 void destroy_surfaces_of(int device) {
-    surfaces().remove_if([=](const Surface& surface) { return surface.device == device; });
+    surfaces().remove_if([=](const Surface& surface) { return surface.device == device; }, pending_everywhere());
 }
 
 } // namespace cudart_cpu::detail

@@ -3,6 +3,7 @@
 
 #include "texels.hpp"
 
+#include <cstdint>
 #include <memory>
 
 namespace cudart_cpu::detail {
@@ -17,8 +18,10 @@ struct Surface {
     Texels texels;
 };
 
-/// Null for what is no surface object. Takes no lock: kernels call it for each access.
-const Surface* find_surface(cudaSurfaceObject_t handle) noexcept;
+const Surface* find_surface(cudaSurfaceObject_t handle) noexcept; ///< null for what is no surface object
+/// For a kernel, which may also use what was destroyed after it was submitted (`submitted` is object_removals then).
+/// Takes no lock: kernels call it for each access.
+const Surface* find_surface(cudaSurfaceObject_t handle, std::uint64_t submitted) noexcept;
 
 /// Throws Failure if the handle is none of a surface object that is alive.
 const Surface& surface_of(cudaSurfaceObject_t handle);

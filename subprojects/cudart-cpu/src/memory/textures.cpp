@@ -8,6 +8,7 @@
 #include "object_slots.hpp"
 #include "runtime/call.hpp"
 #include "runtime/cuda_versions.hpp"
+#include "stream/stream.hpp"
 #include "texture_checks.hpp"
 
 namespace cudart_cpu::detail {
@@ -94,6 +95,10 @@ const Texture* find_texture(cudaTextureObject_t handle) noexcept {
     return textures().find(handle);
 }
 
+const Texture* find_texture(cudaTextureObject_t handle, std::uint64_t submitted) noexcept {
+    return textures().find(handle, submitted);
+}
+
 const Texture& texture_of(cudaTextureObject_t handle) {
     const Texture* const texture = find_texture(handle);
     if (texture == nullptr) fail(cudaErrorInvalidValue, text("texture object ", handle, " is not alive"));
@@ -107,11 +112,12 @@ cudaTextureObject_t register_texture(std::unique_ptr<const Texture> texture) {
 }
 
 void destroy_texture(cudaTextureObject_t handle) {
-    if (!textures().remove(handle)) fail(cudaErrorInvalidValue, text("texture object ", handle, " is not alive"));
+    if (!textures().remove(handle, pending_everywhere()))
+        fail(cudaErrorInvalidValue, text("texture object ", handle, " is not alive"));
 }
 
 void destroy_textures_of(int device) {
-    textures().remove_if([=](const Texture& texture) { return texture.device == device; });
+    textures().remove_if([=](const Texture& texture) { return texture.device == device; }, pending_everywhere());
 }
 
 } // namespace cudart_cpu::detail

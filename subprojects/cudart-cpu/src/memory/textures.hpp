@@ -3,6 +3,7 @@
 
 #include "texels.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -23,8 +24,10 @@ struct Texture {
     std::vector<Texels> levels; // at least one; those of the view
 };
 
-/// Null for what is no texture object. Takes no lock: kernels call it for each fetch.
-const Texture* find_texture(cudaTextureObject_t handle) noexcept;
+const Texture* find_texture(cudaTextureObject_t handle) noexcept; ///< null for what is no texture object
+/// For a kernel, which may also use what was destroyed after it was submitted (`submitted` is object_removals then).
+/// Takes no lock: kernels call it for each access.
+const Texture* find_texture(cudaTextureObject_t handle, std::uint64_t submitted) noexcept;
 
 /// Throws Failure if the handle is none of a texture object that is alive.
 const Texture& texture_of(cudaTextureObject_t handle);

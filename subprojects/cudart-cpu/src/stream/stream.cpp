@@ -231,4 +231,16 @@ void wait_for_device(int device) {
     wait_for_members([=](const Device::Member& member) { return member.device == device; });
 }
 
+std::function<bool()> pending_everywhere() {
+    std::vector<CompletionPtr> pending;
+    {
+        const std::lock_guard lock(device().mutex);
+        add_pending_members(pending, [](const Device::Member&) { return true; });
+    }
+    if (pending.empty()) return nullptr;
+    return [pending = std::move(pending)] {
+        return !std::ranges::all_of(pending, [](const CompletionPtr& work) { return work->finished(); });
+    };
+}
+
 } // namespace cudart_cpu::detail

@@ -88,5 +88,7 @@ void wait_for(const Stream& stream);
 void wait_for_all_devices();
 /// The same for the streams of one device.
 void wait_for_device(int device);
+/// Answers, whenever it is called, whether any work of now has not ended yet. Null if no work is pending now.
+std::function<bool()> pending_everywhere();
 
 } // namespace cudart_cpu::detail

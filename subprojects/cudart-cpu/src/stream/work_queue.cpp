@@ -1,13 +1,24 @@
 // Tasks that run in order on one thread.
 #include "work_queue.hpp"
 
+#include "memory/object_slots.hpp"
 #include "worker_threads.hpp"
 
 namespace cudart_cpu::detail {
 
+namespace {
+
+thread_local std::uint64_t removals_before = 0;
+
+} // namespace
+
+std::uint64_t removals_at_submission() noexcept {
+    return removals_before;
+}
+
 CompletionPtr WorkQueue::push(std::function<void()> run, std::vector<CompletionPtr> after) {
     const std::lock_guard lock(mutex_);
-    tasks_.push_back({std::move(run), std::move(after), std::make_shared<Completion>()});
+    tasks_.push_back({std::move(run), std::move(after), std::make_shared<Completion>(), object_removals.load()});
     if (!started_) {
         try {
             start_worker(shared_from_this());
@@ -55,6 +66,7 @@ void WorkQueue::run(Task task) const {
     for (const CompletionPtr& completion : task.after) {
         completion->wait();
     }
+    removals_before = task.submitted;
     if (!abandoned()) {
         task.run();
     }

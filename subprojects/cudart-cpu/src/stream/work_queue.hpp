@@ -4,6 +4,7 @@
 #include "completion.hpp"
 
 #include <condition_variable>
+#include <cstdint>
 #include <deque>
 #include <functional>
 #include <memory>
@@ -11,6 +12,10 @@
 #include <vector>
 
 namespace cudart_cpu::detail {
+
+/// For a task that runs on this thread: how many objects that kernels find by number had been removed when it was
+/// pushed.
+std::uint64_t removals_at_submission() noexcept;
 
 /// The thread starts with the first task, and ends when the queue is closed and empty. It keeps the queue alive.
 class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
@@ -39,6 +44,7 @@ class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
         std::function<void()> run;
         std::vector<CompletionPtr> after;
         CompletionPtr done;
+        std::uint64_t submitted;
     };
 
     [[nodiscard]] bool abandoned() const;

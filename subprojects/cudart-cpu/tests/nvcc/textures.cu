@@ -1,6 +1,9 @@
 // Textures and surfaces, by their objects: elements, points and lines between them.
 #include "kernel_test.hpp"
 
+#include <atomic>
+#include <thread>
+
 namespace {
 
 constexpr int width = 8;
@@ -87,6 +90,28 @@ std::vector<float> fetched(const Array& array, const cudaTextureDesc& sampling, 
     return values;
 }
 
+/// Holds a stream up until it is opened.
+class Gate {
+  public:
+    explicit Gate(cudaStream_t stream) { OK(cudaLaunchHostFunc(stream, &Gate::pass, this)); }
+    Gate(const Gate&) = delete;
+    Gate& operator=(const Gate&) = delete;
+    ~Gate() {
+        open();
+        cudaDeviceSynchronize();
+    }
+
+    void open() { open_ = true; }
+
+  private:
+    static void CUDART_CB pass(void* gate) {
+        while (!static_cast<Gate*>(gate)->open_)
+            std::this_thread::yield();
+    }
+
+    std::atomic<bool> open_{false};
+};
+
 } // namespace
 
 KERNEL_TEST("elements of linear memory") {
@@ -124,6 +149,24 @@ KERNEL_TEST("points of an array, clamped or with a border") {
     expect_same(fetched(array, sampling, places), clamp, "clamped");
     sampling.addressMode[0] = sampling.addressMode[1] = cudaAddressModeBorder;
     expect_same(fetched(array, sampling, places), border, "border");
+}
+
+KERNEL_TEST("coordinates that are not normalized clamp where they would wrap or mirror") {
+    const std::vector<float> values = pixels();
+    const Array array(values, width, height);
+    const std::vector<float2> places{{-0.5f, 0.5f}, {width + 0.5f, 1.5f}, {2.5f, -3.5f}, {2.5f, height + 4.5f}};
+    const std::vector<float> clamp{values[0], values[2 * width - 1], values[2], values[(height - 1) * width + 2]};
+    for (const cudaTextureAddressMode mode : {cudaAddressModeWrap, cudaAddressModeMirror})
+        for (const cudaTextureFilterMode filter : {cudaFilterModePoint, cudaFilterModeLinear}) {
+            cudaTextureDesc sampling{};
+            sampling.addressMode[0] = sampling.addressMode[1] = mode;
+            sampling.filterMode = filter;
+            expect_same(fetched(array, sampling, places), clamp, "both dimensions");
+            sampling.addressMode[1] = cudaAddressModeBorder;
+            std::vector<float> border = clamp;
+            border[2] = border[3] = 0;
+            expect_same(fetched(array, sampling, places), border, "the first dimension");
+        }
 }
 
 KERNEL_TEST("lines between points, and coordinates from 0 to 1") {
@@ -200,6 +243,50 @@ KERNEL_TEST("surfaces that kernels read and write") {
         value = 100.0f - value;
     expect_same(got, values, "inverted");
     OK(cudaDestroySurfaceObject(surface));
+}
+
+KERNEL_TEST("objects that are destroyed stay for launches that are pending") {
+    const std::vector<float> values = pixels();
+    const Array array(values, width, height);
+    const Array other(std::vector<float>(width * height, -1.0f), width, height);
+    Array writable(values, width, height, cudaArraySurfaceLoadStore);
+    const cudaTextureObject_t texture = texture_of(array.resource(), {});
+    cudaSurfaceObject_t surface = 0;
+    const cudaResourceDesc resource = writable.resource();
+    OK(cudaCreateSurfaceObject(&surface, &resource));
+    const Device<float2> at(std::vector<float2>{{0.5f, 0.5f}, {3.5f, 1.5f}});
+    const Device<float> out(2);
+    const Device<float> of_graph(2);
+    cudaStream_t stream = nullptr;
+    OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    cudaGraph_t graph = nullptr;
+    cudaGraphExec_t exec = nullptr;
+    OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeRelaxed));
+    fetch_points<<<1, 2, 0, stream>>>(texture, at.get(), of_graph.get(), 2);
+    OK(cudaStreamEndCapture(stream, &graph));
+    OK(cudaGraphInstantiate(&exec, graph, 0));
+    {
+        Gate gate(stream);
+        fetch_points<<<1, 2, 0, stream>>>(texture, at.get(), out.get(), 2);
+        OK(cudaGraphLaunch(exec, stream));
+        invert<<<1, dim3(width, height), 0, stream>>>(surface);
+        OK(cudaDestroyTextureObject(texture));
+        OK(cudaDestroySurfaceObject(surface));
+        for (int i = 0; i < 10000; ++i) // none of these takes the place of one that is in use
+            OK(cudaDestroyTextureObject(texture_of(other.resource(), {})));
+        gate.open();
+        OK(cudaStreamSynchronize(stream));
+    }
+    const std::vector<float> expected{values[0], values[width + 3]};
+    expect_same(out.read(), expected, "in a stream");
+    expect_same(of_graph.read(), expected, "in a graph");
+    std::vector<float> got(values.size());
+    OK(cudaMemcpy2DFromArray(got.data(), width * sizeof(float), writable.array, 0, 0, width * sizeof(float), height,
+                             cudaMemcpyDeviceToHost));
+    expect(got[5] == 100.0f - values[5], "the surface");
+    OK(cudaGraphExecDestroy(exec));
+    OK(cudaGraphDestroy(graph));
+    OK(cudaStreamDestroy(stream));
 }
 
 KERNEL_TEST("points of a volume") {
