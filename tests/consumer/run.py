@@ -15,14 +15,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-HERE = Path(__file__).resolve().parent
-CHECKOUT = HERE.parent.parent
+from commands import CHECKOUT, HERE, place_libraries, readme_wrap, run, running_meson
+
 REFUSAL = "which cannot run kernels that nvcc compiled"
-
-
-def run(*command, **options):
-    print("+", shlex.join(map(str, command)), flush=True)
-    return subprocess.run(list(map(str, command)), check=True, **options)
 
 
 class Consumer:
@@ -31,10 +26,10 @@ class Consumer:
     def __init__(self, given, work):
         self.runtime, self.work = given.runtime, work
         self.gpu_missing = given.runtime == "cuda" and given.gpu == "no"
-        self.meson = shlex.split(os.environ.get("MESONINTROSPECT", "meson introspect"))[:-1]  # the Meson that runs the tests
+        self.meson = running_meson()
         self.compiler = shlex.split(os.environ.get("CXX", "c++"))
         self.project = work / "project"
-        shutil.copytree(HERE, self.project, ignore=shutil.ignore_patterns("run.py"))
+        shutil.copytree(HERE, self.project, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
         for source in ("main.cpp", "kernels.cu", "kernels.hpp"):
             shutil.copy(HERE / source, self.project / "installed")
 
@@ -52,25 +47,19 @@ class Consumer:
         """cudag from subprojects/, where the wrap that the README shows finds it."""
         (project / "subprojects").mkdir()
         (project / "subprojects" / "cudag").symlink_to(CHECKOUT)
-        (project / "subprojects" / "cudag.wrap").write_text(
-            re.search(r"^```ini\n(.*?)^```$", (CHECKOUT / "README.md").read_text(), re.MULTILINE | re.DOTALL)[1])
+        (project / "subprojects" / "cudag.wrap").write_text(readme_wrap())
 
     def set_up(self, *options):
-        build = self.work / "build"
+        """As everybody types it, in the project."""
         self.subproject(self.project)
-        run(*self.meson, "setup", build, self.project, "-Doptimization=0", f"-Dcudag:cuda-runtime={self.runtime}", *options)
-        return build
+        run(*self.meson, "setup", "build", "-Doptimization=0", f"-Dcudag:cuda-runtime={self.runtime}", *options,
+            cwd=self.project)
+        return self.project / "build"
 
     def as_subproject(self, built):
         prefix = self.work / "prefix"
         build = self.set_up("--prefix", prefix, "--libdir", "lib")
-        for name in ("libcudag.so.*", "subprojects/cudart-cpu/libcudart-cpu.so.*",
-                     "subprojects/cudart-cpu/libcudart/libcudart.so.*"):
-            for library in built.glob(name):
-                if library.is_file() and not library.is_symlink():
-                    place = build / "subprojects" / "cudag" / library.relative_to(built)
-                    place.parent.mkdir(parents=True, exist_ok=True)
-                    shutil.copy(library, place)
+        place_libraries(built, build / "subprojects" / "cudag")
         listed = run("ninja", "-C", build, "-t", "commands", "consumer", stdout=subprocess.PIPE, text=True).stdout
         own = [command for command in listed.splitlines() if re.search(r"( |^)consumer(\.p/\S+)?( |$)", command)]
         for command in own:

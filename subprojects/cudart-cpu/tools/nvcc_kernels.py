@@ -2,10 +2,12 @@
 """Compiles one .cu file for the CPU runtime, with nvcc as its front end: the host half as nvcc makes it, the device half
 translated from PTX.
 
-nvcc_kernels.py [--through=auto|nvcc|cpp] [--nvcc NVCC] [--cxx 'COMMAND'] [--cpp-option OPTION]... [option]... -c x.cu -o x.o
+nvcc_kernels.py [--through=auto|nvcc|cpp] [--nvcc NVCC] [--cxx 'COMMAND'] [--cpp-option OPTION]... [--cpp-because REASON]
+    [option]... -c x.cu -o x.o
 
-auto compiles the file as C++ and takes nvcc for what that cannot be. Options are nvcc's; those of the host compiler alone
-are handed to it. CUDART_CPU_CACHE names the folder of what was translated before, or is "off"."""
+auto compiles the file as C++ and takes nvcc for what that cannot be; REASON says why nvcc is not asked. Options are nvcc's;
+those of the host compiler alone are handed to it. The standard is nvcc's default unless -std is given, and at least C++20
+in what is compiled as C++. CUDART_CPU_CACHE names the folder of what was translated before, or is "off"."""
 
 from __future__ import annotations
 
@@ -30,8 +32,9 @@ from ptx.parser import parse  # noqa: E402
 ARCHITECTURE = "compute_90"
 WITH_VALUE = {"-I", "-D", "-U", "-isystem", "-include", "-Xcompiler", "-Xptxas", "-Xcudafe", "-Xlinker", "-x", "-arch",
               "-code", "-gencode", "-ccbin", "--gpu-architecture", "--gpu-code", "--generate-code", "--compiler-options",
-              "--compiler-bindir", "-idirafter", "-iquote", "-std", "--std", "--ptxas-options", "--diag-suppress",
+              "--compiler-bindir", "-idirafter", "-iquote", "--ptxas-options", "--diag-suppress",
               "-diag-suppress", "-maxrregcount", "--maxrregcount", "-t", "--threads"}
+OLDER_THAN_20 = re.compile(r"-std=(c|gnu)\+\+(03|98|0x|11|1y|14|1z|17)$")
 ARCHITECTURES = ("-arch", "-code", "-gencode", "--gpu-architecture", "--gpu-code", "--generate-code")
 NVCC_FLAGS = re.compile(r"-O[0-3]?$|-g$|-G$|-lineinfo$|-std=|-use_fast_math$|-ftz=|-prec-|-fmad=|-extended-lambda$|"
                         r"-expt-|-diag-|-restrict$|-w$|-Werror$|-maxrregcount=|-default-stream|-(I|D|U).|--")
@@ -45,6 +48,7 @@ class Arguments:
         self.cpp_options: list[str] = []
         self.source = self.output = self.depfile = self.target = ""
         self.keep = ""
+        self.because = ""  # why nvcc is not asked
         self.options: list[str] = []  # as nvcc takes them
         self.host: list[str] = []     # the host compiler's own
         words = list(words)
@@ -55,7 +59,8 @@ class Arguments:
 
     def one(self, word: str, rest: list[str]) -> None:
         name, equals, value = word.partition("=")
-        own = {"--through": "through", "--nvcc": "nvcc", "--cxx": "cxx", "--cpp-option": "", "--keep-translated": "keep"}
+        own = {"--through": "through", "--nvcc": "nvcc", "--cxx": "cxx", "--cpp-option": "", "--cpp-because": "because",
+               "--keep-translated": "keep"}
         if name in own:
             value = value if equals else rest.pop(0)
             if name == "--cxx":
@@ -84,6 +89,9 @@ class Arguments:
             self.host += (value if equals else rest.pop(0)).split(",")
         elif word in ("-ccbin", "--compiler-bindir"):
             rest.pop(0)
+        elif name in ("-std", "--std"):  # the last one holds, without nvcc's warning
+            self.options = [other for other in self.options if not other.startswith("-std=")]
+            self.options.append("-std=" + (value if equals else rest.pop(0)))
         elif word in WITH_VALUE:
             self.options += [word, rest.pop(0)]
         elif word.startswith("-Xptxas") or word.startswith("-Xcicc"):
@@ -115,7 +123,8 @@ def as_cpp(arguments: Arguments, quiet: bool) -> bool:
         if skip or word in ("-G", "-lineinfo", "-use_fast_math") or word.startswith(("--", "-expt", "-extended", "-diag")):
             skip = not skip and word in WITH_VALUE
             continue
-        options.append(word)
+        if not OLDER_THAN_20.match(word):  # the runtime's header is C++20
+            options.append(word)
     command = arguments.cxx + arguments.cpp_options + options + arguments.host
     command += ["-include", "cudart_cpu/device.hpp", "-x", "c++", "-c", arguments.source, "-o", arguments.output]
     if arguments.depfile:
@@ -140,8 +149,6 @@ def through_nvcc(arguments: Arguments, folder: pathlib.Path) -> list[str]:
     host_object = folder / "host.o"
     command = [arguments.nvcc, f"-gencode=arch={ARCHITECTURE},code={ARCHITECTURE}", "-lineinfo"]
     command += [word for word in arguments.options if word not in ("-lineinfo", "-G")]
-    if not any(word.startswith(("-std", "--std")) for word in arguments.options):
-        command.append("-std=c++20")
     host = ["-fPIC"] + [word for word in arguments.host if word != "-fPIC"]
     command += [f"-Xcompiler={word}" for word in host] + ["-ccbin", arguments.cxx[-1], "-DCUDART_CPU"]
     command += ["--keep", "--keep-dir", str(folder), "-x", "cu", "-c", arguments.source, "-o", str(host_object)]
@@ -178,9 +185,9 @@ def main() -> None:
     if arguments.through == "cpp" or (arguments.through == "auto" and not arguments.nvcc):
         if as_cpp(arguments, quiet=False):
             return
-        if arguments.through == "auto":
-            refuse(f"{arguments.source} is not to be compiled as C++; nvcc could, if it was found on PATH")
-        sys.exit(1)
+        reason = arguments.because or ("--through=cpp" if arguments.through == "cpp" else "there is none on PATH")
+        refuse(f"{arguments.source} does not compile as C++; if it has <<<>>>, __shared__ or barriers, only nvcc compiles it, "
+               f"which is not asked: {reason}")
     if arguments.through == "auto" and as_cpp(arguments, quiet=True):
         return
     if not arguments.nvcc:

@@ -1,4 +1,4 @@
-// expect-error: cudart-cpu: __shared__ memory is not supported
+// expect-error: cudart-cpu: __shared__ memory needs nvcc
 #ifdef EXPECT_ERROR
 extern __shared__ float tile[];
 #else

@@ -1,4 +1,4 @@
-// expect-error: cudart-cpu: __shared__ memory is not supported
+// expect-error: cudart-cpu: __shared__ memory needs nvcc
 __global__ void kernel(float* out) {
 #ifdef EXPECT_ERROR
     __shared__ float tile[32];

@@ -1,4 +1,4 @@
-// expect-error: cudart-cpu: __shfl_down_sync is not supported
+// expect-error: cudart-cpu: __shfl_down_sync needs nvcc
 __global__ void kernel(float* out) {
 #ifdef EXPECT_ERROR
     *out = __shfl_down_sync(0xFFFFFFFFu, *out, 1);

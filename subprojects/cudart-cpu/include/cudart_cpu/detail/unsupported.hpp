@@ -1,4 +1,5 @@
-// What needs the threads of a block to run together, which this runtime does not do: compile-time errors that say so.
+// What needs the threads of a block to run together, which kernels that are compiled as C++ do not: compile-time errors
+// that name nvcc, through which they do.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -7,13 +8,14 @@
 
 // After cuda_runtime.h, whose own empty definition would make a shared array a separate one for each thread.
 #undef __shared__
-#define __shared__ _Pragma("GCC error \"cudart-cpu: __shared__ memory is not supported: threads run one by one\"")
+#define __shared__                                                                                                     \
+    _Pragma("GCC error \"cudart-cpu: __shared__ memory needs nvcc (option kernels): as C++, threads run one by one\"")
 
 #define CUDART_CPU_UNSUPPORTED(name)                                                                                   \
     template <class... Args>                                                                                           \
     inline int name(Args...) {                                                                                         \
         static_assert(sizeof...(Args) == ~std::size_t{0},                                                              \
-                      "cudart-cpu: " #name " is not supported: threads run one by one");                               \
+                      "cudart-cpu: " #name " needs nvcc (option kernels): as C++, threads run one by one");            \
         return 0;                                                                                                      \
     }
 
