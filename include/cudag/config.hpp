@@ -8,8 +8,7 @@
 #define CUDAG_VERSION (CUDAG_VERSION_MAJOR * 10000 + CUDAG_VERSION_MINOR * 100 + CUDAG_VERSION_PATCH)
 
 #if __cplusplus < 202002L
-#error                                                                                                                 \
-    "cudag needs C++20: a Meson project sets default_options: ['cpp_std=c++20']; the standard of cudag itself does not reach it"
+#error "cudag needs C++20: -std=c++20, also for cudag-kernels; a Meson project sets default_options: ['cpp_std=c++20']"
 #endif
 
 #define CUDAG_EXPORT __attribute__((visibility("default")))
