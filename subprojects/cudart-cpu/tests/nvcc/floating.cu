@@ -99,6 +99,34 @@ void check_pairs(const char* name, F compute) {
     }
 }
 
+/// nvcc unrolls the loop, over addresses that fall.
+template <class T>
+__global__ void sum_backwards(const T* values, T offset, int n, T* sum) {
+    T total = 0;
+    for (int i = n - 1; i >= 0; --i)
+        total += (offset + values[i]) - offset;
+    *sum = total;
+}
+
+template <class T>
+void check_sums_backwards(const std::string& what) {
+    for (const int n : {1, 2, 3, 4, 5, 8, 16, 64, 1000}) {
+        std::vector<T> values(n);
+        for (int i = 0; i < n; ++i)
+            values[i] = static_cast<T>(i * 37 % 101 - 50) / 64;
+        volatile T sum = 0; // each step is rounded
+        for (int i = n - 1; i >= 0; --i) {
+            volatile T term = static_cast<T>(262144) + values[i];
+            term = term - static_cast<T>(262144);
+            sum = sum + term;
+        }
+        const Device<T> in(values);
+        const Device<T> out(1);
+        sum_backwards<<<1, 1>>>(in.get(), static_cast<T>(262144), n, out.get());
+        expect_same<T>(out.read(), {sum}, what + " of " + std::to_string(n));
+    }
+}
+
 } // namespace
 
 KERNEL_TEST("sums and products of floats in each rounding mode") {
@@ -249,4 +277,9 @@ KERNEL_TEST("functions of floats, and their approximations") {
     check_function(
         "exp(double)", -5, 5, 1e-7, [] __device__(float x) { return static_cast<float>(exp(static_cast<double>(x))); },
         [](double x) { return std::exp(x); });
+}
+
+KERNEL_TEST("sums in order, over addresses that fall") {
+    check_sums_backwards<float>("floats");
+    check_sums_backwards<double>("doubles");
 }

@@ -36,16 +36,20 @@ def expect(wanted: str, output: tuple[str, str]) -> None:
 with tempfile.TemporaryDirectory() as name:
     place = pathlib.Path(name)
     cache = place / "cache"
+
+    def entries() -> list[pathlib.Path]:
+        return [path for path in cache.iterdir() if not path.name.startswith("compiler-")]
+
     program = place / "program"
     compile_program(program, "-arch=sm_80")
     right = "16256 49024, 2 blocks, 42\n"
     expect(right, run(program, CUDART_CPU_CACHE=str(cache)))
     # What was made is kept, and taken.
-    entry, = cache.iterdir()
+    entry, = entries()
     made = (entry / "object.o").stat().st_mtime_ns
     expect("compute capability 90 for 80\n" + right, run(program, "ask", CUDART_CPU_CACHE=str(cache)))
     expect("24384 73536, 2 blocks, 42\n", run(program, "set", CUDART_CPU_CACHE=str(cache)))
-    if [path for path in cache.iterdir()] != [entry] or (entry / "object.o").stat().st_mtime_ns != made:
+    if entries() != [entry] or (entry / "object.o").stat().st_mtime_ns != made:
         sys.exit("a later run translated anew")
 
     refused = "sum(int const*, int*) was compiled by nvcc for NVIDIA's runtime, and cannot be translated: "

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import os
 import pathlib
 import re
+import shutil
 import subprocess
 import sys
+import tempfile
+
+from .cache import folder
 
 TOOLS = pathlib.Path(__file__).resolve().parent.parent
 # Whatever the program asks for: it is what the kernel's speed hangs on.
@@ -45,8 +51,71 @@ def processor_options() -> tuple[list[str], str]:
     return ["-march=x86-64-v3"], '__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")'
 
 
+# GCC 12 may add terms of an unrolled sum twice and others never, where the addresses fall.
+SUM = r"""
+template <class T>
+__attribute__((noinline)) T sum(const char* at, T offset, int n) {
+    T total = 0;
+    do {
+        T terms[4];
+        for (int i = 0; i < 4; ++i) __builtin_memcpy(&terms[i], at - i * long{sizeof(T)}, sizeof(T));
+        total += terms[0] + offset - offset;
+        total += terms[1] + offset - offset;
+        total += terms[2] + offset - offset;
+        total += terms[3] + offset - offset;
+        at -= 4 * sizeof(T);
+        n -= 4;
+    } while (n > 0);
+    return total;
+}
+template <class T>
+bool is_right() {
+    T values[8] = {1, 2, 4, 8, 16, 32, 64, 128};
+    volatile T offset = 256;
+    return sum(reinterpret_cast<const char*>(values + 7), static_cast<T>(offset), 8) == 255;
+}
+int main() { return is_right<float>() && is_right<double>() ? 0 : 1; }
+"""
+
+
+def adds_wrongly(cxx: list[str], options: list[str]) -> bool:
+    """Whether the compiler's vectorizer of loops is broken. Asked once of a compiler, if there is a cache."""
+    path = shutil.which(cxx[-1]) or ""
+    status = os.stat(path) if path else None
+    facts = [cxx, options, SUM, path, status and status.st_size, status and status.st_mtime_ns]
+    place = folder()
+    answer = place / f"compiler-{hashlib.sha256(json.dumps(facts).encode()).hexdigest()[:40]}" if place else None
+    try:
+        return (answer / "adds_wrongly").read_text() == "yes"
+    except (OSError, TypeError):
+        pass
+    wrongly = sums_wrong(cxx + options)
+    if answer:
+        try:
+            answer.mkdir(parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=answer, delete=False, encoding="utf-8") as file:
+                file.write("yes" if wrongly else "no")
+            os.replace(file.name, answer / "adds_wrongly")
+        except OSError:
+            pass  # asked again
+    return wrongly
+
+
+def sums_wrong(compiler: list[str]) -> bool:
+    with tempfile.TemporaryDirectory(prefix="cudart-cpu-") as name:
+        source, program = pathlib.Path(name) / "sum.cpp", pathlib.Path(name) / "sum"
+        source.write_text(SUM, encoding="utf-8")
+        command = compiler + [str(source), "-o", str(program)]
+        if subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode != 0:
+            return False  # then it compiles no kernel either
+        return subprocess.run([str(program)], check=False).returncode != 0
+
+
 def compile_translated(cxx: list[str], source: pathlib.Path, options: list[str], origin: str) -> None:
     include = runtime_headers().parent.parent.parent
-    command = cxx + DEVICE_OPTIONS + processor_options()[0] + ["-I", str(include), str(source)] + options
+    own = DEVICE_OPTIONS + processor_options()[0]
+    if adds_wrongly(cxx, own):
+        own = own + ["-fno-tree-loop-vectorize"]
+    command = cxx + own + ["-I", str(include), str(source)] + options
     if subprocess.run(command, check=False).returncode != 0:
         refuse(f"{origin}: the translated kernels do not compile; this is a bug of cudart-cpu")
