@@ -25,9 +25,17 @@ const void* symbol(Kernel* kernel) {
     return reinterpret_cast<const void*>(kernel);
 }
 
-void an_unregistered_kernel_is_refused() {
-    CHECK_CODE(cudaErrorInvalidResourceHandle, cudaLaunchKernel(symbol(nothing), 1, 1, nullptr, 0, nullptr));
+void no_kernel(int*) {}
+
+void a_function_that_is_no_kernel_is_refused() {
+    int* pointer = nullptr;
+    void* args[] = {&pointer};
+    CHECK_CODE(cudaErrorInvalidResourceHandle, cudaLaunchKernel(symbol(no_kernel), 1, 1, args, 0, nullptr));
     CHECK_CODE(cudaErrorInvalidResourceHandle, cudaGetLastError());
+}
+
+void a_kernel_is_known_before_it_is_registered() {
+    CHECK_OK(cudaLaunchKernel(symbol(nothing), 1, 1, nullptr, 0, nullptr));
     cudart_cpu::register_kernel(nothing);
     cudart_cpu::register_kernel(nothing);
     CHECK_OK(cudaLaunchKernel(symbol(nothing), 1, 1, nullptr, 0, nullptr));
@@ -189,7 +197,8 @@ void names_and_handles_are_found() {
 } // namespace
 
 int main() {
-    an_unregistered_kernel_is_refused();
+    a_function_that_is_no_kernel_is_refused();
+    a_kernel_is_known_before_it_is_registered();
     arguments_are_copied_at_the_call();
     every_thread_of_every_block_runs_once();
     atomics_of_concurrent_streams_add_up();

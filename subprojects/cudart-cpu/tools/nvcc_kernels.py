@@ -5,9 +5,10 @@ translated from PTX.
 nvcc_kernels.py [--through=auto|nvcc|cpp] [--nvcc NVCC] [--cxx 'COMMAND'] [--cpp-option OPTION]... [--cpp-because REASON]
     [option]... -c x.cu -o x.o
 
-auto compiles the file as C++ and takes nvcc for what that cannot be; REASON says why nvcc is not asked. Options are nvcc's;
-those of the host compiler alone are handed to it. The standard is nvcc's default unless -std is given, and at least C++20
-in what is compiled as C++. CUDART_CPU_CACHE names the folder of what was translated before, or is "off"."""
+auto takes nvcc where there is one, and else compiles the file as C++, which has neither barriers nor shared memory;
+REASON says why nvcc is not asked. Options are nvcc's; those of the host compiler alone are handed to it. The standard is
+nvcc's default unless -std is given, and at least C++20 in what is compiled as C++. CUDART_CPU_CACHE names the folder of
+what was translated before, or is "off"."""
 
 from __future__ import annotations
 
@@ -22,6 +23,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
+from host_stubs import NotUnderstood, with_stubs  # noqa: E402
 from ptx.build import DEVICE_OPTIONS, compile_translated, own_files, processor_options, refuse  # noqa: E402
 from ptx.cache import Cache  # noqa: E402
 from ptx.image import image_of, section, size_and_hash  # noqa: E402
@@ -108,14 +110,28 @@ class Arguments:
             self.source = word
 
 
+def escaped(path: str) -> str:
+    return path.replace(" ", "\\ ")
+
+
 def write_depfile(arguments: Arguments, files: list[str]) -> None:
     if arguments.depfile:
-        names = [name.replace(" ", "\\ ") for name in files]
-        text = f"{arguments.target or arguments.output}: " + " \\\n  ".join(names) + "\n"
+        text = f"{arguments.target or arguments.output}: " + " \\\n  ".join(map(escaped, files)) + "\n"
         pathlib.Path(arguments.depfile).write_text(text, encoding="utf-8")
 
 
-def as_cpp(arguments: Arguments, quiet: bool) -> bool:
+def without_preprocessing(command: list[str]) -> list[str]:
+    kept = []
+    words = iter(command)
+    for word in words:
+        if word in ("-I", "-D", "-U", "-isystem", "-include", "-idirafter", "-iquote"):
+            next(words, None)
+        elif not word.startswith(("-I", "-D", "-U", "-isystem", "-idirafter", "-iquote")):
+            kept.append(word)
+    return kept
+
+
+def as_cpp(arguments: Arguments) -> bool:
     """Compiles the kernels as C++."""
     options = []
     skip = False
@@ -126,13 +142,29 @@ def as_cpp(arguments: Arguments, quiet: bool) -> bool:
         if not OLDER_THAN_20.match(word):  # the runtime's header is C++20
             options.append(word)
     command = arguments.cxx + arguments.cpp_options + options + arguments.host
-    command += ["-include", "cudart_cpu/device.hpp", "-x", "c++", "-c", arguments.source, "-o", arguments.output]
+    with tempfile.TemporaryDirectory(prefix="cudart-cpu-") as folder:
+        preprocessed = pathlib.Path(folder) / "kernels.ii"
+        first = ["-include", "cudart_cpu/device.hpp", "-DCUDART_CPU_MARKS_KERNELS", "-x", "c++", "-E", arguments.source,
+                 "-o", str(preprocessed)]
+        if arguments.depfile:
+            first += ["-MD", "-MF", arguments.depfile, "-MT", arguments.target or arguments.output]
+        if subprocess.run(command + first, check=False).returncode != 0:
+            return False
+        text = preprocessed.read_text(encoding="utf-8", errors="surrogateescape")
+        try:
+            text = with_stubs(text)
+        except NotUnderstood as reason:
+            refuse(f"{reason}; compile it through nvcc")
+        preprocessed.write_text(text, encoding="utf-8", errors="surrogateescape")
+        command = without_preprocessing(command)  # clang warns of what it does not use
+        second = ["-x", "c++-cpp-output", "-c", str(preprocessed), "-o", arguments.output]
+        if subprocess.run(command + second, check=False).returncode != 0:
+            return False
     if arguments.depfile:
-        command += ["-MD", "-MF", arguments.depfile, "-MT", arguments.target or arguments.output]
-    result = subprocess.run(command, stderr=subprocess.PIPE if quiet else None, check=False)
-    if result.returncode == 0 and quiet:
-        sys.stderr.buffer.write(result.stderr)  # warnings
-    return result.returncode == 0
+        depfile = pathlib.Path(arguments.depfile)
+        files = depfile.read_text(encoding="utf-8").rstrip("\n")
+        depfile.write_text(" \\\n  ".join([files, *map(escaped, own_files())]) + "\n", encoding="utf-8")
+    return True
 
 
 def dependencies(folder: pathlib.Path) -> list[str]:
@@ -183,13 +215,11 @@ def main() -> None:
     if not arguments.nvcc or not os.path.exists(arguments.nvcc):
         arguments.nvcc = shutil.which("nvcc") or ""
     if arguments.through == "cpp" or (arguments.through == "auto" and not arguments.nvcc):
-        if as_cpp(arguments, quiet=False):
+        if as_cpp(arguments):
             return
         reason = arguments.because or ("--through=cpp" if arguments.through == "cpp" else "there is none on PATH")
         refuse(f"{arguments.source} does not compile as C++; if it has <<<>>>, __shared__ or barriers, only nvcc compiles it, "
                f"which is not asked: {reason}")
-    if arguments.through == "auto" and as_cpp(arguments, quiet=True):
-        return
     if not arguments.nvcc:
         refuse("--through=nvcc, but there is no nvcc")
     cache = Cache([ARCHITECTURE, arguments.nvcc, arguments.cxx, arguments.options, arguments.host, DEVICE_OPTIONS,

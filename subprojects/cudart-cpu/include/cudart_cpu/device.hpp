@@ -12,6 +12,7 @@
 #include <cudart_cpu/detail/indices.hpp>
 #include <cudart_cpu/detail/intrinsics.hpp>
 #include <cudart_cpu/detail/math.hpp>
+#include <cudart_cpu/detail/stub.hpp>
 #include <cudart_cpu/detail/unsupported.hpp>
 
 // nvcc gives every file these.
@@ -22,4 +23,20 @@
 // Bounds what the compiler may use on a GPU; means nothing here.
 #ifndef __launch_bounds__
 #define __launch_bounds__(...)
+#endif
+
+// Where tools/host_stubs.py finds kernels and variables in what the preprocessor made.
+#ifdef CUDART_CPU_MARKS_KERNELS
+#undef __global__
+#undef __device__
+#undef __constant__
+#if CUDART_VERSION >= 13000
+#define __global__ __cudart_cpu_hidden_kernel__
+#define __device__ __cudart_cpu_hidden_device__
+#define __constant__ __cudart_cpu_hidden_device__
+#else
+#define __global__ __cudart_cpu_kernel__
+#define __device__
+#define __constant__
+#endif
 #endif

@@ -31,8 +31,9 @@ struct KernelsOfModule {
 };
 inline __attribute__((visibility("hidden"))) KernelsOfModule kernels_of_module;
 
+/// Hidden, or its variable is a unique symbol, which keeps a shared object from being unloaded.
 template <class... Parameter>
-struct KernelSignature {
+struct __attribute__((visibility("hidden"))) KernelSignature {
     static constexpr std::size_t count = sizeof...(Parameter);
     // One element more, so that a kernel without parameters has no array of length 0.
     static constexpr ParamLayout params[count + 1] = {{sizeof(Parameter), alignof(Parameter)}..., {0, 0}};

@@ -1,6 +1,9 @@
 // What nvcc's host code calls: it registers its kernels and variables, and launches.
+#include "graph/graph_text.hpp"
 #include "kernel/fat_binary.hpp"
 #include "runtime/call.hpp"
+
+#include <cudart_cpu/detail/stub.hpp>
 
 #include <vector>
 
@@ -20,6 +23,15 @@ thread_local std::vector<Configuration> configurations;
 
 FatBinary* binary_of(void** handle) {
     return reinterpret_cast<FatBinary*>(handle);
+}
+
+/// That of the `<<<>>>` which calls this stub.
+Configuration take_configuration() {
+    if (configurations.empty())
+        fail(cudaErrorMissingConfiguration, "a kernel is called as a function; launch it by <<<>>>");
+    const Configuration last = configurations.back();
+    configurations.pop_back();
+    return last;
 }
 
 } // namespace
@@ -62,16 +74,13 @@ CUDART_CPU_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::
 
 CUDART_CPU_API cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes,
                                                       void* stream) {
-    if (configurations.empty()) {
-        return cudaErrorMissingConfiguration;
-    }
-    const Configuration last = configurations.back();
-    configurations.pop_back();
-    *grid = last.grid;
-    *block = last.block;
-    *shared_bytes = last.shared_bytes;
-    *static_cast<void**>(stream) = last.stream;
-    return cudaSuccess;
+    return api("__cudaPopCallConfiguration", [&] {
+        const Configuration last = take_configuration();
+        *grid = last.grid;
+        *block = last.block;
+        *shared_bytes = last.shared_bytes;
+        *static_cast<void**>(stream) = last.stream;
+    });
 }
 
 /// Answers with a handle, since a stub asks only once: its launches say what is wrong, each time.
@@ -89,3 +98,28 @@ CUDART_CPU_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gri
                                                    std::size_t shared_bytes, cudaStream_t stream) {
     return cudaLaunchKernel(kernel, grid, block, args, shared_bytes, stream == nullptr ? cudaStreamPerThread : stream);
 }
+
+// The stubs of kernels that are compiled as C++.
+
+namespace cudart_cpu::detail {
+
+void launch_configured(const void* symbol, void** args, bool per_thread) noexcept {
+    Configuration with;
+    const cudaError_t error = api("<<<>>>", [&] { with = take_configuration(); });
+    if (error != cudaSuccess) return;
+    const auto stream = static_cast<cudaStream_t>(with.stream);
+    cudaLaunchKernel(symbol, with.grid, with.block, args, with.shared_bytes,
+                     stream == nullptr && per_thread ? cudaStreamPerThread : stream);
+}
+
+void refuse_host_call(const char* kernel) noexcept {
+    api("<<<>>>", [&] {
+        take_configuration();
+        fail(cudaErrorInvalidDeviceFunction,
+             text(kernel,
+                  " is compiled as C++, and launched from a file that nvcc compiles, which a template cannot be; "
+                  "compile its file through nvcc"));
+    });
+}
+
+} // namespace cudart_cpu::detail

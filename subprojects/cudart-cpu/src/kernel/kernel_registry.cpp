@@ -10,6 +10,8 @@
 #include "runtime/environment.hpp"
 #include "translated_modules.hpp"
 
+#include <cudart_cpu/detail/stub.hpp>
+
 #include <dlfcn.h>
 #include <link.h>
 
@@ -44,6 +46,8 @@ struct Registry {
     std::unordered_map<const void*, NvccKernel> of_nvcc;
     std::unordered_map<const void*, const KernelEntry*> by_kernel_handle;
     std::unordered_map<const void*, const KernelEntry*> by_function_handle;
+    /// Of kernels that are compiled as C++, until they are first asked for.
+    std::vector<const KernelDefinition*> definitions;
     Names names;
     std::list<Names::node_type> gone_names; ///< callers have pointers to them
 };
@@ -123,6 +127,8 @@ void forget_kernels(const void* place) noexcept {
     if (module == nullptr) return;
     Registry& all = registry();
     const std::unique_lock lock(all.mutex);
+    std::erase_if(all.definitions,
+                  [=](const KernelDefinition* definition) { return unloadable_module(definition) == module; });
     for (auto kernel = all.kernels.begin(); kernel != all.kernels.end();) {
         const auto next = std::next(kernel);
         const KernelEntry& entry = kernel->second;
@@ -155,7 +161,25 @@ void register_kernel(const void* symbol, CallThunk call, const ParamLayout* para
     }
 }
 
+void define_kernel(const KernelDefinition* definition) noexcept {
+    const std::unique_lock lock(registry().mutex);
+    registry().definitions.push_back(definition);
+}
+
 namespace {
+
+/// After it, all kernels are registered that are defined in C++.
+void register_definitions() {
+    static std::mutex one_at_a_time; // who finds none left must find those registered
+    const std::lock_guard turn(one_at_a_time);
+    std::vector<const KernelDefinition*> definitions;
+    {
+        const std::unique_lock lock(registry().mutex);
+        definitions.swap(registry().definitions);
+    }
+    for (const KernelDefinition* kernel : definitions)
+        register_kernel(kernel->symbol, kernel->call, kernel->params, kernel->count);
+}
 
 const KernelEntry* find_known(const void* function, Forms forms) {
     const Registry& known = registry();
@@ -180,7 +204,9 @@ const KernelEntry* find_known(const void* function, Forms forms) {
 
 const KernelEntry* find_kernel(const void* function, Forms forms) {
     const KernelEntry* const known = find_known(function, forms);
-    return known == nullptr && translate_binary_of(function) ? find_known(function, forms) : known;
+    if (known != nullptr) return known;
+    if (!translate_binary_of(function)) register_definitions();
+    return find_known(function, forms);
 }
 
 const KernelEntry& kernel_of(const void* function, cudaError_t unknown, Forms forms) {
@@ -191,7 +217,8 @@ const KernelEntry& kernel_of(const void* function, cudaError_t unknown, Forms fo
     if (kernel == nullptr) {
         refuse_nvcc_kernel(function);
         fail(unknown, text("cudart-cpu: function ", symbol_name(function),
-                           " is not registered; call cudart_cpu::register_kernel(kernel) first"));
+                           " is not a kernel that is known; compile its .cu file by nvcc_kernels.py, or call "
+                           "cudart_cpu::register_kernel(kernel) first"));
     }
     return *kernel;
 }
@@ -207,6 +234,7 @@ void name_kernel(const void* symbol, const char* name) {
 }
 
 const KernelEntry* find_kernel_named(const std::string& name) {
+    register_definitions();
     std::vector<const KernelEntry*> known;
     {
         const std::shared_lock lock(registry().mutex);
@@ -219,6 +247,7 @@ const KernelEntry* find_kernel_named(const std::string& name) {
 }
 
 std::vector<const KernelEntry*> take_kernels_of_module(const void* place) {
+    register_definitions();
     const void* const module = unloadable_module(place);
     std::vector<const KernelEntry*> kernels;
     {

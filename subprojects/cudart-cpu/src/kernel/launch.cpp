@@ -137,4 +137,4 @@ void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args, c
 CUDART_CPU_INDEX uint3 threadIdx{};
 CUDART_CPU_INDEX uint3 blockIdx{};
 CUDART_CPU_INDEX dim3 blockDim{};
-CUDART_CPU_INDEX dim3 gridDim{};
+CUDART_CPU_INDEX dim3 gridDim{0, 0, 0}; // outside of kernels, which their stubs rely on

@@ -4,22 +4,15 @@
 #include "kernels.hpp"
 #include "test.hpp"
 
-#ifdef CUDART_CPU
-#include <cudart_cpu/kernel.hpp>
-#endif
-
 #include <array>
 #include <cstddef>
 #include <tuple>
 #include <type_traits>
 #include <utility>
 
-/// The kernel as CUDA's functions take it. The CPU runtime must be told its parameters first.
+/// The kernel as CUDA's functions take it.
 template <class... P>
 void* symbol(void (*kernel)(P...)) {
-#ifdef CUDART_CPU
-    cudart_cpu::register_kernel(kernel);
-#endif
     const auto function = reinterpret_cast<void*>(kernel);
     // Loads it: a first launch would, and could wait for a stream that a test holds up.
     cudaFuncAttributes attributes{};

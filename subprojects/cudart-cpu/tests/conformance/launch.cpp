@@ -1,6 +1,7 @@
 // Kernel launches into streams.
 #include "nodes.hpp"
 
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -43,6 +44,59 @@ TEST_CASE("arguments of every size arrive", "[launch]") {
     const std::vector<double> values(out, out + 9);
     REQUIRE_CUDA(cudaFreeHost(out));
     REQUIRE(values == std::vector<double>{-3, -300, 70000, -5000000000.0, 1.5, 2.25, 3.5, 4.5, 5.5});
+}
+
+/// What nvcc makes of `<<<>>>`, before the call of the kernel.
+extern "C" unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_bytes, CUstream_st* stream);
+
+TEST_CASE("a kernel of another file is launched by a call with its configuration", "[launch]") {
+    Stream stream;
+    DeviceInts data(2 * 12);
+    data.write(std::vector<int>(24, -1));
+    REQUIRE(__cudaPushCallConfiguration(dim3(2), dim3(4, 3), 0, stream) == 0);
+    write_block_index(data.data());
+    REQUIRE_CUDA(cudaGetLastError());
+    stream.synchronize();
+    std::vector<int> expected(24);
+    std::fill(expected.begin() + 12, expected.end(), 1);
+    REQUIRE(data.read() == expected);
+
+    double* out = nullptr;
+    REQUIRE_CUDA(cudaMallocHost(reinterpret_cast<void**>(&out), 9 * sizeof(double)));
+    REQUIRE(__cudaPushCallConfiguration(1, 1, 0, stream) == 0);
+    write_arguments(out, -3, -300, 70000, -5000000000LL, 1.5F, 2.25, Triple{3.5F, 4.5F, 5.5F});
+    stream.synchronize();
+    const std::vector<double> values(out, out + 9);
+    REQUIRE_CUDA(cudaFreeHost(out));
+    REQUIRE(values == std::vector<double>{-3, -300, 70000, -5000000000.0, 1.5, 2.25, 3.5, 4.5, 5.5});
+}
+
+TEST_CASE("a captured call of a kernel with its configuration becomes a node", "[launch]") {
+    Stream stream;
+    DeviceInts data(1);
+    data.write({0});
+    REQUIRE_CUDA(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    REQUIRE(__cudaPushCallConfiguration(3, 4, 0, stream) == 0);
+    add(data.data(), 0, 1);
+    cudaGraph_t graph = nullptr;
+    REQUIRE_CUDA(cudaStreamEndCapture(stream, &graph));
+    cudaGraphExec_t exec = nullptr;
+    REQUIRE_CUDA(cudaGraphInstantiate(&exec, graph, 0));
+    for (int i = 0; i < 2; ++i)
+        REQUIRE_CUDA(cudaGraphLaunch(exec, stream));
+    stream.synchronize();
+    REQUIRE(data.read() == std::vector{24});
+    REQUIRE_CUDA(cudaGraphExecDestroy(exec));
+    REQUIRE_CUDA(cudaGraphDestroy(graph));
+}
+
+TEST_CASE("a kernel that is called without a configuration does not run", "[launch]") {
+    DeviceInts data(1);
+    data.write({7});
+    store(data.data(), 0, 1);
+    REQUIRE(cudaGetLastError() == cudaErrorMissingConfiguration);
+    REQUIRE_CUDA(cudaDeviceSynchronize());
+    REQUIRE(data.read() == std::vector{7});
 }
 
 TEST_CASE("arguments are copied by the launch", "[launch]") {

@@ -1,6 +1,10 @@
 // Kernels from PTX text: libraries loaded, their kernels found, launched and put into graphs.
 #include "nodes.hpp"
 
+#ifdef CUDART_CPU
+#include <cudart_cpu/kernel.hpp>
+#endif
+
 #include <string>
 
 #ifdef CUDART_CPU
