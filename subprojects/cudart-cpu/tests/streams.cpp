@@ -4,6 +4,8 @@
 
 #include <cudart_cpu/control.hpp>
 
+#include <malloc.h>
+
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -188,6 +190,61 @@ void flags_priorities_and_capture_state_are_told() {
 
 } // namespace
 
+/// Bytes that a call leaves behind, of so many.
+template <class Call>
+std::size_t left_by(Call&& call) {
+    constexpr std::size_t calls = 2000;
+    const auto used = [] {
+        const auto info = mallinfo2();
+        return info.uordblks + info.hblkhd;
+    };
+    call();
+    const std::size_t before = used();
+    for (std::size_t i = 0; i < calls; ++i) {
+        call();
+    }
+    const std::size_t after = used();
+    return after > before ? (after - before) / calls : 0;
+}
+
+void destroyed_streams_leave_no_memory() {
+    CHECK(left_by([] { CHECK_OK(cudaStreamDestroy(make_stream(cudaStreamNonBlocking))); }) < 50);
+    CHECK(left_by([] {
+              cudaStream_t stream = make_stream();
+              CHECK_OK(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+              cudaGraph_t graph = nullptr;
+              CHECK_OK(cudaStreamEndCapture(stream, &graph));
+              CHECK_OK(cudaGraphDestroy(graph));
+              CHECK_OK(cudaStreamDestroy(stream));
+          }) < 50);
+    CHECK(left_by([] {
+              cudaStream_t stream = make_stream(cudaStreamNonBlocking);
+              std::atomic<bool> ran = false;
+              set_on(stream, ran);
+              CHECK_OK(cudaStreamSynchronize(stream));
+              CHECK_OK(cudaStreamDestroy(stream));
+          }) < 50);
+}
+
+void destroyed_streams_leave_no_memory_once_their_work_has_ended() {
+    std::atomic<int> ran = 0;
+    CHECK(left_by([&] {
+              const int before = ran;
+              cudaStream_t stream = make_stream(cudaStreamNonBlocking);
+              CHECK_OK(cudaLaunchHostFunc(
+                  stream,
+                  [](void* count) {
+                      std::this_thread::yield();
+                      ++*static_cast<std::atomic<int>*>(count);
+                  },
+                  &ran));
+              CHECK_OK(cudaStreamDestroy(stream));
+              while (ran == before) {
+                  std::this_thread::yield();
+              }
+          }) < 100); // the last few may not have left yet
+}
+
 int main() {
     work_is_asynchronous_and_ordered();
     the_legacy_stream_waits_for_blocking_streams_and_holds_them_up();
@@ -197,4 +254,6 @@ int main() {
     each_thread_has_its_own_default_stream();
     many_threads_may_use_many_streams();
     flags_priorities_and_capture_state_are_told();
+    destroyed_streams_leave_no_memory();
+    destroyed_streams_leave_no_memory_once_their_work_has_ended();
 }

@@ -11,15 +11,16 @@
 #include <algorithm>
 #include <atomic>
 #include <mutex>
+#include <unordered_map>
 #include <utility>
 
 namespace cudart_cpu::detail {
 
 namespace {
 
-/// The queues of all streams, also of destroyed ones until their work is seen to have ended: that a queue is gone would
-/// tell the same, but what looks would not come after the work. Its lock makes enqueueing one sequence over all
-/// streams, so that work only ever waits for earlier work.
+/// The queues of all streams. The queue of a destroyed stream leaves under the lock, after its work has ended: whoever
+/// looks later comes after that work. The lock makes enqueueing one sequence over all streams, so that work only ever
+/// waits for earlier work.
 struct Device {
     struct Member {
         std::shared_ptr<WorkQueue> queue;
@@ -28,12 +29,18 @@ struct Device {
     };
 
     std::mutex mutex;
-    std::vector<Member> members;
+    std::unordered_map<const WorkQueue*, Member> members;
 };
 
 Device& device() {
     static auto* device = new Device;
     return *device;
+}
+
+/// The last act of a queue's thread, or of a destroyed stream without pending work.
+void leave_device(const WorkQueue& queue) {
+    const std::lock_guard lock(device().mutex);
+    device().members.erase(&queue);
 }
 
 struct OwnedStream {
@@ -101,11 +108,9 @@ void add_if_pending(std::vector<CompletionPtr>& pending, const WorkQueue& queue)
 /// The pending tails of the streams that `choose` takes. The device must be locked.
 template <class Choose>
 void add_pending_members(std::vector<CompletionPtr>& pending, Choose&& choose) {
-    std::vector<Device::Member>& members = device().members;
-    std::erase_if(members, [](const Device::Member& member) { return member.queue->has_ended(); });
-    for (const Device::Member& member : members) {
+    for (const auto& [queue, member] : device().members) {
         if (choose(member)) {
-            add_if_pending(pending, *member.queue);
+            add_if_pending(pending, *queue);
         }
     }
 }
@@ -135,17 +140,20 @@ std::vector<CompletionPtr> pending_work(const Stream& stream) {
 } // namespace
 
 Stream::Stream(unsigned flags, int priority, int device)
-    : flags_(flags), priority_(priority), device_(device), queue_(std::make_shared<WorkQueue>()) {
+    : flags_(flags), priority_(priority), device_(device), queue_(std::make_shared<WorkQueue>(&leave_device)) {
     static std::atomic<unsigned long long> last_id{0};
     id_ = last_id.fetch_add(1, std::memory_order_relaxed) + 1;
     Device& all = detail::device();
     const std::lock_guard lock(all.mutex);
-    all.members.push_back({queue_, blocking(), device});
+    all.members.emplace(queue_.get(), Device::Member{queue_, blocking(), device});
 }
 
 Stream::~Stream() {
     leave_capture(*this);
     queue_->close();
+    if (queue_->is_idle()) {
+        leave_device(*queue_); // its thread may never have started
+    }
 }
 
 cudaStream_t create_stream(unsigned flags, int priority) {

@@ -44,9 +44,9 @@ void WorkQueue::close() {
     changed_.notify_one();
 }
 
-bool WorkQueue::has_ended() const {
+bool WorkQueue::is_idle() const {
     const std::lock_guard lock(mutex_);
-    return closed_ && (tail_ == nullptr || tail_->finished());
+    return tail_ == nullptr || tail_->finished();
 }
 
 void WorkQueue::abandon() {
@@ -75,6 +75,11 @@ void WorkQueue::run(Task task) const {
 }
 
 void WorkQueue::run_tasks() {
+    run_until_closed();
+    ended_(*this);
+}
+
+void WorkQueue::run_until_closed() {
     std::unique_lock lock(mutex_);
     for (;;) {
         changed_.wait(lock, [this] { return !tasks_.empty() || closed_; });

@@ -20,6 +20,11 @@ std::uint64_t removals_at_submission() noexcept;
 /// The thread starts with the first task, and ends when the queue is closed and empty. It keeps the queue alive.
 class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
   public:
+    using Ended = void (*)(const WorkQueue&);
+
+    /// The thread calls `ended` last, after all tasks have finished.
+    explicit WorkQueue(Ended ended) : ended_(ended) {}
+
     /// Appends a task that runs after `after` has finished. The result is finished when the task has returned and its
     /// captures are gone.
     CompletionPtr push(std::function<void()> run, std::vector<CompletionPtr> after);
@@ -30,8 +35,8 @@ class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
     /// No more tasks will come.
     void close();
 
-    /// Whether it is closed and all tasks have finished, which then comes before what follows this call.
-    [[nodiscard]] bool has_ended() const;
+    /// Whether all tasks so far have finished, which then comes before what follows this call.
+    [[nodiscard]] bool is_idle() const;
 
     /// Closes, and drops the tasks that have not begun; they count as finished. For the end of the process.
     void abandon();
@@ -49,7 +54,9 @@ class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
 
     [[nodiscard]] bool abandoned() const;
     void run(Task task) const;
+    void run_until_closed();
 
+    const Ended ended_;
     mutable std::mutex mutex_;
     std::condition_variable changed_;
     std::deque<Task> tasks_;
