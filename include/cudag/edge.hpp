@@ -33,6 +33,7 @@ struct EarlyEdge {
 /// `cudaTriggerProgrammaticLaunchCompletion()` or has finished. The trigger makes nothing visible: b must call
 /// `cudaGridDependencySynchronize()`, which waits until a has finished, before it touches what a writes, and before
 /// it writes what a reads. A kernel that does not reads old values now and then: CUDA and cudag cannot see that.
+/// b never ends before a, whether it waits or not, so what comes after b comes after a, too.
 /// Both functions need a device of compute capability 9.0 or later.
 template <class Handle>
 [[nodiscard]] constexpr detail::EarlyEdge<Handle> programmatic(const Handle& node) noexcept {

@@ -7,8 +7,9 @@
 
 namespace cudart_cpu::detail {
 
-/// Lists of nodes, one list for each node. A node runs after its dependencies. A consumer may run as soon as its
-/// producer may: the edge between them says to wait for less than all of the producer.
+/// Lists of nodes, one list for each node. A node runs after its dependencies. A consumer may start as soon as its
+/// producer may: the edge between them says to wait for less than all of the producer. It ends after its producers, as
+/// on a GPU.
 struct LaunchShape {
     Adjacency dependencies;
     Adjacency dependents;

@@ -26,6 +26,43 @@ class Generator {
     std::uint64_t state_;
 };
 
+class Drawing {
+  public:
+    Drawing(const LaunchShape& shape, const std::vector<std::uint64_t>& priorities)
+        : shape_(shape), priorities_(priorities), readiness_(shape), drawn_(priorities.size()) {}
+
+    std::vector<std::uint32_t> run() {
+        order_.reserve(drawn_.size());
+        readiness_.start([this](std::uint32_t node) { add(node); });
+        while (!ready_.empty()) {
+            const std::uint32_t node = ready_.top().second;
+            ready_.pop();
+            draw(node);
+        }
+        return std::move(order_);
+    }
+
+  private:
+    void add(std::uint32_t node) { ready_.emplace(priorities_[node], node); }
+
+    /// A kernel starts before its producers, if it is drawn first, but never ends before them.
+    void draw(std::uint32_t node) {
+        if (drawn_[node]) return;
+        drawn_[node] = true;
+        order_.push_back(node);
+        for (const std::uint32_t producer : shape_.producers[node])
+            draw(producer);
+        readiness_.finish(node, [this](std::uint32_t next) { add(next); });
+    }
+
+    const LaunchShape& shape_;
+    const std::vector<std::uint64_t>& priorities_;
+    Readiness readiness_;
+    std::priority_queue<std::pair<std::uint64_t, std::uint32_t>> ready_;
+    std::vector<bool> drawn_;
+    std::vector<std::uint32_t> order_;
+};
+
 } // namespace
 
 std::vector<std::uint32_t> draw_order(const LaunchShape& shape, Draw draw) {
@@ -36,19 +73,8 @@ std::vector<std::uint32_t> draw_order(const LaunchShape& shape, Draw draw) {
     for (std::uint64_t& priority : priorities)
         priority = generator();
 
-    std::priority_queue<std::pair<std::uint64_t, std::uint32_t>> ready;
-    const auto add = [&](std::uint32_t node) { ready.emplace(priorities[node], node); };
-    Readiness readiness(shape);
-    readiness.start(add);
-    std::vector<std::uint32_t> order;
-    order.reserve(count);
-    while (!ready.empty()) {
-        const std::uint32_t node = ready.top().second;
-        ready.pop();
-        order.push_back(node);
-        readiness.finish(node, add);
-    }
-    return order;
+    Drawing drawing(shape, priorities);
+    return drawing.run();
 }
 
 } // namespace cudart_cpu::detail

@@ -31,13 +31,16 @@ class SequentialRun {
     void run(std::uint32_t node) {
         if (started_[node]) return;
         started_[node] = true;
-        run_work(works_[node], shape_.awaited[node], [&] {
-            for (const std::uint32_t producer : shape_.awaited[node])
-                run(producer);
-        });
+        run_work(works_[node], shape_.awaited[node], [&] { run_all(shape_.awaited[node]); });
+        run_all(shape_.producers[node]); // a kernel never ends before them
     }
 
   private:
+    void run_all(const std::vector<std::uint32_t>& nodes) {
+        for (const std::uint32_t node : nodes)
+            run(node);
+    }
+
     const LaunchShape& shape_;
     const std::vector<WorkPointer>& works_;
     std::vector<bool> started_; // what a producer waits for is never below it on the stack: that would be a cycle
@@ -81,8 +84,12 @@ class ConcurrentRun {
         progress_[node] = Progress::started;
         --unstarted_;
         lock.unlock();
-        run_work(works_[node], shape_.awaited[node], [&] { finish_awaited(node); });
+        run_work(works_[node], shape_.awaited[node], [&] {
+            std::unique_lock waiting(mutex_);
+            finish(shape_.awaited[node], waiting);
+        });
         lock.lock();
+        finish(shape_.producers[node], lock); // a kernel never ends before them
         progress_[node] = Progress::finished;
         --unfinished_;
         std::size_t made_ready = 0;
@@ -96,9 +103,8 @@ class ConcurrentRun {
 
     /// Runs what has not started, and waits for what others run. Nobody waits in a circle: on every thread's stack a
     /// node stands on one that it comes before in the graph, and waits for one that comes before it.
-    void finish_awaited(std::uint32_t node) {
-        std::unique_lock lock(mutex_);
-        for (const std::uint32_t producer : shape_.awaited[node]) {
+    void finish(const std::vector<std::uint32_t>& producers, std::unique_lock<std::mutex>& lock) {
+        for (const std::uint32_t producer : producers) {
             if (progress_[producer] == Progress::waiting) run(producer, lock);
             changed_.wait(lock, [&] { return progress_[producer] == Progress::finished; });
         }

@@ -134,6 +134,26 @@ TEST_CASE("captured kernels that may overlap see each other's results where they
     REQUIRE(data.read() == std::vector{1, 11});
 }
 
+TEST_CASE("what follows a captured kernel that may start early follows the kernel before it, too",
+          "[capture][edge_data]") {
+    Stream stream;
+    DeviceInts data(2);
+    Call first(trigger_then_store_late, data.data(), 0, 1);
+    Call third(copy_plus, data.data(), data.data() + 1, 1, 10);
+    Capture capture(stream);
+    first.launch(stream);
+    REQUIRE_CUDA(launch_with(stream, serialization()));
+    third.launch(stream);
+    const cudaGraph_t graph = capture.end();
+    REQUIRE(is_programmatic(between(graph, 0, 1)));
+    const Exec exec(graph);
+    for (int i = 0; i < 50; ++i) {
+        data.write({0, 0});
+        exec.run(stream);
+        REQUIRE(data.read() == std::vector{1, 11});
+    }
+}
+
 TEST_CASE("waiting for a launch's programmatic event gives a programmatic edge", "[capture][edge_data]") {
     Stream stream;
     Stream fork;

@@ -338,6 +338,43 @@ TEST_CASE("what comes before a kernel comes before what depends on it programmat
     }
 }
 
+TEST_CASE("a kernel never ends before the kernels that it depends on programmatically", "[edge_data]") {
+    Stream stream;
+    DeviceInts data(5);
+    PinnedInts seen(2);
+    const cudaGraphEdgeData edge = GENERATE(triggered, begun);
+    const bool waits = GENERATE(false, true);
+    const std::size_t between = GENERATE(std::size_t{1}, std::size_t{3});
+    CAPTURE(edge.from_port, waits, between);
+    Call write(trigger_then_store_late, data.data(), 0, 5);
+    Call read_waiting(wait_then_copy_plus, data.data(), data.data() + 1, 1, 1);
+    Call read_at_once(copy_plus, data.data(), data.data() + 1, 1, 1);
+    Graph graph;
+    const cudaGraphNode_t first = add_kernel(graph, write);
+    cudaGraphNode_t last = first;
+    for (std::size_t i = 0; i < between; ++i) {
+        const cudaGraphNode_t next = waits ? add_kernel(graph, read_waiting) : add_kernel(graph, read_at_once);
+        REQUIRE_CUDA(add(graph, last, next, &edge));
+        last = next;
+    }
+    Call copy(copy_plus, data.data(), data.data() + 2, 1, 100);
+    add_kernel(graph, copy, {last});
+    add_memcpy(graph, seen.data(), data.data(), sizeof(int), cudaMemcpyDeviceToHost, {last});
+    const Exec exec(graph);
+    for (int i = 0; i < 50; ++i) {
+        data.write({0, 0, 0, 0, 0});
+        seen[0] = poison;
+        exec.run(stream);
+        const std::vector<int> after = data.read();
+        REQUIRE(after[0] == 5);
+        REQUIRE(after[2] == 105);
+        REQUIRE(seen[0] == 5);
+        if (waits) {
+            REQUIRE(after[1] == 6);
+        }
+    }
+}
+
 TEST_CASE("a kernel that waits may stand at no programmatic edge, or behind a disabled kernel", "[edge_data]") {
     Stream stream;
     DeviceInts data(2);

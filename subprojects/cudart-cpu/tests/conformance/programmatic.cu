@@ -39,3 +39,11 @@ __global__ void wait_copy_plus_trigger(const int* from, int* to, int n, int valu
     copy(from, to, n, value);
     trigger();
 }
+
+__global__ void trigger_then_store_late(int* p, int index, int value) {
+    trigger();
+    for (int i = 0; i < 5000; ++i) {
+        static_cast<void>(*static_cast<const volatile int*>(p + index));
+    }
+    p[index] = value;
+}
