@@ -90,6 +90,11 @@ GraphMemoryPointer find_freed(const Graph& graph, const std::vector<Node*>& befo
     return best;
 }
 
+/// Whether it is allocated, or a launch may allocate it.
+bool may_be_allocated(const GraphAllocation& allocation) {
+    return !allocation.graph.expired() || !allocation.execs.empty() || allocation.memory->is_allocated();
+}
+
 /// Memory that another graph allocates.
 bool frees(const Graph& graph, const GraphAllocation& allocation) {
     return std::ranges::any_of(allocation.freed_by, [&](const auto& other) { return other.lock() == graph.life(); });
@@ -137,6 +142,14 @@ std::string AllocWork::details() const {
 
 void AllocWork::run() const {
     allocation()->memory->fill(fresh_byte);
+}
+
+void AllocWork::attach(const void* exec, bool) const {
+    allocation()->execs.insert(exec);
+}
+
+void AllocWork::detach(const void* exec) const noexcept {
+    allocation()->execs.erase(exec);
 }
 
 void FreeWork::added_to(const Graph& graph) const {
@@ -188,8 +201,7 @@ std::shared_ptr<AllocWork> make_alloc_work(const cudaMemAllocNodeParams& params,
 std::shared_ptr<FreeWork> make_free_work(const void* address, const Graph& target, bool by_capture) {
     refuse_in_child(target, by_capture);
     GraphAllocationPointer allocation = find_graph_allocation(address);
-    const bool active = allocation && !allocation->is_freed_by_graph &&
-                        (!allocation->graph.expired() || allocation->memory->is_allocated());
+    const bool active = allocation && !allocation->is_freed_by_graph && may_be_allocated(*allocation);
     require(active, text("Virtual address ", address, " does not refer to an active allocation"));
     require(!frees(target, *allocation), text("Address ", address, " is already freed in this graph"));
     require(!is_of(*allocation, target) || allocation->may_be_freed_by_graph,

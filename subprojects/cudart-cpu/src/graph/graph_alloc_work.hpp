@@ -41,6 +41,8 @@ class AllocWork final : public MemoryNodeWork {
     std::string title() const override;
     std::string details() const override;
     void run() const override;
+    void attach(const void* exec, bool enabled) const override;
+    void detach(const void* exec) const noexcept override;
 
   private:
     cudaMemAllocNodeParams params_;

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <memory>
+#include <set>
 #include <vector>
 
 namespace cudart_cpu::detail {
@@ -45,6 +46,7 @@ struct GraphAllocation {
     bool is_freed_by_graph = false;  // a node of that graph frees it: nobody else can
     bool may_be_freed_by_graph = true;
     std::vector<std::weak_ptr<const void>> freed_by; // other graphs
+    std::set<const void*> execs;                     // that allocate it
 };
 
 using GraphAllocationPointer = std::shared_ptr<GraphAllocation>;

@@ -3,6 +3,7 @@
 
 #include "gate.hpp"
 
+#include <memory>
 #include <vector>
 
 TEST_CASE("memory is there between its alloc node and its free node, at every launch", "[memory_nodes]") {
@@ -61,6 +62,43 @@ TEST_CASE("the memory of a graph is freed once, and only while it is allocated",
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaFreeAsync(leaving.data(), stream));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaFree(leaving.data()));
     stream.synchronize();
+}
+
+TEST_CASE("memory of a graph that is gone is freed by another graph as long as it may be allocated", "[memory_nodes]") {
+    Stream stream;
+    const bool launched = GENERATE(false, true);
+    auto leaving = std::make_unique<LeavingGraph>();
+    int* const data = leaving->data();
+    auto exec = std::make_unique<Exec>(leaving->graph);
+    leaving.reset();
+    if (launched) {
+        exec->run(stream);
+        REQUIRE_CUDA(cudaFreeAsync(data, stream));
+    }
+    {
+        const FreeingGraph freeing(data);
+        const Exec freeing_exec(freeing.graph);
+        REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaGraphLaunch(freeing_exec, stream));
+        for (int i = 0; i < 2; ++i) {
+            exec->run(stream);
+            REQUIRE(first_of(data) == 7);
+            freeing_exec.run(stream);
+        }
+    }
+    const bool allocated = GENERATE(false, true);
+    if (allocated) {
+        exec->run(stream);
+    }
+    exec.reset();
+    Graph last;
+    cudaGraphNode_t node = nullptr;
+    const cudaError_t code = cudaGraphAddMemFreeNode(&node, last, nullptr, 0, data);
+    REQUIRE(code == (allocated ? cudaSuccess : cudaErrorInvalidValue));
+    if (allocated) {
+        Exec(last).run(stream);
+    } else {
+        static_cast<void>(cudaGetLastError());
+    }
 }
 
 TEST_CASE("another graph frees the memory", "[memory_nodes]") {
