@@ -116,9 +116,10 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Adds a copy of all of `source` to `destination`: device and host ranges of the same element type and size; the
     /// direction follows from the types. Throws GraphError if the sizes differ or are 0.
-    /// A host range that is not page-locked is read when the graph is launched, not when the node runs (seen on driver
-    /// 580): what earlier nodes of the same launch write there is not copied. Use a PinnedBuffer for that, and for
-    /// speed.
+    /// With a host range that is not page-locked (seen on driver 580): as a source it is read while the launch is
+    /// called, not when the node runs, so what earlier kernels and host nodes of the launch write there may be missed.
+    /// As a destination it holds up the call of the launch until the copy has run. Large sources (16 MiB) do so, too.
+    /// Use a PinnedBuffer to avoid both, and for speed.
     template <class Destination, class Source>
     MemcpyNode
     memcpy( // cudag: memcpy(destination, source) copies all of two ranges of one length: x.span().subspan(0, n)

@@ -135,12 +135,10 @@ CUresult graph_exec_update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateRes
 }
 
 CUresult graph_launch(CUgraphExec exec, CUstream stream) {
-    return driver_graph_api("cuGraphLaunch", [&] {
+    return static_cast<CUresult>(driver_api("cuGraphLaunch", [&] {
         require_context(stream != nullptr);
-        Stream& target = stream_of(stream);
-        refuse_capturing(target);
-        enqueue_launch(exec_of(exec), target);
-    });
+        launch_exec(exec, stream);
+    }));
 }
 
 } // namespace cudart_cpu::detail::driver

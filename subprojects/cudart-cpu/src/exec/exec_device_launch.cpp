@@ -45,6 +45,7 @@ Launch prepare_launch(Exec& exec) {
     const LaunchGraph& graph = *launch.snapshot->graph;
     for (const std::uint32_t node : graph.staged)
         launch.staged.push_back(graph.nodes[node].work->staged());
+    if (!graph.holding.empty()) launch.pageable = std::make_shared<PageableCopies>(graph);
     return launch;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec_model.hpp"
+#include "exec_pageable.hpp"
 #include "kernel/launch_context.hpp"
 #include "runtime/schedule.hpp"
 
@@ -15,7 +16,8 @@ struct Launch {
     unsigned long long flags; // of the exec
     bool is_uploaded;         // before the launch
     Draw draw;
-    std::vector<WorkPointer> staged{}; // of the nodes that the graph says are staged
+    std::vector<WorkPointer> staged{};          // of the nodes that the graph says are staged
+    std::shared_ptr<PageableCopies> pageable{}; // null if the call waits for none
 };
 
 Launch prepare_launch(Exec& exec);

@@ -40,6 +40,7 @@ class Flattening {
         add_node({state.work, state.enabled || state.work->decides_whether_it_runs(), number, child ? *child : place});
         flat_.nodes[place].declared = state.declared;
         if (state.enabled && state.work->is_staged()) flat_.staged.push_back(place);
+        if (state.enabled && state.work->holds_launch()) flat_.holding.push_back(place);
         if (state.work->type() == cudaGraphNodeTypeGraph) {
             add(state.bodies.front(), &place);
             return {place, static_cast<std::uint32_t>(flat_.nodes.size() - 1)};
@@ -84,6 +85,42 @@ class Flattening {
     bool is_body_;
 };
 
+/// Which nodes come after `node`.
+std::vector<bool> reached_from(const LaunchShape& shape, std::uint32_t node) {
+    std::vector<bool> reached(shape.dependents.size());
+    std::vector<std::uint32_t> open{node};
+    while (!open.empty()) {
+        const std::uint32_t at = open.back();
+        open.pop_back();
+        for (const std::uint32_t next : shape.dependents[at]) {
+            if (reached[next]) continue;
+            reached[next] = true;
+            open.push_back(next);
+        }
+        for (const std::uint32_t next : shape.consumers[at]) {
+            if (reached[next]) continue;
+            reached[next] = true;
+            open.push_back(next);
+        }
+    }
+    return reached;
+}
+
+/// Tells the copies apart that are staged late. Events are looked at when the launch is called.
+void find_late(LaunchGraph& flat) {
+    std::vector<std::vector<std::uint32_t>> after(flat.nodes.size());
+    for (std::uint32_t place = 0; place < flat.holding.size(); ++place) {
+        const std::vector<bool> reached = reached_from(flat.shape, flat.holding[place]);
+        for (const std::uint32_t node : flat.staged)
+            if (reached[node] && flat.nodes[node].work->type() == cudaGraphNodeTypeMemcpy) after[node].push_back(place);
+    }
+    std::erase_if(flat.staged, [&](std::uint32_t node) {
+        if (after[node].empty()) return false;
+        flat.late.push_back({node, std::move(after[node])});
+        return true;
+    });
+}
+
 } // namespace
 
 std::shared_ptr<const LaunchGraph> flatten(const ExecGraph& graph, bool is_body) {
@@ -92,6 +129,7 @@ std::shared_ptr<const LaunchGraph> flatten(const ExecGraph& graph, bool is_body)
     std::stable_partition(flat->staged.begin(), flat->staged.end(), [&](std::uint32_t node) {
         return flat->nodes[node].work->type() != cudaGraphNodeTypeEventRecord;
     });
+    if (!flat->holding.empty()) find_late(*flat);
     return flat;
 }
 

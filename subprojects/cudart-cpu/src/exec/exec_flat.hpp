@@ -27,6 +27,12 @@ struct LaunchNode {
     std::shared_ptr<const DeclaredNode> declared{};
 };
 
+/// A staged copy that comes after copies that hold up the call.
+struct LateNode {
+    std::uint32_t node;
+    std::vector<std::uint32_t> after; // those copies, by their places in LaunchGraph::holding
+};
+
 /// A child graph's node is where it begins; one node more is where it ends. So nodes that are not ordered with the
 /// child graph run between its nodes too.
 struct LaunchGraph {
@@ -34,6 +40,8 @@ struct LaunchGraph {
     std::vector<LaunchNode> nodes;
     /// The enabled nodes whose work is staged; event records last, since a launch's waits are not for its own records.
     std::vector<std::uint32_t> staged;
+    std::vector<std::uint32_t> holding; // the enabled nodes whose end the call of a launch waits for
+    std::vector<LateNode> late;         // what would be staged, but for them
 };
 
 /// `is_body`: of a conditional.

@@ -38,7 +38,13 @@ class BodyDraws {
     std::atomic<std::uint64_t> bodies_{0};
 };
 
-std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const std::vector<WorkPointer>& staged,
+/// What of a graph a launch has made before it runs: nothing of a body.
+struct Prepared {
+    std::vector<WorkPointer> staged{};
+    std::shared_ptr<PageableCopies> pageable{};
+};
+
+std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const Prepared& prepared,
                                      const RunBody& run_body, const std::shared_ptr<const DeclaredNodes>& declared) {
     std::vector<WorkPointer> works;
     works.reserve(graph.nodes.size());
@@ -46,8 +52,9 @@ std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const 
         const bool decides = node.enabled && !node.bodies.empty();
         works.push_back(decides ? conditional_run(node, run_body) : node.enabled ? node.work : nullptr);
     }
-    for (std::size_t i = 0; i < staged.size(); ++i)
-        works[graph.staged[i]] = staged[i];
+    for (std::size_t i = 0; i < prepared.staged.size(); ++i)
+        works[graph.staged[i]] = prepared.staged[i];
+    if (prepared.pageable) PageableCopies::put(prepared.pageable, graph, works);
     const bool watches = declared != nullptr && watches_writes();
     for (std::size_t i = 0; watches && i < works.size(); ++i)
         if (graph.nodes[i].declared && works[i]) works[i] = watched(works[i], graph.nodes[i].declared, declared);
@@ -69,7 +76,7 @@ Launches run_alone(const Launch& launch) {
         run_graph(*body, draws.next(), {}, run_body, snapshot.declared);
     };
     std::vector<std::uint32_t> order =
-        run_graph(*snapshot.graph, launch.draw, launch.staged, run_body, snapshot.declared);
+        run_graph(*snapshot.graph, launch.draw, {launch.staged, launch.pageable}, run_body, snapshot.declared);
     note_order([graph = snapshot.graph, order = std::move(order)] { return names_of(*graph, order); });
     Launches next = std::move(context.device_launches.forgotten);
     next.insert(next.end(), context.device_launches.tail.begin(), context.device_launches.tail.end());
@@ -94,16 +101,28 @@ void enqueue_after_latest(Exec& exec, Stream& stream, std::function<void()> op) 
     exec.latest = enqueue(stream, std::move(op), std::move(after));
 }
 
-} // namespace
-
-void enqueue_launch(Exec& exec, Stream& stream) {
+/// Returns what the call is to wait for; null if for nothing.
+CompletionPtr enqueue_launch(Exec& exec, Stream& stream) {
     auto launch = std::make_shared<const Launch>(prepare_launch(exec));
     const bool frees = (exec.flags() & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;
     const auto snapshot = launch->snapshot;
     claim(snapshot->memory, frees ? Unfreed::free : Unfreed::refuse);
+    CompletionPtr awaited = launch->pageable ? launch->pageable->done() : nullptr;
     enqueue_after_latest(exec, stream, [launch = std::move(launch)] { run(*launch); });
     use_graph_memory(snapshot->memory.all, exec.latest);
     exec.set_uploaded();
+    return awaited;
+}
+
+} // namespace
+
+void launch_exec(cudaGraphExec_t exec, cudaStream_t stream) {
+    const CompletionPtr awaited = under_graph_lock([&] {
+        Stream& target = stream_of(stream);
+        refuse_capturing(target);
+        return enqueue_launch(exec_of(exec), target);
+    });
+    if (awaited) awaited->wait();
 }
 
 void enqueue_upload(Exec& exec, Stream& stream) {
@@ -126,11 +145,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphUpload(cudaGraphExec_t graphExec, 
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream) {
     if (is_in_kernel()) return launch_from_kernel(graphExec, stream);
-    return graph_api("cudaGraphLaunch", [&] {
-        Stream& target = stream_of(stream);
-        refuse_capturing(target);
-        enqueue_launch(exec_of(graphExec), target);
-    });
+    return api("cudaGraphLaunch", [&] { launch_exec(graphExec, stream); });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecDestroy(cudaGraphExec_t graphExec) {

@@ -52,10 +52,30 @@ Side destination_side(const cudaMemcpy3DParms& params) {
     return kind == cudaMemcpyHostToDevice || kind == cudaMemcpyDeviceToDevice ? Side::device : Side::host;
 }
 
-bool needs_stage(const cudaMemcpy3DParms& params) {
+bool is_on_host(cudaMemoryType type) {
+    return type == cudaMemoryTypeUnregistered || type == cudaMemoryTypeHost;
+}
+
+/// Whether the driver reads the source on the host: for all of a launch before it, or as long as the call waits.
+bool reads_pageable(const cudaMemcpy3DParms& params) {
     const bool to_device = params.kind == cudaMemcpyHostToDevice || params.dstArray != nullptr ||
-                           (params.kind == cudaMemcpyDefault && destination_type(params) == cudaMemoryTypeDevice);
+                           (params.kind == cudaMemcpyDefault && !is_on_host(destination_type(params)));
     return to_device && source_type(params) == cudaMemoryTypeUnregistered;
+}
+
+bool is_large_copy(const cudaMemcpy3DParms& params) {
+    return row_bytes(params) * params.extent.height * params.extent.depth >= least_unstaged_bytes;
+}
+
+bool needs_stage(const cudaMemcpy3DParms& params) {
+    return reads_pageable(params) && !is_large_copy(params);
+}
+
+/// Copies to pageable memory, copies within the host, and large ones from pageable memory.
+bool must_be_awaited(const cudaMemcpy3DParms& params) {
+    if (reads_pageable(params)) return is_large_copy(params);
+    const cudaMemoryType to = destination_type(params);
+    return to == cudaMemoryTypeUnregistered || (is_on_host(to) && is_on_host(source_type(params)));
 }
 
 /// An operation of nothing is valid in a stream, not in a graph.
@@ -84,7 +104,8 @@ MemcpyWork::MemcpyWork(const cudaMemcpy3DParms& params)
       destination_origin_(origin_of(params.dstPtr.ptr)),
       is_pageable_(source_type(params) == cudaMemoryTypeUnregistered ||
                    destination_type(params) == cudaMemoryTypeUnregistered),
-      is_staged_(needs_stage(params)), has_array_(params.srcArray != nullptr || params.dstArray != nullptr) {
+      is_staged_(needs_stage(params)), holds_launch_(must_be_awaited(params)),
+      has_array_(params.srcArray != nullptr || params.dstArray != nullptr) {
     params_.srcPtr.xsize = 0;
     params_.dstPtr.xsize = 0;
     row_bytes_ = row_bytes(params_);

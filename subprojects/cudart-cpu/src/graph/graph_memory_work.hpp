@@ -28,9 +28,11 @@ class MemcpyWork final : public Work {
     void run() const override;
     bool can_be_disabled() const noexcept override { return true; }
     /// Copies from pageable to device memory read their source when the launch is called, as the driver does: not after
-    /// the nodes before them.
+    /// the nodes before them, but for copies that hold up the launch.
     bool is_staged() const noexcept override { return is_staged_; }
     WorkPointer staged() const override;
+    /// Copies to pageable memory, copies within the host, and large ones from pageable memory.
+    bool holds_launch() const noexcept override { return holds_launch_; }
     std::optional<BodyRefusal> refuse_in_body() const override;
     std::string refuse_device_launch() const override;
     std::string refuse_operands(const Work* current) const override;
@@ -50,6 +52,7 @@ class MemcpyWork final : public Work {
     Origin destination_origin_;
     bool is_pageable_; // one of its operands is pageable host memory
     bool is_staged_;
+    bool holds_launch_;
     std::shared_ptr<std::byte[]> stage_; // what a staged copy reads from
     bool has_array_;
     std::size_t row_bytes_ = 0;

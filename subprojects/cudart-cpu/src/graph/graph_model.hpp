@@ -186,14 +186,17 @@ inline void require_operands(const Work& next, const Work* current) {
 /// Guards all graphs, nodes and execs. Never held while a user's code runs.
 std::mutex& graph_mutex();
 
+template <class Body>
+decltype(auto) under_graph_lock(Body&& body) {
+    const DestructionScope destruction_scope;
+    const std::lock_guard lock(graph_mutex());
+    return body();
+}
+
 /// One function of the graph API: api() under the lock.
 template <class Body>
 cudaError_t graph_api(const char* name, Body&& body) noexcept {
-    return api(name, [&] {
-        const DestructionScope destruction_scope;
-        const std::lock_guard lock(graph_mutex());
-        return body();
-    });
+    return api(name, [&] { return under_graph_lock(body); });
 }
 
 } // namespace cudart_cpu::detail

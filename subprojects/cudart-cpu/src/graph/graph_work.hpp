@@ -53,6 +53,8 @@ class Work {
     /// What a launch runs in the place of this, with what must be read when the launch is called; null if nothing must.
     virtual std::shared_ptr<const Work> staged() const { return nullptr; }
     virtual bool is_staged() const noexcept { return false; }
+    /// Whether the call of a launch returns only after this has run.
+    virtual bool holds_launch() const noexcept { return false; }
 
     /// What the graph knows from now on: a node with this work is one of its nodes.
     virtual void added_to(const Graph&) const {}

@@ -39,8 +39,11 @@ void submit_copy(const cudaMemcpy3DParms& copy, Stream& stream, CopyCall call, C
     const cudaMemoryType destination = destination_type(copy);
     const bool within_host = is_host(source) && is_host(destination);
     const bool within_device = !is_host(source) && !is_host(destination);
-    const bool wait =
-        call == CopyCall::synchronous ? !within_device : within_host || destination == cudaMemoryTypeUnregistered;
+    const bool is_large = source == cudaMemoryTypeUnregistered &&
+                          row_bytes(copy) * copy.extent.height * copy.extent.depth >= least_unstaged_bytes;
+    const bool wait = call == CopyCall::synchronous
+                          ? !within_device
+                          : within_host || destination == cudaMemoryTypeUnregistered || is_large;
     if (!wait && source == cudaMemoryTypeUnregistered) {
         enqueue(stream, [packed = PackedSource(copy)] { perform_copy(packed.copy); });
         return;

@@ -2,7 +2,10 @@
 #include "gate.hpp"
 #include "nodes.hpp"
 
+#include <atomic>
+#include <chrono>
 #include <cstddef>
+#include <thread>
 #include <vector>
 
 namespace {
@@ -83,6 +86,152 @@ TEST_CASE("a memcpy node reads pageable memory when the graph is launched, pinne
     REQUIRE(device.read() == std::vector{2, 3});
     exec.run(stream);
     REQUIRE(device.read() == std::vector{3, 3});
+}
+
+namespace {
+
+/// Opens a gate a little later, unless nobody waits for it.
+class Opener {
+  public:
+    explicit Opener(Gate& gate)
+        : thread_([this, &gate] {
+              gate.wait_until_entered();
+              std::this_thread::sleep_for(std::chrono::milliseconds(20));
+              has_opened_ = true;
+              gate.open();
+          }) {}
+    Opener(const Opener&) = delete;
+    Opener& operator=(const Opener&) = delete;
+    ~Opener() { thread_.join(); }
+
+    [[nodiscard]] bool has_opened() const { return has_opened_; }
+
+  private:
+    std::atomic<bool> has_opened_ = false;
+    std::thread thread_;
+};
+
+} // namespace
+
+TEST_CASE("launches in a row that copy in and out of pageable memory see what those before them wrote",
+          "[graph][memcpy]") {
+    const std::size_t count = GENERATE(std::size_t{1}, std::size_t{1024}, std::size_t{1} << 18);
+    Stream stream;
+    DeviceInts device(count);
+    std::vector<int> host(count, 0);
+    Call plus(copy_plus, device.data(), device.data(), static_cast<int>(count), 17);
+    plus.grid = dim3(static_cast<unsigned>((count + 255) / 256));
+    plus.block = dim3(256);
+    Graph graph;
+    const cudaGraphNode_t up = add_memcpy(graph, device.data(), host.data(), count * 4, cudaMemcpyHostToDevice);
+    const cudaGraphNode_t kernel = add_kernel(graph, plus, {up});
+    add_memcpy(graph, host.data(), device.data(), count * 4, cudaMemcpyDeviceToHost, {kernel});
+    const Exec exec(graph);
+    for (int i = 0; i < 10; ++i) {
+        REQUIRE_CUDA(cudaGraphLaunch(exec, stream));
+    }
+    stream.synchronize();
+    REQUIRE(host == std::vector<int>(count, 170));
+}
+
+TEST_CASE("a launch returns once its copies to pageable memory and within the host have run",
+          "[graph][memcpy][concurrent]") {
+    Stream stream(cudaStreamNonBlocking);
+    DeviceInts device(1);
+    device.write({5});
+    PinnedInts pinned(2);
+    pinned[0] = 5;
+    int pageable[2] = {5, poison};
+    int* to = &pageable[1];
+    const int* from = device.data();
+    SECTION("from the device") {}
+    SECTION("from pageable memory") {
+        from = &pageable[0];
+    }
+    SECTION("from pinned memory") {
+        from = pinned.data();
+    }
+    SECTION("from pageable to pinned memory") {
+        from = &pageable[0];
+        to = pinned.data() + 1;
+    }
+    SECTION("from pinned to pinned memory") {
+        from = pinned.data();
+        to = pinned.data() + 1;
+    }
+    Graph graph;
+    Gate gate;
+    const cudaGraphNode_t held = add_host(graph, gate.node());
+    add_memcpy(graph, to, from, 4, cudaMemcpyDefault, {held});
+    const Exec exec(graph);
+    const Opener opener(gate);
+    REQUIRE_CUDA(cudaGraphLaunch(exec, stream));
+    REQUIRE(opener.has_opened());
+    REQUIRE(*to == 5);
+    stream.synchronize();
+}
+
+TEST_CASE("a launch does not wait for what comes after a copy to pageable memory", "[graph][memcpy][concurrent]") {
+    Stream stream(cudaStreamNonBlocking);
+    DeviceInts device(2);
+    device.write({5, poison});
+    int down = poison;
+    int up = 1;
+    Graph graph;
+    Gate gate;
+    const cudaGraphNode_t first = add_memcpy(graph, &down, device.data(), 4, cudaMemcpyDeviceToHost);
+    const cudaGraphNode_t held = add_host(graph, gate.node(), {first});
+    add_memcpy(graph, device.data() + 1, &up, 4, cudaMemcpyHostToDevice, {held});
+    const Exec exec(graph);
+    REQUIRE_CUDA(cudaGraphLaunch(exec, stream));
+    REQUIRE(down == 5);
+    gate.wait_until_entered();
+    up = 2; // was read in the call
+    gate.open();
+    stream.synchronize();
+    REQUIRE(device.read() == std::vector{5, 1});
+}
+
+TEST_CASE("a copy from pageable memory finds what a copy before it in the launch wrote there", "[graph][memcpy]") {
+    Stream stream;
+    DeviceInts device(3);
+    int host = 1;
+    Call set(store, device.data(), 2, 7);
+    Graph graph;
+    const cudaGraphNode_t up = add_memcpy(graph, device.data(), &host, 4, cudaMemcpyHostToDevice);
+    const cudaGraphNode_t kernel = add_kernel(graph, set, {up});
+    const cudaGraphNode_t down = add_memcpy(graph, &host, device.data() + 2, 4, cudaMemcpyDeviceToHost, {kernel});
+    const cudaGraphNode_t between = add_empty(graph, {down});
+    add_memcpy(graph, device.data() + 1, &host, 4, cudaMemcpyHostToDevice, {between});
+    const Exec exec(graph);
+    for (int i = 0; i < 10; ++i) {
+        host = 1;
+        device.write({poison, poison, poison});
+        exec.run(stream);
+        REQUIRE(device.read() == std::vector{1, 7, 7});
+    }
+}
+
+TEST_CASE("a launch and a call wait for large copies from pageable memory", "[graph][memcpy][copies][concurrent]") {
+    constexpr std::size_t count = std::size_t{4} << 20;
+    Stream stream(cudaStreamNonBlocking);
+    DeviceInts device(count);
+    const std::vector<int> host(count, 3);
+    Graph graph;
+    Gate gate;
+    add_memcpy(graph, device.data(), host.data(), count * 4, cudaMemcpyHostToDevice);
+    const Exec exec(graph);
+    gate.block(stream);
+    const Opener opener(gate);
+    SECTION("a launch") {
+        REQUIRE_CUDA(cudaGraphLaunch(exec, stream));
+    }
+    SECTION("a call") {
+        REQUIRE_CUDA(cudaMemcpyAsync(device.data(), host.data(), count * 4, cudaMemcpyHostToDevice, stream));
+    }
+    REQUIRE(opener.has_opened());
+    stream.synchronize();
+    REQUIRE(device.read() == host);
 }
 
 TEST_CASE("a host node after a memcpy node to pageable memory sees the data", "[graph][memcpy]") {
