@@ -26,11 +26,14 @@ def unity_file_of(sources):
         if stands_outside(source):
             outside.append(include)
             continue
+        condition = None  # the #if around an include
         for line in source.read_text().splitlines():
+            condition = line if line.startswith("#if") else None if line.startswith("#endif") else condition
             header = HEADER.match(line)
             if header:
                 path = source.parent / header[1] if header[1] else None
-                headers.append(f'#include "{path}"' if path and path.exists() else line)
+                found = f'#include "{path}"' if path and path.exists() else line
+                headers.append(f"{condition}\n{found}\n#endif" if condition else found)
         bodies.append(f"namespace source_{number} {{\n{include}\n}}")
     return "\n".join([*dict.fromkeys(headers), *bodies, *outside, ""])
 
