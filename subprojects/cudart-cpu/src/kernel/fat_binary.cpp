@@ -39,12 +39,13 @@ void remove_untranslated(const FatBinary* binary) {
 
 } // namespace
 
-FatBinary::FatBinary(const void* wrapper) : wrapper_(wrapper), module_(find_module(wrapper)) {}
+FatBinary::FatBinary(const void* wrapper) : wrapper_(wrapper), module_(take_module(wrapper)) {}
 
 FatBinary::~FatBinary() {
     remove_untranslated(this);
     forget_nvcc_kernels(this);
     forget_symbols(this);
+    if (module_ != nullptr) give_back_module(module_);
 }
 
 void FatBinary::add_kernel(const void* symbol, const char* name) {

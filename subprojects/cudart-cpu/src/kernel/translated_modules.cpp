@@ -11,6 +11,7 @@
 #include <cstdio>
 #include <cstring>
 #include <mutex>
+#include <set>
 #include <vector>
 
 namespace cudart_cpu::detail {
@@ -20,6 +21,7 @@ namespace {
 struct TranslatedModules {
     std::mutex mutex;
     std::vector<const ptx::ModuleRow*> all;
+    std::set<const ptx::ModuleRow*> taken; ///< those that stand for a fat binary
 };
 
 /// Never destroyed: modules are forgotten after main().
@@ -65,19 +67,30 @@ const void* base_of(const void* place) {
 
 } // namespace
 
-const ptx::ModuleRow* find_module(const void* fat_binary) {
+const ptx::ModuleRow* take_module(const void* fat_binary) {
     TranslatedModules& known = translated_modules();
     const std::lock_guard lock(known.mutex);
     if (known.all.empty()) return nullptr;
     const std::string_view image = image_of(fat_binary);
     if (image.empty()) return nullptr;
     const std::uint64_t hash = hash_of(image.data(), image.size());
+    // A file that is compiled twice gives two equal binaries, each with variables of its own.
+    const auto rank = [&](const ptx::ModuleRow* module) {
+        return 2 * (base_of(module) == base_of(fat_binary) ? 1 : 0) + (known.taken.contains(module) ? 0 : 1);
+    };
     const ptx::ModuleRow* found = nullptr;
     for (const ptx::ModuleRow* module : known.all)
         if (module->image_bytes == image.size() && module->image_hash == hash &&
-            (found == nullptr || base_of(module) == base_of(fat_binary)))
+            (found == nullptr || rank(module) > rank(found)))
             found = module;
+    if (found != nullptr) known.taken.insert(found);
     return found;
+}
+
+void give_back_module(const ptx::ModuleRow* module) {
+    TranslatedModules& known = translated_modules();
+    const std::lock_guard lock(known.mutex);
+    known.taken.erase(module);
 }
 
 std::string_view image_of(const void* fat_binary) {
@@ -148,4 +161,5 @@ CUDART_CPU_API void cudart_cpu_forget_module(const ptx::ModuleRow* module) {
     TranslatedModules& known = translated_modules();
     const std::lock_guard lock(known.mutex);
     std::erase(known.all, module);
+    known.taken.erase(module);
 }

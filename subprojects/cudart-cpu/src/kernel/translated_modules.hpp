@@ -8,8 +8,10 @@
 
 namespace cudart_cpu::detail {
 
-/// The module that was translated from the fat binary which nvcc's host code registers; null if there is none.
-const ptx::ModuleRow* find_module(const void* fat_binary);
+/// The module that was translated from the fat binary which nvcc's host code registers; null if there is none. Another
+/// one for each of equal binaries, as long as there is one, until it is given back.
+const ptx::ModuleRow* take_module(const void* fat_binary);
+void give_back_module(const ptx::ModuleRow* module);
 
 /// The fat binary that nvcc's host code registers; empty if it is none.
 std::string_view image_of(const void* fat_binary);
