@@ -25,13 +25,15 @@ FatBinary* binary_of(void** handle) {
     return reinterpret_cast<FatBinary*>(handle);
 }
 
-/// That of the `<<<>>>` which calls this stub.
-Configuration take_configuration() {
+/// Takes that of the `<<<>>>` which calls a stub. No call of the runtime, unless there is none: then its error.
+cudaError_t take_configuration(Configuration& configuration) {
     if (configurations.empty())
-        fail(cudaErrorMissingConfiguration, "a kernel is called as a function; launch it by <<<>>>");
-    const Configuration last = configurations.back();
+        return api("__cudaPopCallConfiguration", [] {
+            fail(cudaErrorMissingConfiguration, "a kernel is called as a function; launch it by <<<>>>");
+        });
+    configuration = configurations.back();
     configurations.pop_back();
-    return last;
+    return cudaSuccess;
 }
 
 } // namespace
@@ -74,13 +76,13 @@ CUDART_CPU_API unsigned __cudaPushCallConfiguration(dim3 grid, dim3 block, std::
 
 CUDART_CPU_API cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, std::size_t* shared_bytes,
                                                       void* stream) {
-    return api("__cudaPopCallConfiguration", [&] {
-        const Configuration last = take_configuration();
-        *grid = last.grid;
-        *block = last.block;
-        *shared_bytes = last.shared_bytes;
-        *static_cast<void**>(stream) = last.stream;
-    });
+    Configuration last;
+    if (const cudaError_t error = take_configuration(last); error != cudaSuccess) return error;
+    *grid = last.grid;
+    *block = last.block;
+    *shared_bytes = last.shared_bytes;
+    *static_cast<void**>(stream) = last.stream;
+    return cudaSuccess;
 }
 
 /// Answers with a handle, since a stub asks only once: its launches say what is wrong, each time.
@@ -105,16 +107,16 @@ namespace cudart_cpu::detail {
 
 void launch_configured(const void* symbol, void** args, bool per_thread) noexcept {
     Configuration with;
-    const cudaError_t error = api("<<<>>>", [&] { with = take_configuration(); });
-    if (error != cudaSuccess) return;
+    if (take_configuration(with) != cudaSuccess) return;
     const auto stream = static_cast<cudaStream_t>(with.stream);
     cudaLaunchKernel(symbol, with.grid, with.block, args, with.shared_bytes,
                      stream == nullptr && per_thread ? cudaStreamPerThread : stream);
 }
 
 void refuse_host_call(const char* kernel) noexcept {
-    api("<<<>>>", [&] {
-        take_configuration();
+    Configuration unused;
+    if (take_configuration(unused) != cudaSuccess) return;
+    api("cudaLaunchKernel", [=] {
         fail(cudaErrorInvalidDeviceFunction,
              text(kernel,
                   " is compiled as C++, and launched from a file that nvcc compiles, which a template cannot be; "
