@@ -201,8 +201,7 @@ def through_nvcc(arguments: Arguments, folder: pathlib.Path) -> list[str]:
     options = [word for word in arguments.host if word.startswith("-fsanitize")]
     if options or "-g" in arguments.options or "-G" in arguments.options:
         options.append("-g1")
-    device_object = folder / "device.o"
-    compile_translated(arguments.cxx, device_source, options + ["-c", "-o", str(device_object)], arguments.source)
+    device_object = compile_translated(arguments.cxx, device_source, options, arguments.source)
     linked = folder / "linked.o"
     if subprocess.run(["ld", "-r", str(host_object), str(device_object), "-o", str(linked)], check=False).returncode != 0:
         sys.exit(1)

@@ -10,6 +10,7 @@ import os
 import pathlib
 import shlex
 import shutil
+import subprocess
 import sys
 import tempfile
 
@@ -41,8 +42,10 @@ def make(image: bytes, cxx: list[str], runtime: str, output: str) -> None:
     with tempfile.TemporaryDirectory(prefix="cudart-cpu-") as folder:
         source = pathlib.Path(folder) / "device.cpp"
         source.write_text(translate(parse(ptx), *size_and_hash(image), processor_options()[1]), encoding="utf-8")
+        made = compile_translated(cxx, source, [], "fat binary")
         # The runtime's own symbols may not be visible to all: a module says that it needs them.
-        compile_translated(cxx, source, ["-shared", "-o", output, runtime], "fat binary")
+        if subprocess.run(cxx + ["-shared", "-o", output, str(made), runtime], check=False).returncode != 0:
+            refuse("its translation cannot be linked")
 
 
 def main() -> None:

@@ -111,10 +111,15 @@ void BlockRun::leave(Context& from, ThreadRun* to) {
     switch_context(from, to->fiber->context);
 }
 
+void BlockRun::put_on(ThreadRun& thread, Fiber& fiber) {
+    thread.fiber = &fiber;
+    thread.stack_low = reinterpret_cast<ptx::u64>(fiber.low);
+}
+
 void BlockRun::prepare(ThreadRun& thread) {
     Fiber& fiber = worker_.fibers.take();
     fiber.argument = &thread;
-    thread.fiber = &fiber;
+    put_on(thread, fiber);
     begin_fiber(fiber, &BlockRun::run_fiber);
 }
 
@@ -132,7 +137,7 @@ void BlockRun::run_fiber(Fiber& fiber) {
         thread->fiber = nullptr;
         ThreadRun* const to = block.finish(*thread);
         if (to != nullptr && to->fiber == nullptr) { // on the same stack
-            to->fiber = &fiber;
+            put_on(*to, fiber);
             thread = to;
             continue;
         }

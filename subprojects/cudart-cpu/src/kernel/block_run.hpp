@@ -135,6 +135,7 @@ class BlockRun {
     }
     void mark_runnable(unsigned warp) { runnable_ |= 1u << warp; }
     void suspend(ThreadRun& thread);
+    static void put_on(ThreadRun& thread, Fiber& fiber);
     /// Gives a thread that begins its stack.
     void prepare(ThreadRun& thread);
     void leave(Context& from, ThreadRun* to);

@@ -80,6 +80,10 @@ CUDART_CPU_API void cudart_cpu_exit(ptx::Thread& thread) {
     run_of(thread).run->end(run_of(thread));
 }
 
+CUDART_CPU_API void cudart_cpu_stack_overflow(ptx::Thread& thread, u32 location) {
+    fail_thread(thread, cudaErrorIllegalAddress, stack_overflow(current_worker()->grid.stack_bytes()), location);
+}
+
 CUDART_CPU_API void cudart_cpu_trap(ptx::Thread& thread, const char* reason, u32 location) {
     fail_thread(thread, cudaErrorLaunchFailure, reason, location);
 }

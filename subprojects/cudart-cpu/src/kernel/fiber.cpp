@@ -240,6 +240,11 @@ void enter_fiber() {
 #endif
 }
 
+bool is_below(const Fiber& fiber, const void* address) noexcept {
+    const auto* const at = static_cast<const std::byte*>(address);
+    return at < fiber.low && fiber.low - at <= static_cast<std::ptrdiff_t>(page);
+}
+
 FiberCache::FiberCache(std::size_t stack_bytes) : stack_class_(class_of(stack_bytes)) {}
 
 FiberCache::~FiberCache() {

@@ -24,6 +24,9 @@ struct Fiber {
     void* argument = nullptr;
 };
 
+/// Whether `address` is where accesses fault that overflow the stack.
+bool is_below(const Fiber& fiber, const void* address) noexcept;
+
 /// Goes on at `to`, and returns when somebody switches to `from`.
 void switch_context(Context& from, Context& to);
 

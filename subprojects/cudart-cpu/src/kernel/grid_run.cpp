@@ -10,6 +10,7 @@
 #include "kernel_name.hpp"
 #include "kernel_registry.hpp"
 #include "launch_context.hpp"
+#include "runtime/device_settings.hpp"
 #include "runtime/round_up.hpp"
 #include "runtime/schedule.hpp"
 #include "stream/work_queue.hpp"
@@ -52,6 +53,18 @@ class SharedMemory {
     std::byte* memory_;
 };
 
+/// Of what functions that call themselves have on a GPU's stack, at least.
+constexpr std::size_t smallest_frame = 16;
+
+std::size_t stack_bytes_for(const ptx::KernelRow& kernel) {
+    const std::size_t once = kernel.stack->once;
+    const std::size_t again = kernel.stack->again;
+    const std::size_t bytes = 16 * 1024 + ptx::stack_reserve + once;
+    if (again == 0 && kernel.stack->grows == 0) return bytes;
+    const std::size_t limit = largest_stack_limit();
+    return bytes + std::max(again * (limit / smallest_frame), 2 * limit);
+}
+
 std::string index_text(const ptx::Index& index) {
     return text('(', index.x, ',', index.y, ',', index.z, ')');
 }
@@ -89,6 +102,7 @@ GridRun::GridRun(const ptx::ModuleRow& module, const ptx::KernelRow& kernel, dim
     unit_count_ = std::uint64_t{grid.x} * grid.y * grid.z / unit_blocks_;
     dynamic_at_ = static_cast<ptx::u32>(round_up(kernel.static_shared, extent.shared_bytes > 0 ? 128 : 1));
     workspace_[0] = sizeof workspace_;
+    stack_bytes_ = stack_bytes_for(kernel);
     for (ptx::u32 i = 0; i < kernel.param_count; ++i) {
         const std::size_t size = kernel.params[2 * i];
         const std::size_t at = round_up(params_.size(), kernel.params[2 * i + 1]);
@@ -114,10 +128,6 @@ ptx::Block GridRun::block_at(std::uint64_t index, std::byte* shared) const {
     block.dynamic_shared = extent_.shared_bytes;
     block.total_shared = dynamic_at_ + extent_.shared_bytes;
     return block;
-}
-
-std::size_t GridRun::stack_bytes() const {
-    return 48 * 1024 + 2 * kernel_.local_bytes;
 }
 
 bool GridRun::take(std::uint64_t& index) {
@@ -199,6 +209,7 @@ void GridRun::run_in_turn(Worker& worker, std::byte* shared) {
                     std::uint64_t index = 0;
                     while (take(index)) {
                         ptx::Block block = block_at(index, shared);
+                        block.stack_low = reinterpret_cast<ptx::u64>(worker.turn_fiber->low);
                         worker.turn = &block;
                         kernel_.block(block);
                     }
@@ -331,6 +342,11 @@ void GridRun::wait_for_grid_dependencies() {
     std::call_once(dependencies_met_, [this] { (*dependencies_)(); });
 }
 
+std::string stack_overflow(std::size_t bytes) {
+    return text("its functions need more than ", bytes,
+                " bytes of stack; cudaDeviceSetLimit(cudaLimitStackSize, bytes) gives more to kernels that recur");
+}
+
 void fail_thread(ptx::Thread& thread, cudaError_t code, std::string&& reason, ptx::u32 location) {
     Worker& worker = *worker_here;
     {
@@ -364,7 +380,10 @@ void Worker::leave_kernel() {
 
 void Worker::fail_at(const void* address) {
     {
-        const std::string reason = text("access to address ", address, ", where there is no memory");
+        const Fiber& fiber = current != nullptr ? *current->running().fiber : *turn_fiber;
+        const std::string reason = is_below(fiber, address)
+                                       ? stack_overflow(grid.stack_bytes())
+                                       : text("access to address ", address, ", where there is no memory");
         if (current != nullptr)
             grid.set_failed(cudaErrorIllegalAddress, reason, current->block(), &current->running(), 0);
         else

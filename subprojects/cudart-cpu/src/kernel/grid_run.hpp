@@ -39,6 +39,8 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     void run();
 
     // For workers and what runs on them.
+    /// Of one thread, at least.
+    [[nodiscard]] std::size_t stack_bytes() const noexcept { return stack_bytes_; }
     void run_thread(ptx::Thread& thread) const { kernel_.thread(thread); }
     /// Notes the failure of the grid; the first counts. `thread` is null if it is not one thread's.
     void set_failed(cudaError_t code, const std::string& reason, const ptx::Block& block, const ptx::Thread* thread,
@@ -61,7 +63,6 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     void run_together(Worker& worker);
     bool take(std::uint64_t& index);
     [[nodiscard]] ptx::Block block_at(std::uint64_t index, std::byte* shared) const;
-    [[nodiscard]] std::size_t stack_bytes() const;
     void ask_for_help();
     static void run_blocks(Fiber& fiber);
 
@@ -73,6 +74,7 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     std::uint64_t unit_count_; ///< clusters, or blocks where there are none
     unsigned unit_blocks_ = 1;
     std::vector<std::byte> params_;
+    std::size_t stack_bytes_;
     ptx::u32 dynamic_at_;
     ptx::u64 id_;
     alignas(64) std::array<ptx::u32, 16> workspace_{};
@@ -94,6 +96,9 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
 
 /// The worker that runs on this thread of the process; null if none does.
 Worker* current_worker() noexcept;
+
+/// What is said of a thread that overflows its stack.
+std::string stack_overflow(std::size_t bytes);
 
 /// Notes the failure and leaves the kernel.
 [[noreturn]] void fail_thread(ptx::Thread& thread, cudaError_t code, std::string&& reason, ptx::u32 location);

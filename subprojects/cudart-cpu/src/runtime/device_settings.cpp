@@ -93,6 +93,11 @@ std::size_t device_limit(int device, cudaLimit limit) {
     return limit_of(settings[device], limit);
 }
 
+std::size_t largest_stack_limit() {
+    const std::lock_guard lock(mutex);
+    return std::ranges::max_element(settings, {}, &Settings::stack_bytes)->stack_bytes;
+}
+
 void require_cache_config(cudaFuncCache config) {
     const int number = number_in(config);
     if (number < cudaFuncCachePreferNone || number > cudaFuncCachePreferEqual)

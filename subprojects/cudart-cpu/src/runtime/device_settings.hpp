@@ -12,6 +12,9 @@ namespace cudart_cpu::detail {
 void set_device_limit(int device, cudaLimit limit, std::size_t value);
 std::size_t device_limit(int device, cudaLimit limit);
 
+/// Of all devices.
+std::size_t largest_stack_limit();
+
 /// How shared memory and cache share the multiprocessor's memory: a wish, which nothing here depends on.
 void set_device_cache_config(int device, cudaFuncCache config);
 cudaFuncCache device_cache_config(int device);

@@ -85,6 +85,43 @@ __global__ void heap(int* out) {
     free(mine);
 }
 
+/// More values than registers can hold, in each of many frames.
+__device__ __noinline__ double many_values(int depth, const double* in, double* out) {
+    double values[100];
+#pragma unroll
+    for (int i = 0; i < 100; ++i)
+        values[i] = in[i] * depth;
+    double sum = depth > 0 ? many_values(depth - 1, in, out) : 0;
+    *out = sum;
+#pragma unroll
+    for (int i = 99; i >= 0; --i)
+        sum = sum * 0.5 + values[i];
+    return sum;
+}
+
+__global__ void sum_many_values(int depth, const double* in, double* out, double* sums) {
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+    __syncthreads();
+    sums[i] = many_values(depth, in, out + i);
+}
+
+/// A frame of 2000 bytes that stays while others come above it, and other threads run.
+__device__ __noinline__ int descend(int depth, int seed) {
+    volatile int values[500];
+    for (int i = 0; i < 500; ++i)
+        values[i] = seed + depth * i;
+    __syncwarp();
+    const int below = depth == 0 ? 0 : descend(depth - 1, seed);
+    int wrong = below;
+    for (int i = 0; i < 500; ++i)
+        wrong += values[i] != seed + depth * i;
+    return wrong;
+}
+
+__global__ void descend_together(int depth, int* wrong) {
+    wrong[threadIdx.x] = descend(depth, static_cast<int>(threadIdx.x));
+}
+
 } // namespace
 
 KERNEL_TEST("constant, global and managed variables") {
@@ -165,4 +202,42 @@ KERNEL_TEST("memory that kernels allocate") {
     const std::vector<int> got = out.read();
     for (int i = 0; i < 32; ++i)
         expect(got[i] == 15 + i, "heap");
+}
+
+/// While it lives, kernels have a stack of so many bytes.
+class StackLimit {
+  public:
+    explicit StackLimit(std::size_t bytes) {
+        OK(cudaDeviceGetLimit(&before_, cudaLimitStackSize));
+        OK(cudaDeviceSetLimit(cudaLimitStackSize, bytes));
+    }
+    StackLimit(const StackLimit&) = delete;
+    StackLimit& operator=(const StackLimit&) = delete;
+    ~StackLimit() { cudaDeviceSetLimit(cudaLimitStackSize, before_); }
+
+  private:
+    std::size_t before_ = 0;
+};
+
+KERNEL_TEST("recursion of functions that have more values than registers") {
+    const StackLimit limit(64 * 1024);
+    std::vector<double> in(100);
+    for (int i = 0; i < 100; ++i)
+        in[i] = i % 7;
+    double expected = 0;
+    for (int depth = 0; depth <= 60; ++depth)
+        for (int i = 99; i >= 0; --i)
+            expected = expected * 0.5 + in[i] * depth;
+    const Device<double> values(in);
+    const Device<double> out(128);
+    const Device<double> sums(128);
+    sum_many_values<<<2, 64>>>(60, values.get(), out.get(), sums.get());
+    expect_near(sums.read(), std::vector<double>(128, expected), 1e-12, "sums");
+}
+
+KERNEL_TEST("recursion as deep as the limit of the stack allows") {
+    const StackLimit limit(128 * 1024);
+    const Device<int> wrong(64);
+    descend_together<<<1, 64>>>(50, wrong.get());
+    expect_same(wrong.read(), std::vector<int>(64, 0), "overwritten");
 }

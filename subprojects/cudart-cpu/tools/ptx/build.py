@@ -8,16 +8,21 @@ import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
 
 from .cache import folder
+from .image import section_place
+from .module import STACK_LINE, STACK_SECTION
 
 TOOLS = pathlib.Path(__file__).resolve().parent.parent
 # Whatever the program asks for: it is what the kernel's speed hangs on.
 DEVICE_OPTIONS = ["-std=c++20", "-O2", "-w", "-fPIC", "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off",
-                  "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden"]
+                  "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden",
+                  # Frames are counted, and none steps over the page below a stack that faults.
+                  "-fstack-usage", "-fstack-clash-protection"]
 
 
 def refuse(text: str) -> None:
@@ -111,11 +116,61 @@ def sums_wrong(compiler: list[str]) -> bool:
         return subprocess.run([str(program)], check=False).returncode != 0
 
 
-def compile_translated(cxx: list[str], source: pathlib.Path, options: list[str], origin: str) -> None:
+# As g++ and clang++ name functions: f is of a function or of a kernel's thread, k and b of a kernel's body and its blocks.
+FRAME = re.compile(r"(?:\{anonymous\}::|\(anonymous namespace\)::|_ZN12_GLOBAL__N_1L?(?P<length>\d+))(?P<kind>[fkb])_(?P<name>\w+)")
+PER_CALL = 64  # where it goes back to, and alignment
+
+
+def frames(usage: str) -> tuple[dict[str, int], int]:
+    """Bytes of stack by function's name, and those of all other functions."""
+    known: dict[str, int] = {}
+    other = 0
+    for line in usage.splitlines():
+        place, count, *_ = line.split("\t")
+        match = FRAME.search(place)
+        size = int(count) + PER_CALL
+        if match is None:
+            other += size
+        else:
+            length = int(match["length"] or 0)
+            name = match["name"][:length - 2] if length else match["name"]
+            known[name] = known.get(name, 0) + size
+    return known, other
+
+
+def write_stack_needs(made: pathlib.Path, source: pathlib.Path, origin: str) -> None:
+    """Into the object, in the order of its kernels, and last the largest."""
+    usage = made.with_suffix(".su")
+    if not usage.exists():
+        refuse(f"{origin}: the compiler does not say how much stack functions need (-fstack-usage)")
+    known, other = frames(usage.read_text(encoding="utf-8", errors="replace"))
+    needs = []
+    for line in source.read_text(encoding="utf-8").splitlines():
+        if not line.startswith(STACK_LINE):
+            continue
+        grows, *names = line.removeprefix(STACK_LINE).split()
+        once = other + sum(known.get(name.rstrip("*"), 0) for name in names)
+        again = sum(known.get(name.rstrip("*"), 0) for name in names if name.endswith("*"))
+        needs.append((once, again, int(grows)))
+    needs.append((max((once for once, _, _ in needs), default=0), 0, 0))
+    data = bytearray(made.read_bytes())
+    begin, size = section_place(data, STACK_SECTION.encode())
+    packed = b"".join(struct.pack("<III", *need) for need in needs)
+    if len(packed) != size:
+        refuse(f"{origin}: the object of its kernels is not as it should be; this is a bug of cudart-cpu")
+    data[begin:begin + size] = packed
+    made.write_bytes(data)
+
+
+def compile_translated(cxx: list[str], source: pathlib.Path, options: list[str], origin: str) -> pathlib.Path:
+    """The object, beside the source."""
     include = runtime_headers().parent.parent.parent
     own = DEVICE_OPTIONS + processor_options()[0]
     if adds_wrongly(cxx, own):
         own = own + ["-fno-tree-loop-vectorize"]
-    command = cxx + own + ["-I", str(include), str(source)] + options
+    made = source.with_suffix(".o")
+    command = cxx + own + ["-I", str(include), str(source)] + options + ["-c", "-o", str(made)]
     if subprocess.run(command, check=False).returncode != 0:
         refuse(f"{origin}: the translated kernels do not compile; this is a bug of cudart-cpu")
+    write_stack_needs(made, source, origin)
+    return made

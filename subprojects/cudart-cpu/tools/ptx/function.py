@@ -118,6 +118,7 @@ class FunctionWriter:
         self.refusal: str | None = function.refusal
         self.back_edges = False
         self.local_bytes = 0
+        self.grows = False  # whether it takes stack while it runs
         self.labels_seen: set[str] = set()
         self.unique = 0
         self.floats = float_registers(function.body)
@@ -357,11 +358,11 @@ class FunctionWriter:
         self.open_scope(self.function.body)
         self.statements(self.function.body)
 
-    def text(self, head: str) -> str:
+    def text(self, head: str, first: str = "") -> str:
         by_type: dict[str, list[str]] = {}
         for c, type_ in self.registers.items():
             by_type.setdefault(type_, []).append(c)
-        lines = [head + " {"]
+        lines = [head + " {", first]
         for type_, names in by_type.items():
             lines.append(f"{type_} " + ", ".join(f"{name}{{}}" for name in names) + ";")
         if self.uses_carry:

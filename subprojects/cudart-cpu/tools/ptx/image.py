@@ -17,8 +17,8 @@ class NoPtx(Exception):
     """Why there is none that could be translated."""
 
 
-def section(data: bytes, name: bytes) -> bytes:
-    """Of a 64-bit little-endian ELF object; empty if there is none."""
+def section_place(data: bytes, name: bytes) -> tuple[int, int]:
+    """Where it begins, and its size, in a 64-bit little-endian ELF object; the size is 0 if there is none."""
     offset, = struct.unpack_from("<Q", data, 0x28)
     size, count, names_at = struct.unpack_from("<HHH", data, 0x3A)
     headers = [struct.unpack_from("<IIQQQQIIQQ", data, offset + i * size) for i in range(count)]
@@ -26,8 +26,13 @@ def section(data: bytes, name: bytes) -> bytes:
     for header in headers:
         start = names + header[0]
         if data[start:data.index(b"\0", start)] == name:
-            return data[header[4]:header[4] + header[5]]
-    return b""
+            return header[4], header[5]
+    return 0, 0
+
+
+def section(data: bytes, name: bytes) -> bytes:
+    begin, size = section_place(data, name)
+    return data[begin:begin + size]
 
 
 def image_of(data: bytes) -> bytes:

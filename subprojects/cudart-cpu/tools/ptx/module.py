@@ -9,6 +9,11 @@ from .function import FunctionWriter, c_name, names_in, walk
 from .instructions.builtins import DECLARATIONS
 from .syntax import SIZES, Function, Instruction, Module, Number, Sum, Unsupported, Variable
 
+# Where the object has what stacks need of each kernel, and lines of the source that say what a kernel's stack is of:
+# whether functions take more while they run, and the functions, with a star if they may be called again while they run.
+STACK_SECTION = ".cudart_cpu_stacks"
+STACK_LINE = "// stack "
+
 INCLUDES = ("values", "integer", "floating", "half", "convert", "memory", "mbarrier", "matrix", "texture", "thread_info")
 
 
@@ -157,6 +162,12 @@ class ModuleWriter:
                 pending += self.taken
         return found
 
+    def recurs(self, writers: dict[str, FunctionWriter], name: str) -> bool:
+        """Whether it may be called while it runs."""
+        writer = writers[name]
+        called = writer.calls | (self.taken if writer.calls_unknown else set())
+        return any(name in self.closure(writers, callee) for callee in called)
+
     def text(self, image_bytes: int, image_hash: int, guard: str) -> str:
         writers: dict[str, FunctionWriter] = {}
         for name, function in self.defined.items():
@@ -169,8 +180,13 @@ class ModuleWriter:
         out += ["using namespace cudart_cpu::ptx;", DECLARATIONS, "namespace {"]
         variable_lines = [self.variable_text(v) for v in variables]
         out += variable_lines
+        kernel_count = sum(function.is_kernel for function in self.defined.values())
+        out.append(f"__attribute__((section(\"{STACK_SECTION}\"), used)) volatile StackNeed stack_needs[{kernel_count + 1}] = {{}};")
+        out.append(f"inline u64 largest_frames() {{ return stack_needs[{kernel_count}].once; }}")
+        recurs = {name for name in self.defined if self.recurs(writers, name)}
         functions = []
         rows = []
+        stacks = []
         for name, function in self.defined.items():
             writer = writers[name]
             c = self.function_name(name)
@@ -180,14 +196,16 @@ class ModuleWriter:
             reached = [writers[n] for n in self.closure(writers, name)]
             loops = any(w.back_edges and w.spins for w in reached)
             meets = any(w.meets or w.calls_unknown for w in reached) or loops
-            in_turn = function.is_kernel and not meets
+            # What a function takes of the stack while it runs is given back at its end, so not where it is inlined in a loop.
+            in_turn = function.is_kernel and not meets and not any(w.grows for w in reached)
             out.append(f"void {c}({', '.join(parameters)});")
             head = f"void {c}({', '.join(parameters)})"
             if in_turn:  # inlined where it is called, into a loop of unchecked threads, too
                 head = "template <class OneThread> __attribute__((always_inline)) " \
                        f"inline void {c_name('k', name)}(OneThread& t)"
             if writer.refusal is None:
-                functions.append(writer.text(head))
+                first = "require_stack(t, largest_frames(), 0);" if name in recurs else ""
+                functions.append(writer.text(head, first))
             else:
                 functions.append(f"{head} {{ static_cast<void>(t); __builtin_unreachable(); }}")
             if function.is_kernel:
@@ -208,8 +226,12 @@ class ModuleWriter:
                 cluster = (function.attributes.get("reqnctapercluster", []) + [1, 1, 1])[:3] \
                     if "reqnctapercluster" in function.attributes else [0, 0, 0]
                 local = sum(w.local_bytes for w in reached)
+                names = sorted(self.closure(writers, name))
+                grows = any(w.grows for w in reached)
+                stacks.append(f"{STACK_LINE}{int(grows)} " + " ".join(
+                    c_name("", n)[1:] + ("*" if n in recurs else "") for n in names))
                 rows.append(f"{{{quoted(name)}, &{c}, {block}, {quoted(refusal) if refusal else 'nullptr'}, "
-                            f"{c_name('layout', name)}, {len(function.parameters)}, {self.static_shared[name]}, {local}, "
+                            f"{c_name('layout', name)}, {len(function.parameters)}, {self.static_shared[name]}, {local}, &stack_needs[{len(rows)}], "
                             f"{limit}, {{{', '.join(map(str, cluster))}}}}}")
         out += functions
         out.append("constexpr KernelRow kernel_rows[] = {" + ",\n".join(rows + ["{}"]) + "};")
@@ -227,7 +249,7 @@ class ModuleWriter:
         out.append("cudart_cpu_register_module(&module_row); }")
         out.append("__attribute__((destructor(101))) void leave() { cudart_cpu_forget_module(&module_row); }")
         out.append("} // namespace")
-        return "\n".join(out) + "\n"
+        return "\n".join(out + stacks) + "\n"
 
 
 def translate(syntax: Module, image_bytes: int = 0, image_hash: int = 0, guard: str = "") -> str:

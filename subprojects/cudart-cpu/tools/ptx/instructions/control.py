@@ -58,6 +58,8 @@ def nothing(w, i):
 def alloca(w, i):
     size = w.value(i.operands[1], "u64")
     align = i.operands[2].value if len(i.operands) > 2 else 8
+    w.grows = True
+    w.line(f"require_stack(t, {size} + largest_frames(), {w.place});")
     w.put(i.operands[0], "u64", f"address(__builtin_alloca_with_align({size}, {max(align, 8) * 8}))")
 
 

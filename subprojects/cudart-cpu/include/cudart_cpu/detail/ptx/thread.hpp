@@ -33,6 +33,7 @@ struct Block {
     const unsigned char* params;
     u64 grid_workspace; ///< of a cooperative launch; 0 of any other
     u64 grid_id;
+    u64 stack_low; ///< of threads that run in turn
     u32 dynamic_shared;
     u32 total_shared;
     u32 checks; ///< of each access
@@ -49,6 +50,7 @@ struct Thread {
     u32 warp;
     u32 patience; ///< accesses that may be a spinning loop's, until others get their turn
     Block* block;
+    u64 stack_low;
 };
 
 /// Where in the source: the file's number in the module, and its line.
@@ -94,6 +96,16 @@ struct MatrixCall {
     u32 a[8], b[8], c[8], d[8];
 };
 
+/// Bytes of stack, as the compiler counts them; the tools write them into the object.
+struct StackNeed {
+    u32 once;  ///< of all functions that a thread may be in
+    u32 again; ///< of those that may be called again while they run
+    u32 grows; ///< not 0: functions take more while they run
+};
+
+/// Bytes of a thread's stack that the runtime's own functions may need.
+inline constexpr u32 stack_reserve = 32 * 1024;
+
 struct KernelRow {
     const char* name;
     void (*thread)(Thread&); ///< runs one thread, on a stack of its own
@@ -103,7 +115,8 @@ struct KernelRow {
     u32 param_count;
     u32 static_shared;
     u32 local_bytes;
-    u32 max_threads; ///< 0: as the device
+    const volatile StackNeed* stack; ///< written by a tool, so the compiler knows no value
+    u32 max_threads;                 ///< 0: as the device
     u32 required_cluster[3];
 };
 
@@ -127,7 +140,7 @@ struct ModuleRow {
     bool (*supported)(); ///< whether this processor has what the module was compiled for
 };
 
-inline constexpr u32 module_version = 3;
+inline constexpr u32 module_version = 4;
 
 } // namespace cudart_cpu::ptx
 
@@ -154,6 +167,7 @@ void cudart_cpu_note_order(cudart_cpu::ptx::Thread& thread);
 void cudart_cpu_yield(cudart_cpu::ptx::Thread& thread);
 void cudart_cpu_sleep(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u32 nanoseconds);
 void cudart_cpu_grid_dependencies(cudart_cpu::ptx::Thread& thread);
+[[noreturn]] void cudart_cpu_stack_overflow(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u32 location);
 [[noreturn]] void cudart_cpu_exit(cudart_cpu::ptx::Thread& thread);
 [[noreturn]] void cudart_cpu_trap(cudart_cpu::ptx::Thread& thread, const char* reason, cudart_cpu::ptx::u32 location);
 

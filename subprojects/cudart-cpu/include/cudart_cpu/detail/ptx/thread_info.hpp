@@ -18,10 +18,18 @@ inline bool is_local(Thread&, u64 at) {
     return at >= here - 4096 && at < here + (64u << 10);
 }
 
+/// Fails the kernel if the thread's stack has no room for `bytes` more.
+inline void require_stack(Thread& t, u64 bytes, u32 location) {
+    const u64 left = address(__builtin_frame_address(0)) - t.stack_low;
+    if (bytes > left || left - bytes < stack_reserve) [[unlikely]]
+        cudart_cpu_stack_overflow(t, location);
+}
+
 template <class OneThread, class Run>
 __attribute__((always_inline)) inline void in_turn(Block& block, Run run) {
     OneThread t{};
     t.block = &block;
+    t.stack_low = block.stack_low;
     t.patience = patience;
     const Index size = block.ntid;
     u32 number = 0;
