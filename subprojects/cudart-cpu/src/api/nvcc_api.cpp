@@ -1,6 +1,7 @@
 // What nvcc's host code calls: it registers its kernels and variables, and launches.
 #include "graph/graph_text.hpp"
 #include "kernel/fat_binary.hpp"
+#include "kernel/symbols.hpp"
 #include "runtime/call.hpp"
 
 #include <cudart_cpu/detail/stub.hpp>
@@ -53,9 +54,12 @@ CUDART_CPU_API void __cudaRegisterFunction(void** handle, const char* function, 
     binary_of(handle)->add_kernel(function, name);
 }
 
-CUDART_CPU_API void __cudaRegisterVar(void** handle, char* variable, char*, const char* name, int, std::size_t bytes,
-                                      int, int) {
-    binary_of(handle)->add_variable(variable, name, bytes);
+CUDART_CPU_API void __cudaRegisterVar(void** handle, char* variable, char*, const char* name, int is_extern,
+                                      std::size_t bytes, int, int) {
+    if (is_extern != 0)
+        note_extern_symbol(*binary_of(handle), variable);
+    else
+        binary_of(handle)->add_variable(variable, name, bytes);
 }
 
 CUDART_CPU_API void __cudaRegisterManagedVar(void** handle, void** pointer, char*, const char* name, int,

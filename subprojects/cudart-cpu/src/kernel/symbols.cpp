@@ -22,7 +22,7 @@ namespace {
 /// Of nvcc's host code, which names a variable by another one.
 struct Shadow {
     const FatBinary* binary;
-    const char* address;
+    const char* address; ///< null if it is only declared
     std::size_t bytes;
 };
 
@@ -64,8 +64,13 @@ Range symbol_range(const void* symbol) {
     const auto* base = static_cast<const char*>(symbol);
     {
         const std::shared_lock lock(table().mutex);
-        if (const auto shadow = table().shadows.find(symbol); shadow != table().shadows.end())
+        if (const auto shadow = table().shadows.find(symbol); shadow != table().shadows.end()) {
+            if (shadow->second.address == nullptr)
+                fail(cudaErrorInvalidSymbol,
+                     text(symbol,
+                          " is declared extern: each .cu file has its own variable, unless compiled by -rdc=true"));
             return range_of(shadow->second.address, shadow->second.bytes);
+        }
         const auto known = table().bytes.find(base);
         if (known != table().bytes.end()) {
             return range_of(base, known->second);
@@ -88,11 +93,16 @@ void note_symbol(const FatBinary& binary, const void* symbol, void* address, std
     table().bytes.insert_or_assign(begin, bytes);
 }
 
+void note_extern_symbol(const FatBinary& binary, const void* symbol) {
+    const std::unique_lock lock(table().mutex);
+    table().shadows.insert_or_assign(symbol, Shadow{&binary, nullptr, 0});
+}
+
 void forget_symbols(const FatBinary* binary) noexcept {
     const std::unique_lock lock(table().mutex);
     std::erase_if(table().shadows, [&](const auto& entry) {
         if (entry.second.binary != binary) return false;
-        table().bytes.erase(entry.second.address);
+        if (entry.second.address != nullptr) table().bytes.erase(entry.second.address);
         return true;
     });
 }

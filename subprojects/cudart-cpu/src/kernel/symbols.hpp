@@ -14,6 +14,8 @@ Range symbol_range(const void* symbol);
 
 /// A variable of nvcc's: `symbol` is what stands for it in host code.
 void note_symbol(const FatBinary& binary, const void* symbol, void* address, std::size_t bytes);
+/// A variable that a .cu file only declares: no symbol, as for NVIDIA's runtime.
+void note_extern_symbol(const FatBinary& binary, const void* symbol);
 void forget_symbols(const FatBinary* binary) noexcept;
 
 /// The known device variable that `pointer` points into.

@@ -3,6 +3,9 @@
 
 #include <cuda_pipeline.h>
 
+#pragma nv_diag_suppress 20044 // says that it is another variable in each file
+extern __device__ int elsewhere;
+
 namespace {
 
 __constant__ int table[8] = {1, 2, 3, 5, 8, 13, 21, 34};
@@ -120,6 +123,10 @@ __device__ __noinline__ int descend(int depth, int seed) {
 
 __global__ void descend_together(int depth, int* wrong) {
     wrong[threadIdx.x] = descend(depth, static_cast<int>(threadIdx.x));
+}
+
+__global__ void read_elsewhere(int* to) {
+    *to = elsewhere;
 }
 
 } // namespace
@@ -240,4 +247,13 @@ KERNEL_TEST("recursion as deep as the limit of the stack allows") {
     const Device<int> wrong(64);
     descend_together<<<1, 64>>>(50, wrong.get());
     expect_same(wrong.read(), std::vector<int>(64, 0), "overwritten");
+}
+
+KERNEL_TEST("a variable that is declared extern is a variable of the file's own, and no symbol") {
+    const int value = 5;
+    expect(cudaMemcpyToSymbol(elsewhere, &value, sizeof value) == cudaErrorInvalidSymbol, "it is a symbol");
+    expect(cudaGetLastError() == cudaErrorInvalidSymbol, "no error is left");
+    const Device<int> read(1);
+    read_elsewhere<<<1, 1>>>(read.get());
+    expect_same(read.read(), {0}, "elsewhere");
 }
