@@ -52,3 +52,18 @@ __global__ void fuzz_read(std::uint32_t* out, const std::uint32_t* from, const s
     hash = hash * 31 + other[count - 1];
     *out = hash;
 }
+
+__global__ void fuzz_combine(std::uint32_t* to, unsigned to_count, const std::uint32_t* a, unsigned a_count,
+                             const std::uint32_t* b, unsigned b_count, std::uint32_t salt) {
+    combine_work(to, to_count, a, a_count, b, b_count, salt);
+}
+
+__global__ void fuzz_accumulate(std::uint32_t* to, unsigned count, std::uint32_t value) {
+    for (unsigned i = 0; i < count; ++i)
+        atomicAdd(to + i, value + i);
+}
+
+__global__ void fuzz_decide(std::uint32_t* to, unsigned to_count, const std::uint32_t* from, unsigned from_count,
+                            std::uint32_t salt, cudag::Condition condition, unsigned limit) {
+    condition.set(decision_of(combine_work(to, to_count, from, from_count, from, 0, salt), limit));
+}

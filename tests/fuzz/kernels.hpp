@@ -18,3 +18,11 @@ __global__ void fuzz_write(std::uint32_t* to, unsigned count, std::uint32_t valu
 /// The hash of `salt` and of the first and the last of `count` words of each.
 __global__ void fuzz_read(std::uint32_t* out, const std::uint32_t* from, const std::uint32_t* other, unsigned count,
                           std::uint32_t salt);
+/// combine_work.
+__global__ void fuzz_combine(std::uint32_t* to, unsigned to_count, const std::uint32_t* a, unsigned a_count,
+                             const std::uint32_t* b, unsigned b_count, std::uint32_t salt);
+/// to[i] += value + i, atomically, for i < count
+__global__ void fuzz_accumulate(std::uint32_t* to, unsigned count, std::uint32_t value);
+/// The same as fuzz_combine of one input, and sets `condition` to a number less than `limit`.
+__global__ void fuzz_decide(std::uint32_t* to, unsigned to_count, const std::uint32_t* from, unsigned from_count,
+                            std::uint32_t salt, cudag::Condition condition, unsigned limit);

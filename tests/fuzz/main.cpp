@@ -3,6 +3,7 @@
 #include "dag.hpp"
 #include "jobs.hpp"
 #include "memory.hpp"
+#include "races.hpp"
 #include "report.hpp"
 #include "runtime.hpp"
 
@@ -36,8 +37,13 @@ constexpr const char* usage =
   conditional  if, while and switch inside each other, with bodies that throw
   whole        whole updates that change kernels, children updated as a whole, handles that are out of date
   memory       alloc and free nodes: what build() accepts runs right, what it refuses is wrong
-  calls        runtime calls that fail, in all of these (CPU runtime)
-  new          allocations that fail, in all of these (CPU runtime)
+  races        inferred edges and races, with binds, driven sizes, updates by structure and of children
+  captures     captures with nodes written into them, forks and joins, that throw, and are relaxed
+  regions      captured regions with declarations, in builders
+  programs     conditions that kernels set, with inferred edges
+  caches       two ExecCaches and two CaptureCaches in several streams
+  calls        runtime calls that fail, in the first four (CPU runtime)
+  new          allocations that fail, in the first four (CPU runtime)
 )";
 
 DagOptions dag_options() {
@@ -99,6 +105,11 @@ constexpr Fuzzer fuzzers[] = {
     {"conditional", false, [](Bench& bench, std::uint64_t seed) { fuzz_dag(bench, seed, conditional_options()); }},
     {"whole", false, [](Bench& bench, std::uint64_t seed) { fuzz_dag(bench, seed, whole_options()); }},
     {"memory", false, [](Bench& bench, std::uint64_t seed) { fuzz_memory(bench, seed, Faults::off); }},
+    {"races", false, &fuzz_races},
+    {"captures", false, &fuzz_captures},
+    {"regions", false, &fuzz_regions},
+    {"programs", false, &fuzz_programs},
+    {"caches", false, &fuzz_caches},
     {"calls", true, [](Bench& bench, std::uint64_t seed) { run_faults(bench, seed, Faults::calls); }},
     {"new", true, [](Bench& bench, std::uint64_t seed) { run_faults(bench, seed, Faults::allocations); }},
 };

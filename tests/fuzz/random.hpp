@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <iterator>
 
 class Random {
   public:
@@ -23,7 +24,7 @@ class Random {
 
     template <class Range>
     auto& pick(Range& range) {
-        return range[below(range.size())];
+        return range[below(std::size(range))];
     }
 
   private:

@@ -76,3 +76,24 @@ inline __host__ __device__ unsigned count_work(std::uint32_t* words, unsigned ow
     words[own * area_words + 4] += 1;
     return words[own * area_words + 4] % limit != 0 ? 1 : 0;
 }
+
+/// Reads all of `a` and `b`, and of `to` before it writes all of that. Returns what it has written to the first word.
+inline __host__ __device__ std::uint32_t combine_work(std::uint32_t* to, unsigned to_count, const std::uint32_t* a,
+                                                      unsigned a_count, const std::uint32_t* b, unsigned b_count,
+                                                      std::uint32_t salt) {
+    std::uint32_t hash = salt * 2654435761U;
+    for (unsigned i = 0; i < a_count; ++i)
+        hash = hash * 31 + a[i];
+    for (unsigned i = 0; i < b_count; ++i)
+        hash = hash * 37 + b[i];
+    for (unsigned i = 0; i < to_count; ++i)
+        hash = hash * 41 + to[i];
+    for (unsigned i = 0; i < to_count; ++i)
+        to[i] = hash + i * 7;
+    return hash;
+}
+
+/// The value of a condition, less than `limit`, that a hash becomes.
+inline __host__ __device__ unsigned decision_of(std::uint32_t hash, unsigned limit) {
+    return (hash >> 7U) % limit;
+}

@@ -1,0 +1,19 @@
+// What nodes do to memory, against a naive oracle: inferred edges, races, captures, regions, conditions and caches.
+#pragma once
+
+#include "bench.hpp"
+
+#include <cstdint>
+
+// All throw if anything is not as it should be.
+
+/// Inferred edges and races with binds, driven sizes, updates by structure and of children.
+void fuzz_races(Bench& bench, std::uint64_t seed);
+/// Captures with written nodes, forks and joins, that throw, and are relaxed.
+void fuzz_captures(Bench& bench, std::uint64_t seed);
+/// Captured regions with declarations, in builders.
+void fuzz_regions(Bench& bench, std::uint64_t seed);
+/// Programs of conditions that kernels set, with inferred edges.
+void fuzz_programs(Bench& bench, std::uint64_t seed);
+/// Two caches of either kind, and several streams.
+void fuzz_caches(Bench& bench, std::uint64_t seed);
