@@ -73,10 +73,9 @@ inline CUcontext current_context() {
 
 /// Only makes sure that this thread has one; asks CUDA once per thread.
 inline void bind_context() {
-    // Not of the initial-exec model, which is read without a call: all thread-local variables of the library would
-    // count against the little static memory that dlopen has for them, so that no plugin or Python extension could load
-    // it.
-    thread_local bool bound = false;
+    // Of this model, it is read without a call: with each update of a node. All thread-local variables of the library
+    // then count against the little static memory that dlopen has for them, so they are few and small: tests/plugin.
+    [[gnu::tls_model("initial-exec")]] thread_local bool bound = false;
     if (bound) [[likely]]
         return;
     static_cast<void>(current_context());

@@ -24,17 +24,30 @@ namespace {
                         symbol_of(call));
 }
 
+using Functions = FunctionCache<64>;
+
+/// What this thread has launched, in memory of its own: dlopen has little for thread-local variables.
+Functions& functions_of_this_thread() {
+    [[gnu::tls_model("initial-exec")]] constinit thread_local Functions* functions = nullptr;
+    if (functions != nullptr) [[likely]]
+        return *functions;
+    functions = new Functions;
+    thread_local struct Owner {
+        ~Owner() { delete std::exchange(functions, nullptr); } // a later destructor of the thread may launch
+    } owner;
+    return *functions;
+}
+
 /// For this thread's launches. The context's id tells it from one that had its address before a cudaDeviceReset.
 CUfunction function_of(const KernelCall& call) {
     const auto subject = [&] { return Subject{"launch of " + kernel_name(call)}; };
     if (call.function != nullptr) [[unlikely]]
         return function_here<Error>(*call.function, subject);
-    thread_local FunctionCache<64> functions;
     unsigned long long context = 0;
     const CUresult result = driver().ctx_get_id(current_context(), &context);
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise_call<Error>(to_runtime(result), "cuCtxGetId", {}, Api::driver);
-    return functions.find<Error>(call.symbol, context, subject);
+    return functions_of_this_thread().find<Error>(call.symbol, context, subject);
 }
 
 void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const LaunchConfig& config) {
