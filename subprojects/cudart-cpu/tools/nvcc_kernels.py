@@ -26,9 +26,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 from host_stubs import NotUnderstood, with_stubs  # noqa: E402
 from ptx.build import DEVICE_OPTIONS, compile_translated, own_files, processor_options, refuse  # noqa: E402
 from ptx.cache import Cache  # noqa: E402
-from ptx.image import image_of, section, size_and_hash  # noqa: E402
-from ptx.module import translate  # noqa: E402
-from ptx.parser import parse  # noqa: E402
+from ptx.image import image_of, section  # noqa: E402
+from ptx.translation import translation_of  # noqa: E402
 
 # The device that the CPU runtime answers to be, so what __CUDA_ARCH__ selects fits.
 ARCHITECTURE = "compute_90"
@@ -193,8 +192,8 @@ def through_nvcc(arguments: Arguments, folder: pathlib.Path) -> list[str]:
         return dependencies(folder)
     _, guard = processor_options()
     device_source = folder / "device.cpp"
-    module = parse(ptx.read_text(encoding="utf-8", errors="replace"))
-    device_source.write_text(translate(module, *size_and_hash(image), guard), encoding="utf-8")
+    text = ptx.read_text(encoding="utf-8", errors="replace")
+    device_source.write_text(translation_of(text, image, guard, arguments.source), encoding="utf-8")
     if arguments.keep:
         shutil.copy(ptx, arguments.keep)
         shutil.copy(device_source, pathlib.Path(arguments.keep) / (ptx.stem + ".device.cpp"))

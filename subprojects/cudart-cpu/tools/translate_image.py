@@ -18,9 +18,8 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent))
 
 from ptx.build import DEVICE_OPTIONS, compile_translated, own_files, processor_options, refuse  # noqa: E402
 from ptx.cache import Cache, digest  # noqa: E402
-from ptx.image import NoPtx, ptx_of, size_and_hash  # noqa: E402
-from ptx.module import translate  # noqa: E402
-from ptx.parser import parse  # noqa: E402
+from ptx.image import NoPtx, ptx_of  # noqa: E402
+from ptx.translation import translation_of  # noqa: E402
 
 COMPUTE_CAPABILITY = 90  # of the device that the CPU runtime answers to be
 
@@ -41,7 +40,7 @@ def make(image: bytes, cxx: list[str], runtime: str, output: str) -> None:
         refuse(str(reason))
     with tempfile.TemporaryDirectory(prefix="cudart-cpu-") as folder:
         source = pathlib.Path(folder) / "device.cpp"
-        source.write_text(translate(parse(ptx), *size_and_hash(image), processor_options()[1]), encoding="utf-8")
+        source.write_text(translation_of(ptx, image, processor_options()[1], "fat binary"), encoding="utf-8")
         made = compile_translated(cxx, source, [], "fat binary")
         # The runtime's own symbols may not be visible to all: a module says that it needs them.
         if subprocess.run(cxx + ["-shared", "-o", output, str(made), runtime], check=False).returncode != 0:

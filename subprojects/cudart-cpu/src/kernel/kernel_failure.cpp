@@ -1,4 +1,5 @@
-// What a kernel's failure leaves behind: an error that all later calls answer with.
+// What a kernel's failure leaves behind, an error that all later calls answer with, and the reasons of kernels that are
+// refused.
 #include "kernel_failure.hpp"
 
 #include "graph/graph_text.hpp"
@@ -7,6 +8,8 @@
 #include <atomic>
 #include <cstdio>
 #include <exception>
+#include <mutex>
+#include <set>
 
 namespace cudart_cpu::detail {
 
@@ -14,6 +17,17 @@ namespace {
 
 std::atomic<cudaError_t> failure{cudaSuccess};
 std::atomic<bool> has_failed = false; ///< the first that fails tells, and is told of once the log has its reason
+
+struct Told {
+    std::mutex mutex;
+    std::set<std::string> reasons;
+};
+
+/// Never destroyed: kernels may be launched after main().
+Told& told() {
+    static auto* all = new Told;
+    return *all;
+}
 
 } // namespace
 
@@ -35,6 +49,16 @@ cudaError_t kernel_failure() noexcept {
 void clear_kernel_failure() noexcept {
     failure = cudaSuccess;
     has_failed = false;
+}
+
+void tell_refusal(const std::string& reason) noexcept {
+    try {
+        const std::lock_guard lock(told().mutex);
+        if (!told().reasons.insert(reason).second) return;
+    } catch (const std::exception&) {
+        // Told once more than needed.
+    }
+    std::fprintf(stderr, "cudart-cpu: %s\n", reason.c_str());
 }
 
 } // namespace cudart_cpu::detail

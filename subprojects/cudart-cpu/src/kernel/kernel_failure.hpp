@@ -1,4 +1,5 @@
-// What a kernel's failure leaves behind: an error that all later calls answer with.
+// What a kernel's failure leaves behind, an error that all later calls answer with, and the reasons of kernels that are
+// refused.
 #pragma once
 
 #include <driver_types.h>
@@ -13,5 +14,9 @@ void set_kernel_failure(cudaError_t code, const std::string& text) noexcept;
 cudaError_t kernel_failure() noexcept;
 /// As if no kernel had failed.
 void clear_kernel_failure() noexcept;
+
+/// Tells on stderr why a kernel cannot run, each reason once: the code alone says too little, and few look into the
+/// log.
+void tell_refusal(const std::string& reason) noexcept;
 
 } // namespace cudart_cpu::detail

@@ -80,10 +80,12 @@ void refuse_nvcc_kernel(const void* function) {
     const std::shared_lock lock(registry().mutex);
     const auto found = registry().of_nvcc.find(function);
     if (found == registry().of_nvcc.end()) return;
-    fail(cudaErrorInvalidDeviceFunction,
-         text("kernel ", readable_name(found->second.name.c_str()),
-              " was compiled by nvcc for NVIDIA's runtime, and cannot be translated: ", found->second.binary->refusal(),
-              "; or compile its .cu file by cudag_kernels or tools/nvcc_kernels.py"));
+    const std::string reason =
+        text("kernel ", readable_name(found->second.name.c_str()),
+             " was compiled by nvcc for NVIDIA's runtime, and cannot be translated: ", found->second.binary->refusal(),
+             "; or compile its .cu file by cudag_kernels or tools/nvcc_kernels.py");
+    tell_refusal(reason);
+    fail(cudaErrorInvalidDeviceFunction, reason);
 }
 
 } // namespace

@@ -65,12 +65,17 @@ thread_local unsigned kernels_on_stack = 0;
 
 void refuse_untranslated(const KernelEntry& kernel) {
     if (kernel.translated == nullptr) return;
+    const auto refuse_aloud = [](cudaError_t code, const std::string& reason) {
+        tell_refusal(reason);
+        fail(code, reason);
+    };
     if (kernel.translated->refusal != nullptr)
-        fail(cudaErrorNotSupported, text(kernel.translated->refusal, ", so cudart-cpu cannot run kernel ",
-                                         readable_name(kernel.translated->name)));
+        refuse_aloud(cudaErrorNotSupported, text(kernel.translated->refusal, ", so cudart-cpu cannot run kernel ",
+                                                 readable_name(kernel.translated->name)));
     if (!kernel.module->supported())
-        fail(cudaErrorNoKernelImageForDevice, text("kernel ", readable_name(kernel.translated->name),
-                                                   " was compiled for a processor that has more than this one"));
+        refuse_aloud(cudaErrorNoKernelImageForDevice,
+                     text("kernel ", readable_name(kernel.translated->name),
+                          " was compiled for a processor that has more than this one"));
 }
 
 } // namespace

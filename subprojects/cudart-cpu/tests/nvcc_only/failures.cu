@@ -110,7 +110,8 @@ int main(int, char** arguments) {
         overflow<<<1, 1>>>(out);
         break;
     default:
-        tensor_cores<<<1, 32>>>(reinterpret_cast<double*>(out));
+        for (int i = 0; i < 2; ++i) // told once
+            tensor_cores<<<1, 32>>>(reinterpret_cast<double*>(out));
     }
     bool good = check("launch", cudaGetLastError(), found->at_launch);
     good = check("synchronize", cudaDeviceSynchronize(), found->at_end) && good;

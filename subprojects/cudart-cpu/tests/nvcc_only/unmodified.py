@@ -60,6 +60,10 @@ with tempfile.TemporaryDirectory() as name:
     compile_program(other, "-gencode=arch=compute_80,code=compute_80", "-gencode=arch=compute_90,code=compute_90", LZ4)
     expect("compute capability 90 for 90\n" + right, run(other, "ask", CUDART_CPU_CACHE="off"))
     for option, reason in {"-gencode=arch=compute_90,code=sm_90": "it has no PTX, only code for GPUs",
+                           "-rdc=true": "it has no PTX, only code for GPUs; give nvcc -gencode=arch=compute_90,code=compute_90, "
+                                        "without -rdc=true",
                            "-gencode=arch=compute_100,code=compute_100": "its PTX is for compute capability 10"}.items():
         compile_program(other, option)
-        expect(refused + reason, run(other))
+        said = run(other, CUDA_LOG_FILE="/dev/null")
+        if said[1].count(refused + reason) != 1:
+            sys.exit(f"expected one line on stderr with\n{refused}{reason}\nbut got\n{said[1]}")

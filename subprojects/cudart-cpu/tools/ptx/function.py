@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .instructions import HANDLERS
 from .syntax import (SIZES, Block, BranchTargets, Function, Instruction, Label, Memory, Name, Negated, Number, Pair,
-                     Prototype, Registers, Sum, Unsupported, Variable)
+                     Prototype, Registers, Sum, UNKNOWN_FORM, Unsupported, Variable)
 
 C_TYPES = {"pred": "bool", "b8": "u8", "u8": "u8", "s8": "i8", "b16": "u16", "u16": "u16", "s16": "i16", "f16": "f16",
            "bf16": "bf16", "b32": "u32", "u32": "u32", "s32": "i32", "f32": "f32", "f16x2": "f16x2",
@@ -337,11 +337,11 @@ class FunctionWriter:
                 at = instruction.location
                 file = self.module.syntax.files.get(at.file, "?")
                 self.refusal = f"{reason} at {file}:{at.line} has no translation"
-        except (IndexError, AttributeError, KeyError, StopIteration, TypeError, ValueError) as reason:
+        except UNKNOWN_FORM:
             if self.refusal is None:
                 at = instruction.location
                 file = self.module.syntax.files.get(at.file, "?")
-                self.refusal = f"{instruction.name} at {file}:{at.line} has no translation ({reason})"
+                self.refusal = f"{instruction.name} with these operands at {file}:{at.line} has no translation"
 
     def run(self) -> None:
         scope: dict = {}

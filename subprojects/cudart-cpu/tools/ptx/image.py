@@ -66,7 +66,7 @@ def ptx_of(image: bytes, newest: int) -> str:
     if not fitting and found:
         raise NoPtx(f"its PTX is for compute capability {min(found) / 10}; give nvcc -gencode=arch=compute_90,code=compute_90")
     if not fitting:
-        raise NoPtx("it has no PTX, only code for GPUs; give nvcc -gencode=arch=compute_90,code=compute_90")
+        raise NoPtx("it has no PTX, only code for GPUs; give nvcc -gencode=arch=compute_90,code=compute_90, without -rdc=true")
     text, flags, packed, size = found[max(fitting)]
     if flags & IN_ZSTD:
         text = zstd(text[:packed], size)

@@ -7,7 +7,7 @@ import re
 
 from .lexer import tokens
 from .syntax import (SIZES, Block, BranchTargets, Function, Group, Instruction, Label, Location, Memory, Module, Name,
-                     Negated, Number, Pair, Prototype, Registers, Sum, Unsupported, Variable, Vector)
+                     Negated, Number, Pair, Prototype, Registers, Sum, UNKNOWN_FORM, Unsupported, Variable, Vector)
 
 LINKAGE = {".visible", ".extern", ".weak", ".common"}
 SPACES = {".global": "global", ".const": "const", ".shared": "shared", ".local": "local", ".param": "param"}
@@ -230,6 +230,10 @@ class Parser:
                 body = self.block()
             except (Unsupported, SyntaxError) as reason:
                 refusal = f"{reason}, which has no translation"
+            except UNKNOWN_FORM:
+                file = self.module.files.get(self.location.file, "?")
+                refusal = f"a statement after {file}:{self.location.line} has no translation"
+            if body is None:
                 body = Block([])
                 self.skip_body(begin)
         else:

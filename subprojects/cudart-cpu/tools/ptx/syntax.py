@@ -9,6 +9,10 @@ class Unsupported(Exception):
     """An instruction or directive that is not translated: its kernel cannot run."""
 
 
+# What the translator stumbles over in PTX of an unknown form. Users get a sentence instead of Python's words.
+UNKNOWN_FORM = (IndexError, AttributeError, KeyError, StopIteration, TypeError, ValueError)
+
+
 @dataclass
 class Location:
     file: int = 0
