@@ -343,6 +343,51 @@ double clones(std::size_t n) {
     });
 }
 
+/// A line of n kernels that write one parameter, each with another kernel beside the line.
+struct Layers {
+    enum class Use { write, atomic };
+
+    Layers(std::size_t n, Use use) : out(n) {
+        cudag::GraphBuilder builder;
+        std::optional<cudag::KernelNode<float*, int, float, unsigned>> before;
+        for (std::size_t i = 0; i < n; ++i) {
+            const auto layer = use == Use::write ? builder.kernel(one_warp, touch, state, 0, 1.0f, 1U)
+                                                 : builder.kernel(one_warp, touch, cudag::atomic(state), 0, 1.0f, 1U);
+            if (before) layer.after(*before);
+            builder.kernel(one_warp, touch, out.span().subspan(i, 1), 0, 1.0f, 1U).after(layer);
+            before = layer;
+        }
+        exec = std::move(builder).build().instantiate();
+        exec->bind(state, first); // looks for the uses
+    }
+    double bound() {
+        return microseconds([&] { exec->bind(state, second); });
+    }
+
+    cudag::BufferParam<float> state{64};
+    cudag::DeviceBuffer<float> first{64}, second{64}, out;
+    std::optional<cudag::Exec> exec;
+};
+
+double writers_bound(std::size_t n) {
+    return Layers(n, Layers::Use::write).bound();
+}
+double atomics_bound(std::size_t n) {
+    return Layers(n, Layers::Use::atomic).bound();
+}
+
+double readers_and_writers(std::size_t n) {
+    const cudag::DeviceBuffer<float> shared(n), out(n);
+    cudag::GraphBuilder builder({.dependencies = cudag::Dependencies::inferred});
+    return microseconds([&] {
+        for (std::size_t i = 0; i < n; ++i)
+            builder.kernel(one_warp, touch, out.span().subspan(i, 1), 0, 1.0f, 1U).reads(shared);
+        for (std::size_t i = 0; i < n; ++i)
+            builder.kernel(one_warp, touch, shared.span().subspan(i, 1), 0, 1.0f, 1U);
+        static_cast<void>(std::move(builder).build());
+    });
+}
+
 constexpr Row all_rows[] = {
     {"regions of 5 kernels in a line", regions, regions_of_cuda},
     {"children: made", children_made},
@@ -362,6 +407,9 @@ constexpr Row all_rows[] = {
     {"launches with new owners", launches},
     {"allocations that reuse memory", allocations},
     {"clones of clones", clones},
+    {"bind of what n nodes write", writers_bound},
+    {"bind of what n nodes change atomically", atomics_bound},
+    {"inferred edges: n readers, then n writers", readers_and_writers},
 };
 
 /// The shortest times of one side, by size.
