@@ -6,6 +6,8 @@
 #include "graph/check_edges.hpp"
 #include "graph/names.hpp"
 #include "graph/node_accesses.hpp"
+#include "graph/special_nodes.hpp"
+#include "graph/tracking.hpp"
 #include "plan/edge_set.hpp"
 #include "plan/inference.hpp"
 #include "plan/program_order.hpp"
@@ -40,7 +42,9 @@ class Units {
     }
 
     [[nodiscard]] std::uint32_t of(std::uint32_t node) const { return first_[node]; }
-    [[nodiscard]] bool is_region(std::uint32_t unit) const { return regions_[unit] != nullptr; }
+    [[nodiscard]] bool is_region(std::uint32_t unit) const {
+        return unit < regions_.size() && regions_[unit] != nullptr;
+    }
 
     /// Edges between units. Throws GraphError if they close a cycle: then a node comes after one of a region, and
     /// before another one of it.
@@ -51,6 +55,28 @@ class Units {
         const std::vector<std::uint32_t> cycle = between.find_cycle(first_.size());
         if (!cycle.empty()) refuse_cycle(cycle);
         return between.list();
+    }
+
+    /// By place in an order of units: whether one of the nodes keeps its place in the program.
+    [[nodiscard]] std::vector<bool> keep_places(const std::vector<std::uint32_t>& place) const {
+        std::vector<bool> keep;
+        for (std::uint32_t node = 0; node < first_.size(); ++node) {
+            if (!keeps_place(graph_, node)) continue;
+            keep.resize(first_.size());
+            keep[place[of(node)]] = true;
+        }
+        return keep;
+    }
+
+    /// By place in an order: nodes for which the first one of their region stands.
+    [[nodiscard]] std::vector<bool> left_out(const std::vector<std::uint32_t>& place) const {
+        std::vector<bool> all;
+        for (std::uint32_t node = 0; node < first_.size(); ++node) {
+            if (of(node) == node) continue;
+            all.resize(first_.size());
+            all[place[node]] = true;
+        }
+        return all;
     }
 
     /// From what `from` ends with to what `to` begins with.
@@ -82,6 +108,9 @@ class Units {
     std::vector<std::uint32_t> first_;        ///< by node: of its unit
 };
 
+/// Fewer nodes on both sides than this many are connected each to each: a join costs a launch some time, too.
+constexpr std::uint32_t joins_from = 32;
+
 /// Those of `edges` in whose place nothing is written, of whatever kind.
 std::vector<EdgeRecord> without_written(const GraphState& graph, std::vector<EdgeRecord>&& edges) {
     std::vector<EdgeRecord> written = graph.edges();
@@ -92,9 +121,10 @@ std::vector<EdgeRecord> without_written(const GraphState& graph, std::vector<Edg
     return std::move(edges);
 }
 
-/// In the order of the program: what `.after` says comes first, then the order in which nodes were added.
-std::vector<EdgeRecord> needed_edges(const GraphState& graph) {
-    AccessList accesses = access_list_of(graph);
+/// In the order of the program: what `.after` says comes first, then the order in which nodes were added. `joins` is
+/// whether there may be any: their numbers are those that nodes get which are added in this order.
+InferredOrder inferred_order_of(const GraphState& graph, bool joins) {
+    AccessList accesses = access_list_of(graph, Sizes::most);
     const std::size_t nodes = graph.nodes().size();
     const Units units(graph);
     std::vector<EdgeRecord> known = units.edges();
@@ -104,15 +134,39 @@ std::vector<EdgeRecord> needed_edges(const GraphState& graph) {
     for (std::uint32_t node = 0; node < nodes; ++node)
         place_of_unit[node] = place[units.of(node)];
     accesses.renumber(place_of_unit);
+    InferenceRules rules;
+    rules.keeps_place = units.keep_places(place);
+    rules.left_out = units.left_out(place);
+    if (joins) rules.joins_from = joins_from;
+    for (const EdgeRecord& edge : known) {
+        if (edge.kind == EdgeKind::full) continue;
+        rules.has_early.resize(nodes);
+        rules.has_early[place[edge.to]] = true;
+    }
     // An edge to or from a part of a region does not stand for one of all of it.
     std::erase_if(known,
                   [&](const EdgeRecord& edge) { return units.is_region(edge.from) || units.is_region(edge.to); });
     for (EdgeRecord& edge : known)
         edge = {place[edge.from], place[edge.to], edge.kind};
+    InferredOrder inferred = inferred_order(accesses, nodes, known, rules);
+    const auto number = [&](std::uint32_t at) { return at < nodes ? order[at] : at; };
     std::vector<EdgeRecord> found;
-    for (const EdgeRecord& edge : inferred_edges(accesses, nodes, known))
-        units.connect(order[edge.from], order[edge.to], found);
-    return graph.construction().regions.empty() ? found : without_written(graph, std::move(found));
+    for (const EdgeRecord& edge : inferred.edges)
+        units.connect(number(edge.from), number(edge.to), found);
+    if (!graph.construction().regions.empty()) found = without_written(graph, std::move(found));
+    for (std::uint32_t& user : inferred.joins)
+        user = order[user];
+    return {std::move(found), std::move(inferred.joins)};
+}
+
+/// Adds an empty node that comes before node `user`, among others.
+void add_join(GraphState& graph, std::uint32_t user) {
+    const SourceLocation where = graph.nodes()[user].location;
+    Label label("inferred join");
+    graph.reserve_node();
+    cudaGraphNode_t node = nullptr;
+    checked<GraphError>(cudaGraphAddEmptyNode(&node, graph.native(), nullptr, 0), "cudaGraphAddEmptyNode");
+    graph.append(node, {NodeKind::empty, std::monostate(), std::move(label), where});
 }
 
 } // namespace
@@ -131,17 +185,23 @@ InferredEdges::~InferredEdges() {
 }
 
 void InferredEdges::take_back() noexcept {
-    for (const Added& added : added_)
+    for (const Added& added : added_) {
         added.graph->edge_lists().logical().take_back(added.before);
+        while (added.graph->nodes().size() > added.nodes_before)
+            added.graph->remove_last();
+    }
 }
 
 void InferredEdges::add_to(GraphState& graph) {
     check_edges(graph, "build");
-    const std::vector<EdgeRecord> edges = needed_edges(graph);
+    // CUDA takes no node back from a graph with memory nodes.
+    const InferredOrder order = inferred_order_of(graph, !has_memory_nodes(graph.root()));
     Edges& logical = graph.edge_lists().logical();
-    logical.reserve(edges.size());
-    added_.push_back({&graph, logical.size()});
-    for (const EdgeRecord& edge : edges)
+    logical.reserve(order.edges.size());
+    added_.push_back({&graph, logical.size(), graph.nodes().size()});
+    for (const std::uint32_t user : order.joins)
+        add_join(graph, user);
+    for (const EdgeRecord& edge : order.edges)
         logical.add(edge);
     for (const auto& inner : graph.nested())
         if (inner->place() == Place::body) add_to(*inner);

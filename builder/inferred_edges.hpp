@@ -23,6 +23,7 @@ class InferredEdges {
     struct Added {
         GraphState* graph;
         std::size_t before; ///< how many edges there were
+        std::size_t nodes_before;
     };
     void add_to(GraphState& graph);
     void take_back() noexcept;

@@ -318,8 +318,10 @@ CapturedNode NewRegion::describe() {
         RegionNodes{first_number, count, store(memory, roots), store(memory, tails), location_};
     std::vector<const RegionNodes*>& regions = graph_.construction().regions;
     reserve_more(regions, 1);
+    graph_.units().reserve();
     graph_.keep(std::move(state_->owners()), first_);
     regions.push_back(nodes);
+    graph_.units().add(first_, count, unit_of(*nodes));
     return {graph_.handle(first_), *nodes};
 }
 

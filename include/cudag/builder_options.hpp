@@ -18,9 +18,17 @@ enum class Races : std::uint8_t {
 enum class Dependencies : std::uint8_t {
     as_written, ///< from `.after` alone
     /// From `.after`, and from what nodes do to memory, in the order in which they were added: a node comes after the
-    /// last that wrote what it reads, and after all that read, or the last that wrote, what it writes. A node with raw
-    /// pointers, or one that CUDA does not tell about, is ordered by what it says: see `.reads` and `.writes`. A
-    /// captured region takes part as one node, which does what its nodes do.
+    /// last that wrote what it reads, and after all that read, or the last that wrote, what it writes.
+    ///   - A condition counts as memory: kernels that take it write it, and its conditional reads it.
+    ///   - Events, semaphores and device-updatable kernels keep their place in the program: they come after all nodes
+    ///     added before them, and before all nodes added after them.
+    ///   - Where a DynamicParam drives a copy or fill, the size counts that the node was made with, which is the most.
+    ///   - A node with raw pointers, or one that CUDA does not tell about, is ordered by what it says: see `.reads` and
+    ///     `.writes`. `graph.untracked()` lists such nodes.
+    ///   - A captured region takes part as one node, which does what its nodes do.
+    ///   - Where 32 nodes or more must come before each of 32 others or more, a join (an empty node with the label
+    ///     "inferred join") stands between them, so that there are n + m edges instead of n * m. In a graph with memory
+    ///     nodes, which CUDA never removes a node from, there are no such joins.
     inferred,
 };
 

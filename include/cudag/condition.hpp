@@ -25,7 +25,9 @@ class Condition {
 
     /// Device only: what the conditional node sees when it starts, and a loop after each turn. The kernel must run
     /// before the conditional node or inside it, on its device. Calls that may run at the same time are a race, also
-    /// those of two threads of one kernel: let one thread set it.
+    /// those of two threads of one kernel: let one thread set it. Kernels that take a condition, alone or whole in an
+    /// object, count as setting it: where edges are inferred they come before the conditional and one after the other,
+    /// else `build()` refuses those that nothing orders, as it does for memory.
     inline __device__ void
     set(unsigned value) const CUDAG_DEVICE_ONLY; // cudag: a Condition is set by kernels that have it
 

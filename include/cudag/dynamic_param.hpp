@@ -11,9 +11,11 @@
 #include <cudag/node.hpp>
 
 #include <array>
+#include <bit>
 #include <concepts>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <functional>
 #include <type_traits>
 #include <utility>
@@ -28,10 +30,29 @@ concept Count = std::integral<std::remove_cvref_t<Number>>;
 /// A number that no other parameter of this process has.
 [[nodiscard]] CUDAG_EXPORT std::uint64_t next_dynamic_id() noexcept;
 
-/// Gives every argument that is bound to `id` the value at `value`, and what it drives what that makes of it, in all
-/// targets or, with an exception, in none. Returns how many that were.
-CUDAG_EXPORT std::size_t set_dynamic(std::uint64_t id, const void* value, std::size_t bytes,
-                                     const UpdateTarget* targets, std::size_t count);
+/// The value of a DynamicParam.
+struct DynamicValue {
+    const void* value;
+    std::size_t bytes;
+    MemoryRegion (*region)(const void* value); ///< of such a value; null if it is no span
+};
+
+/// Gives every argument that is bound to `id` a value, and what it drives what that makes of it, in all targets or,
+/// with an exception, in none. Returns how many that were.
+CUDAG_EXPORT std::size_t set_dynamic(std::uint64_t id, const DynamicValue& value, const UpdateTarget* targets,
+                                     std::size_t count);
+
+template <class Value>
+constexpr auto dynamic_region() noexcept -> MemoryRegion (*)(const void*) {
+    if constexpr (is_span_parameter<Value>)
+        return [](const void* bytes) {
+            std::array<std::byte, sizeof(Value)> copy; // they may stand anywhere
+            std::memcpy(copy.data(), bytes, sizeof(Value));
+            return region_of(std::bit_cast<Value>(copy));
+        };
+    else
+        return nullptr;
+}
 
 /// `node`, of a graph under construction, follows `id`, whose value is at `value`.
 CUDAG_EXPORT void drive(std::uint64_t id, const Node& node, Driven&& driven, const void* value);
@@ -52,6 +73,10 @@ CUDAG_EXPORT void drive(std::uint64_t id, const Node& node, Driven&& driven, con
 ///     cudag::DynamicParam<int> n(1000);
 ///     n.drive(b.kernel(grid_1d(1000, 256), scale, x, n), [](int now) { return grid_1d(now, 256); });
 ///     n.drive(b.memcpy(out, x)); // the first n elements
+///
+/// A parameter that is a span counts as that span for inferred edges and races: `in(param)`, `atomic(param)` and the
+/// like say more of it. A `set` that moves it into a race is refused as an update would be. Edges are inferred for the
+/// value that the graph is built with, and for the largest sizes of what is driven.
 ///
 /// Graphs and parameters may go in any order. Move-only.
 /// Threads: one at a time on one parameter, but for const calls; `set` counts as an update of each Exec that it is
@@ -145,7 +170,8 @@ class DynamicParam {
     template <class... Targets>
     std::size_t set_in(const Value& value, Targets&... targets) {
         const std::array<detail::UpdateTarget, sizeof...(Targets) + 1> list{target_of(targets)..., {}};
-        const std::size_t changed = detail::set_dynamic(id_, &value, sizeof(Value), list.data(), sizeof...(Targets));
+        const std::size_t changed = detail::set_dynamic(id_, {&value, sizeof(Value), detail::dynamic_region<Value>()},
+                                                        list.data(), sizeof...(Targets));
         value_ = value;
         return changed;
     }

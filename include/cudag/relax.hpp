@@ -22,6 +22,7 @@ enum class StayReason : std::uint8_t {
     early_edge, ///< an edge that is not full leads to it, or from it
     updatable,  ///< kernels may change what it does
     join,       ///< one that stands beside a node that stays
+    driven,     ///< a DynamicParam drives its size, and at the largest sizes there would be races
 };
 
 /// A node that comes after all nodes that it came after before, and before all that it came before.

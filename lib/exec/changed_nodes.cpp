@@ -30,7 +30,7 @@ void ChangedNodes::require_no_race() {
         races_.stage(exec_.race_watch(), change.place, change.next, change.declared);
         last = &change;
     }
-    races_.require_none([&] { return last->place.subject(call_); });
+    races_.require_none("", [&] { return last->place.subject(call_); });
 }
 
 std::optional<ChangedNodes::Refusal> ChangedNodes::push() {

@@ -12,6 +12,7 @@
 
 #include <atomic>
 #include <cstring>
+#include <utility>
 #include <vector>
 
 namespace cudag::detail {
@@ -31,6 +32,8 @@ struct Change {
     std::uint32_t argument = 0;
     const KernelSignature* signature = nullptr;
     std::size_t former = 0; ///< where the argument's bytes stand
+    AccessMode mode = {};
+    std::size_t element_bytes = 0; ///< of a span; 0 of other arguments
     const Driven* driven = nullptr;
     Drive next = {}, driven_before = {};
 };
@@ -100,7 +103,8 @@ void collect(const UpdateTarget& target, const GraphState& graph, std::uint64_t 
             refuse_other_kernel(
                 fmt::format("argument {} is bound to a DynamicParam of {} bytes, but ", binding.argument, bytes),
                 kernel_name(kernel.function), node_subject(graph, binding.node, "update of "));
-        changes.push_back({target, graph.handle(binding.node), binding.argument, &signature, former.size()});
+        changes.push_back({target, graph.handle(binding.node), binding.argument, &signature, former.size(),
+                           binding.mode, binding.element_bytes});
         const std::byte* value = kernel.values + signature.parameters[binding.argument].offset;
         former.insert(former.end(), value, value + bytes);
     }
@@ -115,13 +119,17 @@ void collect_all(const UpdateTarget& target, std::uint64_t id, const void* given
     collect(target, *target.graph, id, given, bytes, changes, former);
 }
 
-void set_argument(const Change& change, const void* value) {
+void set_argument(const Change& change, const DynamicValue& value) {
     ValuePointers values(change.signature->count);
-    values.get()[change.argument] = const_cast<void*>(value); // read only
-    update_kernel(change.target, change.node, {nullptr, change.signature, nullptr, values.get(), nullptr}, {});
+    values.get()[change.argument] = const_cast<void*>(value.value); // read only
+    CallEffects effects;
+    if (change.element_bytes != 0 && value.region != nullptr)
+        touch(effects, change.argument, change.mode, change.element_bytes, value.region(value.value));
+    update_kernel(change.target, change.node, {nullptr, change.signature, nullptr, values.get(), nullptr},
+                  std::move(effects));
 }
 
-void set(const Change& change, const Drive& drive, const void* value) {
+void set(const Change& change, const Drive& drive, const DynamicValue& value) {
     if (change.driven != nullptr)
         set_driven(change.target, change.node, *change.driven, drive);
     else
@@ -135,12 +143,11 @@ std::uint64_t next_dynamic_id() noexcept {
     return ++last;
 }
 
-std::size_t set_dynamic(std::uint64_t id, const void* value, std::size_t bytes, const UpdateTarget* targets,
-                        std::size_t count) {
+std::size_t set_dynamic(std::uint64_t id, const DynamicValue& value, const UpdateTarget* targets, std::size_t count) {
     std::vector<Change> changes;
     std::vector<std::byte> former;
     for (const UpdateTarget* target = targets; target != targets + count; ++target)
-        collect_all(*target, id, value, bytes, changes, former);
+        collect_all(*target, id, value.value, value.bytes, changes, former);
     std::size_t done = 0;
     try {
         for (; done < changes.size(); ++done)
@@ -148,7 +155,7 @@ std::size_t set_dynamic(std::uint64_t id, const void* value, std::size_t bytes, 
     } catch (...) {
         while (done-- > 0)
             set(changes[done], changes[done].driven_before,
-                former.data() + changes[done].former); // was accepted once
+                {former.data() + changes[done].former, value.bytes, value.region}); // was accepted once
         throw;
     }
     return changes.size();

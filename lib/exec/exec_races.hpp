@@ -18,6 +18,9 @@ class ExecNodes final : public NodesInForce {
     [[nodiscard]] std::vector<ArgumentAccess> declared(const NodePlace& node) const override {
         return all_declared(exec_, node);
     }
+    [[nodiscard]] std::uint32_t region(const NodePlace& node) const override {
+        return exec_.in_basis(*node.graph).units().of(node.index);
+    }
 
   private:
     const ExecState& exec_;

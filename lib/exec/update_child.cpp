@@ -52,7 +52,7 @@ class PendingUpdate {
         for (const PendingNode& node : nodes_)
             if (changes_accesses(exec_, node.place, *node.next, node.declared))
                 races_.stage(exec_.race_watch(), node.place, *node.next, node.declared);
-        races_.require_none(subject);
+        races_.require_none("", subject);
     }
 
     void commit() noexcept {

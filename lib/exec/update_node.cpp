@@ -68,6 +68,38 @@ class NextDeclared {
     void* const* values_;
 };
 
+/// What to do about nodes that race while only one of them has changed.
+constexpr const char* in_exec = "; nodes that change together are given to an Exec together: to bind, apply, or the "
+                                "update of a whole graph";
+constexpr const char* in_graph = "; nodes of a Graph change one by one: where two of them exchange memory, give one of "
+                                 "them other memory in between, or build a graph that has both changes";
+
+/// Whether `call` gives one of the parameters that are conditions.
+bool gives_condition(const KernelCall& call, const KernelParams& current) {
+    const KernelSignature& signature = *current.signature;
+    for (std::uint32_t i = 0; i < signature.count; ++i)
+        if (call.values[i] != nullptr && is_condition(signature.parameters[i])) return true;
+    return false;
+}
+
+/// The parameters of a kernel after a call.
+class KernelAfter {
+  public:
+    KernelAfter(const KernelCall& call, const KernelParams& current)
+        : values_(current.values, current.values + current.signature->bytes), params_(current) {
+        params_.values = values_.data();
+        copy_values(call, params_.values);
+    }
+    KernelAfter(const KernelAfter&) = delete;
+    KernelAfter& operator=(const KernelAfter&) = delete;
+
+    [[nodiscard]] NodeParams view() const noexcept { return &params_; }
+
+  private:
+    std::vector<std::byte> values_;
+    KernelParams params_;
+};
+
 /// One update of an exec's node.
 class ExecUpdate {
   public:
@@ -89,11 +121,16 @@ class ExecUpdate {
     void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values) {
         if (fresh.empty() && !may_declare(exec_, node_, shadow_)) [[likely]]
             return;
+        prepare_declared(std::move(fresh), values, shadow_.params);
+    }
+    /// The same for a kernel that is to take other conditions: `params` are those after the update.
+    void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values, const NodeParams& params) {
         if (!exec_.refuses_races()) return;
         NextDeclared next(std::move(fresh), values);
         for_each_declared(exec_, node_, [&](const ArgumentAccess& access) { next.add_current(access); });
-        check(shadow_.params, std::move(next).list());
+        check(params, std::move(next).list());
     }
+    [[nodiscard]] bool has_conditions() const noexcept { return !node_.graph->root().conditions().all().empty(); }
     void prepare_params(const NodeParams& next) {
         if (!exec_.refuses_races() || have_same_accesses(shadow_.params, next)) return;
         check(next, all_declared(exec_, node_));
@@ -125,7 +162,7 @@ class ExecUpdate {
     void check(const NodeParams& next, std::vector<ArgumentAccess>&& declared) {
         if (!changes_accesses(exec_, node_, next, declared)) return;
         races_.stage(exec_.race_watch(), node_, next, declared);
-        races_.require_none([this] { return subject(); });
+        races_.require_none(in_exec, [this] { return subject(); });
         next_declared_ = std::move(declared);
     }
 
@@ -162,11 +199,15 @@ class GraphUpdate {
         graph_.changes().reserve(1);
     }
     void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values) {
+        prepare_declared(std::move(fresh), values, node_.params);
+    }
+    void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values, const NodeParams& params) {
         NextDeclared next(std::move(fresh), values);
         for (const ArgumentAccess& access : node_.accesses)
             next.add_current(access);
-        check(node_.params, std::move(next).list());
+        check(params, std::move(next).list());
     }
+    [[nodiscard]] bool has_conditions() const noexcept { return !graph_.root().conditions().all().empty(); }
     void prepare_params(const NodeParams& next) {
         if (!have_same_accesses(node_.params, next)) check(next, std::vector(node_.accesses));
     }
@@ -187,7 +228,7 @@ class GraphUpdate {
         if (declared == node_.accesses && have_same_accesses(node_.params, next)) return;
         if (graph_.refuses_races()) {
             races_.stage(race_watch_of(graph_.root()), {&graph_, node_.index}, next, declared);
-            races_.require_none([this] { return subject(); });
+            races_.require_none(in_graph, [this] { return subject(); });
         }
         next_declared_ = std::move(declared);
     }
@@ -224,6 +265,8 @@ class RecordUpdate {
 
     void prepare(Owners&&, void* const*) const noexcept {}
     static void prepare_declared(std::vector<ArgumentAccess>&&, void* const*) noexcept {}
+    static void prepare_declared(std::vector<ArgumentAccess>&&, void* const*, const NodeParams&) noexcept {}
+    [[nodiscard]] static bool has_conditions() noexcept { return false; }
     static void prepare_params(const NodeParams&) noexcept {}
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
@@ -324,7 +367,10 @@ void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current,
     }
     const ArgumentPointers arguments(call, current);
     update.prepare(std::move(effects.owners), call.values);
-    update.prepare_declared(std::move(effects.accesses), call.values);
+    if (update.has_conditions() && gives_condition(call, current)) [[unlikely]]
+        update.prepare_declared(std::move(effects.accesses), call.values, KernelAfter(call, current).view());
+    else
+        update.prepare_declared(std::move(effects.accesses), call.values);
     bind_context();
     const NativeResult result = update.set(driver_params(current.function, shape, arguments.get()));
     if (result.status != cudaSuccess) [[unlikely]] {

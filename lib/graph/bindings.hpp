@@ -22,7 +22,9 @@ struct Binding {
     std::uint32_t node;
     std::uint32_t argument;
     std::shared_ptr<const Driven> driven = nullptr;
-    std::size_t most = 0; ///< elements of a driven copy or fill
+    std::size_t most = 0;          ///< elements of a driven copy or fill
+    AccessMode mode = {};          ///< of an argument that is a span
+    std::size_t element_bytes = 0; ///< of such an argument; 0 of others
 };
 
 /// By the parameter's id.
@@ -43,6 +45,14 @@ class Bindings {
         static const std::vector<Binding> none;
         const auto found = all_.find(dynamic);
         return found == all_.end() ? none : found->second;
+    }
+
+    /// Calls `use(node, most)` for each copy or fill whose size a parameter drives.
+    template <class Use>
+    void for_each_driven_size(const Use& use) const {
+        for (const auto& [dynamic, list] : all_)
+            for (const Binding& binding : list)
+                if (binding.most != 0) use(binding.node, binding.most);
     }
 
     void renumber(const Renumbering& next) noexcept {

@@ -77,7 +77,7 @@ CapturedNode CapturedNode::label(std::string_view text) const {
 CapturedNode CapturedNode::declare(std::vector<detail::ArgumentAccess>&& accesses) const {
     GraphState& graph = GraphState::of(first_);
     const auto lock = graph.lock();
-    const std::uint32_t unit = region_->first + 1;
+    const std::uint32_t unit = detail::unit_of(*region_);
     for (detail::ArgumentAccess& access : accesses)
         access.unit = unit;
     std::vector<std::uint32_t> unknown;

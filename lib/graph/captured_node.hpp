@@ -17,4 +17,9 @@ struct RegionNodes {
     SourceLocation location;
 };
 
+/// What accesses know a region by: see RegionOfAccess.
+[[nodiscard]] constexpr std::uint32_t unit_of(const RegionNodes& region) noexcept {
+    return region.first + 1;
+}
+
 } // namespace cudag::detail

@@ -11,7 +11,7 @@
 namespace cudag::detail {
 
 GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
-    : GraphRecords(origin), native_(native), edges_(origin.edges_), bindings_(origin.bindings_),
+    : GraphRecords(origin), native_(native), edges_(origin.edges_), bindings_(origin.bindings_), units_(origin.units_),
       construction_{true, origin.construction_.made_at} {
     construction_.options = origin.construction_.options;
     special_.joins = origin.special_.joins;

@@ -19,6 +19,9 @@ class GraphRaces final : public NodesInForce {
     [[nodiscard]] std::vector<ArgumentAccess> declared(const NodePlace& node) const override {
         return all_declared(*node.graph, node.index);
     }
+    [[nodiscard]] std::uint32_t region(const NodePlace& node) const override {
+        return node.graph->units().of(node.index);
+    }
     [[nodiscard]] RaceWatch& watch() noexcept { return watch_; }
 
   private:

@@ -92,6 +92,7 @@ void GraphState::forget_from(std::uint32_t first) noexcept {
     edges_.forget_nodes(first);
     allocations_.forget_nodes(first);
     declared_as_made().forget_from(first);
+    units_.forget_from(first);
     look_for_joins();
 }
 
@@ -149,7 +150,8 @@ void GraphState::keep_effects(std::uint32_t index, CallEffects&& effects) noexce
     for (Owner& owner : effects.owners)
         owners_.add(std::move(owner.object), index);
     for (const ArgumentBinding& binding : effects.bindings)
-        bindings_.add(binding.dynamic, Binding{index, binding.argument});
+        bindings_.add(binding.dynamic,
+                      Binding{index, binding.argument, nullptr, 0, binding.mode, binding.element_bytes});
     declared_as_made().add(index, effects.accesses);
     special_.accesses = special_.accesses || !effects.accesses.empty();
 }

@@ -11,6 +11,7 @@
 #include "graph_identity.hpp"
 #include "graph_records.hpp"
 #include "graph_tree.hpp"
+#include "region_units.hpp"
 #include "special_nodes.hpp"
 #include "structure.hpp"
 #include "waiting_owners.hpp"
@@ -125,6 +126,9 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
 
     [[nodiscard]] const Bindings& bindings() const noexcept { return bindings_; }
     [[nodiscard]] Bindings& bindings() noexcept { return bindings_; }
+    /// The captured regions that nodes are parts of.
+    [[nodiscard]] const RegionUnits& units() const noexcept { return units_; }
+    [[nodiscard]] RegionUnits& units() noexcept { return units_; }
     /// Whether updates that make a race are refused; in all graphs of a tree as in the root.
     [[nodiscard]] bool refuses_races() const noexcept { return root().construction_.options.races == Races::refused; }
     /// Of a root, under `lock()`; null before the first use, and to be reset where the edges are others now.
@@ -188,6 +192,7 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     WaitingOwners owners_;
     GraphAllocations allocations_;
     Bindings bindings_;
+    RegionUnits units_;
     Conditions conditions_; ///< of a root
     Construction construction_;
     SpecialNodes special_;

@@ -1,11 +1,13 @@
 // Collects what nodes do to memory.
 #include "node_accesses.hpp"
 
+#include "condition_arguments.hpp"
 #include "declarations.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <cstring>
 #include <optional>
 #include <span>
 #include <utility>
@@ -14,6 +16,23 @@
 namespace cudag::detail {
 
 namespace {
+
+constexpr std::uintptr_t first_condition = std::uintptr_t{1} << 62U;
+
+/// What stands for a condition, above all addresses that programs have.
+MemoryRegion condition_cell(cudaGraphConditionalHandle handle) {
+    return {first_condition + static_cast<std::uintptr_t>(handle) % first_condition, 1};
+}
+
+/// By node: the most elements that it may be driven to; 0 of nodes that are not driven. Empty where none is.
+std::vector<std::size_t> most_elements(const GraphState& graph) {
+    std::vector<std::size_t> most;
+    graph.bindings().for_each_driven_size([&](std::uint32_t node, std::size_t elements) {
+        most.resize(graph.nodes().size());
+        most[node] = std::max(most[node], elements);
+    });
+    return most;
+}
 
 /// By node: what it frees; empty where the graph frees nothing.
 std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
@@ -26,10 +45,41 @@ std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
     return freed;
 }
 
+/// Whether two kernels have the same conditions as arguments; others have none.
+bool take_same_conditions(const NodeParams& a, const NodeParams& b) {
+    const auto* const* one = std::get_if<const KernelParams*>(&a);
+    const auto* const* other = std::get_if<const KernelParams*>(&b);
+    if (one == nullptr || other == nullptr || *one == *other) return true;
+    const KernelSignature& signature = *(*one)->signature;
+    if (!same_layout(signature, *(*other)->signature)) return true;
+    for (std::uint32_t i = 0; i < signature.count; ++i) {
+        const Parameter& parameter = signature.parameters[i];
+        if (is_condition(parameter) && std::memcmp((*one)->values + parameter.offset,
+                                                   (*other)->values + parameter.offset, sizeof(std::uint64_t)) != 0)
+            return false;
+    }
+    return true;
+}
+
+/// What is known of the parameters of `kernel`, which may have come to a node from another graph.
+const KernelSignature& layout_of(const NodePlace& place, const KernelParams& kernel) {
+    const KernelSignature& known = known_signature(*place.graph, place.index, kernel);
+    return same_layout(known, *kernel.signature) ? known : *kernel.signature;
+}
+
 /// Calls `use(argument, mode, region, element_bytes)`.
 template <class Use>
-void for_each_use(const NodeParams& params, ArrayAddresses& arrays, const Use& use) {
+void for_each_use(const NodePlace& place, const NodeParams& params, ArrayAddresses& arrays, const Use& use) {
     for_each_region(params, use);
+    if (const GraphState& root = place.graph->root(); !root.conditions().all().empty()) {
+        if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
+            for_each_condition(root, layout_of(place, **kernel), (*kernel)->values,
+                               [&](std::uint32_t argument, cudaGraphConditionalHandle handle) {
+                                   use(argument, AccessMode::write, condition_cell(handle), 1);
+                               });
+        if (const auto* const* conditional = std::get_if<const ConditionalParams*>(&params))
+            use(whole_node, AccessMode::read, condition_cell((*conditional)->condition), 1);
+    }
     if (const auto* const* copy = std::get_if<const cudaMemcpy3DParms*>(&params)) {
         if ((*copy)->dstArray != nullptr)
             use(0, AccessMode::write, arrays.region((*copy)->dstArray, (*copy)->dstPos, (*copy)->extent), 1);
@@ -46,6 +96,7 @@ class InGraph {
     explicit InGraph(const GraphState& graph) : graph_(graph), declared_(graph.declared_as_made()) {}
 
     [[nodiscard]] const NodeParams& params(std::uint32_t node) const { return graph_.params(node); }
+    [[nodiscard]] std::uint32_t region(std::uint32_t node) const { return graph_.units().of(node); }
     template <class Use>
     void for_each_declared(std::uint32_t node, const Use& use) {
         if (graph_.updated().find(node) != nullptr) return detail::for_each_declared(graph_, node, use);
@@ -64,6 +115,7 @@ class InOthers {
     InOthers(const GraphState& graph, const NodesInForce& nodes) : graph_(graph), nodes_(nodes) {}
 
     [[nodiscard]] const NodeParams& params(std::uint32_t node) const { return nodes_.params({&graph_, node}); }
+    [[nodiscard]] std::uint32_t region(std::uint32_t node) const { return nodes_.region({&graph_, node}); }
     template <class Use>
     void for_each_declared(std::uint32_t node, const Use& use) const {
         for (const ArgumentAccess& access : nodes_.declared({&graph_, node}))
@@ -80,8 +132,9 @@ class InOthers {
 template <class NodesOf, class Use>
 class Collector {
   public:
-    Collector(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays, const Use& use)
-        : graph_(graph), nodes_of_(nodes_of), arrays_(arrays), use_(use) {}
+    Collector(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays, const Use& use,
+              Sizes sizes = Sizes::in_force)
+        : graph_(graph), nodes_of_(nodes_of), arrays_(arrays), use_(use), sizes_(sizes) {}
 
     void run() {
         graph_.read_all();
@@ -92,11 +145,14 @@ class Collector {
     /// All nodes of `graph`, for the node that it is inside of, or for themselves.
     void add_all(const GraphState& graph, std::optional<std::uint32_t> holder) {
         const std::vector<const GraphAllocation*> freed = freed_by_nodes(graph);
+        std::vector<std::size_t> most;
+        if (sizes_ == Sizes::most) most = most_elements(graph);
         auto nodes = nodes_of_(graph);
         const auto count = static_cast<std::uint32_t>(graph.nodes().size());
         for (std::uint32_t i = 0; i < count; ++i) {
             const std::uint32_t node = holder.value_or(i);
-            add(node, {&graph, i}, nodes);
+            region_ = holder ? 0 : nodes.region(i);
+            add(node, {&graph, i}, nodes, most.empty() ? 0 : most[i]);
             if (!freed.empty() && freed[i] != nullptr)
                 note(node, {&graph, i}, {0, AccessMode::write, 1, {freed[i]->address, freed[i]->bytes}});
             for (const auto& inner : graph.nested_in(i))
@@ -104,12 +160,18 @@ class Collector {
         }
     }
 
+    /// `most` are the elements of a copy or fill, where these are to be others than those in force; else 0.
     template <class Nodes>
-    void add(std::uint32_t node, const NodePlace& place, Nodes& nodes) {
-        for_each_use(nodes.params(place.index), arrays_,
-                     [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
-                         note(node, place, {argument, mode, element, region});
-                     });
+    void add(std::uint32_t node, const NodePlace& place, Nodes& nodes, std::size_t most) {
+        const auto note_use = [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region,
+                                  std::size_t element) {
+            note(node, place, {argument, mode, element, region});
+        };
+        const NodeParams& params = nodes.params(place.index);
+        if (most == 0)
+            for_each_use(place, params, arrays_, note_use);
+        else
+            for_each_use_of_most(place, params, most, note_use);
         nodes.for_each_declared(place.index, [&](const ArgumentAccess& access) {
             if (access.unit == 0 || place.graph != &graph_) // nodes inside are one with the node around them
                 note(node, place, access);
@@ -118,19 +180,29 @@ class Collector {
         });
         if (!of_units_.empty()) note_units(node, place);
     }
+    template <class Note>
+    void for_each_use_of_most(const NodePlace& place, const NodeParams& params, std::size_t most, const Note& note) {
+        if (const auto* const* copy = std::get_if<const CopyParams*>(&params)) {
+            CopyParams next = **copy;
+            next.destination_size = next.source_size = most;
+            for_each_use(place, &next, arrays_, note);
+        } else if (const auto* const* set = std::get_if<const SetParams*>(&params)) {
+            SetParams next = **set;
+            next.size = most;
+            for_each_use(place, &next, arrays_, note);
+        }
+    }
 
     void note(std::uint32_t node, const NodePlace& place, const ArgumentAccess& access) {
-        if (!access.region.is_empty()) use_(MemoryAccess{node, access.mode, access.region}, origin_of(place, access));
+        if (!access.region.is_empty()) use_(memory_access(node, access, region_, false), origin_of(place, access));
     }
     void note_units(std::uint32_t node, const NodePlace& place) {
-        std::vector<MemoryAccess> accesses;
+        std::ranges::stable_partition(of_units_, is_write);
         for (const ArgumentAccess& access : of_units_)
-            accesses.push_back({node, access.mode, access.region, access.unit});
-        settle_units(accesses);
-        for (std::size_t i = 0; i < accesses.size(); ++i)
-            if (!accesses[i].region.is_empty()) use_(accesses[i], origin_of(place, of_units_[i]));
+            if (!access.region.is_empty()) use_(memory_access(node, access, region_, true), origin_of(place, access));
         of_units_.clear();
     }
+    static bool is_write(const ArgumentAccess& access) { return access.mode == AccessMode::write; }
     static AccessOrigin origin_of(const NodePlace& place, const ArgumentAccess& access) {
         return {place, access.argument, access.element_bytes};
     }
@@ -139,6 +211,8 @@ class Collector {
     NodesOf nodes_of_;
     ArrayAddresses& arrays_;
     const Use& use_;
+    Sizes sizes_;
+    std::uint32_t region_ = 0;             ///< of the node that is looked at
     std::vector<ArgumentAccess> of_units_; ///< of one node
 };
 
@@ -159,18 +233,13 @@ InGraph in_graph(const GraphState& graph) {
 
 } // namespace
 
-void settle_units(std::span<MemoryAccess> accesses) {
-    for (MemoryAccess& read : accesses) {
-        if (read.unit == 0 || read.mode == AccessMode::write) continue;
-        const bool is_written = std::ranges::any_of(accesses, [&](const MemoryAccess& other) {
-            return other.unit == read.unit && other.mode == AccessMode::write &&
-                   common_bytes(other.region, read.region).has_value();
-        });
-        if (is_written)
-            read.mode = AccessMode::write;
-        else
-            read.unit = 0;
-    }
+MemoryAccess memory_access(std::uint32_t node, const ArgumentAccess& access, std::uint32_t region, bool by_region) {
+    const bool is_of_unit = by_region && access.unit != 0;
+    return {node, access.mode, access.region, is_of_unit ? access.unit : 0, is_of_unit ? 0 : region};
+}
+
+bool is_condition_cell(const MemoryRegion& region) noexcept {
+    return region.begin >= first_condition && region.begin < 2 * first_condition;
 }
 
 MemoryRegion ArrayAddresses::region(cudaArray_t array, const cudaPos& from, const cudaExtent& extent) {
@@ -180,13 +249,25 @@ MemoryRegion ArrayAddresses::region(cudaArray_t array, const cudaPos& from, cons
     return {base + from.z * slice + from.y * row + from.x, extent.width, extent.height, row, extent.depth, slice};
 }
 
-AccessList access_list_of(const GraphState& graph) {
+AccessList access_list_of(const GraphState& graph, Sizes sizes) {
     AccessList all;
     all.reserve(graph.declared_as_made().size());
     const auto use = [&](const MemoryAccess& access, const AccessOrigin&) { all.add(access); };
     ArrayAddresses arrays;
-    Collector(graph, in_graph, arrays, use).run();
+    Collector(graph, in_graph, arrays, use, sizes).run();
     return all;
+}
+
+std::vector<bool> driven_nodes(const GraphState& graph) {
+    std::vector<bool> driven;
+    const auto note = [&](std::uint32_t node) {
+        driven.resize(graph.nodes().size());
+        driven[node] = true;
+    };
+    graph.bindings().for_each_driven_size([&](std::uint32_t node, std::size_t) { note(node); });
+    for (const auto& inner : graph.nested())
+        if (!driven_nodes(*inner).empty()) note(inner->parent_node());
+    return driven;
 }
 
 NodeAccesses accesses_of(const GraphState& graph) {
@@ -199,9 +280,9 @@ NodeAccesses accesses_of(const GraphState& graph, const NodesInForce& in_force, 
     return collect_with_origins(graph, nodes_of, arrays);
 }
 
-std::vector<ArgumentAccess> accesses_of(const NodeParams& params, ArrayAddresses& arrays) {
+std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams& params, ArrayAddresses& arrays) {
     std::vector<ArgumentAccess> accesses;
-    for_each_use(params, arrays,
+    for_each_use(node, params, arrays,
                  [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
                      if (!region.is_empty()) accesses.push_back({argument, mode, element, region});
                  });
@@ -223,7 +304,7 @@ bool have_same_accesses(const NodeParams& a, const NodeParams& b) {
         return few;
     };
     const bool has_array = std::holds_alternative<const cudaMemcpy3DParms*>(a);
-    return !has_array && few_of(a) == few_of(b);
+    return !has_array && few_of(a) == few_of(b) && take_same_conditions(a, b);
 }
 
 } // namespace cudag::detail

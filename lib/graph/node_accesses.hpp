@@ -29,9 +29,13 @@ struct NodeAccesses {
     std::vector<AccessOrigin> origins; ///< of each: the same node, or one inside it
 };
 
-/// Of what a region declares of one of its nodes, reads are as others are, but what its nodes read and write counts as
-/// written by each.
-void settle_units(std::span<MemoryAccess> accesses);
+/// An access of `node`, which is a part of `region`, or of none if that is 0. `by_region`: what regions declare counts
+/// as theirs, not as the node's own.
+[[nodiscard]] MemoryAccess memory_access(std::uint32_t node, const ArgumentAccess& access, std::uint32_t region,
+                                         bool by_region);
+
+/// Whether a region stands for a condition.
+[[nodiscard]] bool is_condition_cell(const MemoryRegion& region) noexcept;
 
 /// Regions for parts of CUDA arrays, in elements: each array has room for all that one can have, above all addresses
 /// that programs have.
@@ -49,20 +53,31 @@ class NodesInForce {
     [[nodiscard]] virtual const NodeParams& params(const NodePlace& node) const = 0;
     /// What the node says that it does to memory, by arguments and by itself.
     [[nodiscard]] virtual std::vector<ArgumentAccess> declared(const NodePlace& node) const = 0;
+    /// The captured region that the node is a part of: see RegionUnits.
+    [[nodiscard]] virtual std::uint32_t region(const NodePlace& node) const = 0;
 
   protected:
     ~NodesInForce() = default;
 };
 
-/// Of copies and fills, all; of kernels, the arguments whose memory is known; and what was declared. Reads a captured
-/// graph. Takes as long as there are nodes and accesses.
+/// Of copies and fills, all; of kernels, the arguments whose memory is known; and what was declared. A condition is one
+/// more cell of memory: kernels that take it write it, and its conditional reads it. Reads a captured graph. Takes as
+/// long as there are nodes and accesses.
 [[nodiscard]] NodeAccesses accesses_of(const GraphState& graph);
+/// For which sizes of copies and fills that a DynamicParam drives.
+enum class Sizes : std::uint8_t {
+    in_force,
+    most, ///< those that the nodes were made with
+};
 /// The same `list`, in less time and memory.
-[[nodiscard]] AccessList access_list_of(const GraphState& graph);
+[[nodiscard]] AccessList access_list_of(const GraphState& graph, Sizes sizes = Sizes::in_force);
+/// By node: whether a DynamicParam drives its size, or that of a node inside it. Empty where none is driven.
+[[nodiscard]] std::vector<bool> driven_nodes(const GraphState& graph);
 [[nodiscard]] NodeAccesses accesses_of(const GraphState& graph, const NodesInForce& in_force, ArrayAddresses& arrays);
 
-/// What one node does to memory that has `params`, besides what it declares and frees.
-[[nodiscard]] std::vector<ArgumentAccess> accesses_of(const NodeParams& params, ArrayAddresses& arrays);
+/// What `node` does to memory with `params`, besides what it declares and frees.
+[[nodiscard]] std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams& params,
+                                                      ArrayAddresses& arrays);
 /// Whether that is the same for both, as far as can be told at once.
 [[nodiscard]] bool have_same_accesses(const NodeParams& a, const NodeParams& b);
 

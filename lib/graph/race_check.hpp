@@ -26,16 +26,13 @@ class RaceCheck {
         watch_ = &watch;
         watch.stage(node, params, declared);
     }
-    /// Throws RaceError if what is staged would make a race.
+    /// Throws RaceError if what is staged would make a race, with a word about what to do, which may be empty.
     template <class MakeSubject>
-    void require_none(const MakeSubject& subject) const {
+    void require_none(const char* remedy, const MakeSubject& subject) const {
         if (watch_ == nullptr) [[likely]]
             return;
         if (const std::optional<Race> race = watch_->find())
-            refuse<RaceError>("it would make a race: " + to_string(*race) +
-                                  "; nodes that change together are given together: to bind, apply, or the update of "
-                                  "a whole graph",
-                              subject());
+            refuse<RaceError>("it would make a race: " + to_string(*race) + remedy, subject());
     }
     void roll_back() noexcept {
         if (watch_ != nullptr) std::exchange(watch_, nullptr)->roll_back();

@@ -8,6 +8,7 @@
 #include <cudag/race.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -20,6 +21,9 @@ namespace cudag::detail {
 /// What the nodes of a built graph, or of an exec, do to memory, kept so that a change is compared only with what
 /// overlaps it. Of each graph of the tree in which a node changes it is made with the first change there, in the time
 /// of a search for races; graphs whose nodes stand in one line need nothing after that.
+///
+/// Accesses that move by the same distance, as those of nodes whose memory is bound together, overlap each other as
+/// before and are not compared. Where changed accesses overlap very many others, all are searched instead.
 class RaceWatch {
   public:
     /// `in_force` must outlive this.
@@ -33,10 +37,16 @@ class RaceWatch {
     void roll_back() noexcept;
 
   private:
+    enum class State : std::uint8_t {
+        settled,
+        leaves,  ///< until `commit`
+        fresh,   ///< since `stage`
+        waiting, ///< fresh, and not compared with the others that wait: they all have moved by one distance
+    };
     struct Entry {
         MemoryAccess access;
         AccessOrigin origin;
-        bool leaves = false;
+        State state = State::settled;
     };
     using Index = AccessIndex<Entry>;
     using Places = std::vector<Index::Place>;
@@ -48,15 +58,21 @@ class RaceWatch {
         MemoryOrder order;
         Index index = {};
         std::map<std::pair<const GraphState*, std::uint32_t>, Places> of_node = {}; ///< also of nodes inside
+        std::optional<std::uintptr_t> distance = {}; ///< that those which wait have moved by
+        bool was_searched = false;                   ///< whether `find_anywhere` was called, since the last change
     };
     struct Staged {
         Level* level;
         Places* current;
-        Places next;
+        Places next; ///< also those of `current` that stay
     };
 
     [[nodiscard]] Level& level_of(const GraphState& graph);
     void stage(Level& level, std::uint32_t node, const NodePlace& origin, const std::vector<ArgumentAccess>& next);
+    [[nodiscard]] static Index::Place stage(Level& level, const Entry& entry, Index::Place* current);
+    [[nodiscard]] std::optional<Race> find(Staged& staged, std::size_t& most_visits);
+    [[nodiscard]] static std::optional<Race> find_anywhere(Level& level);
+    void end() noexcept;
 
     const NodesInForce& in_force_;
     ArrayAddresses arrays_;

@@ -2,6 +2,7 @@
 #include <cudag/relax.hpp>
 
 #include "cuda/failure.hpp"
+#include "declarations.hpp"
 #include "find.hpp"
 #include "for_each_graph.hpp"
 #include "graph_races.hpp"
@@ -9,6 +10,7 @@
 #include "names.hpp"
 #include "node/rules.hpp"
 #include "node_accesses.hpp"
+#include "plan/races.hpp"
 #include "plan/relaxation.hpp"
 #include "races.hpp"
 #include "tracking.hpp"
@@ -50,9 +52,15 @@ class Relaxation {
             stay(edge.from, StayReason::early_edge);
             stay(edge.to, StayReason::early_edge);
         }
+        AccessList accesses = access_list_of(graph, Sizes::most);
+        const std::vector<bool> driven = driven_nodes(graph);
+        if (!driven.empty() && !find_races(accesses, stays_.size(), graph.edges(), 1).empty()) {
+            stay_where_driven(driven);
+            accesses = access_list_of(graph);
+        }
         // Nodes that stay before a join, and after it, would otherwise get an edge each to each.
         if (graph.special().joins) stay_with_others();
-        edges_ = relaxed_edges(access_list_of(graph), stays_.size(), graph.edges(), stays_);
+        edges_ = relaxed_edges(accesses, stays_.size(), graph.edges(), stays_, declared_regions());
     }
 
     [[nodiscard]] GraphState& graph() const noexcept { return graph_; }
@@ -65,6 +73,25 @@ class Relaxation {
         staying_.push_back(why);
     }
     void stay(std::uint32_t node, StayReason reason) { stay(node, {graph_.handle(node), reason, graph_.handle(node)}); }
+    /// With races at the largest sizes, the order of the graph does not tell the order that these need: what is driven
+    /// stays.
+    void stay_where_driven(const std::vector<bool>& driven) {
+        for (std::uint32_t i = 0; i < stays_.size(); ++i)
+            if (driven[i]) stay(i, StayReason::driven);
+    }
+    /// By node; empty where nothing was captured into the graph.
+    [[nodiscard]] std::vector<RegionPart> declared_regions() const {
+        std::vector<RegionPart> parts;
+        if (graph_.units().empty()) return parts;
+        for (std::uint32_t i = 0; i < stays_.size(); ++i) {
+            RegionPart part{graph_.units().of(i)};
+            for_each_declared(graph_, i, [&](const ArgumentAccess& access) {
+                part.is_declared = part.is_declared || (part.region != 0 && access.unit == part.region);
+            });
+            parts.push_back(part);
+        }
+        return parts;
+    }
     void stay_with_others() {
         const std::vector<bool> others = stays_;
         for (const EdgeRecord& edge : graph_.edges()) {
@@ -103,6 +130,8 @@ std::string why_it_stays(const StayingNode& staying) {
         return "kernels may change what it does";
     case StayReason::join:
         return "nodes beside it stay";
+    case StayReason::driven:
+        return "a DynamicParam drives its size, and at the largest sizes there would be races";
     }
     return "?";
 }

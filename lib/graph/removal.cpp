@@ -72,6 +72,7 @@ void GraphState::renumber(const Renumbering& next, std::vector<RemovedNode>&& re
     edges_.renumber(next);
     bindings_.renumber(next);
     declared_as_made().renumber(next);
+    units_.renumber(next);
     owners_.renumber(next, owners);
     look_for_joins();
     std::erase_if(construction_.regions,

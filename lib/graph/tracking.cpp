@@ -68,7 +68,23 @@ std::optional<Untracked> why_untracked_inside(const GraphState& graph, std::uint
     return std::nullopt;
 }
 
+bool orders_outside(NodeKind kind) noexcept {
+    return kind == NodeKind::record_event || kind == NodeKind::wait_event || kind == NodeKind::signal_semaphore ||
+           kind == NodeKind::wait_semaphore;
+}
+
 } // namespace
+
+bool keeps_place(const GraphState& graph, std::uint32_t index) {
+    if (orders_outside(graph.nodes()[index].kind)) return true;
+    if (const auto* kernel = std::get_if<const KernelParams*>(&graph.params(index)))
+        if (is_device_updatable(**kernel)) return true;
+    return std::ranges::any_of(graph.nested_in(index), [](const auto& inner) {
+        for (std::uint32_t i = 0; i < inner->nodes().size(); ++i)
+            if (keeps_place(*inner, i)) return true;
+        return false;
+    });
+}
 
 std::optional<Untracked> why_untracked(const GraphState& graph, std::uint32_t index) {
     const NodePlace place{&graph, index};

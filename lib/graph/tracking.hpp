@@ -22,4 +22,8 @@ struct Untracked {
 /// and nothing else that others would see. Throws GraphError.
 [[nodiscard]] std::optional<Untracked> why_untracked(const GraphState& graph, std::uint32_t index);
 
+/// Whether the node, or one inside it, does something that no access to memory tells, so that its place in a program
+/// matters: it orders work outside the graph, or kernels may change what it does.
+[[nodiscard]] bool keeps_place(const GraphState& graph, std::uint32_t index);
+
 } // namespace cudag::detail

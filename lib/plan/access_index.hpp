@@ -11,7 +11,7 @@
 
 namespace cudag::detail {
 
-/// Finds what overlaps a region. `Entry` has a MemoryAccess `access`.
+/// Finds what overlaps a region. `Entry` has a MemoryAccess `access`. An entry may wait: nothing finds it until `put`.
 ///
 /// Entries stand in lists by the power of two of their extent, those that read apart from others, each list by first
 /// address: a search visits what overlaps, and in each list what begins at most twice its extent before the region.
@@ -27,15 +27,34 @@ class AccessIndex {
         [[nodiscard]] Entry& operator*() const noexcept { return entry->second; }
     };
 
+    AccessIndex() = default;
+    AccessIndex(const AccessIndex&) = delete;
+    AccessIndex& operator=(const AccessIndex&) = delete;
+
     Place add(const Entry& entry) {
-        const MemoryRegion& region = entry.access.region;
-        const auto width = static_cast<std::uint32_t>(std::bit_width(region.end() - region.begin));
-        List& list = lists_[{width, entry.access.mode == AccessMode::read}];
-        return {&list, list.emplace(region.begin, entry)};
+        List& list = list_of(entry);
+        return {&list, list.emplace(entry.access.region.begin, entry)};
     }
     static void remove(const Place& place) noexcept { place.list->erase(place.entry); }
 
-    /// Calls `visit(entry)` for those whose extent overlaps that of `access`; reads for others than reads only.
+    Place add_waiting(const Entry& entry) {
+        List& list = list_of(entry);
+        return {&list, waiting_.emplace(entry.access.region.begin, entry)};
+    }
+    void put(Place& place) noexcept { place.entry = place.list->insert(waiting_.extract(place.entry)); }
+    void remove_waiting(const Place& place) noexcept { waiting_.erase(place.entry); }
+
+    template <class Visit>
+    void for_each(const Visit& visit) const {
+        for (const auto& [kind, list] : lists_)
+            for (const auto& [begin, entry] : list)
+                visit(entry);
+        for (const auto& [begin, entry] : waiting_)
+            visit(entry);
+    }
+
+    /// Calls `visit(entry)` for those whose extent overlaps that of `access`; reads for others than reads only. Ends if
+    /// `visit` returns false.
     template <class Visit>
     void for_each_overlapping(const MemoryAccess& access, const Visit& visit) const {
         const MemoryRegion& region = access.region;
@@ -45,11 +64,18 @@ class AccessIndex {
             const std::uintptr_t widest = width < 64 ? std::uintptr_t{1} << width : ~std::uintptr_t{0};
             auto entry = list.lower_bound(region.begin - std::min(region.begin, widest));
             for (; entry != list.end() && entry->first < region.end(); ++entry)
-                if (entry->second.access.region.end() > region.begin) visit(entry->second);
+                if (entry->second.access.region.end() > region.begin && !visit(entry->second)) return;
         }
     }
 
   private:
+    [[nodiscard]] List& list_of(const Entry& entry) {
+        const MemoryRegion& region = entry.access.region;
+        const auto width = static_cast<std::uint32_t>(std::bit_width(region.end() - region.begin));
+        return lists_[{width, entry.access.mode == AccessMode::read}];
+    }
+
+    List waiting_;
     std::map<std::pair<std::uint32_t, bool>, List> lists_; ///< by the width of the extent, and whether they read
 };
 

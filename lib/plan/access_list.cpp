@@ -28,11 +28,18 @@ AccessList::AccessList(const std::vector<MemoryAccess>& accesses) {
 
 void AccessList::add(const MemoryAccess& access) {
     list_.push_back({access.node, number_of(access.region), access.order()});
+    if (const RegionOfAccess inside = access.inside(); inside != RegionOfAccess()) {
+        inside_.resize(list_.size());
+        inside_.back() = inside;
+        has_units_ = has_units_ || inside.unit != 0;
+    }
 }
 
 void AccessList::renumber(std::span<const std::uint32_t> numbers) {
     for (Access& access : list_)
         access.node = numbers[access.node];
+    inside_.clear();
+    has_units_ = false;
     if (!std::ranges::is_sorted(list_, {}, &Access::node)) std::ranges::stable_sort(list_, {}, &Access::node);
 }
 

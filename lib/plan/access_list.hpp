@@ -25,7 +25,8 @@ class AccessList {
     /// Room for `count` accesses.
     void reserve(std::size_t count) { list_.reserve(count); }
     void add(const MemoryAccess& access);
-    /// Gives each node the number that is its own in `numbers`, and puts the accesses in order of these.
+    /// Gives each node the number that is its own in `numbers`, and puts the accesses in order of these. All nodes of a
+    /// captured region must get one number: from then on no access is one of a region.
     void renumber(std::span<const std::uint32_t> numbers);
 
     [[nodiscard]] std::size_t size() const noexcept { return list_.size(); }
@@ -33,6 +34,12 @@ class AccessList {
     [[nodiscard]] auto begin() const noexcept { return list_.begin(); }
     [[nodiscard]] auto end() const noexcept { return list_.end(); }
     [[nodiscard]] std::span<const MemoryRegion> regions() const noexcept { return regions_; }
+    /// The captured region of an access.
+    [[nodiscard]] RegionOfAccess inside(std::size_t access) const noexcept {
+        return access < inside_.size() ? inside_[access] : RegionOfAccess();
+    }
+    /// Whether captured regions declare some of the accesses.
+    [[nodiscard]] bool has_units() const noexcept { return has_units_; }
 
   private:
     [[nodiscard]] std::uint32_t number_of(const MemoryRegion& region);
@@ -40,6 +47,8 @@ class AccessList {
     void grow_table();
 
     std::vector<Access> list_;
+    std::vector<RegionOfAccess> inside_; ///< of the first accesses; none of those after them
+    bool has_units_ = false;
     std::vector<MemoryRegion> regions_;
     std::vector<std::uint32_t> table_; ///< numbers of regions by their hash, at least half of it free
 };

@@ -34,6 +34,8 @@ inline void NeededOrder::come_after(std::uint32_t list, std::uint32_t access) {
 /// Whether the access is the latest one now, alone.
 inline bool NeededOrder::take_cell(Cell& cell, std::uint32_t access, const AccessOrder& order, std::uint32_t& alone) {
     if (cell.alike != none) leave_alike(cell);
+    if (order.mode == AccessMode::read && order.unit != 0 && cell.order == AccessOrder{AccessMode::write, order.unit})
+        return false; // the node writes there, too: a region declares the same for all that it declares something for
     if (cell.latest != none && commute(cell.order, order)) {
         if (cell.before != none) come_after(cell.before, access);
         cell.latest = add_to(cell.latest, access);

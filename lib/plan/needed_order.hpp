@@ -27,16 +27,25 @@ class NeededOrder {
         std::uint32_t access;
     };
 
-    /// `accesses`, by node in ascending order, must outlive this.
+    /// `accesses`, by node in ascending order, must outlive this. Of what a region declares of a node, writes come
+    /// first.
     NeededOrder(const AccessList& accesses, std::size_t nodes);
 
     /// What the accesses of the next node must come after, until the next call. May name that node itself.
     [[nodiscard]] std::span<const After> take(std::uint32_t node);
+    /// Makes a node that was taken before the one that was taken last; what it must come after stays as it was.
+    void look_at(std::uint32_t node) { seen_in_[node] = ++turn_; }
     /// What the node that was taken last has in conflict with `other` is not added.
     void leave_out(std::uint32_t other) { seen_in_[other] = turn_; }
     /// Adds the conflicts of the node that was taken last with those in a list, but one for each other node since then.
     void add_conflicts(const After& after, std::vector<Conflict>& conflicts);
     [[nodiscard]] std::uint32_t length(std::uint32_t list) const { return members_[list].length; }
+    /// Calls `use(node)` for each access in a list.
+    template <class Use>
+    void for_each_node(std::uint32_t list, const Use& use) const {
+        for (; list != none; list = members_[list].next)
+            use(members_[list].node);
+    }
     template <class Predicate>
     [[nodiscard]] bool all_of(std::uint32_t list, const Predicate& is_true_for_node) const {
         while (list != none && is_true_for_node(members_[list].node))

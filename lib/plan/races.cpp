@@ -1,6 +1,7 @@
 // Accesses to memory that nothing orders and that must be ordered.
 #include "races.hpp"
 
+#include "access_parts.hpp"
 #include "edge_groups.hpp"
 #include "lists/none.hpp"
 #include "memory_order.hpp"
@@ -12,6 +13,7 @@
 #include <numeric>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -106,6 +108,25 @@ class RaceSearch {
     std::vector<Conflict> races_;
 };
 
+std::vector<Conflict> search_races(const AccessList& accesses, std::size_t nodes,
+                                   const std::vector<EdgeRecord>& edges) {
+    std::vector<Conflict> races = RaceSearch(accesses, nodes, edges).run();
+    // Without regard to regions more accesses conflict: only where this finds something there may be races.
+    if (races.empty() || !accesses.has_units()) return races;
+    races.clear();
+    AccessParts(accesses).for_each([&](const AccessList& part, const std::vector<std::uint32_t>& places) {
+        for (const auto& [first, second] : RaceSearch(part, nodes, edges).run())
+            races.push_back({places[first], places[second]});
+    });
+    const auto ends = [&](const Conflict& race) {
+        return std::pair(accesses[race.second].node, accesses[race.first].node);
+    };
+    std::ranges::sort(races, {}, [&](const Conflict& race) { return std::tuple(ends(race), race.first, race.second); });
+    const auto repeated = std::ranges::unique(races, {}, ends);
+    races.erase(repeated.begin(), repeated.end());
+    return races;
+}
+
 } // namespace
 
 std::vector<Conflict> find_races(const AccessList& accesses, std::size_t nodes, const std::vector<EdgeRecord>& edges,
@@ -113,11 +134,11 @@ std::vector<Conflict> find_races(const AccessList& accesses, std::size_t nodes, 
     const auto orders = [](const EdgeRecord& edge) { return orders_memory(edge.kind); };
     std::vector<Conflict> races;
     if (std::ranges::all_of(edges, orders)) {
-        races = RaceSearch(accesses, nodes, edges).run();
+        races = search_races(accesses, nodes, edges);
     } else {
         std::vector<EdgeRecord> ordering;
         std::ranges::copy_if(edges, std::back_inserter(ordering), orders);
-        races = RaceSearch(accesses, nodes, ordering).run();
+        races = search_races(accesses, nodes, ordering);
     }
     std::ranges::sort(races, {}, [&](const Conflict& race) {
         return std::pair(accesses[race.second].node, accesses[race.first].node);

@@ -1,7 +1,9 @@
 // The order that a graph needs because of what its nodes do to memory, of the order that it has.
 #include "relaxation.hpp"
 
+#include "access_parts.hpp"
 #include "edge_groups.hpp"
+#include "edges.hpp"
 #include "needed_order.hpp"
 #include "precedence.hpp"
 #include "program_order.hpp"
@@ -11,6 +13,8 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
+#include <unordered_map>
 #include <utility>
 
 namespace cudag::detail {
@@ -113,6 +117,45 @@ void add_conflicts(const AccessList& accesses, const Direction& direction, std::
     }
 }
 
+/// The edges that take part in ordering the nodes of regions; none if a path leads from a region to itself through
+/// other nodes.
+std::optional<std::vector<EdgeRecord>> edges_inside(const std::vector<EdgeRecord>& edges,
+                                                    const std::vector<RegionPart>& parts) {
+    std::unordered_map<std::uint32_t, std::uint32_t> first; // of the nodes of a region
+    std::vector<std::uint32_t> unit(parts.size());
+    for (std::uint32_t node = 0; node < parts.size(); ++node)
+        unit[node] = parts[node].region == 0 ? node : first.try_emplace(parts[node].region, node).first->second;
+    std::vector<EdgeRecord> inside;
+    Edges between;
+    for (const EdgeRecord& edge : edges)
+        if (unit[edge.from] == unit[edge.to])
+            inside.push_back(edge);
+        else
+            between.add({unit[edge.from], unit[edge.to]});
+    if (!between.find_cycle(parts.size()).empty()) return std::nullopt;
+    return inside;
+}
+
+/// The order among the nodes that regions declare.
+void add_order_of_regions(const std::vector<RegionPart>& parts, const Direction& forward, std::vector<bool>& stays,
+                          std::vector<EdgeRecord>& relaxed) {
+    std::vector<bool> declared;
+    for (const RegionPart& part : parts)
+        declared.push_back(part.is_declared);
+    if (std::ranges::find(declared, true) == declared.end()) return;
+    std::optional<std::vector<EdgeRecord>> inside = edges_inside(forward.edges, parts);
+    if (!inside) {
+        for (std::size_t node = 0; node < parts.size(); ++node)
+            stays[node] = stays[node] || declared[node];
+        return;
+    }
+    const Direction regions{*std::move(inside), forward.order};
+    LastStaying before(regions, declared);
+    for (const std::uint32_t node : regions.order)
+        for (const std::uint32_t earlier : before.take(node))
+            if (declared[node]) relaxed.push_back({earlier, node});
+}
+
 /// From and to nodes that stay.
 void add_staying(const std::vector<bool>& stays, const Direction& forward, std::vector<EdgeRecord>& edges) {
     LastStaying before(forward, stays);
@@ -129,7 +172,8 @@ void add_staying(const std::vector<bool>& stays, const Direction& forward, std::
 } // namespace
 
 std::vector<EdgeRecord> relaxed_edges(const AccessList& accesses, std::size_t nodes,
-                                      const std::vector<EdgeRecord>& edges, std::vector<bool> stays) {
+                                      const std::vector<EdgeRecord>& edges, std::vector<bool> stays,
+                                      const std::vector<RegionPart>& parts) {
     Direction forward{{}, program_order(nodes, edges)};
     std::vector<EdgeRecord> early;
     for (const EdgeRecord& edge : edges) {
@@ -141,7 +185,12 @@ std::vector<EdgeRecord> relaxed_edges(const AccessList& accesses, std::size_t no
         }
     }
     std::vector<EdgeRecord> relaxed;
-    add_conflicts(accesses, forward, relaxed);
+    if (accesses.has_units())
+        AccessParts(accesses).for_each(
+            [&](const AccessList& part, const auto&) { add_conflicts(part, forward, relaxed); });
+    else
+        add_conflicts(accesses, forward, relaxed);
+    add_order_of_regions(parts, forward, stays, relaxed);
     if (std::ranges::find(stays, true) != stays.end()) add_staying(stays, forward, relaxed);
     std::ranges::sort(relaxed, edge_precedes);
     relaxed.erase(std::unique(relaxed.begin(), relaxed.end()), relaxed.end());

@@ -36,10 +36,10 @@ bool overlap(const MemoryAccess& a, const MemoryAccess& b) {
 
 } // namespace
 
-TEST_CASE("an index finds what overlaps an access, and no reads for a read", "[core][races]") {
+TEST_CASE("an index finds what overlaps an access and does not wait, and no reads for a read", "[core][races]") {
     std::mt19937 chance(7);
     Index index;
-    std::vector<Index::Place> places;
+    std::vector<Index::Place> places, waiting;
     int next = 0;
     for (int step = 0; step < 3000; ++step) {
         const std::uint32_t widest = std::uint32_t{1} << drawn(chance, 9);
@@ -49,17 +49,38 @@ TEST_CASE("an index finds what overlaps an access, and no reads for a read", "[c
         std::vector<int> expected, found;
         for (const Index::Place& place : places)
             if (overlap(access, (*place).access)) expected.push_back((*place).number);
-        index.for_each_overlapping(access, [&](const Entry& entry) { found.push_back(entry.number); });
+        index.for_each_overlapping(access, [&](const Entry& entry) {
+            found.push_back(entry.number);
+            return true;
+        });
+        bool is_first = true;
+        index.for_each_overlapping(access, [&](const Entry&) {
+            CHECK(is_first);
+            return is_first = false;
+        });
         std::ranges::sort(expected);
         std::ranges::sort(found);
         REQUIRE(found == expected);
-        if (!places.empty() && drawn(chance, 2) == 0) {
+        if (!waiting.empty() && drawn(chance, 1) == 0) {
+            if (drawn(chance, 1) == 0) {
+                index.put(waiting.back());
+                places.push_back(waiting.back());
+            } else {
+                index.remove_waiting(waiting.back());
+            }
+            waiting.pop_back();
+        } else if (drawn(chance, 4) == 0) {
+            waiting.push_back(index.add_waiting({access, next++}));
+        } else if (!places.empty() && drawn(chance, 2) == 0) {
             const auto gone = places.begin() + drawn(chance, static_cast<std::uint32_t>(places.size() - 1));
             Index::remove(*gone);
             places.erase(gone);
         } else {
             places.push_back(index.add({access, next++}));
         }
+        std::size_t all = 0;
+        index.for_each([&](const Entry&) { ++all; });
+        REQUIRE(all == places.size() + waiting.size());
     }
 }
 

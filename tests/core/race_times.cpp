@@ -79,7 +79,7 @@ Times times_of(const Shape& shape, Memory memory, bool from_first) {
         edges.push_back({edge.from, edge.to});
     CHECK(find_races(accesses, shape.size(), edges, 10).empty());
     const Times times{time_of([&] { static_cast<void>(find_races(accesses, shape.size(), edges, 10)); }),
-                      time_of([&] { static_cast<void>(inferred_edges(accesses, shape.size(), {})); })};
+                      time_of([&] { static_cast<void>(inferred_order(accesses, shape.size(), {})); })};
     std::printf("%-28s %6u nodes %6zu edges %6zu accesses: check %8.1f us, inference %8.1f us\n", shape.name().c_str(),
                 shape.size(), shape.edge_count(), accesses.size(), times.check, times.inference);
     return times;

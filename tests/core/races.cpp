@@ -8,6 +8,7 @@
 #include "catch.hpp"
 
 #include <algorithm>
+#include <bitset>
 #include <numeric>
 #include <set>
 #include <string>
@@ -40,7 +41,7 @@ Conflicts races_of(const Accesses& accesses, const Edges& edges) {
 }
 
 Edges edges_for(const Accesses& accesses, const Edges& edges = {}) {
-    return inferred_edges(accesses, node_count(accesses), edges);
+    return inferred_order(accesses, node_count(accesses), edges).edges;
 }
 
 } // namespace
@@ -193,8 +194,8 @@ TEST_CASE("atomics come after what was there before them, and before what comes 
 
 TEST_CASE("nodes with nothing in common get no edges", "[inference]") {
     CHECK(edges_for({{0, writes, x}, {1, writes, y}, {2, reads, {0x1000 + 64, 64}}}).empty());
-    CHECK(inferred_edges({}, 3, {}).empty());
-    CHECK(inferred_edges({}, 0, {}).empty());
+    CHECK(inferred_order({}, 3, {}).edges.empty());
+    CHECK(inferred_order({}, 0, {}).edges.empty());
 }
 
 TEST_CASE("parts of a range come from their own writers", "[inference]") {
@@ -218,6 +219,32 @@ TEST_CASE("writes of one unit need no order among each other, but with all other
     CHECK(races_of({{0, writes, x, 7}, {1, writes, x, 8}}, {}) == Conflicts{{0, 1}});
 }
 
+TEST_CASE("what a region declares races with other nodes, not with those of the region", "[races]") {
+    const MemoryAccess own{0, writes, x, 0, 7}, declared{1, writes, x, 7}, reading{1, reads, x, 7};
+    CHECK(races_of({own, declared}, {}).empty());
+    CHECK(races_of({own, reading}, {}).empty());
+    CHECK(races_of({own, {1, writes, x, 0, 7}}, {}) == Conflicts{{0, 1}});
+    for (const MemoryAccess& other : {MemoryAccess{1, writes, x, 8}, MemoryAccess{1, writes, x, 0, 8},
+                                      MemoryAccess{1, writes, x}, MemoryAccess{1, reads, x, 8}})
+        CHECK(races_of({{0, writes, x, 7}, other}, {}) == Conflicts{{0, 1}});
+    CHECK(races_of({{0, writes, x, 7}, {1, writes, x, 0, 7}, {2, reads, x}}, {{1, 2}}) == Conflicts{{0, 2}});
+    CHECK(races_of({{0, writes, x, 7}, {1, writes, x, 0, 7}, {2, reads, x}}, {{0, 2}}) == Conflicts{{1, 2}});
+}
+
+TEST_CASE("what each node of a region reads and writes is written only where it is written", "[races]") {
+    constexpr MemoryRegion front{0x1000, 10}, middle{0x1005, 15}, end{0x100f, 5};
+    Accesses accesses;
+    for (std::uint32_t node = 0; node < 2; ++node)
+        for (const MemoryAccess& access : {MemoryAccess{node, writes, end, 7}, MemoryAccess{node, reads, front, 7},
+                                           MemoryAccess{node, reads, middle, 7}})
+            accesses.push_back(access);
+    CHECK(races_of(accesses, {}).empty());
+    accesses.push_back({2, reads, {0x1000, 15}});
+    CHECK(races_of(accesses, {}).empty());
+    accesses.back().region = {0x1000, 16};
+    CHECK(races_of(accesses, {}) == Conflicts{{0, 6}, {3, 6}});
+}
+
 namespace {
 
 using Pairs = std::set<std::pair<std::uint32_t, std::uint32_t>>; ///< of nodes
@@ -229,10 +256,12 @@ struct RandomProgram {
     std::vector<std::uint32_t> order; ///< that the edges keep
     std::vector<Bytes> bytes;         ///< of the accesses
 
-    enum class Written { in_order, in_any_order };
+    enum class Written { in_order, in_any_order, in_regions };
 
     RandomProgram(unsigned long seed, Written written) {
         Random random(2 * seed + (written == Written::in_order ? 0 : 1));
+        const bool in_regions = written == Written::in_regions;
+        if (in_regions) written = Written::in_any_order;
         const std::uint32_t layers = random.below(8) == 0 ? 2 + random.below(2) : 0;
         const std::uint32_t width = 8 + random.below(2);
         nodes = layers > 0 ? layers * (width + 1) : 2 + random.below(16);
@@ -265,15 +294,44 @@ struct RandomProgram {
             if (written == Written::in_any_order && random.below(10) == 0)
                 edges.back().kind = EdgeKind::launch_completion;
         }
+        if (in_regions) add_regions(random);
     }
 
     /// Whether two accesses must be ordered.
     [[nodiscard]] bool conflict(std::size_t a, std::size_t b) const {
-        return accesses[a].node != accesses[b].node && !commute(accesses[a].mode, accesses[b].mode) &&
-               (bytes[a] & bytes[b]).any();
+        const MemoryAccess &one = accesses[a], &other = accesses[b];
+        const bool is_inside = (one.unit != 0 && (one.unit == other.unit || one.unit == other.part_of)) ||
+                               (other.unit != 0 && other.unit == one.part_of);
+        return one.node != other.node && !is_inside && !commute(one.mode, other.mode) && (bytes[a] & bytes[b]).any();
     }
 
   private:
+    /// Makes nodes in a row a region, some of which do what the region declares, besides what they do themselves.
+    void add_regions(Random& random) {
+        RandomMemory memory(random);
+        for (std::uint32_t first = 0, count = 0; first < nodes; first += count) {
+            count = std::min<std::uint32_t>(1 + random.below(6), nodes - first);
+            if (random.below(3) == 0) continue;
+            const std::uint32_t unit = 100 + first;
+            for (MemoryAccess& access : accesses)
+                if (access.node - first < count) access.part_of = unit;
+            Accesses declared;
+            for (std::uint32_t i = random.below(4); i > 0; --i)
+                declared.push_back({0, random.below(2) == 0 ? reads : writes, memory.region(), unit});
+            std::ranges::stable_sort(declared, {}, [](const MemoryAccess& access) { return access.mode == reads; });
+            for (std::uint32_t node = first; node < first + count; ++node) {
+                if (random.below(2) == 0) continue;
+                for (MemoryAccess& access : declared)
+                    access.node = node;
+                const auto after = std::ranges::upper_bound(accesses, node, {}, &MemoryAccess::node);
+                accesses.insert(after, declared.begin(), declared.end());
+            }
+        }
+        bytes.clear();
+        for (const MemoryAccess& access : accesses)
+            bytes.push_back(bytes_of(access.region));
+    }
+
     /// All read what the layer before wrote, and some a part of it, or write into their part.
     void add_layers(Random& random, std::uint32_t layers, std::uint32_t width) {
         constexpr AccessMode modes[] = {writes, writes, atomic, disjoint};
@@ -413,7 +471,7 @@ struct Planted {
 };
 
 std::string problem_of_inference(const RandomProgram& program, Planted& planted) {
-    const Edges inferred = inferred_edges(program.accesses, program.nodes, program.edges);
+    const Edges inferred = inferred_order(program.accesses, program.nodes, program.edges).edges;
     Pairs expected = needed_by_rule(program);
     for (const EdgeRecord& edge : program.edges)
         expected.erase({edge.from, edge.to});
@@ -459,6 +517,21 @@ TEST_CASE("random programs: races are found if and only if two accesses that con
     CHECK(racing < seeds - seeds / 10);
 }
 
+TEST_CASE("random programs with regions: races are found if and only if two accesses conflict", "[races]") {
+    const unsigned long seeds = program_count();
+    std::size_t racing = 0, with_units = 0;
+    for (unsigned long seed = 0; seed < seeds; ++seed) {
+        const RandomProgram program(seed, RandomProgram::Written::in_regions);
+        with_units += AccessList(program.accesses).has_units() ? 1 : 0;
+        racing += find_races(program.accesses, program.nodes, program.edges, 1).size();
+        if (const std::string problem = problem_of_races(program); !problem.empty())
+            FAIL_CHECK("seed " << seed << ": " << problem);
+    }
+    CHECK(with_units > seeds / 4);
+    CHECK(racing > seeds / 10);
+    CHECK(racing < seeds - seeds / 20);
+}
+
 TEST_CASE("random programs: inferred edges are those of the rule, and without one there is a race", "[inference]") {
     const unsigned long seeds = program_count();
     Planted planted;
@@ -469,4 +542,121 @@ TEST_CASE("random programs: inferred edges are those of the rule, and without on
             FAIL_CHECK("seed " << seed << ": " << problem);
     WARN(seeds << " programs, " << planted.edges << " inferred edges, " << planted.defects << " found to be missing");
     CHECK(planted.defects > seeds);
+}
+
+TEST_CASE("a node that keeps its place comes after all before it, and before all after it", "[inference]") {
+    const Accesses accesses{{0, writes, x}, {1, reads, x}, {2, writes, y}, {4, writes, x}, {5, writes, y}};
+    const auto edges_around = [&](std::uint32_t node, std::size_t nodes, const Edges& written) {
+        InferenceRules rules{std::vector<bool>(nodes)};
+        rules.keeps_place[node] = true;
+        return inferred_order(accesses, nodes, written, rules).edges;
+    };
+    CHECK(edges_around(3, 6, {}) == Edges{{0, 1}, {1, 3}, {2, 3}, {3, 4}, {3, 5}});
+    CHECK(edges_around(3, 6, {{2, 3}, {3, 5}}) == Edges{{0, 1}, {1, 3}, {3, 4}});
+    CHECK(edges_around(0, 6, {}) == Edges{{0, 1}, {0, 2}, {0, 3}, {1, 4}, {2, 5}});
+    CHECK(edges_around(5, 6, {}) == Edges{{0, 1}, {1, 4}, {2, 5}, {3, 5}, {4, 5}});
+}
+
+TEST_CASE("nodes that are left out get no edges to what keeps its place", "[inference]") {
+    const Accesses accesses{{0, writes, x}, {2, reads, x}};
+    InferenceRules rules{{false, false, false, true, false, false}};
+    rules.left_out = {false, true, false, false, true, false};
+    CHECK(inferred_order(accesses, 6, {}, rules).edges == Edges{{0, 2}, {2, 3}, {3, 5}});
+}
+
+TEST_CASE("one node that comes after a list many times needs no join", "[inference]") {
+    Accesses accesses;
+    for (std::uint32_t i = 0; i < 4; ++i)
+        accesses.push_back({i, writes, {0x1000 + std::uintptr_t{8} * i, 8}});
+    for (int i = 0; i < 4; ++i)
+        accesses.push_back({4, reads, {0x1000, 32}});
+    InferenceRules rules;
+    rules.joins_from = 3;
+    CHECK(inferred_order(accesses, 5, {}, rules).joins.empty());
+}
+
+TEST_CASE("a join stands between many nodes and many that come after them", "[inference]") {
+    constexpr std::uint32_t n = 40;
+    Accesses accesses;
+    for (std::uint32_t i = 0; i < n; ++i)
+        accesses.push_back({i, reads, {0x1000, 8 * n}});
+    for (std::uint32_t i = 0; i < n; ++i)
+        accesses.push_back({n + i, writes, {0x1000 + std::uintptr_t{8} * i, 8}});
+    const auto order_with = [&](std::uint32_t joins_from, std::vector<bool> has_early = {}) {
+        return inferred_order(accesses, std::size_t{2} * n, {}, {{}, std::move(has_early), {}, joins_from});
+    };
+    CHECK(order_with(n + 1).edges.size() == std::size_t{n} * n);
+    CHECK(order_with(n + 1).joins.empty());
+    const InferredOrder order = order_with(n);
+    CHECK(order.edges.size() == 2 * n);
+    CHECK(order.joins == std::vector<std::uint32_t>{n});
+    std::vector<bool> has_early(2 * n); // where an edge that is not full leads to a node, a join would order too much
+    has_early[n + 5] = true;
+    CHECK(order_with(8, has_early).edges.size() == n + (n - 1) + n);
+}
+
+namespace {
+
+/// For each node and join, those that a path leads from.
+std::vector<std::bitset<128>> reach_of(std::size_t count, const Edges& edges) {
+    std::vector<std::bitset<128>> before(count);
+    for (bool changed = true; changed;) {
+        changed = false;
+        for (const EdgeRecord& edge : edges) {
+            std::bitset<128> every = before[edge.to] | before[edge.from];
+            every.set(edge.from);
+            changed = changed || every != before[edge.to];
+            before[edge.to] = every;
+        }
+    }
+    return before;
+}
+
+/// What a program with nodes that keep their places, and with joins, has in common with all that it needs, pair by
+/// pair.
+std::string problem_of_rules(const RandomProgram& program, Random& random, std::size_t& joins) {
+    InferenceRules rules;
+    rules.joins_from = 2 + static_cast<std::uint32_t>(random.below(3));
+    if (random.below(2) == 0) {
+        rules.keeps_place.resize(program.nodes);
+        for (std::uint32_t i = 1 + random.below(3); i > 0; --i)
+            rules.keeps_place[random.below(program.nodes)] = true;
+    }
+    rules.has_early.resize(program.nodes);
+    Edges needed = program.edges;
+    for (const EdgeRecord& edge : program.edges)
+        if (edge.kind != EdgeKind::full) rules.has_early[edge.to] = true;
+    for (const auto& [from, to] : conflicting_nodes(program))
+        needed.push_back({from, to});
+    for (std::uint32_t node = 0; node < rules.keeps_place.size(); ++node)
+        for (std::uint32_t other = 0; rules.keeps_place[node] && other < program.nodes; ++other)
+            if (other != node) needed.push_back({std::min(node, other), std::max(node, other)});
+
+    const InferredOrder order = inferred_order(program.accesses, program.nodes, program.edges, rules);
+    joins += order.joins.size();
+    Edges edges = program.edges;
+    edges.insert(edges.end(), order.edges.begin(), order.edges.end());
+    const auto expected = reach_of(program.nodes, needed);
+    const auto found = reach_of(program.nodes + order.joins.size(), edges);
+    const std::bitset<128> of_nodes = ~std::bitset<128>() >> (128 - program.nodes);
+    for (std::uint32_t node = 0; node < program.nodes; ++node)
+        if ((found[node] & of_nodes) != expected[node]) return "another order than is needed";
+    for (const EdgeRecord& edge : order.edges)
+        if (find_ends(program.edges, edge) != nullptr) return "an edge beside a written one";
+    return "";
+}
+
+} // namespace
+
+TEST_CASE("random programs: joins and kept places give exactly the order that is needed", "[inference]") {
+    const unsigned long seeds = program_count();
+    std::size_t joins = 0;
+    for (unsigned long seed = 0; seed < seeds; ++seed) {
+        RandomProgram program(seed, RandomProgram::Written::in_order);
+        std::ranges::sort(program.edges, edge_precedes);
+        Random random(seed);
+        if (const std::string problem = problem_of_rules(program, random, joins); !problem.empty())
+            FAIL_CHECK("seed " << seed << ": " << problem);
+    }
+    CHECK(joins > seeds / 10);
 }

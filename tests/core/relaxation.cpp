@@ -124,7 +124,7 @@ struct RaceFree {
         const bool has_early = random.below(3) == 0;
         for (EdgeRecord& edge : edges)
             if (has_early && random.below(6) == 0) edge.kind = EdgeKind::programmatic;
-        for (const EdgeRecord& edge : inferred_edges(accesses, nodes, edges))
+        for (const EdgeRecord& edge : inferred_order(accesses, nodes, edges).edges)
             edges.push_back(edge);
     }
 

@@ -110,7 +110,7 @@ TEST_CASE("a node for which there is room is appended without an allocation, wit
         CallEffects effects;
         for (int k = 0; k < i % 5; ++k)
             cudag::detail::keep(effects, 0, owner);
-        cudag::detail::bind(effects, 1, 17);
+        effects.bindings.push_back({1, 17});
         cudag::detail::touch(effects, 2, cudag::detail::AccessMode::read, 4, {0x1000, 64});
         nodes.graph->reserve_node(effects);
         CHECK(allocations_of([&] { nodes.append(std::move(effects)); }) == 0);

@@ -142,7 +142,7 @@ constexpr bool may_write() {
 template <class Argument, class Parameter>
 concept RangeBecomes =
     BufferBecomes<Argument, Parameter> || SpanBecomes<Argument, Parameter> ||
-    (is_span_parameter<Parameter> && ObjectBecomes<Argument, Parameter>) ||
+    (is_span_parameter<Parameter> && (ObjectBecomes<Argument, Parameter> || DynamicBecomes<Argument, Parameter>)) ||
     (is_shared_ptr<Argument> && requires { requires BufferBecomes<typename Argument::element_type, Parameter>; });
 
 template <class Argument, class Parameter>
@@ -226,10 +226,12 @@ template <class Parameter, class Forwarded>
 Parameter to_parameter(Forwarded&& argument, CallEffects& effects, const ArgumentSite& site) {
     using Argument = std::remove_cvref_t<Forwarded>;
     if constexpr (is_declared<Argument>) {
-        const std::size_t before = effects.accesses.size();
+        const std::size_t before = effects.accesses.size(), bound = effects.bindings.size();
         const Parameter result = to_parameter<Parameter>(argument.value, effects, site);
         for (std::size_t i = before; i < effects.accesses.size(); ++i)
             effects.accesses[i].mode = Argument::mode;
+        for (std::size_t i = bound; i < effects.bindings.size(); ++i)
+            effects.bindings[i].mode = Argument::mode;
         return result;
     } else if constexpr (is_span_parameter<Parameter> && ObjectBecomes<Argument, Parameter>) {
         const Parameter span = argument;
@@ -239,7 +241,13 @@ Parameter to_parameter(Forwarded&& argument, CallEffects& effects, const Argumen
         if constexpr (std::same_as<Argument, Condition>) require_condition(argument, site);
         return argument;
     } else if constexpr (DynamicBecomes<Argument, Parameter>) {
-        bind(effects, site.position, argument.id());
+        if constexpr (is_span_parameter<Parameter>) {
+            constexpr std::size_t element = sizeof(typename Parameter::element_type);
+            touch(effects, site.position, mode_for<Parameter>, element, region_of(argument.value()));
+            effects.bindings.push_back({site.position, argument.id(), mode_for<Parameter>, element});
+        } else {
+            effects.bindings.push_back({site.position, argument.id()});
+        }
         return argument.value();
     } else if constexpr (NumberBecomes<Argument, Parameter>) {
         return number_to<Parameter>(argument, site);

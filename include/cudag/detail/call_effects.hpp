@@ -16,6 +16,8 @@ namespace cudag::detail {
 struct ArgumentBinding {
     std::uint32_t argument;
     std::uint64_t dynamic;
+    AccessMode mode = {};          ///< of a span: what the kernel does to its memory
+    std::size_t element_bytes = 0; ///< of a span; 0 of other values
 };
 
 /// What a node does to memory through one of its arguments.
@@ -39,10 +41,6 @@ struct CallEffects {
 
 inline void keep(CallEffects& effects, std::uint32_t argument, std::shared_ptr<const void> object) {
     keep(effects.owners, argument, std::move(object));
-}
-
-inline void bind(CallEffects& effects, std::uint32_t argument, std::uint64_t dynamic) {
-    effects.bindings.push_back({argument, dynamic});
 }
 
 inline void touch(CallEffects& effects, std::uint32_t argument, AccessMode mode, std::size_t element_bytes,

@@ -249,3 +249,79 @@ TEST_CASE("races inside a region are refused where edges are inferred, too", "[b
     });
     static_cast<void>(refused<cudag::RaceError>([&] { b.check(); }));
 }
+
+TEST_CASE("edges are inferred for the most that a parameter may drive a size to", "[builder][inferred][dynamic]") {
+    const DeviceBuffer<int> from(100), middle(100), to(100);
+    write(from.span(), std::vector<int>(100, 7));
+    for (const cudag::Races races : {cudag::Races::refused, cudag::Races::allowed}) {
+        write(middle.span(), std::vector<int>(100, 0));
+        cudag::DynamicParam<int> n(10);
+        GraphBuilder b({.races = races, .dependencies = cudag::Dependencies::inferred});
+        n.drive(b.memcpy(middle, from).label("copy"));
+        n.drive(b.memset(from.span().subspan(50, 50), 7).label("fill"), [](int count) { return (count + 1) / 2; });
+        b.memcpy(to.span().subspan(50, 50), middle.span().subspan(50, 50)).label("read");
+        const Graph graph = std::move(b).build();
+        CHECK(edges_of(graph) == std::vector<std::string>{"copy -> fill", "copy -> read"});
+        cudag::Exec exec = graph.instantiate();
+        CHECK(n.set(100, exec) == 2);
+        const cudag::Stream stream;
+        run(exec, stream);
+        CHECK(read(to)[99] == 7);
+    }
+}
+
+TEST_CASE("a parameter that is a span counts as that span", "[builder][inferred][dynamic]") {
+    const DeviceBuffer<int> x(16), y(16), out(1);
+    const cudag::DynamicParam<cudag::DeviceSpan<const int>> reading(x.span());
+    CHECK(edges_inferred([&](GraphBuilder& b) {
+              b.memset(x, 1).label("x");
+              b.memset(y, 1).label("y");
+              b.kernel({}, sum, out, reading).label("sum");
+              b.memset(x, 2).label("x again");
+          }) == std::vector<std::string>{"sum -> x again", "x -> sum"});
+}
+
+TEST_CASE("a join stands between many readers and many writers", "[builder][inferred]") {
+    constexpr std::size_t n = 40;
+    const DeviceBuffer<int> x(n), out(n);
+    write(x.span(), std::vector<int>(n, 1));
+    const auto write_all = [&](GraphBuilder& b) {
+        for (std::size_t i = 0; i < n; ++i)
+            b.kernel({}, sum, out.span().subspan(i, 1), cudag::DeviceSpan<const int>(x.span()));
+        for (std::size_t i = 0; i < n; ++i)
+            b.kernel({}, store, x.span().subspan(i, 1), 5);
+    };
+    GraphBuilder b(inferred);
+    write_all(b);
+    const auto body_condition = b.condition(1);
+    b.if_(body_condition, [&](GraphBuilder& body) { write_all(body); });
+    b.check(); // takes the joins back
+    b.check();
+    const Graph graph = std::move(b).build();
+    CHECK(graph.node_count() == 2 * n + 1 + 1);
+    CHECK(graph.edge_count() == 2 * n + 2 * n);
+    CHECK(graph.races().empty());
+    const cudag::Node join = graph.nodes().back();
+    CHECK(join.kind() == cudag::NodeKind::empty);
+    CHECK(join.label() == "inferred join");
+    cudag::Exec exec = graph.instantiate();
+    run(exec, cudag::Stream());
+    CHECK(read(out) == std::vector<int>(n, 5 * static_cast<int>(n))); // of the body, after all that came before
+    CHECK(read(x) == std::vector<int>(n, 5));
+}
+
+TEST_CASE("a graph with memory nodes gets no joins, and the same order", "[builder][inferred][memory]") {
+    constexpr std::size_t n = 33;
+    const DeviceBuffer<int> x(n), out(n);
+    GraphBuilder b(inferred);
+    const auto memory = b.alloc<int>(1);
+    b.free(memory);
+    for (std::size_t i = 0; i < n; ++i)
+        b.kernel({}, sum, out.span().subspan(i, 1), cudag::DeviceSpan<const int>(x.span()));
+    for (std::size_t i = 0; i < n; ++i)
+        b.kernel({}, store, x.span().subspan(i, 1), 5);
+    b.check();
+    const Graph graph = std::move(b).build();
+    CHECK(graph.node_count() == 2 * n + 2);
+    CHECK(graph.edge_count() == n * n + 1);
+}

@@ -375,7 +375,7 @@ TEST_CASE("boxes that kernels take do not touch, though slices go to and fro", "
     check_no_race(number(0, 0, 2));
     const std::vector<Race> races = races_in(number(1, 1, 1));
     REQUIRE(races.size() == 1);
-    CHECK(races[0].element == 16 + 4 + 1);
+    CHECK(races[0].element == 7); // the last of eight
     CHECK(races[0].elements == 1);
 }
 
@@ -400,4 +400,94 @@ TEST_CASE("what a node declares may be a box, or owned by a shared_ptr", "[build
     const auto node = b.host([] {});
     CHECK_THROWS_AS(node.reads(none), cudag::GraphError);
     CHECK(shared.use_count() == 1); // borrowed
+}
+
+TEST_CASE("what a region declares does not race with the other nodes of the region", "[builder][races][region]") {
+    const DeviceBuffer<int> x(16), y(16);
+    const cudag::Stream stream, side;
+    const auto capture_into = [&](GraphBuilder& b) {
+        return b.capture(stream, [&](cudag::StreamCapture& c) {
+            c.fork(side);
+            cudag::launch(side, {}, store, y.data(), 1); // as a library launches it
+            cudag::memset_async(stream, x, 1);
+            c.join(side);
+        });
+    };
+    check_no_race([&](GraphBuilder& b) { capture_into(b).writes(x, y); });
+    check_no_race([&](GraphBuilder& b) { capture_into(b).reads(x).writes(y); });
+    check_no_race([&](GraphBuilder& b) { capture_into(b).reads(x, y).writes(y.span().subspan(3, 2)); });
+    check_race([&](GraphBuilder& b) {
+        capture_into(b).writes(x, y);
+        b.memset(y, 0);
+    });
+    check_race([&](GraphBuilder& b) { // nodes of two regions
+        capture_into(b).writes(x, y);
+        capture_into(b);
+    });
+    check_race([&](GraphBuilder& b) { // nodes of the region of which cudag knows what they do
+        b.capture(stream, [&](cudag::StreamCapture& c) {
+             c.fork(side);
+             cudag::memset_async(side, x, 0);
+             cudag::memset_async(stream, x, 1);
+             c.join(side);
+         }).writes(x);
+    });
+}
+
+TEST_CASE("a race of rows tells elements by their rows", "[builder][races][2d]") {
+    const DeviceBuffer<int> cells(64 * 16);
+    const cudag::DeviceSpan2D<int> matrix(cells, 64, 16);
+    const auto write = [&](GraphBuilder& b) {
+        b.memset2d(matrix.subspan(0, 0, 17, 16), 0);
+        b.memset2d(matrix.subspan(16, 0, 16, 16), 1);
+    };
+    CHECK_THAT(race_in(write), ContainsSubstring("both write elements from 16 of row 0 to 16 of row 15 of what"));
+    const std::vector<Race> races = races_in(write);
+    REQUIRE(races.size() == 1);
+    CHECK(races[0].row_elements == 17);
+    CHECK(races[0].element == 16);
+    CHECK(races[0].elements == 15 * 17 + 1);
+    CHECK_THAT(race_in([&](GraphBuilder& b) {
+                   b.memset2d(matrix.subspan(0, 0, 17, 16), 0);
+                   b.memset(cells.span().subspan(5 * 64 + 3, 4), 1);
+               }),
+               ContainsSubstring("both write elements 3 to 6 of row 5 of what"));
+    CHECK_THAT(race_in([&](GraphBuilder& b) {
+                   b.memset2d(matrix.subspan(0, 0, 17, 16), 0);
+                   b.memset(cells.span().subspan(5 * 64 + 3, 1), 1);
+               }),
+               ContainsSubstring("both write element 3 of row 5 of what"));
+}
+
+TEST_CASE("host nodes that declare nothing are listed as untracked", "[builder][races]") {
+    std::vector<int> host(1);
+    GraphBuilder b;
+    const auto silent = b.host([] {}).label("silent");
+    b.host([] {}).reads(host).after(silent);
+    const Graph graph = std::move(b).build();
+    const std::vector<cudag::UntrackedArgument> untracked = graph.untracked();
+    CHECK(untracked == std::vector<cudag::UntrackedArgument>{{silent, cudag::whole_node}});
+    CHECK_THAT(to_string(untracked.at(0)), StartsWith("host \"silent\" at ") && EndsWith(".reads() and .writes() do"));
+}
+
+TEST_CASE("a parameter that is a span races as that span", "[builder][races][dynamic]") {
+    const DeviceBuffer<int> x(16), y(16), out(1);
+    cudag::DynamicParam<cudag::DeviceSpan<const int>> reading(x.span());
+    check_race([&](GraphBuilder& b) {
+        b.kernel({}, sum, out, reading);
+        b.memset(x, 0);
+    });
+    GraphBuilder b;
+    b.kernel({}, sum, out, reading).label("sum");
+    b.kernel({}, sum, y.span().subspan(0, 1), cudag::in(reading)).label("other");
+    b.memset(y.span().subspan(8, 8), 0).label("y");
+    Graph graph = std::move(b).build();
+    CHECK(graph.untracked().empty());
+    cudag::Exec exec = graph.instantiate();
+    const auto error = refused<cudag::RaceError>([&] { reading.set(y.span().subspan(8, 8), exec); });
+    CHECK_THAT(error.what(), ContainsSubstring("make a race") && ContainsSubstring("memset \"y\""));
+    CHECK(reading.value().data() == x.data());
+    CHECK(reading.set(y.span().subspan(1, 7), exec, graph) == 4);
+    CHECK(reading.set(x.span().subspan(8, 8), exec) == 2);
+    static_cast<void>(refused<cudag::RaceError>([&] { reading.set(y.span(), graph); }));
 }

@@ -154,12 +154,74 @@ TEST_CASE("what is bound together may change places, one after the other it race
     CHECK(read(two) == Cells{1});
 }
 
+TEST_CASE("two nodes of a graph exchange memory by way of a third buffer, as the refusal advises", "[graph][races]") {
+    Two two;
+    Graph& graph = *two.graph;
+    graph.update(two.left, two.others, 1);
+    graph.update(two.right, two.left_cells, 2);
+    graph.update(two.left, two.right_cells, 1);
+    Exec exec = graph.instantiate();
+    CHECK(two.result(exec) == Cells{2, 1, -1});
+}
+
+TEST_CASE("many nodes move together beside many others", "[exec][races]") {
+    constexpr std::size_t n = 40;
+    const BufferParam<int> param(n);
+    const DeviceBuffer<int> one(n), two(n + 1), out(n);
+    GraphBuilder b;
+    std::optional<Store> before;
+    for (std::size_t i = 0; i < n; ++i) {
+        Store layer = b.kernel({}, store, param, 1).label("layer");
+        if (before) layer.after(*before);
+        b.kernel({}, store, out.span().subspan(i, 1), 2).after(layer);
+        before = layer;
+    }
+    const auto beside = b.kernel({}, store, two.span().subspan(n, 1), 3).label("beside");
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    exec.bind(param, one);
+    exec.bind(param, two.span().subspan(0, n)); // next to what another node writes
+    for (int round = 0; round < 3; ++round) {
+        CHECK_THAT(race_of([&] { exec.bind(param, two.span().subspan(1, n)); }),
+                   ContainsSubstring("\"layer\"") && ContainsSubstring("\"beside\""));
+        exec.bind(param, round % 2 == 0 ? one.span() : two.span().subspan(0, n));
+    }
+    exec.bind(param, one);
+    exec.update(beside, two.span().subspan(0, 1), 3);
+    static_cast<void>(race_of([&] { exec.bind(param, two.span().subspan(0, n)); }));
+    exec.bind(param, two.span().subspan(1, n));
+    static_cast<void>(race_of([&] { exec.update(beside, two.span().subspan(1, 1), 3); }));
+}
+
+TEST_CASE("many nodes that all overlap each other change together", "[exec][races]") {
+    constexpr std::size_t n = 60;
+    const DeviceBuffer<int> one(n), two(n), three(1);
+    GraphBuilder b;
+    std::vector<Store> nodes;
+    for (std::size_t i = 0; i < n; ++i)
+        nodes.push_back(b.kernel({}, store, cudag::disjoint(one.span().subspan(i, 1)), 1));
+    const Store beside = b.kernel({}, store, three, 3).label("beside");
+    Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    for (std::size_t i = 0; i < n; ++i)
+        graph.update(nodes[i], cudag::disjoint(two.span().subspan(0, n - i)), 2);
+    exec.update(beside, two.span().subspan(5, 1), 3);
+    CHECK_THAT(race_of([&] { exec.apply(graph); }), ContainsSubstring("\"beside\""));
+    exec.update(beside, three, 3);
+    CHECK(exec.apply(graph) == n);
+    static_cast<void>(race_of([&] { exec.update(beside, two.span().subspan(5, 1), 3); }));
+}
+
 TEST_CASE("an update of a graph that would make a race is refused, and changes nothing", "[graph][races]") {
     Two two;
     Graph& graph = *two.graph;
     CHECK_THAT(race_of([&] { graph.update(two.left, two.right_cells, 3); }),
                ContainsSubstring("it would make a race: nothing orders kernel \"left\" at "));
     CHECK(graph.races().empty());
+    CHECK_THAT(
+        race_of([&] { graph.update(two.left, two.right_cells, 3); }),
+        EndsWith("; nodes of a Graph change one by one: where two of them exchange memory, give one of them other "
+                 "memory in between, or build a graph that has both changes"));
     graph.update(two.left, two.others, 3);
     Exec exec = graph.instantiate();
     CHECK(two.result(exec) == Cells{-1, 2, 3});

@@ -475,3 +475,75 @@ TEST_CASE("updates of a relaxed graph are looked at in the order that it has now
     CHECK_THAT(refused<cudag::RaceError>([&] { graph.update(second, left, 2); }).what(),
                ContainsSubstring("it would make a race"));
 }
+
+TEST_CASE("relax keeps an edge that a driven size may need later", "[graph][relax][dynamic]") {
+    const DeviceBuffer<int> from(100), middle(100), to(100);
+    cudag::DynamicParam<int> n(10);
+    GraphBuilder b;
+    const auto copy = b.memcpy(middle, from).label("copy");
+    n.drive(copy);
+    b.memcpy(to.span().subspan(50, 50), middle.span().subspan(50, 50)).label("read").after(copy);
+    Graph graph = std::move(b).build();
+    CHECK(relax(graph).staying.empty());
+    CHECK(edges_of(graph) == Edges{"copy -> read"});
+    cudag::Exec exec = graph.instantiate();
+    CHECK(n.set(100, exec) == 1);
+}
+
+TEST_CASE("what is driven stays if its largest size would race", "[graph][relax][dynamic]") {
+    const DeviceBuffer<int> from(100), middle(100), to(100);
+    cudag::DynamicParam<int> n(10);
+    GraphBuilder b;
+    const auto copy = b.memcpy(middle, from).label("copy");
+    n.drive(copy);
+    const auto beside = b.memset(middle.span().subspan(90, 10), 1).label("beside"); // no race up to 90
+    b.memcpy(to.span().subspan(50, 50), middle.span().subspan(50, 50)).label("read").after(copy, beside);
+    Graph graph = std::move(b).build();
+    const RelaxReport report = relax(graph);
+    CHECK(reasons_of(report) == Reasons{StayReason::driven});
+    CHECK_THAT(to_string(report.staying.at(0)), ContainsSubstring("a DynamicParam drives its size"));
+    CHECK(edges_of(graph) == Edges{"beside -> read", "copy -> read"});
+    cudag::Exec exec = graph.instantiate();
+    CHECK(n.set(90, exec) == 1);
+}
+
+TEST_CASE("nodes that a region declares keep the order of the capture", "[graph][relax]") {
+    const DeviceBuffer<int> x(1), y(1), z(1);
+    const cudag::Stream stream, fork;
+    GraphBuilder b;
+    const auto region = b.capture(stream, [&](StreamCapture& c) {
+        c.step("first", [&] { cudag::launch(stream, {}, store, x.data(), 1); });
+        c.step("known", [&] { cudag::launch(stream, {}, store, z, 1); });
+        c.fork(fork);
+        c.step("second", [&] { cudag::launch(stream, {}, add, x.data(), x.data(), 1); });
+        c.step("beside", [&] { cudag::launch(fork, {}, store, y, 1); });
+        c.join(fork);
+    });
+    region.writes(x, y);
+    b.memcpy(z, y).label("last").after(region);
+    Graph graph = std::move(b).build();
+    CHECK(relax(graph).staying.empty());
+    CHECK(edges_of(graph) == Edges{"beside -> last", "first -> second", "known -> last", "second -> last"});
+    cudag::Exec exec = graph.instantiate();
+    run(exec, stream);
+    CHECK(read(x)[0] == 2);
+}
+
+TEST_CASE("nodes that a region declares stay if a path leaves the region and comes back", "[graph][relax]") {
+    const DeviceBuffer<int> x(1), z(1);
+    const cudag::Stream stream, fork;
+    GraphBuilder b;
+    const auto region = b.capture(stream, [&](StreamCapture& c) {
+        c.step("first", [&] { cudag::launch(stream, {}, store, x.data(), 1); });
+        c.fork(fork);
+        c.step("second", [&] { cudag::launch(stream, {}, add, x.data(), x.data(), 1); });
+        c.step("third", [&] { cudag::launch(fork, {}, nothing); });
+        c.join(fork);
+    });
+    region.writes(x);
+    const auto between = b.memset(z, 1).label("between").after(region.nodes().at(1));
+    region.nodes().at(2).as(nothing).after(between);
+    Graph graph = std::move(b).build();
+    CHECK(relax(graph).staying.empty());
+    CHECK(edges_of(graph) == Edges{"between -> third", "first -> second", "second -> between"});
+}

@@ -1,0 +1,48 @@
+// The conditions that a kernel takes.
+#pragma once
+
+#include "graph_state.hpp"
+#include "node/kernel.hpp"
+
+#include <cuda_runtime_api.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+namespace cudag::detail {
+
+/// Where the handle of a condition of `root` stands in `bytes`, whole Conditions only; `use(handle)` for each.
+template <class Use>
+void for_each_whole_condition(const GraphState& root, const std::byte* bytes, std::size_t size, const Use& use) {
+    constexpr std::size_t meaningful = 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t); // what follows is padding
+    static_assert(sizeof(cudaGraphConditionalHandle) == sizeof(std::uint64_t));
+    for (std::size_t at = 0; at + sizeof(Condition) <= size; at += alignof(Condition)) {
+        cudaGraphConditionalHandle handle = 0;
+        std::memcpy(&handle, bytes + at, sizeof handle);
+        if (root.conditions().find(handle) == nullptr) continue;
+        const Condition condition = root.condition_value(handle);
+        if (std::memcmp(&condition, bytes + at, meaningful) == 0) use(handle);
+    }
+}
+
+/// Calls `use(argument, handle)` for each condition of `root` that a kernel takes for certain: as an argument, or whole
+/// in an object.
+template <class Use>
+void for_each_condition(const GraphState& root, const KernelSignature& signature, const std::byte* values,
+                        const Use& use) {
+    for (std::uint32_t i = 0; i < signature.count; ++i) {
+        const Parameter& parameter = signature.parameters[i];
+        const std::byte* const value = values + parameter.offset;
+        if (is_condition(parameter)) {
+            cudaGraphConditionalHandle handle = 0;
+            std::memcpy(&handle, value, sizeof handle);
+            use(i, handle);
+        } else if (parameter.type != ParameterType::pointer && parameter.type != ParameterType::span) {
+            for_each_whole_condition(root, value, parameter.size,
+                                     [&](cudaGraphConditionalHandle handle) { use(i, handle); });
+        }
+    }
+}
+
+} // namespace cudag::detail

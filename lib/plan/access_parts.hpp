@@ -1,0 +1,69 @@
+// Accesses in parts, where captured regions declare some of them.
+#pragma once
+
+#include "access_list.hpp"
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+namespace cudag::detail {
+
+/// Whether accesses conflict is no equivalence where a region declares some accesses of its nodes: these conflict with
+/// no other access of the region, while the own accesses of its nodes may conflict with each other. In each part it is
+/// one, and each two accesses that conflict are in one part at least. Two parts, and two more for each bit of the
+/// number of regions.
+class AccessParts {
+  public:
+    /// `accesses` must outlive this.
+    explicit AccessParts(const AccessList& accesses) : accesses_(accesses), inside_(accesses.size()) {
+        std::unordered_map<std::uint32_t, std::uint32_t> numbers;
+        for (std::uint32_t i = 0; i < accesses.size(); ++i) {
+            const auto [unit, part_of] = accesses.inside(i);
+            const std::uint32_t region = unit != 0 ? unit : part_of;
+            if (region == 0) continue;
+            const auto next = static_cast<std::uint32_t>(numbers.size());
+            inside_[i] = {numbers.try_emplace(region, next).first->second, unit != 0 ? By::region : By::part};
+        }
+        regions_ = static_cast<std::uint32_t>(numbers.size());
+    }
+
+    /// Calls `use(part, places)` for each part; `places` are those of its accesses in the whole list.
+    template <class Use>
+    void for_each(const Use& use) const {
+        use_some(use, [](const Inside& inside) { return inside.by != By::region; });
+        use_some(use, [](const Inside& inside) { return inside.by != By::part; });
+        // The numbers of two regions differ in a bit.
+        for (std::uint32_t bit = 1; bit < regions_; bit *= 2)
+            for (const std::uint32_t declaring : {0U, bit})
+                use_some(use, [=](const Inside& inside) {
+                    return inside.by != By::node && ((inside.number & bit) == declaring) == (inside.by == By::region);
+                });
+    }
+
+  private:
+    enum class By : std::uint8_t { node, part, region };
+    struct Inside {
+        std::uint32_t number = 0; ///< of the region
+        By by = By::node;         ///< a node of no region, one of a region, or the region as a whole
+    };
+
+    template <class Use, class Takes>
+    void use_some(const Use& use, const Takes& takes) const {
+        AccessList part;
+        std::vector<std::uint32_t> places;
+        for (std::uint32_t i = 0; i < accesses_.size(); ++i) {
+            if (!takes(inside_[i])) continue;
+            const auto& [node, region, order] = accesses_[i];
+            part.add({node, order.mode, accesses_.regions()[region], order.unit});
+            places.push_back(i);
+        }
+        use(part, places);
+    }
+
+    const AccessList& accesses_;
+    std::vector<Inside> inside_; ///< by access
+    std::uint32_t regions_ = 0;
+};
+
+} // namespace cudag::detail

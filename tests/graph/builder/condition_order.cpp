@@ -1,0 +1,190 @@
+// Conditions are memory for inferred edges and races, and events keep their place.
+#include "conditional_kernels.hpp"
+#include "cuda_version.hpp"
+#include "test.hpp"
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+using cudag::Condition;
+using cudag::DeviceBuffer;
+using cudag::Exec;
+using cudag::Graph;
+using cudag::GraphBuilder;
+using cudag::RaceError;
+
+namespace {
+
+constexpr cudag::BuilderOptions inferred{.dependencies = cudag::Dependencies::inferred};
+
+using Edges = std::vector<std::string>;
+
+Edges edges_of(const Graph& graph) {
+    Edges edges;
+    for (const auto& edge : graph.edges())
+        edges.push_back(std::string(edge.from.label()) + " -> " + std::string(edge.to.label()));
+    std::ranges::sort(edges);
+    return edges;
+}
+
+/// Kernels that nothing orders set the condition of an if.
+template <class Set>
+std::string race_of_setter(const Set& set) {
+    GraphBuilder b;
+    const Condition condition = b.condition(0);
+    set(b, condition);
+    b.if_(condition, [](GraphBuilder& body) { body.kernel({}, nothing); }).label("branch");
+    return refused<RaceError>([&] { b.check(); }).what();
+}
+
+} // namespace
+
+TEST_CASE("a conditional comes after the kernels that set its condition, in the order of the program",
+          "[builder][inferred][conditional]") {
+    const DeviceBuffer<int> x(1), y(1);
+    write(x.span(), std::vector{0});
+    GraphBuilder b(inferred);
+    const Condition condition = b.condition(0);
+    b.kernel({}, nothing).label("apart");
+    b.kernel({}, set_condition, condition, 0U).label("no");
+    b.kernel({}, set_condition, condition, 1U).label("yes");
+    b.if_(condition, [&](GraphBuilder& body) { body.kernel({}, store, x, 7); }).label("branch");
+    b.kernel({}, add, y, x, 1).label("after");
+    const Graph graph = std::move(b).build();
+    CHECK(edges_of(graph) == Edges{"branch -> after", "no -> yes", "yes -> branch"});
+    CHECK(graph.races().empty());
+    Exec exec = graph.instantiate();
+    const cudag::Stream stream;
+    for (int i = 0; i < 8; ++i) {
+        run(exec, stream);
+        CHECK(read(y)[0] == 8);
+    }
+}
+
+TEST_CASE("set(condition, value) takes part in inferred edges, and the initial values inside loops",
+          "[builder][inferred][conditional]") {
+    if (older_than(12080)) return; // set() needs it
+    const DeviceBuffer<int> turns(1), ran(1);
+    const auto yes = device<unsigned>({1});
+    write(turns.span(), std::vector{3});
+    write(ran.span(), std::vector{0});
+    GraphBuilder b(inferred);
+    const Condition more = b.condition(1);
+    b.while_(more, [&](GraphBuilder& body) {
+        const Condition inner = body.condition(0);
+        body.set(inner, yes).label("set");
+        body.if_(inner, [&](GraphBuilder& branch) { branch.kernel({}, add, ran, ran, 1); }).label("inner");
+        body.kernel({}, count_down, turns, more).label("count");
+    });
+    Exec exec = std::move(b).build().instantiate();
+    run(exec, cudag::Stream());
+    CHECK(read(ran)[0] == 3);
+}
+
+TEST_CASE("a kernel that sets a condition races with its conditional and with other setters",
+          "[builder][races][conditional]") {
+    const std::string alone =
+        race_of_setter([](GraphBuilder& b, const Condition& c) { b.kernel({}, set_condition, c, 1U).label("set"); });
+    CHECK_THAT(alone, ContainsSubstring("nothing orders kernel \"set\" at ") &&
+                          ContainsSubstring(" (argument 0) and if \"branch\" at ") &&
+                          ContainsSubstring(" (its condition): the first may set the condition, the second looks at "
+                                            "it; let if \"branch\" at ") &&
+                          !ContainsSubstring("elements"));
+    GraphBuilder b({.races = cudag::Races::allowed});
+    const Condition condition = b.condition(0);
+    const auto one = b.kernel({}, set_condition, condition, 1U);
+    const auto other = b.kernel({}, set_condition, condition, 0U);
+    b.if_(condition, [](GraphBuilder& body) { body.kernel({}, nothing); }).after(one, other);
+    const Graph graph = std::move(b).build();
+    const std::vector<cudag::Race> races = graph.races();
+    REQUIRE(races.size() == 1);
+    CHECK(races[0].first == one);
+    CHECK(races[0].second == other);
+    CHECK(races[0].is_condition);
+    CHECK(races[0].elements == 0);
+    CHECK_THAT(to_string(races[0]),
+               ContainsSubstring("both may set the condition; let kernel") && !ContainsSubstring("disjoint"));
+}
+
+TEST_CASE("a condition in an object is set by the kernel that takes it", "[builder][races][conditional]") {
+    const DeviceBuffer<int> cell(1);
+    const std::string text = race_of_setter([&](GraphBuilder& b, const Condition& c) {
+        b.kernel({}, count_down_with, Counter{'x', c, cell.data()}).label("counter");
+    });
+    CHECK_THAT(text, ContainsSubstring("kernel \"counter\" at "));
+}
+
+TEST_CASE("setters inside a body race with each other, and with setters of its condition outside",
+          "[builder][races][conditional]") {
+    const DeviceBuffer<int> cell(1);
+    GraphBuilder b;
+    const Condition condition = b.condition(1);
+    b.while_(condition, [&](GraphBuilder& body) {
+        body.kernel({}, count_down, cell, condition).label("count");
+        body.kernel({}, set_condition, condition, 0U).label("stop");
+    });
+    CHECK_THAT(refused<RaceError>([&] { b.check(); }).what(),
+               ContainsSubstring("kernel \"count\"") && ContainsSubstring("kernel \"stop\""));
+
+    GraphBuilder two;
+    const Condition other = two.condition(1);
+    const auto outside = two.kernel({}, set_condition, other, 1U).label("outside");
+    const auto around = two.while_(other, [&](GraphBuilder& body) { body.kernel({}, count_down, cell, other); });
+    CHECK_THAT(refused<RaceError>([&] { two.check(); }).what(), ContainsSubstring("kernel \"outside\""));
+    around.after(outside);
+    two.check();
+}
+
+TEST_CASE("an update to a condition that another node uses is refused as a race", "[exec][races][conditional]") {
+    GraphBuilder b;
+    const Condition left = b.condition(0), right = b.condition(0);
+    const auto set_left = b.kernel({}, set_condition, left, 1U).label("left");
+    const auto set_right = b.kernel({}, set_condition, right, 1U).label("right");
+    b.if_(left, [](GraphBuilder& body) { body.kernel({}, nothing); }).after(set_left, set_right);
+    b.if_(right, [](GraphBuilder& body) { body.kernel({}, nothing); }).after(set_left, set_right);
+    Graph graph = std::move(b).build();
+    CHECK_THAT(refused<RaceError>([&] { graph.update(set_left, cudag::arg<0>(right)); }).what(),
+               ContainsSubstring("both may set the condition"));
+    Exec exec = graph.instantiate();
+    exec.update(set_left, cudag::arg<1>(0U));
+    CHECK_THAT(refused<RaceError>([&] { exec.update(set_left, cudag::arg<0>(right)); }).what(),
+               ContainsSubstring("kernel \"left\" at ") && ContainsSubstring("both may set the condition"));
+    exec.update(set_left, left, 1U);
+}
+
+TEST_CASE("events keep their place in the program where edges are inferred", "[builder][inferred][event]") {
+    const DeviceBuffer<int> x(1), y(1), z(1);
+    cudag::Event event, other;
+    GraphBuilder b(inferred);
+    b.kernel({}, store, x, 1).label("x");
+    b.kernel({}, store, y, 1).label("y");
+    b.record(event).label("record");
+    b.kernel({}, add, z, x, 1).label("z");
+    b.kernel({}, store, y, 2).label("y again");
+    b.wait(other).label("wait");
+    b.record(event).label("last");
+    CHECK(edges_of(std::move(b).build()) == Edges{"record -> y again", "record -> z", "wait -> last", "x -> record",
+                                                  "y -> record", "y again -> wait", "z -> wait"});
+}
+
+TEST_CASE("a child or a region with an event keeps its place, as a whole", "[builder][inferred][event]") {
+    const DeviceBuffer<int> x(1), y(1);
+    cudag::Event event;
+    GraphBuilder inner;
+    inner.record(event);
+    const Graph child = std::move(inner).build();
+    const cudag::Stream stream;
+    GraphBuilder b(inferred);
+    b.kernel({}, store, x, 1).label("x");
+    b.child(child).label("child");
+    b.kernel({}, store, y, 1).label("y");
+    b.capture(stream, [&](cudag::StreamCapture& c) {
+        c.step("first", [&] { cudag::launch(stream, {}, nothing); });
+        c.step("mark",
+               [&] { cudag::check(cudaEventRecordWithFlags(event.get(), stream.get(), cudaEventRecordExternal)); });
+    });
+    b.memset(x, 0).label("end");
+    CHECK(edges_of(std::move(b).build()) ==
+          Edges{"child -> y", "first -> mark", "mark -> end", "x -> child", "y -> first"});
+}
