@@ -227,7 +227,7 @@ class StackLimit {
 };
 
 KERNEL_TEST("recursion of functions that have more values than registers") {
-    const StackLimit limit(64 * 1024);
+    const StackLimit limit(128 * 1024);
     std::vector<double> in(100);
     for (int i = 0; i < 100; ++i)
         in[i] = i % 7;
