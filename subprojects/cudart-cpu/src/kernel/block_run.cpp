@@ -103,11 +103,10 @@ void BlockRun::answer_masks(unsigned index) {
 
 /// From the main context or a fiber that waits or has ended.
 void BlockRun::leave(Context& from, ThreadRun* to) {
-    if (to == nullptr) {
+    if (to == nullptr || (to->fiber == nullptr && !prepare(*to))) {
         switch_context(from, worker_.main);
         return;
     }
-    if (to->fiber == nullptr) prepare(*to);
     switch_context(from, to->fiber->context);
 }
 
@@ -116,11 +115,17 @@ void BlockRun::put_on(ThreadRun& thread, Fiber& fiber) {
     thread.stack_low = reinterpret_cast<ptx::u64>(fiber.low);
 }
 
-void BlockRun::prepare(ThreadRun& thread) {
-    Fiber& fiber = worker_.fibers.take();
-    fiber.argument = &thread;
-    put_on(thread, fiber);
-    begin_fiber(fiber, &BlockRun::run_fiber);
+bool BlockRun::prepare(ThreadRun& thread) {
+    Fiber* const fiber = worker_.fibers.take();
+    if (fiber == nullptr) {
+        worker_.grid.set_out_of_stacks(block_);
+        state_ = State::failed;
+        return false;
+    }
+    fiber->argument = &thread;
+    put_on(thread, *fiber);
+    begin_fiber(*fiber, &BlockRun::run_fiber);
+    return true;
 }
 
 void BlockRun::suspend(ThreadRun& thread) {
@@ -149,8 +154,9 @@ void BlockRun::run_fiber(Fiber& fiber) {
 void BlockRun::end(ThreadRun& thread) {
     Fiber& fiber = *thread.fiber;
     thread.fiber = nullptr;
-    ThreadRun* const to = finish(thread);
-    if (to != nullptr && to->fiber == nullptr) prepare(*to); // before this stack, on which this runs, can be taken
+    ThreadRun* to = finish(thread);
+    // Before this stack, on which this runs, can be taken.
+    if (to != nullptr && to->fiber == nullptr && !prepare(*to)) to = nullptr;
     worker_.fibers.give_back(fiber);
     leave(fiber.context, to);
     __builtin_unreachable();
@@ -188,8 +194,7 @@ BlockRun::State BlockRun::resume() {
         }
     state_ = State::ready;
     if (ThreadRun* const first = next()) {
-        if (first->fiber == nullptr) prepare(*first);
-        worker_.enter(first->fiber->context);
+        if (first->fiber != nullptr || prepare(*first)) worker_.enter(first->fiber->context);
     }
     worker_.current = nullptr;
     return state_;

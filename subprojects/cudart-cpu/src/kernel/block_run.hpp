@@ -136,8 +136,8 @@ class BlockRun {
     void mark_runnable(unsigned warp) { runnable_ |= 1u << warp; }
     void suspend(ThreadRun& thread);
     static void put_on(ThreadRun& thread, Fiber& fiber);
-    /// Gives a thread that begins its stack.
-    void prepare(ThreadRun& thread);
+    /// Gives a thread that begins its stack. False if there is no memory for it; the block has failed then.
+    bool prepare(ThreadRun& thread);
     void leave(Context& from, ThreadRun* to);
     ThreadRun* finish(ThreadRun& thread);
     void complete_warp(unsigned warp, ptx::u32 lanes);

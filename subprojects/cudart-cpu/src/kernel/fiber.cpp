@@ -166,12 +166,13 @@ constexpr std::size_t slab = 64;
 /// So many have a page that faults below them: each costs the process two of its mappings.
 constexpr std::size_t guarded = 8192;
 
-void make_slab(Pool& all, std::size_t stack_bytes) {
+/// False if there is no memory.
+bool make_slab(Pool& all, std::size_t stack_bytes) {
     // One page more than a power of two, and the colour: stacks must not share their cache lines' sets.
     const std::size_t stride = stack_bytes + 2 * page;
     void* const memory =
         mmap(nullptr, stride * slab, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (memory == MAP_FAILED) throw std::bad_alloc();
+    if (memory == MAP_FAILED) return false;
     for (std::size_t i = 0; i < slab; ++i) {
         auto* const fiber = new Fiber;
         std::byte* const low = static_cast<std::byte*>(memory) + i * stride;
@@ -184,6 +185,7 @@ void make_slab(Pool& all, std::size_t stack_bytes) {
         all.free[stack_bytes].push_back(fiber);
         ++all.made;
     }
+    return true;
 }
 
 std::size_t class_of(std::size_t bytes) {
@@ -254,17 +256,17 @@ FiberCache::~FiberCache() {
     free.insert(free.end(), free_.begin(), free_.end());
 }
 
-Fiber& FiberCache::take() {
+Fiber* FiberCache::take() {
     if (free_.empty()) {
         Pool& all = pool();
         const std::lock_guard lock(all.mutex);
         std::vector<Fiber*>& free = all.free[stack_class_];
-        if (free.empty()) make_slab(all, stack_class_);
+        if (free.empty() && !make_slab(all, stack_class_)) return nullptr;
         const std::size_t count = free.size() < slab ? free.size() : slab;
         free_.assign(free.end() - static_cast<std::ptrdiff_t>(count), free.end());
         free.resize(free.size() - count);
     }
-    Fiber& fiber = *free_.back();
+    Fiber* const fiber = free_.back();
     free_.pop_back();
     return fiber;
 }

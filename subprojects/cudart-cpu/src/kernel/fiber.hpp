@@ -48,7 +48,8 @@ class FiberCache {
     FiberCache& operator=(const FiberCache&) = delete;
     ~FiberCache();
 
-    Fiber& take();
+    /// Null if there is no memory for another stack.
+    Fiber* take();
     void give_back(Fiber& fiber) { free_.push_back(&fiber); }
 
   private:

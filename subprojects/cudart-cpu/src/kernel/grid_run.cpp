@@ -214,12 +214,13 @@ void GridRun::run_in_turn(Worker& worker, std::byte* shared) {
                         kernel_.block(block);
                     }
                 }};
-    Fiber& fiber = worker.fibers.take();
-    fiber.argument = &work;
-    worker.turn_fiber = &fiber;
-    begin_fiber(fiber, &GridRun::run_blocks);
-    worker.enter(fiber.context);
-    worker.fibers.give_back(fiber);
+    Fiber* const fiber = worker.fibers.take();
+    if (fiber == nullptr) return set_out_of_stacks(block_at(0, shared));
+    fiber->argument = &work;
+    worker.turn_fiber = fiber;
+    begin_fiber(*fiber, &GridRun::run_blocks);
+    worker.enter(fiber->context);
+    worker.fibers.give_back(*fiber);
 }
 
 struct GridRun::Cluster : ClusterRun {
@@ -335,6 +336,11 @@ void GridRun::set_failed(cudaError_t code, const std::string& reason, const ptx:
     if (thread != nullptr) where += text(", thread ", index_text(thread->tid));
     if (location != 0) where += text(", ", place(location));
     set_kernel_failure(code, text(where, ": ", reason));
+}
+
+void GridRun::set_out_of_stacks(const ptx::Block& block) {
+    set_failed(cudaErrorMemoryAllocation,
+               text("there is no memory for its threads' stacks of ", stack_bytes_, " bytes"), block, nullptr, 0);
 }
 
 void GridRun::wait_for_grid_dependencies() {

@@ -45,6 +45,8 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     /// Notes the failure of the grid; the first counts. `thread` is null if it is not one thread's.
     void set_failed(cudaError_t code, const std::string& reason, const ptx::Block& block, const ptx::Thread* thread,
                     ptx::u32 location);
+    /// There is no memory for the stacks of its threads.
+    void set_out_of_stacks(const ptx::Block& block);
     /// Of a location that a thread told.
     [[nodiscard]] std::string place(ptx::u32 location) const;
     void wait_for_grid_dependencies();

@@ -46,6 +46,14 @@ __global__ void overflow(int* out) {
     out[0] = deep(1 << 20, out);
 }
 
+__global__ void large_frames(int* out) {
+    volatile int values[120000];
+    for (int i = 0; i < 120000; i += 1000)
+        values[i] = i;
+    __syncthreads();
+    out[threadIdx.x % 16] = values[1000 * (out[0] & 1)];
+}
+
 __global__ void tensor_cores(double* out) {
     double d[2] = {1, 2};
     asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0, %1}, {%2}, {%2}, {%0, %1};"
@@ -68,7 +76,8 @@ const Case cases[] = {
     {"divergent", cudaSuccess, cudaErrorLaunchFailure}, {"too-few", cudaSuccess, cudaErrorLaunchFailure},
     {"assert", cudaSuccess, cudaErrorAssert},           {"trap", cudaSuccess, cudaErrorLaunchFailure},
     {"memory", cudaSuccess, cudaErrorIllegalAddress},   {"memory-after", cudaSuccess, cudaErrorIllegalAddress},
-    {"overflow", cudaSuccess, cudaErrorIllegalAddress}, {"tensor", cudaErrorNotSupported, cudaSuccess},
+    {"overflow", cudaSuccess, cudaErrorIllegalAddress}, {"stacks", cudaSuccess, cudaErrorMemoryAllocation},
+    {"tensor", cudaErrorNotSupported, cudaSuccess},
 };
 
 bool check(const char* what, cudaError_t got, cudaError_t expected) {
@@ -108,6 +117,9 @@ int main(int, char** arguments) {
         break;
     case 6:
         overflow<<<1, 1>>>(out);
+        break;
+    case 7:
+        large_frames<<<1, 1024>>>(out);
         break;
     default:
         for (int i = 0; i < 2; ++i) // told once
