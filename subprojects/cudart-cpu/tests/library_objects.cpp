@@ -117,7 +117,7 @@ int main(int count, char** argv) {
     }
     std::ofstream(cut_path, std::ios::binary) << image.substr(0, 20);
     CHECK_OK(load_file(&object, cut_path)); // as CUDA does with what is no code at all
-    CHECK_CODE(cudaErrorNoKernelImageForDevice, cudaLibraryGetKernel(&unknown, object, "scale"));
+    CHECK_CODE(cudaErrorInvalidKernelImage, cudaLibraryGetKernel(&unknown, object, "scale"));
     CHECK_OK(cudaLibraryUnload(object));
     CHECK(std::remove(cut_path.c_str()) == 0);
     static_cast<void>(cudaGetLastError());

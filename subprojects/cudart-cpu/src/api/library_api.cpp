@@ -104,7 +104,7 @@ cudaKernel_t handle_of(const KernelEntry& kernel) {
 
 cudaKernel_t kernel_in(const Library& library, const std::string& name) {
     if (!library.is_ptx && !library.module)
-        fail(cudaErrorNoKernelImageForDevice,
+        fail(cudaErrorInvalidKernelImage,
              "cudart-cpu: the library is no shared object, and no PTX text, which begins with .version");
     const auto found = std::ranges::find(library.names, name);
     if (found == library.names.end())
@@ -149,6 +149,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaLibraryLoadFromFile(cudaLibrary_t* libr
         std::ifstream file(fileName, std::ios::binary);
         if (!file) fail(cudaErrorFileNotFound, text("cannot read ", fileName));
         const std::string code(std::istreambuf_iterator<char>(file), {});
+        if (code.empty()) fail(cudaErrorInvalidKernelImage, text(fileName, " is empty"));
         *library = load(code.c_str(), code.size());
     });
 }

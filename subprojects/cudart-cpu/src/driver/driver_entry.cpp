@@ -54,6 +54,7 @@ const EntryPoint* find_entry_point(std::string_view name) {
         entry<PFN_cuKernelGetFunction_v12000>("cuKernelGetFunction", 12000, driver::kernel_get_function),
         entry<PFN_cuFuncGetName_v12030>("cuFuncGetName", 12030, driver::func_get_name),
         entry<PFN_cuFuncGetAttribute_v2020>("cuFuncGetAttribute", 2020, driver::func_get_attribute),
+        entry<CUresult(CUDAAPI*)(CUfunction, std::size_t*)>("cuFuncGetParamCount", 13020, driver::func_get_param_count),
         entry<PFN_cuFuncGetParamInfo_v12040>("cuFuncGetParamInfo", 12040, driver::func_get_param_info),
         entry<PFN_cuMemsetD8Async_v3020>("cuMemsetD8Async", 3020, driver::memset_d8_async),
         entry<PFN_cuMemsetD16Async_v3020>("cuMemsetD16Async", 3020, driver::memset_d16_async),

@@ -97,6 +97,14 @@ CUresult func_get_attribute(int* value, CUfunction_attribute attribute, CUfuncti
     });
 }
 
+CUresult func_get_param_count(CUfunction function, std::size_t* count) {
+    return answer("cuFuncGetParamCount", [&] {
+        const KernelEntry& kernel = kernel_of(function);
+        require_pointer(count, "paramCount");
+        *count = kernel.params.size();
+    });
+}
+
 CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size) {
     return answer("cuFuncGetParamInfo", [&] {
         const KernelEntry& kernel = kernel_of(function);

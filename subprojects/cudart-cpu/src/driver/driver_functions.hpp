@@ -38,6 +38,7 @@ CUresult stream_is_capturing(CUstream stream, CUstreamCaptureStatus* status);
 CUresult kernel_get_function(CUfunction* function, CUkernel kernel);
 CUresult func_get_name(const char** name, CUfunction function);
 CUresult func_get_attribute(int* value, CUfunction_attribute attribute, CUfunction function);
+CUresult func_get_param_count(CUfunction function, std::size_t* count);
 CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t* offset, std::size_t* size);
 
 CUresult memset_d8_async(CUdeviceptr destination, unsigned char value, std::size_t count, CUstream stream);

@@ -1,6 +1,7 @@
 // Entry points of the driver: how they are found, and those for functions and memory.
 #include "driver.hpp"
 
+#include <algorithm>
 #include <cstddef>
 #include <string>
 #include <vector>
@@ -69,4 +70,20 @@ TEST_CASE("the driver gives a kernel's parameters with offset and size", "[drive
     }
     std::size_t unused = 0;
     REQUIRE(info(function, offsets.size(), &unused, &unused) == CUDA_ERROR_INVALID_VALUE);
+}
+
+TEST_CASE("a driver of CUDA 13.2 counts a kernel's parameters, and older ones cannot", "[driver]") {
+    int version = 0;
+    REQUIRE_CUDA(cudaDriverGetVersion(&version));
+    void* found = nullptr;
+    auto status = cudaDriverEntryPointSuccess;
+    const auto asked = static_cast<unsigned>(std::min(version, 13020));
+    REQUIRE_CUDA(cudaGetDriverEntryPointByVersion("cuFuncGetParamCount", &found, asked, cudaEnableDefault, &status));
+    REQUIRE((found != nullptr) == (version >= 13020));
+    if (found == nullptr) return;
+    const auto count_of = reinterpret_cast<CUresult(CUDAAPI*)(CUfunction, std::size_t*)>(found);
+    std::size_t count = 99;
+    REQUIRE(count_of(function_of(symbol(write_arguments)), &count) == CUDA_SUCCESS);
+    REQUIRE(count == 8);
+    REQUIRE(count_of(function_of(symbol(write_arguments)), nullptr) == CUDA_ERROR_INVALID_VALUE);
 }

@@ -163,12 +163,28 @@ TEST_CASE("what is no kernel image is noticed when a kernel is looked for", "[li
     cudaLibrary_t library = nullptr;
     REQUIRE_CUDA(load(&library, "garbage"));
     auto kernel = untouched<cudaKernel_t>();
-    REQUIRE(cudaLibraryGetKernel(&kernel, library, "library_store") != cudaSuccess);
-    static_cast<void>(cudaGetLastError());
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidKernelImage, cudaLibraryGetKernel(&kernel, library, "library_store"));
     REQUIRE(kernel == untouched<cudaKernel_t>());
+    unsigned count = 99;
+    REQUIRE_CUDA(cudaLibraryGetKernelCount(&count, library));
+    REQUIRE(count == 0);
     REQUIRE_CUDA(cudaLibraryUnload(library));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, load(&library, nullptr));
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, load(nullptr, text));
+}
+
+TEST_CASE("a library without kernels has none, and is looked through with a list alone", "[library]") {
+    cudaLibrary_t library = nullptr;
+    REQUIRE_CUDA(load(&library, ".version 8.0\n.target sm_80\n.address_size 64\n"));
+    unsigned count = 99;
+    REQUIRE_CUDA(cudaLibraryGetKernelCount(&count, library));
+    REQUIRE(count == 0);
+    auto kernel = untouched<cudaKernel_t>();
+    REQUIRE_CUDA(cudaLibraryEnumerateKernels(&kernel, 1, library));
+    REQUIRE(kernel == untouched<cudaKernel_t>());
+    REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaLibraryEnumerateKernels(nullptr, 0, library));
+    REQUIRE_CUDA_ERROR(cudaErrorSymbolNotFound, cudaLibraryGetKernel(&kernel, library, "library_store"));
+    REQUIRE_CUDA(cudaLibraryUnload(library));
 }
 
 TEST_CASE("the runtime does not read nodes with kernels of libraries", "[library]") {
