@@ -17,7 +17,8 @@ BuilderGraph::BuilderGraph(GraphState& graph, int device) : graph_(graph) {
 }
 
 void BuilderGraph::leave_device() noexcept {
-    if (std::exchange(graph_.construction().device, any_device) != previous_) ignore(cudaSetDevice(previous_));
+    if (std::exchange(graph_.construction().device, any_device) != previous_)
+        report_release(cudaSetDevice(previous_), "cudaSetDevice");
 }
 
 } // namespace cudag::detail

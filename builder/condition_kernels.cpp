@@ -102,7 +102,7 @@ const Function& set_conditions_function(std::size_t count, const SourceLocation&
 
 const Function& count_turns_function(const SourceLocation& where) {
     require_own_kernels("repeat(times, body)", where);
-    static const std::string name = "cudag_count_turns";
+    static const std::string name = "cudag_count_turns"; // a constant
     static const Function function(load_kernel(count_turns_ptx(name).c_str(), name.c_str()));
     return function;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks which folder of lib/ includes from which, and where CUDA's versions and the CPU runtime are named."""
+"""Checks which folder of lib/ includes from which, where CUDA's versions and the CPU runtime are named, and that
+CONTRIBUTING.md lists what the process has once."""
 import re
 import sys
 from pathlib import Path
@@ -56,8 +57,39 @@ def wrong_names(path):
             yield f"{name}: names {found[0]}: {reason}"
 
 
+# An object of the process or of a thread: in a function, or in a namespace. Constants of the language are none.
+STATE = [
+    re.compile(r"^\s+(?:\[\[[^]]*\]\] )?(?:constinit )?(?:static|thread_local)\b(?!.*\bconstexpr\b)[^(;]*(?:=|;)"),
+    re.compile(r"^(?:inline )?(?!(?:using|return|constexpr|const|class|struct|enum|extern|friend|namespace|typedef)\b)"
+               r"[A-Za-z_][\w:]*(?:<.*>)?[*&]? \w+(?: = [^()]*)?;$"),
+]
+CONSTANT = "// a constant"
+
+
+def has_state(path):
+    lines = path.read_text().splitlines()
+    return any(pattern.match(line) for line in lines for pattern in STATE if CONSTANT not in line)
+
+
+def wrong_state():
+    text = (ROOT / "CONTRIBUTING.md").read_text()
+    section = text[text.index("What the process has once"):text.index("A new one joins this list")]
+    listed = set(re.findall(r"`([\w/]+\.[ch]pp)`", section))
+    sources = [path for top in ("lib", "builder") for path in sorted((ROOT / top).rglob("*.?pp"))]
+    for path in sources:
+        name = str(path.relative_to(ROOT))
+        is_listed = any(name == one or name.endswith("/" + one) for one in listed)
+        if has_state(path) and not is_listed:
+            yield f"{name}: has an object of the process or a thread that CONTRIBUTING.md does not list"
+        if is_listed and not has_state(path):
+            yield f"{name}: has no object of the process or a thread, though CONTRIBUTING.md lists one"
+    for one in sorted(listed):
+        if not any(f"/{path.relative_to(ROOT)}".endswith("/" + one) for path in sources):
+            yield f"CONTRIBUTING.md: lists {one}, which is not there"
+
+
 def main():
-    problems = []
+    problems = list(wrong_state())
     for top in ("lib", "builder", "include"):
         for path in sorted((ROOT / top).rglob("*.?pp")):
             problems += wrong_names(path)

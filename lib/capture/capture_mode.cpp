@@ -40,7 +40,7 @@ ThreadCaptureMode::ThreadCaptureMode(CaptureMode mode) : previous_(static_cast<c
 }
 
 ThreadCaptureMode::~ThreadCaptureMode() {
-    detail::ignore(cudaThreadExchangeStreamCaptureMode(&previous_));
+    detail::report_release(cudaThreadExchangeStreamCaptureMode(&previous_), "cudaThreadExchangeStreamCaptureMode");
 }
 
 } // namespace cudag

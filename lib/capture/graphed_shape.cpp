@@ -46,8 +46,9 @@ std::shared_ptr<void> allocate_inputs(const GraphedSetup& setup, cudaStream_t st
         subject.text += fmt::format(": {} bytes of static inputs", total);
         raise_call<Error>(status, "cudaMallocAsync", std::move(subject));
     }
-    std::shared_ptr<void> memory(
-        block, [stream = setup.memory](void* unused) { ignore(cudaFreeAsync(unused, stream->get())); });
+    std::shared_ptr<void> memory(block, [stream = setup.memory](void* unused) {
+        report_release(cudaFreeAsync(unused, stream->get()), "cudaFreeAsync");
+    });
     order(setup.memory->get(), stream);
     for (std::size_t i = 0; i < given.size(); ++i)
         if (given[i].size != 0) inputs[i].data = static_cast<std::byte*>(block) + offsets[i];
@@ -81,7 +82,7 @@ class SavedInput {
     SavedInput(cudaStream_t stream, std::size_t bytes) : stream_(stream) {
         checked(cudaMallocAsync(&memory_, bytes, stream), "cudaMallocAsync");
     }
-    ~SavedInput() { ignore(cudaFreeAsync(memory_, stream_)); }
+    ~SavedInput() { report_release(cudaFreeAsync(memory_, stream_), "cudaFreeAsync"); }
     SavedInput(const SavedInput&) = delete;
     SavedInput& operator=(const SavedInput&) = delete;
 

@@ -19,7 +19,7 @@ class DeviceGuard {
         changed_ = true;
     }
     ~DeviceGuard() {
-        if (changed_) ignore(cudaSetDevice(previous_));
+        if (changed_) report_release(cudaSetDevice(previous_), "cudaSetDevice");
     }
     DeviceGuard(const DeviceGuard&) = delete;
     DeviceGuard& operator=(const DeviceGuard&) = delete;

@@ -21,7 +21,7 @@ class CudaCategory final : public std::error_category {
 } // namespace
 
 const std::error_category& cuda_category() noexcept {
-    static const CudaCategory category;
+    static const CudaCategory category; // a constant
     return category;
 }
 

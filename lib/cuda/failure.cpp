@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <cstdio>
+
 namespace cudag::detail {
 
 namespace {
@@ -112,6 +115,30 @@ CallFailure describe_failure(cudaError_t status, const char* operation, Subject&
     else if (const char* advice = hint(status, operation); *advice != '\0')
         text += fmt::format("; {}", advice);
     return {std::move(text), {operation, std::move(log), std::move(subject.labels), subject.where}};
+}
+
+namespace {
+
+/// Whether a call's code is not about the call: CUDA ends, or a kernel has ended the context.
+bool is_about_all_calls(cudaError_t status) noexcept {
+    return status == cudaErrorCudartUnloading || status == cudaErrorContextIsDestroyed ||
+           status == cudaErrorIllegalAddress || status == cudaErrorLaunchTimeout || status == cudaErrorAssert ||
+           (status >= cudaErrorHardwareStackError && status <= cudaErrorLaunchFailure);
+}
+
+} // namespace
+
+void report_unreleased(cudaError_t status, const char* operation) noexcept {
+    static std::atomic<cudaError_t> last = cudaSuccess;
+    ignore(status); // first: the rest may run out of memory
+    if (is_about_all_calls(status)) return;
+    if (last.exchange(status, std::memory_order_relaxed) == status) return;
+    try {
+        const CallFailure failure = describe_failure(status, operation, {"in a destructor"}, Api::driver);
+        std::fprintf(stderr, "%s\n", failure.text.c_str());
+    } catch (...) {
+        std::fprintf(stderr, "cudag: in a destructor: %s failed\n", operation);
+    }
 }
 
 } // namespace cudag::detail

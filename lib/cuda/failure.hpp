@@ -62,9 +62,21 @@ void checked(cudaError_t status, const char* operation) {
         raise_call<E>(status, operation);
 }
 
-/// For calls whose failure nobody can act on, such as in destructors: keeps it out of the caller's last error.
+/// For calls whose failure says nothing new: keeps it out of the caller's last error.
 inline void ignore(cudaError_t status) noexcept {
     if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
+}
+
+/// Prints the failure of `operation`, a call in a destructor: see `report_release`.
+void report_unreleased(cudaError_t status, const char* operation) noexcept;
+
+/// The seam of the calls that destroy, free or set back, in destructors, whose failure nobody can catch: a line on
+/// stderr tells it. Not if CUDA itself is ending, or without its context: then everything fails, and is gone anyway;
+/// not if the code is that of work that failed before, which every call returns from then on; and not again where the
+/// last failure that was told had the same code. Keeps it out of the caller's last error.
+inline void report_release(cudaError_t status, const char* operation) noexcept {
+    if (status != cudaSuccess) [[unlikely]]
+        report_unreleased(status, operation);
 }
 
 /// Throws E because cudag itself refuses: "cudag: <subject>: <reason>".

@@ -5,25 +5,34 @@
 
 #include <cuda_runtime_api.h>
 
+#include <algorithm>
+#include <cstddef>
 #include <memory>
 #include <type_traits>
 
 namespace cudag::detail {
 
-template <auto Destroy>
+/// The name of what destroys a handle, as a template argument.
+template <std::size_t length>
+struct CallName {
+    consteval CallName(const char (&name)[length]) { std::copy_n(name, length, text); }
+    char text[length];
+};
+
+template <auto Destroy, CallName name>
 struct DestroyHandle {
     template <class T>
     void operator()(T* handle) const noexcept {
-        ignore(Destroy(handle));
+        report_release(Destroy(handle), name.text);
     }
 };
 
-template <class Handle, auto Destroy>
-using UniqueHandle = std::unique_ptr<std::remove_pointer_t<Handle>, DestroyHandle<Destroy>>;
+template <class Handle, auto Destroy, CallName name>
+using UniqueHandle = std::unique_ptr<std::remove_pointer_t<Handle>, DestroyHandle<Destroy, name>>;
 
-using UniqueGraph = UniqueHandle<cudaGraph_t, cudaGraphDestroy>;
-using UniqueExec = UniqueHandle<cudaGraphExec_t, cudaGraphExecDestroy>;
-using UniqueEvent = UniqueHandle<cudaEvent_t, cudaEventDestroy>;
-using UniqueStream = UniqueHandle<cudaStream_t, cudaStreamDestroy>;
+using UniqueGraph = UniqueHandle<cudaGraph_t, cudaGraphDestroy, "cudaGraphDestroy">;
+using UniqueExec = UniqueHandle<cudaGraphExec_t, cudaGraphExecDestroy, "cudaGraphExecDestroy">;
+using UniqueEvent = UniqueHandle<cudaEvent_t, cudaEventDestroy, "cudaEventDestroy">;
+using UniqueStream = UniqueHandle<cudaStream_t, cudaStreamDestroy, "cudaStreamDestroy">;
 
 } // namespace cudag::detail

@@ -12,7 +12,8 @@ class RelaxedCapture {
   public:
     RelaxedCapture() noexcept : status_(cudaThreadExchangeStreamCaptureMode(&mode_)) { ignore(status_); }
     ~RelaxedCapture() {
-        if (status_ == cudaSuccess) ignore(cudaThreadExchangeStreamCaptureMode(&mode_));
+        if (status_ == cudaSuccess)
+            report_release(cudaThreadExchangeStreamCaptureMode(&mode_), "cudaThreadExchangeStreamCaptureMode");
     }
     RelaxedCapture(const RelaxedCapture&) = delete;
     RelaxedCapture& operator=(const RelaxedCapture&) = delete;

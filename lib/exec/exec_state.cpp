@@ -63,7 +63,7 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
 }
 
 void ExecState::complete_source(const GraphState& mine, GraphState& next) const {
-    static const Plan as_written = Plan::as_written();
+    static const Plan as_written = Plan::as_written(); // a constant
     if (planned_.empty()) return next.complete_native(&as_written);
     next.read_all();
     Plan plan = options_.plan;
@@ -75,7 +75,8 @@ ExecState::~ExecState() {
     exclusive_graph_->exec_gone();
     if (owns_native_) {
         const RelaxedCapture allow_destruction; // no capture needs this Exec
-        ignore(cudaGraphExecDestroy(native_));  // launches in flight finish; CUDA keeps the graph's owners for them
+        // launches in flight finish; CUDA keeps the graph's owners for them
+        report_release(cudaGraphExecDestroy(native_), "cudaGraphExecDestroy");
     }
     shadows_->retire(in_flight_);
     hosts_.retire(in_flight_);

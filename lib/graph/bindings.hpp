@@ -42,7 +42,7 @@ class Bindings {
     /// Room for one more of `dynamic`.
     void reserve(std::uint64_t dynamic) { reserve_more(all_[dynamic], 1); }
     [[nodiscard]] const std::vector<Binding>& of(std::uint64_t dynamic) const noexcept {
-        static const std::vector<Binding> none;
+        static const std::vector<Binding> none; // a constant
         const auto found = all_.find(dynamic);
         return found == all_.end() ? none : found->second;
     }

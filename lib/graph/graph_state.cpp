@@ -29,7 +29,7 @@ GraphState::GraphState(cudaGraph_t native, std::unique_ptr<Unread> unread, const
 GraphState::~GraphState() {
     invalidate_handles();
     forget_nested(0);
-    if (owns_native_) ignore(cudaGraphDestroy(native_));
+    if (owns_native_) report_release(cudaGraphDestroy(native_), "cudaGraphDestroy");
     owners_.clear();
     reclaim();
 }

@@ -33,11 +33,12 @@ std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const Source
 /// While a stream is captured, this breaks the capture, which may use the memory, as CUDA wants it; but it frees.
 template <cudaError_t (*release)(void*)>
 void free_memory(void* memory) {
+    constexpr const char* operation = release == cudaFree ? "cudaFree" : "cudaFreeHost";
     const cudaError_t status = release(memory);
+    if (status != cudaErrorStreamCaptureUnsupported) return report_release(status, operation);
     ignore(status);
-    if (status != cudaErrorStreamCaptureUnsupported) return;
     const RelaxedCapture allow_free;
-    ignore(release(memory));
+    report_release(release(memory), operation);
 }
 
 } // namespace

@@ -35,7 +35,8 @@ ExternalSemaphore ExternalSemaphore::import_opaque(int fd) {
 }
 
 ExternalSemaphore::~ExternalSemaphore() {
-    if (semaphore_ != nullptr) detail::ignore(cudaDestroyExternalSemaphore(semaphore_));
+    if (semaphore_ != nullptr)
+        detail::report_release(cudaDestroyExternalSemaphore(semaphore_), "cudaDestroyExternalSemaphore");
 }
 
 } // namespace cudag

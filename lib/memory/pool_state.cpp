@@ -67,11 +67,12 @@ PoolState::~PoolState() {
         registry().pools.erase(id_);
     }
     const RelaxedCapture allow_free;
-    if (waits_ != nullptr) ignore(cudaFree(waits_));
+    if (waits_ != nullptr) report_release(cudaFree(waits_), "cudaFree");
     for (const auto& [address, block] : blocks_)
-        if (block.is_first) ignore(cudaFreeAsync(address, stream_));
-    if (pool_ != nullptr) ignore(cudaMemPoolDestroy(pool_)); // takes effect when all of it is free
-    if (stream_ != nullptr) ignore(cudaStreamDestroy(stream_));
+        if (block.is_first) report_release(cudaFreeAsync(address, stream_), "cudaFreeAsync");
+    if (pool_ != nullptr)
+        report_release(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy"); // takes effect when all of it is free
+    if (stream_ != nullptr) report_release(cudaStreamDestroy(stream_), "cudaStreamDestroy");
 }
 
 std::shared_ptr<void> PoolState::allocate(std::size_t count, std::size_t size, const SourceLocation& location) {
@@ -139,7 +140,7 @@ PoolState::Blocks::iterator PoolState::obtain(std::size_t bytes, Subject&& subje
         raise(status, "cudaMallocFromPoolAsync");
     // the memory is now the stream's, and after this any stream's
     if (const cudaError_t status = cudaStreamSynchronize(stream_); status != cudaSuccess) {
-        ignore(cudaFreeAsync(memory, stream_));
+        report_release(cudaFreeAsync(memory, stream_), "cudaFreeAsync");
         raise(status, "cudaStreamSynchronize");
     }
     node.key() = static_cast<std::byte*>(memory);

@@ -39,7 +39,7 @@ cudaUserObject_t keep_as_object(cudaGraph_t graph, std::vector<std::shared_ptr<c
     const cudaError_t status = cudaGraphRetainUserObject(graph, user_object, 1, cudaGraphUserObjectMove);
     if (status != cudaSuccess) {
         CallFailure failure = describe_failure(status, "cudaGraphRetainUserObject", std::move(subject), Api::runtime);
-        ignore(cudaUserObjectRelease(user_object, 1));
+        report_release(cudaUserObjectRelease(user_object, 1), "cudaUserObjectRelease");
         throw E(status, failure.text, std::move(failure.details));
     }
     kept.objects = std::move(objects);
@@ -57,7 +57,8 @@ KeptForExecs::KeptForExecs(cudaGraph_t graph, std::vector<std::shared_ptr<const 
 }
 
 KeptForExecs::~KeptForExecs() {
-    if (object_ != nullptr) ignore(cudaGraphReleaseUserObject(graph_, object_, 1));
+    if (object_ != nullptr)
+        report_release(cudaGraphReleaseUserObject(graph_, object_, 1), "cudaGraphReleaseUserObject");
 }
 
 void keep_with_capture(cudaStream_t stream, const Owners& owners) {

@@ -47,7 +47,7 @@ Event& Event::operator=(Event&& other) noexcept {
 }
 
 Event::~Event() {
-    if (event_ != nullptr) detail::ignore(cudaEventDestroy(event_));
+    if (event_ != nullptr) detail::report_release(cudaEventDestroy(event_), "cudaEventDestroy");
 }
 
 void Event::record(StreamRef stream, SourceLocation location) {

@@ -43,7 +43,7 @@ Stream::~Stream() {
     if (stream_ == nullptr) return;
     detail::stream_gone(stream_);
     detail::StreamClock::close(stream_);
-    detail::ignore(cudaStreamDestroy(stream_));
+    detail::report_release(cudaStreamDestroy(stream_), "cudaStreamDestroy");
 }
 
 void Stream::synchronize(SourceLocation location) const {

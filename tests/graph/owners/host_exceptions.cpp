@@ -1,15 +1,13 @@
 // What host nodes throw: told once, to who waits for the stream of their launch, or asks their Exec.
-#include <cstdio>
 #include <functional>
 #include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
-#include <unistd.h>
-
 #include "cuda_version.hpp"
 #include "gate.hpp"
+#include "printed.hpp"
 #include "test.hpp"
 #include "watched.hpp"
 
@@ -71,25 +69,6 @@ using Texts = std::vector<std::string>;
 /// Waits, without cudag.
 void wait(const Stream& stream) {
     cudag::check(cudaStreamSynchronize(stream.get()));
-}
-
-/// What is written to stderr meanwhile.
-template <class F>
-std::string printed(const F& call) {
-    std::FILE* const file = std::tmpfile();
-    REQUIRE(file != nullptr);
-    std::fflush(stderr);
-    const int saved = dup(2);
-    dup2(fileno(file), 2);
-    call();
-    std::fflush(stderr);
-    dup2(saved, 2);
-    close(saved);
-    std::rewind(file);
-    std::string text(4096, '\0');
-    text.resize(std::fread(text.data(), 1, text.size(), file));
-    std::fclose(file);
-    return text;
 }
 
 } // namespace

@@ -1,15 +1,18 @@
-// Destructors ignore calls that fail, and leave no error behind for the user's own calls.
+// Destructors go on after calls that fail, tell of them, and leave no error behind for the user's own calls.
 #include "capture_mode.hpp"
 #include "faults.hpp"
 #include "kernels.hpp"
 #include "live_counts.hpp"
+#include "printed.hpp"
 
 #include <cudag/cudag.hpp>
 
 #include <catch.hpp>
 
+#include <algorithm>
 #include <memory>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace {
@@ -40,6 +43,27 @@ TEST_CASE("destructors of streams, events and buffers ignore failures", "[unit][
     CHECK(fail_destructor([] { return cudag::Event(); }).ignored == 1);
     CHECK(fail_destructor([] { return cudag::DeviceBuffer<int>(4); }).ignored == 1);
     CHECK(fail_destructor([] { return cudag::PinnedBuffer<int>(4); }).ignored == 1);
+}
+
+TEST_CASE("a destructor tells of a call that fails on stderr, once for each code in a row", "[unit][faults]") {
+    const auto destroy = [](cudaError_t failure) {
+        const auto event = std::make_unique<std::optional<cudag::Event>>(std::in_place);
+        const cudaEvent_t native = (*event)->get();
+        cudart_cpu::fail_call(1, failure);
+        event->reset();
+        cudart_cpu::fail_call(0, cudaSuccess);
+        cudag::check(cudaEventDestroy(native)); // it is still there
+    };
+    destroy(cudaErrorUnknown); // whatever was told before
+    for (const cudaError_t about_all : {cudaErrorCudartUnloading, cudaErrorContextIsDestroyed, cudaErrorLaunchFailure})
+        CHECK(printed([&] { destroy(about_all); }).empty());
+    const std::string told = printed([&] { destroy(cudaErrorInvalidValue); });
+    CHECK_THAT(told, Catch::Matchers::StartsWith("cudag: in a destructor: cudaEventDestroy: "));
+    CHECK_THAT(told, ContainsSubstring("cudaErrorInvalidValue"));
+    CHECK(std::ranges::count(told, '\n') == 1);
+    CHECK(printed([&] { destroy(cudaErrorInvalidValue); }).empty());
+    CHECK_FALSE(printed([&] { destroy(cudaErrorUnknown); }).empty());
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
 }
 
 TEST_CASE("destructors of builders, graphs and execs ignore failures", "[unit][faults]") {
