@@ -388,6 +388,21 @@ double readers_and_writers(std::size_t n) {
     });
 }
 
+/// Of nodes that are not the last ones.
+double declarations(std::size_t n) {
+    const cudag::DeviceBuffer<float> more(64);
+    cudag::GraphBuilder builder;
+    std::vector<cudag::KernelNode<float*, int, float, unsigned>> nodes;
+    for (std::size_t i = 0; i < n; ++i)
+        nodes.push_back(touch_in(builder).reads(more));
+    return microseconds([&] {
+        for (const auto& node : nodes)
+            node.reads(more);
+        for (auto node = nodes.rbegin(); node != nodes.rend(); ++node)
+            node->reads(more);
+    });
+}
+
 constexpr Row all_rows[] = {
     {"regions of 5 kernels in a line", regions, regions_of_cuda},
     {"children: made", children_made},
@@ -410,6 +425,7 @@ constexpr Row all_rows[] = {
     {"bind of what n nodes write", writers_bound},
     {"bind of what n nodes change atomically", atomics_bound},
     {"inferred edges: n readers, then n writers", readers_and_writers},
+    {"reads() of each node, up and down", declarations},
 };
 
 /// The shortest times of one side, by size.

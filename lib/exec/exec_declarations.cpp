@@ -1,6 +1,7 @@
 // What nodes of an exec say that they do to memory.
 #include "exec_declarations.hpp"
 
+#include "graph/declarations.hpp"
 #include "graph/node_accesses.hpp"
 
 namespace cudag::detail {
@@ -18,6 +19,13 @@ bool declares(const ExecState& exec, const NodePlace& node, std::span<const Argu
         same = same && other != accesses.end() && *other++ == access;
     });
     return same && other == accesses.end();
+}
+
+bool declares_as(const ExecState& exec, const NodePlace& node, const GraphState& graph, std::uint32_t index,
+                 std::vector<ArgumentAccess>& buffer) {
+    buffer.clear();
+    for_each_declared(graph, index, [&](const ArgumentAccess& access) { buffer.push_back(access); });
+    return declares(exec, node, buffer);
 }
 
 bool changes_accesses(const ExecState& exec, const NodePlace& node, const NodeParams& next,

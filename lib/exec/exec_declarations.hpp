@@ -3,25 +3,33 @@
 
 #include "exec_state.hpp"
 
+#include <cstdint>
 #include <span>
 #include <vector>
 
 namespace cudag::detail {
 
-/// Calls `visit(access)` for each access that the node declares.
+/// Calls `visit(access)` for each access that the node declares. Holds a lock meanwhile: `visit` asks no other node.
 template <class Visit>
 void for_each_declared(const ExecState& exec, const NodePlace& node, const Visit& visit) {
-    if (const Shadow* const shadow = exec.find_shadow(node); shadow != nullptr && shadow->declared)
+    if (const Shadow* const shadow = exec.find_shadow(node); shadow != nullptr && shadow->declared) {
         for (const ArgumentAccess& access : *shadow->declared)
             visit(access);
-    else
-        for (const DeclaredAccesses::Entry& entry : exec.in_basis(*node.graph).declared_as_made().of(node.index))
-            visit(entry.access);
+        return;
+    }
+    const DeclaredAccesses& as_made = exec.in_basis(*node.graph).declared_as_made();
+    if (as_made.empty()) return;
+    const auto lock = as_made.lock(); // another thread may declare more: not under the graph's lock
+    as_made.for_each(node.index, visit);
 }
 [[nodiscard]] std::vector<ArgumentAccess> all_declared(const ExecState& exec, const NodePlace& node);
 
 /// Whether it declares these, and nothing else.
 [[nodiscard]] bool declares(const ExecState& exec, const NodePlace& node, std::span<const ArgumentAccess> accesses);
+
+/// Whether it declares the same as node `index` of `graph`, under whose lock this is. `buffer` spares an allocation.
+[[nodiscard]] bool declares_as(const ExecState& exec, const NodePlace& node, const GraphState& graph,
+                               std::uint32_t index, std::vector<ArgumentAccess>& buffer);
 
 /// Whether a node with this shadow may declare something.
 [[nodiscard]] inline bool may_declare(const ExecState& exec, const NodePlace& node, const Shadow& shadow) {

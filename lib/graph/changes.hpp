@@ -45,8 +45,7 @@ class UpdatedNodes {
         UpdatedNode*& place = by_index_[index];
         if (place != nullptr) return *place;
         UpdatedNode node{&graph, index, OwnedParams(memory, table.records()[index].params)};
-        for (const DeclaredAccesses::Entry& entry : declared.of(index))
-            node.accesses.push_back(entry.access);
+        declared.for_each(index, [&](const ArgumentAccess& access) { node.accesses.push_back(access); });
         place = &all_.emplace_front(std::move(node));
         return *place;
     }

@@ -11,8 +11,10 @@ std::vector<ArgumentAccess> all_declared(const GraphState& graph, std::uint32_t 
 
 void declare_accesses(GraphState& graph, std::uint32_t index, std::vector<ArgumentAccess>&& accesses) {
     std::erase_if(accesses, [](const ArgumentAccess& access) { return access.region.is_empty(); });
+    if (accesses.empty()) return;
     DeclaredAccesses& as_made = graph.declared_as_made();
-    as_made.reserve(accesses.size());
+    const auto lock = as_made.lock(); // Execs may be reading
+    as_made.reserve(index, accesses.size());
     if (graph.updated().find(index) != nullptr) {
         std::vector<ArgumentAccess>& in_force = graph.updated(index).accesses;
         in_force.insert(in_force.end(), accesses.begin(), accesses.end());

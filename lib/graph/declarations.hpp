@@ -9,15 +9,14 @@
 
 namespace cudag::detail {
 
-/// Calls `visit(access)` for each access that the node has declared.
+/// Calls `visit(access)` for each access that the node has declared. Needs the graph's lock.
 template <class Visit>
 void for_each_declared(const GraphState& graph, std::uint32_t index, const Visit& visit) {
     if (const UpdatedNode* const changed = graph.updated().find(index); changed != nullptr)
         for (const ArgumentAccess& access : changed->accesses)
             visit(access);
     else
-        for (const DeclaredAccesses::Entry& entry : graph.declared_as_made().of(index))
-            visit(entry.access);
+        graph.declared_as_made().for_each(index, visit);
 }
 [[nodiscard]] std::vector<ArgumentAccess> all_declared(const GraphState& graph, std::uint32_t index);
 

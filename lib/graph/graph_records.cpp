@@ -14,6 +14,7 @@ GraphRecords::GraphRecords(const GraphRecords& origin)
         record(node.index).params = OwnedParams(memory_.resource(), node.params).view();
         accesses_.replace(node.index, node.accesses);
     }
+    accesses_.close_up();
     if (memory_.has_many_origins()) copy_blocks();
 }
 

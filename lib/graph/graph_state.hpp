@@ -110,7 +110,7 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
             return reserve_node();
         reserve_node(effects.owners.size());
         bindings_.reserve(effects.bindings);
-        declared_as_made().reserve(effects.accesses.size());
+        declared_as_made().reserve(static_cast<std::uint32_t>(table().size()), effects.accesses.size());
     }
     /// Owners are kept until the graph, its clones and execs are gone and no launch uses them.
     Node append(cudaGraphNode_t native, NodeRecord&& record, CallEffects&& effects = {}) noexcept;
@@ -169,6 +169,11 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     [[nodiscard]] SpecialNodes& special() noexcept { return special_; }
     /// Under `lock()`: what `structure_of` has found.
     [[nodiscard]] std::optional<KnownStructure>& known_structure() const noexcept { return known_structure_; }
+    /// Notes that the edges of the graph are others now: no cached exec has it any more.
+    void forget_structure() noexcept {
+        known_structure_.reset();
+        cached_exec_.store(0, std::memory_order_relaxed);
+    }
     /// The number of the cached exec that was the last to take this graph; 0 before.
     [[nodiscard]] std::atomic<std::uint64_t>& cached_exec() const noexcept { return cached_exec_; }
 

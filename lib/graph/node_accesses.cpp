@@ -90,23 +90,20 @@ void for_each_use(const NodePlace& place, const NodeParams& params, ArrayAddress
         use(0, AccessMode::write, region_at((*alloc)->address, (*alloc)->bytes), 1);
 }
 
-/// What the nodes of one graph, which are asked for in order, have in force there.
+/// What the nodes of one graph have in force there.
 class InGraph {
   public:
-    explicit InGraph(const GraphState& graph) : graph_(graph), declared_(graph.declared_as_made()) {}
+    explicit InGraph(const GraphState& graph) : graph_(graph) {}
 
     [[nodiscard]] const NodeParams& params(std::uint32_t node) const { return graph_.params(node); }
     [[nodiscard]] std::uint32_t region(std::uint32_t node) const { return graph_.units().of(node); }
     template <class Use>
-    void for_each_declared(std::uint32_t node, const Use& use) {
-        if (graph_.updated().find(node) != nullptr) return detail::for_each_declared(graph_, node, use);
-        for (const DeclaredAccesses::Entry& entry : declared_.of(node))
-            use(entry.access);
+    void for_each_declared(std::uint32_t node, const Use& use) const {
+        detail::for_each_declared(graph_, node, use);
     }
 
   private:
     const GraphState& graph_;
-    DeclaredAccesses::Reader declared_;
 };
 
 /// The same elsewhere.

@@ -98,6 +98,40 @@ TEST_CASE("a thread updates the Graph while others update and launch its Execs",
         CHECK(read(sample.cells)[static_cast<std::size_t>(i)] == (i % 2 == 0 ? 100 * rounds + i : 1));
 }
 
+TEST_CASE("a thread declares what nodes do to memory while another updates their Execs", "[exec][threads][races]") {
+    constexpr std::size_t count = 200;
+    const cudag::DeviceBuffer<int> in(16), other(16), third(16), out(count);
+    GraphBuilder b;
+    std::vector<cudag::KernelNode<int*, const int*, int>> nodes;
+    for (std::size_t i = 0; i < count; ++i)
+        nodes.push_back(b.kernel({}, add, out.span().subspan(i, 1), in, 1));
+    const Graph graph = std::move(b).build();
+    const Graph next = graph.clone();
+    const cudag::BufferParam<int> param = graph.parameter(in);
+    at_once(
+        [&] {
+            for (std::size_t i = 0; i < 10 * count; ++i)
+                nodes[i % 7].reads(other);
+        },
+        [&] {
+            for (int round = 0; round < rounds; ++round) {
+                Exec exec = graph.instantiate();
+                exec.update(nodes.back(), cudag::arg<1>(third)); // looks at all nodes, the first time
+                exec.bind(param, third);
+                static_cast<void>(exec.update(next, {.match = cudag::Match::structure}));
+            }
+        },
+        [&] {
+            const Stream stream;
+            cudag::ExecCache cache;
+            for (int round = 0; round < rounds; ++round) {
+                cache.launch(graph, stream);
+                cache.launch(next, stream);
+            }
+            stream.synchronize();
+        });
+}
+
 TEST_CASE("a thread instantiates, clones and looks at the Graph while another updates its Exec", "[exec][threads]") {
     Sample sample;
     const Stream stream;
