@@ -14,7 +14,8 @@ enum class Match {
     /// Whichever stands at the same place among the edges: for graphs of the same work that come in another order each
     /// time, such as captures of several threads. Paired nodes are of one kind, launch one kernel, and have one label
     /// where both have one; a label that equally many nodes have in both graphs pairs those. Edges agree with their
-    /// kinds, and so does all that is inside children and bodies. A graph in the same order is paired in order. Where
+    /// kinds, and so does all that is inside children and bodies. A graph in the same order is paired in order, also if
+    /// a kernel became another one there, which CUDA then gets with the whole graph. Where
     /// nodes look alike, those with the same parameters are paired first, then those that touch the same memory, then
     /// those that were made first. Which pairs come out depends on the graphs alone.
     structure,

@@ -4,6 +4,7 @@
 #include "changed_nodes.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "exec_declarations.hpp"
 #include "graph/condition_pairs.hpp"
 #include "graph/declarations.hpp"
 #include "graph/match_tree.hpp"
@@ -85,6 +86,7 @@ class StructureUpdate {
             if (can_push()) return push();
         }
         if (is_in_order) return std::nullopt;
+        if (!is_found && are_in_order_but_for_kernels()) return std::nullopt; // an update may change the kernel of a node
         if (!is_found) return not_paired(matching);
         return refused(differences(),
                        "some changes cannot be made node by node, and the nodes come in another order than CUDA needs "
@@ -104,6 +106,12 @@ class StructureUpdate {
         NodeParams merged = {};
     };
 
+    /// A node that keeps its parameters, but declares something else about memory.
+    struct Redeclared {
+        NodePlace place;
+        std::vector<ArgumentAccess> declared;
+    };
+
     /// In what a node differs from its partner.
     struct Unequal {
         NodePlace mine;
@@ -111,10 +119,17 @@ class StructureUpdate {
         std::vector<FieldDifference> fields;
     };
 
+    /// Whether the nodes come in one order, each of one kind, whichever kernels they launch.
+    [[nodiscard]] bool are_in_order_but_for_kernels() const {
+        const MatchGraph before = before_.with_kinds(), after = after_.with_kinds();
+        return Matcher(before, after).is_in_order();
+    }
+
     /// Compares the pairs. False if there is something that no update of a single node can change.
     [[nodiscard]] bool can_push() {
         unequal_.clear();
         changes_.clear();
+        redeclared_.clear();
         kept_.clear();
         bool can = true;
         for (std::uint32_t i = 0; i < partner_.size(); ++i)
@@ -136,6 +151,8 @@ class StructureUpdate {
             fields.push_back({DifferenceKind::parameter, "parameters", "not known", "not known", true});
         if (fields.empty()) {
             if (updated != nullptr) kept_.insert(kept_.end(), updated->owners.begin(), updated->owners.end());
+            if (!declares_as(exec_, mine, *next.graph, next.index, declared_))
+                redeclared_.push_back({mine, all_declared(*next.graph, next.index)});
             return true;
         }
         bool can = true;
@@ -188,9 +205,13 @@ class StructureUpdate {
         const bool is_own = exec_.is_of(*graph_);
         if (!is_own) kept_.push_back({0, graph_}); // with all that its nodes own
         OwnerVersions kept = kept_.empty() ? OwnerVersions() : version_of(std::move(kept_));
+        for (const Redeclared& node : redeclared_)
+            static_cast<void>(exec_.shadow(node.place)); // made here: nothing fails once CUDA has the changes
         bind_context();
         if (std::optional<ChangedNodes::Refusal> refusal = changed.push()) return refused(std::move(*refusal));
         changed.commit();
+        for (Redeclared& node : redeclared_)
+            exec_.shadow(node.place).declared = std::move(node.declared);
         exec_.forget_races();
         exec_.keep_matched(std::move(kept));
         if (is_own) exec_.set_seen(graph_->changes().version());
@@ -243,7 +264,9 @@ class StructureUpdate {
     std::vector<std::uint32_t> partner_; ///< of each node of the exec
     std::vector<Unequal> unequal_;
     std::deque<Change> changes_; ///< they point into themselves
-    Owners kept_;                ///< of nodes that stay as they are
+    std::vector<Redeclared> redeclared_;
+    std::vector<ArgumentAccess> declared_; ///< of one node: spares allocations
+    Owners kept_;                          ///< of nodes that stay as they are
 };
 
 } // namespace

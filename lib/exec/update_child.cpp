@@ -57,21 +57,22 @@ class PendingUpdate {
 
     void commit() noexcept {
         races_.commit();
-        for (PendingNode& node : nodes_) {
-            node.shadow->declared = std::move(node.declared);
-            Shadows::assign(*node.shadow, *node.next);
-            exec_.commit(*node.shadow, std::move(node.owners));
-        }
+        for (PendingNode& node : nodes_)
+            put_in_force(node);
     }
 
     /// Gives CUDA what differs node by node, and commits it. False if an exec cannot take that, or it is not known.
     /// Throws UpdateError if CUDA refuses a node. Nothing has changed then, and `commit` must not follow.
     [[nodiscard]] bool push_each() {
         ChangedNodes changed(exec_, nodes_.size(), "update of ");
+        std::vector<PendingNode*> equal; // CUDA needs nothing for them; their owners and declarations are others
         for (PendingNode& node : nodes_) {
             if (is_unknown(node.place.record().kind, *node.next)) return false;
             const std::vector<FieldDifference> differences = diff_params(node.shadow->params, *node.next);
-            if (differences.empty()) continue;
+            if (differences.empty()) {
+                equal.push_back(&node);
+                continue;
+            }
             const auto is_fixed = [&](const FieldDifference& difference) {
                 return is_fixed_in_exec(node.place.record().kind, difference);
             };
@@ -82,6 +83,8 @@ class PendingUpdate {
         if (std::optional<ChangedNodes::Refusal> refusal = changed.push())
             raise_update(refusal->result, refusal->params, std::move(refusal->subject));
         changed.commit();
+        for (PendingNode* const node : equal)
+            put_in_force(*node);
         races_.commit();
         return true;
     }
@@ -94,6 +97,12 @@ class PendingUpdate {
         std::vector<ArgumentAccess> declared;
         OwnerVersions owners = {};
     };
+
+    void put_in_force(PendingNode& node) noexcept {
+        node.shadow->declared = std::move(node.declared);
+        Shadows::assign(*node.shadow, *node.next);
+        exec_.commit(*node.shadow, std::move(node.owners));
+    }
 
     ExecState& exec_;
     std::vector<PendingNode> nodes_;
@@ -137,7 +146,6 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     // and plans have removed count.
     const cudaError_t status = cudaGraphExecChildGraphNodeSetParams(exec.native(), target.native(), next.native());
     if (status == cudaSuccess) {
-        exec.set_host_runs(hosts);
         pending.commit();
     } else {
         detail::ignore(status); // first: the rest may run out of memory
@@ -147,6 +155,7 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
         if (status != cudaErrorGraphExecUpdateFailure || !pending.push_each())
             throw UpdateError(status, failure.text, failure.details);
     }
+    exec.set_host_runs(hosts); // those before go with their owners, also of nodes that stay as they are
     exec.commit(shadow, std::move(owners));
     exec.park_inside(mine);
 }

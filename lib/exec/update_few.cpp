@@ -69,14 +69,6 @@ NodeUpdate update_needed(NodeKind kind, const NodeParams& current, const NodePar
     return kind == NodeKind::empty ? NodeUpdate::none : NodeUpdate::with_all;
 }
 
-/// Whether a node says in both that it does the same to memory; `buffer` spares an allocation for each.
-bool same_declared(const ExecState& exec, const GraphState& graph, std::uint32_t index,
-                   std::vector<ArgumentAccess>& buffer) {
-    buffer.clear();
-    for_each_declared(graph, index, [&](const ArgumentAccess& access) { buffer.push_back(access); });
-    return declares(exec, {&exec.source(), index}, buffer);
-}
-
 bool brings_owners(const GraphState& graph) {
     const auto& updated = graph.updated().all();
     return graph.special().owners ||
@@ -91,7 +83,10 @@ std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec,
     const bool is_as_made = !exec.has_shadows() && graph.updated().all().empty();
     const bool is_silent = is_as_made && exec.basis().declared_as_made().empty() && graph.declared_as_made().empty();
     const std::size_t most = nodes.size() / unchanged_for_one;
-    std::vector<ArgumentAccess> declared;
+    std::vector<ArgumentAccess> buffer;
+    const auto declares_same = [&](std::uint32_t index) {
+        return is_silent || declares_as(exec, {&exec.source(), index}, graph, index, buffer);
+    };
     std::vector<std::uint32_t> found;
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
         if (is_silent && are_equal_kernels(last[i].params, next[i].params)) [[likely]]
@@ -100,7 +95,7 @@ std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec,
         if (next[i].kind != kind) return std::nullopt;
         const NodeUpdate update = is_as_made ? update_needed(kind, last[i].params, next[i].params)
                                              : update_needed(kind, exec.params({&exec.source(), i}), graph.params(i));
-        if (update == NodeUpdate::none && (is_silent || same_declared(exec, graph, i, declared))) [[likely]]
+        if (update == NodeUpdate::none && declares_same(i)) [[likely]]
             continue;
         if (update == NodeUpdate::with_all || found.size() == most) return std::nullopt;
         found.push_back(i);

@@ -18,6 +18,7 @@
 #include "node/problem.hpp"
 #include "owners/host_call.hpp"
 #include "update_rules.hpp"
+#include "watched_writes.hpp"
 
 #include <algorithm>
 #include <cstring>
@@ -125,7 +126,7 @@ class ExecUpdate {
     }
     /// The same for a kernel that is to take other conditions: `params` are those after the update.
     void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values, const NodeParams& params) {
-        if (!exec_.refuses_races()) return;
+        if (!exec_.refuses_races() && !are_writes_watched()) return; // nobody will ask
         NextDeclared next(std::move(fresh), values);
         for_each_declared(exec_, node_, [&](const ArgumentAccess& access) { next.add_current(access); });
         check(params, std::move(next).list());
@@ -161,8 +162,10 @@ class ExecUpdate {
     }
     void check(const NodeParams& next, std::vector<ArgumentAccess>&& declared) {
         if (!changes_accesses(exec_, node_, next, declared)) return;
-        races_.stage(exec_.race_watch(), node_, next, declared);
-        races_.require_none(in_exec, [this] { return subject(); });
+        if (exec_.refuses_races()) {
+            races_.stage(exec_.race_watch(), node_, next, declared);
+            races_.require_none(in_exec, [this] { return subject(); });
+        }
         next_declared_ = std::move(declared);
     }
 

@@ -1,6 +1,8 @@
 // What nodes write, for a CPU runtime that looks whether they write more.
 #include "watched_writes.hpp"
 
+#include "watched_region.hpp"
+
 #include "exec_declarations.hpp"
 #include "exec_races.hpp"
 #include "exec_state.hpp"
@@ -18,12 +20,6 @@
 namespace cudag::detail {
 
 namespace {
-
-/// cudart_cpu::NodeRegion.
-struct WatchedRegion {
-    MemoryRegion region;
-    bool is_written;
-};
 
 using Watches = bool (*)();
 using Forget = void (*)(cudaGraphExec_t);

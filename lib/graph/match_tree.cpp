@@ -170,4 +170,11 @@ MatchGraph MatchTree::with_fixed() const {
     return graph;
 }
 
+MatchGraph MatchTree::with_kinds() const {
+    MatchGraph graph = graph_;
+    for (std::uint32_t i = 0; i < places_.size(); ++i)
+        graph.nodes[i].key = static_cast<std::uint64_t>(places_[i].record().kind);
+    return graph;
+}
+
 } // namespace cudag::detail

@@ -38,6 +38,8 @@ class MatchTree {
     [[nodiscard]] const MatchGraph& graph() const noexcept { return graph_; }
     /// The same, where partners also have in common what updates of single nodes cannot change.
     [[nodiscard]] MatchGraph with_fixed() const;
+    /// The same, where a kernel is one node like any other.
+    [[nodiscard]] MatchGraph with_kinds() const;
     [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
     [[nodiscard]] const NodePlace& place(std::uint32_t node) const noexcept { return places_[node]; }
 

@@ -143,6 +143,27 @@ void say_nothing_in_cache(const char* log_file) {
     std::remove(log_file);
 }
 
+/// An exec that allows races, of which a kernel is updated to memory that another node declares; then it writes more
+/// than it says now.
+void update_where_races_are_allowed(const char* log_file) {
+    const cudag::DeviceBuffer<int> x(4), y(4), z(4);
+    const cudag::Stream stream;
+    cudag::check(cudaMemset(z.data(), 1, sizeof(int) * 4)); // what changes is seen
+    cudag::check(cudaDeviceSynchronize());
+    cudag::GraphBuilder b({.races = cudag::Races::allowed});
+    const auto first = b.kernel({.block = 4}, multiply_add, x, z, 4, 1).label("adds");
+    b.kernel({.block = 4}, multiply_add, z, y, 4, 1).after(first);
+    cudag::Exec exec = std::move(b).build().instantiate();
+    exec.launch(stream);
+    stream.synchronize();
+    exec.update(first, cudag::arg<0>(y)); // which it writes from now on, and says so
+    exec.launch(stream);
+    stream.synchronize();
+    exec.update(first, cudag::arg<0>(y.span().subspan(0, 2))); // the other node reads all of it
+    exec.launch(stream);
+    require_caught(stream, "adds", log_file);
+}
+
 } // namespace
 
 /// How a node comes to say something else: see the functions above.
@@ -158,6 +179,8 @@ int main(int argc, char** argv) {
         update_graph_of_cache(log_file.c_str());
     else if (how == "nothing")
         say_nothing_in_cache(log_file.c_str());
+    else if (how == "races")
+        update_where_races_are_allowed(log_file.c_str());
     else
-        require(false, "usage: watched_writes update | less | more | updated | nothing");
+        require(false, "usage: watched_writes update | less | more | updated | nothing | races");
 }

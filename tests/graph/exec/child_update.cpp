@@ -205,6 +205,61 @@ TEST_CASE("what the graph of an update owns lives until the next one", "[child][
     CHECK(released(cell, p.stream));
 }
 
+TEST_CASE("a child that takes a graph node by node keeps what its equal nodes own", "[child][update][owners]") {
+    const bool has_removed = GENERATE(false, true); // where it has, CUDA refuses the whole graph
+    const DeviceBuffer<int> other = device({0, 0});
+    const Stream stream;
+    Watched cell;
+    auto owner = cell.take();
+    int* const memory = owner.get();
+    cudag::KernelNode<int*, int> node;
+    const auto inner = [&](bool with_removed) {
+        GraphBuilder b;
+        if (with_removed) b.remove(b.kernel({}, store, other.data(), 1));
+        node = b.kernel({}, store, memory, 7);
+        return std::move(b).build();
+    };
+    GraphBuilder b;
+    const ChildNode child = b.child(inner(false));
+    Exec exec = std::move(b).build().instantiate();
+    Graph next = inner(has_removed);
+    next.update(node, arg<0>(owner)); // the same memory, owned now
+    owner.reset();
+    exec.update(child, next);
+    next.update(node, arg<0>(other.data() + 1)); // no longer by the graph
+    CHECK(cell.alive());
+    run(exec, stream);
+    CHECK(cell.value() == 7);
+    exec.update(child, inner(has_removed)); // borrowed again
+    stream.synchronize();
+    run(exec, stream);
+    CHECK(released(cell, stream));
+}
+
+TEST_CASE("a child that takes a graph node by node calls its host functions, also unchanged ones", "[child][update]") {
+    const DeviceBuffer<int> other = device({0});
+    const Stream stream;
+    int calls = 0;
+    const auto inner = [&](bool with_removed) {
+        GraphBuilder b;
+        if (with_removed) b.remove(b.kernel({}, store, other.data(), 1));
+        const auto node = b.kernel({}, store, other.data(), 1);
+        b.host([&calls] { ++calls; }).after(node);
+        return std::move(b).build();
+    };
+    const Graph next = inner(true);
+    const Graph clone = next.clone(); // calls the same function, and has no removed node
+    GraphBuilder b;
+    const ChildNode child = b.child(inner(false));
+    Exec exec = std::move(b).build().instantiate();
+    for (const Graph* graph : {&clone, &next, &next, &clone}) {
+        exec.update(child, *graph);
+        for (int launches = 0; launches < 3; ++launches)
+            run(exec, stream);
+    }
+    CHECK(calls == 12);
+}
+
 TEST_CASE("a graph with other nodes or edges is refused for a child node", "[child][update]") {
     Parent p;
     const auto check = [&](const char* what, const char* change, auto&& write_graph) {

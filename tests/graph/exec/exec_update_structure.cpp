@@ -319,19 +319,20 @@ TEST_CASE("nodes that only their places tell apart are told by number", "[exec][
     CHECK_THAT(report.to_string(), ContainsSubstring("nodes like it at such a place"));
 }
 
-TEST_CASE("another kernel or kind under a label is refused with both", "[exec][update][structure]") {
+TEST_CASE("another kernel in another order, or kind, under a label is refused with both", "[exec][update][structure]") {
     const auto cells = device({1, 2});
-    const auto build = [&](int which) {
+    const auto build = [&](int which, bool turned = false) {
         GraphBuilder b;
+        if (turned) b.kernel({}, nothing);
         if (which == 0) b.kernel({}, add, cells.data(), cells.data() + 1, 10).label("work");
         if (which == 1) b.kernel({}, subtract, cells.data(), cells.data() + 1, 10).label("work");
         if (which == 2) b.memset(cells, 4).label("work");
-        b.kernel({}, nothing);
+        if (!turned) b.kernel({}, nothing);
         return std::move(b).build();
     };
     const Stream stream;
     Exec exec = build(0).instantiate();
-    const UpdateReport other_kernel = exec.update(build(1), by_structure);
+    const UpdateReport other_kernel = exec.update(build(1, true), by_structure);
     CHECK(other_kernel.verdict() == UpdateVerdict::function_changed);
     REQUIRE(other_kernel.differences().size() == 1);
     CHECK(other_kernel.differences().front().kind == DifferenceKind::function);
@@ -343,7 +344,7 @@ TEST_CASE("another kernel or kind under a label is refused with both", "[exec][u
     run(exec, stream);
     CHECK(read(cells) == Values{12, 2});
     REQUIRE(exec.update(build(1)).updated());
-    const UpdateReport back = exec.update(build(0), by_structure);
+    const UpdateReport back = exec.update(build(0, true), by_structure);
     REQUIRE(back.differences().size() == 1);
     CHECK_THAT(back.differences().front().old_value, ContainsSubstring("subtract"));
     CHECK_THAT(back.differences().front().new_value, ContainsSubstring("add"));
@@ -746,4 +747,38 @@ TEST_CASE("other threads update graphs that give their parameters by structure",
         REQUIRE(exec.update(other, by_structure).updated());
         CHECK(work.result(exec) == Branches::expected({6, 19, 8, 14, 9}, new_added));
     }
+}
+
+TEST_CASE("a kernel that became another one is updated where the order stayed", "[exec][update][structure]") {
+    const auto cells = device({0, 0, 0});
+    const auto build = [&](bool adds, bool turned) {
+        GraphBuilder b;
+        const auto first = [&] {
+            if (adds)
+                b.kernel({}, add, cells.data(), cells.data(), 5).label("first");
+            else
+                b.kernel({}, store, cells.data(), 1).label("first");
+        };
+        if (!turned) first();
+        const auto second = b.kernel({}, store, cells.data() + 1, 2);
+        b.memset(cells.span().subspan(2, 1), 0).after(second);
+        if (turned) first();
+        return std::move(b).build();
+    };
+    const Stream stream;
+    const Graph stores = build(false, false);
+    Exec exec = stores.instantiate();
+    run(exec, stream);
+    CHECK(read(cells) == Values{1, 2, 0});
+    CHECK(exec.update(build(true, false), by_structure).updated());
+    run(exec, stream);
+    CHECK(read(cells) == Values{6, 2, 0});
+    CHECK(exec.update(build(false, false), by_structure).updated());
+    run(exec, stream);
+    CHECK(read(cells) == Values{1, 2, 0});
+    const UpdateReport report = exec.update(build(true, true), by_structure);
+    CHECK(report.verdict() == UpdateVerdict::function_changed);
+    CHECK(report.needs_instantiate());
+    run(exec, stream);
+    CHECK(read(cells) == Values{1, 2, 0});
 }

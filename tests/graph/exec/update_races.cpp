@@ -297,3 +297,42 @@ TEST_CASE("nodes inside of others are looked at beside all around them", "[exec]
     CHECK(read(cells) == Cells{2});
     CHECK(read(beside) == Cells{3});
 }
+
+TEST_CASE("what a paired node declares counts in later updates, also if its parameters stay", "[exec][races]") {
+    const DeviceBuffer<int> x(2), y(2), z(2);
+    Store ordered;
+    const auto build = [&](const DeviceBuffer<int>& written) {
+        GraphBuilder b;
+        b.kernel({}, store, x.data(), 1).label("declares").writes(written);
+        ordered = b.kernel({}, store, z, 2).label("moves");
+        return std::move(b).build();
+    };
+    const Graph first = build(x);
+    const Store moves = ordered;
+    const Graph second = build(y);
+    Exec exec = first.instantiate();
+    REQUIRE(exec.update(second, {.match = cudag::Match::structure}).updated());
+    CHECK_THAT(race_of([&] { exec.update(moves, arg<0>(y)); }), ContainsSubstring("kernel \"declares\""));
+    exec.update(moves, arg<0>(x)); // which the other node no longer declares
+}
+
+TEST_CASE("what an unchanged node of a child declares counts in later updates", "[exec][races]") {
+    const bool has_removed = GENERATE(false, true); // where it has, the nodes are updated one by one
+    const DeviceBuffer<int> x(2), y(2), z(2);
+    Store moves;
+    const auto build = [&](const DeviceBuffer<int>& written, bool with_removed) {
+        GraphBuilder b;
+        if (with_removed) b.remove(b.kernel({}, store, x.data(), 1));
+        b.kernel({}, store, x.data(), 1).label("declares").writes(written);
+        moves = b.kernel({}, store, z, 2).label("moves");
+        return std::move(b).build();
+    };
+    GraphBuilder b;
+    const Graph first = build(x, false);
+    const auto child = b.child(first);
+    const Store inside = child.inside(moves);
+    Exec exec = std::move(b).build().instantiate();
+    exec.update(child, build(y, has_removed));
+    CHECK_THAT(race_of([&] { exec.update(inside, arg<0>(y)); }), ContainsSubstring("kernel \"declares\""));
+    exec.update(inside, arg<0>(x));
+}
