@@ -69,7 +69,7 @@ class ExecStore {
 
     const Exec& launch(const Graph& graph, cudaStream_t stream) {
         if (const std::optional<Place> known = kept(graph, stream)) {
-            make_last(*known);
+            make_last(*known, stream);
             evict();
             (*known)->exec.launch(stream);
         } else {
@@ -85,6 +85,7 @@ class ExecStore {
             entry.exec.state().in_flight().wait();
         of_number_.clear();
         of_structure_.clear();
+        of_stream_.clear();
         entries_.clear();
         stats_.bytes = 0;
     }
@@ -100,7 +101,8 @@ class ExecStore {
   private:
     struct Entry;
     using Place = std::list<Entry>::iterator;
-    using Alike = std::list<Place>; ///< execs of one structure, the least recently launched first
+    using Alike = std::list<Place>;    ///< execs of one structure, the least recently launched first
+    using InStream = std::list<Place>; ///< execs that were launched in one stream last, likewise
     struct Entry {
         Exec exec;
         std::uint64_t number = next_number();
@@ -112,6 +114,10 @@ class ExecStore {
         unsigned not_compared = 0;               ///< how many updates to come are given to CUDA as they are
         Alike* alike = nullptr;                  ///< where it stands
         Alike::iterator place = {};              ///< in these
+        cudaStream_t launched_in = nullptr;
+        InStream* in_stream = nullptr; ///< where it stands
+        InStream::iterator turn = {};  ///< in these
+        std::uint64_t launch = 0;      ///< the number of its last launch
     };
 
     /// Where a launch in one stream is all that an exec may have: that stream.
@@ -149,9 +155,19 @@ class ExecStore {
         return place;
     }
 
-    void make_last(Place place) noexcept {
+    /// For the launch of a kept exec in `stream`.
+    void make_last(Place place, cudaStream_t stream) {
+        InStream& last = of_stream_[stream]; // first: it may fail
         entries_.splice(entries_.end(), entries_, place);
         place->alike->splice(place->alike->end(), *place->alike, place->place);
+        last.splice(last.end(), *place->in_stream, place->turn);
+        if (place->in_stream->empty()) of_stream_.erase(place->launched_in);
+        note_launch(*place, last, stream);
+    }
+    void note_launch(Entry& entry, InStream& in_stream, cudaStream_t stream) noexcept {
+        entry.in_stream = &in_stream;
+        entry.launched_in = stream;
+        entry.launch = ++launches_;
     }
 
     [[nodiscard]] bool update(Place place, const std::shared_ptr<GraphState>& graph, std::uint64_t version) {
@@ -232,15 +248,20 @@ class ExecStore {
         Entry& entry = made.front();
         entry.exec.state().in_flight().begin_tracking();
         Alike alone{made.begin()};
+        InStream alone_in_stream{made.begin()};
         entry.place = alone.begin();
+        entry.turn = alone_in_stream.begin();
         entry.alike = &of_structure_[structure];
         try {
+            note_launch(entry, of_stream_[stream], stream);
             of_number_.emplace(entry.number, made.begin());
         } catch (...) {
             if (entry.alike->empty()) of_structure_.erase(structure);
+            if (entry.in_stream != nullptr && entry.in_stream->empty()) of_stream_.erase(stream);
             throw;
         }
         entry.alike->splice(entry.alike->end(), alone);
+        entry.in_stream->splice(entry.in_stream->end(), alone_in_stream);
         entries_.splice(entries_.end(), made);
         state.cached_exec().store(entry.number, std::memory_order_relaxed);
         return std::prev(entries_.end());
@@ -250,6 +271,8 @@ class ExecStore {
         of_number_.erase(place->number);
         place->alike->erase(place->place);
         if (place->alike->empty()) of_structure_.erase(place->structure);
+        place->in_stream->erase(place->turn);
+        if (place->in_stream->empty()) of_stream_.erase(place->launched_in);
         entries_.erase(place);
     }
 
@@ -258,11 +281,16 @@ class ExecStore {
         while (entries_.size() > options_.capacity || stats_.bytes > options_.max_bytes)
             if (!evict_one(std::prev(entries_.end()))) return;
     }
-    /// The first before `end` that is not in flight; false if all are.
+    /// The first before `end` that is not in flight; false if all are. Launches in one stream end in order, so CUDA is
+    /// asked about one exec for each stream, however many are in flight.
     bool evict_one(Place end) noexcept {
         const RelaxedCapture allow_queries;
-        const Place place = std::find_if(entries_.begin(), end,
-                                         [](Entry& entry) { return !entry.exec.state().in_flight().is_running(); });
+        Place place = end;
+        for (const auto& [stream, execs] : of_stream_) {
+            const Place first = execs.front();
+            if (first == end || (place != end && place->launch < first->launch)) continue;
+            if (!first->exec.state().in_flight().is_running()) place = first;
+        }
         if (place == end) return false;
         stats_.bytes -= place->bytes;
         ++stats_.evictions;
@@ -286,6 +314,8 @@ class ExecStore {
     std::list<Entry> entries_; ///< the least recently launched first
     std::unordered_map<std::uint64_t, Place> of_number_;
     std::unordered_map<std::uint64_t, Alike> of_structure_;
+    std::unordered_map<cudaStream_t, InStream> of_stream_; ///< none is empty
+    std::uint64_t launches_ = 0;
 };
 
 } // namespace detail

@@ -158,7 +158,7 @@ RelaxReport relax(Graph& graph) {
     }
     for (detail::Relaxation& each : all)
         each.graph().edge_lists().rewrite(std::move(each.edges()));
-    state.known_structure().reset();
+    state.forget_structure();
     state.races().reset();
     return report;
 }

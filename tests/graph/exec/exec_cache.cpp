@@ -265,6 +265,66 @@ TEST_CASE("an exec in flight does not go", "[exec][cache]") {
     beside.synchronize();
 }
 
+TEST_CASE("the first exec that has ended goes, whichever stream it was launched in", "[exec][cache]") {
+    const Stores stores;
+    const Stream held, free, last;
+    ExecCache cache({.capacity = 3});
+    const Graph one = stores.build({1}), two = stores.build({1, 2}), three = stores.build({1, 2, 3});
+    Gate gate;
+    GraphBuilder b;
+    b.host(gate.node());
+    const Graph gated = std::move(b).build();
+    cache.launch(gated, held);
+    gate.wait_until_entered();
+    cache.launch(one, held); // behind the gate
+    cache.launch(two, free);
+    free.synchronize();
+    cache.launch(three, last); // two goes
+    last.synchronize();
+    CHECK(cache.stats().execs == 3);
+    CHECK(cache.stats().evictions == 1);
+    cache.launch(one, held);
+    CHECK(cache.stats().hits == 1);
+    gate.open();
+    held.synchronize();
+    cache.launch(two, free); // the gate goes
+    free.synchronize();
+    CHECK(cache.stats().execs == 3);
+    CHECK(cache.stats().instantiations == 5);
+    cache.launch(one, last);
+    cache.launch(three, last);
+    CHECK(cache.stats().hits == 3);
+    last.synchronize();
+}
+
+TEST_CASE("a relaxed graph is not launched with the edges that it had", "[exec][cache][relax]") {
+    const auto cells = device({0, 0, 0, 0});
+    const Stream stream;
+    const auto line = [&] {
+        return cudag::capture(stream, [&](cudaStream_t s) {
+            for (std::size_t i = 0; i < 4; ++i)
+                cudag::launch(s, {}, store, cells.span().subspan(i, 1), 1);
+        });
+    };
+    Graph first = line(), second = line();
+    ExecCache cache, other;
+    for (ExecCache* each : {&cache, &other}) {
+        each->launch(first, stream);
+        each->launch(second, stream); // by an update of that exec
+    }
+    CHECK_THROWS_AS(cudag::relax(first), cudag::GraphError); // its execs are alive
+    cudag::relax(second);
+    REQUIRE(second.edge_count() == 0);
+    for (ExecCache* each : {&cache, &other}) {
+        const Exec& exec = each->launch(second, stream);
+        CHECK(exec.plan().edges_before() == 0);
+        CHECK(launches(*each) == Launches{0, 1, 2});
+        each->launch(second, stream);
+        CHECK(launches(*each) == Launches{1, 1, 2});
+    }
+    stream.synchronize();
+}
+
 TEST_CASE("clearing a cache waits for what is in flight", "[exec][cache]") {
     const Stores stores;
     const AnyStream stream(GENERATE(true, false));
