@@ -20,7 +20,8 @@ namespace cudag {
 /// Threads: const calls may run at once.
 class CUDAG_EXPORT Library {
   public:
-    /// Each throws GraphError if CUDA refuses; of what is no code, some CUDAs say so only when a kernel is looked for.
+    /// Each throws GraphError if CUDA refuses, or finds no code: a text that is no PTX, an image that is none. Code
+    /// for other devices is accepted; `function` then says that there is none for the current one.
     [[nodiscard]] static Library from_ptx(const std::string& text);
     [[nodiscard]] static Library from_image(std::span<const std::byte> image);
     [[nodiscard]] static Library from_file(const std::string& path);
@@ -34,6 +35,7 @@ class CUDAG_EXPORT Library {
     /// The kernel of this name: as it was compiled, so mangled, or `extern "C"`. Throws GraphError if there is none,
     /// and says which there are.
     [[nodiscard]] Function function(const std::string& name) const;
+    /// The names of all kernels; none for a library of functions or variables alone.
     [[nodiscard]] std::vector<std::string> kernel_names() const;
 
     /// CUDA's handle, borrowed.

@@ -15,12 +15,40 @@ namespace cudag {
 
 namespace {
 
-/// Loads with `load(&library)`, which `operation` is; the owner of it.
+/// CUDA loads anything, and looks at the code when something asks for a kernel: so one is asked for where there are
+/// none. Success if there is code.
+cudaError_t verdict_on_code(CUlib_st* library) noexcept {
+    unsigned count = 0;
+    cudaError_t status = detail::compat::library_kernel_count(&count, library);
+    if (status != cudaSuccess || count != 0) return status;
+    cudaKernel_t kernel = nullptr;
+    status = detail::compat::library_get_kernel(&kernel, library, "cudag_none");
+    if (status != cudaErrorSymbolNotFound) return status;
+    detail::ignore(status);
+    return cudaSuccess;
+}
+
+[[noreturn]] void refuse_code(cudaError_t status, const char* operation, const std::string& what) {
+    detail::raise_call<GraphError>(status, operation, {what + " is no code that CUDA can load"});
+}
+
+/// Throws GraphError if there is no code in `library`, which `operation` loaded. Code that is for other devices is
+/// code.
+void require_code(CUlib_st* library, const char* operation, const std::string& what) {
+    const cudaError_t status = verdict_on_code(library);
+    if (status == cudaErrorInvalidKernelImage || status == cudaErrorInvalidPtx) refuse_code(status, operation, what);
+    detail::ignore(status); // `function` meets it again
+}
+
+/// Loads with `load(&library)`, which `operation` is.
 template <class Load>
-CUlib_st* loaded(const char* operation, const Load& load) {
+Library loaded(const char* operation, const std::string& what, const Load& load) {
     const detail::RelaxedCapture relaxed;
-    detail::compat::Library library = nullptr;
-    detail::checked<GraphError>(load(&library), operation);
+    detail::compat::Library native = nullptr;
+    if (const cudaError_t status = load(&native); status != cudaSuccess)
+        detail::raise_call<GraphError>(status, operation, {what});
+    Library library = Library::adopt(native);
+    require_code(native, operation, what);
     return library;
 }
 
@@ -32,35 +60,38 @@ Library Library::adopt(CUlib_st* library) {
     if (library == nullptr) detail::refuse("Library::adopt: the library is null");
     return Library(std::shared_ptr<CUlib_st>(library, [](CUlib_st* owned) {
         const detail::RelaxedCapture relaxed;
-        detail::ignore(detail::compat::library_unload(owned));
+        detail::report_release(detail::compat::library_unload(owned), "cudaLibraryUnload");
     }));
 }
 
 Library Library::from_ptx(const std::string& text) {
-    return adopt(loaded("cudaLibraryLoadData", [&](detail::compat::Library* library) {
+    return loaded("cudaLibraryLoadData", "Library::from_ptx: the text", [&](detail::compat::Library* library) {
         return detail::compat::library_load_data(library, text.c_str());
-    }));
+    });
 }
 
 Library Library::from_image(std::span<const std::byte> image) {
     if (image.empty()) detail::refuse("Library::from_image: the image is empty");
-    return adopt(loaded("cudaLibraryLoadData", [&](detail::compat::Library* library) {
+    return loaded("cudaLibraryLoadData", "Library::from_image: the image", [&](detail::compat::Library* library) {
         return detail::compat::library_load_data(library, image.data());
-    }));
+    });
 }
 
 Library Library::from_file(const std::string& path) {
-    const detail::RelaxedCapture relaxed;
-    detail::compat::Library library = nullptr;
-    const cudaError_t status = detail::compat::library_load_file(&library, path.c_str());
-    if (status != cudaSuccess)
-        detail::raise_call<GraphError>(status, "cudaLibraryLoadFromFile", {fmt::format("library \"{}\"", path)});
-    return adopt(library);
+    return loaded(
+        "cudaLibraryLoadFromFile", fmt::format("library \"{}\"", path),
+        [&](detail::compat::Library* library) { return detail::compat::library_load_file(library, path.c_str()); });
 }
 
 std::vector<std::string> Library::kernel_names() const {
     unsigned count = 0;
     detail::checked<GraphError>(detail::compat::library_kernel_count(&count, native()), "cudaLibraryGetKernelCount");
+    if (count == 0) { // for which CUDA takes no call
+        const detail::RelaxedCapture relaxed;
+        const cudaError_t status = verdict_on_code(native());
+        if (status != cudaSuccess) refuse_code(status, "cudaLibraryGetKernel", "kernel_names: the library");
+        return {};
+    }
     std::vector<cudaKernel_t> kernels(count);
     detail::checked<GraphError>(detail::compat::library_kernels(kernels.data(), count, native()),
                                 "cudaLibraryEnumerateKernels");

@@ -78,8 +78,41 @@ TEST_CASE("what is no library is refused", "[graph][library]") {
                ContainsSubstring("the library is null"));
     CHECK_THAT(refused<GraphError>([] { static_cast<void>(Library::from_file("/nowhere/kernels.ptx")); }).what(),
                ContainsSubstring("library \"/nowhere/kernels.ptx\": cudaLibraryLoadFromFile"));
-    CHECK_THAT(refused<GraphError>([] { static_cast<void>(Library::from_ptx("no code").function("fill")); }).what(),
-               ContainsSubstring("cudaLibrary"));
+}
+
+TEST_CASE("what is no code is refused when the library is made", "[graph][library]") {
+    const auto require_refused = [](const char* subject, const char* operation, const auto& make) {
+        const auto error = refused<GraphError>([&] { static_cast<void>(make()); });
+        CHECK(error.code() == cuda_code(cudaErrorInvalidKernelImage));
+        CHECK_THAT(error.what(), ContainsSubstring(subject) && ContainsSubstring("is no code that CUDA can load") &&
+                                     ContainsSubstring(operation));
+    };
+    require_refused("Library::from_ptx: the text", "cudaLibraryLoadData", [] { return Library::from_ptx("garbage"); });
+    require_refused("Library::from_ptx: the text", "cudaLibraryLoadData", [] { return Library::from_ptx(""); });
+    require_refused("Library::from_image: the image", "cudaLibraryLoadData", [] {
+        return Library::from_image(std::as_bytes(std::span("garbage"))); // with its end
+    });
+    const auto path = std::filesystem::temp_directory_path() / ("cudag_no_library_" + std::to_string(getpid()));
+    std::ofstream(path) << "garbage\n";
+    require_refused(path.c_str(), "cudaLibraryLoadFromFile", [&] { return Library::from_file(path.string()); });
+    std::filesystem::remove(path);
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+}
+
+TEST_CASE("a library without kernels has no names of kernels", "[graph][library]") {
+    const Library library = Library::from_ptx(".version 8.0\n.target sm_80\n.address_size 64\n");
+    CHECK(library.kernel_names().empty());
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+    const auto error = refused<GraphError>([&] { static_cast<void>(library.function("fill")); });
+    CHECK_THAT(error.what(), ContainsSubstring("the library has no kernels"));
+}
+
+TEST_CASE("what was adopted and is no code has no names of kernels either", "[graph][library]") {
+    cudaLibrary_t native = nullptr;
+    cudag::check(cudaLibraryLoadData(&native, "garbage", nullptr, nullptr, 0, nullptr, nullptr, 0));
+    const Library library = Library::adopt(native);
+    const auto error = refused<GraphError>([&] { static_cast<void>(library.kernel_names()); });
+    CHECK_THAT(error.what(), ContainsSubstring("kernel_names: the library is no code that CUDA can load"));
 }
 
 TEST_CASE("a library lives as long as a graph, a clone or an exec may launch its kernels", "[owners][library]") {
