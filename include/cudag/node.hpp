@@ -28,7 +28,9 @@
 
 namespace cudag {
 
-/// What a node does; the values are those of `cudaGraphNodeType`. `empty` is what a join is in CUDA.
+/// What a node does; the values are those of `cudaGraphNodeType`. `empty` is what a join is in CUDA. `batch_mem_op` is
+/// the driver's alone: writes and waits of `cuStreamWriteValue32` and its like, which cudag captures, clones and
+/// updates with their graph, and does not describe.
 enum class NodeKind : unsigned {
     kernel = cudaGraphNodeTypeKernel,
     memcpy = cudaGraphNodeTypeMemcpy,
@@ -42,6 +44,7 @@ enum class NodeKind : unsigned {
     wait_semaphore = cudaGraphNodeTypeExtSemaphoreWait,
     alloc = cudaGraphNodeTypeMemAlloc,
     free = cudaGraphNodeTypeMemFree,
+    batch_mem_op = 12, // CU_GRAPH_NODE_TYPE_BATCH_MEM_OP
     conditional = cudaGraphNodeTypeConditional,
 };
 

@@ -6,13 +6,13 @@
 #include "graph/diff.hpp"
 #include "graph/names.hpp"
 #include "node/kernel_attributes.hpp"
+#include "node/rules.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <atomic>
 #include <cstdint>
-#include <optional>
 #include <unordered_set>
 #include <utility>
 #include <variant>
@@ -35,13 +35,10 @@ std::string kept_silently_here(const GraphState& before, const GraphState& after
 /// Of a graph that was captured: quicker than to read it.
 bool may_be_kept_silently(cudaGraph_t graph) {
     for (const cudaGraphNode_t node : nodes_of(graph)) {
-        if (const std::optional<bool> kernel = may_keep_attributes(node)) {
-            if (*kernel) return true;
-            continue;
-        }
-        cudaGraphNodeType kind{};
-        checked<GraphError>(cudaGraphNodeGetType(node, &kind), "cudaGraphNodeGetType");
-        if (kind == cudaGraphNodeTypeGraph || kind == cudaGraphNodeTypeConditional) return true; // whatever is inside
+        const NodeKind kind = kind_of(node);
+        if (kind == NodeKind::kernel ? may_keep_attributes(node)
+                                     : kind == NodeKind::child || kind == NodeKind::conditional) // whatever is inside
+            return true;
     }
     return false;
 }

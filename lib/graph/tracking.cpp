@@ -111,6 +111,7 @@ std::optional<Untracked> why_untracked(const GraphState& graph, std::uint32_t in
     case NodeKind::wait_event:
     case NodeKind::signal_semaphore:
     case NodeKind::wait_semaphore:
+    case NodeKind::batch_mem_op: // writes for others to see, and waits for theirs
         return Untracked{StayReason::outside, place};
     case NodeKind::host:
         break;

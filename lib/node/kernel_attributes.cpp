@@ -149,10 +149,7 @@ bool may_keep_attributes(const KernelParams& kernel, std::unordered_set<CUfuncti
     return false;
 }
 
-std::optional<bool> may_keep_attributes(cudaGraphNode_t node) {
-    CUgraphNodeType kind{};
-    checked_driver<GraphError>(driver().graph_node_get_type(node, &kind), "cuGraphNodeGetType");
-    if (kind != CU_GRAPH_NODE_TYPE_KERNEL) return std::nullopt;
+bool may_keep_attributes(cudaGraphNode_t node) {
     return has_kept_attributes(read_kept_attributes(node));
 }
 

@@ -8,7 +8,6 @@
 #include <cuda.h>
 #include <cuda_runtime_api.h>
 
-#include <optional>
 #include <string>
 #include <unordered_set>
 
@@ -38,8 +37,8 @@ void complete_config(KernelParams& kernel);
 [[nodiscard]] std::string kept_silently(const KernelParams& before, const KernelParams& after);
 /// Whether there may be something of that kind. `plain`: functions of which it is known that there is not, which grows.
 [[nodiscard]] bool may_keep_attributes(const KernelParams& kernel, std::unordered_set<CUfunction>& plain);
-/// The same of a captured node, of which CUDA's attributes tell all; nothing if the node is no kernel.
-[[nodiscard]] std::optional<bool> may_keep_attributes(cudaGraphNode_t node);
+/// The same of a captured kernel node, of which CUDA's attributes tell all.
+[[nodiscard]] bool may_keep_attributes(cudaGraphNode_t node);
 /// Whether kernels may change the node; asks CUDA about a node that cudag did not make. Throws GraphError.
 [[nodiscard]] bool is_device_updatable(const KernelParams& kernel);
 

@@ -1,9 +1,15 @@
 // The rules of each kind of node, as CUDA 13.0 has them.
 #include "rules.hpp"
 
+#include "cuda/driver.hpp"
+
 #include <algorithm>
 #include <array>
+#include <cstddef>
 #include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
 
 namespace cudag {
 
@@ -24,37 +30,127 @@ NodeParams read_any_copy(Native node, Memory& memory) {
     const std::optional<CopyParams> copy = to_copy(native);
     return copy ? store(memory, *copy) : store(memory, native);
 }
+SetParams read_fill(Native node, Memory&) {
+    return read_set(node);
+}
+cudaHostNodeParams read_host_call(Native node, Memory&) {
+    return read_host(node);
+}
+template <bool records>
+EventParams read_event_of(Native node, Memory&) {
+    return read_event(node, records);
+}
+template <bool signals>
+SemaphoreParams read_semaphores_of(Native node, Memory& memory) {
+    return read_semaphores(node, signals, memory);
+}
+AllocParams read_allocation(Native node, Memory&) {
+    return read_alloc(node);
+}
+FreeParams read_freed(Native node, Memory&) {
+    return read_free(node);
+}
+
+/// The bit of an alternative of NodeParams.
+template <class Params, std::size_t index = 0>
+constexpr unsigned bit_of() {
+    static_assert(index < std::variant_size_v<NodeParams>, "NodeParams have no such alternative");
+    if constexpr (std::is_same_v<std::variant_alternative_t<index, NodeParams>, Params>)
+        return 1U << index;
+    else
+        return bit_of<Params, index + 1>();
+}
+
+/// Which alternatives nodes of a kind may have, and how CUDA's are read.
+struct Described {
+    unsigned alternatives;
+    NodeParams (*read)(Native node, Memory& memory);
+};
+/// By a function that reads one of the blocks.
+template <auto read>
+constexpr Described read_by() {
+    using Params = decltype(read(Native(), std::declval<Memory&>()));
+    return {bit_of<const Params*>(), [](Native node, Memory& memory) { return store(memory, read(node, memory)); }};
+}
+/// In other ways, or never.
+template <class... Params>
+constexpr Described made_as(NodeParams (*read)(Native, Memory&) = nullptr) {
+    return {(bit_of<Params>() | ...), read};
+}
+constexpr Described not_described = made_as<std::monostate>();
+
+constexpr KindRules row(NodeKind kind, std::string_view name, const char* shape, bool in_body, bool in_child,
+                        bool disabled, bool cloned, bool execs, DeviceLaunch launch, const Described& described) {
+    return {kind,          name, shape, in_body, in_child, disabled, cloned, execs, launch, described.alternatives,
+            described.read};
+}
 
 constexpr bool yes = true;
 constexpr bool no = false;
 
 // clang-format off
 constexpr std::array rules_of_kinds{
-    //                                 name               shape     in a body, in a child, disabled, cloned, several execs, launched by kernels, read
-    KindRules{NodeKind::kernel,           "kernel",           "box",     yes, yes, yes, yes, yes, DeviceLaunch::work,    nullptr},
-    KindRules{NodeKind::memcpy,           "memcpy",           "ellipse", yes, yes, yes, yes, yes, DeviceLaunch::work,    read_any_copy},
-    KindRules{NodeKind::memset,           "memset",           "ellipse", yes, yes, yes, yes, yes, DeviceLaunch::work,    [](Native n, Memory& m) { return store(m, read_set(n)); }},
-    KindRules{NodeKind::host,             "host",             "hexagon", no,  yes, no,  yes, yes, DeviceLaunch::refused, [](Native n, Memory& m) { return store(m, read_host(n)); }},
-    KindRules{NodeKind::child,            "child",            "ellipse", yes, yes, no,  yes, yes, DeviceLaunch::allowed, nullptr},
-    KindRules{NodeKind::empty,            "empty",            "diamond", yes, yes, no,  yes, yes, DeviceLaunch::refused, nullptr},
-    KindRules{NodeKind::wait_event,       "wait_event",       "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, [](Native n, Memory& m) { return store(m, read_event(n, false)); }},
-    KindRules{NodeKind::record_event,     "record_event",     "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, [](Native n, Memory& m) { return store(m, read_event(n, true)); }},
-    KindRules{NodeKind::signal_semaphore, "signal_semaphore", "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, [](Native n, Memory& m) { return store(m, read_semaphores(n, true, m)); }},
-    KindRules{NodeKind::wait_semaphore,   "wait_semaphore",   "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, [](Native n, Memory& m) { return store(m, read_semaphores(n, false, m)); }},
-    KindRules{NodeKind::alloc,            "alloc",            "ellipse", no,  yes, no,  no,  no,  DeviceLaunch::refused, [](Native n, Memory& m) { return store(m, read_alloc(n)); }},
-    KindRules{NodeKind::free,             "free",             "ellipse", no,  yes, no,  no,  no,  DeviceLaunch::refused, [](Native n, Memory& m) { return store(m, read_free(n)); }},
-    KindRules{NodeKind::conditional,      "conditional",      "ellipse", yes, no,  no,  no,  no,  DeviceLaunch::refused, nullptr},
+    //                              name               shape     in a body, in a child, disabled, cloned, several execs, launched by kernels, described
+    row(NodeKind::kernel,           "kernel",           "box",     yes, yes, yes, yes, yes, DeviceLaunch::work,    made_as<const KernelParams*>()),
+    row(NodeKind::memcpy,           "memcpy",           "ellipse", yes, yes, yes, yes, yes, DeviceLaunch::work,    made_as<const CopyParams*, const cudaMemcpy3DParms*>(read_any_copy)),
+    row(NodeKind::memset,           "memset",           "ellipse", yes, yes, yes, yes, yes, DeviceLaunch::work,    read_by<read_fill>()),
+    row(NodeKind::host,             "host",             "hexagon", no,  yes, no,  yes, yes, DeviceLaunch::refused, read_by<read_host_call>()),
+    row(NodeKind::child,            "child",            "ellipse", yes, yes, no,  yes, yes, DeviceLaunch::allowed, not_described),
+    row(NodeKind::empty,            "empty",            "diamond", yes, yes, no,  yes, yes, DeviceLaunch::refused, not_described),
+    row(NodeKind::wait_event,       "wait_event",       "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, read_by<read_event_of<false>>()),
+    row(NodeKind::record_event,     "record_event",     "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, read_by<read_event_of<true>>()),
+    row(NodeKind::signal_semaphore, "signal_semaphore", "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, read_by<read_semaphores_of<true>>()),
+    row(NodeKind::wait_semaphore,   "wait_semaphore",   "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, read_by<read_semaphores_of<false>>()),
+    row(NodeKind::alloc,            "alloc",            "ellipse", no,  yes, no,  no,  no,  DeviceLaunch::refused, read_by<read_allocation>()),
+    row(NodeKind::free,             "free",             "ellipse", no,  yes, no,  no,  no,  DeviceLaunch::refused, read_by<read_freed>()),
+    row(NodeKind::batch_mem_op,     "batch_mem_op",     "ellipse", no,  yes, no,  yes, yes, DeviceLaunch::refused, not_described),
+    row(NodeKind::conditional,      "conditional",      "ellipse", yes, no,  no,  no,  no,  DeviceLaunch::refused, made_as<const ConditionalParams*, std::monostate>()),
 };
-// clang-format on
 
 /// Whether CUDA takes it is for CUDA to say where it does no harm.
-constexpr KindRules unknown{NodeKind(~0U), "unknown", "ellipse", no, yes, no, yes, yes, DeviceLaunch::refused, nullptr};
+constexpr KindRules unknown = row(NodeKind(~0U), "unknown", "ellipse", no, yes, no, yes, yes, DeviceLaunch::refused, not_described);
+// clang-format on
+
+/// Whether a value has an enumerator: compilers spell one that has none as a cast.
+template <NodeKind kind>
+constexpr bool has_enumerator() {
+    return std::string_view(__PRETTY_FUNCTION__).find("NodeKind)") == std::string_view::npos;
+}
+constexpr unsigned most_kinds = 64;
+template <unsigned... value>
+constexpr std::size_t enumerators(std::integer_sequence<unsigned, value...>) {
+    return (std::size_t{has_enumerator<static_cast<NodeKind>(value)>()} + ...);
+}
+constexpr bool are_rows_ascending() {
+    for (std::size_t i = 1; i < rules_of_kinds.size(); ++i)
+        if (rules_of_kinds[i].kind <= rules_of_kinds[i - 1].kind) return false;
+    return static_cast<unsigned>(rules_of_kinds.back().kind) < most_kinds;
+}
+constexpr unsigned described_alternatives() {
+    unsigned all = 0;
+    for (const KindRules& rules : rules_of_kinds)
+        all |= rules.alternatives;
+    return all;
+}
+
+static_assert(are_rows_ascending(), "each kind has one row, in the order of their values");
+static_assert(enumerators(std::make_integer_sequence<unsigned, most_kinds>()) == rules_of_kinds.size(),
+              "an enumerator of NodeKind has no row");
+static_assert(described_alternatives() == (1U << std::variant_size_v<NodeParams>)-1,
+              "no kind has an alternative of NodeParams");
+static_assert(static_cast<unsigned>(NodeKind::batch_mem_op) == CU_GRAPH_NODE_TYPE_BATCH_MEM_OP);
 
 } // namespace
 
 const KindRules& rules_of(NodeKind kind) noexcept {
     const auto* const row = std::ranges::find(rules_of_kinds, kind, &KindRules::kind);
     return row == rules_of_kinds.end() ? unknown : *row;
+}
+
+NodeKind kind_of(cudaGraphNode_t node) {
+    CUgraphNodeType type{};
+    checked_driver<GraphError>(driver().graph_node_get_type(node, &type), "cuGraphNodeGetType");
+    return static_cast<NodeKind>(type); // value for value
 }
 
 } // namespace detail

@@ -24,6 +24,7 @@ struct KindRules {
     bool can_be_cloned;         ///< with its graph
     bool can_have_execs;        ///< several of them at a time
     DeviceLaunch device_launch; ///< one at least must be `work`
+    unsigned alternatives;      ///< of NodeParams that its nodes may have: a bit for each
     /// The parameters of a node that was made without cudag, in `memory`; null for kernels, which KernelReader reads,
     /// and where CUDA tells none. Throws GraphError.
     NodeParams (*read)(cudaGraphNode_t node, std::pmr::memory_resource& memory);
@@ -32,11 +33,15 @@ struct KindRules {
 /// The row of a kind; one for kinds that cudag does not know.
 [[nodiscard]] const KindRules& rules_of(NodeKind kind) noexcept;
 
-/// CUDA removes no node of a graph with one of these.
+/// The kind of CUDA's node, by the driver: the runtime answers "unknown error" for kinds that only the driver has.
+/// Throws GraphError.
+[[nodiscard]] NodeKind kind_of(cudaGraphNode_t node);
+
 /// Whether its parameters tell what the node does to memory.
 [[nodiscard]] constexpr bool has_memory_operands(NodeKind kind) noexcept {
     return kind == NodeKind::memcpy || kind == NodeKind::memset || kind == NodeKind::alloc || kind == NodeKind::free;
 }
+/// CUDA removes no node of a graph with one of these.
 [[nodiscard]] constexpr bool is_graph_memory(NodeKind kind) noexcept {
     return kind == NodeKind::alloc || kind == NodeKind::free;
 }

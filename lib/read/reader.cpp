@@ -71,9 +71,7 @@ ReadNodes describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& nativ
     description.records.reserve(description.natives.size());
     NodeReader reader(graph, description.allocations);
     for (const cudaGraphNode_t native : description.natives) {
-        CUgraphNodeType driver_type{};
-        checked_driver<GraphError>(driver().graph_node_get_type(native, &driver_type), "cuGraphNodeGetType");
-        const auto kind = static_cast<NodeKind>(driver_type); // value for value
+        const NodeKind kind = kind_of(native);
         if (is_graph_memory(kind) && !std::exchange(description.has_memory, true) && known != 0)
             description.allocations = graph.allocations().list();
         description.has_joins = description.has_joins || kind == NodeKind::empty;

@@ -15,9 +15,21 @@ TEST_CASE("each kind of node has its row, under its name", "[node]") {
 }
 
 TEST_CASE("a kind that cudag does not know is for CUDA to judge, but for what cudag promises", "[node]") {
-    const auto batch = static_cast<NodeKind>(12); // cudaGraphNodeType has no such value, the driver has
-    const KindRules& rules = rules_of(batch);
-    CHECK(to_string(batch) == "unknown");
+    const auto later = static_cast<NodeKind>(14); // of a CUDA to come
+    const KindRules& rules = rules_of(later);
+    CHECK(to_string(later) == "unknown");
+    CHECK(rules.can_be_cloned);
+    CHECK(rules.can_have_execs);
+    CHECK(rules.allowed_in_child);
+    CHECK_FALSE(rules.allowed_in_body);
+    CHECK_FALSE(rules.can_be_disabled);
+    CHECK(rules.device_launch == DeviceLaunch::refused);
+    CHECK(rules.read == nullptr);
+}
+
+TEST_CASE("batch memory operations, which only the driver knows, have their name and CUDA's rules", "[node]") {
+    const KindRules& rules = rules_of(NodeKind::batch_mem_op);
+    CHECK(rules.name == "batch_mem_op");
     CHECK(rules.can_be_cloned);
     CHECK(rules.can_have_execs);
     CHECK(rules.allowed_in_child);
