@@ -10,6 +10,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <cstddef>
 #include <map>
 #include <string_view>
 #include <utility>
@@ -89,9 +90,23 @@ void for_each_message(std::string_view text, const Read& read) {
     }
 }
 
-void append(std::string& causes, std::string_view message) {
-    if (!causes.empty()) causes += "; ";
-    causes += message;
+/// The lines of a failure that is being read, joined.
+struct Causes {
+    std::string text;
+    std::size_t before_last = 0; ///< how long the text was without the last line
+
+    void append(std::string_view message) {
+        before_last = text.size();
+        if (!text.empty()) text += "; ";
+        text += message;
+    }
+    void forget_last() { text.resize(std::min(before_last, text.size())); }
+};
+
+/// Whether a failure is one that cudag makes on purpose: before 13.2 a kernel's parameters are counted by asking for
+/// one too many (see parameters_of).
+bool is_end_of_parameters(std::string_view message) {
+    return message.starts_with("Returning 1 ") && message.ends_with(" from cuFuncGetParamInfo");
 }
 
 } // namespace
@@ -103,18 +118,20 @@ std::string take_cuda_log(cudaError_t status) {
 
 std::string causes_in(std::string_view text, std::string_view own, cudaError_t status) {
     const std::string this_failure = fmt::format("{}{} ", returning, static_cast<int>(status));
-    std::string causes; // of the failure that is being read
+    Causes causes;      // of the failure that is being read
     std::string latest; // of the latest failure that returned `status`, and whatever came after it
     for_each_message(text, [&](std::string_view thread, std::string_view message) {
         if (thread != own) return;
-        if (message.starts_with(returning)) {
-            latest = message.starts_with(this_failure) ? causes : std::string();
-            causes.clear();
+        if (is_end_of_parameters(message)) {
+            causes.forget_last();
+        } else if (message.starts_with(returning)) {
+            latest = message.starts_with(this_failure) ? causes.text : std::string();
+            causes = {};
         } else {
-            append(causes, message);
+            causes.append(message);
         }
     });
-    return causes.empty() ? latest : causes; // errors of the runtime's own end without a "Returning" line
+    return causes.text.empty() ? latest : causes.text; // errors of the runtime's own end without a "Returning" line
 }
 
 LogPosition log_position() noexcept {
@@ -130,10 +147,11 @@ std::vector<LoggedFailure> failures_since(LogPosition position) {
 }
 
 std::vector<LoggedFailure> failures_in(std::string_view text, std::string_view own) {
-    std::map<std::string_view, std::string> causes; // by thread, of the failure that is being read
+    std::map<std::string_view, Causes> causes; // by thread, of the failure that is being read
     std::vector<LoggedFailure> found;
     for_each_message(text, [&](std::string_view thread, std::string_view message) {
-        if (!message.starts_with(returning)) return append(causes[thread], message);
+        if (!message.starts_with(returning)) return causes[thread].append(message);
+        if (is_end_of_parameters(message)) return causes[thread].forget_last();
         int code = 0;
         std::from_chars(message.data() + returning.size(), message.data() + message.size(), code);
         constexpr std::string_view from = " from ";
@@ -141,10 +159,10 @@ std::vector<LoggedFailure> failures_in(std::string_view text, std::string_view o
         found.push_back(
             {static_cast<cudaError_t>(code),
              std::string(call == std::string_view::npos ? std::string_view() : message.substr(call + from.size())),
-             std::exchange(causes[thread], {}), thread == own});
+             std::exchange(causes[thread], {}).text, thread == own});
     });
     for (auto& [thread, rest] : causes)
-        if (!rest.empty()) found.push_back({cudaSuccess, {}, std::move(rest), thread == own});
+        if (!rest.text.empty()) found.push_back({cudaSuccess, {}, std::move(rest.text), thread == own});
     return found;
 }
 

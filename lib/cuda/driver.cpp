@@ -19,6 +19,18 @@ void fetch(F& function, const char* name) {
     function = reinterpret_cast<F>(address);
 }
 
+/// What a driver before `since` does not have: null there.
+template <class F>
+void fetch_newer(F& function, const char* name, int since) {
+    int version = 0;
+    checked(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
+    void* address = nullptr;
+    if (version >= since)
+        checked(compat::driver_entry_point(name, static_cast<unsigned>(since), &address),
+                "cudaGetDriverEntryPointByVersion");
+    function = reinterpret_cast<F>(address);
+}
+
 /// A driver refuses to look for what is newer than itself with a bare "invalid argument". Where there is none, the
 /// first call says so.
 void require_driver() {
@@ -50,6 +62,7 @@ Driver load() {
     fetch(result.kernel_get_function, "cuKernelGetFunction");
     fetch(result.func_get_name, "cuFuncGetName");
     fetch(result.func_get_param_info, "cuFuncGetParamInfo");
+    fetch_newer(result.func_get_param_count, "cuFuncGetParamCount", 13020);
     fetch(result.func_get_attribute, "cuFuncGetAttribute");
     fetch(result.ctx_push_current, "cuCtxPushCurrent");
     fetch(result.ctx_pop_current, "cuCtxPopCurrent");

@@ -33,6 +33,7 @@ struct Driver {
     decltype(&::cuKernelGetFunction) kernel_get_function;
     decltype(&::cuFuncGetName) func_get_name;
     decltype(&::cuFuncGetParamInfo) func_get_param_info;
+    CUresult(CUDAAPI* func_get_param_count)(CUfunction, std::size_t*); ///< null before 13.2
     decltype(&::cuFuncGetAttribute) func_get_attribute;
     decltype(&::cuCtxPushCurrent) ctx_push_current;
     decltype(&::cuCtxPopCurrent) ctx_pop_current;

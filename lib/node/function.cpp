@@ -116,8 +116,20 @@ std::shared_ptr<const FunctionState> describe_driver_function(cudaFunction_t fun
 
 std::vector<Parameter> parameters_of(CUfunction function) {
     std::vector<Parameter> found;
-    while (const std::optional<Parameter> parameter = parameter_of(function, found.size()))
-        found.push_back(*parameter);
+    if (driver().func_get_param_count == nullptr) { // CUDA's log has lines of it that cudag does not repeat
+        while (const std::optional<Parameter> parameter = parameter_of(function, found.size()))
+            found.push_back(*parameter);
+        return found;
+    }
+    std::size_t count = 0;
+    if (const CUresult result = driver().func_get_param_count(function, &count); result != CUDA_SUCCESS)
+        raise_call<GraphError>(to_runtime(result), "cuFuncGetParamCount", {kernel_name(function)}, Api::driver);
+    for (std::size_t i = 0; i < count; ++i) {
+        std::size_t offset = 0, size = 0;
+        if (const CUresult result = driver().func_get_param_info(function, i, &offset, &size); result != CUDA_SUCCESS)
+            raise_call<GraphError>(to_runtime(result), "cuFuncGetParamInfo", {kernel_name(function)}, Api::driver);
+        found.push_back({static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size)});
+    }
     return found;
 }
 

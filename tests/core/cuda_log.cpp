@@ -41,6 +41,24 @@ TEST_CASE("of failures with one code the latest is meant", "[cuda][log]") {
               .empty());
 }
 
+TEST_CASE("the end of a kernel's parameters, which cudag looks for, is no failure", "[cuda][log]") {
+    const std::string end = "[t][11][CUDA][E] paramIndex 1 outside of kernel parameter count 1\n"
+                            "[t][11][CUDA][E] Returning 1 (CUDA_ERROR_INVALID_VALUE) from cuFuncGetParamInfo\n";
+    CHECK(causes_in(end, "11", cudaErrorInvalidValue).empty());
+    CHECK(failures_in(end, "11").empty());
+    const std::string own = "[t][11][CUDA][E] own\n";
+    CHECK(causes_in(own + end, "11", cudaErrorInvalidValue) == "own");
+    CHECK(causes_in(end + own + end + end, "11", cudaErrorInvalidValue) == "own");
+    const std::string failure = "[t][11][CUDA][E] size\n[t][11][CUDA][E] Returning 1 (ONE) from f\n";
+    CHECK(causes_in(end + failure + end, "11", cudaErrorInvalidValue) == "size");
+    const std::vector<LoggedFailure> found = failures_in(end + own + end + failure + end, "11");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].causes == "own; size");
+    const std::string other = "[t][11][CUDA][E] handle\n"
+                              "[t][11][CUDA][E] Returning 400 (CUDA_ERROR_INVALID_HANDLE) from cuFuncGetParamInfo\n";
+    CHECK(causes_in(other, "11", cudaErrorInvalidResourceHandle) == "handle");
+}
+
 TEST_CASE("causes that no line returns are those of the runtime's own end", "[cuda][log]") {
     CHECK(causes_in("[t][11][CUDA][E] old\n[t][11][CUDA][E] Returning 1 (ONE) from f\n[t][11][CUDA][E] own", "11",
                     cudaErrorInvalidValue) == "own");

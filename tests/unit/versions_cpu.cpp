@@ -242,6 +242,23 @@ Error failing_call() {
 
 } // namespace
 
+#if CUDART_VERSION >= 13000
+TEST_CASE("a driver of CUDA 13.2 counts parameters without a line in its log", "[.][driver-13.2]") {
+    const cudag::DeviceBuffer<int> cell(1);
+    const cudag::Stream stream;
+    const Graph graph = cudag::capture(
+        stream, [&](cudaStream_t s) { cudag::launch(s, {}, multiply_add, cell.data(), cell.data(), 1, 2); });
+    cudaLogIterator position{};
+    cudag::check(cudaLogsCurrent(&position, 0));
+    CHECK(graph.nodes().at(0).kernel_info().arguments.size() == 4);
+    std::string text(25600, '\0');
+    std::size_t size = text.size();
+    cudag::check(cudaLogsDumpToMemory(&position, text.data(), &size, 0));
+    text.resize(size);
+    CHECK(text.empty());
+}
+#endif
+
 TEST_CASE("an error has CUDA's log over a driver of CUDA 12.9", "[.][driver-12.9]") {
     CHECK_FALSE(failing_call().log().empty());
 }
