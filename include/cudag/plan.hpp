@@ -34,7 +34,7 @@ struct Plan {
     bool ends = true;
     /// Lays the nodes on so many lanes, in each of which one comes after the other, where more could run at once: many
     /// at once cost more than short kernels gain from it. So the order has more in it than was written. 0: as many as
-    /// the edges allow. For graphs of one device; joins and event nodes have no lane.
+    /// the edges allow. Each device has lanes of its own, as many; joins and event nodes have no lane.
     unsigned lanes = 0;
     /// How many microseconds each node takes, in the order of `Graph::nodes()`, or nothing: the graph is laid on as
     /// many lanes, up to `lanes`, as let it end soonest by what kernels were seen to cost. Graphs inside it are not.
@@ -95,7 +95,7 @@ class CUDAG_EXPORT PlanReport {
     [[nodiscard]] const std::vector<PlannedJoin>& joins() const noexcept { return joins_; }
     /// How many empty kernels were added.
     [[nodiscard]] std::size_t kernels() const noexcept { return kernels_; }
-    /// On how many lanes the nodes of the graph are; 0 if they were not laid on any.
+    /// On how many lanes the nodes of the graph are, those of each device; 0 if they were not laid on any.
     [[nodiscard]] std::size_t lanes() const noexcept { return lanes_; }
     /// Nothing for devices of kinds that were not measured: such as have another compute capability than 9.0, where an
     /// H200 was.

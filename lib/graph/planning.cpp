@@ -16,7 +16,10 @@
 #include "plan/reduction.hpp"
 
 #include <algorithm>
+#include <cstdint>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -55,21 +58,74 @@ DeviceRules rules_of_device() {
     return {{join_costs(major, minor), cuda_version() >= 12080}, lane_costs(major, minor)};
 }
 
+int device_count() {
+    int count = 0;
+    checked<GraphError>(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    return count;
+}
+
 /// A kernel before and after those of several devices would make each wait for others.
 bool is_only_device() {
-    static const bool only = [] {
-        int count = 0;
-        checked<GraphError>(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
-        return count == 1;
-    }();
+    static const bool only = device_count() == 1;
     return only;
 }
 
-/// Of the device that is current at the first plan: those of one process are alike as a rule.
+/// Of the current device. CUDA is asked about each device once.
 const DeviceRules& device_rules() {
-    static const DeviceRules rules = rules_of_device();
-    return rules;
+    static std::mutex mutex;
+    static std::map<int, DeviceRules> known;
+    int device = 0;
+    if (!is_only_device()) checked<GraphError>(cudaGetDevice(&device), "cudaGetDevice");
+    const std::scoped_lock lock(mutex);
+    const auto found = known.find(device);
+    return found != known.end() ? found->second : known.emplace(device, rules_of_device()).first->second;
 }
+
+/// The device of a context, which is made current for a moment.
+int device_of_context(CUcontext context) {
+    checked_driver<GraphError>(driver().ctx_push_current(context), "cuCtxPushCurrent");
+    CUdevice device = 0;
+    const CUresult result = driver().ctx_get_device(&device);
+    static_cast<void>(driver().ctx_pop_current(&context));
+    checked_driver<GraphError>(result, "cuCtxGetDevice");
+    return device;
+}
+
+/// Finds the devices of the nodes of one graph.
+class NodeDevices {
+  public:
+    /// By node; empty if all are on one. CUDA tells only those of kernels: a copy or fill is on the device that the
+    /// builder was told, or on that of a node before it.
+    [[nodiscard]] static std::vector<std::uint32_t> of(const GraphState& graph, const std::vector<EdgeRecord>& edges) {
+        if (device_count() == 1) return {};
+        bind_context();
+        NodeDevices devices;
+        constexpr auto unknown = static_cast<std::uint32_t>(any_device);
+        std::vector<std::uint32_t> found(graph.natives().size(), unknown);
+        for (std::size_t i = 0; i < found.size(); ++i)
+            if (graph.nodes()[i].kind == NodeKind::kernel)
+                found[i] = devices.of_kernel(graph.natives()[i]);
+            else
+                found[i] = static_cast<std::uint32_t>(std::int32_t{graph.nodes()[i].device});
+        for (const EdgeRecord& edge : edges)
+            if (found[edge.to] == unknown) found[edge.to] = found[edge.from];
+        const auto known = std::ranges::find_if(found, [](std::uint32_t device) { return device != unknown; });
+        std::ranges::replace(found, unknown, known == found.end() ? 0 : *known);
+        const bool is_one = std::ranges::all_of(found, [&](std::uint32_t device) { return device == found.front(); });
+        return is_one ? std::vector<std::uint32_t>() : found;
+    }
+
+  private:
+    [[nodiscard]] std::uint32_t of_kernel(cudaGraphNode_t node) {
+        CUDA_KERNEL_NODE_PARAMS params{};
+        checked_driver<GraphError>(driver().graph_kernel_node_get_params(node, &params), "cuGraphKernelNodeGetParams");
+        const auto [place, is_new] = of_context_.try_emplace(params.ctx);
+        if (is_new) place->second = static_cast<std::uint32_t>(device_of_context(params.ctx));
+        return place->second;
+    }
+
+    std::map<CUcontext, std::uint32_t> of_context_;
+};
 
 /// Those that CUDA has, and then the others.
 std::vector<EdgeRecord> native_first(const std::vector<EdgeRecord>& native, const std::vector<EdgeRecord>& all) {
@@ -98,6 +154,7 @@ PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges
     }
     if (wants_lanes) {
         input.lanes = device_rules().lanes;
+        input.devices = NodeDevices::of(graph, edges);
         input.is_off_lanes = input.is_join;
         input.is_off_lanes.resize(input.nodes);
         for (std::size_t node = 0; node < input.nodes; ++node)

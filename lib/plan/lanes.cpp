@@ -16,19 +16,21 @@ namespace {
 
 constexpr double least_gain_of_lanes = 1.05; // what the costs say is about right
 
-/// Nodes of which each but the first comes after the one before it alone, and each but the last before the next alone.
+/// Nodes of one device, of which each but the first comes after the one before it alone, and each but the last before
+/// the next alone.
 struct Chain {
     std::uint32_t first = none;
     std::uint32_t last = none;
     std::size_t nodes = 0;
     double duration = 0;
     double to_end = 0; ///< from its begin to the end of all that must come after it
+    std::uint32_t device = 0;
     bool is_off = false;
 };
 
 struct Layout {
     std::vector<EdgeRecord> edges; ///< new ones
-    std::size_t width;             ///< the most chains at once
+    std::size_t width;             ///< the most chains of one device at once
     double end;
 };
 
@@ -69,12 +71,14 @@ std::vector<EdgeRecord> Chains::find_chains(const LaneInput& input) {
     }
     const auto is_off = [&](std::uint32_t node) { return !input.is_off.empty() && input.is_off[node]; };
     const auto edges_from = [&](std::uint32_t node) { return nodes_out.first[node + 1] - nodes_out.first[node]; };
+    const auto device_of = [&](std::uint32_t node) { return input.devices.empty() ? 0 : input.devices[node]; };
     const auto is_first = [&](std::uint32_t node) {
-        return incoming[node] != 1 || is_off(node) || is_off(before[node]) || edges_from(before[node]) != 1;
+        return incoming[node] != 1 || is_off(node) || is_off(before[node]) || edges_from(before[node]) != 1 ||
+               device_of(node) != device_of(before[node]);
     };
     for (std::uint32_t node = 0; node < input.nodes; ++node) {
         if (!is_first(node)) continue;
-        Chain chain{.first = node, .is_off = is_off(node)};
+        Chain chain{.first = node, .device = device_of(node), .is_off = is_off(node)};
         for (std::uint32_t next = node; next != none;) {
             chain.last = next;
             chain_of[next] = static_cast<std::uint32_t>(all.size());
@@ -93,13 +97,16 @@ std::vector<EdgeRecord> Chains::find_chains(const LaneInput& input) {
     return between;
 }
 
-/// One walk through time, on up to `lanes` of them: what is ready begins, the chain with the longest way to the end
-/// first. Without costs, only durations count.
+/// One walk through time, on up to `lanes` of them for each device: what is ready begins, the chain with the longest
+/// way to the end first. Without costs, only durations count.
 class Schedule {
   public:
     Schedule(const Chains& chains, std::size_t lanes, const LaneCosts* costs = nullptr)
         : chains_(chains), lanes_(lanes), costs_(costs), waits_for_(chains.all.size()),
-          came_from_(chains.all.size(), none), lane_of_(chains.all.size(), none) {}
+          came_from_(chains.all.size(), none), lane_of_(chains.all.size(), none) {
+        for (const Chain& chain : chains.all)
+            if (chain.device >= devices_.size()) devices_.resize(chain.device + std::size_t{1});
+    }
 
     Layout run() {
         for (const EdgeRecord& edge : chains_.edges)
@@ -110,13 +117,16 @@ class Schedule {
         for (const std::uint32_t chain : firsts_)
             make_ready(chain);
         for (;;) {
-            while (!ready_.empty() && running_.size() < lanes_)
-                begin_next();
+            for (Device& device : devices_)
+                while (!device.ready.empty() && device.running < lanes_)
+                    begin_next(device);
             if (running_.empty()) break;
             now_ = running_.top().first;
             const std::uint32_t chain = running_.top().second;
             running_.pop();
-            free_.push(lane_of_[chain]);
+            Device& device = device_of(chain);
+            --device.running;
+            device.free.push(lane_of_[chain]);
             is_free_[lane_of_[chain]] = true;
             make_next_ready(chain);
         }
@@ -124,8 +134,20 @@ class Schedule {
     }
 
   private:
+    using Timed = std::pair<double, std::uint32_t>;
+
+    struct Device {
+        std::size_t running = 0;
+        std::size_t lanes = 0;
+        std::queue<std::uint32_t> free = {};   ///< lanes, and some that are not any more
+        std::priority_queue<Timed> ready = {}; ///< the way to the end, and `none` less the chain
+    };
+
+    [[nodiscard]] Device& device_of(std::uint32_t chain) { return devices_[chains_.all[chain].device]; }
+
     void make_ready(std::uint32_t chain) {
-        if (!chains_.all[chain].is_off) return ready_.push({chains_.all[chain].to_end, none - chain});
+        const Chain& one = chains_.all[chain];
+        if (!one.is_off) return device_of(chain).ready.push({one.to_end, none - chain});
         make_next_ready(chain);
     }
     void make_next_ready(std::uint32_t chain) {
@@ -137,59 +159,58 @@ class Schedule {
     }
 
     /// The lane of what it comes after, if that is free, else one that is new, else what is free for longest.
-    std::uint32_t lane_for(std::uint32_t chain) {
-        if (const std::uint32_t before = came_from_[chain]; before != none && lane_of_[before] != none)
-            if (const std::uint32_t lane = lane_of_[before]; is_free_[lane]) return lane;
-        if (tails_.size() < lanes_) {
+    std::uint32_t lane_for(std::uint32_t chain, Device& device) {
+        const std::uint32_t before = came_from_[chain];
+        const bool is_of_device = before != none && chains_.all[before].device == chains_.all[chain].device;
+        if (is_of_device && lane_of_[before] != none && is_free_[lane_of_[before]]) return lane_of_[before];
+        if (device.lanes < lanes_) {
+            ++device.lanes;
             tails_.push_back(none);
             is_free_.push_back(true);
             return static_cast<std::uint32_t>(tails_.size() - 1);
         }
-        while (!is_free_[free_.front()])
-            free_.pop();
-        return free_.front();
+        while (!is_free_[device.free.front()])
+            device.free.pop();
+        return device.free.front();
     }
 
-    void begin_next() {
-        const std::uint32_t chain = none - ready_.top().second;
-        ready_.pop();
-        const std::uint32_t lane = lane_for(chain);
+    void begin_next(Device& device) {
+        const std::uint32_t chain = none - device.ready.top().second;
+        device.ready.pop();
+        const std::uint32_t lane = lane_for(chain, device);
         const Chain& one = chains_.all[chain];
         if (const std::uint32_t tail = tails_[lane]; tail != none)
             if (const std::uint32_t last = chains_.all[tail].last; !chains_.has_edge(last, one.first))
                 edges_.push_back({last, one.first});
-        const double end = now_ + one.duration + (costs_ == nullptr ? 0 : cost_of(chain, lane));
+        const double end = now_ + one.duration + (costs_ == nullptr ? 0 : cost_of(chain, lane, device));
         tails_[lane] = chain;
         lane_of_[chain] = lane;
         is_free_[lane] = false;
         running_.push({end, chain});
-        width_ = std::max(width_, running_.size());
+        width_ = std::max(width_, ++device.running);
     }
 
     /// As many run at once as are ready now.
-    [[nodiscard]] double cost_of(std::uint32_t chain, std::uint32_t lane) const {
+    [[nodiscard]] double cost_of(std::uint32_t chain, std::uint32_t lane, const Device& device) const {
         const Chain& one = chains_.all[chain];
         const auto nodes = static_cast<double>(one.nodes);
-        const std::size_t at_once = std::min(lanes_, running_.size() + ready_.size() + 1);
+        const std::size_t at_once = std::min(lanes_, device.running + device.ready.size() + 1);
         const bool crosses = came_from_[chain] != none && lane_of_[came_from_[chain]] != lane;
         return nodes * costs_->gap(at_once, one.duration / nodes) + (crosses ? costs_->crossing : 0);
     }
-
-    using Timed = std::pair<double, std::uint32_t>;
 
     const Chains& chains_;
     std::size_t lanes_;
     const LaneCosts* costs_;
     double now_ = 0;
     std::size_t width_ = 0;
+    std::vector<Device> devices_;
     std::vector<std::uint32_t> firsts_;
     std::vector<std::uint32_t> waits_for_; ///< by chain: how many others
     std::vector<std::uint32_t> came_from_; ///< by chain: which other one it waited for last
     std::vector<std::uint32_t> lane_of_;   ///< by chain
     std::vector<std::uint32_t> tails_;     ///< by lane: its last chain
     std::vector<bool> is_free_;            ///< by lane
-    std::queue<std::uint32_t> free_;       ///< lanes, and some that are not any more
-    std::priority_queue<Timed> ready_;     ///< the way to the end, and `none` less the chain
     std::priority_queue<Timed, std::vector<Timed>, std::greater<>> running_; ///< ends
     std::vector<EdgeRecord> edges_;
 };

@@ -5,6 +5,7 @@
 #include "lane_costs.hpp"
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -15,14 +16,16 @@ struct LaneInput {
     std::size_t nodes;
     const std::vector<EdgeRecord>& edges; ///< they close no cycle
     const std::vector<bool>& is_off;      ///< by node: it has no place on a lane, and takes no time; empty if none has
+    /// By node: the number of its device; empty if all are on one. No lane has nodes of two devices.
+    const std::vector<std::uint32_t>& devices;
     const std::vector<double>& durations; ///< by node, in microseconds; empty if all are alike
-    std::size_t at_most;                  ///< so many lanes; 0: any number
+    std::size_t at_most;                  ///< so many lanes of each device; 0: any number
     const LaneCosts& costs;
 };
 
 struct Lanes {
     std::vector<EdgeRecord> edges; ///< those that are new: with the others, they close no cycle
-    std::size_t count;
+    std::size_t count;             ///< of each device, at most
 };
 
 /// Lays whole chains of nodes on lanes: those whose ends are latest first, each where it can begin first. With

@@ -14,7 +14,7 @@ namespace {
 /// Those of `plan` for a graph that is not on lanes yet.
 std::optional<Lanes> lanes_of(const PlanInput& input, const std::vector<EdgeRecord>& edges, const Plan& plan) {
     if (!plan.wants_lanes()) return std::nullopt;
-    return plan_lanes({input.nodes, edges, input.is_off_lanes, plan.durations, plan.lanes, input.lanes});
+    return plan_lanes({input.nodes, edges, input.is_off_lanes, input.devices, plan.durations, plan.lanes, input.lanes});
 }
 
 } // namespace

@@ -7,6 +7,7 @@
 #include <cudag/plan.hpp>
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -20,7 +21,8 @@ struct PlanInput {
     std::vector<bool> keeps_all{}; ///< by node: all edges to it stay; empty if there is none
     std::vector<bool> is_kernel{}; ///< by node; empty if the graph is not to begin or end with an empty kernel
     JoinRules rules;
-    std::vector<bool> is_off_lanes{}; ///< by node: lanes do not concern it; empty if there is none
+    std::vector<bool> is_off_lanes{};     ///< by node: lanes do not concern it; empty if there is none
+    std::vector<std::uint32_t> devices{}; ///< by node, for lanes: see LaneInput
     LaneCosts lanes = lane_costs(0, 0);
 };
 

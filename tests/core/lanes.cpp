@@ -38,7 +38,7 @@ const LaneCosts costs = up_to_eight_lanes();
 
 std::optional<Lanes> lanes_of(std::size_t nodes, const Edges& edges, std::size_t at_most,
                               const std::vector<double>& durations = {}, const std::vector<bool>& is_off = {}) {
-    return plan_lanes({nodes, edges, is_off, durations, at_most, costs});
+    return plan_lanes({nodes, edges, is_off, {}, durations, at_most, costs});
 }
 
 /// By node: the end, if each takes a microsecond.
@@ -126,7 +126,7 @@ TEST_CASE("lanes that gain less than the costs are sure of are not laid") {
     const auto laid_with_gap = [&](double gap) {
         for (std::size_t i = 0; i < 4; ++i)
             close.gaps[i].fill(gap);
-        return plan_lanes({160, edges, {}, durations, 0, close}).has_value();
+        return plan_lanes({160, edges, {}, {}, durations, 0, close}).has_value();
     };
     CHECK_FALSE(laid_with_gap(-0.2));
     CHECK(laid_with_gap(-0.8));
@@ -141,7 +141,7 @@ TEST_CASE("where many nodes run at once for a while only, the rest costs what fe
         edges.push_back({0, i});
     for (std::uint32_t i = 64; i < 264; ++i)
         edges.push_back({i, i + 1});
-    CHECK_FALSE(plan_lanes({265, edges, {}, std::vector<double>(265, 1), 0, wide}));
+    CHECK_FALSE(plan_lanes({265, edges, {}, {}, std::vector<double>(265, 1), 0, wide}));
 }
 
 TEST_CASE("short forks that cost more than they gain become a line, long ones stay") {
@@ -177,4 +177,38 @@ TEST_CASE("gaps between what was measured lie in proportion, and so do those of 
     CHECK(known.gap(3, 35) == 41);
     CHECK(known.gap(128, 50) == 306);
     CHECK(known.gap(1000, 1000) == 2050);
+}
+
+TEST_CASE("each device has lanes of its own", "[plan][lanes]") {
+    constexpr std::uint32_t count = 12; // six beside each other on each of two devices
+    std::vector<std::uint32_t> devices;
+    for (std::uint32_t node = 0; node < count; ++node)
+        devices.push_back(node % 2);
+    const std::vector<EdgeRecord> none_written;
+    const std::vector<bool> none_off;
+    const std::vector<double> no_durations;
+    const auto lanes = plan_lanes({count, none_written, none_off, devices, no_durations, 2, costs});
+    REQUIRE(lanes);
+    CHECK(lanes->count == 2);
+    CHECK(lanes->edges.size() == 2 * (6 - 2));
+    for (const EdgeRecord& edge : lanes->edges)
+        CHECK(devices[edge.from] == devices[edge.to]);
+    CHECK_FALSE(plan_lanes({count, none_written, none_off, devices, no_durations, 6, costs})); // no more run at once
+    CHECK(plan_lanes({count, none_written, none_off, {}, no_durations, 6, costs}));
+}
+
+TEST_CASE("a line that crosses from one device to another is on a lane of each", "[plan][lanes]") {
+    std::vector<EdgeRecord> edges; // four lines of two nodes, the second on the other device
+    std::vector<std::uint32_t> devices;
+    for (std::uint32_t line = 0; line < 4; ++line) {
+        edges.push_back({2 * line, 2 * line + 1});
+        devices.insert(devices.end(), {0, 1});
+    }
+    const std::vector<bool> none_off;
+    const std::vector<double> no_durations;
+    const auto lanes = plan_lanes({8, edges, none_off, devices, no_durations, 1, costs});
+    REQUIRE(lanes);
+    CHECK(lanes->edges.size() == 6);
+    for (const EdgeRecord& edge : lanes->edges)
+        CHECK(devices[edge.from] == devices[edge.to]);
 }
