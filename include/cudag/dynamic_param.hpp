@@ -134,7 +134,7 @@ class DynamicParam {
             detail::drive(id_, node,
                           {{},
                            [count = std::decay_t<Callable>(std::forward<Callable>(count))](const void* value) {
-                               return static_cast<std::int64_t>(std::invoke(count, *static_cast<const Value*>(value)));
+                               return detail::element_count(std::invoke(count, *static_cast<const Value*>(value)));
                            }},
                           &value_);
     }

@@ -11,7 +11,9 @@
 #include <fmt/format.h>
 
 #include <atomic>
+#include <cstdint>
 #include <cstring>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -53,17 +55,21 @@ bool is_bound_parameter(const KernelParams& kernel, const KernelParams& bound, s
     return *type == *parameter.cpp_type;
 }
 
+std::string elements_text(const ElementCount& count) {
+    return count.is_negative ? fmt::to_string(static_cast<std::int64_t>(count.value)) : fmt::to_string(count.value);
+}
+
 /// What `driven` makes of the value, for a node that was made with `most` elements. Throws UpdateError.
 template <class MakeSubject>
 Drive drive_of(const Driven& driven, const void* value, std::size_t most, const MakeSubject& subject) {
     if (driven.config) return {driven.config(value)};
-    const std::int64_t count = driven.count(value);
-    if (count < 1 || static_cast<std::uint64_t>(count) > most)
+    const ElementCount count = driven.count(value);
+    if (count.is_negative || count.value < 1 || count.value > most)
         refuse<UpdateError>(fmt::format("a DynamicParam drives it to {} elements; it was made with {}, which is the "
                                         "most, and the least is 1",
-                                        count, most),
+                                        elements_text(count), most),
                             subject());
-    return {{}, static_cast<std::size_t>(count)};
+    return {{}, static_cast<std::size_t>(count.value)};
 }
 
 /// The elements of a copy or fill in one dimension; 0 of other nodes.

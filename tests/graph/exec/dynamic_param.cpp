@@ -1,4 +1,6 @@
 // DynamicParam: one value that many kernel arguments follow.
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include "cuda_version.hpp"
@@ -305,6 +307,23 @@ TEST_CASE("a size beyond what the node was made with is refused, and nothing cha
     run(exec, Stream());
     CHECK(read(to) == Cells{1, 2, 0, 0});
     CHECK(read(counts) == std::vector{2U, 2U});
+}
+
+TEST_CASE("a size is told as the number that it is, of whichever type", "[exec][dynamic]") {
+    const auto filled = device({0, 0});
+    const auto require_told = [&](auto largest, const char* text) {
+        DynamicParam<int> n(1);
+        GraphBuilder b;
+        n.drive(b.memset(filled, 7), [largest](int now) { return now == 1 ? decltype(largest){1} : largest; });
+        Exec exec = std::move(b).build().instantiate();
+        const auto error = refused<cudag::UpdateError>([&] { n.set(2, exec); });
+        CHECK_THAT(error.what(), ContainsSubstring("drives it to " + std::string(text) + " elements"));
+    };
+    require_told(std::numeric_limits<std::uint64_t>::max(), "18446744073709551615");
+    require_told(std::numeric_limits<std::int64_t>::max(), "9223372036854775807");
+    require_told(std::numeric_limits<std::int64_t>::min(), "-9223372036854775808");
+    require_told(std::numeric_limits<unsigned>::max(), "4294967295");
+    require_told(static_cast<signed char>(-1), "-1");
 }
 
 TEST_CASE("a launch shape that CUDA refuses undoes what was set before it", "[exec][dynamic]") {
