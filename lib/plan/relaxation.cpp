@@ -136,12 +136,41 @@ std::optional<std::vector<EdgeRecord>> edges_inside(const std::vector<EdgeRecord
     return inside;
 }
 
-/// The order among the nodes that regions declare.
-void add_order_of_regions(const std::vector<RegionPart>& parts, const Direction& forward, std::vector<bool>& stays,
-                          std::vector<EdgeRecord>& relaxed) {
-    std::vector<bool> declared;
+/// Which nodes regions declare, and which other nodes of these regions use what is declared.
+std::vector<bool> nodes_of_declarations(const AccessList& accesses, const std::vector<RegionPart>& parts) {
+    const auto access_at = [&](std::size_t i) {
+        const auto& [node, region, order] = accesses[i];
+        return MemoryAccess{node, order.mode, accesses.regions()[region]};
+    };
+    std::unordered_map<std::uint32_t, std::vector<MemoryAccess>> declared_by; // each once
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+        const std::uint32_t region = accesses.inside(i).unit;
+        if (region == 0) continue;
+        std::vector<MemoryAccess>& all = declared_by[region];
+        const MemoryAccess access = access_at(i);
+        const auto is_same = [&](const MemoryAccess& other) {
+            return other.mode == access.mode && other.region == access.region;
+        };
+        if (std::ranges::none_of(all, is_same)) all.push_back(access);
+    }
+    std::vector<bool> found;
     for (const RegionPart& part : parts)
-        declared.push_back(part.is_declared);
+        found.push_back(part.is_declared);
+    for (std::size_t i = 0; i < accesses.size(); ++i) {
+        const std::uint32_t region = accesses.inside(i).part_of;
+        const auto declared = region == 0 ? declared_by.end() : declared_by.find(region);
+        if (declared == declared_by.end() || found[accesses[i].node]) continue;
+        const MemoryAccess access = access_at(i);
+        found[access.node] =
+            std::ranges::any_of(declared->second, [&](const MemoryAccess& other) { return conflicts(other, access); });
+    }
+    return found;
+}
+
+/// The order among the nodes that regions declare, and those that use the same memory.
+void add_order_of_regions(const AccessList& accesses, const std::vector<RegionPart>& parts, const Direction& forward,
+                          std::vector<bool>& stays, std::vector<EdgeRecord>& relaxed) {
+    const std::vector<bool> declared = nodes_of_declarations(accesses, parts);
     if (std::ranges::find(declared, true) == declared.end()) return;
     std::optional<std::vector<EdgeRecord>> inside = edges_inside(forward.edges, parts);
     if (!inside) {
@@ -190,7 +219,7 @@ std::vector<EdgeRecord> relaxed_edges(const AccessList& accesses, std::size_t no
             [&](const AccessList& part, const auto&) { add_conflicts(part, forward, relaxed); });
     else
         add_conflicts(accesses, forward, relaxed);
-    add_order_of_regions(parts, forward, stays, relaxed);
+    add_order_of_regions(accesses, parts, forward, stays, relaxed);
     if (std::ranges::find(stays, true) != stays.end()) add_staying(stays, forward, relaxed);
     std::ranges::sort(relaxed, edge_precedes);
     relaxed.erase(std::unique(relaxed.begin(), relaxed.end()), relaxed.end());

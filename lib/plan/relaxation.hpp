@@ -19,8 +19,8 @@ struct RegionPart {
 /// The fewest edges that keep what `edges`, which close no cycle, say of accesses that conflict, and of nodes that
 /// stay: those of `stays`, and those that an edge leads to or from that is not full. Such a node comes after all nodes
 /// that it came after, and before all that it came before; edges that are not full stay as they are, and order as
-/// orders_memory says. The nodes that a region declares keep their order among each other. Nothing else is ordered, and
-/// nothing that was not before. By `to`, then by `from`.
+/// orders_memory says. The nodes that a region declares, and others of it that use the same memory, keep their order
+/// among each other. Nothing else is ordered, and nothing that was not before. By `to`, then by `from`.
 ///
 /// `accesses` are by node in ascending order, and have no races; `parts` are by node, or none. Takes what find_races
 /// takes, and what `reduced` takes for the edges that come of it: where n nodes that commute come before m others that

@@ -65,6 +65,20 @@ TEST_CASE("nodes that nothing orders are not ordered for one that stays", "[rela
     CHECK(relaxed_edges({}, 5, fork, {false, true, false, true, false}) == Edges{{0, 1}, {1, 2}, {0, 3}, {3, 4}});
 }
 
+TEST_CASE("a node of a region keeps its order with those for which the region declares the same memory",
+          "[relaxation]") {
+    const std::vector<RegionPart> parts{{1, true}, {1, false}, {1, false}};
+    const auto relaxed = [&](const MemoryRegion& own) {
+        AccessList accesses;
+        accesses.add({0, writes, x, 1, 0});
+        accesses.add({1, writes, own, 0, 1});
+        accesses.add({2, writes, z, 0, 1});
+        return relaxed_edges(accesses, 3, line(3), std::vector<bool>(3), parts);
+    };
+    CHECK(relaxed(x) == Edges{{0, 1}});
+    CHECK(relaxed(y).empty());
+}
+
 TEST_CASE("edges that are not full stay, and their nodes with them", "[relaxation]") {
     Edges edges = line(4);
     edges[1].kind = EdgeKind::programmatic;
