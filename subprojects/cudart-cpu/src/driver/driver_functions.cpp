@@ -116,10 +116,23 @@ CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t
     });
 }
 
+namespace {
+
+/// A function is the current device's, whose context has loaded it.
+void require_stream_of_function(CUstream handle, const KernelEntry& kernel) {
+    if (stream_of(handle).device() != current_device())
+        fail(cudaErrorInvalidResourceHandle,
+             text("CUDA Stream must be associated with the same CUDA Context that loaded CUFunction ",
+                  kernel_name(kernel)));
+}
+
+} // namespace
+
 CUresult launch_kernel(CUfunction function, unsigned grid_x, unsigned grid_y, unsigned grid_z, unsigned block_x,
                        unsigned block_y, unsigned block_z, unsigned shared_bytes, CUstream stream, void** params,
                        void** extra) {
     return answer("cuLaunchKernel", [&] {
+        require_stream_of_function(stream, kernel_of(function));
         submit_launch(
             {kernel_of(function), {grid_x, grid_y, grid_z}, {block_x, block_y, block_z}, shared_bytes, params, extra},
             stream);
@@ -132,6 +145,7 @@ static_assert(sizeof(CUlaunchAttribute) == sizeof(cudaLaunchAttribute));
 CUresult launch_kernel_ex(const CUlaunchConfig* config, CUfunction function, void** params, void** extra) {
     return answer("cuLaunchKernelEx", [&] {
         require_pointer(config, "config");
+        require_stream_of_function(config->hStream, kernel_of(function));
         submit_launch({kernel_of(function),
                        {config->gridDimX, config->gridDimY, config->gridDimZ},
                        {config->blockDimX, config->blockDimY, config->blockDimZ},

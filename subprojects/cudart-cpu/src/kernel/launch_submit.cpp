@@ -63,9 +63,6 @@ bool captured_launch(Stream& stream, const KernelParams& params, cudaLaunchAttri
 
 void submit_launch(const KernelParams& params, cudaStream_t handle, cudaLaunchAttribute* list, unsigned count) {
     Stream& stream = stream_of(handle);
-    if (stream.device() != current_device())
-        fail(cudaErrorInvalidResourceHandle, text("the stream belongs to device ", stream.device(),
-                                                  ", the thread's current device is ", current_device()));
     if (captured_launch(stream, params, list, count)) return;
     const LaunchAttributes attributes = attributes_of(list, count, false);
     const KernelEntry& kernel = params.kernel;
