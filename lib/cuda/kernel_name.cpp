@@ -51,6 +51,26 @@ std::string kernel_name(CUfunction function) {
     return "kernel";
 }
 
+std::vector<std::string> parameter_types(CUfunction function) {
+    const char* name = nullptr;
+    if (driver().func_get_name(&name, function) != CUDA_SUCCESS || name == nullptr) return {};
+    const std::string list = readable(name).parameters;
+    std::vector<std::string> types;
+    std::size_t begin = 1;
+    int depth = 0; // commas of template arguments and of functions separate no parameters
+    for (std::size_t i = 0; i < list.size(); ++i) {
+        const char c = list[i];
+        if (c == ')' || c == '>') --depth;
+        if ((depth == 1 && c == ',') || (depth == 0 && c == ')')) {
+            if (i > begin) types.push_back(list.substr(begin, i - begin));
+            begin = i + (c == ',' ? 2 : 1);
+        }
+        if (depth == 0 && c == ')') break;
+        if (c == '(' || c == '<') ++depth;
+    }
+    return types;
+}
+
 bool same_parameters(CUfunction a, CUfunction b) {
     const auto parameters = [](CUfunction function) -> std::string {
         const char* name = nullptr;

@@ -21,9 +21,14 @@ namespace {
 std::string name_node(const GraphState& graph, std::uint32_t index) {
     const NodeRecord& record = graph.nodes()[index];
     const std::string_view kind = kind_text(record);
-    if (!record.label.empty()) return fmt::format("{} \"{}\"", kind, without_nul(record.label));
-    if (const auto* kernel = std::get_if<const KernelParams*>(&record.params))
-        return fmt::format("kernel {} (node {})", kernel_name((*kernel)->function), index);
+    const auto* const* kernel = std::get_if<const KernelParams*>(&record.params);
+    if (!record.label.empty()) {
+        std::string name = fmt::format("{} \"{}\"", kind, without_nul(record.label));
+        const bool is_captured = kernel != nullptr && (*kernel)->symbol == nullptr; // then others may have its label
+        if (is_captured) name += fmt::format(" ({})", kernel_name((*kernel)->function));
+        return name;
+    }
+    if (kernel != nullptr) return fmt::format("kernel {} (node {})", kernel_name((*kernel)->function), index);
     return fmt::format("{} node {}", kind, index);
 }
 

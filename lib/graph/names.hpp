@@ -15,7 +15,8 @@ namespace cudag::detail {
 /// "kernel", "memcpy", ..., but "if", "while", "switch" for a conditional.
 [[nodiscard]] std::string_view kind_text(const NodeRecord& node) noexcept;
 
-/// "kernel \"upload x\" at f.cpp:12", or by kernel name or kind and index where there is no label.
+/// "kernel \"scale\" at f.cpp:12", or by kernel name or kind and index where there is no label. A captured kernel has
+/// the label of its step, and its own name: "kernel \"frame\" (blur) at f.cpp:12".
 [[nodiscard]] std::string describe_node(const GraphState& graph, std::uint32_t index);
 
 /// Where the nodes of a graph stand: "the graph itself", or "child \"c\" at f.cpp:12", "body 1 of switch \"s\"".

@@ -66,34 +66,77 @@ std::string argument_text(const ArgumentBytes& bytes) {
         result = number_text<std::uint8_t, std::uint16_t, std::uint32_t, std::uint64_t>(bytes);
         break;
     case ParameterType::span:
+        if (bytes.parameter.size == sizeof(void*) + sizeof(std::size_t))
+            result = fmt::format("{} ({} elements)", value_at<const void*>(bytes.data),
+                                 value_at<std::size_t>(bytes.data + sizeof(void*)));
+        break;
     case ParameterType::object:
         break;
     }
     if (!result.empty()) return result;
+    result = "bytes"; // in the order of memory: no number
     constexpr std::uint32_t shown = 32;
     for (std::uint32_t i = 0; i < std::min(bytes.parameter.size, shown); ++i)
-        result += fmt::format("{:02x}", std::to_integer<unsigned>(bytes.data[i]));
-    if (bytes.parameter.size > shown) result += "...";
-    return "0x" + result;
+        result += fmt::format(" {:02x}", std::to_integer<unsigned>(bytes.data[i]));
+    if (bytes.parameter.size > shown) result += " ...";
+    return result;
 }
 
-void compare_argument(std::uint32_t index, const ArgumentBytes& before, const ArgumentBytes& after,
-                      bool is_any_condition, Fields& fields) {
+/// What a type is, given as C++ writes it.
+ParameterType type_named(std::string_view name) {
+    struct Named {
+        std::string_view name;
+        ParameterType type;
+    };
+    static constexpr Named known[] = {
+        {"float", ParameterType::floating_point},
+        {"double", ParameterType::floating_point},
+        {"char", parameter_type<char>()},
+        {"signed char", ParameterType::signed_integer},
+        {"short", ParameterType::signed_integer},
+        {"int", ParameterType::signed_integer},
+        {"long", ParameterType::signed_integer},
+        {"long long", ParameterType::signed_integer},
+        {"bool", ParameterType::unsigned_integer},
+        {"unsigned char", ParameterType::unsigned_integer},
+        {"unsigned short", ParameterType::unsigned_integer},
+        {"unsigned int", ParameterType::unsigned_integer},
+        {"unsigned long", ParameterType::unsigned_integer},
+        {"unsigned long long", ParameterType::unsigned_integer},
+    };
+    for (const Named& each : known)
+        if (each.name == name) return each.type;
+    return name.ends_with('*') ? ParameterType::pointer : ParameterType::object;
+}
+
+/// Of a kernel that cudag did not launch CUDA tells the sizes of the parameters; its name tells their types.
+ParameterType type_by_name(const KernelParams& kernel, std::uint32_t index) {
+    const std::vector<std::string> types = parameter_types(kernel.function);
+    return types.size() == kernel.signature->count ? type_named(types[index]) : ParameterType::object;
+}
+
+/// `name_type()` tells the type where the arguments do not.
+template <class NameType>
+void compare_argument(std::uint32_t index, ArgumentBytes before, ArgumentBytes after, bool is_any_condition,
+                      Fields& fields, const NameType& name_type) {
     const auto note = [&](std::string&& old_text, std::string&& new_text) {
-        fields.differ([&] {
-            return FieldDifference{DifferenceKind::parameter, fmt::format("argument {}", index), std::move(old_text),
-                                   std::move(new_text), false};
-        });
+        return FieldDifference{DifferenceKind::parameter, fmt::format("argument {}", index), std::move(old_text),
+                               std::move(new_text), false};
     };
     if (!is_any_condition) {
-        if (!(before == after)) note(argument_text(before), argument_text(after));
+        if (before == after) return;
+        fields.differ([&] {
+            if (before.parameter.type == ParameterType::object)
+                before.parameter.type = after.parameter.type = name_type();
+            return note(argument_text(before), argument_text(after));
+        });
         return;
     }
     const SameConditions& conditions = fields.conditions();
     const auto old_handle = value_at<cudaGraphConditionalHandle>(before.data);
     const auto new_handle = value_at<cudaGraphConditionalHandle>(after.data);
     if (!conditions.same(old_handle, new_handle))
-        note(conditions.name_before(old_handle), conditions.name_after(new_handle));
+        fields.differ([&] { return note(conditions.name_before(old_handle), conditions.name_after(new_handle)); });
 }
 
 } // namespace
@@ -191,7 +234,7 @@ void compare(const KernelParams& before, const KernelParams& after, Fields& fiel
             is_condition(signature.parameters[i]) || is_condition(after.signature->parameters[i]);
         const ArgumentBytes old_value{before.values + parameter.offset, parameter};
         const ArgumentBytes new_value{after.values + parameter.offset, parameter};
-        compare_argument(i, old_value, new_value, is_any_condition, fields);
+        compare_argument(i, old_value, new_value, is_any_condition, fields, [&] { return type_by_name(before, i); });
     }
 }
 

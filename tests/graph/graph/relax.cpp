@@ -132,7 +132,7 @@ TEST_CASE("a kernel with a raw pointer stays where it is", "[graph][relax]") {
     CHECK(report.staying[0].reason == StayReason::untracked);
     CHECK(report.staying[0].argument == 1);
     CHECK_THAT(to_string(report),
-               ContainsSubstring("; 1 nodes stay where they are:\n  kernel \"raw\" at ") &&
+               ContainsSubstring("; 1 nodes stay where they are:\n  kernel \"raw\" (add) at ") &&
                    ContainsSubstring(": argument 1 may be an address of memory, of which cudag does not know"));
 }
 

@@ -127,7 +127,7 @@ TEST_CASE("graphs with a library's kernel are compared, and update execs", "[gra
     REQUIRE(differences.size() == 2);
     CHECK_THAT(differences[0].node, ContainsSubstring("kernel library_fill (node 0)"));
     CHECK_THAT(to_string(differences[0]), ContainsSubstring("grid: (1, 1, 1) -> (2, 1, 1)"));
-    CHECK_THAT(to_string(differences[1]), ContainsSubstring("argument 1: 0x07000000 -> 0x08000000"));
+    CHECK_THAT(to_string(differences[1]), ContainsSubstring("argument 1: bytes 07 00 00 00 -> bytes 08 00 00 00"));
     cudag::Exec exec = first.instantiate();
     CHECK(exec.update(second).updated());
     run(exec, Stream());
