@@ -67,6 +67,7 @@ Driver load() {
     fetch(result.ctx_push_current, "cuCtxPushCurrent");
     fetch(result.ctx_pop_current, "cuCtxPopCurrent");
     fetch(result.ctx_get_device, "cuCtxGetDevice");
+    fetch_newer(result.ctx_from_green_ctx, "cuCtxFromGreenCtx", oldest_version);
     fetch(result.stream_get_ctx, "cuStreamGetCtx");
     fetch(result.mem_get_address_range, "cuMemGetAddressRange");
     fetch(result.memset_d8_async, "cuMemsetD8Async");
@@ -76,19 +77,6 @@ Driver load() {
     fetch(result.memset_2d_d16_async, "cuMemsetD2D16Async");
     fetch(result.memset_2d_d32_async, "cuMemsetD2D32Async");
     return result;
-}
-
-/// What CUDA before 12.8 tells of a stream is its context.
-int device_by_context(cudaStream_t stream) {
-    bind_context();
-    CUcontext context = nullptr;
-    checked_driver<Error>(driver().stream_get_ctx(stream, &context), "cuStreamGetCtx");
-    checked_driver<Error>(driver().ctx_push_current(context), "cuCtxPushCurrent");
-    CUdevice device = 0;
-    const CUresult result = driver().ctx_get_device(&device);
-    static_cast<void>(driver().ctx_pop_current(&context));
-    checked_driver<Error>(result, "cuCtxGetDevice");
-    return device;
 }
 
 } // namespace
@@ -109,12 +97,23 @@ CUcontext make_context_current(CUresult told) {
     return context;
 }
 
+std::optional<int> device_by_context(cudaStream_t stream) {
+    bind_context();
+    CUcontext context = nullptr;
+    if (driver().stream_get_ctx(stream, &context) != CUDA_SUCCESS) return std::nullopt;
+    if (driver().ctx_push_current(context) != CUDA_SUCCESS) return std::nullopt;
+    CUdevice device = 0;
+    const CUresult result = driver().ctx_get_device(&device);
+    static_cast<void>(driver().ctx_pop_current(&context));
+    return result == CUDA_SUCCESS ? std::optional<int>(device) : std::nullopt;
+}
+
 int device_of(cudaStream_t stream) {
     int device = 0;
     const cudaError_t status = compat::stream_get_device(stream, &device);
-    if (status == cudaErrorCallRequiresNewerDriver) [[unlikely]] {
+    if (status == cudaErrorCallRequiresNewerDriver) [[unlikely]] { // before CUDA 12.8
         ignore(status);
-        return device_by_context(stream);
+        if (const std::optional<int> found = device_by_context(stream)) return *found;
     }
     checked(status, "cudaStreamGetDevice");
     return device;

@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <optional>
 #include <vector>
 
 namespace cudag::detail {
@@ -38,6 +39,7 @@ struct Driver {
     decltype(&::cuCtxPushCurrent) ctx_push_current;
     decltype(&::cuCtxPopCurrent) ctx_pop_current;
     CUresult(CUDAAPI* ctx_get_device)(CUdevice*);
+    CUresult(CUDAAPI* ctx_from_green_ctx)(CUcontext*, CUgreenCtx); ///< null if the driver has none
     CUresult(CUDAAPI* stream_get_ctx)(CUstream, CUcontext*);
     decltype(&::cuMemGetAddressRange) mem_get_address_range;
     decltype(&::cuMemsetD8Async) memset_d8_async;
@@ -83,6 +85,8 @@ inline void bind_context() {
     bound = true;
 }
 
+/// The device of a stream whether or not it is captured; none if its context does not tell, as a green one.
+[[nodiscard]] std::optional<int> device_by_context(cudaStream_t stream);
 /// The device of a stream, which must not be captured. Throws Error if CUDA does not know the stream.
 [[nodiscard]] int device_of(cudaStream_t stream);
 

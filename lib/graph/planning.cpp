@@ -192,8 +192,18 @@ cudaGraphNode_t add_nothing(cudaGraph_t graph, cudaGraphNode_t neighbour) {
     params.gridDimX = params.gridDimY = params.gridDimZ = 1;
     params.blockDimX = params.blockDimY = params.blockDimZ = 1;
     cudaGraphNode_t node = nullptr;
-    checked_driver<GraphError>(driver().graph_add_kernel_node(&node, graph, nullptr, 0, &params),
-                               "cuGraphAddKernelNode");
+    const auto add = [&] { return driver().graph_add_kernel_node(&node, graph, nullptr, 0, &params); };
+    CUresult added = add();
+    if (added == CUDA_ERROR_INVALID_CONTEXT && params.ctx != nullptr) {
+        // A node captured in a green context has that as its context, which CUDA takes only once it was converted.
+        CUcontext converted = nullptr;
+        const auto convert = driver().ctx_from_green_ctx;
+        const bool is_green =
+            convert != nullptr && convert(&converted, reinterpret_cast<CUgreenCtx>(params.ctx)) == CUDA_SUCCESS;
+        params.ctx = is_green ? converted : nullptr; // null: the current context
+        added = add();
+    }
+    checked_driver<GraphError>(added, "cuGraphAddKernelNode");
     return node;
 }
 

@@ -1,0 +1,122 @@
+// Graphs captured in streams of green contexts: the plan's own kernels run beside theirs.
+#include <cuda.h>
+
+#include "test.hpp"
+
+using cudag::capture;
+using cudag::check;
+using cudag::Exec;
+using cudag::Graph;
+using cudag::launch;
+using cudag::Stream;
+using cudag::StreamCapture;
+
+namespace {
+
+template <class Function>
+Function entry(const char* name) {
+    void* found = nullptr;
+    cudaDriverEntryPointQueryResult result{};
+#if CUDART_VERSION >= 12050
+    if (cudaGetDriverEntryPointByVersion(name, &found, 12040, cudaEnableDefault, &result) != cudaSuccess)
+        cudaGetLastError();
+#else
+    if (cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result) != cudaSuccess) cudaGetLastError();
+#endif
+    return reinterpret_cast<Function>(found);
+}
+
+/// A context of 16 multiprocessors, and a stream of it; none where CUDA or the GPU cannot make one.
+class GreenStream {
+  public:
+    GreenStream() {
+        const auto resource_of = entry<decltype(&cuDeviceGetDevResource)>("cuDeviceGetDevResource");
+        const auto split = entry<decltype(&cuDevSmResourceSplitByCount)>("cuDevSmResourceSplitByCount");
+        const auto describe = entry<decltype(&cuDevResourceGenerateDesc)>("cuDevResourceGenerateDesc");
+        const auto create = entry<decltype(&cuGreenCtxCreate)>("cuGreenCtxCreate");
+        const auto make_stream = entry<decltype(&cuGreenCtxStreamCreate)>("cuGreenCtxStreamCreate");
+        destroy_ = entry<decltype(&cuGreenCtxDestroy)>("cuGreenCtxDestroy");
+        if (!resource_of || !split || !describe || !create || !make_stream || !destroy_) return;
+        CUdevResource all{}, part{}, rest{};
+        unsigned groups = 1;
+        CUdevResourceDesc description{};
+        if (resource_of(0, &all, CU_DEV_RESOURCE_TYPE_SM) != CUDA_SUCCESS ||
+            split(&part, &groups, &all, &rest, 0, 16) != CUDA_SUCCESS ||
+            describe(&description, &part, 1) != CUDA_SUCCESS ||
+            create(&context_, description, 0, CU_GREEN_CTX_DEFAULT_STREAM) != CUDA_SUCCESS)
+            return;
+        if (make_stream(&stream_, context_, CU_STREAM_NON_BLOCKING, 0) != CUDA_SUCCESS) stream_ = nullptr;
+    }
+    ~GreenStream() {
+        if (stream_ != nullptr) cudaStreamDestroy(stream_);
+        if (context_ != nullptr) destroy_(context_);
+    }
+    GreenStream(const GreenStream&) = delete;
+    GreenStream& operator=(const GreenStream&) = delete;
+
+    [[nodiscard]] cudaStream_t get() const noexcept { return stream_; }
+
+  private:
+    CUgreenCtx context_ = nullptr;
+    cudaStream_t stream_ = nullptr;
+    decltype(&cuGreenCtxDestroy) destroy_ = nullptr;
+};
+
+} // namespace
+
+TEST_CASE("the default plan adds its own kernels to a graph of a green context", "[plan][green]") {
+    check(cudaFree(nullptr));
+    const GreenStream green;
+    if (green.get() == nullptr) {
+        WARN("skipped: it needs green contexts");
+        return;
+    }
+    constexpr int width = 12;
+    std::vector<Stream> sides(width);
+    const cudag::DeviceBuffer<int> cells(width);
+    const Graph graph = capture(green.get(), [&](StreamCapture& c) {
+        for (int layer = 0; layer < 4; ++layer) {
+            for (int i = 0; i < width; ++i) {
+                c.fork(sides[static_cast<std::size_t>(i)]);
+                launch(sides[static_cast<std::size_t>(i)], {}, store, cells.data() + i, layer);
+            }
+            for (const Stream& side : sides)
+                c.join(side);
+            launch(green.get(), {}, nothing);
+            launch(green.get(), {}, nothing);
+        }
+        for (int i = 0; i < width; ++i)
+            launch(green.get(), {}, add, cells.data() + i, cells.data() + i, i);
+    });
+    Exec exec = graph.instantiate();
+    exec.launch(green.get());
+    check(cudaStreamSynchronize(green.get()));
+    for (int i = 0; i < width; ++i)
+        CHECK(read(cells)[static_cast<std::size_t>(i)] == 3 + i);
+}
+
+TEST_CASE("green contexts: layers that meet all to all are joined by kernels and run", "[plan][green]") {
+    check(cudaFree(nullptr));
+    const GreenStream green;
+    if (green.get() == nullptr) {
+        WARN("skipped: it needs green contexts");
+        return;
+    }
+    // Only streams of the green context: all kernels have it as their context.
+    cudag::GraphBuilder b;
+    std::vector<cudag::CapturedNode> before;
+    for (int layer = 0; layer < 3; ++layer) {
+        std::vector<cudag::CapturedNode> now;
+        for (int i = 0; i < 32; ++i) {
+            auto node = b.capture(green.get(), [&](cudaStream_t s) { launch(s, {}, nothing); });
+            for (const cudag::CapturedNode& each : before)
+                node.after(each);
+            now.push_back(node);
+        }
+        before = std::move(now);
+    }
+    Exec exec = std::move(b).build().instantiate();
+    exec.launch(green.get());
+    check(cudaStreamSynchronize(green.get()));
+    CHECK(exec.replays() == 1);
+}
