@@ -98,9 +98,9 @@ class CUDAG_EXPORT CaptureCache {
     /// moved from an rvalue. What it returns, such as an owner, is kept until the work has ended and is not replayed
     /// any more. A call that is captured, and fails to, runs as one of `capture_or_run` does; that says what is done
     /// once, and what passes through. A stream that is being captured gets the work by a call of the function, which
-    /// becomes part of that capture; the cache takes no notice. A key that is captured while this thread captures
-    /// another stream breaks that capture, unless it is relaxed. Throws Error if CUDA refuses a launch, as the second
-    /// of a graph that leaves memory allocated, without auto_free_on_launch. After an exception the cache is as before.
+    /// becomes part of that capture; the cache takes no notice. Throws CaptureError while this thread captures another
+    /// stream, as StreamCapture says. Throws Error if CUDA refuses a launch, as the second of a graph that leaves
+    /// memory allocated, without auto_free_on_launch. After an exception the cache is as before.
     template <class Key, class Callable>
     requires detail::StepsFunction<std::remove_reference_t<Callable>>
     RunKind run( // cudag: run(stream, key, function) calls function(cudaStream_t) or function(cudag::Steps&)

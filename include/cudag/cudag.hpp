@@ -25,6 +25,8 @@
 #include <cudag/span_3d.hpp>
 #include <cudag/external_semaphore.hpp>
 #include <cudag/memory_node.hpp>
+#include <cudag/copied.hpp>
+#include <cudag/host_memory.hpp>
 #include <cudag/diff.hpp>
 #include <cudag/plan.hpp>
 #include <cudag/device_exec.hpp>

@@ -11,6 +11,7 @@
 #include <cudag/edge.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/function.hpp>
+#include <cudag/host_memory.hpp>
 #include <cudag/node.hpp>
 #include <cudag/race.hpp>
 
@@ -194,6 +195,10 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// pointers, and what kernels were given that cudag did not launch, or launched into a capture that it did not
     /// begin.
     [[nodiscard]] std::vector<UntrackedArgument> untracked() const;
+    /// The host memory that copies of this graph, and of those inside, read or write at each launch. It is borrowed
+    /// unless it was given with an owner (PinnedBuffer, shared_ptr, `copied`): a local array that a captured function
+    /// has copied from is gone by then. Reads a captured graph.
+    [[nodiscard]] std::vector<HostMemory> host_memory() const;
 
     void launch(StreamRef) const = delete; // cudag: a Graph is launched by an Exec of it: graph.instantiate()
 

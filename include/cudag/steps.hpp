@@ -34,7 +34,13 @@ class CUDAG_EXPORT Steps {
     template <detail::CaptureStep Callable>
     decltype(auto) step( // cudag: step(label, function) calls function(cudaStream_t) or function()
         std::string_view label, Callable&& function, SourceLocation location = SourceLocation::current()) {
-        if (capture_ != nullptr) return capture_->step(label, function, location);
+        return step(label, function, StepOptions(), location);
+    }
+    template <detail::CaptureStep Callable>
+    decltype(auto) step( // cudag: step(label, function, options)
+        std::string_view label, Callable&& function, StepOptions options,
+        SourceLocation location = SourceLocation::current()) {
+        if (capture_ != nullptr) return capture_->step(label, function, options, location);
         return detail::call_step(function, stream_);
     }
 

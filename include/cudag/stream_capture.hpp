@@ -19,6 +19,8 @@
 #include <cuda_runtime_api.h>
 
 #include <concepts>
+#include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <initializer_list>
 #include <memory>
@@ -31,7 +33,8 @@ namespace cudag {
 struct CaptureOptions {
     CaptureMode mode = CaptureMode::thread_local_;
     /// Whether a capture that recorded no node is a graph without nodes, in a GraphBuilder an empty node. By default it
-    /// is an error: the work went into another stream, mostly the legacy default stream, and has run at once.
+    /// is an error: the work went into another stream, mostly the legacy default stream, and has run at once. Its steps
+    /// may then record nothing, too.
     bool allow_empty = false;
     /// Whether CUDA refuses work in the legacy default stream of the stream's device until the capture ends: the call
     /// fails with cudaErrorStreamCaptureImplicit and does nothing, on every thread, and the capture is broken. By
@@ -40,6 +43,20 @@ struct CaptureOptions {
     bool refuse_legacy_stream = false;
     /// A CapturePool, by its id, that the graph retains; none by default. The capture throws Error if it is gone.
     PoolId pool = {};
+    /// As in StepOptions, for all of the capture.
+    bool allow_refused_calls = false;
+};
+
+/// What a step of a capture may do that is a mistake as a rule.
+struct StepOptions {
+    /// Whether a step may record nothing, and neither fork nor join. By default that is an error: the work went into
+    /// another stream, has run at once, and would be missing in every replay.
+    bool allow_empty = false;
+    /// Whether calls of CUDA that fail because of the capture, and leave it alive, are the step's own business, as
+    /// those of a library that tries a call and falls back on another. By default they are an error, although the
+    /// library may have swallowed it: what they were to do is missing in every replay. CUDA's log tells of them: driver
+    /// 12.9 and later.
+    bool allow_refused_calls = false;
 };
 
 namespace detail {
@@ -66,6 +83,10 @@ decltype(auto) call_step(Callable& function, cudaStream_t stream) {
 /// or otherwise, it ends the capture, drops what was recorded, and leaves the stream usable.
 /// While it lives, the stream must not be synchronised, queried or destroyed; memory that the work refers to is
 /// borrowed, except what `retain` keeps and what cudag's own calls in the stream are given as owners.
+/// Work of cudag's own calls (launch, memcpy_async, memset_async, Exec::launch and the like) that this thread gives a
+/// stream that is not captured throws CaptureError meanwhile, because it would run once, now, and be missing in every
+/// replay; so does the end of the step, or of the capture, if that error was swallowed. Where it is to run now,
+/// ThreadCaptureMode(CaptureMode::relaxed) allows it. Other threads are free to.
 /// Threads: to be used by the one that made it, unless the mode is relaxed; never by two at once. But for this: several
 /// threads at once may `fork` to streams of their own, enqueue into these, `join` them, and `retain`. Nothing else may
 /// be done with the capture meanwhile, because CUDA's graphs are for one thread at a time. Join when all have forked:
@@ -95,14 +116,22 @@ class CUDAG_EXPORT StreamCapture {
     /// Calls `function(stream)` or `function()` and returns what it returns, then makes sure that the capture still
     /// stands: throws CaptureError, naming the step, the location, the mode and CUDA's own account, if it does not, or
     /// if a call failed and nobody has read CUDA's last error, as after <<<>>>. That is cleared; what an earlier step
-    /// or the code before it has left is told at the beginning. A step may record nothing.
-    /// What it throws passes through; an Error of CUDA about the capture becomes a CaptureError that names the step.
+    /// or the code before it has left is told at the beginning. Throws CaptureError too if the step records nothing, or
+    /// if the capture has refused a call of it, unless `options` allow that.
+    /// What it throws passes through; an Error of CUDA about the capture becomes a CaptureError that names the step. So
+    /// does any Error once the capture is broken, and names the call that broke it.
     /// The nodes that it records get `label` and `location`, but for those that inner steps or marks have named.
     template <detail::CaptureStep Callable>
     decltype(auto) step( // cudag: step(label, function) calls function(cudaStream_t) or function()
         std::string_view label, Callable&& function, SourceLocation location = SourceLocation::current()) {
+        return step(label, function, StepOptions(), location);
+    }
+    template <detail::CaptureStep Callable>
+    decltype(auto) step( // cudag: step(label, function, options)
+        std::string_view label, Callable&& function, StepOptions options,
+        SourceLocation location = SourceLocation::current()) {
         using Result = decltype(detail::call_step(function, stream()));
-        Step under_way(*this, label, location);
+        Step under_way(*this, label, options, location);
         try {
             if constexpr (std::is_void_v<Result>) {
                 detail::call_step(function, stream());
@@ -214,12 +243,13 @@ class CUDAG_EXPORT StreamCapture {
     /// The time of one step.
     class CUDAG_EXPORT Step {
       public:
-        Step(StreamCapture& capture, std::string_view label, const SourceLocation& location);
+        Step(StreamCapture& capture, std::string_view label, const StepOptions& options,
+             const SourceLocation& location);
         ~Step();
         Step(const Step&) = delete;
         Step& operator=(const Step&) = delete;
 
-        /// Throws CaptureError if the capture was broken.
+        /// Throws CaptureError if the capture was broken, or the step did what its options do not allow.
         void finish();
         /// Inside a catch block: throws what is in flight, named if it is about the capture.
         [[noreturn]] void rethrow() const;
@@ -227,7 +257,11 @@ class CUDAG_EXPORT StreamCapture {
       private:
         detail::CaptureState& state_;
         std::string_view label_;
+        StepOptions options_;
         SourceLocation location_;
+        std::uint32_t first_; ///< the first node that it may record
+        std::size_t orders_;  ///< how many forks and joins there were before it
+        bool around_allows_;  ///< the step around it, or the capture: refused calls
         bool finished_ = false;
     };
 

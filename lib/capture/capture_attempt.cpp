@@ -22,6 +22,7 @@ CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup,
         error = cause;
         return;
     }
+    if (!setup.refuse_legacy_stream) begun->open().allow_legacy_stream();
     const CaptureState& state = *begun;
     StreamCapture capture(Passkey(), std::move(begun));
     try { // whatever is thrown once the capture is broken is put down to that: its end tells the cause

@@ -3,11 +3,13 @@
 
 #include "capture_attempt.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/open_captures.hpp"
 #include "owners/in_flight.hpp"
 #include "owners/reclaim.hpp"
 
 #include <cudag/buffer_param.hpp>
 #include <cudag/error.hpp>
+#include <cudag/format.hpp>
 
 #include <fmt/format.h>
 
@@ -74,6 +76,9 @@ class CaptureStore {
             run_into_capture(stream, call);
             return RunKind::eager;
         }
+        require_recorded(stream, [&] {
+            return Subject{fmt::format("CaptureCache::run at {}", location), {}, location};
+        });
         Use use(*this, view, location);
         const RunKind kind = run(stream, use.key(), bytes_of(buffers), call);
         use.succeed();

@@ -2,6 +2,11 @@
 #include <cudag/capture_or_run.hpp>
 
 #include "capture_attempt.hpp"
+#include "cuda/open_captures.hpp"
+
+#include <cudag/format.hpp>
+
+#include <fmt/format.h>
 
 #include <utility>
 
@@ -9,6 +14,7 @@ namespace cudag::detail {
 
 CapturedOrRun<> capture_or_run(cudaStream_t stream, const StepsCall& function, const CaptureOrRunOptions& options,
                                const SourceLocation& location) {
+    require_recorded(stream, [&] { return Subject{fmt::format("capture_or_run at {}", location), {}, location}; });
     const AttemptSetup setup{options.mode, options.refuse_legacy_stream, options.instantiate, location};
     CaptureAttempt attempt(stream, setup, [&](Steps& steps) {
         function.call(function.object, steps);

@@ -5,13 +5,15 @@
 #include "cuda/cuda_log.hpp"
 #include "cuda/device_guard.hpp"
 #include "graph/graph_state.hpp"
+#include "stream/stream_order.hpp"
+#include "unjoined_work.hpp"
 
 #include <cudag/capture_pool.hpp>
-#include <cudag/event.hpp>
 #include <cudag/format.hpp>
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 namespace cudag::detail {
@@ -51,6 +53,15 @@ std::string describe_code(cudaError_t code) {
     return fmt::format("{} ({})", cudaGetErrorString(code), cudaGetErrorName(code));
 }
 
+/// Of an error that a broken capture has brought about: without what stands in the one about the capture anyway.
+std::string_view without_advice(std::string_view what) {
+    if (constexpr std::string_view prefix = "cudag: "; what.starts_with(prefix)) what.remove_prefix(prefix.size());
+    const std::string_view advice = hint(cudaErrorStreamCaptureInvalidated, {});
+    if (what.ends_with(advice)) what.remove_suffix(advice.size());
+    if (what.ends_with("; ")) what.remove_suffix(2);
+    return what;
+}
+
 /// What to do about a call that has failed with `code` and broken the capture. `call` is empty if that is not known.
 std::string advice(cudaError_t code, std::string_view call, bool in_step) {
     if (is_launch_or_wait(call) && !is_about_capture(code))
@@ -68,7 +79,8 @@ std::string advice(cudaError_t code, std::string_view call, bool in_step) {
 CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, const SourceLocation& location,
                            std::shared_ptr<GraphState> into, std::uint32_t nodes)
     : stream_(stream), options_(options), location_(location), into_(std::move(into)), natives_before_(nodes),
-      logged_(log_position()), stale_(cudaPeekAtLastError()) {
+      logged_(log_position()), stale_(cudaPeekAtLastError()), refusals_read_(logged_),
+      allows_refused_calls_(options.allow_refused_calls) {
     constexpr CaptureCall call{"begin"};
     if (stream == nullptr || stream == cudaStreamLegacy)
         refuse<CaptureError>(
@@ -95,6 +107,7 @@ CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, c
         graph_ = begun.graph;
         names_.emplace(nodes, location);
         launches_.emplace(id_);
+        open_.emplace(stream, location, to_string(options.mode));
         // A fork without work of its own changes nothing in the graph, and needs no join.
         if (blocking_) order(stream, blocking_.get(), call);
     } catch (...) {
@@ -109,7 +122,7 @@ CaptureState::~CaptureState() {
 
 CaptureEnd CaptureState::abandon() noexcept {
     if (ended_) return *ended_;
-    ended_ = is_gone() ? CaptureEnd::elsewhere : CaptureEnd::badly;
+    set_ended(is_gone() ? CaptureEnd::elsewhere : CaptureEnd::badly);
     if (ended_ == CaptureEnd::badly) {
         cudaGraph_t graph = nullptr;
         if (cudaStreamEndCapture(stream_, &graph) == cudaSuccess) {
@@ -179,7 +192,22 @@ void CaptureState::require_active(const CaptureCall& call) const {
     }
 }
 
-CaptureError CaptureState::broken(const CaptureCall& call) const {
+std::optional<CaptureError> CaptureState::broken_before(const Error& error, const CaptureCall& call) const {
+    try {
+        if (status() != CaptureStatus::invalidated) return std::nullopt;
+    } catch (const Error&) {
+        return std::nullopt;
+    }
+    const std::vector<LoggedFailure> failures = failures_since(logged_);
+    const LoggedFailure* cause = breaking(failures);
+    const auto code = static_cast<cudaError_t>(error.code().value());
+    const bool is_told = cause != nullptr ? cause->code == code && cause->causes == error.log()
+                                          : code != cudaErrorStreamCaptureInvalidated;
+    if (is_told) return std::nullopt;
+    return broken(call, error.what());
+}
+
+CaptureError CaptureState::broken(const CaptureCall& call, std::string_view thrown_after) const {
     Subject what = subject(call);
     const std::vector<LoggedFailure> failures = failures_since(logged_);
     const LoggedFailure* cause = breaking(failures);
@@ -194,6 +222,7 @@ CaptureError CaptureState::broken(const CaptureCall& call) const {
     if (!known.causes.empty()) text += fmt::format("; CUDA's log: {}", known.causes);
     if (const std::string remedy = advice(code, known.call, call.name == "step"); !remedy.empty())
         text += "; " + remedy;
+    if (!thrown_after.empty()) text += fmt::format("; then {}", without_advice(thrown_after));
     return CaptureError(code, text, {known.call, known.causes, std::move(what.labels), what.where});
 }
 
@@ -227,6 +256,38 @@ void CaptureState::require_errors_read(const CaptureCall& call, const char* when
     throw CaptureError(last, text, {failure.call, failure.causes, std::move(what.labels), what.where});
 }
 
+void CaptureState::require_no_refused_calls(const CaptureCall& call, const char* when) {
+    const LogPosition from = std::exchange(refusals_read_, log_position());
+    if (allows_refused_calls_ || from == refusals_read_ || std::this_thread::get_id() != thread_) return;
+    const std::vector<LoggedFailure> failures = failures_since(from);
+    const auto refused = std::ranges::find_if(failures, [](const LoggedFailure& failure) {
+        return failure.on_this_thread && is_about_capture(failure.code);
+    });
+    if (refused == failures.end()) return;
+    Subject what = subject(call);
+    std::string text = fmt::format("cudag: {}: {}{} was refused because of the capture, which goes on without it: {}",
+                                   what.text, when, refused->call, describe_code(refused->code));
+    if (!refused->causes.empty()) text += fmt::format("; CUDA's log: {}", refused->causes);
+    text += "; whoever made the call has not reported it, and what it was to do would be missing in every replay: make "
+            "it before the capture, or do the same by calls that can be captured; if the caller has done so itself, "
+            "allow it with StepOptions{.allow_refused_calls = true}";
+    throw CaptureError(refused->code, text, {refused->call, refused->causes, std::move(what.labels), what.where});
+}
+
+void CaptureState::require_nothing_passed(const CaptureCall& call) {
+    if (const std::string refused = open_->take_refused(); !refused.empty())
+        refuse<CaptureError>(refused, subject(call), cudaErrorStreamCaptureUnsupported);
+}
+
+void CaptureState::require_work(const CaptureCall& call, bool has_work) const {
+    if (has_work || options_.allow_empty) return;
+    refuse<CaptureError>(
+        "the step recorded nothing: only what is enqueued in the captured stream, or in one that forked from it, "
+        "becomes nodes; what is given no stream, or another one, runs at once and is missing in every replay. Give "
+        "each call the stream, or allow an empty step with StepOptions{.allow_empty = true}",
+        subject(call));
+}
+
 void CaptureState::require_nodes(std::size_t count) {
     if (count != 0 || options_.allow_empty) return;
     recorded_nothing_ = true;
@@ -250,12 +311,13 @@ void CaptureState::require_nodes(std::size_t count) {
 }
 
 void CaptureState::order(cudaStream_t before, cudaStream_t after, const CaptureCall& call) const {
-    const auto require = [&](cudaError_t status, const char* operation) {
-        if (status != cudaSuccess) raise_call<CaptureError>(status, operation, subject(call));
-    };
-    const Event event({.timing = false});
-    require(cudaEventRecord(event.get(), before), "cudaEventRecord");
-    require(cudaStreamWaitEvent(after, event.get(), cudaEventWaitDefault), "cudaStreamWaitEvent");
+    const OrderResult ordered = order_streams(before, after);
+    if (ordered.status != cudaSuccess) raise_call<CaptureError>(ordered.status, ordered.operation, subject(call));
+}
+
+std::size_t CaptureState::orders() {
+    const std::scoped_lock lock(mutex_);
+    return orders_;
 }
 
 void CaptureState::keep(std::shared_ptr<const void> owner) {
@@ -278,8 +340,9 @@ void CaptureState::fork(cudaStream_t other, const SourceLocation& location) {
     const std::size_t forks = forks_.size();
     const auto [last, is_first] = unjoined_.try_emplace(other, no_fork);
     try {
-        forks_.push_back({location, false, last->second});
+        forks_.push_back({location, open_->step_text(), other, false, last->second});
         order(stream_, other, call);
+        ++orders_;
     } catch (...) {
         if (forks_.size() > forks) forks_.pop_back();
         if (is_first) unjoined_.erase(last);
@@ -299,6 +362,7 @@ void CaptureState::join(cudaStream_t other, const SourceLocation& location) {
                              "between fork and join",
                              subject(call), cudaErrorStreamCaptureIsolation);
     order(other, stream_, call);
+    ++orders_;
     const auto last = unjoined_.find(other);
     if (last == unjoined_.end()) return;
     for (std::size_t fork = last->second; fork != no_fork; fork = forks_[fork].before)
@@ -350,14 +414,24 @@ void CaptureState::lose_own_graph() noexcept {
     records_.reset();
 }
 
-std::string CaptureState::unjoined_forks() const {
-    std::string places;
-    for (const Fork& fork : forks_)
-        if (!fork.joined) places += fmt::format("{}{}", places.empty() ? "" : ", ", fork.location);
-    if (!places.empty()) return fmt::format("what was forked at {} is not joined", places);
-    return forks_.empty()
-               ? "a stream that an event forked is not joined"
-               : "a stream has recorded more since it was joined, or was forked by an event and is not joined";
+std::string CaptureState::unjoined_forks(std::string_view work) const {
+    std::string places, streams;
+    for (const Fork& fork : forks_) {
+        if (fork.joined) continue;
+        places += fmt::format("{}{}", places.empty() ? "" : ", ", fork.location);
+        streams +=
+            fmt::format("{}stream {}{}", streams.empty() ? "" : ", ", static_cast<const void*>(fork.stream), fork.step);
+    }
+    std::string text;
+    if (!places.empty())
+        text = fmt::format("what was forked at {} is not joined: {}", places, streams);
+    else if (forks_.empty())
+        text = "a stream that an event forked is not joined";
+    else
+        text = "a stream has recorded more since it was joined, or was forked by an event and is not joined";
+    if (!work.empty()) return fmt::format("{}; nothing waits for {}", text, work);
+    if (places.empty()) text += "; record it in steps (StreamCapture::step) to learn which work that is";
+    return text;
 }
 
 cudaGraph_t CaptureState::end() {
@@ -367,7 +441,7 @@ cudaGraph_t CaptureState::end() {
                              cudaErrorIllegalState);
     const CaptureStatus now = status();
     if (now == CaptureStatus::none) {
-        ended_ = CaptureEnd::elsewhere;
+        set_ended(CaptureEnd::elsewhere);
         require_active(call);
     }
     if (options_.mode != CaptureMode::relaxed &&
@@ -375,14 +449,20 @@ cudaGraph_t CaptureState::end() {
         refuse<CaptureError>("another thread than the one that began it cannot end a capture: call finish() there, or "
                              "capture with CaptureMode::relaxed",
                              subject(call), cudaErrorStreamCaptureWrongThread);
+    std::string unjoined;
     std::optional<CaptureError> cause; // known before the end, which fails in turn
     if (now == CaptureStatus::invalidated) {
         cause = broken(call);
     } else {
         try {
             require_errors_read(call);
+            require_no_refused_calls(call);
+            require_nothing_passed(call);
             require_unspoiled(call);
             last_front_ = front();
+            // What is not joined is gone when the end fails, and costs as much as a call of CUDA for each node to find.
+            const bool may_be_told = has_unjoined_fork() || !names_->stretches().empty();
+            if (may_be_told) unjoined = unjoined_work(graph_, natives_before_, last_front_, *names_);
         } catch (...) {
             abandon();
             throw;
@@ -390,7 +470,7 @@ cudaGraph_t CaptureState::end() {
     }
     cudaGraph_t graph = nullptr;
     const cudaError_t status = cudaStreamEndCapture(stream_, &graph);
-    ended_ = status == cudaSuccess ? CaptureEnd::well : CaptureEnd::badly;
+    set_ended(status == cudaSuccess ? CaptureEnd::well : CaptureEnd::badly);
     if (status == cudaSuccess) return graph;
     lose_own_graph();
     if (cause) {
@@ -398,7 +478,7 @@ cudaGraph_t CaptureState::end() {
         throw *cause;
     }
     Subject what = subject(call);
-    if (status == cudaErrorStreamCaptureUnjoined) what.text += ": " + unjoined_forks();
+    if (status == cudaErrorStreamCaptureUnjoined) what.text += ": " + unjoined_forks(unjoined);
     raise_call<CaptureError>(status, "cudaStreamEndCapture", std::move(what));
 }
 

@@ -5,6 +5,7 @@
 #include "cuda/cuda_log.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/open_captures.hpp"
 #include "read/capture_names.hpp"
 #include "stream/captured_launches.hpp"
 
@@ -24,6 +25,7 @@
 #include <string_view>
 #include <thread>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 namespace cudag::detail {
@@ -69,6 +71,18 @@ class CaptureState {
     /// Throws CaptureError, about `call`, if a call on the thread that captures has failed since the last time, and
     /// nobody has read its error. `when` is "before this step, " or empty.
     void require_errors_read(const CaptureCall& call, const char* when = "") const;
+    /// Throws CaptureError, about `call`, if CUDA has refused calls on this thread since the last time because of the
+    /// capture, but has left it alive; unless that is allowed. `when` is "before this step, " or empty.
+    void require_no_refused_calls(const CaptureCall& call, const char* when = "");
+    [[nodiscard]] bool allows_refused_calls() const noexcept { return allows_refused_calls_; }
+    void allow_refused_calls(bool is_allowed) noexcept { allows_refused_calls_ = is_allowed; }
+    /// Throws CaptureError, about `call`, if work was refused that would have gone past the capture, and whoever sent
+    /// it has swallowed that error.
+    void require_nothing_passed(const CaptureCall& call);
+    /// Throws CaptureError, about the step `call`, if it has no work although it must.
+    void require_work(const CaptureCall& call, bool has_work) const;
+    /// What broke the capture, if `error`, which was thrown afterwards, does not tell it; none if the capture stands.
+    [[nodiscard]] std::optional<CaptureError> broken_before(const Error& error, const CaptureCall& call) const;
     /// Throws CaptureError for a capture that has ended well with `count` nodes, if it may not be empty.
     void require_nodes(std::size_t count);
     /// Whether that has thrown.
@@ -77,6 +91,11 @@ class CaptureState {
     void require_active(const CaptureCall& call) const;
     /// Throws CaptureError unless the capture is yet to be ended by its owner.
     void require_unfinished(const CaptureCall& call) const;
+
+    /// How many forks and joins there were. By any thread.
+    [[nodiscard]] std::size_t orders();
+    /// What the thread that began the capture knows of it.
+    [[nodiscard]] OpenCapture& open() noexcept { return *open_; }
 
     /// By any thread.
     void fork(cudaStream_t other, const SourceLocation& location);
@@ -119,6 +138,8 @@ class CaptureState {
   private:
     struct Fork {
         SourceLocation location;
+        std::string step; ///< " in step "gemm" at f.cpp:14"; empty outside of steps
+        cudaStream_t stream;
         bool joined = false;
         std::size_t before; ///< the fork to the same stream before this one, if that is not joined; else `no_fork`
     };
@@ -137,11 +158,16 @@ class CaptureState {
     /// Whether somebody else has ended the capture, as far as can be told.
     [[nodiscard]] bool is_gone() const noexcept;
     /// What broke the capture. Takes the last error.
-    [[nodiscard]] CaptureError broken(const CaptureCall& call) const;
+    [[nodiscard]] CaptureError broken(const CaptureCall& call, std::string_view thrown_after = {}) const;
     /// What `after` records from now on comes after what `before` has recorded.
     void order(cudaStream_t before, cudaStream_t after, const CaptureCall& call) const;
-    /// What is not joined, and where it was forked. Asks CUDA nothing: the streams may be gone.
-    [[nodiscard]] std::string unjoined_forks() const;
+    /// What is not joined, and where it was forked; `work` is what nothing waits for, if it is known. Asks CUDA
+    /// nothing: the streams may be gone.
+    [[nodiscard]] std::string unjoined_forks(std::string_view work) const;
+    void set_ended(CaptureEnd end) noexcept {
+        ended_ = end;
+        if (open_) open_->end();
+    }
 
     std::mutex mutex_; ///< of what any thread may do: forks, owners
     cudaStream_t stream_;
@@ -162,6 +188,10 @@ class CaptureState {
     std::optional<CapturedLaunches> launches_;
     std::optional<CaptureRecords> records_;
     std::optional<SourceLocation> spoiled_at_;
+    std::optional<OpenCapture> open_;
+    std::size_t orders_ = 0;
+    LogPosition refusals_read_; ///< up to where the log was searched for refused calls
+    bool allows_refused_calls_;
     std::vector<Fork> forks_;
     std::unordered_map<cudaStream_t, std::size_t> unjoined_; ///< the last fork to a stream that is still to be joined
     std::vector<std::shared_ptr<const void>> owners_;

@@ -80,6 +80,7 @@ void GraphedCache::State::evict() noexcept {
 const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs given) {
     require_not_captured(stream);
     require_memory(given);
+    require_recorded(stream, [&] { return setup_.subject(); });
     const unsigned long long id = id_of(stream);
     if (last_ && id != last_stream_)
         checked(cudaStreamWaitEvent(stream, last_->get(), cudaEventWaitDefault), "cudaStreamWaitEvent");

@@ -3,6 +3,7 @@
 
 #include "cuda/device_guard.hpp"
 #include "owners/reclaim.hpp"
+#include "stream/stream_order.hpp"
 
 #include <cudag/format.hpp>
 #include <cudag/graph.hpp>
@@ -22,9 +23,8 @@ namespace {
 
 /// What is enqueued in `after` from now on comes after what is in `before`.
 void order(cudaStream_t before, cudaStream_t after) {
-    Event event({.timing = false});
-    event.record(before);
-    checked(cudaStreamWaitEvent(after, event.get(), cudaEventWaitDefault), "cudaStreamWaitEvent");
+    const OrderResult ordered = order_streams(before, after);
+    checked(ordered.status, ordered.operation);
 }
 
 /// The static inputs for `given`, in one allocation; null if all are empty. `stream` may use it.
@@ -173,7 +173,7 @@ Exec GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, Graph
     output_ = capture.step(
         name_of(inputs_),
         [&](cudaStream_t side) { return setup.task.run(setup.task.callable.get(), side, inputs_.data()); },
-        setup.location);
+        {.allow_empty = true}, setup.location);            // its end tells, by CaptureOptions
     capture.retain(memory_, setup.task.callable, output_); // replays in flight outlive the shape
     const Graph graph = std::move(capture).finish();
     Exec exec = graph.instantiate(setup.options.instantiate);

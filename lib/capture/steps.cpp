@@ -2,17 +2,15 @@
 #include <cudag/steps.hpp>
 
 #include "cuda/failure.hpp"
-
-#include <cudag/event.hpp>
+#include "stream/stream_order.hpp"
 
 namespace cudag {
 
 namespace {
 
-void order(cudaStream_t before, cudaStream_t after) {
-    Event event({.timing = false});
-    event.record(before);
-    detail::checked(cudaStreamWaitEvent(after, event.get(), cudaEventWaitDefault), "cudaStreamWaitEvent");
+void order_eagerly(cudaStream_t before, cudaStream_t after) {
+    const detail::OrderResult ordered = detail::order_streams(before, after);
+    detail::checked(ordered.status, ordered.operation);
 }
 
 } // namespace
@@ -21,14 +19,14 @@ void Steps::fork(StreamRef other, SourceLocation location) {
     if (capture_ != nullptr)
         capture_->fork(other, location);
     else
-        order(stream_, other.get());
+        order_eagerly(stream_, other.get());
 }
 
 void Steps::join(StreamRef other, SourceLocation location) {
     if (capture_ != nullptr)
         capture_->join(other, location);
     else
-        order(other.get(), stream_);
+        order_eagerly(other.get(), stream_);
 }
 
 } // namespace cudag

@@ -12,6 +12,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -91,15 +92,28 @@ void StreamCapture::keep(std::shared_ptr<const void> owner) {
     state_->keep(std::move(owner));
 }
 
-StreamCapture::Step::Step(StreamCapture& capture, std::string_view label, const SourceLocation& location)
-    : state_(*capture.state_), label_(label), location_(location) {
+StreamCapture::Step::Step(StreamCapture& capture, std::string_view label, const StepOptions& options,
+                          const SourceLocation& location)
+    : state_(*capture.state_), label_(label), options_(options), location_(location),
+      first_(state_.node_count({"step", label, location})), orders_(state_.orders()) {
     const detail::CaptureCall call{"step", label, location};
-    const std::uint32_t first = state_.node_count(call);
-    state_.require_errors_read(call, "before this step, ");
-    state_.names().begin_step(label, location, first);
+    constexpr const char* before = "before this step, ";
+    state_.require_errors_read(call, before);
+    state_.require_no_refused_calls(call, before);
+    state_.open().begin_step(label, location);
+    try {
+        state_.names().begin_step(label, location, first_);
+    } catch (...) {
+        state_.open().end_step();
+        throw;
+    }
+    around_allows_ = state_.allows_refused_calls();
+    state_.allow_refused_calls(around_allows_ || options.allow_refused_calls);
 }
 
 StreamCapture::Step::~Step() {
+    state_.allow_refused_calls(around_allows_);
+    state_.open().end_step();
     if (!finished_) state_.names().drop_step();
 }
 
@@ -107,20 +121,27 @@ void StreamCapture::Step::finish() {
     const detail::CaptureCall call{"step", label_, location_};
     const std::uint32_t end = state_.node_count(call);
     state_.require_errors_read(call);
+    state_.require_no_refused_calls(call);
+    state_.require_nothing_passed(call);
+    const bool has_work = end != first_ || options_.allow_empty || state_.orders() != orders_;
+    state_.require_work(call, has_work);
     state_.names().end_step(end);
     finished_ = true;
 }
 
 void StreamCapture::Step::rethrow() const {
+    static_cast<void>(state_.open().take_refused()); // is being told
     try {
         throw;
     } catch (const Error& error) {
         std::string_view what = error.what();
         if (constexpr std::string_view prefix = "cudag: "; what.starts_with(prefix)) what.remove_prefix(prefix.size());
         if (what.starts_with(state_.subject({}).text)) throw; // of an inner step, or of this one
+        const detail::CaptureCall call{"step", label_, location_};
+        if (const std::optional<CaptureError> culprit = state_.broken_before(error, call)) throw *culprit;
         const auto code = static_cast<cudaError_t>(error.code().value());
         if (dynamic_cast<const CaptureError*>(&error) == nullptr && !detail::is_about_capture(code)) throw;
-        detail::Subject step = state_.subject({"step", label_, location_});
+        detail::Subject step = state_.subject(call);
         throw CaptureError(code, fmt::format("cudag: {}: {}", step.text, what),
                            {error.operation(), error.log(), std::move(step.labels), location_});
     }

@@ -29,4 +29,19 @@ class DeviceGuard {
     bool changed_ = false;
 };
 
+/// Calls `attempt()` with each device current, but the one that is, until it returns true; whether it did. For streams
+/// of which nobody has told the device: CUDA cannot be asked while they are captured, as that breaks the capture.
+template <class F>
+bool succeeds_on_another_device(const F& attempt) {
+    int here = 0, count = 0;
+    checked(cudaGetDevice(&here), "cudaGetDevice");
+    checked(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+    for (int device = 0; device < count; ++device) {
+        if (device == here) continue;
+        const DeviceGuard guard(device);
+        if (attempt()) return true;
+    }
+    return false;
+}
+
 } // namespace cudag::detail

@@ -58,8 +58,12 @@ const char* hint(cudaError_t status, std::string_view operation) noexcept {
         return "no NVIDIA driver is loaded, or it is older than this CUDA runtime: install or update the driver";
     case cudaErrorNoDevice:
         return "no CUDA device is visible: check nvidia-smi and CUDA_VISIBLE_DEVICES";
-    case cudaErrorInvalidDeviceFunction:
     case cudaErrorInvalidResourceHandle:
+        if (operation.find("EventRecord") != std::string_view::npos)
+            return "an event is recorded in streams of the device that was current when it was made: make it while the "
+                   "stream's device is current (cudaSetDevice)";
+        [[fallthrough]];
+    case cudaErrorInvalidDeviceFunction:
         return "if this is about a kernel: it must be a __global__ function, compiled for this GPU, in objects linked "
                "to "
                "the same shared cudart as cudag (cudag_dep brings it)";
@@ -67,6 +71,13 @@ const char* hint(cudaError_t status, std::string_view operation) noexcept {
         return "the kernel was not compiled for this GPU: set the cuda-arch option or nvcc's -arch";
     case cudaErrorNotPermitted:
         return "CUDA must not be called from a host node or a stream callback";
+    case cudaErrorInvalidValue:
+        if (operation == "cudaEventSynchronize" || operation == "cudaEventQuery" ||
+            operation == "cudaEventElapsedTime" || operation == "cudaStreamWaitEvent")
+            return "if the event was last recorded in a capture, which has ended, it marks nothing: for an event that "
+                   "each launch of the graph marks, record it by capture.record(event) instead of Event::record "
+                   "(StreamCapture::record, cudaEventRecordExternal)";
+        return "";
     case cudaErrorStreamCaptureUnsupported:
         return instead_of(operation);
     case cudaErrorStreamCaptureInvalidated:
@@ -80,13 +91,14 @@ const char* hint(cudaError_t status, std::string_view operation) noexcept {
         return "a stream that forked from the captured one has work that nothing waits for: join it before the end";
     case cudaErrorStreamCaptureIsolation:
         return "the captured work would have waited for work outside the capture: wait for that before the capture "
-               "begins or before the launch, or make the wait external (cudaEventWaitExternal)";
+               "begins or before the launch, or make the wait external (StreamCapture::wait, cudaEventWaitExternal)";
     case cudaErrorStreamCaptureImplicit:
         return "the legacy default stream waits for every blocking stream, so it cannot be used while one is captured: "
                "give the call the stream that is captured, or capture a non-blocking one without refuse_legacy_stream";
     case cudaErrorCapturedEvent:
         return "the event was last recorded in a capture, so it marks a place in a graph and is never reached itself: "
-               "record it again outside, or as external (cudaEventRecordExternal)";
+               "record it again outside, or, for an event that each launch of the graph marks anew, by "
+               "capture.record(event) instead of Event::record (StreamCapture::record, cudaEventRecordExternal)";
     case cudaErrorStreamCaptureWrongThread:
         return "a capture ends on the thread that began it: end it there, or begin it with CaptureMode::relaxed";
     default:

@@ -6,6 +6,7 @@
 
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/open_captures.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "graph/diff.hpp"
 #include "graph/names.hpp"
@@ -105,6 +106,7 @@ void ExecState::upload(cudaStream_t stream) {
 }
 
 void ExecState::launch(cudaStream_t stream) {
+    require_recorded(stream, [&] { return Subject{"launch of an Exec of " + describe_graph(*source_)}; });
     disabled_memsets_.require_parked(*this);
     if (!uploaded_ && has_device_updatable(*source_)) [[unlikely]]
         upload(stream); // what kernels change must be on the device before

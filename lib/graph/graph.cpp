@@ -8,6 +8,7 @@
 #include "device_rules.hpp"
 #include "find.hpp"
 #include "graph_state.hpp"
+#include "host_memory.hpp"
 #include "kernel_match.hpp"
 #include "names.hpp"
 #include "races.hpp"
@@ -147,6 +148,11 @@ std::vector<UntrackedArgument> Graph::untracked() const {
     state().read_all();
     const auto lock = state().lock();
     return detail::all_untracked_of(state());
+}
+std::vector<HostMemory> Graph::host_memory() const {
+    state().read_all();
+    const auto lock = state().lock();
+    return detail::all_host_memory_of(state());
 }
 
 } // namespace cudag

@@ -4,6 +4,7 @@
 
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/open_captures.hpp"
 #include "node/copy.hpp"
 #include "node/copy_3d.hpp"
 #include "node/fill.hpp"
@@ -51,6 +52,7 @@ DriverResult set_rows(const SetParams& set, CUdeviceptr destination, cudaStream_
 void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, const SourceLocation& where) {
     const auto subject = [&] { return copy_subject("memcpy_async", where); };
     require_sound(copy, subject);
+    require_recorded(stream, subject);
     if (!owners.empty()) keep_with_capture(stream, owners);
     const cudaError_t status =
         cudaMemcpyAsync(copy.destination, copy.source, copy.source_size * copy.element_bytes, copy.kind, stream);
@@ -60,6 +62,7 @@ void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, co
 void copy_3d_async(cudaStream_t stream, const Copy3D& copy, const SourceLocation& where) {
     const auto subject = [&] { return copy_subject("memcpy_async", where); };
     require_sound(copy, subject);
+    require_recorded(stream, subject);
     const cudaMemcpy3DParms params = runtime_params(copy);
     const cudaError_t status = cudaMemcpy3DAsync(&params, stream);
     if (status != cudaSuccess) raise_call<Error>(status, "cudaMemcpy3DAsync", subject());
@@ -68,6 +71,7 @@ void copy_3d_async(cudaStream_t stream, const Copy3D& copy, const SourceLocation
 void set_async(cudaStream_t stream, const SetParams& set, CallEffects&& effects, const SourceLocation& where) {
     const auto subject = [&] { return copy_subject("memset_async", where); };
     require_sound(set, subject);
+    require_recorded(stream, subject);
     if (!effects.owners.empty()) keep_with_capture(stream, effects.owners);
     bind_context();
     const auto destination = reinterpret_cast<CUdeviceptr>(set.destination);

@@ -3,6 +3,7 @@
 
 #include "cuda/compat.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/open_captures.hpp"
 #include "owners/host_call.hpp"
 #include "owners/reclaim.hpp"
 
@@ -69,6 +70,7 @@ std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value, const So
 void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* value) {
     require_scalar(scalar, "set");
     const Capture capture = capture_of(stream, "set", scalar.where);
+    require_recorded(stream, [&] { return scalar_subject("set", scalar.where); });
     if (capture.graph != nullptr) keep_with_graph(capture.graph, {scalar.memory});
     auto* const memory = static_cast<std::byte*>(scalar.memory.get());
     const std::vector<SetParams> fills = fills_of(scalar, value, memory);

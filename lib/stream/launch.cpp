@@ -2,10 +2,12 @@
 #include <cudag/launch.hpp>
 
 #include "captured_launches.hpp"
+#include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/function_cache.hpp"
 #include "cuda/kernel_name.hpp"
+#include "cuda/open_captures.hpp"
 #include "node/function.hpp"
 #include "node/kernel.hpp"
 #include "node/launch_attributes.hpp"
@@ -62,7 +64,14 @@ void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const L
     native.stream = stream;
     native.attrs = const_cast<cudaLaunchAttribute*>(attributes.begin()); // read only, but CUDA's type says otherwise
     native.numAttrs = static_cast<unsigned>(attributes.size());
-    const cudaError_t status = cudaLaunchKernelExC(&native, launched, const_cast<void**>(call.values));
+    cudaError_t status = cudaLaunchKernelExC(&native, launched, const_cast<void**>(call.values));
+    if (status == cudaErrorInvalidResourceHandle && call.function != nullptr) [[unlikely]]
+        if (succeeds_on_another_device([&] {
+                return cudaLaunchKernelExC(&native, function_of(call), const_cast<void**>(call.values)) == cudaSuccess;
+            })) {
+            ignore(status);
+            status = cudaSuccess;
+        }
     const bool records = is_given(config.programmatic_event) != 0 || config.launch_completion_event != nullptr;
     if (status == cudaErrorNotSupported && records) {
         CallFailure failure = describe_failure(status, "cudaLaunchKernelExC", subject(), Api::runtime);
@@ -78,6 +87,7 @@ void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const L
 } // namespace
 
 void launch_kernel(cudaStream_t stream, const KernelCall& call, CallEffects&& effects) {
+    require_recorded(stream, [&] { return Subject{"launch of " + kernel_name(call)}; });
     keep_function(effects.owners, call);
     if (!effects.owners.empty()) keep_with_capture(stream, effects.owners);
     if (const LaunchConfig* attributes = given_attributes(*call.config); attributes != nullptr) [[unlikely]] {
@@ -85,11 +95,17 @@ void launch_kernel(cudaStream_t stream, const KernelCall& call, CallEffects&& ef
         return CapturedLaunches::note(stream, *call.signature, std::move(effects));
     }
     const LaunchShape& shape = call.config->shape;
-    const CUresult result = driver().launch_kernel(
-        function_of(call), shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x, shape.block.y, shape.block.z,
-        native_shared_bytes(shape.shared_bytes), stream, const_cast<void**>(call.values), nullptr);
+    const auto launch_here = [&] {
+        return driver().launch_kernel(function_of(call), shape.grid.x, shape.grid.y, shape.grid.z, shape.block.x,
+                                      shape.block.y, shape.block.z, native_shared_bytes(shape.shared_bytes), stream,
+                                      const_cast<void**>(call.values), nullptr);
+    };
+    const CUresult result = launch_here();
+    // A function is a context's, and runs in that one's streams; CUDA does not tell a captured stream's.
     if (result != CUDA_SUCCESS) [[unlikely]]
-        raise(to_runtime(result), "cuLaunchKernel", call, Api::driver);
+        if (result != CUDA_ERROR_INVALID_HANDLE ||
+            !succeeds_on_another_device([&] { return launch_here() == CUDA_SUCCESS; }))
+            raise(to_runtime(result), "cuLaunchKernel", call, Api::driver);
     CapturedLaunches::note(stream, *call.signature, std::move(effects));
 }
 

@@ -165,9 +165,9 @@ TEST_CASE("steps and marks at any depth name the nodes that are nearest to them"
 
 TEST_CASE("a step without nodes names none", "[capture][names]") {
     const Graph graph = captured([](StreamCapture& c) {
-        c.step("empty", [] {});
+        c.step("empty", [] {}, {.allow_empty = true});
         work(c);
-        c.step("empty, too", [&] { c.mark("nothing"); });
+        c.step("empty, too", [&] { c.mark("nothing"); }, {.allow_empty = true});
     });
     CHECK(labels_of(graph) == Labels{""});
 }
@@ -278,7 +278,7 @@ TEST_CASE("a step returns what its function returns", "[capture][names]") {
             work(c);
             return std::make_unique<int>(3);
         }) != nullptr);
-        int& same = c.step("reference", [&]() -> int& { return target; });
+        int& same = c.step("reference", [&]() -> int& { return target; }, {.allow_empty = true});
         CHECK(&same == &target);
     });
     CHECK(labels_of(graph) == Labels{"value"});
@@ -304,7 +304,8 @@ TEST_CASE("errors about captured nodes name them and where they come from", "[ca
         refused<cudag::UpdateError>([&] { exec.update(graph.find(store).at(0), cudag::LaunchConfig{.block = 5000}); });
     CHECK(error.labels() == Labels{"set"});
     CHECK(error.location().line == line);
-    CHECK_THAT(error.what(), ContainsSubstring("kernel \"set\" at ") && ContainsSubstring("capture_names.cpp:"));
+    CHECK_THAT(error.what(),
+               ContainsSubstring("kernel \"set\" (store) at ") && ContainsSubstring("capture_names.cpp:"));
 }
 
 TEST_CASE("marks and steps of a broken capture are refused, and name themselves", "[capture][names][errors]") {

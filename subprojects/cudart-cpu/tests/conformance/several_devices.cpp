@@ -80,7 +80,7 @@ TEST_CASE("events of each stream's device fork a capture to another device and j
     REQUIRE_CUDA(cudaStreamWaitEvent(origin, *far, 0));
     call.launch(origin);
     const cudaGraph_t graph = capture.end();
-    REQUIRE(places(graph) == Places{{0, 1}, {1, 2}});
+    REQUIRE(places(graph) == Places{{0, 1}, {0, 2}, {1, 2}});
     Exec(graph).run(origin);
     const OnSecond here;
     REQUIRE(data->read() == std::vector{5});

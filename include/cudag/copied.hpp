@@ -1,0 +1,46 @@
+// copied(): host values that a copy node or a captured copy takes along.
+#pragma once
+
+#include <cudag/config.hpp>
+#include <cudag/detail/operand.hpp>
+
+#include <algorithm>
+#include <cstddef>
+#include <memory>
+#include <type_traits>
+
+namespace cudag {
+
+/// A range of host memory that is never written: what `copied` makes. Holds `size()` elements at `data()`.
+template <class Element>
+class HostCopy {
+  public:
+    HostCopy(const Element* from, std::size_t size) : values_(std::make_unique<Element[]>(size)), size_(size) {
+        std::copy_n(from, size, values_.get());
+    }
+
+    [[nodiscard]] const Element* data() const noexcept { return values_.get(); }
+    [[nodiscard]] std::size_t size() const noexcept { return size_; }
+
+  private:
+    std::unique_ptr<Element[]> values_;
+    std::size_t size_;
+};
+
+/// The values of `range`, a contiguous range of host memory, as they are now, for the source of a memcpy: the graph
+/// keeps them, so that `range` may go or change after the call. Without it host memory is borrowed, and a copy reads it
+/// anew at each launch of the graph:
+///
+///     cudag::capture(stream, [&](cudaStream_t s) {
+///         const std::vector<int> sizes = sizes_of(batch);
+///         cudag::memcpy_async(s, device_sizes, cudag::copied(sizes)); // `sizes` is gone before the first replay
+///     });
+template <class Range>
+[[nodiscard]] auto copied(const Range& range) {
+    static_assert(detail::HostRange<const Range>, "cudag: copied() takes a contiguous range of host memory");
+    using Element = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(range))>>;
+    static_assert(std::is_trivially_copyable_v<Element>, "cudag: memcpy needs trivially copyable elements");
+    return std::make_shared<const HostCopy<Element>>(std::data(range), std::size(range));
+}
+
+} // namespace cudag

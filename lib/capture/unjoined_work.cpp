@@ -1,0 +1,91 @@
+// Finds what a capture has recorded that nothing waits for, and says what it is.
+#include "unjoined_work.hpp"
+
+#include "cuda/driver.hpp"
+#include "cuda/failure.hpp"
+#include "cuda/kernel_name.hpp"
+#include "graph/node_indices.hpp"
+
+#include <cudag/format.hpp>
+#include <cudag/node.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudag::detail {
+
+namespace {
+
+std::vector<cudaGraphNode_t> nodes_before(cudaGraphNode_t node) {
+    const auto ask = [&](cudaGraphNode_t* found, std::size_t* count) {
+        checked_driver<GraphError>(driver().graph_node_get_dependencies(node, found, nullptr, count),
+                                   "cuGraphNodeGetDependencies");
+    };
+    std::size_t count = 0;
+    ask(nullptr, &count);
+    std::vector<cudaGraphNode_t> found(count);
+    if (count != 0) ask(found.data(), &count);
+    return found;
+}
+
+/// Which of `nodes` those of `front` come after, or are.
+std::vector<bool> joined_nodes(const std::vector<cudaGraphNode_t>& nodes, const std::vector<cudaGraphNode_t>& front) {
+    const NodeIndices indices(nodes);
+    std::vector<bool> is_joined(nodes.size());
+    std::vector<cudaGraphNode_t> next = front;
+    while (!next.empty()) {
+        const cudaGraphNode_t node = next.back();
+        next.pop_back();
+        const std::uint32_t index = indices.find(nodes, node);
+        if (index == NodeIndices::none || is_joined[index]) continue; // none: it was there before the capture
+        is_joined[index] = true;
+        for (const cudaGraphNode_t before : nodes_before(node))
+            next.push_back(before);
+    }
+    return is_joined;
+}
+
+std::string name_of(cudaGraphNode_t node) {
+    CUgraphNodeType type{};
+    checked_driver<GraphError>(driver().graph_node_get_type(node, &type), "cuGraphNodeGetType");
+    const auto kind = static_cast<NodeKind>(type); // value for value
+    if (kind != NodeKind::kernel) return std::string(to_string(kind));
+    CUDA_KERNEL_NODE_PARAMS params{};
+    checked_driver<GraphError>(driver().graph_kernel_node_get_params(node, &params), "cuGraphKernelNodeGetParams");
+    return fmt::format("kernel {}", kernel_name(params.func));
+}
+
+std::string step_of(std::uint32_t number, const CaptureNames& names) {
+    const NamedNodes* nearest = nullptr;
+    for (const NamedNodes& stretch : names.stretches())
+        if (stretch.first <= number && number < stretch.end && (nearest == nullptr || nearest->depth < stretch.depth))
+            nearest = &stretch;
+    if (nearest == nullptr) return {};
+    return fmt::format(" in step \"{}\" at {}", without_nul(nearest->label), nearest->location);
+}
+
+} // namespace
+
+std::string unjoined_work(cudaGraph_t graph, std::uint32_t first, const std::vector<cudaGraphNode_t>& front,
+                          const CaptureNames& names) {
+    constexpr std::size_t most = 10;
+    try {
+        bind_context();
+        const std::vector<cudaGraphNode_t> nodes = nodes_from(graph, first);
+        const std::vector<bool> is_joined = joined_nodes(nodes, front);
+        const auto all = static_cast<std::size_t>(std::ranges::count(is_joined, false));
+        std::string text;
+        std::size_t shown = 0;
+        for (std::uint32_t i = 0; i < nodes.size() && shown < std::min(all, most); ++i) {
+            if (is_joined[i]) continue;
+            text += (shown++ == 0 ? "" : ", ") + name_of(nodes[i]) + step_of(first + i, names);
+        }
+        if (all > shown) text += fmt::format(", and {} more", all - shown);
+        return text;
+    } catch (const GraphError&) {
+        return {};
+    }
+}
+
+} // namespace cudag::detail
