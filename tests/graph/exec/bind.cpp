@@ -275,7 +275,8 @@ TEST_CASE("a captured graph tells where it uses a buffer, and is bound to anothe
     const std::vector<BufferUse> uses = graph.uses(param);
     const std::vector<cudag::Node> nodes = graph.nodes();
     CHECK(uses == std::vector<BufferUse>{{nodes.at(0), 0, 4}, {nodes.at(1), 0, 8}, {nodes.at(2), 1, 4}});
-    CHECK_THAT(to_string(uses.at(0)), StartsWith("kernel \"write\" (store) at ") && EndsWith(": argument 0 at offset 4"));
+    CHECK_THAT(to_string(uses.at(0)),
+               StartsWith("kernel \"write\" (store) at ") && EndsWith(": argument 0 at offset 4"));
     CHECK_THAT(to_string(uses.at(1)), EndsWith(": destination at offset 8"));
     CHECK_THAT(fmt::format("{}", uses.at(2)), EndsWith(": source at offset 4"));
 
