@@ -194,7 +194,7 @@ class Collector {
         if (!access.region.is_empty()) use_(memory_access(node, access, region_, false), origin_of(place, access));
     }
     void note_units(std::uint32_t node, const NodePlace& place) {
-        std::ranges::stable_partition(of_units_, is_write);
+        std::stable_partition(of_units_.begin(), of_units_.end(), is_write);
         for (const ArgumentAccess& access : of_units_)
             if (!access.region.is_empty()) use_(memory_access(node, access, region_, true), origin_of(place, access));
         of_units_.clear();

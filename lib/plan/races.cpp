@@ -122,8 +122,9 @@ std::vector<Conflict> search_races(const AccessList& accesses, std::size_t nodes
         return std::pair(accesses[race.second].node, accesses[race.first].node);
     };
     std::ranges::sort(races, {}, [&](const Conflict& race) { return std::tuple(ends(race), race.first, race.second); });
-    const auto repeated = std::ranges::unique(races, {}, ends);
-    races.erase(repeated.begin(), repeated.end());
+    const auto repeated = std::unique(races.begin(), races.end(),
+                                      [&](const Conflict& a, const Conflict& b) { return ends(a) == ends(b); });
+    races.erase(repeated, races.end());
     return races;
 }
 
