@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants one-line defects in lib/ and builder/ at random, and tells which ones the tests do not notice.
 
-    tests/mutate.py --build BUILD [--count 200] [--seed 1] [--jobs 2]
+    tests/mutate.py --build BUILD [--reached FILE] [--count 200] [--seed 1] [--jobs 2]
     tests/mutate.py --build BUILD --again FILE
 
 BUILD is a complete build for the CPU runtime; `meson setup BUILD -Dcuda-runtime=cpu -Doptimization=0` makes one that
@@ -9,6 +9,7 @@ compiles quickly. It is not written to: a defect goes into a copy of the sources
 compiled (the precompiled header, too, if it has the defect), and the tests run with the library that comes out. Prints
 each defect that passed and, in the end or when it is interrupted, a score; exits with 1 if one passed that
 tests/mutants.txt does not explain. With --again it judges those anew that an earlier output, FILE, says survived.
+With --reached only the tests that run a defect's line judge it, as tests/reached.py recorded them: some times faster.
 """
 import argparse
 import concurrent.futures
@@ -167,6 +168,53 @@ def name_of(suite):
     return " ".join([*(f"{name}={value}" for name, value in environment.items()), Path(program).name, *arguments])
 
 
+@dataclasses.dataclass(frozen=True)
+class Trial:
+    """What a worker runs to judge a defect: a suite, or some of its tests, and the seconds after which it hangs."""
+    suite: tuple
+    limit: float
+    names: tuple = ()  # of its tests; empty: the whole suite
+
+
+class Reached:
+    """Which tests run which lines, as tests/reached.py recorded it."""
+
+    def __init__(self, file):
+        recorded = json.loads(file.read_text())
+        self.tests = recorded["tests"]
+        self.sets = [int(bits, 16) for bits in recorded["sets"]]
+        self.lines = {source: {int(line): number for line, number in lines.items()} for source, lines in recorded["lines"].items()}
+
+    def tests_of(self, source, line):
+        """The tests that run a line; of a line without code of its own, as in the middle of a statement, those of its neighbours."""
+        lines = self.lines.get(source, {})
+        near = [line] if line in lines else [other for other in range(line - 4, line + 3) if other in lines]
+        if not near:
+            return None
+        bits = 0
+        for other in near:
+            bits |= self.sets[lines[other]]
+        return [test for number, test in enumerate(self.tests) if bits >> number & 1]
+
+    def trials_of(self, mutant):
+        """The trials that can notice a defect, the quickest first; None for a line of which nothing is known."""
+        tests = self.tests_of(mutant.file, mutant.line + 1)
+        if tests is None:
+            return None
+        by_suite = {}
+        for suite, name, seconds in tests:
+            names, total = by_suite.get(suite, ((), 0))
+            by_suite[suite] = (names + (name,) if name else (), total + seconds)
+        quickest = sorted(by_suite.items(), key=lambda item: item[1][1])
+        return [Trial(SUITES[suite], 20 + 5 * seconds, names) for suite, (names, seconds) in quickest]
+
+
+def quoted(name):
+    """A Catch2 test specification that selects exactly the test of this name."""
+    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"{escaped}"'
+
+
 class Build:
     """A complete build, of which a worker compiles the part that a defect touches."""
 
@@ -284,22 +332,26 @@ class Worker:
                 return False
         return True
 
-    def run_suite(self, suite, limit):
-        """The exit status of a suite, or None if it takes longer."""
-        program, arguments, environment = suite
+    def run_trial(self, trial):
+        """The exit status of a trial, or None if it hangs."""
+        program, arguments, environment = trial.suite
+        if trial.names:
+            chosen = self.root / "chosen-tests"
+            chosen.write_text("".join(f"{quoted(name)}\n" for name in trial.names))
+            arguments = ["--abort", "--input-file", chosen]
         test = self.linked.get(program, self.build.folder / program)
-        return self.run([test, *arguments], (self.build.folder / program).parent, limit,
+        return self.run([test, *arguments], (self.build.folder / program).parent, trial.limit,
                         env={**os.environ, **environment, "LD_LIBRARY_PATH": f"{self.results}:{self.build.runtime}"})
 
-    def noticed_by(self, limits):
+    def noticed_by(self, trials):
         """The suite that fails, or takes longer than its limit of seconds, or None."""
-        for suite, limit in zip(SUITES, limits):
-            status = self.run_suite(suite, limit)
+        for trial in trials:
+            status = self.run_trial(trial)
             if status != 0:
-                return f"{name_of(suite)}{' (hangs)' if status is None else ''}"
+                return f"{name_of(trial.suite)}{' (hangs)' if status is None else ''}"
         return None
 
-    def judge(self, mutant, limits):
+    def judge(self, mutant, trials):
         """What notices the defect; "survived", "no C++", or None if it was stopped."""
         path = self.root / mutant.file
         original = path.read_text()
@@ -307,7 +359,7 @@ class Worker:
         lines[mutant.line] = mutant.after
         path.write_text("\n".join(lines) + "\n")
         try:
-            verdict = self.noticed_by(limits) or "survived" if self.compile(mutant.file) else "no C++"
+            verdict = self.noticed_by(trials) or "survived" if self.compile(mutant.file) else "no C++"
             return None if self.stopped else verdict
         finally:
             path.write_text(original)
@@ -316,17 +368,15 @@ class Worker:
         shutil.rmtree(self.root)
 
 
-def measured_limits(worker):
-    """The seconds after which each suite hangs. Ends the program if one fails without a defect."""
-    if not worker.compile(None):
-        sys.exit("mutate: what was built does not link")
-    limits = []
+def measured_trials(worker):
+    """All suites, each with a limit by the time that it takes. Ends the program if one fails without a defect."""
+    trials = []
     for suite in SUITES:
         started = time.monotonic()
-        if worker.run_suite(suite, 600) != 0:
+        if worker.run_trial(Trial(suite, 600)) != 0:
             sys.exit(f"mutate: {name_of(suite)} fails without a defect")
-        limits.append(20 + 5 * (time.monotonic() - started))
-    return limits
+        trials.append(Trial(suite, 20 + 5 * (time.monotonic() - started)))
+    return trials
 
 
 class Score:
@@ -357,15 +407,18 @@ class Score:
             f"{self.excused} explained in {EXCUSES.name}"
 
 
-def judge_all(candidates, workers, count, score):
-    limits = measured_limits(workers[0])
+def judge_all(candidates, workers, count, score, reached):
+    if not workers[0].compile(None):
+        sys.exit("mutate: what was built does not link")
+    all_trials = measured_trials(workers[0]) if reached is None else [Trial(suite, 600) for suite in SUITES]
     idle, running = list(workers), {}
     with concurrent.futures.ThreadPoolExecutor(len(workers)) as pool:
         try:
             while True:
                 while idle and len(running) + score.judged() < count and (mutant := next(candidates, None)) is not None:
                     worker = idle.pop()
-                    running[pool.submit(worker.judge, mutant, limits)] = (worker, mutant)
+                    trials = reached.trials_of(mutant) if reached else None
+                    running[pool.submit(worker.judge, mutant, all_trials if trials is None else trials)] = (worker, mutant)
                 if not running:
                     return
                 done, _ = concurrent.futures.wait(running, return_when=concurrent.futures.FIRST_COMPLETED)
@@ -384,10 +437,12 @@ def main():
     parser.add_argument("--count", type=int, default=200, help="how many defects that compile (200)")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--again", type=Path, metavar="FILE", help="judge the survivors of an earlier output")
+    parser.add_argument("--reached", type=Path, metavar="FILE", help="what tests/reached.py recorded")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     options = parser.parse_args()
 
     build, score = Build(options.build), Score()
+    reached = Reached(options.reached) if options.reached else None
     for entry in outdated(score.explained):
         print(f"{EXCUSES.name} explains what is no longer there: {entry}", flush=True)
     candidates = survivors_of(options.again.read_text()) if options.again else draw(options.seed)
@@ -396,7 +451,7 @@ def main():
     try:
         for _ in range(options.jobs):
             workers.append(Worker(build))
-        judge_all(candidates, workers, options.count, score)
+        judge_all(candidates, workers, options.count, score, reached)
         interrupted = False
     except KeyboardInterrupt:
         interrupted = True
