@@ -56,7 +56,7 @@ def main():
         compiler = Path("lib") / "package" / "cudag-kernels"
         cases = {
             "as C++": (bare + ["-Dkernels=cpp"], None, {
-                "CUDA runtime": "the CPU runtime: asked for", "kernels": "as C++ alone (kernels=cpp)",
+                "CUDA runtime": "the CPU runtime (asked for)", "kernels": "as C++ alone (kernels=cpp)",
                 "tests": "not built: auto_features=disabled"},
                 "cudag was set up with kernels=cpp; -Dkernels=auto takes nvcc for such files"),
             "without nvcc by an option": (bare + ["-Dcudart-cpu:nvcc=disabled"], None, {

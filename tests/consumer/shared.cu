@@ -1,4 +1,5 @@
-// What only nvcc compiles, <<<>>> and __shared__, as its default C++17: like NVIDIA's helper_math.h, it has a name of C++20.
+// What only nvcc compiles, <<<>>> and __shared__, as its default C++17. Like NVIDIA's helper_math.h, it defines lerp,
+// which is a name of C++20.
 #include "shared.hpp"
 
 #include <math.h>
