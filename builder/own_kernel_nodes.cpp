@@ -9,7 +9,6 @@
 
 #include <cstring>
 #include <new>
-#include <typeinfo>
 
 namespace cudag::detail {
 
@@ -50,13 +49,8 @@ void* set_condition_kernel() {
     return kernel;
 }
 
-using SetCondition = SignatureOf<cudaGraphConditionalHandle, unsigned>;
-const Parameter set_condition_parameters[] = {{SetCondition::layout.parameters[0].offset,
-                                               SetCondition::layout.parameters[0].size, ParameterType::object,
-                                               &typeid(Condition)},
-                                              SetCondition::layout.parameters[1]};
-const KernelSignature set_condition_signature{set_condition_parameters, SetCondition::count,
-                                              SetCondition::layout.bytes};
+using SetCondition = SignatureOf<ConditionHandle, unsigned>;
+const KernelSignature set_condition_signature = SetCondition::value; // a copy: users' kernels may have the same
 const KernelSignature nothing_signature{nullptr, 0, 0};
 
 /// Null if CUDA does not tell.
@@ -98,7 +92,8 @@ Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, 
     void* const kernel = set_condition_kernel();
     KernelParams* const params = make_params(graph, set_condition_signature);
     std::byte* const values = params->values;
-    void* arguments[] = {values + set_condition_parameters[0].offset, values + set_condition_parameters[1].offset};
+    void* arguments[] = {values + SetCondition::layout.parameters[0].offset,
+                         values + SetCondition::layout.parameters[1].offset};
     std::memcpy(arguments[0], &condition, sizeof condition);
     std::memcpy(arguments[1], &value, sizeof value);
     return add_own_kernel(graph, kernel, name, params, arguments, label, where);

@@ -97,6 +97,17 @@ class DeviceBuffer : public detail::OwnedMemory<Element> {
         : detail::OwnedMemory<Element>(std::move(memory), count) {}
 };
 
+/// The memory of `buffer`, which is borrowed, as bytes.
+template <class Element>
+[[nodiscard]] DeviceSpan<const std::byte> as_bytes(const DeviceBuffer<Element>& buffer) noexcept {
+    return as_bytes(buffer.span());
+}
+/// The same, to be written.
+template <class Element>
+[[nodiscard]] DeviceSpan<std::byte> as_writable_bytes(const DeviceBuffer<Element>& buffer) noexcept {
+    return as_writable_bytes(buffer.span());
+}
+
 /// `size()` uninitialised elements of page-locked host memory, which copies to and from the GPU at full speed and
 /// without blocking. Move-only, kept by nodes and used by threads as a DeviceBuffer is.
 template <class Element>

@@ -152,8 +152,9 @@ class CUDAG_EXPORT GraphBuilder {
         return {};
     }
 
-    /// Adds a node that sets all elements (not bytes) of `destination`, of 1, 2 or 4 bytes each, to `value`.
-    /// Throws GraphError if `destination` is empty.
+    /// Adds a node that sets all elements (not bytes) of `destination`, of any trivially copyable type, to `value`.
+    /// CUDA repeats 1, 2 or 4 bytes: those of larger elements, padding among them, must repeat, as those of 0.0 and of
+    /// -1L do; -0.0 is no such value. Throws GraphError if they do not, or if `destination` is empty.
     template <class Destination, class Value>
     MemsetNode memset( // cudag: memset(range, value) sets all elements of a range: x.span().subspan(0, n)
         Destination&& destination, const Value& value, SourceLocation location = SourceLocation::current()) {
@@ -165,8 +166,24 @@ class CUDAG_EXPORT GraphBuilder {
         return {};
     }
 
-    /// The same for all elements of a DeviceSpan2D. An Exec's updates keep the height and, if it is more than 1, the
-    /// width and the pitch.
+    /// Adds a fill of all bytes of `destination`, a range or DeviceSpan2D of any trivially copyable elements, with 0.
+    /// Throws GraphError if it is empty. Updates give the node a value: `update(node, range, Element())`.
+    template <class Destination>
+    MemsetNode clear( // cudag: clear(range) sets all bytes of a range to 0
+        Destination&& destination, SourceLocation location = SourceLocation::current()) {
+        if constexpr (detail::MultiDimensional<Destination>) {
+            if constexpr (detail::require_2d<Destination>())
+                return {detail::Passkey(), detail::add_memset(state(), detail::clear_2d(destination), {}, location)};
+        } else if constexpr (detail::require_operand<Destination>()) {
+            detail::CallEffects effects;
+            const detail::SetParams set = detail::clear_params(destination, effects);
+            return {detail::Passkey(), detail::add_memset(state(), set, std::move(effects), location)};
+        }
+        return {};
+    }
+
+    /// The same as `memset` for all elements of a DeviceSpan2D. An Exec's updates keep the height and, if it is more
+    /// than 1, the width and the pitch.
     template <class Destination, class Value>
     MemsetNode memset2d( // cudag: memset2d(region, value) sets all elements of a DeviceSpan2D
         const Destination& destination, const Value& value, SourceLocation location = SourceLocation::current()) {
@@ -548,8 +565,9 @@ class CUDAG_EXPORT GraphBuilder {
             const void* symbol = detail::kernel_symbol(function);
             const detail::KernelArguments<Parameter...> values(effects, {symbol, nullptr, location, &graph},
                                                                std::forward<Argument>(arguments)...);
-            const detail::KernelCall call{symbol, &detail::SignatureOf<Parameter...>::value, &config, values.pointers(),
-                                          values.block()};
+            const detail::KernelCall call{
+                symbol, &detail::signature_of(detail::no_value<std::tuple<Parameter...>>, detail::no_value<Given>),
+                &config, values.pointers(), values.block()};
             return {detail::Passkey(), detail::add_kernel(graph, call, std::move(effects), location)};
         }
         return {};
@@ -566,9 +584,13 @@ class CUDAG_EXPORT GraphBuilder {
             const detail::KernelArguments<Parameter...> values(
                 effects, {nullptr, nullptr, location, &graph, &function.state()}, std::forward<Argument>(arguments)...);
             const detail::PassedConfig passed(config);
-            const detail::KernelCall call{nullptr,        &detail::SignatureOf<Parameter...>::value,
-                                          &passed,        values.pointers(),
-                                          values.block(), &function.state()};
+            const detail::KernelCall call{
+                nullptr,
+                &detail::signature_of(detail::no_value<std::tuple<Parameter...>>, detail::no_value<Given>),
+                &passed,
+                values.pointers(),
+                values.block(),
+                &function.state()};
             return {detail::Passkey(), detail::add_kernel(graph, call, std::move(effects), location)};
         }
         return {};

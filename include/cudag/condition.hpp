@@ -16,8 +16,9 @@ struct GraphSlot;
 } // namespace detail
 
 /// The value that decides whether, which or how often a conditional node runs its bodies. Made by
-/// `GraphBuilder::condition`, given to one conditional node, and to the kernels that set it as an argument: a small
-/// value to copy. It belongs to its graph, and must not be used after it. Threads, on the host: as its GraphBuilder.
+/// `GraphBuilder::condition`, given to one conditional node, and to the kernels that set it as an argument, whose
+/// parameter is a Condition or a `cudaGraphConditionalHandle`: a small value to copy. It belongs to its graph, and must
+/// not be used after it. Threads, on the host: as its GraphBuilder.
 class Condition {
   public:
     /// CUDA's own handle.

@@ -11,6 +11,10 @@
 #error "cudag needs C++20: -std=c++20, also for cudag-kernels; a Meson project sets default_options: ['cpp_std=c++20']"
 #endif
 
+#ifndef __cpp_exceptions
+#error "cudag reports errors by exceptions: compile without -fno-exceptions"
+#endif
+
 #define CUDAG_EXPORT __attribute__((visibility("default")))
 
 #ifdef __CUDACC__

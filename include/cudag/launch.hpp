@@ -35,7 +35,9 @@ void launch_in(cudaStream_t stream, const PassedConfig& config, void (*kernel)(P
         const void* symbol = kernel_symbol(kernel);
         const KernelArguments<Parameter...> values(effects, {symbol, nullptr, {}},
                                                    std::forward<Argument>(arguments)...);
-        launch_kernel(stream, {symbol, &SignatureOf<Parameter...>::value, &config, values.pointers(), values.block()},
+        launch_kernel(stream,
+                      {symbol, &signature_of(no_value<std::tuple<Parameter...>>, no_value<Given>), &config,
+                       values.pointers(), values.block()},
                       std::move(effects));
     }
 }
@@ -80,7 +82,9 @@ void launch(StreamRef stream, const LaunchConfig& config, const TypedFunction<Pa
                                                            std::forward<Argument>(arguments)...);
         const detail::PassedConfig passed(config);
         const detail::KernelCall call{
-            nullptr, &detail::SignatureOf<Parameter...>::value, &passed, values.pointers(), values.block(), &state};
+            nullptr,        &detail::signature_of(detail::no_value<std::tuple<Parameter...>>, detail::no_value<Given>),
+            &passed,        values.pointers(),
+            values.block(), &state};
         detail::launch_kernel(stream.get(), call, std::move(effects));
     }
 }
@@ -113,7 +117,8 @@ void memcpy_async( // cudag: memcpy_async(stream, destination, source) copies al
 }
 
 /// Sets all elements of `destination`, borrowed or kept as in `launch`, to `value` in `stream`. Throws GraphError if it
-/// is empty. Asynchronous. Takes what GraphBuilder's memset and memset2d take.
+/// is empty, or if CUDA cannot repeat the value's bytes. Asynchronous. Takes what GraphBuilder's memset and memset2d
+/// take.
 template <class Destination, class Value>
 void memset_async( // cudag: memset_async(stream, range, value) sets all elements of a range
     StreamRef stream, Destination&& destination, const Value& value,
@@ -127,6 +132,21 @@ void memset_async( // cudag: memset_async(stream, range, value) sets all element
     } else if constexpr (detail::require_operand<Destination>()) {
         detail::CallEffects effects;
         const detail::SetParams set = detail::set_params(destination, value, effects, {nullptr, nullptr, location});
+        detail::set_async(stream.get(), set, std::move(effects), location);
+    }
+}
+
+/// Sets all bytes of `destination`, borrowed or kept as in `launch`, to 0 in `stream`, whatever its elements are.
+/// Throws GraphError if it is empty. Asynchronous. Takes what GraphBuilder's clear takes.
+template <class Destination>
+void clear_async( // cudag: clear_async(stream, range) sets all bytes of a range to 0
+    StreamRef stream, Destination&& destination, SourceLocation location = SourceLocation::current()) {
+    if constexpr (detail::MultiDimensional<Destination>) {
+        if constexpr (detail::require_2d<Destination>())
+            detail::set_async(stream.get(), detail::clear_2d(destination), {}, location);
+    } else if constexpr (detail::require_operand<Destination>()) {
+        detail::CallEffects effects;
+        const detail::SetParams set = detail::clear_params(destination, effects);
         detail::set_async(stream.get(), set, std::move(effects), location);
     }
 }

@@ -22,6 +22,12 @@ namespace cudag {
 ///
 /// CUDA removes no edges of a graph with memory nodes. It is planned once, by the plan that it is given first, and has
 /// no lanes; the edges that CUDA needs before an allocation stay, but for those that others imply by then.
+///
+/// In a .cu file, nvcc 13.0 crashes ("Segmentation fault", no message) on a conditional expression with `Plan{...}`
+/// inside the braces of options, as on any aggregate with a vector. `Plan()` compiles, and so does a variable:
+///
+///     const cudag::Plan plan = fast ? cudag::Plan{} : cudag::Plan::as_written();
+///     cudag::Exec exec = graph.instantiate({.plan = plan});
 struct Plan {
     /// Leaves out edges that others imply. Edges that are not full stay, and imply none.
     bool reduce = true;

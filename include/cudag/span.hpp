@@ -65,5 +65,11 @@ template <class Element>
 [[nodiscard]] constexpr DeviceSpan<const std::byte> as_bytes(DeviceSpan<Element> span) noexcept {
     return {reinterpret_cast<const std::byte*>(span.data()), span.size_bytes()};
 }
+/// The same, to be written.
+template <class Element>
+requires(!std::is_const_v<Element>)
+[[nodiscard]] constexpr DeviceSpan<std::byte> as_writable_bytes(DeviceSpan<Element> span) noexcept {
+    return {reinterpret_cast<std::byte*>(span.data()), span.size_bytes()};
+}
 
 } // namespace cudag

@@ -59,7 +59,8 @@ BoundInputs::BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, co
                          std::span<const bool> is_const)
     : inputs_(inputs.size()), rest_(inputs.size()) {
     if (graph.node_count() == 0) return;
-    const GraphState& state = GraphState::of(graph.nodes().front());
+    const Node first = graph.nodes().front();
+    const GraphState& state = GraphState::of(first);
     std::vector<AddressRange> used;
     find_allocated(state, used);
     find_pointed_at(state, used);

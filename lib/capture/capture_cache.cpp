@@ -45,7 +45,7 @@ struct CachedKey {
         return hash == view.hash && type == view.type && equal(key.get(), view.key);
     }
 
-    const std::type_info& type;
+    const TypeTag* type;
     std::size_t hash;
     bool (*equal)(const void*, const void*);
     std::shared_ptr<const void> key;

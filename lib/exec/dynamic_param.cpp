@@ -50,9 +50,9 @@ bool is_bound_parameter(const KernelParams& kernel, const KernelParams& bound, s
     const Parameter& parameter = bound.signature->parameters[argument];
     if (&signature == bound.signature) return true;
     if (argument >= signature.count) return false;
-    const std::type_info* const type = signature.parameters[argument].cpp_type;
-    if (type == nullptr || parameter.cpp_type == nullptr) return same_kernel_types(kernel, bound);
-    return *type == *parameter.cpp_type;
+    const Parameter& current = signature.parameters[argument];
+    if (current.cpp_type == nullptr || parameter.cpp_type == nullptr) return same_kernel_types(kernel, bound);
+    return current.has_type_of(parameter);
 }
 
 std::string elements_text(const ElementCount& count) {
@@ -75,7 +75,8 @@ Drive drive_of(const Driven& driven, const void* value, std::size_t most, const 
 /// The elements of a copy or fill in one dimension; 0 of other nodes.
 std::size_t elements_of(const NodeParams& params) noexcept {
     if (const auto* copy = std::get_if<const CopyParams*>(&params)) return (*copy)->source_size;
-    if (const auto* set = std::get_if<const SetParams*>(&params)) return (*set)->height == 1 ? (*set)->size : 0;
+    if (const auto* set = std::get_if<const SetParams*>(&params))
+        return (*set)->height == 1 ? (*set)->size / (*set)->parts : 0;
     return 0;
 }
 

@@ -327,18 +327,38 @@ void set_params(NodeUpdate& update, const Params& next, Owners&& owners, void* c
 /// The update of a whole graph may have given the node another kernel: then its parameters must have the types of
 /// `given`.
 template <class NodeUpdate>
-void take_signature(const KernelSignature& given, KernelParams& current, const NodeUpdate& update) {
+void require_same_kernel(const KernelSignature& given, const KernelParams& current, const NodeUpdate& update) {
     // a handle is of the kernel that the graph has there
     if (!same_types(given, *current.signature) &&
         !(same_layout(given, *current.signature) && same_kernel_types(current, update.original())))
         refuse_other_kernel("", kernel_name(current.function), update.subject());
-    current.signature = &given; // so that the next time it is known
 }
 
 template <class NodeUpdate>
 void require_signature(const KernelSignature& given, KernelParams& current, const NodeUpdate& update) {
-    if (&given != current.signature) [[unlikely]]
-        take_signature(given, current, update);
+    if (&given == current.signature) [[likely]]
+        return;
+    require_same_kernel(given, current, update);
+    current.signature = &given; // so that the next time it is known
+}
+
+/// Whether `given` knows of a condition where `current` knows of a number.
+bool has_new_condition(const KernelSignature& given, const KernelSignature& current) noexcept {
+    return !std::equal(
+        given.parameters, given.parameters + given.count, current.parameters,
+        [](const Parameter& next, const Parameter& former) { return !is_condition(next) || is_condition(former); });
+}
+
+/// The signature of the node once `call` is in force. Requires the kernel of the node.
+template <class NodeUpdate>
+const KernelSignature& next_signature(const KernelCall& call, const KernelParams& current, const NodeUpdate& update) {
+    const KernelSignature& given = *call.signature;
+    const KernelSignature& former = *current.signature;
+    if (&given == &former) [[likely]]
+        return given;
+    require_same_kernel(given, current, update);
+    const bool some_stay = call.block == nullptr; // of which `former` knows the conditions
+    return some_stay && same_types(given, former) && !has_new_condition(given, former) ? former : given;
 }
 
 /// Notes what CUDA has accepted.
@@ -397,8 +417,9 @@ CopyParams keep_default_direction(const CopyParams& copy, const CopyParams* curr
 void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call, CallEffects&& effects) {
     update_in(target, node, [&](auto update) {
         KernelParams& current = *params_as<KernelParams>(update);
-        require_signature(*call.signature, current, update);
+        const KernelSignature& signature = next_signature(call, current, update);
         set_call(update, call, current, std::move(effects));
+        current.signature = &signature;
     });
 }
 
@@ -436,7 +457,7 @@ void update_size(const UpdateTarget& target, const Node& node, std::size_t count
             set_params(update, next, {}, unchanged);
         } else {
             SetParams next = *params_as<SetParams>(update);
-            next.size = count;
+            next.size = count * next.parts;
             set_params(update, next, {}, unchanged);
         }
     });

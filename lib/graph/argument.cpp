@@ -8,21 +8,12 @@
 #include "names.hpp"
 #include "node/function.hpp"
 
-#include <cxxabi.h>
-
-#include <cstdlib>
-#include <memory>
-
 namespace cudag::detail {
 
-void refuse_integer(const ArgumentSite& site, std::uintmax_t magnitude, bool negative,
-                    const std::type_info& parameter) {
-    int status = 0;
-    const std::unique_ptr<char, void (*)(void*)> type(abi::__cxa_demangle(parameter.name(), nullptr, nullptr, &status),
-                                                      std::free);
+void refuse_integer(const ArgumentSite& site, std::uintmax_t magnitude, bool negative, const TypeTag& parameter) {
     const std::string reason =
         fmt::format("argument {}: {}{} does not fit the parameter type {}; pass a value that it holds exactly",
-                    site.position, negative ? "-" : "", magnitude, type ? type.get() : parameter.name());
+                    site.position, negative ? "-" : "", magnitude, parameter.name);
     const CallSite& call = site.call;
     if (call.node != nullptr) {
         const GraphState& graph = GraphState::of(*call.node);
@@ -32,6 +23,18 @@ void refuse_integer(const ArgumentSite& site, std::uintmax_t magnitude, bool neg
     std::string subject = kernel.empty() ? "memset" : "kernel " + kernel;
     if (call.location.line != 0) subject += fmt::format(" at {}", call.location);
     refuse(reason, {std::move(subject), {}, call.location});
+}
+
+void refuse_pattern(std::size_t bytes, const CallSite& call) {
+    const std::string reason =
+        fmt::format("the {} bytes of the value do not repeat, and CUDA fills memory with 1, 2 or 4 bytes again and "
+                    "again; copy such elements from memory, have a kernel write them, or clear(range) for bytes of 0",
+                    bytes);
+    if (call.node != nullptr)
+        refuse<UpdateError>(
+            reason, node_subject(GraphState::of(*call.node), GraphState::index_unchecked(*call.node), "update of "));
+    refuse(reason,
+           {call.location.line != 0 ? fmt::format("memset at {}", call.location) : "memset", {}, call.location});
 }
 
 void refuse_null_operand() {

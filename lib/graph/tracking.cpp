@@ -39,7 +39,8 @@ bool is_tracked(const GraphState& graph, std::uint32_t index, std::uint32_t argu
 /// pointers are.
 bool may_refer(const Parameter& parameter, const std::byte* values) {
     const bool is_number = parameter.cpp_type != nullptr && parameter.type != ParameterType::object &&
-                           parameter.type != ParameterType::pointer && parameter.type != ParameterType::span;
+                           parameter.type != ParameterType::pointer && parameter.type != ParameterType::span &&
+                           parameter.type != ParameterType::condition;
     const bool may_hold = parameter.size % sizeof(void*) == 0 && parameter.offset % alignof(void*) == 0;
     const std::span value(values + parameter.offset, parameter.size);
     return !is_number && may_hold && std::ranges::any_of(value, [](std::byte byte) { return byte != std::byte{0}; });

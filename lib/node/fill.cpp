@@ -68,7 +68,7 @@ NativeResult set_native(const NodeTarget& target, const SetParams& set) {
 SetParams read_set(cudaGraphNode_t node) {
     cudaMemsetParams native{};
     checked<GraphError>(cudaGraphMemsetNodeGetParams(node, &native), "cudaGraphMemsetNodeGetParams");
-    return {native.dst, native.width, native.elementSize, native.value, native.height, native.pitch};
+    return {native.dst, native.width, native.elementSize, native.value, native.height, native.pitch, 1};
 }
 
 void compare(const SetParams& before, const SetParams& after, Fields& fields) {
@@ -83,8 +83,8 @@ void compare(const SetParams& before, const SetParams& after, Fields& fields) {
 }
 
 std::string title(const SetParams& set) {
-    return fmt::format("memset {}{} x {} bytes", set.size, set.height == 1 ? "" : fmt::format(" x {}", set.height),
-                       set.element_bytes);
+    return fmt::format("memset {}{} x {} bytes", set.size / set.parts,
+                       set.height == 1 ? "" : fmt::format(" x {}", set.height), set.element_bytes * set.parts);
 }
 
 } // namespace cudag::detail

@@ -56,7 +56,8 @@ std::string point_at_list(const GivenArguments& given, const KernelSignature& si
             return fmt::format("argument {} is none: the kernel has {}, counted from 0", argument.index,
                                describe(signature));
         const Parameter& parameter = signature.parameters[argument.index];
-        if (argument.bytes != parameter.size)
+        const bool is_handle = argument.is_condition && parameter.size == sizeof(cudaGraphConditionalHandle);
+        if (argument.bytes != parameter.size && !is_handle)
             return fmt::format("argument {} has {} bytes; the kernel has {}: pass a value of the parameter's own type",
                                argument.index, argument.bytes, describe(signature));
         if (values[argument.index] != nullptr) return fmt::format("argument {} is given twice", argument.index);

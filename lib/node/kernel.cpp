@@ -71,6 +71,7 @@ std::string argument_text(const ArgumentBytes& bytes) {
                                  value_at<std::size_t>(bytes.data + sizeof(void*)));
         break;
     case ParameterType::object:
+    case ParameterType::condition:
         break;
     }
     if (!result.empty()) return result;
@@ -150,10 +151,8 @@ bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept {
 
 bool same_types(const KernelSignature& a, const KernelSignature& b) noexcept {
     return &a == &b ||
-           (a.count == b.count &&
-            std::equal(a.parameters, a.parameters + a.count, b.parameters, [](const Parameter& p, const Parameter& q) {
-                return p.cpp_type != nullptr && q.cpp_type != nullptr && *p.cpp_type == *q.cpp_type;
-            }));
+           (a.count == b.count && std::equal(a.parameters, a.parameters + a.count, b.parameters,
+                                             [](const Parameter& p, const Parameter& q) { return p.has_type_of(q); }));
 }
 
 bool same_kernel_types(const KernelParams& a, const KernelParams& b) {

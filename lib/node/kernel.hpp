@@ -19,7 +19,6 @@
 #include <cstring>
 #include <limits>
 #include <string>
-#include <typeinfo>
 #include <vector>
 
 namespace cudag::detail {
@@ -56,7 +55,7 @@ void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept;
 
 /// Whether kernels have a Condition there, or its handle, with which a Condition begins.
 [[nodiscard]] inline bool is_condition(const Parameter& parameter) noexcept {
-    return parameter.cpp_type != nullptr && *parameter.cpp_type == typeid(Condition);
+    return parameter.type == ParameterType::condition;
 }
 
 /// Copies the values that `call` gives to where its signature has them in `block`.

@@ -296,13 +296,13 @@ void memset_const(cudag::GraphBuilder& builder, [[maybe_unused]] cudag::DeviceSp
 #endif
 }
 
-// A fill of 8-byte elements.
-void memset_element_size(cudag::GraphBuilder& builder, [[maybe_unused]] const cudag::DeviceBuffer<double>& doubles,
-                         [[maybe_unused]] const cudag::DeviceBuffer<float>& floats) {
-#if CUDAG_MISTAKE == 49 // expect-error: cudag: memset elements have 1, 2 or 4 bytes
-    builder.memset(doubles, 0);
+// A fill of elements that are more than their bytes.
+void clear_elements(cudag::GraphBuilder& builder, [[maybe_unused]] cudag::DeviceSpan<std::string> strings,
+                    [[maybe_unused]] const cudag::DeviceBuffer<double>& doubles) {
+#if CUDAG_MISTAKE == 49 // expect-error: cudag: clear() needs trivially copyable elements
+    builder.clear(strings);
 #else
-    builder.memset(floats, 0);
+    builder.clear(doubles);
 #endif
 }
 

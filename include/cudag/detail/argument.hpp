@@ -5,6 +5,8 @@
 #include <cudag/buffer.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/call_effects.hpp>
+#include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/type_name.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
 
@@ -13,7 +15,6 @@
 #include <limits>
 #include <memory>
 #include <type_traits>
-#include <typeinfo>
 
 namespace cudag {
 class Condition;
@@ -44,7 +45,7 @@ struct ArgumentSite {
 };
 
 [[noreturn]] CUDAG_EXPORT void refuse_integer(const ArgumentSite& site, std::uintmax_t magnitude, bool negative,
-                                              const std::type_info& parameter);
+                                              const TypeTag& parameter);
 
 /// Throws if `condition` is not of the graph of the call.
 CUDAG_EXPORT void require_condition(const Condition& condition, const ArgumentSite& site);
@@ -156,13 +157,14 @@ concept DeclaredBecomes = is_declared<Argument> && requires {
 ///   - a pointer: a raw pointer, DeviceSpan (borrowed); DeviceBuffer, PinnedBuffer, shared_ptr (kept alive)
 ///   - in(memory), out(memory), ... of one of these that knows its length
 ///   - a DynamicParam<Parameter>, which the argument then follows
+///   - CUDA's handle of a condition: a Condition
 ///   - an object, enum or bool: the same type, or a class that converts to it
 template <class Argument, class Parameter>
 concept KernelArgument =
     std::same_as<Argument, Parameter> || NumberBecomes<Argument, Parameter> || PointerBecomes<Argument, Parameter> ||
     BufferBecomes<Argument, Parameter> || SpanBecomes<Argument, Parameter> || SharedBecomes<Argument, Parameter> ||
     ObjectBecomes<Argument, Parameter> || DynamicBecomes<Argument, Parameter> || DeclaredBecomes<Argument, Parameter> ||
-    (std::is_pointer_v<Parameter> && std::same_as<Argument, std::nullptr_t>);
+    ConditionBecomes<Argument, Parameter> || (std::is_pointer_v<Parameter> && std::same_as<Argument, std::nullptr_t>);
 
 template <class Integer>
 constexpr bool is_negative(Integer value) noexcept {
@@ -184,7 +186,7 @@ Parameter number_to(Argument value, [[maybe_unused]] const ArgumentSite& site) {
             exact = exact && static_cast<long double>(result) == static_cast<long double>(value);
         if (!exact) [[unlikely]] {
             const auto bits = static_cast<std::uintmax_t>(value);
-            refuse_integer(site, negative ? std::uintmax_t{0} - bits : bits, negative, typeid(Parameter));
+            refuse_integer(site, negative ? std::uintmax_t{0} - bits : bits, negative, TypeOf<Parameter>::tag);
         }
     }
     return result;
@@ -240,6 +242,9 @@ Parameter to_parameter(Forwarded&& argument, CallEffects& effects, const Argumen
     } else if constexpr (std::same_as<Argument, Parameter> && !is_shared_ptr<Argument>) {
         if constexpr (std::same_as<Argument, Condition>) require_condition(argument, site);
         return argument;
+    } else if constexpr (ConditionBecomes<Argument, Parameter>) {
+        require_condition(argument, site);
+        return argument.native();
     } else if constexpr (DynamicBecomes<Argument, Parameter>) {
         if constexpr (is_span_parameter<Parameter>) {
             constexpr std::size_t element = sizeof(typename Parameter::element_type);

@@ -1,6 +1,8 @@
 // What a CaptureCache's keys are without their types.
 #pragma once
 
+#include <cudag/detail/type_name.hpp>
+
 #include <concepts>
 #include <cstddef>
 #include <functional>
@@ -9,7 +11,6 @@
 #include <string_view>
 #include <tuple>
 #include <type_traits>
-#include <typeinfo>
 #include <utility>
 
 namespace cudag::detail {
@@ -88,7 +89,7 @@ std::string text_of_key(const Key& key) {
 /// A key that somebody else holds.
 struct KeyView {
     const void* key;
-    const std::type_info& type;
+    const TypeTag* type;
     std::size_t hash;
     bool (*equal)(const void* a, const void* b);
     std::shared_ptr<const void> (*copy)(const void* key);
@@ -99,7 +100,7 @@ template <class Key>
 KeyView view_of_key(const Key& key) {
     return {
         &key,
-        typeid(Key),
+        &TypeOf<Key>::tag,
         hash_of_key(key),
         [](const void* a, const void* b) -> bool { return *static_cast<const Key*>(a) == *static_cast<const Key*>(b); },
         [](const void* k) -> std::shared_ptr<const void> { return std::make_shared<Key>(*static_cast<const Key*>(k)); },

@@ -14,9 +14,6 @@
 
 #ifdef CUDART_CPU
 #include <cudart_cpu/kernel.hpp>
-
-extern "C" __attribute__((visibility("default"))) void cudaGraphSetConditional(cudaGraphConditionalHandle handle,
-                                                                               unsigned int value);
 #endif
 
 namespace cudag::detail {
@@ -80,14 +77,16 @@ void require_one_value(const Argument& argument, const SourceLocation& where) {
 }
 
 #ifdef CUDART_CPU
+/// The CPU runtime's cudaGraphSetConditional, by another name: nvcc takes that one for a function of kernels only.
+extern "C" CUDAG_EXPORT void set_condition_on_cpu(cudaGraphConditionalHandle handle,
+                                                  unsigned value) __asm__("cudaGraphSetConditional");
+
 /// The kernels, of which cudag has PTX text only, for the CPU runtime.
 struct ConditionKernels {
     using Handle = Condition;
     using Pointer = const unsigned*;
 
-    static void set_handle(cudaGraphConditionalHandle handle, unsigned value) {
-        cudaGraphSetConditional(handle, value);
-    }
+    static void set_handle(cudaGraphConditionalHandle handle, unsigned value) { set_condition_on_cpu(handle, value); }
     static void count(Handle more, unsigned* turns, unsigned times) {
         *turns = *turns + 1 < times ? *turns + 1 : 0;
         set_handle(more.native(), *turns != 0 ? 1U : 0U);

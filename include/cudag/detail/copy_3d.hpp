@@ -125,5 +125,12 @@ SetParams set_2d(const Span2D<Element, OnSide>& destination, const Value& value,
     set.pitch = destination.pitch();
     return set;
 }
+template <class Element, Side OnSide>
+SetParams clear_2d(const Span2D<Element, OnSide>& destination) {
+    SetParams set = clear_elements<OnSide>(destination.data(), destination.width());
+    set.height = destination.height();
+    set.pitch = destination.pitch();
+    return set;
+}
 
 } // namespace cudag::detail

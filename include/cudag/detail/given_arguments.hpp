@@ -36,6 +36,7 @@ struct GivenArgument {
     std::size_t index;
     std::size_t bytes;
     const void* value;
+    bool is_condition = false; ///< it begins with CUDA's handle, which kernels take as well
 };
 
 struct GivenArguments {
@@ -119,7 +120,9 @@ class GivenValues {
                 [[maybe_unused]] const CallSite& call, Callable&&... arguments)
         : values_(to_parameter<ParameterFor<Argument>>(std::forward<Callable>(arguments), effects,
                                                        ArgumentSite{call, Index})...),
-          list_{GivenArgument{Index, sizeof(ParameterFor<Argument>), &std::get<Index>(values_)}..., GivenArgument{}} {}
+          list_{GivenArgument{Index, sizeof(ParameterFor<Argument>), &std::get<Index>(values_),
+                              std::is_same_v<ParameterFor<Argument>, Condition>}...,
+                GivenArgument{}} {}
 
     std::tuple<ParameterFor<Argument>...> values_;
     std::array<GivenArgument, sizeof...(Argument) + 1> list_; // never of size 0
@@ -133,7 +136,9 @@ class GivenValueAt {
         : value_(to_parameter<ParameterFor<Value>>(value, effects, {call, static_cast<std::uint32_t>(index)})),
           index_(index) {}
 
-    [[nodiscard]] GivenArgument get() const noexcept { return {index_, sizeof value_, &value_}; }
+    [[nodiscard]] GivenArgument get() const noexcept {
+        return {index_, sizeof value_, &value_, std::is_same_v<ParameterFor<Value>, Condition>};
+    }
 
   private:
     ParameterFor<Value> value_;
@@ -144,7 +149,7 @@ requires is_bytes<Value>
 class GivenValueAt<Value> {
   public:
     GivenValueAt(CallEffects&, const CallSite&, std::size_t index, const Value& value)
-        : given_{index, value.size(), value.data()} {}
+        : given_{index, value.size(), value.data(), false} {}
 
     [[nodiscard]] GivenArgument get() const noexcept { return given_; }
 

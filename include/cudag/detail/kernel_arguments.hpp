@@ -157,6 +157,25 @@ inline constexpr bool starts_with_config = false;
 template <class First, class... Rest>
 inline constexpr bool starts_with_config<First, Rest...> = std::is_same_v<std::remove_cvref_t<First>, LaunchConfig>;
 
+/// The signature of a call with all arguments.
+template <class... Parameter, class... Argument>
+constexpr const KernelSignature& signature_of(std::tuple<Parameter...>*, std::tuple<Argument...>*) noexcept {
+    return SignatureOf<InSignature<Argument, Parameter>...>::value;
+}
+
+/// Whether one of the arguments is a Condition for this parameter.
+template <std::size_t Place, class Parameter, class... Argument>
+inline constexpr bool takes_condition =
+    ((Argument::index == Place && ConditionBecomes<typename Argument::value_type, Parameter>) || ...);
+
+/// The signature of an update of some arguments.
+template <std::size_t... Place, class... Parameter, class... Argument>
+constexpr const KernelSignature& signature_of_some(std::index_sequence<Place...>, std::tuple<Parameter...>*,
+                                                   std::tuple<Argument...>*) noexcept {
+    return SignatureOf<
+        std::conditional_t<takes_condition<Place, Parameter, Argument...>, ConditionHandle, Parameter>...>::value;
+}
+
 /// Checks number and types of a complete argument list, with one readable error each.
 template <class... Parameter, class... Argument>
 constexpr bool require_arguments(std::tuple<Parameter...>*, std::tuple<Argument...>*) {

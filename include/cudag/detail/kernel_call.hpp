@@ -2,28 +2,54 @@
 #pragma once
 
 #include <cudag/detail/launch_shape.hpp>
+#include <cudag/detail/type_name.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/span.hpp>
+
+#include <cuda_runtime_api.h>
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-#include <typeinfo>
 
 #ifdef CUDART_CPU
 #include <cudart_cpu/kernel.hpp>
 #endif
 
+namespace cudag {
+class Condition;
+}
+
 namespace cudag::detail {
 
 /// What a parameter is, as far as checks and reports need it. CUDA itself does not tell: `object` where it is unknown.
 /// A span starts with its address.
-enum class ParameterType : std::uint8_t { object, pointer, span, signed_integer, unsigned_integer, floating_point };
+/// A condition starts with its handle.
+enum class ParameterType : std::uint8_t {
+    object,
+    pointer,
+    span,
+    signed_integer,
+    unsigned_integer,
+    floating_point,
+    condition
+};
+
+/// In a signature: a parameter of CUDA's handle type that was given a Condition. The types of kernels tell no handle
+/// from a number.
+enum class ConditionHandle : cudaGraphConditionalHandle {};
+
+template <class Argument, class Parameter>
+concept ConditionBecomes = std::is_same_v<Argument, Condition> && std::is_same_v<Parameter, cudaGraphConditionalHandle>;
+template <class Argument, class Parameter>
+using InSignature = std::conditional_t<ConditionBecomes<Argument, Parameter>, ConditionHandle, Parameter>;
 
 template <class Parameter>
 constexpr ParameterType parameter_type() noexcept {
-    if constexpr (std::is_pointer_v<Parameter>)
+    if constexpr (std::is_same_v<Parameter, Condition> || std::is_same_v<Parameter, ConditionHandle>)
+        return ParameterType::condition;
+    else if constexpr (std::is_pointer_v<Parameter>)
         return ParameterType::pointer;
     else if constexpr (is_span_parameter<Parameter>)
         return ParameterType::span;
@@ -40,7 +66,13 @@ struct Parameter {
     std::uint32_t offset;
     std::uint32_t size;
     ParameterType type = ParameterType::object;
-    const std::type_info* cpp_type = nullptr; ///< null where it is unknown: CUDA does not tell
+    const TypeTag* cpp_type = nullptr; ///< null where it is unknown: CUDA does not tell
+
+    /// Whether both types are known, and equal. Kernels of different shared objects may have them.
+    [[nodiscard]] bool has_type_of(const Parameter& other) const noexcept {
+        return cpp_type != nullptr && other.cpp_type != nullptr &&
+               (cpp_type == other.cpp_type || cpp_type->name == other.cpp_type->name);
+    }
 };
 
 /// The parameters of a kernel; `bytes` is the size of a block that holds them all.
@@ -56,18 +88,24 @@ struct SignatureLayout {
     std::uint32_t bytes = 0;
 };
 
+/// The type that the kernel has for a parameter of a signature.
+template <class Parameter>
+using KernelType =
+    std::conditional_t<std::is_same_v<Parameter, ConditionHandle>, cudaGraphConditionalHandle, Parameter>;
+
 template <class... Parameter>
 constexpr SignatureLayout<sizeof...(Parameter)> lay_out() noexcept {
     SignatureLayout<sizeof...(Parameter)> result;
     [[maybe_unused]] std::size_t i = 0;
     [[maybe_unused]] const auto place = [&](std::size_t size, std::size_t align, ParameterType type,
-                                            const std::type_info& cpp_type) {
+                                            const TypeTag& cpp_type) {
         const std::size_t offset = (result.bytes + align - 1) / align * align;
         result.parameters[i++] = {static_cast<std::uint32_t>(offset), static_cast<std::uint32_t>(size), type,
                                   &cpp_type};
         result.bytes = static_cast<std::uint32_t>(offset + size);
     };
-    (place(sizeof(Parameter), alignof(Parameter), parameter_type<Parameter>(), typeid(Parameter)), ...);
+    (place(sizeof(Parameter), alignof(Parameter), parameter_type<Parameter>(), TypeOf<KernelType<Parameter>>::tag),
+     ...);
     return result;
 }
 

@@ -99,7 +99,8 @@ struct CopyParams {
     cudaMemcpyKind kind;
 };
 
-/// A fill with its types erased: `height` rows of `size` elements; `value` holds the element's bits.
+/// A fill with its types erased: `height` rows of `size` elements as CUDA fills them, of 1, 2 or 4 bytes; `value` holds
+/// the element's bits.
 struct SetParams {
     void* destination;
     std::size_t size;
@@ -107,6 +108,7 @@ struct SetParams {
     unsigned value;
     std::size_t height = 1;
     std::size_t pitch = 0; ///< in bytes; of no meaning for one row
+    std::size_t parts = 1; ///< how many of CUDA's elements are one of the user's
 };
 
 template <class Memory>
@@ -142,22 +144,71 @@ CopyParams copy_params(Destination& destination, Source& source, Owners& owners)
     return {to.data, from.data, to.size, from.size, sizeof(Element), copy_kind(to.side, from.side)};
 }
 
+/// Throws unless CUDA can fill with the value: GraphError, in an update UpdateError.
+[[noreturn]] CUDAG_EXPORT void refuse_pattern(std::size_t bytes, const CallSite& call);
+
+/// The bytes that CUDA is to repeat: 4, 2 or 1, as many as elements of this size and alignment allow.
+[[nodiscard]] constexpr unsigned fill_bytes(std::size_t size, std::size_t alignment) noexcept {
+    if (size <= 2 || size == 4) return static_cast<unsigned>(size);
+    for (const unsigned bytes : {4U, 2U})
+        if (size % bytes == 0 && alignment % bytes == 0) return bytes;
+    return 1;
+}
+
+/// Whether `size` bytes at `element` are the first `period` of them again and again.
+[[nodiscard]] inline bool repeats(const unsigned char* element, std::size_t size, std::size_t period) noexcept {
+    return size % period == 0 && std::memcmp(element, element + period, size - period) == 0;
+}
+
+/// The fill of `size` elements of `Size` bytes with the bytes of one of them.
+template <std::size_t Size, std::size_t Alignment>
+SetParams fill_of(void* data, std::size_t size, const unsigned char* element, const CallSite& call) {
+    unsigned bytes = fill_bytes(Size, Alignment);
+    if constexpr (Size != 1 && Size != 2 && Size != 4) {
+        // elements that need no alignment may have it where they are
+        while (bytes <= 4 && !repeats(element, Size, bytes))
+            bytes *= 2;
+        if (bytes > 4) refuse_pattern(Size, call);
+    }
+    SetParams params{data, size * (Size / bytes), bytes, 0};
+    params.parts = Size / bytes;
+    std::memcpy(&params.value, element, bytes);
+    return params;
+}
+
 /// The fill of `size` elements at `data` with `value`, which converts as a kernel argument would.
 template <Side OnSide, class Element, class Value>
 SetParams set_elements(Element* data, std::size_t size, const Value& value, CallEffects& effects,
                        const CallSite& call) {
     static_assert(OnSide == Side::device, "cudag: memset fills device memory; fill host memory with std::fill");
     static_assert(!std::is_const_v<Element>, "cudag: the destination of a memset is const");
-    static_assert(sizeof(Element) == 1 || sizeof(Element) == 2 || sizeof(Element) == 4,
-                  "cudag: memset elements have 1, 2 or 4 bytes");
+    static_assert(std::is_trivially_copyable_v<Element>, "cudag: memset needs trivially copyable elements");
     static_assert(KernelArgument<Value, Element>,
                   "cudag: memset value cannot become the element type; see the types below");
-    SetParams params{const_cast<std::remove_const_t<Element>*>(data), size, sizeof(Element), 0};
-    if constexpr (KernelArgument<Value, Element>) {
-        const Element element = to_parameter<Element>(value, effects, ArgumentSite{call, 0});
-        std::memcpy(&params.value, &element, sizeof(Element));
+    if constexpr (KernelArgument<Value, Element> && std::is_trivially_copyable_v<Element>) {
+        void* const place = const_cast<std::remove_const_t<Element>*>(data);
+        unsigned char bytes[sizeof(Element)];
+        if constexpr (std::is_same_v<Value, Element>) {
+            std::memcpy(bytes, &value, sizeof(Element)); // not of a copy, whose padding may differ
+        } else {
+            const Element element = to_parameter<Element>(value, effects, {call, 0});
+            std::memcpy(bytes, &element, sizeof(Element));
+        }
+        return fill_of<sizeof(Element), alignof(Element)>(place, size, bytes, call);
+    } else {
+        return {};
     }
-    return params;
+}
+
+/// The fill of all bytes of `size` elements at `data` with 0.
+template <Side OnSide, class Element>
+SetParams clear_elements(Element* data, std::size_t size) {
+    static_assert(OnSide == Side::device, "cudag: clear() is for device memory; fill host memory with std::fill");
+    static_assert(!std::is_const_v<Element>, "cudag: the memory to clear is const");
+    static_assert(std::is_trivially_copyable_v<Element>, "cudag: clear() needs trivially copyable elements");
+    constexpr unsigned bytes = fill_bytes(sizeof(Element), alignof(Element));
+    constexpr std::size_t parts = sizeof(Element) / bytes;
+    return {const_cast<std::remove_const_t<Element>*>(data), size * parts, bytes, 0, 1, 0, parts};
 }
 
 /// The fill of all of `destination`.
@@ -165,6 +216,11 @@ template <class Destination, class Value>
 SetParams set_params(Destination& destination, const Value& value, CallEffects& effects, const CallSite& call) {
     const auto to = to_operand(destination, 0, effects.owners);
     return set_elements<to.side>(to.data, to.size, value, effects, call);
+}
+template <class Destination>
+SetParams clear_params(Destination& destination, CallEffects& effects) {
+    const auto to = to_operand(destination, 0, effects.owners);
+    return clear_elements<to.side>(to.data, to.size);
 }
 
 } // namespace cudag::detail

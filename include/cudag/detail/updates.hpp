@@ -333,20 +333,26 @@ class Updates {
         if constexpr (at_run_time) {
         } else if constexpr (only_config || (is_indexed<std::remove_cvref_t<Argument>> || ...)) {
             if constexpr (require_indexed(no_value<Parameters>, no_value<Given>))
-                update_with<SomeKernelArguments<Parameters, Given>>(node, config, arguments...);
+                update_with<SomeKernelArguments<Parameters, Given>>(
+                    node, config,
+                    signature_of_some(std::index_sequence_for<Parameter...>(), no_value<Parameters>, no_value<Given>),
+                    arguments...);
         } else {
             if constexpr (require_arguments(no_value<Parameters>, no_value<Given>))
-                update_with<KernelArguments<Parameter...>>(node, config, std::forward<Argument>(arguments)...);
+                update_with<KernelArguments<Parameter...>>(node, config,
+                                                           signature_of(no_value<Parameters>, no_value<Given>),
+                                                           std::forward<Argument>(arguments)...);
         }
     }
 
-    template <class Arguments, class... Parameter, class... Argument>
-    void update_with(const KernelNode<Parameter...>& node, const LaunchConfig* config, Argument&&... arguments) {
+    template <class Arguments, class... Argument>
+    void update_with(const Node& node, const LaunchConfig* config, const KernelSignature& signature,
+                     Argument&&... arguments) {
         CallEffects effects;
         const Arguments values(effects, {nullptr, &node, {}}, std::forward<Argument>(arguments)...);
         const PassedConfig passed = config != nullptr ? PassedConfig(*config) : PassedConfig(LaunchShape());
-        const KernelCall call{nullptr, &SignatureOf<Parameter...>::value, config != nullptr ? &passed : nullptr,
-                              values.pointers(), values.block()};
+        const KernelCall call{nullptr, &signature, config != nullptr ? &passed : nullptr, values.pointers(),
+                              values.block()};
         update_kernel(target(), node, call, std::move(effects));
     }
 };
