@@ -403,6 +403,22 @@ double declarations(std::size_t n) {
     });
 }
 
+/// The first bind of a parameter for each node.
+double first_binds(std::size_t n) {
+    const cudag::DeviceBuffer<float> memory(n), other(n);
+    cudag::GraphBuilder builder({.races = cudag::Races::allowed});
+    std::vector<cudag::BufferParam<float>> params;
+    for (std::size_t i = 0; i < n; ++i) {
+        params.emplace_back(memory.span().subspan(i, 1));
+        builder.kernel(one_warp, touch, memory.data() + i, 0, 1.0f, 1U);
+    }
+    cudag::Exec exec = std::move(builder).build().instantiate();
+    return microseconds([&] {
+        for (std::size_t i = 0; i < n; ++i)
+            exec.bind(params[i], other.span().subspan(i, 1));
+    });
+}
+
 constexpr Row all_rows[] = {
     {"regions of 5 kernels in a line", regions, regions_of_cuda},
     {"children: made", children_made},
@@ -426,6 +442,7 @@ constexpr Row all_rows[] = {
     {"bind of what n nodes change atomically", atomics_bound},
     {"inferred edges: n readers, then n writers", readers_and_writers},
     {"reads() of each node, up and down", declarations},
+    {"first bind of a parameter of each node", first_binds},
 };
 
 /// The shortest times of one side, by size.

@@ -30,7 +30,7 @@ Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where) {
     require_allowed(graph, NodeKind::host, where);
     const auto owned = std::make_shared<HostTask>(std::move(task));
     const cudaHostNodeParams params{run_host_task, owned.get()};
-    const Node node = add_node(graph, NodeKind::host, params, {.owners = {{0, owned}}}, where);
+    const Node node = add_node(graph, NodeKind::host, params, {.owners = {{0, 0, owned}}}, where);
     graph.special().host_tasks = true;
     return node;
 }

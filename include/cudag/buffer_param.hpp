@@ -17,10 +17,22 @@
 
 namespace cudag {
 
+/// What a pointer to the end of a BufferParam's memory is, in a kernel that uses the memory, too.
+enum class EndPointers : std::uint8_t {
+    /// The end of a range [begin, end), and bound with its beginning; but where an allocation lies at that address, or
+    /// a node is known to use memory from there on, or another parameter of the call begins there, it is a pointer to
+    /// that other memory, and not bound.
+    where_clear,
+    bound,     ///< the end of a range, whatever else is there
+    not_bound, ///< the beginning of other memory
+};
+
 struct BufferParamOptions {
     /// Whether an address counts that stands in an argument with other things: in any aligned word of an object, as
-    /// libraries' kernels have them. A number that happens to look so counts, too.
+    /// libraries' kernels have them, or in an integer. A number that happens to look so counts, too. By default bind
+    /// refuses a parameter with such an address.
     bool in_objects = false;
+    EndPointers end_pointers = EndPointers::where_clear;
 };
 
 namespace detail {
@@ -31,6 +43,7 @@ struct ParamMemory {
     std::uintptr_t address;
     std::size_t bytes;
     bool in_objects;
+    EndPointers end_pointers;
 };
 
 [[nodiscard]] CUDAG_EXPORT std::uint64_t next_param_id() noexcept;
@@ -48,9 +61,18 @@ struct ParamMemory {
 ///
 /// Which nodes those are is seen from the addresses that they were made with, in any graph, built or captured, and in
 /// the graphs inside: so all uses of the memory count, by whatever name. Uses are pointers, spans, copies and fills
-/// that begin inside it; a pointer to its end is none. One BufferParam may serve many graphs. It is a buffer: nodes
-/// keep the memory that it was made with. Move-only; it may go before or after graphs and Execs. Threads: const calls
-/// may run at once.
+/// that begin inside it, and in a kernel with one of these a pointer to its end (see EndPointers). What a node declares
+/// by `.reads` and `.writes` inside the memory moves with its uses, those inside it, or those of its captured region.
+/// Bind refuses a parameter, and names the node, if there is a use that it cannot replace:
+///   - a node that cudag does not know: an adopted or captured conditional, or a kind that CUDA has added, unless it
+///     declares what it uses by `.reads` and `.writes`
+///   - an address in an object or an integer, without `in_objects`
+///   - a copy, a fill or a span that begins before the memory and reaches into it
+///   - a node that only declares that it uses the memory, and has no address of it
+///   - a node that frees the memory, which the graph does not allocate
+/// Tables of pointers in memory are not seen. One BufferParam may serve many graphs. It is a buffer: nodes keep the
+/// memory that it was made with. Move-only; it may go before or after graphs and Execs. Threads: const calls may run at
+/// once.
 template <class Element>
 class BufferParam : public detail::OwnedMemory<Element> {
   public:
@@ -73,7 +95,8 @@ class BufferParam : public detail::OwnedMemory<Element> {
     [[nodiscard]] detail::ParamMemory memory() const {
         if (this->empty()) [[unlikely]]
             detail::refuse_param("it was moved from");
-        return {id_, reinterpret_cast<std::uintptr_t>(this->data()), this->size_bytes(), options_.in_objects};
+        return {id_, reinterpret_cast<std::uintptr_t>(this->data()), this->size_bytes(), options_.in_objects,
+                options_.end_pointers};
     }
 
   private:
@@ -147,7 +170,7 @@ struct BufferUse {
     Node node;
     /// Which argument of a kernel; of a copy 0 is the destination and 1 the source; 0 of a fill.
     std::size_t argument;
-    std::size_t offset; ///< of what is used, in bytes from the begin of the parameter
+    std::size_t offset; ///< of what is used, in bytes from the beginning of the parameter: its length for its end
     friend bool operator==(const BufferUse&, const BufferUse&) = default;
 };
 

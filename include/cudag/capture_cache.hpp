@@ -119,8 +119,12 @@ class CUDAG_EXPORT CaptureCache {
     /// The same for work on `buffers`, of which the key need not tell where they are: a replay uses those that it is
     /// given, in the order of the list, wherever the captured call has used its own, also in objects that kernels take
     /// (see BufferParam). All calls of a key have as many buffers, each as long as the captured one's or longer, and of
-    /// the same alignment. Buffers that overlap in the captured call, or that are copied in two or three dimensions,
-    /// cannot be told apart or exchanged: then the key's calls run eagerly, and `report` says so.
+    /// the same alignment. A pointer to a buffer's end is exchanged with the buffer. Some calls have no replay, as the
+    /// buffers cannot be told apart or exchanged; then the key's calls run eagerly, and `report` says why:
+    ///   - buffers overlap in the captured call, or are copied in two or three dimensions
+    ///   - a kernel takes a buffer and a pointer to its end, where other memory begins, such as another buffer
+    ///   - a node uses memory that begins before a buffer and reaches into it, or frees a buffer
+    ///   - a node was captured that cudag does not know, such as a conditional that a library makes
     /// Throws UpdateError if a buffer is too short, GraphError if the number of buffers is another.
     template <class Key, class Callable>
     requires detail::StepsFunction<std::remove_reference_t<Callable>>

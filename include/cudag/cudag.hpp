@@ -44,6 +44,7 @@
 #include <cudag/capture_report.hpp>
 #include <cudag/capture_cache.hpp>
 #include <cudag/condition.hpp>
+#include <cudag/copied_input.hpp>
 #include <cudag/nested_node.hpp>
 #include <cudag/builder.hpp>
 #include <cudag/builder_options.hpp>

@@ -130,9 +130,11 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Uses `memory` in place of `param` wherever the graph that this Exec was made from has that: a DeviceBuffer or a
     /// shared_ptr, kept as an update's, or a DeviceSpan, borrowed; as many elements as the parameter or more. Gives
     /// CUDA exactly the nodes in which something changes, each with one call, and returns how many. The graph stays as
-    /// it is, and other updates may change the nodes as well: the last one counts. Throws UpdateError, and changes
-    /// nothing, if no node uses the parameter, the memory is too short, a copy or fill uses more than it has, or
-    /// CUDA refuses, as it does copies of two or three dimensions, and in copies memory from elsewhere (see `update`).
+    /// it is, and other updates may change the nodes as well: the last one counts. What nodes declare of the memory by
+    /// `.reads` and `.writes` moves with it. Throws UpdateError, and changes nothing, if no node uses the parameter, a
+    /// node uses it in a way that cannot be replaced (see BufferParam), the memory is too short, a copy or fill uses
+    /// more than it has, or CUDA refuses, as it does copies of two or three dimensions, and in copies memory from
+    /// elsewhere (see `update`). Throws RaceError if it would make a race.
     template <class Element, class Memory>
     std::size_t bind( // cudag: bind(parameter, memory), or bind({{a, x}, {b, y}}) for several at once
         const BufferParam<Element>& param, const Memory& memory) {
@@ -142,7 +144,9 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
         }
         return 0;
     }
-    /// The same for several: a node that uses more than one takes one call.
+    /// The same for several: a node that uses more than one takes one call. An address where one parameter ends and
+    /// another one of the call begins is the other one's. Parameters that overlap are refused if what they share would
+    /// be in two places.
     std::size_t bind(std::initializer_list<BufferBinding> bindings) {
         return bind(std::span(bindings.begin(), bindings.size()));
     }

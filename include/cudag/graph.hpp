@@ -130,7 +130,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     }
 
     /// Memory that this graph uses, as what `Exec::bind` replaces in its Execs: of a captured graph, say. `memory` is a
-    /// DeviceBuffer, which the parameter keeps, or a DeviceSpan. Throws GraphError if no node uses it.
+    /// DeviceBuffer, which the parameter keeps, or a DeviceSpan. Throws GraphError if no node uses it in a way that
+    /// `Exec::bind` could replace.
     template <class Memory>
     [[nodiscard]] auto parameter( // cudag: parameter(memory) takes a DeviceBuffer or a DeviceSpan
         const Memory& memory, BufferParamOptions options = {}) const {
@@ -189,11 +190,12 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// Nodes that nothing orders and of which one writes memory that the other uses, in this graph and in those inside,
     /// in order of the nodes; as far as cudag knows what they use: see `untracked()`. Where there are races at least
     /// one is found, and each is one, but what comes after one of two nodes that race may not be told apart from what
-    /// comes after both. Reads a captured graph.
+    /// comes after both. A node that `untracked()` lists as a whole is compared with none. Reads a captured graph.
     [[nodiscard]] std::vector<Race> races() const;
     /// The arguments of kernels that may be addresses of memory of which cudag does not know how much is used: raw
     /// pointers, and what kernels were given that cudag did not launch, or launched into a capture that it did not
-    /// begin.
+    /// begin. And, as a whole, each node that cudag does not know and that declares nothing by `.reads` or `.writes`:
+    /// an adopted or captured conditional, or a kind that CUDA has added.
     [[nodiscard]] std::vector<UntrackedArgument> untracked() const;
     /// The host memory that copies of this graph, and of those inside, read or write at each launch. It is borrowed
     /// unless it was given with an owner (PinnedBuffer, shared_ptr, `copied`): a local array that a captured function

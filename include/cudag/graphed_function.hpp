@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/copied_input.hpp>
 #include <cudag/detail/graphed_task.hpp>
 #include <cudag/exec.hpp>
 #include <cudag/source_location.hpp>
@@ -16,6 +17,7 @@
 #include <cstdint>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace cudag {
 
@@ -23,13 +25,14 @@ struct GraphedFunctionOptions {
     /// How often the function runs for real before it is captured, so that libraries load, tune and allocate then.
     unsigned warm_up_runs = 1;
     std::size_t capacity = 1; ///< how many shapes are kept; at least 1
-    /// Replays read inputs that the function takes as `DeviceSpan<const Element>` where they are, instead of copying
-    /// them. Such an input is borrowed until the replay has run, and the function must neither return it nor find it by
-    /// other ways than its nodes' parameters (see BufferParam), such as a table of pointers. What cannot be bound is
-    /// copied: host memory; memory that begins at no multiple of 256 bytes, as static inputs do; an allocation that
-    /// other parameters of the graph point into, as former outputs are; what is copied in two or three dimensions, or
-    /// copied at all and not of a memory pool, of which CUDA makes static inputs here (an Exec's copies take no other
-    /// memory).
+    /// Replays read inputs that the function takes as `DeviceSpan<const Element>` where they are, not copying them.
+    /// Such an input is borrowed until the replay has run, and the function must neither return it nor find it by other
+    /// ways than its nodes' parameters (see BufferParam), such as a table of pointers. What cannot be bound is copied:
+    /// host memory; memory that begins at no multiple of 256 bytes, as static inputs do; an allocation that other
+    /// parameters of the graph point into, as former outputs are; what is copied in two or three dimensions, or copied
+    /// at all and not of a memory pool, of which CUDA makes static inputs here (an Exec's copies take no other memory);
+    /// all inputs if the function captures a node that cudag does not know, such as a conditional of its own. A pointer
+    /// to an input's end is bound with the input. `last_copied` tells which inputs are copied, and why.
     bool bind_inputs = false;
     /// A function that enqueues nothing needs `allow_empty`, but where all its inputs are empty.
     CaptureOptions capture = {};
@@ -107,6 +110,8 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     [[nodiscard]] std::uint64_t replays() const { return cache_.replays(); }
     /// How many inputs replays have copied, of those that are not empty and not their static input already.
     [[nodiscard]] std::uint64_t copied_inputs() const { return cache_.copied_inputs(); }
+    /// The inputs, in order, that the last `forward` did not bind, and why; without those that are empty.
+    [[nodiscard]] std::vector<CopiedInput> last_copied() const { return cache_.last_copied(); }
 
   private:
     detail::GraphedCache cache_;

@@ -7,8 +7,8 @@
 
 #include <cudag/error.hpp>
 
-#include <algorithm>
-#include <limits>
+#include <fmt/format.h>
+
 #include <utility>
 #include <variant>
 
@@ -27,14 +27,9 @@ void find_allocated(const GraphState& graph, std::vector<AddressRange>& memory) 
 
 /// The allocations that the parameters of nodes point into. Whatever may be an address is looked at.
 void find_pointed_at(const GraphState& graph, std::vector<AddressRange>& memory) {
-    constexpr ParamMemory everywhere{0, 1, std::numeric_limits<std::size_t>::max() - 1, true};
-    std::vector<std::uintptr_t> addresses;
-    for (const AddressUse& use : uses_of(graph, everywhere))
-        addresses.push_back(everywhere.address + use.offset);
-    std::sort(addresses.begin(), addresses.end());
     bind_context();
     AddressRange last{0, 0};
-    for (const std::uintptr_t address : addresses) {
+    for (const std::uintptr_t address : all_addresses(graph)) {
         CUdeviceptr begin = 0;
         std::size_t size = 0;
         if (address < last.end || driver().mem_get_address_range(&begin, &size, address) != CUDA_SUCCESS) continue;
@@ -43,13 +38,18 @@ void find_pointed_at(const GraphState& graph, std::vector<AddressRange>& memory)
     }
 }
 
-/// Whether CUDA lets the exec's nodes have other memory in place of the parameter's.
-bool can_bind(Exec& exec, const BufferParam<std::byte>& param) {
+/// Why the exec's nodes cannot have other memory in place of the parameter's; nothing if they can.
+std::optional<std::string> why_not_bound(const GraphState& graph, Exec& exec, const BufferParam<std::byte>& param) {
+    const MemoryUses found = uses_of(graph, param.memory());
+    if (!found.obstacles.empty())
+        return fmt::format("{}: {}", found.obstacles.front().place.describe(),
+                           describe_obstacle(found.obstacles.front(), param.memory()));
+    if (found.uses.empty()) return "no node has its address";
     try {
         exec.bind(param, param.span());
-        return true;
-    } catch (const UpdateError&) {
-        return false;
+        return std::nullopt;
+    } catch (const UpdateError& error) {
+        return error.what();
     }
 }
 
@@ -57,7 +57,7 @@ bool can_bind(Exec& exec, const BufferParam<std::byte>& param) {
 
 BoundInputs::BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, const std::vector<StaticInput>& inputs,
                          std::span<const bool> is_const)
-    : inputs_(inputs.size()), rest_(inputs.size()) {
+    : inputs_(inputs.size()), always_copied_(inputs.size()), rest_(inputs.size()), reasons_(inputs.size()) {
     if (graph.node_count() == 0) return;
     const Node first = graph.nodes().front();
     const GraphState& state = GraphState::of(first);
@@ -66,31 +66,52 @@ BoundInputs::BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, co
     find_pointed_at(state, used);
     used_ = AddressRanges(std::move(used));
     for (std::size_t i = 0; i < inputs.size(); ++i) {
-        if (!is_const[i] || inputs[i].size == 0) continue;
+        if (inputs[i].size == 0) continue;
+        if (!is_const[i]) {
+            always_copied_[i] = "the function may write to it: it does not take it as a span of const elements";
+            continue;
+        }
         auto* const memory = static_cast<std::byte*>(inputs[i].data);
-        BufferParam param(DeviceSpan<std::byte>(memory, bytes_of(given[i])), {.in_objects = true});
-        if (!graph.uses(param).empty() && can_bind(exec, param)) inputs_[i] = Input{std::move(param), memory, memory};
+        // Nothing begins at the end of a static input, see allocate_inputs.
+        BufferParam param(DeviceSpan<std::byte>(memory, bytes_of(given[i])),
+                          {.in_objects = true, .end_pointers = EndPointers::bound});
+        if (std::optional<std::string> reason = why_not_bound(state, exec, param))
+            always_copied_[i] = std::move(*reason);
+        else
+            inputs_[i] = Input{std::move(param), memory, memory};
     }
 }
 
-bool BoundInputs::is_bindable(const GraphedInput& given) const {
+const char* BoundInputs::why_not_bindable(const GraphedInput& given) const {
     const AddressRange range = range_of(given.data, bytes_of(given));
-    return given.side == Side::device && range.begin % input_alignment == 0 && used_.are_apart_from(range);
+    if (given.side != Side::device) return "it is host memory";
+    if (range.begin % input_alignment != 0) return "it begins at no multiple of 256 bytes, as static inputs do";
+    if (!used_.are_apart_from(range)) return "other parameters of the graph point into its allocation";
+    return nullptr;
+}
+
+void BoundInputs::give_up(std::size_t i, std::string&& reason) {
+    always_copied_[i] = std::move(reason);
+    inputs_[i].reset();
+    reasons_[i] = always_copied_[i].c_str();
 }
 
 void BoundInputs::place(GraphedInputs given) {
     for (std::size_t i = 0; i < given.size(); ++i) {
         rest_[i] = given[i];
+        reasons_[i] = always_copied_[i].empty() ? nullptr : always_copied_[i].c_str();
         if (!inputs_[i]) continue;
         Input& input = *inputs_[i];
         input.next = input.param.data();
-        if (!is_bindable(given[i])) continue;
+        if (given[i].data == input.next) continue; // it is the static input
+        reasons_[i] = why_not_bindable(given[i]);
+        if (reasons_[i] != nullptr) continue;
         input.next = static_cast<std::byte*>(const_cast<void*>(given[i].data)); // only read
         rest_[i].data = input.param.data();
     }
 }
 
-bool BoundInputs::bind_next(Exec& exec, std::span<std::optional<Input>> inputs) {
+std::optional<std::string> BoundInputs::bind_next(Exec& exec, std::span<std::optional<Input>> inputs) {
     std::vector<BufferBinding> changed;
     for (const std::optional<Input>& input : inputs)
         if (input && input->next != input->bound)
@@ -99,21 +120,22 @@ bool BoundInputs::bind_next(Exec& exec, std::span<std::optional<Input>> inputs) 
         if (!changed.empty()) exec.bind(changed);
     } catch (const UpdateError& error) {
         if (error.code().value() != static_cast<int>(cudaErrorInvalidValue)) throw;
-        return false;
+        return error.what();
     }
     for (std::optional<Input>& input : inputs)
         if (input) input->bound = input->next;
-    return true;
+    return std::nullopt;
 }
 
 GraphedInputs BoundInputs::bind(Exec& exec, GraphedInputs given) {
     place(given);
-    if (bind_next(exec, inputs_)) return rest_;
+    if (!bind_next(exec, inputs_)) return rest_;
     for (std::size_t i = 0; i < given.size(); ++i) {
-        if (bind_next(exec, {&inputs_[i], 1})) continue;
+        std::optional<std::string> refused = bind_next(exec, {&inputs_[i], 1});
+        if (!refused) continue;
         exec.bind(inputs_[i]->param, inputs_[i]->param.span());
-        inputs_[i].reset();
         rest_[i] = given[i];
+        give_up(i, std::move(*refused));
     }
     return rest_;
 }

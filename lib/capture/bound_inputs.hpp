@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace cudag::detail {
@@ -45,6 +46,9 @@ class BoundInputs {
     /// is copied from then on. Throws UpdateError if something else fails, and changes nothing.
     [[nodiscard]] GraphedInputs bind(Exec& exec, GraphedInputs given);
 
+    /// Why the last call of `bind` has left input `i` to be copied; null if it has bound it.
+    [[nodiscard]] const char* why_copied(std::size_t i) const noexcept { return reasons_[i]; }
+
   private:
     struct Input {
         BufferParam<std::byte> param; ///< whose memory is the static input
@@ -52,16 +56,20 @@ class BoundInputs {
         std::byte* next;
     };
 
-    /// Whether a replay may read the input where it is.
-    [[nodiscard]] bool is_bindable(const GraphedInput& given) const;
-    /// Sets `next` of each input, and `rest_`.
+    /// Why a replay may not read the input where it is; null if it may.
+    [[nodiscard]] const char* why_not_bindable(const GraphedInput& given) const;
+    /// From now on the input is always copied.
+    void give_up(std::size_t i, std::string&& reason);
+    /// Sets `next` of each input, `rest_` and `reasons_`.
     void place(GraphedInputs given);
-    /// Has `exec` read what is next; false if CUDA refuses that.
-    [[nodiscard]] static bool bind_next(Exec& exec, std::span<std::optional<Input>> inputs);
+    /// Has `exec` read what is next; the error if CUDA refuses that.
+    [[nodiscard]] static std::optional<std::string> bind_next(Exec& exec, std::span<std::optional<Input>> inputs);
 
     std::vector<std::optional<Input>> inputs_; ///< none for those that are always copied
+    std::vector<std::string> always_copied_;   ///< why these are
     AddressRanges used_;                       ///< what nodes allocate or point into
     std::vector<GraphedInput> rest_;           ///< of the last call
+    std::vector<const char*> reasons_;         ///< of the last call: see why_copied
 };
 
 } // namespace cudag::detail

@@ -3,6 +3,7 @@
 
 #include "capture_state.hpp"
 #include "cuda/failure.hpp"
+#include "graph/buffer_uses.hpp"
 
 #include <cudag/stream_capture.hpp>
 
@@ -52,11 +53,21 @@ CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup,
 }
 
 void CaptureAttempt::find_buffers(const Graph& graph, std::span<const DeviceSpan<std::byte>> given) {
+    if (given.empty()) return;
+    const std::vector<Node> nodes = graph.nodes();
+    if (nodes.empty()) return buffers.resize(given.size());
     for (const DeviceSpan<std::byte>& memory : given) {
         buffers.emplace_back();
         if (memory.empty()) continue;
         BufferParam param(memory, {.in_objects = true});
-        if (!graph.uses(param).empty()) buffers.back() = std::move(param);
+        const MemoryUses found = uses_of(GraphState::of(nodes.front()), param.memory());
+        if (!found.obstacles.empty()) {
+            const ObstacleAt& obstacle = found.obstacles.front();
+            refuse<UpdateError>(fmt::format("replays cannot exchange buffer {} of the run: {}", buffers.size() - 1,
+                                            describe_obstacle(obstacle, param.memory())),
+                                obstacle.place.subject({}));
+        }
+        if (!found.uses.empty()) buffers.back() = std::move(param);
     }
     const auto overlap = [](const auto& a, const auto& b) {
         const std::less<> before;

@@ -227,7 +227,7 @@ class CaptureStore {
     static void run_into_capture(cudaStream_t stream, const CachedCall& call) {
         const auto function = [&](Steps& steps) { return call.run(call.function, steps); };
         const std::shared_ptr<const void> output = run_eagerly(stream, function);
-        if (output) keep_with_capture(stream, {Owner{0, output}});
+        if (output) keep_with_capture(stream, {Owner{0, 0, output}});
     }
 
     static void launch(cudaStream_t stream, CachedKey& key, Exec& exec) {

@@ -41,6 +41,9 @@ class GraphedCache::State {
     [[nodiscard]] std::uint64_t captures() const noexcept { return captures_; }
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
     [[nodiscard]] std::uint64_t copied_inputs() const noexcept { return copied_inputs_; }
+    [[nodiscard]] std::vector<CopiedInput> last_copied() const {
+        return shapes_.empty() ? std::vector<CopiedInput>() : shapes_.front().copied_inputs();
+    }
 
   private:
     void require_not_captured(cudaStream_t stream) const;
@@ -146,6 +149,9 @@ std::uint64_t GraphedCache::replays() const {
 }
 std::uint64_t GraphedCache::copied_inputs() const {
     return state().copied_inputs();
+}
+std::vector<CopiedInput> GraphedCache::last_copied() const {
+    return state().last_copied();
 }
 
 } // namespace cudag::detail

@@ -27,14 +27,16 @@ void order(cudaStream_t before, cudaStream_t after) {
     checked(ordered.status, ordered.operation);
 }
 
-/// The static inputs for `given`, in one allocation; null if all are empty. `stream` may use it.
+/// The static inputs for `given`, in one allocation; null if all are empty. `stream` may use it. If they are to be
+/// bound, nothing begins where one of them ends, so that a pointer to its end is nothing else.
 std::shared_ptr<void> allocate_inputs(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given,
                                       std::vector<StaticInput>& inputs) {
     std::vector<std::size_t> offsets;
     std::size_t total = 0;
     for (const GraphedInput& input : given) {
         offsets.push_back(total);
-        total += (bytes_of(input) + input_alignment - 1) / input_alignment * input_alignment;
+        const std::size_t gap = setup.options.bind_inputs && input.size != 0 ? 1 : 0;
+        total += (bytes_of(input) + gap + input_alignment - 1) / input_alignment * input_alignment;
         inputs.push_back({nullptr, input.size});
     }
     if (total == 0) return nullptr;
@@ -179,6 +181,15 @@ Exec GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, Graph
     Exec exec = graph.instantiate(setup.options.instantiate);
     if (setup.options.bind_inputs) bound_.emplace(graph, exec, given, inputs_, setup.task.is_const);
     return exec;
+}
+
+std::vector<CopiedInput> GraphedShape::copied_inputs() const {
+    std::vector<CopiedInput> copied;
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+        const char* const reason = bound_ ? bound_->why_copied(i) : "bind_inputs is not set";
+        if (inputs_[i].size != 0 && reason != nullptr) copied.push_back({i, reason});
+    }
+    return copied;
 }
 
 bool GraphedShape::is_of(GraphedInputs given) const noexcept {

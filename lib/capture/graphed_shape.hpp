@@ -40,6 +40,8 @@ class GraphedShape {
 
     [[nodiscard]] bool is_of(GraphedInputs given) const noexcept;
     [[nodiscard]] const void* output() const noexcept { return output_.get(); }
+    /// The inputs that the last replay has copied, and why.
+    [[nodiscard]] std::vector<CopiedInput> copied_inputs() const;
 
     /// Copies `given` into the static inputs, or binds them, and launches. How many it has copied. Throws Error.
     std::size_t replay(cudaStream_t stream, GraphedInputs given);

@@ -1,4 +1,5 @@
 // Exec::bind: other memory for BufferParams, node by node, all or nothing.
+#include <cudag/access.hpp>
 #include <cudag/exec.hpp>
 
 #include "changed_nodes.hpp"
@@ -15,9 +16,13 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstdint>
+#include <iterator>
 #include <memory_resource>
 #include <optional>
+#include <span>
 #include <utility>
+#include <vector>
 
 namespace cudag {
 
@@ -29,7 +34,6 @@ namespace {
 struct Rebound {
     const AddressUse* use;
     const BufferBinding* binding;
-    const BoundParam* param;
 
     [[nodiscard]] std::uintptr_t address() const noexcept { return binding->address() + use->offset; }
     [[nodiscard]] std::uint32_t node_number() const noexcept {
@@ -37,18 +41,50 @@ struct Rebound {
     }
 };
 
-std::string describe(const ParamMemory& param) {
-    return fmt::format("the parameter of {} bytes at {:#x}", param.bytes, param.address);
+/// Memory that a node declares something of, as it is in force, and where it will be.
+struct MovedMemory {
+    NodePlace place;
+    std::uintptr_t begin;
+    std::size_t bytes;
+    std::uintptr_t next;
+
+    [[nodiscard]] std::uint32_t node_number() const noexcept { return place.graph->first_number() + place.index; }
+};
+
+/// Where a parameter's memory is moved, which is the same for what two parameters share.
+std::uintptr_t distance_of(const BufferBinding& binding) noexcept {
+    return binding.address() - binding.param().address; // wraps
 }
 
-void require_sound(const BufferBinding& binding, std::span<const BufferBinding> all) {
+void require_sound(const BufferBinding& binding) {
     if (binding.address() == 0) refuse<UpdateError>("bind: the memory is null");
     if (binding.bytes() < binding.param().bytes)
         refuse<UpdateError>(fmt::format("bind: {} cannot be bound to {} bytes: it needs as many or more",
-                                        describe(binding.param()), binding.bytes()));
-    const auto is_same = [&](const BufferBinding& other) { return other.param().id == binding.param().id; };
-    if (std::count_if(all.begin(), all.end(), is_same) > 1)
-        refuse<UpdateError>(fmt::format("bind: {} is given twice", describe(binding.param())));
+                                        describe_param(binding.param()), binding.bytes()));
+}
+
+/// Throws UpdateError if a parameter is given twice, or memory that two of them share would be in two places.
+void require_apart(std::span<const BufferBinding> bindings) {
+    if (bindings.size() < 2) return;
+    std::vector<const BufferBinding*> sorted;
+    for (const BufferBinding& binding : bindings)
+        sorted.push_back(&binding);
+    const auto id = [](const BufferBinding* binding) { return binding->param().id; };
+    const auto address = [](const BufferBinding* binding) { return binding->param().address; };
+    std::ranges::sort(sorted, {}, id);
+    if (const auto twice = std::ranges::adjacent_find(sorted, {}, id); twice != sorted.end())
+        refuse<UpdateError>(fmt::format("bind: {} is given twice", describe_param((*twice)->param())));
+    std::ranges::stable_sort(sorted, {}, address);
+    const BufferBinding* longest = sorted.front(); // of those before: the one that ends last
+    const auto end_of = [](const BufferBinding& binding) { return binding.param().address + binding.param().bytes; };
+    for (const BufferBinding* binding : std::span(sorted).subspan(1)) {
+        const bool overlap = binding->param().address < end_of(*longest);
+        if (overlap && distance_of(*binding) != distance_of(*longest))
+            refuse<UpdateError>(fmt::format("bind: {} overlaps {}, and both are bound to different memory: what they "
+                                            "share can be in one place only; bind the larger one, or in two calls",
+                                            describe_param(binding->param()), describe_param(longest->param())));
+        if (end_of(*binding) > end_of(*longest)) longest = binding;
+    }
 }
 
 void require_bindable(const AddressUse& use, const ParamMemory& param) {
@@ -65,26 +101,22 @@ void require_bindable(const AddressUse& use, const ParamMemory& param) {
 /// What is to change in an exec, and in what.
 class Binder {
   public:
-    Binder(ExecState& exec, std::span<const BufferBinding> bindings) : exec_(exec) {
-        for (const BufferBinding& binding : bindings) {
-            require_sound(binding, bindings);
-            BoundParam& param = exec.bound_params().find(exec.source(), binding.param());
-            if (param.uses.empty())
-                refuse<UpdateError>(fmt::format("bind: no node of {} uses {}", describe_graph(exec.source()),
-                                                describe(binding.param())));
-            params_.push_back(&param);
-            for (const AddressUse& use : param.uses) {
-                require_bindable(use, binding.param());
-                rebound_.push_back({&use, &binding, &param});
-            }
+    Binder(ExecState& exec, std::span<const BufferBinding> bindings) : exec_(exec), bindings_(bindings) {
+        for (const BufferBinding& binding : bindings)
+            require_sound(binding);
+        require_apart(bindings);
+        for (const BufferBinding& binding : bindings)
+            add(binding);
+        if (bindings.size() > 1) { // the uses of one stand node by node
+            const auto is_before = [](const auto& a, const auto& b) { return a.node_number() < b.node_number(); };
+            std::stable_sort(rebound_.begin(), rebound_.end(), is_before);
+            std::stable_sort(moved_.begin(), moved_.end(), is_before);
+            if (has_claims_) settle_claims();
         }
-        if (bindings.size() > 1) // the uses of one stand node by node
-            std::stable_sort(rebound_.begin(), rebound_.end(),
-                             [](const Rebound& a, const Rebound& b) { return a.node_number() < b.node_number(); });
         next_.reserve(rebound_.size());
     }
 
-    std::size_t push(std::span<const BufferBinding> bindings) {
+    std::size_t push() {
         ChangedNodes changed(exec_, rebound_.size(), "bind: ");
         for (auto first = rebound_.cbegin(); first != rebound_.cend();) {
             const auto last = std::find_if(first, rebound_.cend(),
@@ -92,18 +124,64 @@ class Binder {
             add({first, last}, changed);
             first = last;
         }
+        add_declared_alone(changed);
         changed.require_no_race();
         bind_context();
         if (std::optional<ChangedNodes::Refusal> refusal = changed.push())
             raise_update(refusal->result, refusal->params, std::move(refusal->subject));
         changed.commit();
-        for (std::size_t i = 0; i < bindings.size(); ++i)
-            params_[i]->owner = bindings[i].owner().get();
+        for (std::size_t i = 0; i < bindings_.size(); ++i)
+            exec_.bound_params().keep(exec_.source(), bindings_[i].param(), found_[i]);
         return next_.size();
     }
 
   private:
     using Uses = std::span<const Rebound>;
+
+    void add(const BufferBinding& binding) {
+        const ParamMemory& param = binding.param();
+        found_.push_back(exec_.bound_params().find(exec_.source(), param));
+        const MemoryUses& found = *found_.back();
+        for (const ObstacleAt& obstacle : found.obstacles)
+            if (obstacle.kind != Obstacle::end) refuse_obstacle(obstacle, param); // the end is other memory then
+        if (found.uses.empty())
+            refuse<UpdateError>(
+                fmt::format("bind: no node of {} uses {}", describe_graph(exec_.source()), describe_param(param)));
+        for (const AddressUse& use : found.uses) {
+            require_bindable(use, param);
+            const bool is_end = use.offset == param.bytes;
+            if (is_end && is_beginning(param.address + param.bytes)) {
+                if (param.end_pointers != EndPointers::bound) continue;
+                has_claims_ = true;
+            }
+            rebound_.push_back({&use, &binding});
+        }
+        for (const DeclaredUse& declared : found.declared) {
+            const AddressUse& use = found.uses[declared.use];
+            const std::uintptr_t current = address_in(exec_.params(use.place), use) - use.offset;
+            moved_.push_back({declared.place, current, param.bytes, binding.address()});
+        }
+    }
+    /// Whether another parameter of the call begins there.
+    [[nodiscard]] bool is_beginning(std::uintptr_t address) const {
+        return std::ranges::any_of(bindings_,
+                                   [&](const BufferBinding& other) { return other.param().address == address; });
+    }
+
+    /// An address that is the end of one parameter, which says so, is not the beginning of another one.
+    void settle_claims() {
+        const auto is_claim = [](const Rebound& rebound) {
+            return rebound.use->offset == rebound.binding->param().bytes;
+        };
+        std::vector<Rebound> claims;
+        std::ranges::copy_if(rebound_, std::back_inserter(claims), is_claim);
+        std::erase_if(rebound_, [&](const Rebound& other) {
+            const auto is_same = [&](const Rebound& claim) {
+                return claim.use->place == other.use->place && claim.use->at == other.use->at;
+            };
+            return !is_claim(other) && std::ranges::any_of(claims, is_same);
+        });
+    }
 
     /// Adds the node of `uses` to `changed`, if something changes in it.
     void add(const Uses& uses, ChangedNodes& changed) {
@@ -121,6 +199,20 @@ class Binder {
         changed.add(place, next.view(), owners_after(uses, owners), declared_after(uses, place, current));
     }
 
+    /// Adds the nodes that declare what others do: those around them, or in their region.
+    void add_declared_alone(ChangedNodes& changed) const {
+        for (auto first = moved_.begin(); first != moved_.end();) {
+            const NodePlace& place = first->place;
+            const auto has_use = std::ranges::lower_bound(rebound_, first->node_number(), {}, &Rebound::node_number);
+            const bool is_done = has_use != rebound_.end() && has_use->use->place == place;
+            if (!is_done) {
+                std::vector<ArgumentAccess> declared = declared_after({}, place, exec_.params(place));
+                if (!declares(exec_, place, declared)) changed.add_declared(place, std::move(declared));
+            }
+            first = std::find_if(first, moved_.end(), [&](const MovedMemory& next) { return next.place != place; });
+        }
+    }
+
     static bool is_in_force(const Rebound& rebound, const NodeParams& current, const Owners* owners) {
         if (address_in(current, *rebound.use) != rebound.address()) return false;
         const auto owner = rebound.binding->owner();
@@ -130,11 +222,13 @@ class Binder {
         return owner == nullptr || (owners != nullptr && std::any_of(owners->begin(), owners->end(), keeps));
     }
 
-    /// What the arguments that are bound do is done elsewhere.
+    /// What the arguments that are bound do is done elsewhere, and what the node declares of the memory by itself.
     [[nodiscard]] std::vector<ArgumentAccess> declared_after(const Uses& uses, const NodePlace& place,
                                                              const NodeParams& current) const {
         std::vector<ArgumentAccess> declared;
+        const std::vector<MovedMemory> moved = moved_of(place);
         for_each_declared(exec_, place, [&](ArgumentAccess access) {
+            if (access.argument == whole_node) return move(access, moved, declared);
             const auto is_of = [&](const Rebound& rebound) {
                 return rebound.use->argument == access.argument &&
                        address_in(current, *rebound.use) == access.region.begin;
@@ -145,17 +239,56 @@ class Binder {
         });
         return declared;
     }
+    /// By address.
+    [[nodiscard]] std::vector<MovedMemory> moved_of(const NodePlace& place) const {
+        const std::uint32_t number = place.graph->first_number() + place.index;
+        const auto of_node = std::ranges::equal_range(moved_, number, {}, &MovedMemory::node_number);
+        std::vector<MovedMemory> moved(of_node.begin(), of_node.end());
+        std::ranges::sort(moved, {}, &MovedMemory::begin);
+        return moved;
+    }
+    /// Appends what `access` becomes: a range in pieces, some of which stay; of rows that reach out of what is moved,
+    /// what is moved is one range, and they stay, too.
+    static void move(const ArgumentAccess& access, const std::vector<MovedMemory>& moved,
+                     std::vector<ArgumentAccess>& list) {
+        const auto append = [&](std::uintptr_t begin, std::uintptr_t end) {
+            ArgumentAccess piece = access;
+            piece.region = {begin, end - begin};
+            if (begin < end) list.push_back(piece);
+        };
+        const std::uintptr_t end = access.region.end();
+        std::uintptr_t next = access.region.begin; // what is before it has been appended
+        for (const MovedMemory& memory : moved) {
+            const std::uintptr_t first = std::max(next, memory.begin);
+            const std::uintptr_t last = std::min(end, memory.begin + memory.bytes);
+            if (first >= last) continue;
+            if (first == access.region.begin && last == end) {
+                list.push_back(access);
+                list.back().region.begin = memory.next + (first - memory.begin);
+                return;
+            }
+            if (access.region.is_range()) append(next, first);
+            append(memory.next + (first - memory.begin), memory.next + (last - memory.begin));
+            next = last;
+        }
+        if (access.region.is_range())
+            append(next, end);
+        else
+            list.push_back(access);
+    }
 
     /// Those of other arguments stay. In an object, what else it points at is not known: only what was bound goes.
     static OwnerVersions owners_after(const Uses& uses, const Owners* current) {
         Owners owners = current != nullptr ? *current : Owners();
+        const auto word_of = [](const AddressUse& use) { return use.is_in_object ? use.at + 1 : 0; };
         for (const Rebound& rebound : uses)
             std::erase_if(owners, [&](const Owner& owner) {
                 return owner.argument == rebound.use->argument &&
-                       (!rebound.use->is_in_object || owner.object.get() == rebound.param->owner);
+                       (!rebound.use->is_in_object || owner.word == word_of(*rebound.use));
             });
         for (const Rebound& rebound : uses)
-            keep(owners, rebound.use->argument, rebound.binding->owner());
+            if (auto owner = rebound.binding->owner())
+                owners.push_back({rebound.use->argument, word_of(*rebound.use), std::move(owner)});
         return owners.empty() ? OwnerVersions() : version_of(std::move(owners));
     }
 
@@ -169,8 +302,11 @@ class Binder {
     }
 
     ExecState& exec_;
-    std::vector<BoundParam*> params_; ///< of the bindings
-    std::vector<Rebound> rebound_;    ///< the uses of each node together
+    std::span<const BufferBinding> bindings_;
+    std::vector<BoundParams::Uses> found_; ///< of the bindings
+    std::vector<Rebound> rebound_;         ///< the uses of each node together
+    bool has_claims_ = false;              ///< some are ends where other parameters begin
+    std::vector<MovedMemory> moved_;       ///< what each node declares together
     std::array<std::byte, 4096> few_;
     std::pmr::monotonic_buffer_resource memory_{few_.data(), few_.size()};
     std::vector<OwnedParams> next_;
@@ -181,7 +317,7 @@ class Binder {
 } // namespace detail
 
 std::size_t Exec::bind(std::span<const BufferBinding> bindings) {
-    return detail::Binder(state(), bindings).push(bindings);
+    return detail::Binder(state(), bindings).push();
 }
 
 } // namespace cudag

@@ -24,13 +24,17 @@ void ChangedNodes::add(const NodePlace& place, const NodeParams& next, OwnerVers
 
 void ChangedNodes::require_no_race() {
     if (!exec_.refuses_races()) return;
-    const Change* last = nullptr;
+    const NodePlace* last = nullptr;
+    for (const Declared& node : declared_) {
+        races_.stage(exec_.race_watch(), node.place, node.shadow.params, node.list);
+        last = &node.place;
+    }
     for (const Change& change : nodes_) {
         if (!changes_accesses(exec_, change.place, change.next, change.declared)) continue;
         races_.stage(exec_.race_watch(), change.place, change.next, change.declared);
-        last = &change;
+        last = &change.place;
     }
-    races_.require_none("", [&] { return last->place.subject(call_); });
+    races_.require_none("", [&] { return last->subject(call_); });
 }
 
 std::optional<ChangedNodes::Refusal> ChangedNodes::push() {
@@ -62,6 +66,8 @@ void ChangedNodes::commit() noexcept {
         change.shadow.declared = std::move(change.declared);
         exec_.commit(change.shadow, std::move(change.owners));
     }
+    for (Declared& node : declared_)
+        node.shadow.declared = std::move(node.list);
     races_.commit();
 }
 

@@ -23,6 +23,10 @@ class ChangedNodes {
     /// UpdateError if CUDA would refuse them.
     void add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners,
              std::vector<ArgumentAccess>&& declared);
+    /// A node that keeps its parameters and owners, and then says this.
+    void add_declared(const NodePlace& place, std::vector<ArgumentAccess>&& declared) {
+        declared_.push_back({place, exec_.shadow(place), std::move(declared)});
+    }
     /// Throws RaceError if all these would make a race, in an exec that refuses them.
     void require_no_race();
 
@@ -50,12 +54,20 @@ class ChangedNodes {
         OwnerVersions undo_owners = {};
     };
 
+    /// A node of which only this changes.
+    struct Declared {
+        NodePlace place;
+        Shadow& shadow;
+        std::vector<ArgumentAccess> list;
+    };
+
     void undo(Change& change) noexcept;
 
     ExecState& exec_;
     bool may_undo_;
     const char* call_;
     std::vector<Change> nodes_;
+    std::vector<Declared> declared_;
     RaceCheck races_;
 };
 

@@ -22,9 +22,9 @@ HostRun* ExecHosts::run(const NodePlace& node, const NodeParams& params, OwnerVe
     if (host == nullptr || !is_host_task(**host)) return nullptr;
     const std::shared_ptr<HostRun> run = make_host_run(launches(), *node.graph, node.index, **host);
     if (owners.empty())
-        owners = version_of({{0, run}});
+        owners = version_of({{0, 0, run}});
     else
-        owners.front().owners.push_back({0, run});
+        owners.front().owners.push_back({0, 0, run});
     return run.get();
 }
 

@@ -140,7 +140,7 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     detail::Shadow& shadow = exec.shadow(target);
     const std::vector<detail::HostNodeRun> hosts = exec.hosts().runs(mine, next);
     detail::Owners kept = owners_of(hosts);
-    kept.push_back({0, graph.state_}); // with all that its nodes own
+    kept.push_back({0, 0, graph.state_}); // with all that its nodes own
     detail::OwnerVersions owners = detail::version_of(std::move(kept));
     // CUDA takes a graph only if as many nodes have ever been added to it, and in the same places. Those that builders
     // and plans have removed count.

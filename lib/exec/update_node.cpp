@@ -483,7 +483,7 @@ void update_memset(const UpdateTarget& target, const Node& node, const SetParams
 void update_host(const UpdateTarget& target, const Node& node, HostTask&& task) {
     update_in(target, node, [&](auto update) {
         const auto owned = std::make_shared<HostTask>(std::move(task));
-        set_params(update, cudaHostNodeParams{run_host_task, owned.get()}, Owners{{0, owned}});
+        set_params(update, cudaHostNodeParams{run_host_task, owned.get()}, Owners{{0, 0, owned}});
     });
 }
 

@@ -20,6 +20,8 @@ void declare_accesses(GraphState& graph, std::uint32_t index, std::vector<Argume
         in_force.insert(in_force.end(), accesses.begin(), accesses.end());
     }
     as_made.add(index, accesses);
+    for (const GraphState* each = &graph; each != nullptr; each = each->parent())
+        each->count_declared();
     graph.special().accesses = true;
 }
 

@@ -33,6 +33,7 @@
 
 namespace cudag::detail {
 
+class AddressIndex;
 struct CloneNatives;
 class GraphRaces;
 struct ReadNodes;
@@ -174,6 +175,13 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
         known_structure_.reset();
         cached_exec_.store(0, std::memory_order_relaxed);
     }
+    /// Under `lock()`: what `addresses_of` has found, and how often nodes have declared accesses, here and inside,
+    /// since this graph was made.
+    [[nodiscard]] std::shared_ptr<const AddressIndex>& known_addresses() const noexcept { return known_addresses_; }
+    [[nodiscard]] std::uint64_t declared_version() const noexcept {
+        return declared_version_.load(std::memory_order_relaxed);
+    }
+    void count_declared() const noexcept { declared_version_.fetch_add(1, std::memory_order_relaxed); }
     /// The number of the cached exec that was the last to take this graph; 0 before.
     [[nodiscard]] std::atomic<std::uint64_t>& cached_exec() const noexcept { return cached_exec_; }
 
@@ -202,6 +210,8 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     Construction construction_;
     SpecialNodes special_;
     mutable std::optional<KnownStructure> known_structure_; ///< of a root
+    mutable std::shared_ptr<const AddressIndex> known_addresses_;
+    mutable std::atomic<std::uint64_t> declared_version_ = 0;
     mutable std::atomic<std::uint64_t> cached_exec_ = 0;
     std::unique_ptr<GraphRaces> races_; ///< of a root
 };

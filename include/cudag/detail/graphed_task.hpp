@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/copied_input.hpp>
 #include <cudag/detail/operand.hpp>
 #include <cudag/source_location.hpp>
 
@@ -16,6 +17,7 @@
 #include <span>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace cudag {
 struct GraphedFunctionOptions;
@@ -172,6 +174,7 @@ class CUDAG_EXPORT GraphedCache {
     [[nodiscard]] std::uint64_t captures() const;
     [[nodiscard]] std::uint64_t replays() const;
     [[nodiscard]] std::uint64_t copied_inputs() const;
+    [[nodiscard]] std::vector<CopiedInput> last_copied() const;
 
   private:
     class State;

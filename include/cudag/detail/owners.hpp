@@ -11,6 +11,8 @@ namespace cudag::detail {
 /// One owner, and which argument of its node it belongs to (a kernel's parameter; 0 for other nodes' first operand).
 struct Owner {
     std::uint32_t argument = 0;
+    std::uint32_t word =
+        0; ///< of one of several addresses in a kernel's argument: one more than its place in the block
     std::shared_ptr<const void> object;
 };
 
@@ -24,7 +26,7 @@ std::shared_ptr<const void> any_owner(const std::shared_ptr<Object>& object) noe
 }
 
 inline void keep(Owners& owners, std::uint32_t argument, std::shared_ptr<const void> object) {
-    if (object) owners.push_back({argument, std::move(object)});
+    if (object) owners.push_back({argument, 0, std::move(object)});
 }
 
 } // namespace cudag::detail

@@ -1,7 +1,9 @@
 // CaptureCache: work on buffers that are others at each call.
 #include <memory>
 
+#include "bind_kernels.hpp"
 #include "graphed.hpp"
+#include "opaque.hpp"
 
 using cudag::CaptureCache;
 using cudag::DeviceBuffer;
@@ -124,4 +126,61 @@ TEST_CASE("buffers that replays could not exchange run eagerly, and the report s
     CHECK(keys[0].state == KeyState::eager);
     CHECK_THAT(keys[0].reason, ContainsSubstring("buffers 0 and 1 of the run overlap"));
     CHECK_THAT(keys[1].reason, ContainsSubstring("1D copies only"));
+}
+
+TEST_CASE("a pointer to a buffer's end is exchanged with the buffer", "[capture][cache]") {
+    const Stream stream;
+    CaptureCache cache({.warm_up = 0});
+    const DeviceBuffer<int> out(1), x(5), y(5);
+    for (const DeviceBuffer<int>* buffer : {&x, &y, &x}) {
+        const RunKind kind = cache.run(stream, 1, {*buffer}, [&](cudaStream_t s) {
+            launch(s, {}, count_range, buffer->data(), buffer->data() + buffer->size(), out.data());
+        });
+        CHECK(kind == (cache.stats().replays == 0 ? RunKind::captured : RunKind::replayed));
+        CHECK(read(stream, out.span()) == Cells{5});
+    }
+}
+
+TEST_CASE("a pointer that may be a buffer's end or another buffer makes the key run eagerly", "[capture][cache]") {
+    const Stream stream;
+    CaptureCache cache({.warm_up = 0, .retries = 0});
+    const DeviceBuffer<int> out(1);
+    for (int call = 0; call < 2; ++call) {
+        const DeviceBuffer<int> cells(6);
+        const auto a = cells.span().subspan(0, 4), b = cells.span().subspan(4, 2);
+        CHECK(cache.run(stream, 1, {a, b}, [&](cudaStream_t s) {
+            launch(s, {}, count_range, a.data(), b.data(), out.data());
+            launch(s, {}, store, b.data(), 1);
+        }) == RunKind::eager);
+        CHECK(read(stream, out.span()) == Cells{4});
+    }
+    CHECK_THAT(cache.report().keys.at(0).reason,
+               ContainsSubstring("cannot exchange buffer 0") && ContainsSubstring("argument 1 is 0x"));
+}
+
+TEST_CASE("buffers that lie next to each other are told apart by spans", "[capture][cache]") {
+    const Stream stream;
+    CaptureCache cache({.warm_up = 0});
+    for (const int value : {5, 6}) {
+        const auto cells = device({0, value});
+        const auto to = cells.span().subspan(0, 1), from = cells.span().subspan(1, 1);
+        CHECK(cache.run(stream, 1, {to, from}, [&](cudaStream_t s) { launch(s, {}, add, to, from, 1); }) ==
+              (value == 5 ? RunKind::captured : RunKind::replayed));
+        CHECK(read(stream, to) == Cells{value + 1});
+    }
+}
+
+TEST_CASE("a key whose work has a node that cudag does not know runs eagerly", "[capture][cache]") {
+    const Stream stream;
+    CaptureCache cache({.warm_up = 0, .retries = 0});
+    for (int call = 0; call < 3; ++call) {
+        const auto cell = device({0});
+        CHECK(cache.run(stream, 1, {cell}, [&](cudaStream_t s) {
+            launch(s, {}, store, cell.data(), 1);
+            enqueue_conditional(s, cell.data(), 2);
+        }) == RunKind::eager);
+        CHECK(read(stream, cell.span()) == Cells{2});
+    }
+    CHECK_THAT(cache.report().keys.at(0).reason,
+               ContainsSubstring("conditional") && ContainsSubstring("cudag did not make this node"));
 }

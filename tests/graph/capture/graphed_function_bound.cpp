@@ -4,7 +4,9 @@
 #include <utility>
 #include <vector>
 
+#include "bind_kernels.hpp"
 #include "graphed.hpp"
+#include "opaque.hpp"
 
 using cudag::DeviceBuffer;
 using cudag::DeviceSpan;
@@ -267,4 +269,56 @@ TEST_CASE("an input that a graphed function copies is bound to memory of pools o
     f.forward(stream, other, plain);
     CHECK(read(stream, out.span()) == std::vector{3, 2});
     CHECK(f.copied_inputs() == 2);
+}
+
+TEST_CASE("a bound input that is taken as [begin, end) ends where it ends", "[capture][graphed][bind]") {
+    const Stream stream;
+    const DeviceBuffer<int> out(1), x(64), y(64);
+    GraphedFunction f(
+        [&](cudaStream_t s, DeviceSpan<const int> a, DeviceSpan<const int> b) {
+            launch(s, {}, count_range, a.data(), a.data() + a.size(), out.data());
+            launch(s, {}, add, out.data(), out.data(), 0);
+            static_cast<void>(b);
+        },
+        bound);
+    for (const auto* input : {&x, &y, &x}) {
+        f.forward(stream, *input, y);
+        CHECK(read(stream, out.span()) == std::vector{64});
+    }
+    REQUIRE(f.last_copied().size() == 1);
+    CHECK(f.last_copied()[0] == cudag::CopiedInput{1, "no node has its address"});
+}
+
+TEST_CASE("a graphed function with a node that cudag does not know copies its inputs, and says why",
+          "[capture][graphed][bind]") {
+    const Stream stream;
+    const auto out = device({0, 0});
+    GraphedFunction f(
+        [&](cudaStream_t s, DeviceSpan<const int> in) {
+            launch(s, {}, add, out.data(), in.data(), 0);
+            enqueue_conditional(s, out.data() + 1, 2);
+        },
+        bound);
+    const auto one = device({1});
+    for (int i = 0; i < 2; ++i)
+        f.forward(stream, one);
+    CHECK(read(stream, out.span()).front() == 1);
+    CHECK(f.copied_inputs() == 2);
+    REQUIRE(f.last_copied().size() == 1);
+    CHECK_THAT(f.last_copied()[0].reason,
+               ContainsSubstring("conditional") && ContainsSubstring("cudag did not make this node"));
+}
+
+TEST_CASE("a graphed function tells which inputs it has copied, and why", "[capture][graphed][bind]") {
+    const Stream stream;
+    Watch watch;
+    GraphedFunction f(watch.function(), bound);
+    CHECK(f.last_copied().empty());
+    const auto input = device({1, 2});
+    f.forward(stream, input);
+    CHECK(f.last_copied().empty());
+    f.forward(stream, numbers_of_two);
+    CHECK(f.last_copied() == std::vector{cudag::CopiedInput{0, "it is host memory"}});
+    f.forward(stream, input);
+    CHECK(f.last_copied().empty());
 }
