@@ -19,6 +19,7 @@ using cudag::detail::NodeParams;
 using cudag::detail::Parameter;
 using cudag::detail::ParameterType;
 using cudag::detail::SetParams;
+using cudag::detail::TypeOf;
 
 namespace cudag::detail {
 
@@ -84,10 +85,10 @@ TEST_CASE("of a copy with an array the accesses are those of its memory, in byte
 }
 
 TEST_CASE("of a kernel's arguments, pointers and spans are accesses of unknown length", "[node]") {
-    const Parameter parameters[] = {{0, 8, ParameterType::pointer, &typeid(int*)},
-                                    {8, 8, ParameterType::unsigned_integer, &typeid(std::uint64_t)},
-                                    {16, 16, ParameterType::span, &typeid(int)},
-                                    {32, 8, ParameterType::object, &typeid(int)}};
+    const Parameter parameters[] = {{0, 8, ParameterType::pointer, &TypeOf<int*>::tag},
+                                    {8, 8, ParameterType::unsigned_integer, &TypeOf<std::uint64_t>::tag},
+                                    {16, 16, ParameterType::span, &TypeOf<int>::tag},
+                                    {32, 8, ParameterType::object, &TypeOf<int>::tag}};
     const KernelSignature signature{parameters, 4, 40};
     alignas(16) std::byte values[40] = {};
     const std::uint64_t words[] = {0x1000, 0x2000, 0x3000, 7, 0x4000};

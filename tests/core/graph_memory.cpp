@@ -27,6 +27,7 @@ using cudag::detail::NodeParams;
 using cudag::detail::Parameter;
 using cudag::detail::ParameterType;
 using cudag::detail::SetParams;
+using cudag::detail::TypeOf;
 
 namespace {
 
@@ -56,7 +57,7 @@ class Placed {
         std::byte* values = graph_.memory().allocate_bytes(count * sizeof(std::uintptr_t));
         for (std::uint32_t i = 0; i < count; ++i) {
             const auto offset = static_cast<std::uint32_t>(i * sizeof(std::uintptr_t));
-            new (parameters + i) Parameter{offset, sizeof(std::uintptr_t), ParameterType::pointer, &typeid(int*)};
+            new (parameters + i) Parameter{offset, sizeof(std::uintptr_t), ParameterType::pointer, &TypeOf<int*>::tag};
             std::memcpy(values + offset, pointers.begin() + i, sizeof(std::uintptr_t));
         }
         const auto* signature = graph_.memory().store(

@@ -12,6 +12,8 @@ using cudag::Condition;
 using cudag::Graph;
 using cudag::GraphBuilder;
 
+extern "C" void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned value); // the CPU runtime's
+
 namespace {
 
 void increment(int* cell) {
