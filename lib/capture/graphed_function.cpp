@@ -91,13 +91,14 @@ const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs give
     const auto known =
         std::find_if(shapes_.begin(), shapes_.end(), [&](const GraphedShape& shape) { return shape.is_of(given); });
     if (known != shapes_.end()) [[likely]] {
+        const DeviceGuard device(setup_.device); // CUDA copies to memory of pools in the context of the current device
         copied_inputs_ += known->replay(stream, given);
         shapes_.splice(shapes_.begin(), shapes_, known);
     } else {
         std::list<GraphedShape> made;
         std::size_t copied = 0;
         try {
-            const DeviceGuard device(setup_.side.get());
+            const DeviceGuard device(setup_.device);
             made.emplace_back(setup_, stream, given);
             copied = made.front().replay(stream, given);
         } catch (...) {

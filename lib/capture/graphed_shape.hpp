@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bound_inputs.hpp"
+#include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 
 #include <cudag/detail/graphed_task.hpp>
@@ -25,6 +26,7 @@ struct GraphedSetup {
     GraphedFunctionOptions options;
     SourceLocation location;
     Stream side = Stream(); ///< for warm-up runs and captures
+    int device = device_of(side.get());
     /// Where static inputs are allocated and freed, without waiting for the device as cudaFree would; nothing else
     /// happens in it, as it must never be captured.
     std::shared_ptr<Stream> memory = std::make_shared<Stream>();

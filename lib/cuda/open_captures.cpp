@@ -1,6 +1,8 @@
 // Notes the captures that each thread has under way, and finds the one that work would go past.
 #include "open_captures.hpp"
 
+#include "failure.hpp"
+
 #include <cudag/format.hpp>
 
 #include <fmt/format.h>
@@ -55,10 +57,7 @@ bool may_be_recorded(cudaStream_t stream) {
 
 bool is_thread_relaxed() {
     cudaStreamCaptureMode mode = cudaStreamCaptureModeRelaxed;
-    if (const cudaError_t status = cudaThreadExchangeStreamCaptureMode(&mode); status != cudaSuccess) {
-        ignore(status);
-        return false;
-    }
+    checked(cudaThreadExchangeStreamCaptureMode(&mode), "cudaThreadExchangeStreamCaptureMode");
     const bool is_relaxed = mode == cudaStreamCaptureModeRelaxed;
     ignore(cudaThreadExchangeStreamCaptureMode(&mode));
     return is_relaxed;
