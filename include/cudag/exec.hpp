@@ -111,9 +111,10 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// all or none. Disabled nodes stay disabled, and host nodes call what those of `graph` do. Nodes take what updates
     /// of single nodes can change; where that is not enough, CUDA gets the whole graph if its order is the same, too,
     /// and else the report names what has changed: another kernel, an attribute of a kernel, a copy of several
-    /// dimensions, the direction of a copy, graph memory, a condition. It also names the nodes that have no partner, or says that too
-    /// many nodes look alike: the search looks at each node and edge 64 times at most, and four million times more.
-    /// Captured graphs are read. What this Exec kept before, it keeps, too, until the next update with `Match::order`.
+    /// dimensions, the direction of a copy, graph memory, a condition. It also names the nodes that have no partner, or
+    /// says that too many nodes look alike: the search looks at each node and edge 64 times at most, and four million
+    /// times more. Captured graphs are read. What this Exec kept before, it keeps, too, until the next update with
+    /// `Match::order`.
     [[nodiscard]] UpdateReport update(const Graph& graph, UpdateOptions options = {});
 
     /// Gives the nodes inside a child node the parameters of those of `graph`, which has the same nodes and edges, made

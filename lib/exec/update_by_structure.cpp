@@ -86,7 +86,8 @@ class StructureUpdate {
             if (can_push()) return push();
         }
         if (is_in_order) return std::nullopt;
-        if (!is_found && are_in_order_but_for_kernels()) return std::nullopt; // an update may change the kernel of a node
+        if (!is_found && are_in_order_but_for_kernels())
+            return std::nullopt; // an update may change the kernel of a node
         if (!is_found) return not_paired(matching);
         return refused(differences(),
                        "some changes cannot be made node by node, and the nodes come in another order than CUDA needs "
