@@ -20,13 +20,16 @@ struct OpenCaptureRecord {
         SourceLocation location;
     };
 
+    OpenCaptureRecord(cudaStream_t captured, const SourceLocation& begun_at, const char* capture_mode)
+        : stream(captured), location(begun_at), mode(capture_mode) {}
+
     cudaStream_t stream;
     SourceLocation location;
     const char* mode;
     std::atomic<bool> has_ended = false;
-    std::mutex mutex = {}; ///< of the rest: a relaxed capture may be used by another thread
-    std::vector<Step> steps = {};
-    std::string refused = {};
+    std::mutex mutex; ///< of the rest: a relaxed capture may be used by another thread
+    std::vector<Step> steps;
+    std::string refused;
     std::atomic<bool> allows_legacy_stream = false;
 };
 

@@ -242,8 +242,9 @@ class Binder {
     /// By address.
     [[nodiscard]] std::vector<MovedMemory> moved_of(const NodePlace& place) const {
         const std::uint32_t number = place.graph->first_number() + place.index;
-        const auto of_node = std::ranges::equal_range(moved_, number, {}, &MovedMemory::node_number);
-        std::vector<MovedMemory> moved(of_node.begin(), of_node.end());
+        const auto first = std::ranges::lower_bound(moved_, number, {}, &MovedMemory::node_number);
+        const auto last = std::ranges::upper_bound(moved_, number, {}, &MovedMemory::node_number);
+        std::vector<MovedMemory> moved(first, last);
         std::ranges::sort(moved, {}, &MovedMemory::begin);
         return moved;
     }
