@@ -152,8 +152,9 @@ void RaceWatch::roll_back() noexcept {
         for (const Index::Place& place : *staged.current)
             if ((*place).state == State::leaves) (*place).state = State::settled;
         for (const Index::Place& place : staged.next) {
-            if ((*place).state == State::fresh) Index::remove(place);
-            if ((*place).state == State::waiting) staged.level->index.remove_waiting(place);
+            const State state = (*place).state;
+            if (state == State::fresh) Index::remove(place);
+            if (state == State::waiting) staged.level->index.remove_waiting(place);
         }
     }
     end();
