@@ -50,15 +50,20 @@ std::vector<int> values(const cudag::DeviceBuffer<int>& memory) {
     return result;
 }
 
-/// Two copies after a host node that waits for the gate: launches stay in flight until it opens.
+/// Two copies after a host node that waits for the gate: launches stay in flight until it opens. The graph borrows their
+/// destinations: a call that freed those of a former test would wait for every launch, cudaFree does.
 struct HeldCopies {
     explicit HeldCopies(bool has_clock) : stream(has_clock) {
         cudag::GraphBuilder builder;
         const cudag::HostNode wait = builder.host(gate.waiter());
-        first = builder.memcpy(to_first, from).after(wait);
-        second = builder.memcpy(to_second, from).after(wait);
+        first = builder.memcpy(to_first.span(), from).after(wait);
+        second = builder.memcpy(to_second.span(), from).after(wait);
         exec = std::make_unique<cudag::Exec>(std::move(builder).build().instantiate());
     }
+
+    ~HeldCopies() { gate.open(); } // a test that fails may not have
+    HeldCopies(const HeldCopies&) = delete;
+    HeldCopies& operator=(const HeldCopies&) = delete;
 
     void finish() {
         gate.open();
@@ -78,7 +83,7 @@ std::weak_ptr<std::vector<int>> give(cudag::Exec& exec, const cudag::MemcpyNode&
                                      const cudag::DeviceBuffer<int>& to, int value) {
     auto source = std::make_shared<std::vector<int>>(3, value);
     const std::weak_ptr<std::vector<int>> watch = source;
-    exec.update(node, to, std::move(source));
+    exec.update(node, to.span(), std::move(source));
     return watch;
 }
 
@@ -86,7 +91,7 @@ std::weak_ptr<std::vector<int>> give(cudag::Exec& exec, const cudag::MemcpyNode&
 struct MarkedCopy {
     explicit MarkedCopy(bool has_clock) : stream(has_clock) {
         cudag::GraphBuilder builder;
-        node = builder.memcpy(to, from);
+        node = builder.memcpy(to.span(), from);
         exec = std::make_unique<cudag::Exec>(std::move(builder).build().instantiate());
         static_cast<void>(give(*exec, node, to, 10));
         exec->launch(stream);
