@@ -42,7 +42,7 @@ struct CachedKey {
     }
 
     [[nodiscard]] bool is(const KeyView& view) const {
-        return hash == view.hash && type == view.type && equal(key.get(), view.key);
+        return hash == view.hash && *type == *view.type && equal(key.get(), view.key);
     }
 
     const TypeTag* type;

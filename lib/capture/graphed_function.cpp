@@ -3,6 +3,7 @@
 
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/open_captures.hpp"
 #include "graphed_shape.hpp"
 
 #include <cudag/error.hpp>
@@ -14,6 +15,7 @@
 #include <algorithm>
 #include <list>
 #include <memory>
+#include <optional>
 #include <utility>
 
 namespace cudag::detail {
@@ -91,7 +93,8 @@ const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs give
     const auto known =
         std::find_if(shapes_.begin(), shapes_.end(), [&](const GraphedShape& shape) { return shape.is_of(given); });
     if (known != shapes_.end()) [[likely]] {
-        const DeviceGuard device(setup_.device); // CUDA copies to memory of pools in the context of the current device
+        std::optional<DeviceGuard> device; // CUDA copies to memory of pools in the context of the current device
+        if (!is_only_device()) device.emplace(setup_.device);
         copied_inputs_ += known->replay(stream, given);
         shapes_.splice(shapes_.begin(), shapes_, known);
     } else {

@@ -29,6 +29,16 @@ class DeviceGuard {
     bool changed_ = false;
 };
 
+/// Whether this process sees one device only. CUDA is asked once. Throws Error if it fails to tell.
+inline bool is_only_device() {
+    static const bool only = [] {
+        int count = 0;
+        checked(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+        return count == 1;
+    }();
+    return only;
+}
+
 /// Calls `attempt()` with each device current, but the one that is, until it returns true; whether it did. For streams
 /// of which nobody has told the device: CUDA cannot be asked while they are captured, as that breaks the capture.
 template <class F>

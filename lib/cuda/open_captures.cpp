@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <mutex>
 #include <utility>
 #include <vector>
@@ -37,9 +38,10 @@ namespace {
 
 using Records = std::vector<std::shared_ptr<OpenCaptureRecord>>;
 
-/// Those that this thread has begun. Captures that another thread has ended may still be among them.
-Records& records_of_thread() {
-    thread_local Records records;
+/// Those that this thread has begun, null before the first. Captures that another thread has ended may still be among
+/// them. A pointer: a library that a program loads later has little room for thread-local variables.
+std::unique_ptr<Records>& records_of_thread() {
+    thread_local std::unique_ptr<Records> records;
     return records;
 }
 
@@ -80,7 +82,8 @@ std::string name_of(OpenCaptureRecord& record) {
 
 /// The capture of this thread that work in `stream` would go past; null if it may.
 OpenCaptureRecord* passed_capture(cudaStream_t stream) {
-    Records& records = records_of_thread();
+    if (!records_of_thread()) return nullptr;
+    Records& records = *records_of_thread();
     std::erase_if(records, [](const auto& record) { return record->has_ended.load(); });
     if (records.empty()) return nullptr;
     if (std::ranges::any_of(records, [&](const auto& record) { return record->stream == stream; })) return nullptr;
@@ -97,7 +100,9 @@ OpenCaptureRecord* passed_capture(cudaStream_t stream) {
 
 OpenCapture::OpenCapture(cudaStream_t stream, const SourceLocation& location, const char* mode)
     : record_(std::make_shared<OpenCaptureRecord>(stream, location, mode)) {
-    records_of_thread().push_back(record_);
+    std::unique_ptr<Records>& records = records_of_thread();
+    if (!records) records = std::make_unique<Records>();
+    records->push_back(record_);
     latest_captured.store(stream, std::memory_order_relaxed);
     open_captures.fetch_add(1, std::memory_order_relaxed);
 }
@@ -107,7 +112,7 @@ void OpenCapture::end() noexcept {
     open_captures.fetch_sub(1, std::memory_order_relaxed);
     cudaStream_t latest = record_->stream;
     latest_captured.compare_exchange_strong(latest, nullptr, std::memory_order_relaxed);
-    std::erase(records_of_thread(), record_); // not there if another thread has begun it
+    if (records_of_thread()) std::erase(*records_of_thread(), record_); // not there if another thread has begun it
 }
 
 void OpenCapture::begin_step(std::string_view label, const SourceLocation& location) {

@@ -41,10 +41,10 @@ struct Rebound {
     }
 };
 
-/// Memory that a node declares something of, as it is in force, and where it will be.
+/// Memory that a node declares something of, and where it will be.
 struct MovedMemory {
     NodePlace place;
-    std::uintptr_t begin;
+    std::uintptr_t begin; ///< in the graph: parameters that share their memory now are apart there
     std::size_t bytes;
     std::uintptr_t next;
 
@@ -158,8 +158,9 @@ class Binder {
         }
         for (const DeclaredUse& declared : found.declared) {
             const AddressUse& use = found.uses[declared.use];
-            const std::uintptr_t current = address_in(exec_.params(use.place), use) - use.offset;
-            moved_.push_back({declared.place, current, param.bytes, binding.address()});
+            require_same_kernel(exec_.params_in_basis(use.place), use.place);
+            const std::uintptr_t begin = address_in(exec_.params_in_basis(use.place), use) - use.offset;
+            moved_.push_back({declared.place, begin, param.bytes, binding.address()});
         }
     }
     /// Whether another parameter of the call begins there.
@@ -239,7 +240,7 @@ class Binder {
         });
         return declared;
     }
-    /// By address.
+    /// By address in the graph.
     [[nodiscard]] std::vector<MovedMemory> moved_of(const NodePlace& place) const {
         const std::uint32_t number = place.graph->first_number() + place.index;
         const auto first = std::ranges::lower_bound(moved_, number, {}, &MovedMemory::node_number);
@@ -252,28 +253,32 @@ class Binder {
     /// what is moved is one range, and they stay, too.
     static void move(const ArgumentAccess& access, const std::vector<MovedMemory>& moved,
                      std::vector<ArgumentAccess>& list) {
-        const auto append = [&](std::uintptr_t begin, std::uintptr_t end) {
+        const std::uintptr_t origin = access.moved_from != 0 ? access.moved_from : access.region.begin;
+        const std::uintptr_t end = origin + (access.region.end() - access.region.begin);
+        const auto append = [&](std::uintptr_t first, std::uintptr_t last, std::uintptr_t now) {
             ArgumentAccess piece = access;
-            piece.region = {begin, end - begin};
-            if (begin < end) list.push_back(piece);
+            piece.region = {now, last - first};
+            piece.moved_from = now == first ? 0 : first;
+            if (first < last && std::ranges::find(list, piece) == list.end()) list.push_back(piece);
         };
-        const std::uintptr_t end = access.region.end();
-        std::uintptr_t next = access.region.begin; // what is before it has been appended
+        std::uintptr_t next = origin; // what is before it has been appended
         for (const MovedMemory& memory : moved) {
             const std::uintptr_t first = std::max(next, memory.begin);
             const std::uintptr_t last = std::min(end, memory.begin + memory.bytes);
             if (first >= last) continue;
-            if (first == access.region.begin && last == end) {
+            const std::uintptr_t now = memory.next + (first - memory.begin);
+            if (first == origin && last == end) {
                 list.push_back(access);
-                list.back().region.begin = memory.next + (first - memory.begin);
+                list.back().region.begin = now;
+                list.back().moved_from = now == origin ? 0 : origin;
                 return;
             }
-            if (access.region.is_range()) append(next, first);
-            append(memory.next + (first - memory.begin), memory.next + (last - memory.begin));
+            if (access.region.is_range()) append(next, first, access.region.begin + (next - origin));
+            append(first, last, now);
             next = last;
         }
         if (access.region.is_range())
-            append(next, end);
+            append(next, end, access.region.begin + (next - origin));
         else
             list.push_back(access);
     }

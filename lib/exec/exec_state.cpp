@@ -153,7 +153,11 @@ Shadow& ExecState::make_shadow(std::uint32_t number, const NodePlace& node) {
 
 const NodeParams& ExecState::params(const NodePlace& node) const {
     const Shadow* shadow = shadows_->find(node.graph->first_number() + node.index);
-    return shadow != nullptr ? shadow->params.view() : in_basis(*node.graph).nodes()[node.index].params;
+    return shadow != nullptr ? shadow->params.view() : params_in_basis(node);
+}
+
+const NodeParams& ExecState::params_in_basis(const NodePlace& node) const {
+    return in_basis(*node.graph).nodes()[node.index].params;
 }
 
 NativeResult ExecState::set_params(const NodePlace& node, const NodeParams& params, HostRun* run) {

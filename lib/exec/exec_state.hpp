@@ -133,6 +133,8 @@ class ExecState {
 
     /// What is in force in a node, without a shadow if there is none yet.
     [[nodiscard]] const NodeParams& params(const NodePlace& node) const;
+    /// Those that it has in the graph that this exec last took as a whole.
+    [[nodiscard]] const NodeParams& params_in_basis(const NodePlace& node) const;
     /// Whether updates that make a race are refused.
     [[nodiscard]] bool refuses_races() const noexcept { return source_->refuses_races(); }
     /// Made with the first use; forgotten where nodes take what nobody compares.

@@ -64,12 +64,6 @@ int device_count() {
     return count;
 }
 
-/// A kernel before and after those of several devices would make each wait for others.
-bool is_only_device() {
-    static const bool only = device_count() == 1;
-    return only;
-}
-
 /// Of the current device. CUDA is asked about each device once.
 const DeviceRules& device_rules() {
     static std::mutex mutex;
@@ -142,7 +136,8 @@ PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges
                     .edges = edges,
                     .keeps_all = kept_nodes(graph, edges),
                     .rules = device_rules().joins};
-    if (has_many_ends && is_only_device()) {
+    if (has_many_ends &&
+        is_only_device()) { // a kernel before and after those of several would make each wait for others
         input.is_kernel.resize(input.nodes);
         for (std::size_t node = 0; node < input.nodes; ++node)
             input.is_kernel[node] = graph.nodes()[node].kind == NodeKind::kernel;

@@ -25,11 +25,13 @@ cudag::Graph numbered(std::size_t number, const cudag::DeviceBuffer<int>& cell) 
 
 /// How many calls the launch of a kept exec takes, beside `count` others that wait for a gate in `streams` streams.
 std::uint64_t calls_beside(std::size_t count, std::size_t streams) {
-    const cudag::DeviceBuffer<int> cell(1);
     const std::vector<cudag::Stream> all(streams);
+    std::vector<cudag::DeviceBuffer<int>> cells; // of each stream
+    for (std::size_t i = 0; i < streams; ++i)
+        cells.emplace_back(1);
     std::vector<cudag::Graph> graphs;
     for (std::size_t i = 0; i < count; ++i)
-        graphs.push_back(numbered(i, cell));
+        graphs.push_back(numbered(i, cells[i % streams]));
     cudag::ExecCache cache({.capacity = 1});
     Gate gate;
     std::vector<cudag::Graph> gates;

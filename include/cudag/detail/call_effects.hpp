@@ -26,7 +26,8 @@ struct ArgumentAccess {
     AccessMode mode;
     std::size_t element_bytes;
     MemoryRegion region;
-    std::uint32_t unit = 0; ///< of what a captured region declares as a whole: see MemoryAccess
+    std::uint32_t unit = 0;        ///< of what a captured region declares as a whole: see MemoryAccess
+    std::uintptr_t moved_from = 0; ///< where the graph has it, if an exec binds what a whole node declares; or 0
     friend bool operator==(const ArgumentAccess&, const ArgumentAccess&) = default;
 };
 

@@ -70,8 +70,7 @@ struct Parameter {
 
     /// Whether both types are known, and equal. Kernels of different shared objects may have them.
     [[nodiscard]] bool has_type_of(const Parameter& other) const noexcept {
-        return cpp_type != nullptr && other.cpp_type != nullptr &&
-               (cpp_type == other.cpp_type || cpp_type->name == other.cpp_type->name);
+        return cpp_type != nullptr && other.cpp_type != nullptr && *cpp_type == *other.cpp_type;
     }
 };
 

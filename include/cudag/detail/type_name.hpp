@@ -45,12 +45,19 @@ constexpr std::string_view type_name() noexcept {
 /// A type at run time. Equal types have equal names; types of one name in two source files may differ.
 struct TypeTag {
     std::string_view name;
+
+    /// Whether both are of one type, which shared objects may have a tag each of. Where a name is unique only in a
+    /// source file or a function (a lambda's, say), the address decides alone.
+    friend constexpr bool operator==(const TypeTag& a, const TypeTag& b) noexcept {
+        return &a == &b || (a.name == b.name && a.name.find_first_of("({") == std::string_view::npos &&
+                            a.name.find("<unnamed") == std::string_view::npos);
+    }
 };
 
-/// Holds the TypeTag of a type, whose address is the type's identity within one shared object. Not exported: GCC would
-/// make it unique in the process, and shared objects with such symbols are never unloaded.
+/// Holds the TypeTag of a type. Hidden: GCC would make it unique in the process, and shared objects with such symbols
+/// are never unloaded.
 template <class Type>
-struct TypeOf {
+struct __attribute__((visibility("hidden"))) TypeOf {
     static constexpr TypeTag tag{type_name<Type>()};
 };
 

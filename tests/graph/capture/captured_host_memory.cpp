@@ -1,6 +1,7 @@
 // Host memory that captured copies use: borrowed, or copied into the graph.
 #include <array>
 
+#include "cuda_version.hpp"
 #include "test.hpp"
 
 using cudag::capture;
@@ -77,7 +78,7 @@ TEST_CASE("host memory of copies inside children and of boxes is listed", "[capt
     cudag::GraphBuilder child;
     child.memcpy2d(cudag::DeviceSpan2D<int>(cells.data(), 2, 2), cudag::HostSpan2D<int>(grid.data(), 2, 2));
     cudag::GraphBuilder b;
-    b.child(std::move(child).build());
+    add_child(b, std::move(child).build());
     const Graph graph = std::move(b).build();
     const std::vector<cudag::HostMemory> memory = graph.host_memory();
     REQUIRE(memory.size() == 1);

@@ -68,10 +68,9 @@ TEST_CASE("a difference of every kind of number is printed as its type", "[captu
 TEST_CASE("a difference of objects is printed as bytes, which are no number", "[capture][words]") {
     const Stream stream;
     const cudag::DeviceBuffer<Objects> out(1);
+    const Point point{1, 2, 'a'}; // one object: what stands in its padding is compared, too
     const auto graph = [&](Colour colour) {
-        return capture(stream, [&](cudaStream_t s) {
-            launch(s, {}, write_objects, out.data(), Point{1, 2, 'a'}, colour, true);
-        });
+        return capture(stream, [&](cudaStream_t s) { launch(s, {}, write_objects, out.data(), point, colour, true); });
     };
     const auto differences = diff(graph(Colour::red), graph(Colour::green));
     REQUIRE(differences.size() == 1);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "bind_kernels.hpp"
+#include "cuda_version.hpp"
 #include "functions.hpp"
 #include "opaque.hpp"
 #include "stores.hpp"
@@ -75,7 +76,7 @@ TEST_CASE("a span among the arguments of a captured kernel is bound", "[exec][bi
     }
     SECTION("of a child") {
         GraphBuilder b;
-        b.child(cudag::capture(stream, enqueue));
+        add_child(b, cudag::capture(stream, enqueue));
         check_bound(std::move(b).build());
     }
     SECTION("launched as a Function") {
@@ -235,7 +236,7 @@ TEST_CASE("what a child and a region declare of a parameter moves with the uses 
     SECTION("a child") {
         GraphBuilder inner;
         inner.kernel({}, store, x.data(), 1);
-        b.child(std::move(inner).build()).writes(x);
+        add_child(b, std::move(inner).build()).writes(x);
     }
     SECTION("a region, of which one node uses it") {
         b.capture(stream, [&](cudaStream_t s) {
@@ -401,4 +402,21 @@ TEST_CASE("a captured conditional keeps parameters from being bound", "[exec][bi
     CHECK_THAT(why(exec, graph.parameter(x), y), ContainsSubstring("conditional"));
     run(exec, stream);
     CHECK(read(x) == Cells{2});
+}
+
+TEST_CASE("what a node declares of two parameters is apart again after they have shared memory",
+          "[exec][bind][races]") {
+    const DeviceBuffer<int> x(1), y(1), z(1);
+    const BufferParam<int> target(x), source(y), other(z);
+    GraphBuilder b;
+    b.kernel({}, add, x.data(), y.data(), 5).writes(x).reads(y);
+    b.kernel({}, store, z.data(), 1).writes(z);
+    Exec exec = std::move(b).build().instantiate();
+    exec.bind(target, y);
+    exec.bind(target, x);
+    CHECK_THROWS_AS(exec.bind(other, y), cudag::RaceError);
+    exec.bind(source, x);
+    exec.bind(other, y); // nobody uses it any more
+    CHECK_THROWS_AS(exec.bind(source, y), cudag::RaceError);
+    CHECK_THROWS_AS(exec.bind(target, y), cudag::RaceError);
 }

@@ -220,7 +220,7 @@ TEST_CASE("a child that takes a graph node by node keeps what its equal nodes ow
         return std::move(b).build();
     };
     GraphBuilder b;
-    const ChildNode child = b.child(inner(false));
+    const ChildNode child = add_child(b, inner(false));
     Exec exec = std::move(b).build().instantiate();
     Graph next = inner(has_removed);
     next.update(node, arg<0>(owner)); // the same memory, owned now
@@ -250,7 +250,7 @@ TEST_CASE("a child that takes a graph node by node calls its host functions, als
     const Graph next = inner(true);
     const Graph clone = next.clone(); // calls the same function, and has no removed node
     GraphBuilder b;
-    const ChildNode child = b.child(inner(false));
+    const ChildNode child = add_child(b, inner(false));
     Exec exec = std::move(b).build().instantiate();
     for (const Graph* graph : {&clone, &next, &next, &clone}) {
         exec.update(child, *graph);
