@@ -402,7 +402,7 @@ TEST_CASE("graphs without nodes are equal", "[matching]") {
     CHECK(Matcher(none, parallel(1)).find().result == Result::other_nodes);
 }
 
-TEST_CASE("matching takes time in proportion to nodes and edges", "[long]") {
+TEST_CASE("matching takes time in proportion to nodes and edges", "[times]") {
     const std::vector<std::pair<const char*, std::function<MatchGraph(unsigned)>>> shapes{
         {"line", [](unsigned n) { return graph_of(bench::line(n)); }},
         {"parallel", [](unsigned n) { return parallel(n); }},

@@ -65,7 +65,7 @@ constexpr double one_millisecond = CLOCKS_PER_SEC / 1000.0;
 
 } // namespace
 
-TEST_CASE("plans take time in proportion to nodes and edges", "[long]") {
+TEST_CASE("plans take time in proportion to nodes and edges", "[times]") {
     const std::vector<std::pair<const char*, std::function<Shape(unsigned)>>> shapes{
         {"line", [](unsigned n) { return bench::redundant_line(n, 8); }},
         {"layers", [](unsigned n) { return bench::layers(n / 20, 20, Between::edges); }},
@@ -80,7 +80,7 @@ TEST_CASE("plans take time in proportion to nodes and edges", "[long]") {
     }
 }
 
-TEST_CASE("a reduction of a graph that grows takes time in proportion to edges") {
+TEST_CASE("a reduction of a graph that grows takes time in proportion to edges", "[times]") {
     const auto of_size = [](unsigned n) { return bench::redundant_line(n, 8); };
     CHECK(time_to_grow(of_size(20'000)) < most_for_ten_times * (time_to_grow(of_size(2'000)) + one_millisecond));
 }

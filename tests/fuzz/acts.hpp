@@ -31,6 +31,9 @@ struct Words {
     return a.first < b.end() && b.first < a.end();
 }
 
+/// Words from here on stand for conditions, which have no memory.
+constexpr unsigned condition_cells = 100000;
+
 enum class Use { read, write, atomic };
 
 struct Access {

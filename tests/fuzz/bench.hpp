@@ -1,6 +1,8 @@
 // What all seeds of one process share: memory, streams and events.
 #pragma once
 
+#include "runtime.hpp"
+
 #include <cudag/cudag.hpp>
 
 #include <cstdint>
@@ -24,3 +26,23 @@ struct Bench {
     /// Ends captures that a failing call has left.
     void end_captures() const;
 };
+
+/// What a function throws on purpose.
+struct Planned {};
+
+/// Runs what one seed of a kind does, of which nothing may be left.
+template <class Fuzz>
+void run_leaving_nothing(Bench& bench, std::uint64_t seed) {
+    const LeakCheck leaks;
+    {
+        Fuzz fuzz(bench, seed);
+        try {
+            fuzz.run();
+        } catch (...) {
+            static_cast<void>(cudaDeviceSynchronize()); // before what it uses goes
+            bench.end_captures();
+            throw;
+        }
+    }
+    leaks.require_nothing_left(false);
+}

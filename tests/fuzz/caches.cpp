@@ -3,6 +3,7 @@
 
 #include "act_nodes.hpp"
 #include "acts.hpp"
+#include "bench.hpp"
 #include "report.hpp"
 #include "runtime.hpp"
 
@@ -33,9 +34,6 @@ struct Keyed {
     std::vector<Act> acts;
     unsigned calls = 0;
 };
-
-/// What a function throws on purpose.
-struct Planned {};
 
 class CachesFuzz {
   public:
@@ -247,16 +245,5 @@ class CachesFuzz {
 } // namespace
 
 void fuzz_caches(Bench& bench, std::uint64_t seed) {
-    const LeakCheck leaks;
-    {
-        CachesFuzz fuzz(bench, seed);
-        try {
-            fuzz.run();
-        } catch (...) {
-            static_cast<void>(cudaDeviceSynchronize());
-            bench.end_captures();
-            throw;
-        }
-    }
-    leaks.require_nothing_left(false);
+    run_leaving_nothing<CachesFuzz>(bench, seed);
 }

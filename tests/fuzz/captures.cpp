@@ -3,6 +3,7 @@
 
 #include "act_nodes.hpp"
 #include "acts.hpp"
+#include "bench.hpp"
 #include "kernels.hpp"
 #include "lanes.hpp"
 #include "report.hpp"
@@ -19,11 +20,6 @@ namespace {
 
 using cudag::Graph;
 using cudag::StreamCapture;
-
-constexpr unsigned condition_cells = 100000; ///< words that stand for conditions
-
-/// What a capture throws on purpose.
-struct Planned {};
 
 enum class Way {
     enqueued, ///< into a stream
@@ -271,16 +267,5 @@ class CapturesFuzz {
 } // namespace
 
 void fuzz_captures(Bench& bench, std::uint64_t seed) {
-    const LeakCheck leaks;
-    {
-        CapturesFuzz fuzz(bench, seed);
-        try {
-            fuzz.run();
-        } catch (...) {
-            static_cast<void>(cudaDeviceSynchronize());
-            bench.end_captures();
-            throw;
-        }
-    }
-    leaks.require_nothing_left(false);
+    run_leaving_nothing<CapturesFuzz>(bench, seed);
 }

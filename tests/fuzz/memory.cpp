@@ -18,12 +18,12 @@ namespace {
 
 using cudag::GraphBuilder;
 
-enum class Act { alloc, write, fill, read, copy, free };
+enum class Operation { alloc, write, fill, read, copy, free };
 /// Where the kernel that reads stands.
 enum class Inside { graph, child, moved_child, body, region };
 
 struct MemoryStep {
-    Act act = Act::alloc;
+    Operation act = Operation::alloc;
     unsigned memory = 0;
     unsigned other = 0; ///< also read
     Inside inside = Inside::graph;
@@ -40,7 +40,7 @@ struct Memory {
     unsigned writer = 0;
 };
 
-const char* name(Act act) {
+const char* name(Operation act) {
     constexpr const char* names[] = {"alloc", "write", "fill", "read", "copy", "free"};
     return names[static_cast<unsigned>(act)];
 }
@@ -88,22 +88,23 @@ class MemoryFuzz {
                 Memory memory;
                 memory.words = random_.percent(10) ? 1 << random_.between(10, 18) : random_.between(1, 64);
                 memory.freed = random_.percent(85);
-                MemoryStep alloc{Act::alloc, first + i, 0, {}, 0, 0, {}};
+                MemoryStep alloc{Operation::alloc, first + i, 0, {}, 0, 0, {}};
                 for (const unsigned free : frees)
                     if (random_.percent(60)) alloc.after.push_back(free);
                 memory.alloc = add(std::move(alloc));
-                const Act act = random_.percent(50) ? Act::write : Act::fill;
+                const Operation act = random_.percent(50) ? Operation::write : Operation::fill;
                 memory.writer = add({act, first + i, 0, {}, random_.word(), 0, {memory.alloc}});
                 memory_.push_back(memory);
             }
             std::vector<std::vector<unsigned>> last(count);
             for (unsigned i = 0; i < count; ++i)
                 for (unsigned reads = random_.below(4); reads-- > 0;) {
-                    MemoryStep read{random_.percent(70) ? Act::read : Act::copy, first + i, first + i, {}, 0, 0, {}};
+                    MemoryStep read{
+                        random_.percent(70) ? Operation::read : Operation::copy, first + i, first + i, {}, 0, 0, {}};
                     read.salt = random_.word();
                     read.area = areas_++;
                     read.after.push_back(memory_[first + i].writer);
-                    if (read.act == Act::read) {
+                    if (read.act == Operation::read) {
                         read.inside = static_cast<Inside>(random_.percent(60) ? 0 : random_.below(5));
                         read.other = first + random_.below(count);
                         if (read.other != read.memory) read.after.push_back(memory_[read.other].writer);
@@ -115,7 +116,7 @@ class MemoryFuzz {
                 }
             for (unsigned i = 0; i < count; ++i) {
                 if (!memory_[first + i].freed) continue;
-                MemoryStep free{Act::free, first + i, 0, {}, 0, 0, last[i]};
+                MemoryStep free{Operation::free, first + i, 0, {}, 0, 0, last[i]};
                 free.after.push_back(memory_[first + i].writer);
                 if (random_.percent(30)) free.after.push_back(memory_[first + i].alloc);
                 memory_[first + i].free = add(std::move(free));
@@ -125,7 +126,7 @@ class MemoryFuzz {
         // Other edges, that order more, and edges that are missing.
         for (unsigned extra = random_.below(4); extra-- > 0;) {
             const unsigned to = random_.below(steps_.size());
-            if (to == 0 || steps_[to].act == Act::alloc) continue;
+            if (to == 0 || steps_[to].act == Operation::alloc) continue;
             connect(random_.below(to), to);
         }
         if (random_.percent(40))
@@ -144,7 +145,7 @@ class MemoryFuzz {
     void cut() {
         for (int attempt = 0; attempt < 20; ++attempt) {
             MemoryStep& step = random_.pick(steps_);
-            const bool can = step.act == Act::write || step.act == Act::fill || step.act == Act::free;
+            const bool can = step.act == Operation::write || step.act == Operation::fill || step.act == Operation::free;
             if (!can || step.after.empty()) continue;
             const auto edge = step.after.begin() + random_.below(step.after.size());
             if (steps_[*edge].inside == Inside::region) continue;
@@ -161,7 +162,7 @@ class MemoryFuzz {
                 after += " " + std::to_string(from);
             note("{}: {} memory {} ({} words){}, inside {}, after{}", i, name(step.act), step.memory,
                  memory_[step.memory].words,
-                 step.act == Act::read ? " and memory " + std::to_string(step.other) : std::string(),
+                 step.act == Operation::read ? " and memory " + std::to_string(step.other) : std::string(),
                  static_cast<int>(step.inside), after);
         }
     }
@@ -182,10 +183,10 @@ class MemoryFuzz {
         };
         for (std::size_t i = 0; i < steps_.size(); ++i) {
             const MemoryStep& step = steps_[i];
-            if (step.act == Act::alloc) continue;
-            if (step.act == Act::free) {
+            if (step.act == Operation::alloc) continue;
+            if (step.act == Operation::free) {
                 if (!before[i][memory_[step.memory].alloc]) return false;
-            } else if (!uses_right(i, step.memory) || (step.act == Act::read && !uses_right(i, step.other))) {
+            } else if (!uses_right(i, step.memory) || (step.act == Operation::read && !uses_right(i, step.other))) {
                 return false;
             }
         }
@@ -216,7 +217,7 @@ class MemoryFuzz {
                 if (inner_[i] == cudag::Node()) inner_[i] = node;
             };
             switch (step.act) {
-            case Act::alloc: {
+            case Operation::alloc: {
                 cudag::AllocOptions options;
                 const bool at_once = random_.percent(70);
                 if (at_once) options.after = after;
@@ -225,20 +226,20 @@ class MemoryFuzz {
                 if (!at_once && !after.empty()) allocs_[step.memory].after(after);
                 break;
             }
-            case Act::write:
+            case Operation::write:
                 add(b.kernel({}, fuzz_write, address(step.memory), memory_[step.memory].words, step.salt));
                 break;
-            case Act::fill:
+            case Operation::fill:
                 add(b.memset(allocs_[step.memory].span(), step.salt));
                 break;
-            case Act::copy:
+            case Operation::copy:
                 add(b.memcpy(words_of(bench_, step.area, copied(step.memory)),
                              cudag::DeviceSpan<std::uint32_t>(address(step.memory), copied(step.memory))));
                 break;
-            case Act::read:
+            case Operation::read:
                 read(b, step, i, add, after);
                 break;
-            case Act::free:
+            case Operation::free:
                 add(b.free(allocs_[step.memory]));
                 break;
             }
@@ -286,17 +287,17 @@ class MemoryFuzz {
 
     [[nodiscard]] std::uint32_t value(unsigned memory, unsigned word) const {
         const MemoryStep& writer = steps_[memory_[memory].writer];
-        return writer.act == Act::write ? writer.salt + word : writer.salt;
+        return writer.act == Operation::write ? writer.salt + word : writer.salt;
     }
 
     void compare() const {
         for (const MemoryStep& step : steps_) {
             const std::uint32_t* const found = area(bench_, step.area);
-            if (step.act == Act::copy)
+            if (step.act == Operation::copy)
                 for (unsigned word = 0; word < copied(step.memory); ++word)
                     require(found[word] == value(step.memory, word), "word {} of memory {} is {:#x}", word, step.memory,
                             found[word]);
-            if (step.act != Act::read) continue;
+            if (step.act != Operation::read) continue;
             std::uint32_t hash = step.salt;
             for (const unsigned memory : {step.memory, step.other})
                 for (const unsigned word : {0U, both(step) - 1})
@@ -334,7 +335,7 @@ class MemoryFuzz {
             stream.synchronize();
             compare();
             for (unsigned i = 0; i < steps_.size(); ++i)
-                if (steps_[i].act == Act::read && random_.percent(30)) {
+                if (steps_[i].act == Operation::read && random_.percent(30)) {
                     const std::uint32_t salt = random_.word();
                     note("update of {} to salt {:#x}", i, salt);
                     injector_.run(
@@ -357,7 +358,7 @@ class MemoryFuzz {
     /// An Exec made anew has what the graph has.
     void restore() {
         for (unsigned i = 0; i < steps_.size(); ++i)
-            if (steps_[i].act == Act::read) steps_[i].salt = inner_[i].as(fuzz_read).get<4>();
+            if (steps_[i].act == Operation::read) steps_[i].salt = inner_[i].as(fuzz_read).get<4>();
     }
 
     Bench& bench_;

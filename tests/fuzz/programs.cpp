@@ -3,9 +3,9 @@
 
 #include "act_nodes.hpp"
 #include "acts.hpp"
+#include "bench.hpp"
 #include "kernels.hpp"
 #include "report.hpp"
-#include "runtime.hpp"
 
 #include <cudag/cudag.hpp>
 
@@ -20,7 +20,6 @@ namespace {
 using cudag::Condition;
 using cudag::GraphBuilder;
 
-constexpr unsigned condition_cells = 100000; ///< words that stand for conditions
 constexpr unsigned most_conditions = 12;
 constexpr unsigned none = 0xffffffff;
 
@@ -388,15 +387,5 @@ class ProgramsFuzz {
 } // namespace
 
 void fuzz_programs(Bench& bench, std::uint64_t seed) {
-    const LeakCheck leaks;
-    {
-        ProgramsFuzz fuzz(bench, seed);
-        try {
-            fuzz.run();
-        } catch (...) {
-            static_cast<void>(cudaDeviceSynchronize());
-            throw;
-        }
-    }
-    leaks.require_nothing_left(false);
+    run_leaving_nothing<ProgramsFuzz>(bench, seed);
 }

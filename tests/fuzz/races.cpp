@@ -3,9 +3,9 @@
 
 #include "act_nodes.hpp"
 #include "acts.hpp"
+#include "bench.hpp"
 #include "kernels.hpp"
 #include "report.hpp"
-#include "runtime.hpp"
 
 #include <cudag/cudag.hpp>
 
@@ -521,15 +521,5 @@ class RacesFuzz {
 } // namespace
 
 void fuzz_races(Bench& bench, std::uint64_t seed) {
-    const LeakCheck leaks;
-    {
-        RacesFuzz fuzz(bench, seed);
-        try {
-            fuzz.run();
-        } catch (...) {
-            static_cast<void>(cudaDeviceSynchronize());
-            throw;
-        }
-    }
-    leaks.require_nothing_left(false);
+    run_leaving_nothing<RacesFuzz>(bench, seed);
 }

@@ -3,6 +3,7 @@
 
 #include "act_nodes.hpp"
 #include "acts.hpp"
+#include "bench.hpp"
 #include "kernels.hpp"
 #include "lanes.hpp"
 #include "report.hpp"
@@ -19,9 +20,6 @@ namespace {
 
 using cudag::GraphBuilder;
 using cudag::StreamCapture;
-
-/// What a region throws on purpose.
-struct Planned {};
 
 /// A node, or a region of several.
 struct Unit {
@@ -312,16 +310,5 @@ class RegionsFuzz {
 } // namespace
 
 void fuzz_regions(Bench& bench, std::uint64_t seed) {
-    const LeakCheck leaks;
-    {
-        RegionsFuzz fuzz(bench, seed);
-        try {
-            fuzz.run();
-        } catch (...) {
-            static_cast<void>(cudaDeviceSynchronize());
-            bench.end_captures();
-            throw;
-        }
-    }
-    leaks.require_nothing_left(false);
+    run_leaving_nothing<RegionsFuzz>(bench, seed);
 }

@@ -18,9 +18,6 @@ using cudag::StreamCapture;
 
 namespace {
 
-/// What bodies and captured functions throw on purpose.
-struct Planned {};
-
 bool says_lost(const cudag::GraphError& error) {
     return std::string_view(error.what()).find("was lost") != std::string_view::npos;
 }

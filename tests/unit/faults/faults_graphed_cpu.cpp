@@ -175,6 +175,7 @@ TEST_CASE("inputs of a graphed function are saved only where its static inputs o
     const cudag::DeviceBuffer<int> y(count);
     for (const cudag::DeviceBuffer<int>* zeros : {&x, &y})
         cudag::check(cudaMemset(zeros->data(), 0, count * sizeof(int)));
+    cudag::check(cudaDeviceSynchronize()); // no stream of cudag's waits for the legacy default stream
     const std::pair<Cells, Cells> outputs = f.forward(stream, x, y);
     const Cells a = outputs.first, b = outputs.second;
     REQUIRE(b.data() == a.data() + count);
