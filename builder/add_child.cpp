@@ -70,6 +70,7 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
         cudaGraph_t native = nullptr;
         checked<GraphError>(cudaGraphChildGraphNodeGetGraph(node, &native), "cudaGraphChildGraphNodeGetGraph");
         const auto inner = std::make_shared<GraphState>(native, source);
+        inner->give_up_native();
         graph.reserve_nested(*inner);
         graph.attach(inner, GraphState::index_unchecked(handle), Place::child);
         inner->replace_natives(natives_in(*inner, inner->native()));

@@ -47,6 +47,8 @@ SUITES = (
     ("tests/fuzz/fuzz", ["--only", "whole", "--seeds", "60"], {}),
     ("tests/fuzz/fuzz", ["--only", "dag", "--seeds", "100"], {}),
     ("tests/fuzz/fuzz", ["--only", "conditional", "--seeds", "50"], {}),
+    *(("tests/fuzz/fuzz", ["--only", kind, "--seeds", "100"], {})
+      for kind in ("races", "captures", "regions", "programs", "caches")),
     ("tests/unit/unit_tests", ["--abort"], {}),
     ("tests/graph/graph_tests", ["--abort"], {}),
     ("tests/fuzz/fuzz", ["--only", "calls", "--seeds", "100"], {}),

@@ -94,7 +94,7 @@ const void* GraphedCache::State::forward(cudaStream_t stream, GraphedInputs give
         std::find_if(shapes_.begin(), shapes_.end(), [&](const GraphedShape& shape) { return shape.is_of(given); });
     if (known != shapes_.end()) [[likely]] {
         std::optional<DeviceGuard> device; // CUDA copies to memory of pools in the context of the current device
-        if (!is_only_device()) device.emplace(setup_.device);
+        if (!setup_.is_on_only_device) device.emplace(setup_.device);
         copied_inputs_ += known->replay(stream, given);
         shapes_.splice(shapes_.begin(), shapes_, known);
     } else {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "bound_inputs.hpp"
+#include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 
@@ -27,6 +28,7 @@ struct GraphedSetup {
     SourceLocation location;
     Stream side = Stream(); ///< for warm-up runs and captures
     int device = device_of(side.get());
+    bool is_on_only_device = is_only_device();
     /// Where static inputs are allocated and freed, without waiting for the device as cudaFree would; nothing else
     /// happens in it, as it must never be captured.
     std::shared_ptr<Stream> memory = std::make_shared<Stream>();

@@ -3,6 +3,7 @@
 
 #include "allocation_faults.hpp"
 #include "kernels.hpp"
+#include "printed.hpp"
 
 #include <catch.hpp>
 #include <cudag/cudag.hpp>
@@ -80,7 +81,9 @@ void check_adding(const Addition& addition, bool may_lose = false) {
         CAPTURE(n);
         Target target;
         if (addition.prepare) addition.prepare(target);
-        const std::optional<bool> failed = fails_without_allocation(n, [&] { addition.add(target); });
+        std::optional<bool> failed;
+        const std::string told = printed([&] { failed = fails_without_allocation(n, [&] { addition.add(target); }); });
+        CHECK_THAT(told, !ContainsSubstring("owned by another graph")); // of a child, whose end is that of its node
         if (!failed) break;
         CHECK(cudaGetLastError() == cudaSuccess);
         if (*failed) {
