@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Plants one-line defects in lib/ and builder/ at random, and tells which ones the tests do not notice.
 
-    tests/mutate.py --build BUILD [--reached FILE] [--count 200] [--seed 1] [--jobs 2]
+    tests/mutate.py --build BUILD [--reached FILE] [--in PATH]... [--count 200] [--seed 1] [--jobs 2]
     tests/mutate.py --build BUILD --again FILE
 
 BUILD is a complete build for the CPU runtime; `meson setup BUILD -Dcuda-runtime=cpu -Doptimization=0` makes one that
@@ -9,6 +9,7 @@ compiles quickly. It is not written to: a defect goes into a copy of the sources
 compiled (the precompiled header, too, if it has the defect), and the tests run with the library that comes out. Prints
 each defect that passed and, in the end or when it is interrupted, a score; exits with 1 if one passed that
 tests/mutants.txt does not explain. With --again it judges those anew that an earlier output, FILE, says survived.
+With --in only sources whose path begins so get defects: lib/exec/, or lib/graph/planning.cpp.
 With --reached only the tests that run a defect's line judge it, as tests/reached.py recorded them: some times faster.
 """
 import argparse
@@ -31,6 +32,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 FOLDERS = ("lib", "builder")
 EXCUSES = ROOT / "tests" / "mutants.txt"
+PERTURBED = {"MALLOC_PERTURB_": "165"}  # as under `meson test`: what has been freed is read as garbage
 UNCACHED = {**os.environ, "CCACHE_DISABLE": "1"}  # nothing is compiled twice
 CORE = "tests/core/core_tests"  # consists of the library's objects: it is linked anew for each defect
 # What can notice, the quickest first: executable, arguments, environment.
@@ -122,12 +124,13 @@ def mutants_of(file):
                     yield Mutant(file, number, code, after, kind)
 
 
-def draw(seed):
-    """All defects in random order: first the kind is drawn, so that rare kinds come as often as common ones."""
+def draw(seed, places):
+    """All defects of `places` in random order: first the kind is drawn, so that rare kinds come as often as common ones."""
     by_kind = {}
     for folder in FOLDERS:
         for path in sorted((ROOT / folder).rglob("*.?pp")):
-            for mutant in mutants_of(str(path.relative_to(ROOT))):
+            file = str(path.relative_to(ROOT))
+            for mutant in mutants_of(file) if file.startswith(places) else ():
                 by_kind.setdefault(mutant.kind, []).append(mutant)
     chance = random.Random(seed)
     for mutants in by_kind.values():
@@ -242,8 +245,8 @@ class Build:
         for source in self.commands:
             for header in headers_of(ROOT / source):
                 self.users.setdefault(str(header.relative_to(ROOT)), []).append(source)
-        precompiled = f"{self.library}.p/lib_pch.hpp.gch"
-        self.precompile = self.command_of(precompiled) if (self.folder / precompiled).is_file() else None
+        precompiled = [f"{self.library}.p/lib_pch.hpp.{suffix}" for suffix in ("gch", "pch")]  # g++'s and clang++'s
+        self.precompile = next((self.command_of(header) for header in precompiled if (self.folder / header).is_file()), None)
         self.precompiled = {str(header.relative_to(ROOT)) for header in headers_of(ROOT / "lib/pch/lib_pch.hpp")} \
             if self.precompile else set()
 
@@ -343,7 +346,7 @@ class Worker:
             arguments = ["--abort", "--input-file", chosen]
         test = self.linked.get(program, self.build.folder / program)
         return self.run([test, *arguments], (self.build.folder / program).parent, trial.limit,
-                        env={**os.environ, **environment, "LD_LIBRARY_PATH": f"{self.results}:{self.build.runtime}"})
+                        env={**os.environ, **environment, **PERTURBED, "LD_LIBRARY_PATH": f"{self.results}:{self.build.runtime}"})
 
     def noticed_by(self, trials):
         """The suite that fails, or takes longer than its limit of seconds, or None."""
@@ -438,6 +441,7 @@ def main():
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--count", type=int, default=200, help="how many defects that compile (200)")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--in", dest="places", action="append", metavar="PATH", help="only in sources whose path begins so")
     parser.add_argument("--again", type=Path, metavar="FILE", help="judge the survivors of an earlier output")
     parser.add_argument("--reached", type=Path, metavar="FILE", help="what tests/reached.py recorded")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
@@ -447,7 +451,8 @@ def main():
     reached = Reached(options.reached) if options.reached else None
     for entry in outdated(score.explained):
         print(f"{EXCUSES.name} explains what is no longer there: {entry}", flush=True)
-    candidates = survivors_of(options.again.read_text()) if options.again else draw(options.seed)
+    places = tuple(options.places or FOLDERS)
+    candidates = survivors_of(options.again.read_text()) if options.again else draw(options.seed, places)
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     workers = []
     try:

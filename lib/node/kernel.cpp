@@ -11,6 +11,7 @@
 #include <algorithm>
 #include <cstring>
 #include <new>
+#include <span>
 #include <utility>
 
 namespace cudag::detail {
@@ -140,19 +141,20 @@ void compare_argument(std::uint32_t index, ArgumentBytes before, ArgumentBytes a
         fields.differ([&] { return note(conditions.name_before(old_handle), conditions.name_after(new_handle)); });
 }
 
+std::span<const Parameter> all_parameters(const KernelSignature& signature) noexcept {
+    return {signature.parameters, signature.count};
+}
+
 } // namespace
 
 bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept {
-    return &a == &b || (a.count == b.count && std::equal(a.parameters, a.parameters + a.count, b.parameters,
-                                                         [](const Parameter& p, const Parameter& q) {
-                                                             return p.offset == q.offset && p.size == q.size;
-                                                         }));
+    const auto same = [](const Parameter& p, const Parameter& q) { return p.offset == q.offset && p.size == q.size; };
+    return &a == &b || std::ranges::equal(all_parameters(a), all_parameters(b), same);
 }
 
 bool same_types(const KernelSignature& a, const KernelSignature& b) noexcept {
-    return &a == &b ||
-           (a.count == b.count && std::equal(a.parameters, a.parameters + a.count, b.parameters,
-                                             [](const Parameter& p, const Parameter& q) { return p.has_type_of(q); }));
+    const auto same = [](const Parameter& p, const Parameter& q) { return p.has_type_of(q); };
+    return &a == &b || std::ranges::equal(all_parameters(a), all_parameters(b), same);
 }
 
 bool same_kernel_types(const KernelParams& a, const KernelParams& b) {

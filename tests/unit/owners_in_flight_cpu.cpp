@@ -50,8 +50,8 @@ std::vector<int> values(const cudag::DeviceBuffer<int>& memory) {
     return result;
 }
 
-/// Two copies after a host node that waits for the gate: launches stay in flight until it opens. The graph borrows their
-/// destinations: a call that freed those of a former test would wait for every launch, cudaFree does.
+/// Two copies after a host node that waits for the gate: launches stay in flight until it opens. The graph borrows
+/// their destinations: a call that freed those of a former test would wait for every launch, cudaFree does.
 struct HeldCopies {
     explicit HeldCopies(bool has_clock) : stream(has_clock) {
         cudag::GraphBuilder builder;
