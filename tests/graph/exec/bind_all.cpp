@@ -420,3 +420,19 @@ TEST_CASE("what a node declares of two parameters is apart again after they have
     CHECK_THROWS_AS(exec.bind(source, y), cudag::RaceError);
     CHECK_THROWS_AS(exec.bind(target, y), cudag::RaceError);
 }
+
+TEST_CASE("a declared range that two parameters lie in is bound in pieces, time after time", "[exec][bind][races]") {
+    const DeviceBuffer<int> both(2), x(1), other(1);
+    const BufferParam<int> first(both.span().subspan(0, 1)), second(both.span().subspan(1, 1));
+    GraphBuilder b;
+    b.kernel({}, add, both.data(), both.data() + 1, 5).writes(both);
+    b.kernel({}, store, other.data(), 1).writes(other);
+    Exec exec = std::move(b).build().instantiate();
+    exec.bind(first, x);
+    CHECK_THROWS_AS(exec.bind(first, other), cudag::RaceError);
+    CHECK_THROWS_AS(exec.bind(second, other), cudag::RaceError);
+    exec.bind(second, x);
+    exec.bind(first, both.span().subspan(0, 1));
+    CHECK_THROWS_AS(exec.bind(first, other), cudag::RaceError);
+    CHECK_THROWS_AS(exec.bind(second, other), cudag::RaceError);
+}

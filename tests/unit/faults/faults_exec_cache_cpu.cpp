@@ -1,4 +1,5 @@
 // Every runtime call that fails while a cache launches a graph.
+#include "allocation_faults.hpp"
 #include "faults.hpp"
 #include "live_counts.hpp"
 #include "pipeline.hpp"
@@ -165,4 +166,27 @@ TEST_CASE("want of memory for a new exec makes a cache drop those that are not i
         CHECK(run(cache, pipeline, graph) == pipeline.expected());
     }
     CHECK(has_dropped);
+}
+
+TEST_CASE("a cache that finds no memory for another exec in a stream keeps those that it has there", "[unit][faults]") {
+    const NothingLeft check;
+    const cudag::DeviceBuffer<int> few(2), some(3), many(4);
+    const cudag::Stream stream;
+    const cudag::Graph first = build_fills(few, 0, 7), second = build_fills(some, 0, 8),
+                       third = build_fills(many, 0, 9);
+    unsigned failures = 0;
+    for (std::size_t n = 1;; ++n) {
+        CAPTURE(n);
+        cudag::ExecCache cache({.capacity = 2});
+        cache.launch(first, stream);
+        const std::optional<bool> failed = fails_without_allocation(n, [&] { cache.launch(second, stream); });
+        if (!failed) break;
+        failures += *failed ? 1 : 0;
+        CHECK(cudaGetLastError() == cudaSuccess);
+        CHECK(run(cache, few, stream, first) == std::vector<int>{7, 1});
+        CHECK(run(cache, some, stream, second) == std::vector<int>{8, 1, 1});
+        CHECK(run(cache, many, stream, third) == std::vector<int>{9, 1, 1, 1}); // in place of the first one
+        CHECK(cache.stats().execs == 2);
+    }
+    CHECK(failures >= 5);
 }
