@@ -216,7 +216,7 @@ class Reached:
 
 def quoted(name):
     """A Catch2 test specification that selects exactly the test of this name."""
-    escaped = name.replace("\\", "\\\\").replace('"', '\\"')
+    escaped = re.sub(r'([\\",])', r"\\\1", name)
     return f'"{escaped}"'
 
 
@@ -343,7 +343,7 @@ class Worker:
         if trial.names:
             chosen = self.root / "chosen-tests"
             chosen.write_text("".join(f"{quoted(name)}\n" for name in trial.names))
-            arguments = ["--abort", "--input-file", chosen]
+            arguments = ["--abort", "--warn", "NoTests", "--input-file", chosen]
         test = self.linked.get(program, self.build.folder / program)
         return self.run([test, *arguments], (self.build.folder / program).parent, trial.limit,
                         env={**os.environ, **environment, **PERTURBED, "LD_LIBRARY_PATH": f"{self.results}:{self.build.runtime}"})

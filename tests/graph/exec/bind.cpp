@@ -135,6 +135,22 @@ TEST_CASE("only nodes in which something changes are pushed", "[exec][bind]") {
     CHECK(exec.bind(cells, next->span()) == 0);
 }
 
+TEST_CASE("memory that is bound again, with another owner, is kept by that one", "[owners][bind]") {
+    const BufferParam<int> cell(1);
+    GraphBuilder b;
+    b.kernel({}, store, cell, 5);
+    Exec exec = std::move(b).build().instantiate();
+    const DeviceBuffer<int> memory(1);
+    const auto first = std::make_shared<DeviceSpan<int>>(memory.span());
+    const auto second = std::make_shared<DeviceSpan<int>>(memory.span());
+    CHECK(exec.bind(cell, first) == 1);
+    CHECK(first.use_count() == 2);
+    CHECK(exec.bind(cell, second) == 1);
+    CHECK(exec.bind(cell, second) == 0);
+    CHECK(first.use_count() == 1);
+    CHECK(second.use_count() == 2);
+}
+
 TEST_CASE("memory that was bound lives until the last launch that may use it", "[owners][bind]") {
     const BufferParam<int> cell(1);
     const Stream stream;
