@@ -27,23 +27,27 @@ struct LogFunctions {
 
 struct Unanswered {};
 
-/// Null if the driver does not have it. Throws Unanswered if CUDA does not tell; leaves the last error as it is.
+/// Throws Unanswered if CUDA does not tell; leaves the last error as it is where there was one.
 template <class F>
-void fetch_log_function(F& function, const char* name) {
-    constexpr unsigned since = 12090;
+void fetch_log_function(F& function, const char* name, unsigned since) {
     const cudaError_t earlier = cudaPeekAtLastError();
     void* address = nullptr;
     const cudaError_t status = compat::driver_entry_point(name, since, &address);
     if (earlier == cudaSuccess) ignore(status);
-    // So an older driver answers who asks for something newer.
+    // So a runtime answers who asks for something newer.
     if (status != cudaSuccess && status != cudaErrorInvalidValue) throw Unanswered();
     function = status == cudaSuccess ? reinterpret_cast<F>(address) : nullptr;
 }
 
+/// None of an older driver, which is not asked: its answer would be the last error.
 LogFunctions fetch_log_functions() {
+    constexpr unsigned since = 12090;
+    int driver = 0;
+    if (cudaDriverGetVersion(&driver) != cudaSuccess) throw Unanswered();
     LogFunctions found;
-    fetch_log_function(found.current, "cuLogsCurrent");
-    fetch_log_function(found.dump_to_memory, "cuLogsDumpToMemory");
+    if (driver < static_cast<int>(since)) return found;
+    fetch_log_function(found.current, "cuLogsCurrent", since);
+    fetch_log_function(found.dump_to_memory, "cuLogsDumpToMemory", since);
     return found;
 }
 
