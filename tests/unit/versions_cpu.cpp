@@ -277,7 +277,7 @@ TEST_CASE("a broken capture has the code of its last call over a driver without 
 }
 
 TEST_CASE("an error of the same code as one from before a capture is told once another one was, without a log, too",
-          "[.][driver-12.8]") {
+          "[.][driver-12.8][first]") {
     const cudag::Stream stream;
     const auto is_told = [](cudaError_t code, const auto& step) {
         CHECK(thrown<cudag::CaptureError>(step).code().value() == code);
