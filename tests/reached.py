@@ -180,8 +180,6 @@ def main():
             seconds.append(round(taken, 2))
             for name, part in recorder.parts.items():
                 part.add(marks[name])
-    if failed:
-        sys.exit("".join(f"reached: fails: {mutate.name_of(mutate.SUITES[test.suite])}: {test.name}\n" for test in failed))
     lines = recorder.lines()
     sets = sorted({tests for of_source in lines.values() for tests in of_source.values()})
     numbers = {tests: number for number, tests in enumerate(sets)}
@@ -192,6 +190,8 @@ def main():
     reached = sum(tests > 0 for of_source in lines.values() for tests in of_source.values())
     total = sum(len(of_source) for of_source in lines.values())
     print(f"{len(tests)} tests run {reached} of {total} lines")
+    if failed:
+        sys.exit("".join(f"reached: fails: {mutate.name_of(mutate.SUITES[test.suite])}: {test.name}\n" for test in failed))
 
 
 if __name__ == "__main__":

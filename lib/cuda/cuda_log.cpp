@@ -27,13 +27,20 @@ struct LogFunctions {
 
 struct Unanswered {};
 
-/// Throws Unanswered if CUDA does not tell; leaves the last error as it is where there was one.
+/// What `question` comes to. A failure is the last error only where there was one already.
+template <class Question>
+cudaError_t answer(const Question& question) {
+    const cudaError_t earlier = cudaPeekAtLastError();
+    const cudaError_t status = question();
+    if (earlier == cudaSuccess) ignore(status);
+    return status;
+}
+
+/// Throws Unanswered if CUDA does not tell.
 template <class F>
 void fetch_log_function(F& function, const char* name, unsigned since) {
-    const cudaError_t earlier = cudaPeekAtLastError();
     void* address = nullptr;
-    const cudaError_t status = compat::driver_entry_point(name, since, &address);
-    if (earlier == cudaSuccess) ignore(status);
+    const cudaError_t status = answer([&] { return compat::driver_entry_point(name, since, &address); });
     // So a runtime answers who asks for something newer.
     if (status != cudaSuccess && status != cudaErrorInvalidValue) throw Unanswered();
     function = status == cudaSuccess ? reinterpret_cast<F>(address) : nullptr;
@@ -43,7 +50,7 @@ void fetch_log_function(F& function, const char* name, unsigned since) {
 LogFunctions fetch_log_functions() {
     constexpr unsigned since = 12090;
     int driver = 0;
-    if (cudaDriverGetVersion(&driver) != cudaSuccess) throw Unanswered();
+    if (answer([&] { return cudaDriverGetVersion(&driver); }) != cudaSuccess) throw Unanswered();
     LogFunctions found;
     if (driver < static_cast<int>(since)) return found;
     fetch_log_function(found.current, "cuLogsCurrent", since);

@@ -71,7 +71,8 @@ class Count {
 
 } // namespace
 
-TEST_CASE("whichever call fails, capture_or_run has run the function once, or throws and has not", "[unit][faults]") {
+TEST_CASE("whichever call fails, capture_or_run has run the function once, or throws and has not",
+          "[unit][faults][first]") {
     Count count;
     count.breaks = GENERATE(false, true);
     bool has_run = false, is_ended = false;
