@@ -1,4 +1,4 @@
-// Adds child graphs: clones that CUDA makes, or graphs that are moved.
+// Adds child graphs: clones made by CUDA, or moved graphs.
 #include "body_copies.hpp"
 #include "cuda/compat.hpp"
 #include "cuda/failure.hpp"

@@ -6,7 +6,7 @@
         -Dcpp_args='-fsanitize-coverage=trace-pc -g1' -Dcpp_link_args=$PWD/libreached.so && ninja -C BUILD test-programs
     tests/reached.py --build BUILD --output FILE
 
-clang++ takes half of the time, and must be told to mark all blocks: -fsanitize-coverage=trace-pc,no-prune.
+With clang++ the flag is -fsanitize-coverage=trace-pc,no-prune; without no-prune it leaves blocks unmarked.
 Runs each test of the suites of mutate.py in a process of its own. FILE is JSON: the tests (suite, name, seconds), the sets
 of tests, and for each line of each source the number of its set.
 """

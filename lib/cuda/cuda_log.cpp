@@ -27,7 +27,7 @@ struct LogFunctions {
 
 struct Unanswered {};
 
-/// What `question` comes to. A failure is the last error only where there was one already.
+/// The status of `question`. Its failure becomes the last error only if there was a last error before.
 template <class Question>
 cudaError_t answer(const Question& question) {
     const cudaError_t earlier = cudaPeekAtLastError();

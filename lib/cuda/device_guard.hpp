@@ -29,11 +29,11 @@ class DeviceGuard {
     bool changed_ = false;
 };
 
-/// Whether this process sees one device only. CUDA is asked once. Throws Error if it fails to tell.
+/// Whether this process sees one device only. Asks CUDA once. Throws GraphError if CUDA fails to tell.
 inline bool is_only_device() {
     static const bool only = [] {
         int count = 0;
-        checked(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
+        checked<GraphError>(cudaGetDeviceCount(&count), "cudaGetDeviceCount");
         return count == 1;
     }();
     return only;

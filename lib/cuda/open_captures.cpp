@@ -82,8 +82,9 @@ std::string name_of(OpenCaptureRecord& record) {
 
 /// The capture of this thread that work in `stream` would go past; null if it may.
 OpenCaptureRecord* passed_capture(cudaStream_t stream) {
-    if (!records_of_thread()) return nullptr;
-    Records& records = *records_of_thread();
+    const std::unique_ptr<Records>& begun = records_of_thread();
+    if (!begun) return nullptr;
+    Records& records = *begun;
     std::erase_if(records, [](const auto& record) { return record->has_ended.load(); });
     if (records.empty()) return nullptr;
     if (std::ranges::any_of(records, [&](const auto& record) { return record->stream == stream; })) return nullptr;
@@ -112,7 +113,8 @@ void OpenCapture::end() noexcept {
     open_captures.fetch_sub(1, std::memory_order_relaxed);
     cudaStream_t latest = record_->stream;
     latest_captured.compare_exchange_strong(latest, nullptr, std::memory_order_relaxed);
-    if (records_of_thread()) std::erase(*records_of_thread(), record_); // not there if another thread has begun it
+    const std::unique_ptr<Records>& records = records_of_thread();
+    if (records) std::erase(*records, record_); // not there if another thread has begun it
 }
 
 void OpenCapture::begin_step(std::string_view label, const SourceLocation& location) {

@@ -44,14 +44,14 @@ struct Rebound {
 /// Memory that a node declares something of, and where it will be.
 struct MovedMemory {
     NodePlace place;
-    std::uintptr_t begin; ///< in the graph: parameters that share their memory now are apart there
+    std::uintptr_t begin; ///< its address in the graph, where parameters that share memory now are still apart
     std::size_t bytes;
     std::uintptr_t next;
 
     [[nodiscard]] std::uint32_t node_number() const noexcept { return place.graph->first_number() + place.index; }
 };
 
-/// Where a parameter's memory is moved, which is the same for what two parameters share.
+/// How far a binding moves the memory of its parameter. Two parameters that share memory need equal distances.
 std::uintptr_t distance_of(const BufferBinding& binding) noexcept {
     return binding.address() - binding.param().address; // wraps
 }
@@ -98,7 +98,7 @@ void require_bindable(const AddressUse& use, const ParamMemory& param) {
                             subject());
 }
 
-/// What is to change in an exec, and in what.
+/// Plans and makes the changes of one call of `bind`.
 class Binder {
   public:
     Binder(ExecState& exec, std::span<const BufferBinding> bindings) : exec_(exec), bindings_(bindings) {
@@ -158,8 +158,9 @@ class Binder {
         }
         for (const DeclaredUse& declared : found.declared) {
             const AddressUse& use = found.uses[declared.use];
-            require_same_kernel(exec_.params_in_basis(use.place), use.place);
-            const std::uintptr_t begin = address_in(exec_.params_in_basis(use.place), use) - use.offset;
+            const NodeParams& in_graph = exec_.params_in_basis(use.place);
+            require_same_kernel(in_graph, use.place);
+            const std::uintptr_t begin = address_in(in_graph, use) - use.offset;
             moved_.push_back({declared.place, begin, param.bytes, binding.address()});
         }
     }
@@ -223,7 +224,7 @@ class Binder {
         return owner == nullptr || (owners != nullptr && std::any_of(owners->begin(), owners->end(), keeps));
     }
 
-    /// What the arguments that are bound do is done elsewhere, and what the node declares of the memory by itself.
+    /// The node's declarations after the bind: those of bound arguments and those of the whole node move.
     [[nodiscard]] std::vector<ArgumentAccess> declared_after(const Uses& uses, const NodePlace& place,
                                                              const NodeParams& current) const {
         std::vector<ArgumentAccess> declared;
@@ -249,8 +250,8 @@ class Binder {
         std::ranges::sort(moved, {}, &MovedMemory::begin);
         return moved;
     }
-    /// Appends what `access` becomes: a range in pieces, some of which stay; of rows that reach out of what is moved,
-    /// what is moved is one range, and they stay, too.
+    /// Appends the accesses that `access` becomes. A range becomes pieces: moved ones, and those that stay. Rows that
+    /// reach out of the moved memory stay as they are, and the moved part of them is added as one range.
     static void move(const ArgumentAccess& access, const std::vector<MovedMemory>& moved,
                      std::vector<ArgumentAccess>& list) {
         const std::uintptr_t origin = access.moved_from != 0 ? access.moved_from : access.region.begin;

@@ -136,8 +136,8 @@ PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges
                     .edges = edges,
                     .keeps_all = kept_nodes(graph, edges),
                     .rules = device_rules().joins};
-    if (has_many_ends &&
-        is_only_device()) { // a kernel before and after those of several would make each wait for others
+    // A kernel before and after those of several devices would make each device wait for the others.
+    if (has_many_ends && is_only_device()) {
         input.is_kernel.resize(input.nodes);
         for (std::size_t node = 0; node < input.nodes; ++node)
             input.is_kernel[node] = graph.nodes()[node].kind == NodeKind::kernel;
@@ -173,8 +173,8 @@ std::vector<cudaGraphNode_t> neighbours(const GraphState& graph, const PlannedEd
     return found;
 }
 
-/// Adds a node of one thread that does nothing, where the kernel `neighbour` runs, or on the current device if that is
-/// null.
+/// Adds a kernel of one thread without effect, in the context of the kernel `neighbour`; on the current device if
+/// `neighbour` is null.
 cudaGraphNode_t add_nothing(cudaGraph_t graph, cudaGraphNode_t neighbour) {
     CUDA_KERNEL_NODE_PARAMS params{};
     if (neighbour != nullptr) {
@@ -313,7 +313,7 @@ std::vector<PlannedGraph> planned_graphs(const GraphState& graph) {
 }
 
 void follow_plan(GraphState& graph, const Plan& plan) {
-    if (!graph.is_read()) { // a captured one, which is planned where it stands in one that is, or where it pays
+    if (!graph.is_read()) { // a captured graph is planned inside of a read one, or if the plan pays
         const bool is_inside = graph.parent() != nullptr && graph.root().is_read();
         if (plan == Plan::as_written() || (!is_inside && !plan.wants_lanes() && !has_many_edges(graph)))
             return graph.edge_lists().stay(plan);
