@@ -62,6 +62,7 @@ STATE = [
     re.compile(r"^\s+(?:\[\[[^]]*\]\] )?(?:constinit )?(?:static|thread_local)\b(?!.*\bconstexpr\b)[^(;]*(?:=|;)"),
     re.compile(r"^(?:inline )?(?!(?:using|return|constexpr|const|class|struct|enum|extern|friend|namespace|typedef)\b)"
                r"[A-Za-z_][\w:]*(?:<.*>)?[*&]? \w+(?: = [^()]*)?;$"),
+    re.compile(r"^(?:\[\[[^]]*\]\] )?(?:inline )?(?:constinit )?thread_local\b[^(]*;$"),
 ]
 CONSTANT = "// a constant"
 

@@ -3,6 +3,7 @@
 
 #include "compat.hpp"
 #include "failure.hpp"
+#include "thread_state.hpp"
 
 #include <fmt/format.h>
 
@@ -123,8 +124,7 @@ bool is_end_of_parameters(std::string_view message) {
 } // namespace
 
 std::string take_cuda_log(cudaError_t status) {
-    thread_local unsigned seen = 0;
-    return causes_in(dump_log(seen), this_thread(), status);
+    return causes_in(dump_log(thread_state.log_position), this_thread(), status);
 }
 
 std::string causes_in(std::string_view text, std::string_view own, cudaError_t status) {

@@ -3,6 +3,7 @@
 
 #include "compat.hpp"
 #include "failure.hpp"
+#include "thread_state.hpp"
 
 #include <atomic>
 #include <cstddef>
@@ -76,13 +77,10 @@ inline CUcontext current_context() {
 
 /// Only makes sure that this thread has one; asks CUDA once per thread.
 inline void bind_context() {
-    // Of this model, it is read without a call: with each update of a node. All thread-local variables of the library
-    // then count against the little static memory that dlopen has for them, so they are few and small: tests/plugin.
-    [[gnu::tls_model("initial-exec")]] thread_local bool bound = false;
-    if (bound) [[likely]]
+    if (thread_state.has_context) [[likely]]
         return;
     static_cast<void>(current_context());
-    bound = true;
+    thread_state.has_context = true;
 }
 
 /// The device of a stream whether or not it is captured; none if its context does not tell, as a green one.

@@ -2,6 +2,8 @@
 #include "open_captures.hpp"
 
 #include "failure.hpp"
+#include "open_capture_record.hpp"
+#include "thread_state.hpp"
 
 #include <cudag/format.hpp>
 
@@ -9,41 +11,14 @@
 
 #include <algorithm>
 #include <memory>
-#include <mutex>
 #include <utility>
 #include <vector>
 
 namespace cudag::detail {
 
-struct OpenCaptureRecord {
-    struct Step {
-        std::string_view label;
-        SourceLocation location;
-    };
-
-    OpenCaptureRecord(cudaStream_t captured, const SourceLocation& begun_at, const char* capture_mode)
-        : stream(captured), location(begun_at), mode(capture_mode) {}
-
-    cudaStream_t stream;
-    SourceLocation location;
-    const char* mode;
-    std::atomic<bool> has_ended = false;
-    std::mutex mutex; ///< of the rest: a relaxed capture may be used by another thread
-    std::vector<Step> steps;
-    std::string refused;
-    std::atomic<bool> allows_legacy_stream = false;
-};
-
 namespace {
 
 using Records = std::vector<std::shared_ptr<OpenCaptureRecord>>;
-
-/// Those that this thread has begun, null before the first. Captures that another thread has ended may still be among
-/// them. A pointer: a library that a program loads later has little room for thread-local variables.
-std::unique_ptr<Records>& records_of_thread() {
-    thread_local std::unique_ptr<Records> records;
-    return records;
-}
 
 bool is_captured(cudaStream_t stream, cudaStreamCaptureStatus wanted) {
     cudaStreamCaptureStatus status{};
@@ -82,9 +57,9 @@ std::string name_of(OpenCaptureRecord& record) {
 
 /// The capture of this thread that work in `stream` would go past; null if it may.
 OpenCaptureRecord* passed_capture(cudaStream_t stream) {
-    const std::unique_ptr<Records>& begun = records_of_thread();
-    if (!begun) return nullptr;
-    Records& records = *begun;
+    // Captures that another thread has ended may still be among them.
+    if (thread_state.captures == nullptr) return nullptr;
+    Records& records = *thread_state.captures;
     std::erase_if(records, [](const auto& record) { return record->has_ended.load(); });
     if (records.empty()) return nullptr;
     if (std::ranges::any_of(records, [&](const auto& record) { return record->stream == stream; })) return nullptr;
@@ -101,9 +76,11 @@ OpenCaptureRecord* passed_capture(cudaStream_t stream) {
 
 OpenCapture::OpenCapture(cudaStream_t stream, const SourceLocation& location, const char* mode)
     : record_(std::make_shared<OpenCaptureRecord>(stream, location, mode)) {
-    std::unique_ptr<Records>& records = records_of_thread();
-    if (!records) records = std::make_unique<Records>();
-    records->push_back(record_);
+    if (thread_state.captures == nullptr) {
+        end_with_thread();
+        thread_state.captures = new Records;
+    }
+    thread_state.captures->push_back(record_);
     latest_captured.store(stream, std::memory_order_relaxed);
     open_captures.fetch_add(1, std::memory_order_relaxed);
 }
@@ -113,8 +90,8 @@ void OpenCapture::end() noexcept {
     open_captures.fetch_sub(1, std::memory_order_relaxed);
     cudaStream_t latest = record_->stream;
     latest_captured.compare_exchange_strong(latest, nullptr, std::memory_order_relaxed);
-    const std::unique_ptr<Records>& records = records_of_thread();
-    if (records) std::erase(*records, record_); // not there if another thread has begun it
+    if (Records* const records = thread_state.captures; records != nullptr)
+        std::erase(*records, record_); // not there if another thread has begun it
 }
 
 void OpenCapture::begin_step(std::string_view label, const SourceLocation& location) {

@@ -5,9 +5,9 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
-#include "cuda/function_cache.hpp"
 #include "cuda/kernel_name.hpp"
 #include "cuda/open_captures.hpp"
+#include "cuda/thread_state.hpp"
 #include "node/function.hpp"
 #include "node/kernel.hpp"
 #include "node/launch_attributes.hpp"
@@ -26,18 +26,13 @@ namespace {
                         symbol_of(call));
 }
 
-using Functions = FunctionCache<64>;
-
-/// What this thread has launched, in memory of its own: dlopen has little for thread-local variables.
-Functions& functions_of_this_thread() {
-    [[gnu::tls_model("initial-exec")]] constinit thread_local Functions* functions = nullptr;
-    if (functions != nullptr) [[likely]]
-        return *functions;
-    functions = new Functions;
-    thread_local struct Owner {
-        ~Owner() { delete std::exchange(functions, nullptr); } // a later destructor of the thread may launch
-    } owner;
-    return *functions;
+/// What this thread has launched.
+FunctionCache<64>& functions_of_this_thread() {
+    if (thread_state.functions == nullptr) [[unlikely]] {
+        end_with_thread();
+        thread_state.functions = new FunctionCache<64>;
+    }
+    return *thread_state.functions;
 }
 
 /// For this thread's launches. The context's id tells it from one that had its address before a cudaDeviceReset.
