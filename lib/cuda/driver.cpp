@@ -68,6 +68,9 @@ Driver load() {
     fetch(result.ctx_pop_current, "cuCtxPopCurrent");
     fetch(result.ctx_get_device, "cuCtxGetDevice");
     fetch_newer(result.ctx_from_green_ctx, "cuCtxFromGreenCtx", oldest_version);
+    fetch_newer(result.primary_ctx_get_state, "cuDevicePrimaryCtxGetState", oldest_version);
+    fetch_newer(result.primary_ctx_retain, "cuDevicePrimaryCtxRetain", oldest_version);
+    fetch_newer(result.primary_ctx_release, "cuDevicePrimaryCtxRelease", oldest_version);
     fetch(result.stream_get_ctx, "cuStreamGetCtx");
     fetch(result.mem_get_address_range, "cuMemGetAddressRange");
     fetch(result.memset_d8_async, "cuMemsetD8Async");
@@ -95,6 +98,33 @@ CUcontext make_context_current(CUresult told) {
     CUcontext context = nullptr;
     checked_driver<Error>(driver().ctx_get_current(&context), "cuCtxGetCurrent");
     return context;
+}
+
+bool is_separate_context(CUcontext context) {
+    const Driver& calls = driver();
+    if (calls.primary_ctx_get_state == nullptr || calls.primary_ctx_retain == nullptr ||
+        calls.primary_ctx_release == nullptr)
+        return false;
+    int devices = 0;
+    checked(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
+    for (CUdevice device = 0; device < devices; ++device) {
+        unsigned flags = 0;
+        int is_active = 0; // a call that retains another one would create it
+        if (calls.primary_ctx_get_state(device, &flags, &is_active) != CUDA_SUCCESS || is_active == 0) continue;
+        CUcontext primary = nullptr;
+        if (calls.primary_ctx_retain(&primary, device) != CUDA_SUCCESS) continue;
+        static_cast<void>(calls.primary_ctx_release(device));
+        if (primary == context) return false;
+    }
+    return true;
+}
+
+CUcontext converted_green_context(CUcontext context) {
+    CUcontext converted = nullptr;
+    const auto convert = driver().ctx_from_green_ctx;
+    const bool is_green =
+        convert != nullptr && convert(&converted, reinterpret_cast<CUgreenCtx>(context)) == CUDA_SUCCESS;
+    return is_green ? converted : nullptr;
 }
 
 std::optional<int> device_by_context(cudaStream_t stream) {

@@ -41,6 +41,10 @@ struct Driver {
     decltype(&::cuCtxPopCurrent) ctx_pop_current;
     CUresult(CUDAAPI* ctx_get_device)(CUdevice*);
     CUresult(CUDAAPI* ctx_from_green_ctx)(CUcontext*, CUgreenCtx); ///< null if the driver has none
+    // Null for a runtime that has primary contexts only.
+    decltype(&::cuDevicePrimaryCtxGetState) primary_ctx_get_state;
+    decltype(&::cuDevicePrimaryCtxRetain) primary_ctx_retain;
+    decltype(&::cuDevicePrimaryCtxRelease) primary_ctx_release;
     CUresult(CUDAAPI* stream_get_ctx)(CUstream, CUcontext*);
     decltype(&::cuMemGetAddressRange) mem_get_address_range;
     decltype(&::cuMemsetD8Async) memset_d8_async;
@@ -81,6 +85,23 @@ inline void bind_context() {
         return;
     static_cast<void>(current_context());
     thread_state.has_context = true;
+}
+
+/// Whether `context` is not the primary context of a device: a green context, or one that the program created.
+[[nodiscard]] bool is_separate_context(CUcontext context);
+/// The context that stands for a green context in calls that refuse it itself, as they do until this was called once;
+/// null if `context` is no green context.
+[[nodiscard]] CUcontext converted_green_context(CUcontext context);
+
+/// Calls `call(params)`, and again if it refuses a green context that nobody has converted.
+template <class Call>
+CUresult call_in_context(const CUDA_KERNEL_NODE_PARAMS& params, const Call& call) {
+    const CUresult result = call(params);
+    if (result != CUDA_ERROR_INVALID_CONTEXT || params.ctx == nullptr) [[likely]]
+        return result;
+    CUDA_KERNEL_NODE_PARAMS again = params;
+    again.ctx = converted_green_context(params.ctx);
+    return again.ctx == nullptr ? result : call(again);
 }
 
 /// The device of a stream whether or not it is captured; none if its context does not tell, as a green one.

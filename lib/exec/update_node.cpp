@@ -395,7 +395,7 @@ void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current,
     else
         update.prepare_declared(std::move(effects.accesses), call.values);
     bind_context();
-    const NativeResult result = update.set(driver_params(current.function, shape, arguments.get()));
+    const NativeResult result = update.set(driver_params(current, shape, arguments.get()));
     if (result.status != cudaSuccess) [[unlikely]] {
         KernelParams refused = current;
         refused.shape = shape;

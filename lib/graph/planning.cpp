@@ -77,7 +77,11 @@ const DeviceRules& device_rules() {
 
 /// The device of a context, which is made current for a moment.
 int device_of_context(CUcontext context) {
-    checked_driver<GraphError>(driver().ctx_push_current(context), "cuCtxPushCurrent");
+    CUresult pushed = driver().ctx_push_current(context);
+    if (pushed == CUDA_ERROR_INVALID_CONTEXT)
+        if (const CUcontext converted = converted_green_context(context); converted != nullptr)
+            pushed = driver().ctx_push_current(converted);
+    checked_driver<GraphError>(pushed, "cuCtxPushCurrent");
     CUdevice device = 0;
     const CUresult result = driver().ctx_get_device(&device);
     static_cast<void>(driver().ctx_pop_current(&context));
@@ -187,16 +191,13 @@ cudaGraphNode_t add_nothing(cudaGraph_t graph, cudaGraphNode_t neighbour) {
     params.gridDimX = params.gridDimY = params.gridDimZ = 1;
     params.blockDimX = params.blockDimY = params.blockDimZ = 1;
     cudaGraphNode_t node = nullptr;
-    const auto add = [&] { return driver().graph_add_kernel_node(&node, graph, nullptr, 0, &params); };
-    CUresult added = add();
+    const auto add = [&](const CUDA_KERNEL_NODE_PARAMS& given) {
+        return driver().graph_add_kernel_node(&node, graph, nullptr, 0, &given);
+    };
+    CUresult added = call_in_context(params, add);
     if (added == CUDA_ERROR_INVALID_CONTEXT && params.ctx != nullptr) {
-        // A node captured in a green context has that as its context, which CUDA takes only once it was converted.
-        CUcontext converted = nullptr;
-        const auto convert = driver().ctx_from_green_ctx;
-        const bool is_green =
-            convert != nullptr && convert(&converted, reinterpret_cast<CUgreenCtx>(params.ctx)) == CUDA_SUCCESS;
-        params.ctx = is_green ? converted : nullptr; // null: the current context
-        added = add();
+        params.ctx = nullptr; // the current context
+        added = add(params);
     }
     checked_driver<GraphError>(added, "cuGraphAddKernelNode");
     return node;

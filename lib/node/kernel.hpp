@@ -35,6 +35,7 @@ struct alignas(std::max_align_t) KernelParams {
     CUkernel kernel = nullptr;                ///< of all devices; null for a node that cudag made
     const LaunchConfig* attributes = nullptr; ///< of its shape nothing counts; null if no attribute is given
     cudaGraphNode_t unread = nullptr;         ///< has attributes that are not known yet: see full_config
+    CUcontext context = nullptr;              ///< of a node captured in a green context, say; null: its device's own
 };
 /// The configuration, as far as it is read.
 [[nodiscard]] LaunchConfig config_of(const KernelParams& kernel) noexcept;
@@ -64,11 +65,12 @@ void copy_values(const KernelCall& call, std::byte* block) noexcept;
 /// Each needs a context: see bind_context.
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const KernelParams& kernel);
 [[nodiscard]] inline NativeResult set_native(const NodeTarget& target, const CUDA_KERNEL_NODE_PARAMS& params) {
-    if (target.exec != nullptr)
-        return {to_runtime(driver().graph_exec_kernel_node_set_params(target.exec, target.node, &params)),
-                "cuGraphExecKernelNodeSetParams", Api::driver};
-    return {to_runtime(driver().graph_kernel_node_set_params(target.node, &params)), "cuGraphKernelNodeSetParams",
-            Api::driver};
+    const bool is_exec = target.exec != nullptr;
+    const CUresult result = call_in_context(params, [&](const CUDA_KERNEL_NODE_PARAMS& given) {
+        return is_exec ? driver().graph_exec_kernel_node_set_params(target.exec, target.node, &given)
+                       : driver().graph_kernel_node_set_params(target.node, &given);
+    });
+    return {to_runtime(result), is_exec ? "cuGraphExecKernelNodeSetParams" : "cuGraphKernelNodeSetParams", Api::driver};
 }
 
 /// In a copy, attributes and values stand behind the block.
@@ -124,6 +126,18 @@ void put_shape(const LaunchShape& shape, Native& native) noexcept {
     params.func = function;
     put_shape(shape, params);
     params.kernelParams = const_cast<void**>(values); // read only, but the driver's type says otherwise
+    return params;
+}
+/// For a node that exists, which keeps its context: a function would take the node to its own, so the driver gets the
+/// kernel of all contexts. The driver refuses the result if that is not known.
+[[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS driver_params(const KernelParams& kernel, const LaunchShape& shape,
+                                                           void* const* values) noexcept {
+    CUDA_KERNEL_NODE_PARAMS params = driver_params(kernel.function, shape, values);
+    if (kernel.context != nullptr) [[unlikely]] {
+        params.func = nullptr;
+        params.kern = kernel.kernel;
+        params.ctx = kernel.context;
+    }
     return params;
 }
 

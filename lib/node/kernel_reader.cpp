@@ -67,8 +67,17 @@ const KernelParams* KernelReader::read(cudaGraphNode_t node) {
                                                            values,
                                                            native.kern,
                                                            nullptr,
-                                                           node};
+                                                           node,
+                                                           separate_context(native.ctx)};
     return params;
+}
+
+CUcontext KernelReader::separate_context(CUcontext context) {
+    if (context != last_context_) {
+        is_separate_ = is_separate_context(context);
+        last_context_ = context;
+    }
+    return is_separate_ ? context : nullptr;
 }
 
 const KernelSignature& KernelReader::signature(CUfunction function) {

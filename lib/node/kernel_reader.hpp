@@ -22,8 +22,12 @@ class KernelReader {
 
   private:
     [[nodiscard]] const KernelSignature& signature(CUfunction function);
+    /// Null if it is a device's primary one.
+    [[nodiscard]] CUcontext separate_context(CUcontext context);
 
     std::pmr::memory_resource& memory_;
+    CUcontext last_context_ = nullptr;
+    bool is_separate_ = false;
     CUfunction last_function_ = nullptr;
     const KernelSignature* last_signature_ = nullptr;
     std::unordered_map<CUfunction, const KernelSignature*> signatures_;

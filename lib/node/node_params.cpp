@@ -41,9 +41,14 @@ NativeResult set_native(const NodeTarget& target, const NodeParams& params) {
 }
 
 void raise_update(const NativeResult& result, const NodeParams& params, Subject&& subject) {
-    if (const auto* kernel = std::get_if<const KernelParams*>(&params))
+    if (const auto* kernel = std::get_if<const KernelParams*>(&params)) {
+        if ((*kernel)->context != nullptr && (*kernel)->kernel == nullptr)
+            refuse<UpdateError>("the kernel was captured in a context that is not its device's own, as a green one, "
+                                "and CUDA tells no kernel by which an update would stay there; capture it anew",
+                                std::move(subject), result.status);
         raise_launch<UpdateError>(result.status, result.operation, std::move(subject), result.api, config_of(**kernel),
                                   (*kernel)->symbol);
+    }
     if (std::holds_alternative<const CopyParams*>(params)) raise_copy_update(result, std::move(subject));
     raise_call<UpdateError>(result.status, result.operation, std::move(subject), result.api);
 }

@@ -1,7 +1,10 @@
-// Graphs captured in streams of green contexts: the plan's own kernels run beside theirs.
+// Graphs captured in streams of green contexts: the plan's own kernels run beside theirs, and updates stay there.
 #include <cuda.h>
 
+#include "green_kernels.hpp"
 #include "test.hpp"
+
+#include <algorithm>
 
 using cudag::capture;
 using cudag::check;
@@ -18,7 +21,7 @@ Function entry(const char* name) {
     void* found = nullptr;
     cudaDriverEntryPointQueryResult result{};
 #if CUDART_VERSION >= 12050
-    if (cudaGetDriverEntryPointByVersion(name, &found, 12040, cudaEnableDefault, &result) != cudaSuccess)
+    if (cudaGetDriverEntryPointByVersion(name, &found, 12050, cudaEnableDefault, &result) != cudaSuccess)
         cudaGetLastError();
 #else
     if (cudaGetDriverEntryPoint(name, &found, cudaEnableDefault, &result) != cudaSuccess) cudaGetLastError();
@@ -62,7 +65,80 @@ class GreenStream {
     decltype(&cuGreenCtxDestroy) destroy_ = nullptr;
 };
 
+/// Twice as many blocks as a GPU runs at once, if it has all its multiprocessors.
+const cudag::LaunchConfig many_blocks{.grid = 1024, .block = 256};
+
+/// One kernel captured in `green`, which notes in `greatest` where it ran.
+Graph noting_graph(const GreenStream& green, const cudag::DeviceBuffer<int>& greatest) {
+    return capture(green.get(),
+                   [&](StreamCapture& c) { launch(c.stream(), many_blocks, note_multiprocessors, greatest.data()); });
+}
+
+/// The greatest multiprocessor that a launch of `exec` notes in `greatest`.
+int noted(Exec& exec, const GreenStream& green, const cudag::DeviceBuffer<int>& greatest) {
+    check(cudaMemset(greatest.data(), 0, sizeof(int)));
+    check(cudaDeviceSynchronize());
+    exec.launch(green.get());
+    check(cudaStreamSynchronize(green.get()));
+    return read(greatest).front();
+}
+
+/// Whether a GPU of this size lets one tell a green context from the whole device.
+bool is_part(int greatest) {
+    int all = 0;
+    check(cudaDeviceGetAttribute(&all, cudaDevAttrMultiProcessorCount, 0));
+    return greatest < all - 1;
+}
+
 } // namespace
+
+TEST_CASE("an update of a graph leaves a captured kernel in its green context", "[plan][green]") {
+    check(cudaFree(nullptr));
+    const GreenStream green;
+    if (green.get() == nullptr) {
+        WARN("skipped: it needs green contexts");
+        return;
+    }
+    const cudag::DeviceBuffer<int> first(1), second(1);
+    Graph graph = noting_graph(green, first);
+    Exec before = graph.instantiate();
+    if (!is_part(noted(before, green, first))) {
+        WARN("skipped: the green context has the last multiprocessor");
+        return;
+    }
+    const auto node = graph.find(note_multiprocessors).at(0);
+    graph.update(node, second.data());
+    Exec after = graph.instantiate();
+    CHECK(is_part(noted(after, green, second)));
+    CHECK(read(first).front() != 0); // and the former launch was another's
+    graph.update(node, cudag::LaunchConfig{.grid = 512, .block = 256});
+    Exec smaller = graph.instantiate();
+    CHECK(is_part(noted(smaller, green, second)));
+    CHECK(before.update(graph).updated());
+    CHECK(is_part(noted(before, green, second)));
+}
+
+TEST_CASE("an update of an Exec leaves a captured kernel in its green context", "[plan][green]") {
+    check(cudaFree(nullptr));
+    const GreenStream green;
+    if (green.get() == nullptr) {
+        WARN("skipped: it needs green contexts");
+        return;
+    }
+    const cudag::DeviceBuffer<int> first(1), second(1), third(1);
+    const Graph graph = noting_graph(green, first);
+    Exec exec = graph.instantiate();
+    if (!is_part(noted(exec, green, first))) {
+        WARN("skipped: the green context has the last multiprocessor");
+        return;
+    }
+    exec.update(graph.find(note_multiprocessors).at(0), second.data());
+    CHECK(is_part(noted(exec, green, second)));
+    CHECK(exec.bind(cudag::BufferParam<int>(second), third) == 1);
+    CHECK(is_part(noted(exec, green, third)));
+    CHECK(exec.update(noting_graph(green, second)).updated());
+    CHECK(is_part(noted(exec, green, second)));
+}
 
 TEST_CASE("the default plan adds its own kernels to a graph of a green context", "[plan][green]") {
     check(cudaFree(nullptr));
