@@ -21,6 +21,9 @@ class ExecNodes final : public NodesInForce {
     [[nodiscard]] std::uint32_t region(const NodePlace& node) const override {
         return exec_.in_basis(*node.graph).units().of(node.index);
     }
+    [[nodiscard]] std::uint64_t declared_version(const GraphState& graph) const override {
+        return exec_.in_basis(graph).declared_version();
+    }
 
   private:
     const ExecState& exec_;

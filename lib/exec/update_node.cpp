@@ -75,20 +75,23 @@ constexpr const char* in_exec = "; nodes that change together are given to an Ex
 constexpr const char* in_graph = "; nodes of a Graph change one by one: where two of them exchange memory, give one of "
                                  "them other memory in between, or build a graph that has both changes";
 
-/// Whether `call` gives one of the parameters that are conditions.
-bool gives_condition(const KernelCall& call, const KernelParams& current) {
-    const KernelSignature& signature = *current.signature;
-    for (std::uint32_t i = 0; i < signature.count; ++i)
-        if (call.values[i] != nullptr && is_condition(signature.parameters[i])) return true;
+/// Whether `call` gives a condition, or an object that may hold one.
+bool may_give_condition(const KernelCall& call, const KernelSignature& signature) {
+    for (std::uint32_t i = 0; i < signature.count; ++i) {
+        const Parameter& parameter = signature.parameters[i];
+        const bool may_hold = parameter.type == ParameterType::object && parameter.size >= sizeof(Condition);
+        if (call.values[i] != nullptr && (may_hold || is_condition(parameter))) return true;
+    }
     return false;
 }
 
-/// The parameters of a kernel after a call.
+/// The parameters of a kernel after a call, which `signature` describes then.
 class KernelAfter {
   public:
-    KernelAfter(const KernelCall& call, const KernelParams& current)
+    KernelAfter(const KernelCall& call, const KernelParams& current, const KernelSignature& signature)
         : values_(current.values, current.values + current.signature->bytes), params_(current) {
         params_.values = values_.data();
+        params_.signature = &signature;
         copy_values(call, params_.values);
     }
     KernelAfter(const KernelAfter&) = delete;
@@ -133,7 +136,7 @@ class ExecUpdate {
     }
     [[nodiscard]] bool has_conditions() const noexcept { return !node_.graph->root().conditions().all().empty(); }
     void prepare_params(const NodeParams& next) {
-        if (!exec_.refuses_races() || have_same_accesses(shadow_.params, next)) return;
+        if (!exec_.refuses_races() || have_same_accesses(*node_.graph, shadow_.params, next)) return;
         check(next, all_declared(exec_, node_));
     }
     template <class Params>
@@ -212,7 +215,7 @@ class GraphUpdate {
     }
     [[nodiscard]] bool has_conditions() const noexcept { return !graph_.root().conditions().all().empty(); }
     void prepare_params(const NodeParams& next) {
-        if (!have_same_accesses(node_.params, next)) check(next, std::vector(node_.accesses));
+        if (!have_same_accesses(graph_, node_.params, next)) check(next, std::vector(node_.accesses));
     }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
@@ -228,7 +231,7 @@ class GraphUpdate {
 
   private:
     void check(const NodeParams& next, std::vector<ArgumentAccess>&& declared) {
-        if (declared == node_.accesses && have_same_accesses(node_.params, next)) return;
+        if (declared == node_.accesses && have_same_accesses(graph_, node_.params, next)) return;
         if (graph_.refuses_races()) {
             races_.stage(race_watch_of(graph_.root()), {&graph_, node_.index}, next, declared);
             races_.require_none(in_graph, [this] { return subject(); });
@@ -358,7 +361,9 @@ const KernelSignature& next_signature(const KernelCall& call, const KernelParams
         return given;
     require_same_kernel(given, current, update);
     const bool some_stay = call.block == nullptr; // of which `former` knows the conditions
-    return some_stay && same_types(given, former) && !has_new_condition(given, former) ? former : given;
+    if (!some_stay || !same_types(given, former)) return given;
+    if (!has_new_condition(given, former)) return former;
+    return has_new_condition(former, given) ? merged_signature(given, former, call.values) : given;
 }
 
 /// Notes what CUDA has accepted.
@@ -379,10 +384,11 @@ void require_suitable(const PassedConfig& passed, const KernelParams& current, c
                                     subject);
 }
 
-/// Gives a kernel node what `call` gives; `current` are its parameters. Of a DynamicParam an update passes the value:
-/// arguments are bound where nodes are made.
+/// Gives a kernel node what `call` gives; `current` are its parameters, which `signature` describes afterwards. Of a
+/// DynamicParam an update passes the value: arguments are bound where nodes are made.
 template <class NodeUpdate>
-void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current, CallEffects&& effects) {
+void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current, const KernelSignature& signature,
+              CallEffects&& effects) {
     const LaunchShape& shape = call.config != nullptr ? call.config->shape : current.shape;
     if (call.config != nullptr) {
         complete_config(current);
@@ -390,8 +396,8 @@ void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current,
     }
     const ArgumentPointers arguments(call, current);
     update.prepare(std::move(effects.owners), call.values);
-    if (update.has_conditions() && gives_condition(call, current)) [[unlikely]]
-        update.prepare_declared(std::move(effects.accesses), call.values, KernelAfter(call, current).view());
+    if (update.has_conditions() && may_give_condition(call, signature)) [[unlikely]]
+        update.prepare_declared(std::move(effects.accesses), call.values, KernelAfter(call, current, signature).view());
     else
         update.prepare_declared(std::move(effects.accesses), call.values);
     bind_context();
@@ -402,6 +408,7 @@ void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current,
         raise_update(result, &refused, update.subject());
     }
     store_call(call, current);
+    current.signature = &signature;
     update.commit();
 }
 
@@ -418,8 +425,7 @@ void update_kernel(const UpdateTarget& target, const Node& node, const KernelCal
     update_in(target, node, [&](auto update) {
         KernelParams& current = *params_as<KernelParams>(update);
         const KernelSignature& signature = next_signature(call, current, update);
-        set_call(update, call, current, std::move(effects));
-        current.signature = &signature;
+        set_call(update, call, current, signature, std::move(effects));
     });
 }
 
@@ -433,7 +439,7 @@ void update_function(const UpdateTarget& target, const Node& node, const GivenAr
             refuse<UpdateError>(problem, update.subject());
         const PassedConfig passed = config != nullptr ? PassedConfig(*config) : PassedConfig(LaunchShape());
         const KernelCall call{nullptr, current.signature, config != nullptr ? &passed : nullptr, values.get(), nullptr};
-        set_call(update, call, current, std::move(effects));
+        set_call(update, call, current, *current.signature, std::move(effects));
     });
 }
 
@@ -444,7 +450,8 @@ void update_launch(const UpdateTarget& target, const Node& node, const LaunchCon
             refuse<UpdateError>("it is no kernel node, and has no launch configuration", update.subject());
         const std::vector<void*> unchanged(current->signature->count + 1);
         const PassedConfig passed(config);
-        set_call(update, {nullptr, current->signature, &passed, unchanged.data(), nullptr}, *current, {});
+        set_call(update, {nullptr, current->signature, &passed, unchanged.data(), nullptr}, *current,
+                 *current->signature, {});
     });
 }
 

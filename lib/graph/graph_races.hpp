@@ -22,6 +22,9 @@ class GraphRaces final : public NodesInForce {
     [[nodiscard]] std::uint32_t region(const NodePlace& node) const override {
         return node.graph->units().of(node.index);
     }
+    [[nodiscard]] std::uint64_t declared_version(const GraphState& graph) const override {
+        return graph.declared_version();
+    }
     [[nodiscard]] RaceWatch& watch() noexcept { return watch_; }
 
   private:

@@ -45,20 +45,21 @@ std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
     return freed;
 }
 
-/// Whether two kernels have the same conditions as arguments; others have none.
-bool take_same_conditions(const NodeParams& a, const NodeParams& b) {
-    const auto* const* one = std::get_if<const KernelParams*>(&a);
-    const auto* const* other = std::get_if<const KernelParams*>(&b);
-    if (one == nullptr || other == nullptr || *one == *other) return true;
-    const KernelSignature& signature = *(*one)->signature;
-    if (!same_layout(signature, *(*other)->signature)) return true;
-    for (std::uint32_t i = 0; i < signature.count; ++i) {
-        const Parameter& parameter = signature.parameters[i];
-        if (is_condition(parameter) && std::memcmp((*one)->values + parameter.offset,
-                                                   (*other)->values + parameter.offset, sizeof(std::uint64_t)) != 0)
-            return false;
-    }
-    return true;
+using TakenConditions = std::vector<std::pair<std::uint32_t, cudaGraphConditionalHandle>>;
+
+/// The conditions that a kernel takes, by argument; none for other nodes.
+TakenConditions conditions_of(const GraphState& root, const NodeParams& params) {
+    TakenConditions taken;
+    if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
+        for_each_condition(
+            root, *(*kernel)->signature, (*kernel)->values,
+            [&](std::uint32_t argument, cudaGraphConditionalHandle handle) { taken.emplace_back(argument, handle); });
+    return taken;
+}
+
+/// Whether two nodes that may stand in a graph of `root` set the same conditions.
+bool take_same_conditions(const GraphState& root, const NodeParams& a, const NodeParams& b) {
+    return root.conditions().all().empty() || a == b || conditions_of(root, a) == conditions_of(root, b);
 }
 
 /// What is known of the parameters of `kernel`, which may have come to a node from another graph.
@@ -286,7 +287,7 @@ std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams&
     return accesses;
 }
 
-bool have_same_accesses(const NodeParams& a, const NodeParams& b) {
+bool have_same_accesses(const GraphState& graph, const NodeParams& a, const NodeParams& b) {
     struct Few {
         std::array<ArgumentAccess, 2> list;
         std::size_t count = 0;
@@ -301,7 +302,7 @@ bool have_same_accesses(const NodeParams& a, const NodeParams& b) {
         return few;
     };
     const bool has_array = std::holds_alternative<const cudaMemcpy3DParms*>(a);
-    return !has_array && few_of(a) == few_of(b) && take_same_conditions(a, b);
+    return !has_array && few_of(a) == few_of(b) && take_same_conditions(graph.root(), a, b);
 }
 
 } // namespace cudag::detail

@@ -55,6 +55,8 @@ class NodesInForce {
     [[nodiscard]] virtual std::vector<ArgumentAccess> declared(const NodePlace& node) const = 0;
     /// The captured region that the node is a part of: see RegionUnits.
     [[nodiscard]] virtual std::uint32_t region(const NodePlace& node) const = 0;
+    /// How often nodes of the graph have declared accesses, also those inside: see GraphState::declared_version.
+    [[nodiscard]] virtual std::uint64_t declared_version(const GraphState& graph) const = 0;
 
   protected:
     ~NodesInForce() = default;
@@ -78,7 +80,7 @@ enum class Sizes : std::uint8_t {
 /// What `node` does to memory with `params`, besides what it declares and frees.
 [[nodiscard]] std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams& params,
                                                       ArrayAddresses& arrays);
-/// Whether that is the same for both, as far as can be told at once.
-[[nodiscard]] bool have_same_accesses(const NodeParams& a, const NodeParams& b);
+/// Whether that is the same for both in a node of `graph`, as far as can be told at once.
+[[nodiscard]] bool have_same_accesses(const GraphState& graph, const NodeParams& a, const NodeParams& b);
 
 } // namespace cudag::detail

@@ -17,8 +17,12 @@ constexpr std::size_t all_races = std::numeric_limits<std::size_t>::max();
 } // namespace
 
 RaceWatch::Level& RaceWatch::level_of(const GraphState& graph) {
-    if (const auto known = levels_.find(&graph); known != levels_.end()) return known->second;
-    Level& level = levels_.try_emplace(&graph, graph).first->second;
+    const std::uint64_t version = in_force_.declared_version(graph);
+    if (const auto known = levels_.find(&graph); known != levels_.end()) {
+        if (known->second.declared_version == version || !staged_.empty()) return known->second;
+        levels_.erase(known);
+    }
+    Level& level = levels_.try_emplace(&graph, graph, version).first->second;
     if (level.order.is_line()) return level;
     try {
         const NodeAccesses accesses = detail::accesses_of(graph, in_force_, arrays_);

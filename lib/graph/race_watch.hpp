@@ -19,8 +19,9 @@
 namespace cudag::detail {
 
 /// What the nodes of a built graph, or of an exec, do to memory, kept so that a change is compared only with what
-/// overlaps it. Of each graph of the tree in which a node changes it is made with the first change there, in the time
-/// of a search for races; graphs whose nodes stand in one line need nothing after that.
+/// overlaps it. Of each graph of the tree in which a node changes it is made with the first change there, and with the
+/// first one after nodes have declared more, in the time of a search for races; graphs whose nodes stand in one line
+/// need nothing after that.
 ///
 /// Accesses that move by the same distance, as those of nodes whose memory is bound together, overlap each other as
 /// before and are not compared. Where changed accesses overlap very many others, all are searched instead.
@@ -52,9 +53,11 @@ class RaceWatch {
     using Places = std::vector<Index::Place>;
     /// The nodes of one graph among each other.
     struct Level {
-        explicit Level(const GraphState& g) : graph(g), order(g.nodes().size(), g.edges()) {}
+        Level(const GraphState& g, std::uint64_t version)
+            : graph(g), declared_version(version), order(g.nodes().size(), g.edges()) {}
 
         const GraphState& graph;
+        std::uint64_t declared_version; ///< that this was made with
         MemoryOrder order;
         Index index = {};
         std::map<std::pair<const GraphState*, std::uint32_t>, Places> of_node = {}; ///< also of nodes inside

@@ -10,6 +10,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <list>
+#include <mutex>
 #include <new>
 #include <span>
 #include <utility>
@@ -161,6 +163,28 @@ bool same_kernel_types(const KernelParams& a, const KernelParams& b) {
     if (!same_layout(*a.signature, *b.signature)) return false;
     return a.function == b.function || (a.symbol != nullptr && a.symbol == b.symbol) ||
            (a.kernel != nullptr && a.kernel == b.kernel) || same_parameters(a.function, b.function);
+}
+
+const KernelSignature& merged_signature(const KernelSignature& given, const KernelSignature& former,
+                                        void* const* values) {
+    struct Merged {
+        std::vector<Parameter> parameters;
+        KernelSignature signature;
+    };
+    static std::mutex mutex;
+    static std::list<Merged> all; // as few as programs have such calls: it is searched
+    std::vector<Parameter> parameters(given.parameters, given.parameters + given.count);
+    for (std::uint32_t i = 0; i < given.count; ++i)
+        if (values[i] == nullptr) parameters[i] = former.parameters[i];
+    const KernelSignature wanted{parameters.data(), given.count, given.bytes};
+    const auto same_type = [](const Parameter& p, const Parameter& q) { return p.type == q.type; };
+    const std::scoped_lock lock(mutex);
+    for (const Merged& each : all)
+        if (same_types(each.signature, wanted) && std::ranges::equal(each.parameters, parameters, same_type))
+            return each.signature;
+    Merged& added = all.emplace_back(Merged{std::move(parameters), wanted});
+    added.signature.parameters = added.parameters.data();
+    return added.signature;
 }
 
 LaunchConfig config_of(const KernelParams& kernel) noexcept {

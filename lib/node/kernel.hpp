@@ -54,6 +54,11 @@ void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept;
 /// make, of which CUDA knows the sizes only.
 [[nodiscard]] bool same_kernel_types(const KernelParams& a, const KernelParams& b);
 
+/// The signature of a kernel after a call that gives the parameters of which `values` are not null, as `given` has
+/// them; the others stay as `former` has them. Both must have the same types. Lives for ever.
+[[nodiscard]] const KernelSignature& merged_signature(const KernelSignature& given, const KernelSignature& former,
+                                                      void* const* values);
+
 /// Whether kernels have a Condition there, or its handle, with which a Condition begins.
 [[nodiscard]] inline bool is_condition(const Parameter& parameter) noexcept {
     return parameter.type == ParameterType::condition;

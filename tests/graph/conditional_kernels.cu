@@ -19,6 +19,11 @@ __global__ void count_down_raw(int* cell, cudaGraphConditionalHandle condition) 
     cudaGraphSetConditional(condition, *cell > 0 ? 1 : 0);
 }
 
+__global__ void set_two_raw(cudaGraphConditionalHandle first, cudaGraphConditionalHandle second, unsigned value) {
+    cudaGraphSetConditional(first, value);
+    cudaGraphSetConditional(second, value);
+}
+
 __global__ void count_down_with(Counter counter) {
     --*counter.cell;
     counter.condition.set(*counter.cell > 0 ? 1 : 0);

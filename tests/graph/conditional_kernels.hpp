@@ -10,7 +10,9 @@ __global__ void set_condition(cudag::Condition condition, unsigned value);
 __global__ void set_from(cudag::Condition condition, const int* cell);
 /// Takes 1 from *cell; the condition becomes whether there is more.
 __global__ void count_down(int* cell, cudag::Condition condition);
-/// The same with CUDA's handle, and with both in an object.
+/// Both conditions become `value`.
+__global__ void set_two_raw(cudaGraphConditionalHandle first, cudaGraphConditionalHandle second, unsigned value);
+/// As count_down, with CUDA's handle, and with both in an object.
 __global__ void count_down_raw(int* cell, cudaGraphConditionalHandle condition);
 struct Counter {
     char name;

@@ -153,6 +153,68 @@ TEST_CASE("an update to a condition that another node uses is refused as a race"
     exec.update(set_left, left, 1U);
 }
 
+TEST_CASE("a partial update with one more Condition keeps those that the kernel takes", "[exec][races][conditional]") {
+    GraphBuilder b;
+    const Condition first = b.condition(0), second = b.condition(0), third = b.condition(0);
+    const auto both = b.kernel({}, set_two_raw, first, second.native(), 1U).label("both"); // a number is no Condition
+    const auto other = b.kernel({}, set_condition, third, 1U).label("other");
+    for (const Condition& condition : {first, second, third})
+        b.if_(condition, [](GraphBuilder& body) { body.kernel({}, nothing); }).after(both, other);
+    Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    const auto check_in = [&](auto& target) {
+        target.update(both, cudag::arg<1>(second));
+        for (const Condition& condition : {first, second})
+            CHECK_THAT(refused<RaceError>([&] { target.update(other, cudag::arg<0>(condition)); }).what(),
+                       ContainsSubstring("kernel \"both\" at ") && ContainsSubstring("both may set the condition"));
+        target.update(both, cudag::arg<0>(second)); // both arguments are one condition now
+        target.update(other, cudag::arg<0>(first));
+        CHECK_THROWS_AS(target.update(both, cudag::arg<0>(first)), RaceError);
+        target.update(both, cudag::arg<2>(0U));
+        CHECK_THROWS_AS(target.update(other, cudag::arg<0>(second)), RaceError);
+    };
+    check_in(exec);
+    check_in(graph);
+}
+
+TEST_CASE("an update that makes a number a Condition is refused as a race", "[exec][races][conditional]") {
+    GraphBuilder b;
+    const Condition left = b.condition(0), right = b.condition(0);
+    const auto raw = b.kernel({}, set_two_raw, left, left.native(), 1U).label("raw");
+    const auto other = b.kernel({}, set_condition, right, 1U).label("other");
+    for (const Condition& condition : {left, right})
+        b.if_(condition, [](GraphBuilder& body) { body.kernel({}, nothing); }).after(raw, other);
+    Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    CHECK_THROWS_AS(exec.update(raw, cudag::arg<1>(right)), RaceError);
+    CHECK_THROWS_AS(graph.update(raw, cudag::arg<1>(right)), RaceError);
+    exec.update(raw, cudag::arg<1>(left));
+}
+
+TEST_CASE("an update to an object with a condition that another node uses is refused as a race",
+          "[exec][races][conditional]") {
+    const DeviceBuffer<int> left_cell(1), right_cell(1);
+    GraphBuilder b;
+    const Condition left = b.condition(0), right = b.condition(0), third = b.condition(0);
+    const auto set_left = b.kernel({}, count_down_with, Counter{'l', left, left_cell.data()}).label("left");
+    const auto set_right = b.kernel({}, count_down_with, Counter{'r', right, right_cell.data()}).label("right");
+    for (const Condition& condition : {left, right, third})
+        b.if_(condition, [](GraphBuilder& body) { body.kernel({}, nothing); }).after(set_left, set_right);
+    Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    const auto check_in = [&](auto& target) {
+        CHECK_THAT(refused<RaceError>([&] {
+                       target.update(set_right, Counter{'r', left, right_cell.data()});
+                   }).what(),
+                   ContainsSubstring("kernel \"left\" at ") && ContainsSubstring("both may set the condition"));
+        target.update(set_left, Counter{'l', third, left_cell.data()});
+        target.update(set_right, Counter{'r', left, right_cell.data()}); // which is free now
+        CHECK_THROWS_AS(target.update(set_right, Counter{'r', third, right_cell.data()}), RaceError);
+    };
+    check_in(exec);
+    check_in(graph);
+}
+
 TEST_CASE("events keep their place in the program where edges are inferred", "[builder][inferred][event]") {
     const DeviceBuffer<int> x(1), y(1), z(1);
     cudag::Event event, other;

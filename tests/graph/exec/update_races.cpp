@@ -336,3 +336,19 @@ TEST_CASE("what an unchanged node of a child declares counts in later updates", 
     CHECK_THAT(race_of([&] { exec.update(inside, arg<0>(y)); }), ContainsSubstring("kernel \"declares\""));
     exec.update(inside, arg<0>(x));
 }
+
+TEST_CASE("reads() and writes() of built graphs count in updates that come after them", "[exec][races]") {
+    Two two;
+    Graph& graph = *two.graph;
+    Exec exec = graph.instantiate();
+    const auto check_in = [&](auto& target, const DeviceBuffer<int>& declared) {
+        target.update(two.left, declared, 3); // races are looked for from here on
+        target.update(two.left, two.left_cells, 1);
+        two.right.reads(declared);
+        CHECK_THAT(race_of([&] { target.update(two.left, declared, 3); }), ContainsSubstring("kernel \"right\" at "));
+        CHECK(two.result(exec) == Cells{1, 2, -1});
+    };
+    check_in(exec, two.others);
+    const DeviceBuffer<int> more(2);
+    check_in(graph, more);
+}
