@@ -60,10 +60,10 @@ BoundInputs::BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, co
     : inputs_(inputs.size()), always_copied_(inputs.size()), rest_(inputs.size()), reasons_(inputs.size()) {
     if (graph.node_count() == 0) return;
     const Node first = graph.nodes().front();
-    const GraphState& state = GraphState::of(first);
+    const GraphState* const state = &GraphState::of(first);
     std::vector<AddressRange> used;
-    find_allocated(state, used);
-    find_pointed_at(state, used);
+    find_allocated(*state, used);
+    find_pointed_at(*state, used);
     used_ = AddressRanges(std::move(used));
     for (std::size_t i = 0; i < inputs.size(); ++i) {
         if (inputs[i].size == 0) continue;
@@ -75,7 +75,7 @@ BoundInputs::BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, co
         // Nothing begins at the end of a static input, see allocate_inputs.
         BufferParam param(DeviceSpan<std::byte>(memory, bytes_of(given[i])),
                           {.in_objects = true, .end_pointers = EndPointers::bound});
-        if (std::optional<std::string> reason = why_not_bound(state, exec, param))
+        if (std::optional<std::string> reason = why_not_bound(*state, exec, param))
             always_copied_[i] = std::move(*reason);
         else
             inputs_[i] = Input{std::move(param), memory, memory};

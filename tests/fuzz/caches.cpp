@@ -89,7 +89,8 @@ class CachesFuzz {
         if (shapes_[shape].empty()) shapes_[shape] = acts_of(0, random_.between(1, 5));
         const unsigned shift = stream * buffers_of_stream * buffer_stride;
         for (Act act : shapes_[shape]) {
-            for (Words* words : {&act.to, &act.a, &act.b})
+            const std::array operands{&act.to, &act.a, &act.b};
+            for (Words* const words : operands)
                 words->first += shift;
             act.salt = random_.word();
             acts.push_back(moved_act(act, options_of(stream), random_));
@@ -166,10 +167,12 @@ class CachesFuzz {
         // buffers 0 and 1 change places with each other: what is told of both is where they are
         std::vector<Act> acts = keyed.acts;
         if (other == 1)
-            for (Act& act : acts)
-                for (Words* words : {&act.to, &act.a, &act.b})
+            for (Act& act : acts) {
+                const std::array operands{&act.to, &act.a, &act.b};
+                for (Words* const words : operands)
                     if (words->buffer() == first || words->buffer() == first + 1)
                         words->first = (2 * first + 1 - words->buffer()) * buffer_stride + words->offset();
+            }
         const bool has_host =
             std::any_of(acts.begin(), acts.end(), [](const Act& act) { return act.kind == ActKind::host; });
         if (changes && has_host) return; // which nothing moves

@@ -168,3 +168,25 @@ TEST_CASE("labels of a node hold no memory of earlier ones", "[unit][growth][lab
     CHECK(growth(1000, [&](int i) { kernel.node.label(text + std::to_string(i)); }) < little);
     CHECK(kernel.node.label() == text + "999");
 }
+
+TEST_CASE("an exec holds no memory of BufferParams that are gone", "[unit][growth][bind]") {
+    constexpr std::size_t nodes = 100;
+    const cudag::DeviceBuffer<int> x(16), y(16), out(nodes);
+    cudag::GraphBuilder builder;
+    for (std::size_t i = 0; i < nodes; ++i)
+        builder.kernel({}, multiply_add, out.span().subspan(i, 1).data(), x.data(), 1, 2);
+    cudag::Exec exec = std::move(builder).build().instantiate();
+    CHECK(growth(500, [&](int) {
+              exec.bind(cudag::BufferParam<int>(x), y);
+              exec.bind(cudag::BufferParam<int>(x), x);
+          }) < little);
+    CHECK(growth(500, [&](int i) { // also of those that no node uses, and of ever other memory
+              const cudag::DeviceBuffer<int> unused(static_cast<std::size_t>(16 + i % 7));
+              CHECK_THROWS_AS(exec.bind(cudag::BufferParam<int>(unused), y), cudag::UpdateError);
+          }) < little);
+    CHECK(growth(500, [&](int i) {
+              const std::size_t first = static_cast<std::size_t>(i) % 15;
+              static_cast<void>(
+                  exec.bind(cudag::BufferParam<int>(x.span().subspan(0, 1 + first)), y.span().subspan(0, 1 + first)));
+          }) < little);
+}
