@@ -1,6 +1,7 @@
 // How what cudag does grows with how much of it there is: each row is measured for n, 2n and 4n, and a doubling should
-// take twice as long. `--check` refuses more than 2.6 times, for rows that take long enough to be judged; what CUDA
-// takes by itself is shown beside it where it is known to grow, and then no more is asked of cudag than of CUDA.
+// take twice as long. `--check` refuses more than 2.6 times, and measures rows that are too short to be judged for
+// larger n; what CUDA takes by itself is shown beside it where it is known to grow, and then no more is asked of cudag
+// than of CUDA. All times are processor times of the calling thread: what else the machine does changes them little.
 #include "kernels.hpp"
 #include "options.hpp"
 #include "report.hpp"
@@ -8,6 +9,7 @@
 #include <cudag/cudag.hpp>
 
 #include <pthread.h>
+#include <time.h>
 
 #include <algorithm>
 #include <cstdio>
@@ -30,7 +32,18 @@ constexpr double shortest_judged = 2'000; // microseconds
 /// A row that fails is measured anew a few times: a machine that does something else for a while must not fail it.
 constexpr int most_rounds = 12;
 
-using bench::microseconds;
+/// The processor time that this thread takes for `work`.
+template <class F>
+double microseconds(const F& work) {
+    const auto now = [] {
+        timespec time{};
+        if (clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time) != 0) throw std::runtime_error("no clock of processor time");
+        return 1e6 * static_cast<double>(time.tv_sec) + 1e-3 * static_cast<double>(time.tv_nsec);
+    };
+    const double begin = now();
+    work();
+    return now() - begin;
+}
 
 /// Does something `n` times, and returns the microseconds that this took; what comes before and after does not count.
 using Work = double (*)(std::size_t n);
@@ -419,6 +432,109 @@ double first_binds(std::size_t n) {
     });
 }
 
+/// A child of n kernels takes another graph node by node: in a child that has lost a node CUDA pairs none.
+double child_updated(std::size_t n) {
+    const auto inner = [&](bool has_lost_one, float factor) {
+        cudag::GraphBuilder builder;
+        if (has_lost_one) builder.remove(touch_in(builder));
+        for (std::size_t i = 0; i < n; ++i)
+            builder.kernel(one_warp, touch, cells(), 0, factor, 1U);
+        return std::move(builder).build();
+    };
+    cudag::GraphBuilder builder;
+    const cudag::ChildNode child = builder.child(inner(false, 1.0f));
+    cudag::Exec exec = std::move(builder).build().instantiate();
+    const cudag::Graph next = inner(true, 2.0f);
+    return microseconds([&] { exec.update(child, next); });
+}
+
+/// Updates of nodes that declare memory, of an exec that looks for races.
+double declaring_updated(std::size_t n) {
+    const cudag::DeviceBuffer<float> out(n), other(n);
+    cudag::GraphBuilder builder;
+    std::vector<cudag::KernelNode<float*, int, float, unsigned>> nodes;
+    for (std::size_t i = 0; i < n; ++i)
+        nodes.push_back(builder.kernel(one_warp, touch, cells(), 0, 1.0f, 1U).writes(out.span().subspan(i, 1)));
+    const cudag::Graph graph = std::move(builder).build();
+    cudag::Exec exec = graph.instantiate();
+    return microseconds([&] {
+        for (std::size_t i = 0; i < n; ++i)
+            exec.update(nodes[i], other.span().subspan(i, 1), 0, 1.0f, 1U);
+    });
+}
+
+/// A parameter for each bind, gone after it.
+double passing_params(std::size_t n) {
+    const cudag::DeviceBuffer<float> first(64), second(64);
+    cudag::GraphBuilder builder;
+    for (int i = 0; i < 16; ++i)
+        builder.kernel(one_warp, touch, first.data(), 0, 1.0f, 1U);
+    cudag::Exec exec = std::move(builder).build().instantiate();
+    return microseconds([&] {
+        for (std::size_t i = 0; i < n; ++i)
+            exec.bind(cudag::BufferParam<float>(first), i % 2 == 0 ? second.span() : first.span());
+    });
+}
+
+/// Each capture has a stream of its own, which it destroys.
+double captures(std::size_t n) {
+    const cudag::Stream stream;
+    return microseconds([&] {
+        for (std::size_t i = 0; i < n; ++i) {
+            static_cast<void>(cudag::capture_or_run(
+                stream, [&](cudaStream_t s) { cudag::launch(s, one_warp, touch, cells(), 0, 1.0f, 1U); }));
+            stream.synchronize();
+        }
+    });
+}
+
+double streams(std::size_t n) {
+    return microseconds([&] {
+        for (std::size_t i = 0; i < n; ++i)
+            const cudag::Stream stream;
+    });
+}
+
+/// A line of kernels and fills that no other number has.
+cudag::Graph numbered_graph(std::size_t number) {
+    constexpr int digits = 16;
+    cudag::GraphBuilder builder;
+    std::optional<cudag::Node> before;
+    const auto add = [&](const auto& node) {
+        if (before) node.after(*before);
+        before = node;
+    };
+    for (int digit = 0; digit < digits; ++digit) {
+        if ((number >> static_cast<unsigned>(digit) & 1U) != 0)
+            add(builder.memset(cudag::DeviceSpan<float>(cells(), 1), 0.0f));
+        else
+            add(touch_in(builder));
+    }
+    return std::move(builder).build();
+}
+
+/// More execs than the cache is to keep, all in flight, each launched twice.
+double execs_in_flight(std::size_t n) {
+    cudag::PinnedBuffer<int> gate(1);
+    *const_cast<volatile int*>(gate.data()) = 0;
+    std::vector<cudag::Graph> graphs;
+    for (std::size_t i = 0; i < (n + 15) / 16; ++i) // not n: a device has not room for as many launches
+        graphs.push_back(numbered_graph(i));
+    const std::vector<cudag::Stream> waiting(8);
+    for (const cudag::Stream& stream : waiting)
+        cudag::launch(stream, {}, wait_for, gate.data());
+    cudag::ExecCache cache({.capacity = 4});
+    const double taken = microseconds([&] {
+        for (int turn = 0; turn < 2; ++turn)
+            for (std::size_t i = 0; i < graphs.size(); ++i)
+                cache.launch(graphs[i], waiting[i % waiting.size()]);
+    });
+    *const_cast<volatile int*>(gate.data()) = 1;
+    for (const cudag::Stream& stream : waiting)
+        stream.synchronize();
+    return taken;
+}
+
 constexpr Row all_rows[] = {
     {"regions of 5 kernels in a line", regions, regions_of_cuda},
     {"children: made", children_made},
@@ -443,6 +559,12 @@ constexpr Row all_rows[] = {
     {"inferred edges: n readers, then n writers", readers_and_writers},
     {"reads() of each node, up and down", declarations},
     {"first bind of a parameter of each node", first_binds},
+    {"child updated node by node", child_updated},
+    {"updates of nodes that declare memory", declaring_updated},
+    {"BufferParams that come and go", passing_params},
+    {"captures, each with a stream of its own", captures},
+    {"streams made and destroyed", streams},
+    {"execs of a cache that are all in flight", execs_in_flight},
 };
 
 /// The shortest times of one side, by size.
@@ -464,8 +586,20 @@ struct Times {
     std::vector<double> of_size;
 };
 
-/// Prints a row, and adds it to `json`; whether it grows as it should.
-bool run_row(const Row& row, const std::vector<int>& sizes, int repeat, std::string& json) {
+/// Sizes for which a row takes long enough to be judged: `sizes`, or so many times as much.
+std::vector<int> sizes_to_judge(const Row& row, std::vector<int> sizes) {
+    constexpr int most_times = 64;
+    for (int times = 1; times < most_times; times *= 2) {
+        if (row.cudag(static_cast<std::size_t>(sizes.front())) >= 1.5 * shortest_judged) break;
+        for (int& size : sizes)
+            size *= 2;
+    }
+    return sizes;
+}
+
+/// Prints a row, for other sizes than from `first` on with a note, and adds it to `json`; whether it grows as it
+/// should.
+bool run_row(const Row& row, const std::vector<int>& sizes, int first, int repeat, std::string& json) {
     Times ours(sizes.size());
     Times cudas(sizes.size());
     const auto is_good = [&] {
@@ -486,6 +620,7 @@ bool run_row(const Row& row, const std::vector<int>& sizes, int repeat, std::str
         }
         json += "], \"growth\": " + std::to_string(times.growth()) + "}";
         if (times.growth() > 0) std::printf(" %8.3g", times.growth());
+        if (sizes.front() != first) std::printf("  n from %d", sizes.front());
         std::printf("\n");
     };
     print(row.name, ours);
@@ -507,7 +642,9 @@ bool run_all(const bench::Options& options) {
     std::string json;
     for (const Row& row : all_rows)
         if (std::string(row.name).find(*options.only) != std::string::npos)
-            good = run_row(row, sizes, options.repeat, json) && good;
+            good =
+                run_row(row, options.check ? sizes_to_judge(row, sizes) : sizes, sizes.front(), options.repeat, json) &&
+                good;
     if (options.json.empty()) return good;
     std::ofstream file(options.json);
     file << "{\"title\": \"shortest times for n, 2n and 4n\", \"unit\": \"us\", \"n\": " << sizes.front()
