@@ -65,7 +65,7 @@ class GreenStream {
     decltype(&cuGreenCtxDestroy) destroy_ = nullptr;
 };
 
-/// Twice as many blocks as a GPU runs at once, if it has all its multiprocessors.
+/// Enough blocks for all multiprocessors of a GPU.
 const cudag::LaunchConfig many_blocks{.grid = 1024, .block = 256};
 
 /// One kernel captured in `green`, which notes in `greatest` where it ran.
@@ -134,7 +134,7 @@ TEST_CASE("an update of an Exec leaves a captured kernel in its green context", 
     }
     exec.update(graph.find(note_multiprocessors).at(0), second.data());
     CHECK(is_part(noted(exec, green, second)));
-    CHECK(exec.bind(cudag::BufferParam<int>(second), third) == 1);
+    CHECK(exec.bind(cudag::BufferParam<int>(first), third) == 1);
     CHECK(is_part(noted(exec, green, third)));
     CHECK(exec.update(noting_graph(green, second)).updated());
     CHECK(is_part(noted(exec, green, second)));
