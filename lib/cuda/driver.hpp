@@ -93,15 +93,19 @@ inline void bind_context() {
 /// null if `context` is no green context.
 [[nodiscard]] CUcontext converted_green_context(CUcontext context);
 
-/// Calls `call(params)`, and again if it refuses a green context that nobody has converted.
+template <class Call>
+[[gnu::noinline, gnu::cold]] CUresult call_in_converted_context(CUDA_KERNEL_NODE_PARAMS params, Call call) {
+    params.ctx = converted_green_context(params.ctx);
+    return params.ctx == nullptr ? CUDA_ERROR_INVALID_CONTEXT : call(params);
+}
+/// Calls `call(params)`, and again if it refuses a green context that nobody has converted. `call` is copied, so that
+/// what it refers to can stay in registers.
 template <class Call>
 CUresult call_in_context(const CUDA_KERNEL_NODE_PARAMS& params, const Call& call) {
     const CUresult result = call(params);
     if (result != CUDA_ERROR_INVALID_CONTEXT || params.ctx == nullptr) [[likely]]
         return result;
-    CUDA_KERNEL_NODE_PARAMS again = params;
-    again.ctx = converted_green_context(params.ctx);
-    return again.ctx == nullptr ? result : call(again);
+    return call_in_converted_context(params, call);
 }
 
 /// The device of a stream whether or not it is captured; none if its context does not tell, as a green one.

@@ -289,7 +289,7 @@ class Binder {
         Owners owners = current != nullptr ? *current : Owners();
         const auto word_of = [](const AddressUse& use) { return use.is_in_object ? use.at + 1 : 0; };
         for (const Rebound& rebound : uses)
-            std::erase_if(owners, [&](const Owner& owner) {
+            owners.erase_if([&](const Owner& owner) {
                 return owner.argument == rebound.use->argument &&
                        (!rebound.use->is_in_object || owner.word == word_of(*rebound.use));
             });

@@ -69,9 +69,9 @@ class ExecStore {
 
     const Exec& launch(const Graph& graph, cudaStream_t stream) {
         if (const std::optional<Place> known = kept(graph, stream)) {
-            make_last(*known, stream);
+            if (!is_last(*known, stream)) make_last(*known, stream);
             evict();
-            (*known)->exec.launch(stream);
+            (*known)->exec.state().launch(stream);
         } else {
             launch_new(graph, stream);
             evict();
@@ -128,12 +128,11 @@ class ExecStore {
     /// An exec that has `graph`, updated to it if need be; none if it is to be instantiated.
     [[nodiscard]] std::optional<Place> kept(const Graph& graph, cudaStream_t stream) {
         const GraphState& state = graph.state();
-        const std::uint64_t version = version_of(state);
+        const std::uint64_t version = state.changes().version();
         const cudaStream_t only = only_stream(stream);
         const std::uint64_t number = state.cached_exec().load(std::memory_order_relaxed);
-        const auto known = of_number_.find(number);
-        if (known != of_number_.end()) {
-            const Place place = known->second;
+        const Place place = find(number);
+        if (place != entries_.end()) {
             if (place->graph.get() == &state && place->stream == only) {
                 if (place->version == version) return hit(place);
                 if (update(place, graph.state_, version)) return place; // else it has the graph as it was before
@@ -141,33 +140,44 @@ class ExecStore {
         }
         const auto alike = of_structure_.find(structure_in(state));
         if (alike == of_structure_.end()) return std::nullopt;
-        const bool may_be_others = number != 0 && (known == of_number_.end() || options_.stream_affine);
+        const bool may_be_others = number != 0 && (place == entries_.end() || options_.stream_affine);
         if (may_be_others) // another stream's exec, or another cache's, has taken the graph since
-            for (const Place place : alike->second)
-                if (place->graph.get() == &state && place->stream == only && place->version == version)
-                    return hit(place);
-        for (const Place place : alike->second)
-            if (place->stream == only && update(place, graph.state_, version)) return place;
+            for (const Place other : alike->second)
+                if (other->graph.get() == &state && other->stream == only && other->version == version)
+                    return hit(other);
+        for (const Place other : alike->second)
+            if (other->stream == only && update(other, graph.state_, version)) return other;
         return std::nullopt;
+    }
+    /// The end if there is none of that number.
+    [[nodiscard]] Place find(std::uint64_t number) noexcept {
+        if (!entries_.empty() && entries_.back().number == number) return std::prev(entries_.end());
+        const auto known = of_number_.find(number);
+        return known == of_number_.end() ? entries_.end() : known->second;
     }
     [[nodiscard]] Place hit(Place place) noexcept {
         ++stats_.hits;
         return place;
     }
 
+    /// Whether it was launched last of all, and in `stream`: it stands last among its structure and stream, too.
+    [[nodiscard]] bool is_last(Place place, cudaStream_t stream) noexcept {
+        return std::next(place) == entries_.end() && place->launched_in == stream;
+    }
     /// For the launch of a kept exec in `stream`.
     void make_last(Place place, cudaStream_t stream) {
-        InStream& last = of_stream_[stream]; // first: it may fail
+        if (place->launched_in == stream) {
+            place->in_stream->splice(place->in_stream->end(), *place->in_stream, place->turn);
+        } else {
+            InStream& last = of_stream_[stream]; // first: it may fail
+            last.splice(last.end(), *place->in_stream, place->turn);
+            if (place->in_stream->empty()) of_stream_.erase(place->launched_in);
+            place->in_stream = &last;
+            place->launched_in = stream;
+        }
         entries_.splice(entries_.end(), entries_, place);
         place->alike->splice(place->alike->end(), *place->alike, place->place);
-        last.splice(last.end(), *place->in_stream, place->turn);
-        if (place->in_stream->empty()) of_stream_.erase(place->launched_in);
-        note_launch(*place, last, stream);
-    }
-    void note_launch(Entry& entry, InStream& in_stream, cudaStream_t stream) noexcept {
-        entry.in_stream = &in_stream;
-        entry.launched_in = stream;
-        entry.launch = ++launches_;
+        place->launch = ++launches_;
     }
 
     [[nodiscard]] bool update(Place place, const std::shared_ptr<GraphState>& graph, std::uint64_t version) {
@@ -236,7 +246,7 @@ class ExecStore {
     /// A new exec, as the last entry.
     [[nodiscard]] Place add(const Graph& graph, cudaStream_t stream) {
         const GraphState& state = graph.state();
-        const std::uint64_t version = version_of(state);
+        const std::uint64_t version = state.changes().version();
         const std::uint64_t structure = structure_in(state);
         std::list<Entry> made;
         made.push_back({.exec = graph.instantiate(options_.instantiate),
@@ -253,7 +263,9 @@ class ExecStore {
         entry.turn = alone_in_stream.begin();
         entry.alike = &of_structure_[structure];
         try {
-            note_launch(entry, of_stream_[stream], stream);
+            entry.in_stream = &of_stream_[stream];
+            entry.launched_in = stream;
+            entry.launch = ++launches_;
             of_number_.emplace(entry.number, made.begin());
         } catch (...) {
             if (entry.alike->empty()) of_structure_.erase(structure);
@@ -298,10 +310,6 @@ class ExecStore {
         return true;
     }
 
-    static std::uint64_t version_of(const GraphState& graph) {
-        const auto lock = graph.lock();
-        return graph.changes().version();
-    }
     static std::uint64_t structure_in(const GraphState& graph) {
         const auto lock = graph.lock();
         return structure_of(graph);

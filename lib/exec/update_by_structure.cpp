@@ -151,7 +151,7 @@ class StructureUpdate {
         if (is_unknown(kind, wanted))
             fields.push_back({DifferenceKind::parameter, "parameters", "not known", "not known", true});
         if (fields.empty()) {
-            if (updated != nullptr) kept_.insert(kept_.end(), updated->owners.begin(), updated->owners.end());
+            if (updated != nullptr) kept_.append(updated->owners.begin(), updated->owners.end());
             if (!declares_as(exec_, mine, *next.graph, next.index, declared_))
                 redeclared_.push_back({mine, all_declared(*next.graph, next.index)});
             return true;

@@ -44,6 +44,15 @@ bool are_equal_kernels(const NodeParams& current, const NodeParams& wanted) noex
            std::memcmp((*a)->values, (*b)->values, (*b)->signature->bytes) == 0;
 }
 
+/// The first node from `node` on where these are not equal kernels; their number if there is none. Apart from what else
+/// an update does, so that nothing else takes the processor's registers.
+[[gnu::noinline]] std::uint32_t next_unequal(const std::vector<NodeRecord>& current,
+                                             const std::vector<NodeRecord>& wanted, std::uint32_t node) noexcept {
+    while (node < current.size() && are_equal_kernels(current[node].params, wanted[node].params))
+        ++node;
+    return node;
+}
+
 bool same_values(const KernelSignature& signature, const std::byte* a, const std::byte* b) noexcept {
     if (std::memcmp(a, b, signature.bytes) == 0) [[likely]]
         return true;
@@ -89,8 +98,7 @@ std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec,
     };
     std::vector<std::uint32_t> found;
     for (std::uint32_t i = 0; i < nodes.size(); ++i) {
-        if (is_silent && are_equal_kernels(last[i].params, next[i].params)) [[likely]]
-            continue;
+        if (is_silent && (i = next_unequal(last, next, i)) == nodes.size()) break;
         const NodeKind kind = nodes[i].kind;
         if (next[i].kind != kind) return std::nullopt;
         const NodeUpdate update = is_as_made ? update_needed(kind, last[i].params, next[i].params)

@@ -23,6 +23,7 @@
 #include <algorithm>
 #include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -53,19 +54,19 @@ Owners next_owners(const Owners& current, Owners&& fresh, void* const* values) {
 /// What a kernel says that it does to memory after an update that gives it `fresh`, where it said so of `current`.
 class NextDeclared {
   public:
-    NextDeclared(std::vector<ArgumentAccess>&& fresh, void* const* values) : list_(std::move(fresh)), values_(values) {}
+    NextDeclared(ArgumentAccesses& fresh, void* const* values) : list_(fresh), values_(values) {}
 
     void add_current(const ArgumentAccess& access) {
         if (access.argument == whole_node || values_[access.argument] == nullptr) list_.push_back(access);
     }
-    [[nodiscard]] std::vector<ArgumentAccess>&& list() && {
+    [[nodiscard]] std::span<const ArgumentAccess> list() {
         if (!std::ranges::is_sorted(list_, {}, &ArgumentAccess::argument))
             std::ranges::stable_sort(list_, {}, &ArgumentAccess::argument);
-        return std::move(list_);
+        return list_;
     }
 
   private:
-    std::vector<ArgumentAccess> list_;
+    ArgumentAccesses& list_;
     void* const* values_;
 };
 
@@ -122,17 +123,17 @@ class ExecUpdate {
         replace_owners(std::move(fresh), values);
     }
     /// What `commit` will put in force of what the node says that it does to memory.
-    void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values) {
+    void prepare_declared(ArgumentAccesses&& fresh, void* const* values) {
         if (fresh.empty() && !may_declare(exec_, node_, shadow_)) [[likely]]
             return;
         prepare_declared(std::move(fresh), values, shadow_.params);
     }
     /// The same for a kernel that is to take other conditions: `params` are those after the update.
-    void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values, const NodeParams& params) {
+    [[gnu::noinline]] void prepare_declared(ArgumentAccesses&& fresh, void* const* values, const NodeParams& params) {
         if (!exec_.refuses_races() && !are_writes_watched()) return; // nobody will ask
-        NextDeclared next(std::move(fresh), values);
+        NextDeclared next(fresh, values);
         for_each_declared(exec_, node_, [&](const ArgumentAccess& access) { next.add_current(access); });
-        check(params, std::move(next).list());
+        check(params, next.list());
     }
     [[nodiscard]] bool has_conditions() const noexcept { return !node_.graph->root().conditions().all().empty(); }
     void prepare_params(const NodeParams& next) {
@@ -158,18 +159,18 @@ class ExecUpdate {
     }
 
   private:
-    void replace_owners(Owners&& fresh, void* const* values) {
+    [[gnu::noinline]] void replace_owners(Owners&& fresh, void* const* values) {
         const OwnerVersions& current = shadow_.owners;
         next_ = version_of(current.empty() ? std::move(fresh)
                                            : next_owners(current.front().owners, std::move(fresh), values));
     }
-    void check(const NodeParams& next, std::vector<ArgumentAccess>&& declared) {
+    void check(const NodeParams& next, std::span<const ArgumentAccess> declared) {
         if (!changes_accesses(exec_, node_, next, declared)) return;
         if (exec_.refuses_races()) {
             races_.stage(exec_.race_watch(), node_, next, declared);
             races_.require_none(in_exec, [this] { return subject(); });
         }
-        next_declared_ = std::move(declared);
+        next_declared_.emplace(declared.begin(), declared.end());
     }
 
     ExecState& exec_;
@@ -201,21 +202,21 @@ class GraphUpdate {
     }
 
     void prepare(Owners&& fresh, void* const* values) {
-        next_ = next_owners(node_.owners, std::move(fresh), values);
+        if (!node_.owners.empty() || !fresh.empty()) next_ = next_owners(node_.owners, std::move(fresh), values);
         graph_.changes().reserve(1);
     }
-    void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values) {
+    void prepare_declared(ArgumentAccesses&& fresh, void* const* values) {
         prepare_declared(std::move(fresh), values, node_.params);
     }
-    void prepare_declared(std::vector<ArgumentAccess>&& fresh, void* const* values, const NodeParams& params) {
-        NextDeclared next(std::move(fresh), values);
+    void prepare_declared(ArgumentAccesses&& fresh, void* const* values, const NodeParams& params) {
+        NextDeclared next(fresh, values);
         for (const ArgumentAccess& access : node_.accesses)
             next.add_current(access);
-        check(params, std::move(next).list());
+        check(params, next.list());
     }
     [[nodiscard]] bool has_conditions() const noexcept { return !graph_.root().conditions().all().empty(); }
     void prepare_params(const NodeParams& next) {
-        if (!have_same_accesses(graph_, node_.params, next)) check(next, std::vector(node_.accesses));
+        if (!have_same_accesses(graph_, node_.params, next)) check(next, node_.accesses);
     }
     template <class Params>
     [[nodiscard]] NativeResult set(const Params& params) const {
@@ -230,13 +231,13 @@ class GraphUpdate {
     }
 
   private:
-    void check(const NodeParams& next, std::vector<ArgumentAccess>&& declared) {
-        if (declared == node_.accesses && have_same_accesses(graph_, node_.params, next)) return;
+    void check(const NodeParams& next, std::span<const ArgumentAccess> declared) {
+        if (std::ranges::equal(declared, node_.accesses) && have_same_accesses(graph_, node_.params, next)) return;
         if (graph_.refuses_races()) {
             races_.stage(race_watch_of(graph_.root()), {&graph_, node_.index}, next, declared);
             races_.require_none(in_graph, [this] { return subject(); });
         }
-        next_declared_ = std::move(declared);
+        next_declared_.emplace(declared.begin(), declared.end());
     }
 
     static GraphState& graph_of(const GraphState& root, const Node& node) {
@@ -270,8 +271,8 @@ class RecordUpdate {
     }
 
     void prepare(Owners&&, void* const*) const noexcept {}
-    static void prepare_declared(std::vector<ArgumentAccess>&&, void* const*) noexcept {}
-    static void prepare_declared(std::vector<ArgumentAccess>&&, void* const*, const NodeParams&) noexcept {}
+    static void prepare_declared(ArgumentAccesses&&, void* const*) noexcept {}
+    static void prepare_declared(ArgumentAccesses&&, void* const*, const NodeParams&) noexcept {}
     [[nodiscard]] static bool has_conditions() noexcept { return false; }
     static void prepare_params(const NodeParams&) noexcept {}
     template <class Params>
@@ -288,7 +289,7 @@ class RecordUpdate {
 
 /// Calls `update(node)` with the node as an ExecUpdate or a GraphUpdate.
 template <class Update>
-void update_in(const UpdateTarget& target, const Node& node, const Update& update) {
+[[gnu::always_inline]] inline void update_in(const UpdateTarget& target, const Node& node, const Update& update) {
     if (target.exec != nullptr)
         update(ExecUpdate(*target.exec, node));
     else

@@ -9,6 +9,7 @@
 #include <cudag/detail/call_effects.hpp>
 
 #include <algorithm>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <forward_list>
@@ -60,8 +61,8 @@ class UpdatedNodes {
 /// The changes in a root and in all graphs inside it.
 class ChangeLog {
   public:
-    /// Grows with each change.
-    [[nodiscard]] std::uint64_t version() const noexcept { return version_; }
+    /// Grows with each change. Needs no lock: who reads what has changed then finds at least these changes under it.
+    [[nodiscard]] std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
     /// Room for `more`: counting them then cannot fail.
     void reserve(std::size_t more) { reserve_more(changes_, more); }
     [[nodiscard]] std::size_t size() const noexcept { return changes_.size(); }
@@ -69,10 +70,9 @@ class ChangeLog {
     /// Counts a change of `node` that is in its record already, and has brought in `owners`; call `reserve` first.
     /// Execs that use the former owners hold them, too.
     void count(UpdatedNode& node, Owners&& owners) noexcept {
-        std::swap(node.owners, owners);
+        if (!node.owners.empty() || !owners.empty()) std::swap(node.owners, owners);
         if (node.version == 0) ++nodes_;
-        node.version = ++version_;
-        changes_.push_back({version_, &node});
+        note(node);
         if (changes_.size() < 2 * nodes_ + 64) return;
         std::erase_if(changes_, [](const Change& change) { return change.is_outdated(); });
     }
@@ -80,8 +80,7 @@ class ChangeLog {
     void take(ChangeLog& other) noexcept {
         for (const Change& change : std::exchange(other.changes_, {})) {
             if (change.is_outdated()) continue;
-            change.node->version = ++version_;
-            changes_.push_back({version_, change.node});
+            note(*change.node);
             ++nodes_;
         }
     }
@@ -114,7 +113,13 @@ class ChangeLog {
         [[nodiscard]] bool is_outdated() const noexcept { return version != node->version; }
     };
 
-    std::uint64_t version_ = 0;
+    void note(UpdatedNode& node) noexcept {
+        node.version = version() + 1;
+        changes_.push_back({node.version, &node});
+        version_.store(node.version, std::memory_order_relaxed);
+    }
+
+    std::atomic<std::uint64_t> version_ = 0;
     std::size_t nodes_ = 0;       ///< how many were changed
     std::vector<Change> changes_; ///< by version
 };

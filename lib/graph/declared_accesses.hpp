@@ -56,9 +56,10 @@ class DeclaredAccesses {
     void add(std::uint32_t node, std::span<const ArgumentAccess> accesses) {
         if (accesses.empty()) return;
         reserve(node, accesses.size());
-        if (node >= chains_.size()) chains_.resize(node + std::size_t{1});
+        while (chains_.size() <= node)
+            chains_.emplace_back();
         for (const ArgumentAccess& access : accesses) {
-            list_.push_back({access, node});
+            list_.emplace_back(access, node);
             link(static_cast<std::uint32_t>(list_.size() - 1));
         }
         is_empty_.store(false, std::memory_order_relaxed);
@@ -115,6 +116,8 @@ class DeclaredAccesses {
 
   private:
     struct Entry {
+        Entry(const ArgumentAccess& of_node, std::uint32_t its_node) noexcept : access(of_node), node(its_node) {}
+
         ArgumentAccess access;
         std::uint32_t node; ///< none: forgotten
         std::uint32_t next = none;

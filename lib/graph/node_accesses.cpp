@@ -5,7 +5,6 @@
 #include "declarations.hpp"
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <cstring>
 #include <optional>
@@ -59,7 +58,7 @@ TakenConditions conditions_of(const GraphState& root, const NodeParams& params) 
 
 /// Whether two nodes that may stand in a graph of `root` set the same conditions.
 bool take_same_conditions(const GraphState& root, const NodeParams& a, const NodeParams& b) {
-    return root.conditions().all().empty() || a == b || conditions_of(root, a) == conditions_of(root, b);
+    return root.conditions().all().empty() || conditions_of(root, a) == conditions_of(root, b);
 }
 
 /// What is known of the parameters of `kernel`, which may have come to a node from another graph.
@@ -288,21 +287,17 @@ std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams&
 }
 
 bool have_same_accesses(const GraphState& graph, const NodeParams& a, const NodeParams& b) {
-    struct Few {
-        std::array<ArgumentAccess, 2> list;
-        std::size_t count = 0;
-        bool operator==(const Few&) const = default;
-    };
+    if (a == b) return true;
     const auto few_of = [](const NodeParams& params) {
-        Few few{};
+        ArgumentAccesses few;
         for_each_region(params,
                         [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
-                            few.list[few.count++] = {argument, mode, element, region};
+                            few.push_back({argument, mode, element, region});
                         });
         return few;
     };
     const bool has_array = std::holds_alternative<const cudaMemcpy3DParms*>(a);
-    return !has_array && few_of(a) == few_of(b) && take_same_conditions(graph.root(), a, b);
+    return !has_array && std::ranges::equal(few_of(a), few_of(b)) && take_same_conditions(graph.root(), a, b);
 }
 
 } // namespace cudag::detail

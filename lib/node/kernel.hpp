@@ -70,12 +70,18 @@ void copy_values(const KernelCall& call, std::byte* block) noexcept;
 /// Each needs a context: see bind_context.
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const KernelParams& kernel);
 [[nodiscard]] inline NativeResult set_native(const NodeTarget& target, const CUDA_KERNEL_NODE_PARAMS& params) {
-    const bool is_exec = target.exec != nullptr;
-    const CUresult result = call_in_context(params, [&](const CUDA_KERNEL_NODE_PARAMS& given) {
-        return is_exec ? driver().graph_exec_kernel_node_set_params(target.exec, target.node, &given)
-                       : driver().graph_kernel_node_set_params(target.node, &given);
-    });
-    return {to_runtime(result), is_exec ? "cuGraphExecKernelNodeSetParams" : "cuGraphKernelNodeSetParams", Api::driver};
+    if (target.exec != nullptr)
+        return {to_runtime(call_in_context(params,
+                                           [target](const CUDA_KERNEL_NODE_PARAMS& given) {
+                                               return driver().graph_exec_kernel_node_set_params(target.exec,
+                                                                                                 target.node, &given);
+                                           })),
+                "cuGraphExecKernelNodeSetParams", Api::driver};
+    return {to_runtime(call_in_context(params,
+                                       [target](const CUDA_KERNEL_NODE_PARAMS& given) {
+                                           return driver().graph_kernel_node_set_params(target.node, &given);
+                                       })),
+            "cuGraphKernelNodeSetParams", Api::driver};
 }
 
 /// In a copy, attributes and values stand behind the block.

@@ -61,7 +61,8 @@ void CapturedLaunches::note(cudaStream_t stream, const KernelSignature& signatur
     const std::scoped_lock lock(collected().mutex);
     const auto launches = collected().by_capture.find(capture);
     if (launches == collected().by_capture.end()) return;
-    launches->second.push_back({front[0], is_typed(signature) ? &signature : nullptr, std::move(effects.accesses)});
+    launches->second.push_back(
+        {front[0], is_typed(signature) ? &signature : nullptr, {effects.accesses.begin(), effects.accesses.end()}});
 }
 
 } // namespace cudag::detail

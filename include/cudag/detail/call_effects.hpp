@@ -1,6 +1,7 @@
 // What the arguments of one call bring with them, besides their values.
 #pragma once
 
+#include <cudag/detail/few_of.hpp>
 #include <cudag/detail/memory_region.hpp>
 #include <cudag/detail/owners.hpp>
 
@@ -31,11 +32,13 @@ struct ArgumentAccess {
     friend bool operator==(const ArgumentAccess&, const ArgumentAccess&) = default;
 };
 
-/// Empty, and without an allocation, where arguments are numbers and raw pointers.
+using ArgumentAccesses = FewOf<ArgumentAccess, 4>;
+
+/// Empty where arguments are numbers and raw pointers; without an allocation where few of them are anything else.
 struct CallEffects {
     Owners owners = {};
     std::vector<ArgumentBinding> bindings = {};
-    std::vector<ArgumentAccess> accesses = {}; ///< of memory whose extent is known, in order of the arguments
+    ArgumentAccesses accesses = {}; ///< of memory whose extent is known, in order of the arguments
 
     [[nodiscard]] bool empty() const noexcept { return owners.empty() && bindings.empty() && accesses.empty(); }
 };

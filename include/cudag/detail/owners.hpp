@@ -1,10 +1,11 @@
 // What nodes and updates keep alive.
 #pragma once
 
+#include <cudag/detail/few_of.hpp>
+
 #include <cstdint>
 #include <memory>
 #include <utility>
-#include <vector>
 
 namespace cudag::detail {
 
@@ -16,8 +17,9 @@ struct Owner {
     std::shared_ptr<const void> object;
 };
 
-/// The owners found in the arguments of one call; empty, and without an allocation, where everything is borrowed.
-using Owners = std::vector<Owner>;
+/// The owners found in the arguments of one call; without an allocation where they are few, and empty where everything
+/// is borrowed.
+using Owners = FewOf<Owner, 4>;
 
 /// Whatever `object` points to, volatile things too.
 template <class Object>
