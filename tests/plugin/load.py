@@ -9,7 +9,7 @@ import sys
 import threading
 from pathlib import Path
 
-MOST_BYTES = {"libcudag.so": 48, "libcudart-cpu.so": 512}
+MOST_BYTES = {"libcudag.so": 64, "libcudart-cpu.so": 512}
 PT_TLS = 7
 
 
