@@ -66,7 +66,8 @@ const Driver& load_driver();
     return load_driver();
 }
 
-/// What `current_context` does where CUDA has told no context. Throws Error if that is because of an error.
+/// The slow part of `current_context`, for a thread without a context. `told` is CUDA's answer; throws Error if it is
+/// an error.
 CUcontext make_context_current(CUresult told);
 
 /// This thread's CUDA context; makes the current device's the current one if there is none yet, without which the
@@ -89,8 +90,8 @@ inline void bind_context() {
 
 /// Whether `context` is not the primary context of a device: a green context, or one that the program created.
 [[nodiscard]] bool is_separate_context(CUcontext context);
-/// The context that stands for a green context in calls that refuse it itself, as they do until this was called once;
-/// null if `context` is no green context.
+/// The ordinary context of a green context; null if `context` is no green context. Calls with the green context itself
+/// fail until this function was called once for it.
 [[nodiscard]] CUcontext converted_green_context(CUcontext context);
 
 template <class Call>
@@ -98,8 +99,8 @@ template <class Call>
     params.ctx = converted_green_context(params.ctx);
     return params.ctx == nullptr ? CUDA_ERROR_INVALID_CONTEXT : call(params);
 }
-/// Calls `call(params)`, and again if it refuses a green context that nobody has converted. `call` is copied, so that
-/// what it refers to can stay in registers.
+/// Calls `call(params)`, and again if the driver refuses a green context that nobody has converted. The second call
+/// uses a copy of `call`, so that the first keeps its captures in registers.
 template <class Call>
 CUresult call_in_context(const CUDA_KERNEL_NODE_PARAMS& params, const Call& call) {
     const CUresult result = call(params);

@@ -18,8 +18,6 @@ namespace cudag::detail {
 
 namespace {
 
-using Records = std::vector<std::shared_ptr<OpenCaptureRecord>>;
-
 bool is_captured(cudaStream_t stream, cudaStreamCaptureStatus wanted) {
     cudaStreamCaptureStatus status{};
     const cudaError_t asked = cudaStreamIsCapturing(stream, &status);
@@ -59,7 +57,7 @@ std::string name_of(OpenCaptureRecord& record) {
 OpenCaptureRecord* passed_capture(cudaStream_t stream) {
     // Captures that another thread has ended may still be among them.
     if (thread_state.captures == nullptr) return nullptr;
-    Records& records = *thread_state.captures;
+    auto& records = *thread_state.captures;
     std::erase_if(records, [](const auto& record) { return record->has_ended.load(); });
     if (records.empty()) return nullptr;
     if (std::ranges::any_of(records, [&](const auto& record) { return record->stream == stream; })) return nullptr;
@@ -76,11 +74,7 @@ OpenCaptureRecord* passed_capture(cudaStream_t stream) {
 
 OpenCapture::OpenCapture(cudaStream_t stream, const SourceLocation& location, const char* mode)
     : record_(std::make_shared<OpenCaptureRecord>(stream, location, mode)) {
-    if (thread_state.captures == nullptr) {
-        end_with_thread();
-        thread_state.captures = new Records;
-    }
-    thread_state.captures->push_back(record_);
+    kept_by_thread(thread_state.captures).push_back(record_);
     latest_captured.store(stream, std::memory_order_relaxed);
     open_captures.fetch_add(1, std::memory_order_relaxed);
 }
@@ -90,8 +84,8 @@ void OpenCapture::end() noexcept {
     open_captures.fetch_sub(1, std::memory_order_relaxed);
     cudaStream_t latest = record_->stream;
     latest_captured.compare_exchange_strong(latest, nullptr, std::memory_order_relaxed);
-    if (Records* const records = thread_state.captures; records != nullptr)
-        std::erase(*records, record_); // not there if another thread has begun it
+    if (thread_state.captures != nullptr)
+        std::erase(*thread_state.captures, record_); // not there if another thread has begun it
 }
 
 void OpenCapture::begin_step(std::string_view label, const SourceLocation& location) {

@@ -10,11 +10,11 @@ namespace cudag::detail {
 
 struct OpenCaptureRecord;
 
-/// All of it in one object, because dlopen has little memory for thread-local variables: see tests/plugin. What is
-/// larger stands behind a pointer, and goes with the thread once `end_with_thread` was called.
+/// One small object, because dlopen has little memory for thread-local variables: see tests/plugin. Larger objects
+/// stand behind pointers: see kept_by_thread.
 struct ThreadState {
     bool has_context = false;                                            ///< see bind_context
-    unsigned log_position = 0;                                           ///< how far the thread has read CUDA's log
+    unsigned log_position = 0;                                           ///< up to which the thread has read CUDA's log
     FunctionCache<64>* functions = nullptr;                              ///< that the thread has launched
     std::vector<std::shared_ptr<OpenCaptureRecord>>* captures = nullptr; ///< that the thread has begun
 };
@@ -22,7 +22,17 @@ struct ThreadState {
 /// Of the initial-exec model: read without a call, as with each update of a node.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local ThreadState thread_state;
 
-/// Has the end of this thread delete what its state points to.
+/// Makes the end of this thread delete everything that its state points to.
 void end_with_thread();
+
+/// The object of this thread that `pointer`, a member of its state, points to. The first call makes the object.
+template <class Kept>
+[[nodiscard]] Kept& kept_by_thread(Kept*& pointer) {
+    if (pointer == nullptr) [[unlikely]] {
+        end_with_thread();
+        pointer = new Kept;
+    }
+    return *pointer;
+}
 
 } // namespace cudag::detail

@@ -149,7 +149,7 @@ class ExecStore {
             if (other->stream == only && update(other, graph.state_, version)) return other;
         return std::nullopt;
     }
-    /// The end if there is none of that number.
+    /// The entry of that number, or the end. The entry launched last is tried first: it needs no look-up.
     [[nodiscard]] Place find(std::uint64_t number) noexcept {
         if (!entries_.empty() && entries_.back().number == number) return std::prev(entries_.end());
         const auto known = of_number_.find(number);
@@ -160,24 +160,23 @@ class ExecStore {
         return place;
     }
 
-    /// Whether it was launched last of all, and in `stream`: it stands last among its structure and stream, too.
+    /// Whether the latest launch of all was this exec's, in `stream`. It then stands last in each of its lists.
     [[nodiscard]] bool is_last(Place place, cudaStream_t stream) noexcept {
         return std::next(place) == entries_.end() && place->launched_in == stream;
     }
     /// For the launch of a kept exec in `stream`.
     void make_last(Place place, cudaStream_t stream) {
-        if (place->launched_in == stream) {
-            place->in_stream->splice(place->in_stream->end(), *place->in_stream, place->turn);
-        } else {
-            InStream& last = of_stream_[stream]; // first: it may fail
-            last.splice(last.end(), *place->in_stream, place->turn);
-            if (place->in_stream->empty()) of_stream_.erase(place->launched_in);
-            place->in_stream = &last;
-            place->launched_in = stream;
-        }
+        InStream& last = place->launched_in == stream ? *place->in_stream : of_stream_[stream]; // first: it may fail
         entries_.splice(entries_.end(), entries_, place);
         place->alike->splice(place->alike->end(), *place->alike, place->place);
-        place->launch = ++launches_;
+        last.splice(last.end(), *place->in_stream, place->turn);
+        if (place->in_stream->empty()) of_stream_.erase(place->launched_in);
+        note_launch(*place, last, stream);
+    }
+    void note_launch(Entry& entry, InStream& in_stream, cudaStream_t stream) noexcept {
+        entry.in_stream = &in_stream;
+        entry.launched_in = stream;
+        entry.launch = ++launches_;
     }
 
     [[nodiscard]] bool update(Place place, const std::shared_ptr<GraphState>& graph, std::uint64_t version) {
@@ -263,9 +262,7 @@ class ExecStore {
         entry.turn = alone_in_stream.begin();
         entry.alike = &of_structure_[structure];
         try {
-            entry.in_stream = &of_stream_[stream];
-            entry.launched_in = stream;
-            entry.launch = ++launches_;
+            note_launch(entry, of_stream_[stream], stream);
             of_number_.emplace(entry.number, made.begin());
         } catch (...) {
             if (entry.alike->empty()) of_structure_.erase(structure);

@@ -44,8 +44,8 @@ bool are_equal_kernels(const NodeParams& current, const NodeParams& wanted) noex
            std::memcmp((*a)->values, (*b)->values, (*b)->signature->bytes) == 0;
 }
 
-/// The first node from `node` on where these are not equal kernels; their number if there is none. Apart from what else
-/// an update does, so that nothing else takes the processor's registers.
+/// The first node from `node` on that is not an equal kernel in both lists; their length if there is none. A function
+/// of its own, so that its loop has the processor's registers to itself.
 [[gnu::noinline]] std::uint32_t next_unequal(const std::vector<NodeRecord>& current,
                                              const std::vector<NodeRecord>& wanted, std::uint32_t node) noexcept {
     while (node < current.size() && are_equal_kernels(current[node].params, wanted[node].params))

@@ -51,7 +51,7 @@ Owners next_owners(const Owners& current, Owners&& fresh, void* const* values) {
     return std::move(fresh);
 }
 
-/// What a kernel says that it does to memory after an update that gives it `fresh`, where it said so of `current`.
+/// The declared accesses of a kernel after an update: those of the new arguments, and those of arguments that stay.
 class NextDeclared {
   public:
     NextDeclared(ArgumentAccesses& fresh, void* const* values) : list_(fresh), values_(values) {}
@@ -122,7 +122,7 @@ class ExecUpdate {
             return; // everything is borrowed, as it was
         replace_owners(std::move(fresh), values);
     }
-    /// What `commit` will put in force of what the node says that it does to memory.
+    /// Checks the declared accesses of the node after the update. `commit` puts them in force.
     void prepare_declared(ArgumentAccesses&& fresh, void* const* values) {
         if (fresh.empty() && !may_declare(exec_, node_, shadow_)) [[likely]]
             return;

@@ -21,8 +21,8 @@ namespace cudag::detail {
 
 class GraphState;
 
-/// A node whose parameters were changed after it was made. Its record keeps those that it was made with, which execs
-/// have that were made before the first change.
+/// A node whose parameters were changed after it was made. Its record keeps the first parameters, because execs made
+/// before the first change still have these.
 struct UpdatedNode {
     GraphState* graph;
     std::uint32_t index;
@@ -61,7 +61,7 @@ class UpdatedNodes {
 /// The changes in a root and in all graphs inside it.
 class ChangeLog {
   public:
-    /// Grows with each change. Needs no lock: who reads what has changed then finds at least these changes under it.
+    /// Grows with each change. Needs no lock: a reader that takes the lock afterwards finds at least these changes.
     [[nodiscard]] std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
     /// Room for `more`: counting them then cannot fail.
     void reserve(std::size_t more) { reserve_more(changes_, more); }

@@ -66,7 +66,7 @@ class NodesInForce {
 /// more cell of memory: kernels that take it write it, and its conditional reads it. Reads a captured graph. Takes as
 /// long as there are nodes and accesses.
 [[nodiscard]] NodeAccesses accesses_of(const GraphState& graph);
-/// For which sizes of copies and fills that a DynamicParam drives.
+/// The sizes to assume for copies and fills that a DynamicParam drives.
 enum class Sizes : std::uint8_t {
     in_force,
     most, ///< those that the nodes were made with

@@ -18,10 +18,10 @@
 
 namespace cudag::detail {
 
-/// What the nodes of a built graph, or of an exec, do to memory, kept so that a change is compared only with what
-/// overlaps it. Of each graph of the tree in which a node changes it is made with the first change there, and with the
-/// first one after nodes have declared more, in the time of a search for races; graphs whose nodes stand in one line
-/// need nothing after that.
+/// The accesses of the nodes of a built graph, or of an exec, kept so that a change is compared only with accesses that
+/// overlap it. Each graph of the tree gets its record with the first change of a node there, and a new one with the
+/// first change after nodes have declared more accesses. A record costs the time of a search for races. Changes in a
+/// graph whose nodes stand in one line cost nothing afterwards.
 ///
 /// Accesses that move by the same distance, as those of nodes whose memory is bound together, overlap each other as
 /// before and are not compared. Where changed accesses overlap very many others, all are searched instead.
@@ -57,7 +57,7 @@ class RaceWatch {
             : graph(g), declared_version(version), order(g.nodes().size(), g.edges()) {}
 
         const GraphState& graph;
-        std::uint64_t declared_version; ///< that this was made with
+        std::uint64_t declared_version; ///< of the graph when this was made
         MemoryOrder order;
         Index index = {};
         std::map<std::pair<const GraphState*, std::uint32_t>, Places> of_node = {}; ///< also of nodes inside

@@ -35,7 +35,7 @@ struct alignas(std::max_align_t) KernelParams {
     CUkernel kernel = nullptr;                ///< of all devices; null for a node that cudag made
     const LaunchConfig* attributes = nullptr; ///< of its shape nothing counts; null if no attribute is given
     cudaGraphNode_t unread = nullptr;         ///< has attributes that are not known yet: see full_config
-    CUcontext context = nullptr;              ///< of a node captured in a green context, say; null: its device's own
+    CUcontext context = nullptr;              ///< a green one, or the program's own; null: the device's primary one
 };
 /// The configuration, as far as it is read.
 [[nodiscard]] LaunchConfig config_of(const KernelParams& kernel) noexcept;
@@ -139,8 +139,8 @@ void put_shape(const LaunchShape& shape, Native& native) noexcept {
     params.kernelParams = const_cast<void**>(values); // read only, but the driver's type says otherwise
     return params;
 }
-/// For a node that exists, which keeps its context: a function would take the node to its own, so the driver gets the
-/// kernel of all contexts. The driver refuses the result if that is not known.
+/// The parameters for an update of an existing node, which must keep its context. A function would move the node to the
+/// function's context, so the driver gets CUDA's kernel instead. Without a known kernel the driver refuses the update.
 [[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS driver_params(const KernelParams& kernel, const LaunchShape& shape,
                                                            void* const* values) noexcept {
     CUDA_KERNEL_NODE_PARAMS params = driver_params(kernel.function, shape, values);

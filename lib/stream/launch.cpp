@@ -26,15 +26,6 @@ namespace {
                         symbol_of(call));
 }
 
-/// What this thread has launched.
-FunctionCache<64>& functions_of_this_thread() {
-    if (thread_state.functions == nullptr) [[unlikely]] {
-        end_with_thread();
-        thread_state.functions = new FunctionCache<64>;
-    }
-    return *thread_state.functions;
-}
-
 /// For this thread's launches. The context's id tells it from one that had its address before a cudaDeviceReset.
 CUfunction function_of(const KernelCall& call) {
     const auto subject = [&] { return Subject{"launch of " + kernel_name(call)}; };
@@ -44,7 +35,7 @@ CUfunction function_of(const KernelCall& call) {
     const CUresult result = driver().ctx_get_id(current_context(), &context);
     if (result != CUDA_SUCCESS) [[unlikely]]
         raise_call<Error>(to_runtime(result), "cuCtxGetId", {}, Api::driver);
-    return functions_of_this_thread().find<Error>(call.symbol, context, subject);
+    return kept_by_thread(thread_state.functions).find<Error>(call.symbol, context, subject);
 }
 
 void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const LaunchConfig& config) {

@@ -98,7 +98,7 @@ class FewOf {
         many_ = memory;
         more_ = static_cast<std::uint32_t>(count - Few);
     }
-    /// Makes this list, which has no elements and no memory, that of `other`, which is empty afterwards.
+    /// Takes the elements and the memory of `other`, and leaves it empty. This list must have neither.
     void take(FewOf& other) noexcept {
         size_ = other.size_;
         more_ = std::exchange(other.more_, 0);

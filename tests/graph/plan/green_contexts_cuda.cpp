@@ -33,6 +33,7 @@ Function entry(const char* name) {
 class GreenStream {
   public:
     GreenStream() {
+        check(cudaFree(nullptr)); // makes the device's own context
         const auto resource_of = entry<decltype(&cuDeviceGetDevResource)>("cuDeviceGetDevResource");
         const auto split = entry<decltype(&cuDevSmResourceSplitByCount)>("cuDevSmResourceSplitByCount");
         const auto describe = entry<decltype(&cuDevResourceGenerateDesc)>("cuDevResourceGenerateDesc");
@@ -65,6 +66,11 @@ class GreenStream {
     decltype(&cuGreenCtxDestroy) destroy_ = nullptr;
 };
 
+bool is_there(const GreenStream& green) {
+    if (green.get() == nullptr) WARN("skipped: it needs green contexts");
+    return green.get() != nullptr;
+}
+
 /// Enough blocks for all multiprocessors of a GPU.
 const cudag::LaunchConfig many_blocks{.grid = 1024, .block = 256};
 
@@ -83,29 +89,29 @@ int noted(Exec& exec, const GreenStream& green, const cudag::DeviceBuffer<int>& 
     return read(greatest).front();
 }
 
-/// Whether a GPU of this size lets one tell a green context from the whole device.
+/// Whether a launch whose greatest multiprocessor is this one ran on a part of the device.
 bool is_part(int greatest) {
     int all = 0;
     check(cudaDeviceGetAttribute(&all, cudaDevAttrMultiProcessorCount, 0));
     return greatest < all - 1;
 }
 
+/// Whether a launch in `green` can be told from one on the whole device.
+bool is_told_apart(Exec& exec, const GreenStream& green, const cudag::DeviceBuffer<int>& greatest) {
+    const bool is_told = is_part(noted(exec, green, greatest));
+    if (!is_told) WARN("skipped: the green context has the last multiprocessor");
+    return is_told;
+}
+
 } // namespace
 
 TEST_CASE("an update of a graph leaves a captured kernel in its green context", "[plan][green]") {
-    check(cudaFree(nullptr));
     const GreenStream green;
-    if (green.get() == nullptr) {
-        WARN("skipped: it needs green contexts");
-        return;
-    }
+    if (!is_there(green)) return;
     const cudag::DeviceBuffer<int> first(1), second(1);
     Graph graph = noting_graph(green, first);
     Exec before = graph.instantiate();
-    if (!is_part(noted(before, green, first))) {
-        WARN("skipped: the green context has the last multiprocessor");
-        return;
-    }
+    if (!is_told_apart(before, green, first)) return;
     const auto node = graph.find(note_multiprocessors).at(0);
     graph.update(node, second.data());
     Exec after = graph.instantiate();
@@ -119,19 +125,12 @@ TEST_CASE("an update of a graph leaves a captured kernel in its green context", 
 }
 
 TEST_CASE("an update of an Exec leaves a captured kernel in its green context", "[plan][green]") {
-    check(cudaFree(nullptr));
     const GreenStream green;
-    if (green.get() == nullptr) {
-        WARN("skipped: it needs green contexts");
-        return;
-    }
+    if (!is_there(green)) return;
     const cudag::DeviceBuffer<int> first(1), second(1), third(1);
     const Graph graph = noting_graph(green, first);
     Exec exec = graph.instantiate();
-    if (!is_part(noted(exec, green, first))) {
-        WARN("skipped: the green context has the last multiprocessor");
-        return;
-    }
+    if (!is_told_apart(exec, green, first)) return;
     exec.update(graph.find(note_multiprocessors).at(0), second.data());
     CHECK(is_part(noted(exec, green, second)));
     CHECK(exec.bind(cudag::BufferParam<int>(first), third) == 1);
@@ -141,12 +140,8 @@ TEST_CASE("an update of an Exec leaves a captured kernel in its green context", 
 }
 
 TEST_CASE("the default plan adds its own kernels to a graph of a green context", "[plan][green]") {
-    check(cudaFree(nullptr));
     const GreenStream green;
-    if (green.get() == nullptr) {
-        WARN("skipped: it needs green contexts");
-        return;
-    }
+    if (!is_there(green)) return;
     constexpr int width = 12;
     std::vector<Stream> sides(width);
     const cudag::DeviceBuffer<int> cells(width);
@@ -172,12 +167,8 @@ TEST_CASE("the default plan adds its own kernels to a graph of a green context",
 }
 
 TEST_CASE("green contexts: layers that meet all to all are joined by kernels and run", "[plan][green]") {
-    check(cudaFree(nullptr));
     const GreenStream green;
-    if (green.get() == nullptr) {
-        WARN("skipped: it needs green contexts");
-        return;
-    }
+    if (!is_there(green)) return;
     // Only streams of the green context: all kernels have it as their context.
     cudag::GraphBuilder b;
     std::vector<cudag::CapturedNode> before;
