@@ -56,15 +56,21 @@ def quoted(name):
     return f'"{escaped}"'
 
 
+def has_catch2_2(build):
+    """Whether the programs are of version 2, which lists tests plainly and does not mind having none to run."""
+    listed = subprocess.run([build / SUITES[0][0], "--help"], stdout=subprocess.PIPE, text=True)
+    return "--list-test-names-only" in listed.stdout
+
+
 def names_in(build, suite):
-    """The names of a suite's tests. Catch2 2 lists them plainly, and exits with their number; Catch2 3 has a report."""
+    """The names of a suite's tests. Version 2 exits with their number."""
     program, arguments, environment = SUITES[suite]
     filters = [argument for argument in arguments if argument.startswith("[")]
 
     def output_of(*arguments):
         return subprocess.run([build / program, *arguments], env={**os.environ, **environment}, stdout=subprocess.PIPE, text=True).stdout
 
-    if "--list-test-names-only" in output_of("--help"):
+    if has_catch2_2(build):
         return output_of(*filters, "--list-test-names-only").splitlines()
     listed = ElementTree.fromstring(output_of(*filters, "--list-tests", "--reporter", "xml"))
     return [name.text for name in listed.iter("Name")]
@@ -83,6 +89,7 @@ class Runner:
 
     def __init__(self, build):
         self.build = build
+        self.refusing_none = ["--warn", "NoTests"] if has_catch2_2(build) else []
         self.lock, self.running, self.stopped = threading.Lock(), set(), False
 
     def run(self, suite, names, limit, **environment):
@@ -92,7 +99,7 @@ class Runner:
             if names:
                 chosen.write("".join(f"{quoted(name)}\n" for name in names))
                 chosen.flush()
-                arguments = ["--abort", "--warn", "NoTests", "--input-file", chosen.name]
+                arguments = ["--abort", *self.refusing_none, "--input-file", chosen.name]
             with self.lock:
                 if self.stopped:
                     return None
