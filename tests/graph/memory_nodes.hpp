@@ -26,8 +26,8 @@ inline std::size_t native_count(const cudag::Graph& graph) {
 }
 
 /// What a builder with one node refuses; it still has one node afterwards, for cudag and for CUDA.
-template <class Add>
-cudag::GraphError refused_in_builder(Add&& add, cudaError_t code = cudaErrorInvalidValue) {
+inline cudag::GraphError refused_in_builder(CallRef<cudag::GraphBuilder&> add,
+                                            cudaError_t code = cudaErrorInvalidValue) {
     cudag::GraphBuilder b;
     b.host([] {});
     const auto error = refused<cudag::GraphError>([&] { add(b); });

@@ -13,6 +13,7 @@
 #include <catch.hpp>
 #include <cudag/cudag.hpp>
 
+#include "call.hpp"
 #include "kernels.hpp"
 
 using Labels = std::vector<std::string>;
@@ -23,12 +24,12 @@ inline std::error_code cuda_code(cudaError_t error) {
 }
 
 /// What `call()` throws, as E itself, no class above or below it. No refused call leaves CUDA's last error set.
-template <class E, class Call>
-E refused(Call&& call) {
+template <class E>
+E refused(CallRef<> call) {
     REQUIRE(cudaPeekAtLastError() == cudaSuccess);
     std::optional<E> caught;
     try {
-        std::forward<Call>(call)();
+        call();
     } catch (const E& error) {
         if (typeid(error) != typeid(E)) throw;
         caught = error;

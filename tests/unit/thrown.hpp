@@ -3,13 +3,14 @@
 
 #include <stdexcept>
 #include <typeinfo>
-#include <utility>
+
+#include "call.hpp"
 
 /// What `call()` throws, as E itself: neither a base nor a derived type will do. A test fails where there is none.
-template <class E, class F>
-E thrown(F&& call) {
+template <class E>
+E thrown(CallRef<> call) {
     try {
-        std::forward<F>(call)();
+        call();
     } catch (const E& error) {
         if (typeid(error) == typeid(E)) return error;
         throw;

@@ -19,16 +19,14 @@ namespace {
 
 constexpr auto empty_body = [](GraphBuilder&) {};
 
-template <class Call>
-void check_refused(const char* text, Call&& call) {
-    const auto error = refused<GraphError>(std::forward<Call>(call));
+void check_refused(const char* text, CallRef<> call) {
+    const auto error = refused<GraphError>(call);
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
     CHECK_THAT(error.what(), StartsWith("cudag: ") && ContainsSubstring(text));
 }
 
 /// Adds a conditional whose body does `write`, and expects it to be refused; the builder must be good afterwards.
-template <class Write>
-void check_refused_in_body(const char* text, Write&& write) {
+void check_refused_in_body(const char* text, CallRef<GraphBuilder&> write) {
     const auto cell = device({0});
     GraphBuilder b;
     const Condition condition = b.condition(1);

@@ -23,9 +23,8 @@ namespace {
 
 struct Thrown {};
 
-template <class Call>
-void check_throws(Call&& call) {
-    CHECK_THROWS_AS(std::forward<Call>(call)(), Thrown);
+void check_throws(CallRef<> call) {
+    CHECK_THROWS_AS(call(), Thrown);
 }
 
 std::string place(const Node& node) {

@@ -47,18 +47,16 @@ std::size_t native_nodes(const Graph& graph) {
 }
 
 /// `call` is given the removed node of that label.
-template <class Call>
-void check_removed(const std::string& label, Call&& call) {
-    const auto error = refused<GraphError>(std::forward<Call>(call));
+void check_removed(const std::string& label, CallRef<> call) {
+    const auto error = refused<GraphError>(call);
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));
     CHECK_THAT(error.what(), ContainsSubstring("kernel \"" + label + "\" at ") &&
                                  ContainsSubstring("the node was removed, at ") && ContainsSubstring("remove.cpp:"));
     CHECK(error.labels() == Labels{label});
 }
 
-template <class Call>
-void check_refused(const std::string& text, Call&& call) {
-    CHECK_THAT(refused<GraphError>(std::forward<Call>(call)).what(), StartsWith("cudag: ") && ContainsSubstring(text));
+void check_refused(const std::string& text, CallRef<> call) {
+    CHECK_THAT(refused<GraphError>(call).what(), StartsWith("cudag: ") && ContainsSubstring(text));
 }
 
 } // namespace

@@ -21,9 +21,8 @@ auto point(GraphBuilder& b, const char* label) {
     return b.kernel({}, nothing).label(label);
 }
 
-template <class Call>
-GraphError check_refused(const std::string& text, Call&& call) {
-    const auto error = refused<GraphError>(std::forward<Call>(call));
+GraphError check_refused(const std::string& text, CallRef<> call) {
+    const auto error = refused<GraphError>(call);
     CHECK_THAT(error.what(), StartsWith("cudag: ") && ContainsSubstring(text));
     return error;
 }

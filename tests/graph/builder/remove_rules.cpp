@@ -23,9 +23,8 @@ namespace {
 
 constexpr cudag::BuilderOptions unchecked{.races = cudag::Races::allowed};
 
-template <class Call>
-void check_refused(const std::string& text, Call&& call) {
-    CHECK_THAT(refused<GraphError>(std::forward<Call>(call)).what(), StartsWith("cudag: ") && ContainsSubstring(text));
+void check_refused(const std::string& text, CallRef<> call) {
+    CHECK_THAT(refused<GraphError>(call).what(), StartsWith("cudag: ") && ContainsSubstring(text));
 }
 
 std::vector<NodeKind> kinds_of(const Graph& graph) {

@@ -21,8 +21,7 @@ using cudag::StreamCapture;
 namespace {
 
 /// Calls `call(stream)` in a capture of `stream`, in a step. What is thrown names both, and says why.
-template <class Call>
-CaptureError refused_in_capture(const Stream& stream, Call&& call) {
+CaptureError refused_in_capture(const Stream& stream, CallRef<const Stream&> call) {
     const auto error = refused<CaptureError>([&] {
         static_cast<void>(capture(stream, [&](StreamCapture& c) {
             c.step("fails", [&] {

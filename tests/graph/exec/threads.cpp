@@ -13,9 +13,8 @@ using cudag::Stream;
 namespace {
 
 /// Calls `call` in a thread of its own, whose first CUDA call is in there.
-template <class Call>
-void in_fresh_thread(Call&& call) {
-    std::async(std::launch::async, std::forward<Call>(call)).get();
+void in_fresh_thread(CallRef<> call) {
+    std::async(std::launch::async, [=] { call(); }).get();
 }
 
 } // namespace

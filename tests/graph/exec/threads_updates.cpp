@@ -1,6 +1,7 @@
 // A Graph on one thread beside its Execs on others, and one object looked at by several threads.
 #include <atomic>
 #include <future>
+#include <initializer_list>
 #include <thread>
 #include <utility>
 
@@ -41,23 +42,25 @@ struct Sample {
     }
 };
 
-/// Calls all of `calls` on threads of their own, at once. What they throw ends the test; their assertions are made
-/// afterwards, since those of Catch2 belong to one thread.
-template <class... Calls>
-void at_once(Calls&&... calls) {
-    std::atomic<std::size_t> missing = sizeof...(calls);
-    const auto start = [&](auto& call) {
-        return std::async(std::launch::async, [&] {
+void start_all(std::initializer_list<CallRef<>> calls) {
+    std::atomic<std::size_t> missing = calls.size();
+    std::vector<std::future<void>> threads;
+    for (const CallRef<>& call : calls)
+        threads.push_back(std::async(std::launch::async, [&] {
             --missing;
             while (missing != 0)
                 std::this_thread::yield();
             call();
-        });
-    };
-    std::vector<std::future<void>> threads;
-    (threads.push_back(start(calls)), ...);
+        }));
     for (std::future<void>& thread : threads)
         thread.get();
+}
+
+/// Calls all of `calls` on threads of their own, at once. What they throw ends the test; their assertions are made
+/// afterwards, since those of Catch2 belong to one thread.
+template <class... Calls>
+void at_once(Calls&&... calls) {
+    start_all({CallRef<>(calls)...});
 }
 
 Graph record(const Stream& stream, int* cells) {

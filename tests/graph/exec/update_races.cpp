@@ -43,9 +43,8 @@ struct Two {
     std::optional<Graph> graph;
 };
 
-template <class Call>
-std::string race_of(Call&& call) {
-    return refused<RaceError>(std::forward<Call>(call)).what();
+std::string race_of(CallRef<> call) {
+    return refused<RaceError>(call).what();
 }
 
 } // namespace

@@ -31,8 +31,7 @@ cudaEvent_t awaited_event(const cudag::Node& node) {
 }
 
 /// What a builder refuses; it then holds the same nodes as before.
-template <class Add>
-GraphError refused_node(Add&& add) {
+GraphError refused_node(CallRef<GraphBuilder&> add) {
     GraphBuilder b;
     b.host([] {});
     const auto error = refused<GraphError>([&] { add(b); });

@@ -22,8 +22,7 @@ constexpr std::size_t bytes_of_ints(std::size_t count) {
 }
 
 /// What `b.memcpy2d` or `b.memcpy3d` refuses with `text`, before CUDA is asked; the graph stays empty.
-template <class Add>
-void check_refused(Add&& add, const std::string& text) {
+void check_refused(CallRef<GraphBuilder&> add, const std::string& text) {
     GraphBuilder b;
     const auto error = refused<GraphError>([&] { add(b); });
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));

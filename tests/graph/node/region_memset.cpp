@@ -34,8 +34,7 @@ void check_block(T value) {
     CHECK(read(memory) == std::vector<T>{one, one, value, one, one, one, value, one, one, one, value, one});
 }
 
-template <class Fill>
-void check_refused(Fill&& fill, const std::string& text) {
+void check_refused(CallRef<GraphBuilder&> fill, const std::string& text) {
     GraphBuilder b;
     const auto error = refused<GraphError>([&] { fill(b); });
     CHECK(error.code() == cuda_code(cudaErrorInvalidValue));

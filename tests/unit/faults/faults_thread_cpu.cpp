@@ -1,4 +1,5 @@
 // Calls that fail while a thread that has made no CUDA call yet adds its first nodes.
+#include "call.hpp"
 #include "faults.hpp"
 #include "kernels.hpp"
 #include "live_counts.hpp"
@@ -14,8 +15,7 @@
 namespace {
 
 /// Runs `call()` in a new thread; what it throws is thrown here, and it must leave no last error there.
-template <class Call>
-void in_new_thread(Call&& call) {
+void in_new_thread(CallRef<> call) {
     std::exception_ptr thrown;
     cudaError_t left = cudaSuccess;
     std::thread([&] {
