@@ -71,10 +71,11 @@ class NextDeclared {
 };
 
 /// What to do about nodes that race while only one of them has changed.
-constexpr const char* in_exec = "; nodes that change together are given to an Exec together: to bind, apply, or the "
-                                "update of a whole graph";
-constexpr const char* in_graph = "; nodes of a Graph change one by one: where two of them exchange memory, give one of "
-                                 "them other memory in between, or build a graph that has both changes";
+constexpr const char* for_execs = "; nodes that change together are given to an Exec together: to bind, apply, or the "
+                                  "update of a whole graph";
+constexpr const char* for_graphs =
+    "; nodes of a Graph change one by one: where two of them exchange memory, give one of "
+    "them other memory in between, or build a graph that has both changes";
 
 /// Whether `call` gives a condition, or an object that may hold one.
 bool may_give_condition(const KernelCall& call, const KernelSignature& signature) {
@@ -168,7 +169,7 @@ class ExecUpdate {
         if (!changes_accesses(exec_, node_, next, declared)) return;
         if (exec_.refuses_races()) {
             races_.stage(exec_.race_watch(), node_, next, declared);
-            races_.require_none(in_exec, [this] { return subject(); });
+            races_.require_none(for_execs, [this] { return subject(); });
         }
         next_declared_.emplace(declared.begin(), declared.end());
     }
@@ -235,7 +236,7 @@ class GraphUpdate {
         if (std::ranges::equal(declared, node_.accesses) && have_same_accesses(graph_, node_.params, next)) return;
         if (graph_.refuses_races()) {
             races_.stage(race_watch_of(graph_.root()), {&graph_, node_.index}, next, declared);
-            races_.require_none(in_graph, [this] { return subject(); });
+            races_.require_none(for_graphs, [this] { return subject(); });
         }
         next_declared_.emplace(declared.begin(), declared.end());
     }

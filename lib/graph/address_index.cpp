@@ -29,7 +29,7 @@ void collect_allocated(const GraphState& graph, std::unordered_set<std::uintptr_
         collect_allocated(*inner, addresses);
 }
 
-using Declared = std::span<const ArgumentAccess>;
+using DeclaredArguments = std::span<const ArgumentAccess>;
 
 /// Appends what one node after another, in order, has in its parameters.
 class NodeWords {
@@ -43,7 +43,7 @@ class NodeWords {
         node_ = node;
         declared_.clear();
         graph_.declared_as_made().for_each(node, [this](const ArgumentAccess& access) { declared_.push_back(access); });
-        const Declared declared = declared_;
+        const DeclaredArguments declared = declared_;
         bool is_whole = false;
         for (const ArgumentAccess& access : declared) {
             is_whole = is_whole || access.argument == whole_node;
@@ -86,7 +86,7 @@ class NodeWords {
         add_word(argument, 0, address, bytes, WordKind::operand, true);
     }
 
-    void add_kernel(const KernelParams& kernel, const Declared& declared) {
+    void add_kernel(const KernelParams& kernel, const DeclaredArguments& declared) {
         const KernelSignature& launched = known_signature(graph_, node_, kernel);
         const bool has_types = launched.count == kernel.signature->count;
         for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
@@ -99,7 +99,7 @@ class NodeWords {
         }
     }
     void add_argument(std::uint32_t index, const Parameter& parameter, const std::byte* values,
-                      const Declared& declared) {
+                      const DeclaredArguments& declared) {
         constexpr auto word = static_cast<std::uint32_t>(sizeof(std::uintptr_t));
         const auto word_at = [values](std::uint32_t at) {
             std::uintptr_t value = 0;

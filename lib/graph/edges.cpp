@@ -19,10 +19,10 @@ const Node& node_of(const Node& source) {
 const Node& node_of(const Dependency& source) {
     return source.node;
 }
-EdgeKind kind_of(const Node&) {
+EdgeKind edge_kind_of(const Node&) {
     return EdgeKind::full;
 }
-EdgeKind kind_of(const Dependency& source) {
+EdgeKind edge_kind_of(const Dependency& source) {
     return source.kind;
 }
 
@@ -49,7 +49,7 @@ void add_edges_from(const Node& to, const Sources& sources) {
             const std::uint32_t source = graph.index_of(node_of(from), "after");
             if (source == target) [[unlikely]]
                 refuse("a node cannot come after itself", subject());
-            edges.add({source, target, kind_of(from)});
+            edges.add({source, target, edge_kind_of(from)});
         }
     } catch (...) {
         edges.take_back(before);

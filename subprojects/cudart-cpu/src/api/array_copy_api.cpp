@@ -22,7 +22,7 @@ void require_kind(cudaMemcpyKind kind, cudaMemcpyKind with_host) {
 }
 
 /// A place in an array, `x` in bytes.
-struct Place {
+struct EndOfCopy {
     cudaArray_const_t array;
     std::size_t x;
     std::size_t y;
@@ -44,7 +44,7 @@ struct Matrix {
     }
 };
 
-cudaMemcpy3DParms to_array(const Place& to, const Matrix& from, std::size_t width, std::size_t height,
+cudaMemcpy3DParms to_array(const EndOfCopy& to, const Matrix& from, std::size_t width, std::size_t height,
                            cudaMemcpyKind kind) {
     require_kind(kind, cudaMemcpyHostToDevice);
     cudaMemcpy3DParms copy{};
@@ -56,7 +56,7 @@ cudaMemcpy3DParms to_array(const Place& to, const Matrix& from, std::size_t widt
     return copy;
 }
 
-cudaMemcpy3DParms from_array(const Matrix& to, const Place& from, std::size_t width, std::size_t height,
+cudaMemcpy3DParms from_array(const Matrix& to, const EndOfCopy& from, std::size_t width, std::size_t height,
                              cudaMemcpyKind kind) {
     require_kind(kind, cudaMemcpyDeviceToHost);
     cudaMemcpy3DParms copy{};
@@ -111,8 +111,8 @@ CUDART_CPU_API cudaError_t cudaMemcpy2DArrayToArray(cudaArray_t dst, std::size_t
                                                     std::size_t hOffsetSrc, std::size_t width, std::size_t height,
                                                     cudaMemcpyKind kind) {
     return api("cudaMemcpy2DArrayToArray", [&] {
-        const Place to{dst, wOffsetDst, hOffsetDst};
-        const Place from{src, wOffsetSrc, hOffsetSrc};
+        const EndOfCopy to{dst, wOffsetDst, hOffsetDst};
+        const EndOfCopy from{src, wOffsetSrc, hOffsetSrc};
         cudaMemcpy3DParms copy{};
         copy.dstArray = to.handle();
         copy.dstPos = to.position();

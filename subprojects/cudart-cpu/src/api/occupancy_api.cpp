@@ -13,7 +13,7 @@ namespace {
 
 constexpr int shared_unit = 128; // shared memory comes in pieces of so many bytes
 
-const KernelEntry& kernel_of_symbol(const void* function) {
+const KernelEntry& launched_kernel(const void* function) {
     return kernel_of(function, cudaErrorInvalidResourceHandle, Forms::symbol_or_kernel);
 }
 
@@ -37,7 +37,7 @@ CUDART_CPU_API cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(std::size_t
                                                                      int blocks, int block_size) {
     return api("cudaOccupancyAvailableDynamicSMemPerBlock", [&] {
         require_pointer(bytes, "dynamicSmemSize");
-        const KernelEntry& kernel = kernel_of_symbol(function);
+        const KernelEntry& kernel = launched_kernel(function);
         if (blocks <= 0 || blocks > active_blocks(block_size, 0))
             fail(cudaErrorInvalidValue, text(blocks, " blocks of ", block_size, " threads do not fit at once"));
         const int each = shared_per_multiprocessor / blocks - reserved_shared_per_block;
@@ -50,7 +50,7 @@ CUDART_CPU_API cudaError_t cudaOccupancyMaxPotentialClusterSize(int* size, const
                                                                 const cudaLaunchConfig_t* config) {
     return api("cudaOccupancyMaxPotentialClusterSize", [&] {
         require_pointer(size, "clusterSize");
-        const KernelEntry& kernel = kernel_of_symbol(function);
+        const KernelEntry& kernel = launched_kernel(function);
         require_pointer(config, "launchConfig");
         const bool any = blocks_of(*config) > 0;
         const unsigned most = kernel.allows_large_clusters ? max_cluster_blocks : max_portable_cluster_blocks;
@@ -62,7 +62,7 @@ CUDART_CPU_API cudaError_t cudaOccupancyMaxActiveClusters(int* clusters, const v
                                                           const cudaLaunchConfig_t* config) {
     return api("cudaOccupancyMaxActiveClusters", [&] {
         require_pointer(clusters, "numClusters");
-        const KernelEntry& kernel = kernel_of_symbol(function);
+        const KernelEntry& kernel = launched_kernel(function);
         require_pointer(config, "launchConfig");
         if (config->numAttrs > 0) require_pointer(config->attrs, "launchConfig->attrs");
         const dim3 cluster = attributes_of(config->attrs, config->numAttrs, false).kernel.cluster;

@@ -11,14 +11,14 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-struct Registry {
+struct AccountRegistry {
     std::mutex mutex;
     std::unordered_map<const void*, std::weak_ptr<GraphAllocation>> latest;
 };
 
 /// Never destroyed: graphs may be destroyed after main().
-Registry& registry() {
-    static auto& all = *new Registry;
+AccountRegistry& account_registry() {
+    static auto& all = *new AccountRegistry;
     return all;
 }
 
@@ -30,8 +30,8 @@ GraphMemory::GraphMemory(int device, std::size_t bytes)
 GraphMemory::~GraphMemory() {
     forget_graph_memory(*this);
     {
-        const std::lock_guard lock(registry().mutex);
-        registry().latest.erase(address_);
+        const std::lock_guard lock(account_registry().mutex);
+        account_registry().latest.erase(address_);
     }
     give_up_address(address_);
 }
@@ -53,14 +53,14 @@ void GraphMemory::fill(unsigned char byte) const noexcept {
 }
 
 void register_allocation(const GraphAllocationPointer& allocation) {
-    const std::lock_guard lock(registry().mutex);
-    registry().latest[allocation->memory->address()] = allocation;
+    const std::lock_guard lock(account_registry().mutex);
+    account_registry().latest[allocation->memory->address()] = allocation;
 }
 
 GraphAllocationPointer find_graph_allocation(const void* address) {
-    const std::lock_guard lock(registry().mutex);
-    const auto found = registry().latest.find(address);
-    return found == registry().latest.end() ? nullptr : found->second.lock();
+    const std::lock_guard lock(account_registry().mutex);
+    const auto found = account_registry().latest.find(address);
+    return found == account_registry().latest.end() ? nullptr : found->second.lock();
 }
 
 bool is_freed_by_its_graph(const void* pointer) {

@@ -150,14 +150,14 @@ void prepare(Fiber& fiber) {
 #endif
 
 /// The fibers of the process that no worker has.
-struct Pool {
+struct StackPool {
     std::mutex mutex;
     std::map<std::size_t, std::vector<Fiber*>> free;
     std::size_t made = 0;
 };
 
-Pool& pool() {
-    static auto* all = new Pool; // never destroyed: kernels may run after main()
+StackPool& stack_pool() {
+    static auto* all = new StackPool; // never destroyed: kernels may run after main()
     return *all;
 }
 
@@ -167,7 +167,7 @@ constexpr std::size_t slab = 64;
 constexpr std::size_t guarded = 8192;
 
 /// False if there is no memory.
-bool make_slab(Pool& all, std::size_t stack_bytes) {
+bool make_slab(StackPool& all, std::size_t stack_bytes) {
     // One page more than a power of two, and the colour: stacks must not share their cache lines' sets.
     const std::size_t stride = stack_bytes + 2 * page;
     void* const memory =
@@ -250,7 +250,7 @@ bool is_below(const Fiber& fiber, const void* address) noexcept {
 FiberCache::FiberCache(std::size_t stack_bytes) : stack_class_(class_of(stack_bytes)) {}
 
 FiberCache::~FiberCache() {
-    Pool& all = pool();
+    StackPool& all = stack_pool();
     const std::lock_guard lock(all.mutex);
     std::vector<Fiber*>& free = all.free[stack_class_];
     free.insert(free.end(), free_.begin(), free_.end());
@@ -258,7 +258,7 @@ FiberCache::~FiberCache() {
 
 Fiber* FiberCache::take() {
     if (free_.empty()) {
-        Pool& all = pool();
+        StackPool& all = stack_pool();
         const std::lock_guard lock(all.mutex);
         std::vector<Fiber*>& free = all.free[stack_class_];
         if (free.empty() && !make_slab(all, stack_class_)) return nullptr;

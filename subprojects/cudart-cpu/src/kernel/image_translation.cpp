@@ -62,7 +62,7 @@ fs::path translator(const fs::path& library) {
 }
 
 /// Without what was preloaded into this program alone.
-std::vector<char*> environment() {
+std::vector<char*> environment_of_tools() {
     std::vector<char*> variables;
     for (char** variable = environ; *variable != nullptr; ++variable)
         if (std::strncmp(*variable, "LD_PRELOAD=", 11) != 0) variables.push_back(*variable);
@@ -82,7 +82,7 @@ int run(std::vector<std::string> words, const std::string& output) {
     posix_spawn_file_actions_adddup2(&actions, STDOUT_FILENO, STDERR_FILENO);
     pid_t process = 0;
     const int error =
-        posix_spawnp(&process, arguments.front(), &actions, nullptr, arguments.data(), environment().data());
+        posix_spawnp(&process, arguments.front(), &actions, nullptr, arguments.data(), environment_of_tools().data());
     posix_spawn_file_actions_destroy(&actions);
     if (error != 0) return -1;
     int status = 0;

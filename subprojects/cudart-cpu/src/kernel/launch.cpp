@@ -15,31 +15,34 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-[[noreturn]] void refuse(std::string reason) {
+[[noreturn]] void refuse_configuration(std::string reason) {
     fail(cudaErrorInvalidValue, std::move(reason));
 }
 
 void validate_grid_dimension(char name, unsigned size, unsigned max) {
     if (size == 0) {
-        refuse(text("Grid Dimension ", name, " must be nonzero"));
+        refuse_configuration(text("Grid Dimension ", name, " must be nonzero"));
     }
     if (size > max) {
-        refuse(text("Grid Dimension ", name, " of ", size, " exceeds maximum value of ", max));
+        refuse_configuration(text("Grid Dimension ", name, " of ", size, " exceeds maximum value of ", max));
     }
 }
 
 void validate_block(dim3 block) {
     if (block.x == 0 || block.y == 0 || block.z == 0) {
-        refuse(text("Block dimensions ", block, " include one or more zero values. All dimensions must be nonzero"));
+        refuse_configuration(
+            text("Block dimensions ", block, " include one or more zero values. All dimensions must be nonzero"));
     }
     if (block.x > max_block[0] || block.y > max_block[1] || block.z > max_block[2]) {
         // The driver's spelling.
-        refuse(text("One or more of block dimensions of ", block, " exceeds correspsonding maximum value of ",
-                    dim3(max_block[0], max_block[1], max_block[2])));
+        refuse_configuration(text("One or more of block dimensions of ", block,
+                                  " exceeds correspsonding maximum value of ",
+                                  dim3(max_block[0], max_block[1], max_block[2])));
     }
     const std::size_t threads = std::size_t{block.x} * block.y * block.z;
     if (threads > max_threads_per_block) {
-        refuse(text("Requested block size of ", threads, " threads exceeds device maximum ", max_threads_per_block));
+        refuse_configuration(
+            text("Requested block size of ", threads, " threads exceeds device maximum ", max_threads_per_block));
     }
 }
 
@@ -89,14 +92,14 @@ void validate_launch(const KernelEntry& kernel, dim3 grid, dim3 block, std::size
     validate_block(block);
     if (kernel.translated != nullptr && kernel.translated->max_threads != 0 &&
         block.x * block.y * block.z > kernel.translated->max_threads)
-        refuse(text("Requested block size of ", block.x * block.y * block.z,
-                    " threads exceeds the kernel's maximum of ", kernel.translated->max_threads));
+        refuse_configuration(text("Requested block size of ", block.x * block.y * block.z,
+                                  " threads exceeds the kernel's maximum of ", kernel.translated->max_threads));
     const int shared_limit = shared_memory_mode == 0   ? kernel.max_dynamic_shared_bytes.load(std::memory_order_relaxed)
                              : shared_memory_mode == 1 ? static_shared_limit
                                                        : optin_shared_limit;
     if (shared_bytes > static_cast<std::size_t>(shared_limit)) {
-        refuse(text("Requested dynamic shared memory size of ", shared_bytes,
-                    " bytes exceeds maximum dynamic shared memory size of ", shared_limit, " bytes"));
+        refuse_configuration(text("Requested dynamic shared memory size of ", shared_bytes,
+                                  " bytes exceeds maximum dynamic shared memory size of ", shared_limit, " bytes"));
     }
 }
 

@@ -26,7 +26,7 @@ std::atomic<unsigned>& count() {
 std::atomic<int> preferred{0};
 
 constexpr int none = -1;
-thread_local int current = none;
+thread_local int chosen = none;
 
 } // namespace
 
@@ -49,11 +49,11 @@ void require_device(int device) {
 }
 
 int current_device() noexcept {
-    return current != none ? current : preferred.load(std::memory_order_relaxed);
+    return chosen != none ? chosen : preferred.load(std::memory_order_relaxed);
 }
 
 void settle_current_device() noexcept {
-    current = current_device();
+    chosen = current_device();
 }
 
 void set_preferred_device(int device) {
@@ -63,7 +63,7 @@ void set_preferred_device(int device) {
 
 void set_current_device(int device) {
     require_device(device);
-    current = device;
+    chosen = device;
 }
 
 } // namespace detail
