@@ -1,6 +1,7 @@
 // What CUDA is given of the edges that a graph is written with.
 #include "graph/native_edges.hpp"
 #include "graph/graph_edges.hpp"
+#include "read/reader.hpp"
 
 #include "catch.hpp"
 #include "cuda_edges.hpp"
@@ -194,6 +195,74 @@ TEST_CASE("the order in which sinks came about is restored after nodes went that
     CHECK(is_like_new(cuda, {}));
 }
 
+TEST_CASE("sinks are restored where only nodes that went were what sinks led on to") {
+    for (const List& with : {List{{0, 4}, {1, 4}, {2, 3}}, List{{2, 1}, {0, 4}}}) {
+        Native cuda(5);
+        NativeEdges edges;
+        edges.become(with, 0, cuda.graph, cuda.nodes);
+        cuda.remove({4}, edges);
+        edges.restore_sinks(cuda.graph, cuda.nodes);
+        CHECK(is_like_new(cuda, edges.list()));
+    }
+}
+
+TEST_CASE("sinks are restored where all edges led to nodes that went") {
+    Native cuda(5);
+    NativeEdges edges;
+    edges.become(List{{0, 4}, {1, 4}}, 0, cuda.graph, cuda.nodes);
+    cuda.remove({4}, edges); // 2 3 0 1 are sinks
+    edges.restore_sinks(cuda.graph, cuda.nodes);
+    const List wanted{{0, 1}};
+    edges.become(wanted, 0, cuda.graph, cuda.nodes);
+    CHECK(is_like_new(cuda, wanted));
+}
+
+TEST_CASE("edges to a node that come in another order are so at it, wherever they stand in the list") {
+    Native cuda(5);
+    NativeEdges edges;
+    edges.become(List{{0, 4}, {1, 2}, {3, 2}, {0, 1}}, 0, cuda.graph, cuda.nodes);
+    const List wanted{{3, 2}, {0, 4}, {1, 2}, {0, 1}};
+    edges.become(wanted, 0, cuda.graph, cuda.nodes);
+    edges.restore_sinks(cuda.graph, cuda.nodes);
+    CHECK(edges.list() == wanted);
+    CHECK(is_like_new(cuda, wanted));
+}
+
+TEST_CASE("the end of a capture is forgotten with nodes that it had") {
+    Native cuda(5);
+    NativeEdges edges;
+    edges.note_front(5, {4, 1, 0});
+    cuda.remove_last(edges);
+    cuda.add_node();
+    cuda.add_node();
+    edges.become(List{{3, 0}, {0, 2}}, 0, cuda.graph, cuda.nodes);
+    const List wanted{{3, 0}};
+    edges.become(wanted, 0, cuda.graph, cuda.nodes);
+    edges.restore_sinks(cuda.graph, cuda.nodes);
+    CHECK(is_like_new(cuda, wanted));
+}
+
+TEST_CASE("nodes that went are none of the sinks of a capture") {
+    Native cuda(4);
+    NativeEdges edges;
+    edges.note_front(4, {3, 1, 2});
+    cuda.add_node();
+    edges.become(List{{1, 4}, {2, 4}}, 0, cuda.graph, cuda.nodes);
+    cuda.remove({1}, edges); // 0 2 3 4 are left; the capture ended with 3 and 2
+    const List wanted{{0, 3}};
+    edges.become(wanted, 0, cuda.graph, cuda.nodes);
+    edges.restore_sinks(cuda.graph, cuda.nodes);
+    Native fresh(3);
+    for (const std::size_t node : {2, 1}) { // as CUDA's end of the capture makes them sinks
+        cudaGraphNode_t last = nullptr;
+        REQUIRE(cudaGraphAddEmptyNode(&last, fresh.graph, &fresh.nodes[node], 1) == cudaSuccess);
+        REQUIRE(cudaGraphDestroyNode(last) == cudaSuccess);
+    }
+    fresh.add_node();
+    NativeEdges().become(wanted, 0, fresh.graph, fresh.nodes);
+    CHECK(updates_exec_of(fresh, cuda));
+}
+
 TEST_CASE("sinks of captures are those that are left, in the same order") {
     const auto end_capture = [](Native& cuda, const std::vector<std::size_t>& front) {
         for (const std::size_t node : front) {
@@ -306,4 +375,34 @@ TEST_CASE("edges that CUDA has recorded are not written early again") {
     edges.logical().add({2, 3});
     edges.write_needed(cuda.graph, cuda.nodes);
     CHECK(cuda.edges() == List{{0, 1}, {1, 2}, {2, 3}});
+}
+
+TEST_CASE("what a capture ends with are its sinks, in this order, if it is more than one node") {
+    for (const std::vector<std::size_t>& front :
+         {std::vector<std::size_t>{2}, std::vector<std::size_t>{2, 0}, std::vector<std::size_t>{2, 0, 1}}) {
+        const auto end_capture = [&](Native& cuda) {
+            for (const std::size_t node : front) {
+                cudaGraphNode_t last = nullptr;
+                REQUIRE(cudaGraphAddEmptyNode(&last, cuda.graph, &cuda.nodes[node], 1) == cudaSuccess);
+                REQUIRE(cudaGraphDestroyNode(last) == cudaSuccess);
+            }
+            cuda.add_node();
+        };
+        Native cuda(3);
+        GraphEdges edges;
+        std::vector<cudaGraphNode_t> last;
+        for (const std::size_t node : front)
+            last.push_back(cuda.nodes[node]);
+        cudag::detail::note_front(edges, cuda.nodes, last);
+        end_capture(cuda);
+        for (const List& wanted : {List{{0, 3}}, List{{1, 0}}}) { // the latter leaves as many sinks as CUDA had
+            edges.rewrite(List(wanted));
+            edges.plan_by(cudag::Plan(), nullptr);
+            edges.become_planned(cuda.graph, cuda.nodes);
+        }
+        Native fresh(3);
+        end_capture(fresh);
+        NativeEdges().become(List{{1, 0}}, 0, fresh.graph, fresh.nodes);
+        CHECK(updates_exec_of(fresh, cuda));
+    }
 }

@@ -3,6 +3,9 @@
 #include "graph/graph_state.hpp"
 #include "graph/node_indices.hpp"
 #include "graph/node_table.hpp"
+#include "graph/region_units.hpp"
+#include "graph/waiting_owners.hpp"
+#include "lists/renumbering.hpp"
 #include "node/kernel.hpp"
 
 #include "catch.hpp"
@@ -22,10 +25,13 @@ using cudag::detail::NodeIndices;
 using cudag::detail::NodeTable;
 using cudag::detail::Parameter;
 using cudag::detail::ParameterType;
+using cudag::detail::RegionUnits;
+using cudag::detail::Renumbering;
 using cudag::detail::SetParams;
 using cudag::detail::Shadow;
 using cudag::detail::Shadows;
 using cudag::detail::UpdatedNode;
+using cudag::detail::WaitingOwners;
 
 namespace {
 
@@ -171,4 +177,64 @@ TEST_CASE("changes of nodes are told once each, in the order of the last ones") 
     CHECK(since(0) == Nodes{0, 2, 3, 1});
     CHECK(since(4) == Nodes{1});
     CHECK(graph.changes().version() == 504);
+}
+
+TEST_CASE("nodes are parts of their regions after others went, and those before them") {
+    RegionUnits units;
+    units.add(1, 2, 7);
+    units.add(3, 1, 8);
+    units.add(5, 3, 9);
+    const auto all = [&](std::uint32_t count) {
+        std::vector<std::uint32_t> found;
+        for (std::uint32_t node = 0; node < count; ++node)
+            found.push_back(units.of(node));
+        return found;
+    };
+    CHECK(all(9) == std::vector<std::uint32_t>{0, 7, 7, 8, 0, 9, 9, 9, 0});
+    units.renumber(Renumbering(9, std::vector<std::uint32_t>{0, 3}));
+    CHECK(all(7) == std::vector<std::uint32_t>{7, 7, 0, 9, 9, 9, 0});
+    units.forget_from(6);
+    CHECK(all(7) == std::vector<std::uint32_t>{7, 7, 0, 9, 9, 9, 0});
+    units.forget_from(3);
+    CHECK(all(7) == std::vector<std::uint32_t>{7, 7, 0, 0, 0, 0, 0});
+    units.forget_from(0);
+    CHECK(units.empty());
+}
+
+TEST_CASE("owners that wait go with the nodes that brought them in, and those of the graph stay") {
+    WaitingOwners owners;
+    std::vector<std::weak_ptr<const void>> watched;
+    const auto add = [&](std::uint32_t node) {
+        auto object = std::make_shared<int>(0);
+        watched.emplace_back(object);
+        owners.reserve(1);
+        owners.add(std::move(object), node);
+    };
+    const auto alive = [&] {
+        std::vector<bool> found;
+        for (const auto& object : watched)
+            found.push_back(!object.expired());
+        return found;
+    };
+    for (const std::uint32_t node : {0U, 2U, WaitingOwners::of_graph, 1U, 2U})
+        add(node);
+    const Renumbering next(3, std::vector<std::uint32_t>{2});
+    CHECK(owners.count_gone(next) == 2);
+    std::vector<std::shared_ptr<const void>> gone;
+    owners.renumber(next, gone);
+    CHECK(gone.size() == 2);
+    CHECK(owners.objects().size() == 3);
+    CHECK(alive() == std::vector<bool>(5, true)); // whoever removes the nodes lets them go
+    gone.clear();
+    CHECK(alive() == std::vector{true, false, true, true, false});
+    owners.clear();
+    CHECK(owners.empty());
+    CHECK(alive() == std::vector<bool>(5, false));
+    add(1);
+    add(0);
+    CHECK(owners.count_gone(Renumbering(2, std::vector<std::uint32_t>{0})) == 1);
+    owners.renumber(Renumbering(2, std::vector<std::uint32_t>{0}), gone);
+    CHECK(gone.size() == 1);
+    gone.clear();
+    CHECK(alive() == std::vector{false, false, false, false, false, true, false});
 }

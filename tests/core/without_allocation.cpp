@@ -1,9 +1,11 @@
 // What must not allocate: it happens in destructors, or after CUDA has done its part.
 #include "graph/graph_slot.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/node_indices.hpp"
 #include "graph/read_nodes.hpp"
 
 #include "catch.hpp"
+#include "watched_nodes.hpp"
 
 #include <cudag/detail/call_effects.hpp>
 
@@ -170,4 +172,30 @@ TEST_CASE("an edge that CUDA has is noted without an allocation if there is room
         CHECK(allocations_of([&] { nodes.graph->edge_lists().add_native(i, i + 1); }) == 0);
     }
     CHECK(nodes.graph->edges().size() == 300);
+}
+
+TEST_CASE("to find nodes that a table has indexed allocates nothing, however many there are") {
+    std::vector<cudaGraphNode_t> nodes;
+    cudag::detail::NodeIndices indices;
+    for (std::uintptr_t number = 1; number <= 300; ++number) {
+        nodes.push_back(reinterpret_cast<cudaGraphNode_t>(number * 16));
+        indices.extend(nodes);
+        CHECK(allocations_of([&] { indices.extend(nodes); }) == 0);
+    }
+}
+
+TEST_CASE("where many changes overlap each other, all accesses are searched once for all of them") {
+    constexpr std::uint32_t many = 400;
+    const auto atomic = [](std::uintptr_t begin) {
+        return std::vector<cudag::detail::ArgumentAccess>{{0, cudag::detail::AccessMode::atomic, 1, {begin, 4}}};
+    };
+    const auto allocations_with = [&](std::uint32_t changed) {
+        WatchedNodes nodes(many);
+        for (std::uint32_t i = 0; i < many; ++i)
+            nodes[i] = atomic(i < changed ? 0x100000 + 4 * i : 0x1000);
+        for (std::uint32_t i = 0; i < changed; ++i)
+            nodes.stage(i, atomic(0x1000));
+        return allocations_of([&] { CHECK(nodes.find() == std::nullopt); });
+    };
+    CHECK(allocations_with(many) < 2 * allocations_with(10));
 }
