@@ -86,6 +86,102 @@ TEST_CASE("sixteen bytes are copied alike as ints and as doubles", "[node][diff]
               .empty());
 }
 
+TEST_CASE("copies of regions differ in each field of both sides, and only addresses change in an exec",
+          "[node][diff]") {
+    int arrays[2]{};
+    cudaMemcpy3DParms before{};
+    before.dstPtr = {memory, 16, 8, 2};
+    before.srcPtr = {memory + 8, 32, 8, 3};
+    before.dstPos = {1, 2, 3};
+    before.srcPos = {4, 5, 6};
+    before.extent = {8, 2, 2};
+    before.kind = cudaMemcpyDeviceToDevice;
+    const auto changed = [&](auto change) {
+        cudaMemcpy3DParms after = before;
+        change(after);
+        return differences(before, after);
+    };
+    const auto array = [&](std::size_t i) { return reinterpret_cast<cudaArray_t>(arrays + i); };
+    using Copy = cudaMemcpy3DParms;
+    CHECK(changed([](Copy&) {}).empty());
+    CHECK(changed([](Copy& copy) { copy.kind = cudaMemcpyDeviceToHost; }) == Names{"direction!"});
+    CHECK(changed([](Copy& copy) { copy.dstPtr.ptr = memory + 1; }) == Names{"destination!"});
+    CHECK(changed([](Copy& copy) { copy.srcPtr.ptr = memory + 9; }) == Names{"source!"});
+    CHECK(changed([&](Copy& copy) { copy.dstArray = array(0); }) == Names{"destination array!"});
+    CHECK(changed([&](Copy& copy) { copy.srcArray = array(1); }) == Names{"source array!"});
+    CHECK(changed([](Copy& copy) { copy.dstPtr.pitch = 24; }) == Names{"destination pitch!"});
+    CHECK(changed([](Copy& copy) { copy.srcPtr.pitch = 24; }) == Names{"source pitch!"});
+    CHECK(changed([](Copy& copy) { copy.dstPtr.ysize = 4; }) == Names{"destination slice height!"});
+    CHECK(changed([](Copy& copy) { copy.srcPtr.ysize = 4; }) == Names{"source slice height!"});
+    for (std::size_t cudaPos::*axis : {&cudaPos::x, &cudaPos::y, &cudaPos::z}) {
+        CHECK(changed([&](Copy& copy) { copy.dstPos.*axis = 7; }) == Names{"destination position!"});
+        CHECK(changed([&](Copy& copy) { copy.srcPos.*axis = 7; }) == Names{"source position!"});
+    }
+    for (std::size_t cudaExtent::*axis : {&cudaExtent::width, &cudaExtent::height, &cudaExtent::depth})
+        CHECK(changed([&](Copy& copy) { copy.extent.*axis = 1; }) == Names{"extent!"});
+}
+
+TEST_CASE("a copy of ranges differs from one of regions in its operands", "[node][diff]") {
+    const CopyParams ranges{memory, memory + 8, 4, 4, sizeof(int), cudaMemcpyHostToDevice};
+    const cudaMemcpy3DParms regions{};
+    const auto difference = [](const NodeParams& before, const NodeParams& after) {
+        CHECK_FALSE(same_params(before, after));
+        const std::vector<FieldDifference> fields = diff_params(before, after, {});
+        REQUIRE(fields.size() == 1);
+        CHECK(fields[0].needs_instantiate);
+        return fields[0].field + ": " + fields[0].before + " -> " + fields[0].after;
+    };
+    CHECK(difference(&ranges, &regions) == "operands: ranges -> regions");
+    CHECK(difference(&regions, &ranges) == "operands: regions -> ranges");
+    CHECK(difference(&ranges, {}) == "operands: ranges -> unknown");
+}
+
+TEST_CASE("calls of the host differ in function and callable", "[node][diff]") {
+    const cudaHostFn_t one = [](void*) {}, other = [](void*) { memory[0] = 1; };
+    const cudaHostNodeParams before{one, memory};
+    CHECK(differences(before, cudaHostNodeParams{one, memory}).empty());
+    CHECK(differences(before, cudaHostNodeParams{other, memory}) == Names{"function"});
+    CHECK(differences(before, cudaHostNodeParams{one, memory + 1}) == Names{"callable"});
+}
+
+TEST_CASE("a copy of one row of memory to memory is one of ranges, any other is not", "[node][copy]") {
+    int array = 0;
+    cudaMemcpy3DParms row{};
+    row.dstPtr = {memory, 16, 16, 1};
+    row.srcPtr = {memory + 8, 16, 16, 1};
+    row.dstPos = {4, 0, 0};
+    row.srcPos = {8, 0, 0};
+    row.extent = {8, 1, 1};
+    row.kind = cudaMemcpyDeviceToHost;
+    const auto copy = cudag::detail::to_copy(row);
+    REQUIRE(copy);
+    CHECK(copy->destination == memory + 1);
+    CHECK(copy->source == memory + 10);
+    CHECK(bytes_of(*copy) == 8);
+    CHECK(copy->kind == cudaMemcpyDeviceToHost);
+    const auto is_ranges = [&](auto change) {
+        cudaMemcpy3DParms changed = row;
+        change(changed);
+        return cudag::detail::to_copy(changed).has_value();
+    };
+    CHECK_FALSE(is_ranges([&](cudaMemcpy3DParms& of) { of.srcArray = reinterpret_cast<cudaArray_t>(&array); }));
+    CHECK_FALSE(is_ranges([&](cudaMemcpy3DParms& of) { of.dstArray = reinterpret_cast<cudaArray_t>(&array); }));
+    CHECK_FALSE(is_ranges([](cudaMemcpy3DParms& of) { of.extent.height = 2; }));
+    CHECK_FALSE(is_ranges([](cudaMemcpy3DParms& of) { of.extent.depth = 2; }));
+}
+
+TEST_CASE("a picture of a copy of regions tells rows, and slices if there are several", "[node][copy]") {
+    int array = 0;
+    cudaMemcpy3DParms copy{};
+    copy.extent = {8, 2, 1};
+    const auto title = [&] { return cudag::detail::title(NodeParams(&copy)); };
+    CHECK(title() == "memcpy 8 bytes x 2 rows");
+    copy.extent.depth = 3;
+    CHECK(title() == "memcpy 8 bytes x 2 rows x 3 slices");
+    copy.srcArray = reinterpret_cast<cudaArray_t>(&array);
+    CHECK(title() == "memcpy 8 elements x 2 rows x 3 slices");
+}
+
 TEST_CASE("conditionals differ in what they are, and by themselves not in their conditions", "[node][diff]") {
     const ConditionalParams before{ConditionalKind::if_, 1, 1};
     const auto changed = [&](const ConditionalParams& after) {

@@ -163,3 +163,35 @@ TEST_CASE("of a kernel that is not known CUDA is asked nothing that it would ref
     CHECK(broken_cooperation({.cooperative = true}, nullptr).empty());
     CHECK(log_position() == before);
 }
+
+TEST_CASE("an enumerator that has no name reads as its number", "[attributes]") {
+    const auto text = [](const char* field, const LaunchConfig& config) {
+        for (const LaunchAttribute& attribute : launch_attributes())
+            if (attribute.name == std::string(field)) return attribute.text(config);
+        return std::string("no such attribute");
+    };
+    using Policy = cudag::ClusterSchedulingPolicy;
+    CHECK(text("cluster_scheduling_policy", {.cluster_scheduling_policy = Policy::load_balancing}) == "load_balancing");
+    CHECK(text("cluster_scheduling_policy", {.cluster_scheduling_policy = static_cast<Policy>(3)}) == "3");
+    CHECK(text("memory_sync_domain", {.memory_sync_domain = static_cast<cudag::MemorySyncDomain>(2)}) == "2");
+    CHECK(text("memory_sync_domain", {.memory_sync_domain = static_cast<cudag::MemorySyncDomain>(7)}) == "7");
+}
+
+TEST_CASE("a map of domains is told by CUDA if either of them is another than usual", "[attributes]") {
+    const cudag::MemorySyncDomainMap usual;
+    const auto told = [](unsigned char by_default, unsigned char remote) {
+        cudaLaunchAttributeValue value{};
+        value.memSyncDomainMap.default_ = by_default;
+        value.memSyncDomainMap.remote = remote;
+        LaunchConfig config;
+        for (const LaunchAttribute& attribute : launch_attributes())
+            if (attribute.id == cudaLaunchAttributeMemSyncDomainMap) attribute.read(value, config);
+        return config.memory_sync_domain_map;
+    };
+    const auto other = static_cast<unsigned char>(usual.default_domain + 2);
+    CHECK_FALSE(told(usual.default_domain, usual.remote));
+    REQUIRE(told(other, usual.remote));
+    CHECK(told(other, usual.remote)->default_domain == other);
+    REQUIRE(told(usual.default_domain, other));
+    CHECK(told(usual.default_domain, other)->remote == other);
+}

@@ -38,3 +38,22 @@ TEST_CASE("batch memory operations, which only the driver knows, have their name
     CHECK(rules.device_launch == DeviceLaunch::refused);
     CHECK(rules.read == nullptr);
 }
+
+TEST_CASE("of copies, fills and graph memory the parameters tell what they do to memory", "[node]") {
+    using cudag::detail::has_memory_operands;
+    for (const NodeKind kind : {NodeKind::memcpy, NodeKind::memset, NodeKind::alloc, NodeKind::free})
+        CHECK(has_memory_operands(kind));
+    for (const NodeKind kind : {NodeKind::kernel, NodeKind::host, NodeKind::child, NodeKind::empty,
+                                NodeKind::conditional, NodeKind::wait_event, NodeKind::signal_semaphore})
+        CHECK_FALSE(has_memory_operands(kind));
+}
+
+TEST_CASE("each body of a conditional has its role", "[node]") {
+    using cudag::detail::ConditionalKind;
+    using cudag::detail::role_of_body;
+    CHECK(role_of_body(ConditionalKind::if_, 0) == "then");
+    CHECK(role_of_body(ConditionalKind::if_, 1) == "else");
+    CHECK(role_of_body(ConditionalKind::while_, 0) == "body");
+    CHECK(role_of_body(ConditionalKind::switch_, 0) == "case 0");
+    CHECK(role_of_body(ConditionalKind::switch_, 2) == "case 2");
+}
