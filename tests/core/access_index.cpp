@@ -84,6 +84,20 @@ TEST_CASE("an index finds what overlaps an access and does not wait, and no read
     }
 }
 
+TEST_CASE("an index finds an access to more than half of all addresses", "[core][races]") {
+    constexpr std::uintptr_t half = std::uintptr_t{1} << 63;
+    Index index;
+    index.add({{0, AccessMode::write, {64, half + 64}}, 1});
+    for (const std::uintptr_t begin : {std::uintptr_t{0}, std::uintptr_t{100}, half / 2, half + 127, half + 128}) {
+        std::vector<int> found;
+        index.for_each_overlapping({1, AccessMode::read, {begin, 65}}, [&](const Entry& entry) {
+            found.push_back(entry.number);
+            return true;
+        });
+        CHECK(found.size() == (begin < half + 128 ? 1 : 0));
+    }
+}
+
 TEST_CASE("nodes are a line where edges that order memory lead from each to the next", "[core][races]") {
     CHECK(is_line(0, {}));
     CHECK(is_line(1, {}));

@@ -45,6 +45,7 @@ TEST_CASE("of plans that are about as quick as the quickest, the first is chosen
     CHECK(chosen({{100, 1}, {51, 1}, {50, 1}, {49, 1}}) == 1);
     CHECK(chosen({{100, 1}, {60, 1}, {51, 1}, {50, 1}}) == 2);
     CHECK(chosen({{100, 1}, {50, 1}, {50, 1}}) == 1);
+    CHECK(chosen({{100, 1}, {60, 1}, {50, 1}, {50, 20}}) == 2); // the first of two that are the quickest
 }
 
 TEST_CASE("no plan is chosen that is not clearly less than the first, however it varies", "[choice]") {

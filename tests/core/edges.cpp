@@ -18,6 +18,15 @@ TEST_CASE("merging keeps the first of repeated edges, and the order of the other
     CHECK(edges.list() == List{{1, 2}, {0, 2}, {0, 1}});
 }
 
+TEST_CASE("merging finds repeated edges wherever they stand") {
+    Edges apart(List{{0, 3}, {1, 2}, {0, 3}});
+    apart.merge(4);
+    CHECK(apart.list() == List{{0, 3}, {1, 2}});
+    Edges sorted(List{{0, 1}, {0, 2}, {0, 2}, {1, 2}});
+    sorted.merge(3);
+    CHECK(sorted.list() == List{{0, 1}, {0, 2}, {1, 2}});
+}
+
 TEST_CASE("two edges of different kinds between the same nodes contradict each other") {
     const Edges edges(List{{0, 1}, {0, 2}, {0, 1, EdgeKind::programmatic}});
     CHECK(edges.find_contradiction(3) == List{{0, 1}, {0, 1, EdgeKind::programmatic}});
@@ -107,6 +116,26 @@ TEST_CASE("after edges were forgotten, new ones to the same nodes only extend th
     edges.settle();
     edges.add({1, 2});
     edges.add({2, 3});
+    CHECK(edges.only_extend());
+}
+
+TEST_CASE("after edges were removed, a repetition does not only extend the others") {
+    Edges edges(List{{0, 1}, {1, 2}});
+    edges.settle();
+    edges.remove(List{{1, 2}});
+    CHECK(edges.list() == List{{0, 1}});
+    edges.add({0, 1});
+    CHECK_FALSE(edges.only_extend());
+}
+
+TEST_CASE("after backward edges were forgotten, forward ones only extend the others") {
+    Edges edges(List{{0, 1}, {3, 2}});
+    edges.settle();
+    edges.forget_nodes(2);
+    edges.add({1, 2});
+    CHECK(edges.only_extend());
+    edges.settle();
+    edges.add({1, 3});
     CHECK(edges.only_extend());
 }
 

@@ -77,6 +77,15 @@ TEST_CASE("chains that are longest begin first") {
     CHECK(lanes->edges == Edges{{0, 5}, {5, 6}});
 }
 
+TEST_CASE("a chain that long ones come after begins before one that is longer itself") {
+    Edges edges{{0, 1}}; // after 2 come two chains of three
+    for (const std::uint32_t first : {3U, 6U})
+        edges.insert(edges.end(), {{2, first}, {first, first + 1}, {first + 1, first + 2}});
+    const auto line = lanes_of(9, edges, 1);
+    REQUIRE(line);
+    CHECK(line->edges == Edges{{5, 6}, {8, 0}});
+}
+
 TEST_CASE("what comes after several chains follows the one that ends last, without a new edge") {
     const Edges edges{{0, 1}, {1, 3}, {2, 3}, {4, 5}, {5, 6}, {6, 7}};
     const auto lanes = lanes_of(8, edges, 2);
@@ -130,6 +139,16 @@ TEST_CASE("lanes that gain less than the costs are sure of are not laid") {
     };
     CHECK_FALSE(laid_with_gap(-0.2));
     CHECK(laid_with_gap(-0.8));
+    CHECK_FALSE(laid_with_gap(-0.475)); // 190.5 of 200, and 1.05 times as much is 200.03
+    CHECK(laid_with_gap(-0.477));       // 190.46, and 199.98
+}
+
+TEST_CASE("lanes that gain nothing are not laid") {
+    const LaneCosts nothing{};
+    const std::vector<double> no_time(6, 0);
+    CHECK_FALSE(plan_lanes({6, {}, {}, {}, no_time, 0, nothing}));
+    CHECK_FALSE(plan_lanes({6, {}, {}, {}, no_time, 6, nothing}));
+    CHECK(plan_lanes({6, {}, {}, {}, no_time, 4, nothing})->count == 4); // which is asked for
 }
 
 TEST_CASE("where many nodes run at once for a while only, the rest costs what few cost") {

@@ -96,6 +96,25 @@ TEST_CASE("accesses conflict unless they are of one node, commute, or have no by
         }
 }
 
+TEST_CASE("accesses of nodes of one region conflict only if both are the nodes' own", "[accesses]") {
+    const MemoryRegion here = range(100, 10);
+    const MemoryAccess own{0, AccessMode::write, here, 0, 7}, declared{0, AccessMode::write, here, 7};
+    const auto conflict = [&](const MemoryAccess& one, const RegionOfAccess& inside) {
+        const MemoryAccess other{1, AccessMode::read, here, inside.unit, inside.part_of};
+        CHECK(conflicts(one, other) == conflicts(other, one));
+        return conflicts(one, other);
+    };
+    CHECK(conflict(own, {0, 0}));
+    CHECK(conflict(own, {0, 7}));
+    CHECK_FALSE(conflict(own, {7, 0}));
+    CHECK(conflict(own, {8, 0}));
+    CHECK(conflict(declared, {0, 0}));
+    CHECK_FALSE(conflict(declared, {0, 7}));
+    CHECK_FALSE(conflict(declared, {7, 0}));
+    CHECK(conflict(declared, {0, 8}));
+    CHECK(conflict(declared, {8, 0}));
+}
+
 TEST_CASE("a list of accesses has each region once, and stays as written where nodes get other numbers", "[accesses]") {
     constexpr std::uint32_t count = 1000; // far more than the list has room for at first
     std::vector<MemoryAccess> accesses;

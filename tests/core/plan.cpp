@@ -2,6 +2,7 @@
 #include "plan/plan.hpp"
 
 #include "plan/edge_groups.hpp"
+#include "plan/ends.hpp"
 #include "plan/growing_reduction.hpp"
 #include "plan/outline.hpp"
 #include "plan/reduction.hpp"
@@ -13,8 +14,11 @@
 
 #include <algorithm>
 #include <array>
+#include <bitset>
 #include <cstdlib>
+#include <limits>
 #include <numeric>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -163,14 +167,93 @@ TEST_CASE("a reduction of a graph that grows leaves out of each part what is imp
 }
 
 TEST_CASE("a reduction of a graph that grows looks back so far and no further") {
-    for (const std::uint32_t steps : {1U, 100U, 4000U, 4200U}) {
+    constexpr auto most = static_cast<std::uint32_t>(GrowingReduction::most_steps);
+    for (const std::uint32_t steps : {1U, 100U, most - 1, most, most + 1, most + 100}) {
         std::vector<EdgeRecord> edges;
         for (std::uint32_t node = 0; node <= steps; ++node)
             edges.push_back({node, node + 1});
         GrowingReduction reduction;
         CHECK(reduction.add(steps + 2, edges) == std::vector<bool>(edges.size()));
         edges.push_back({0, steps + 1});
-        CHECK(reduction.add(steps + 2, edges) == std::vector<bool>{steps < GrowingReduction::most_steps});
+        CHECK(reduction.add(steps + 2, edges) == std::vector<bool>{steps <= most});
+    }
+}
+
+namespace {
+
+std::vector<EdgeRecord> line_of(std::uint32_t nodes) {
+    std::vector<EdgeRecord> edges;
+    for (std::uint32_t node = 1; node < nodes; ++node)
+        edges.push_back({node - 1, node});
+    return edges;
+}
+
+} // namespace
+
+TEST_CASE("a reduction of a graph that grows looks back to where the edges come from") {
+    GrowingReduction reduction;
+    std::vector<EdgeRecord> edges = line_of(6000); // longer than it looks back
+    static_cast<void>(reduction.add(6000, edges));
+    edges.push_back({5990, 5995});
+    CHECK(reduction.add(6000, edges) == std::vector<bool>{true});
+}
+
+TEST_CASE("after a reduction looked back too far, the next node is judged by itself") {
+    constexpr std::uint32_t length = 5000, alone = length, far = length + 1, next = length + 2;
+    std::vector<EdgeRecord> edges = line_of(length);
+    edges.insert(edges.end(), {{0, far}, {length - 1, far}, {100, next}, {alone, next}});
+    std::vector<bool> expected(edges.size());
+    CHECK(GrowingReduction().add(length + 3, edges) == expected);
+    edges.push_back({99, next});
+    expected.push_back(true);
+    CHECK(GrowingReduction().add(length + 3, edges) == expected);
+}
+
+TEST_CASE("a cleared reduction knows nothing of the graph before it") {
+    GrowingReduction reduction;
+    std::vector<EdgeRecord> edges{{3, 2}, {2, 1}, {3, 1}, {1, 0}};
+    CHECK(reduction.add(4, edges) == std::vector<bool>{false, false, true, false});
+    reduction.clear();
+    CHECK(reduction.size() == 0);
+    edges = {{1, 0}, {2, 0}, {3, 0}};
+    CHECK(reduction.add(4, edges) == std::vector<bool>(3));
+    reduction.clear();
+    edges = line_of(6000); // which the edges that led backward do not make it look back in
+    edges.push_back({5990, 5995});
+    CHECK(reduction.add(6000, edges).back());
+}
+
+TEST_CASE("where adding to a growing reduction fails, no edges are known") {
+    GrowingReduction reduction;
+    const std::vector<EdgeRecord> edges{{0, 1}, {1, 2}, {0, 2}};
+    CHECK(reduction.add(3, {{0, 1}, {1, 2}}) == std::vector<bool>(2));
+    CHECK_THROWS(reduction.add(std::numeric_limits<std::size_t>::max(), edges));
+    CHECK(reduction.size() == 0);
+    CHECK(reduction.add(3, edges) == std::vector<bool>{false, false, true});
+}
+
+TEST_CASE("a reduction that takes several sweeps removes what is implied, and nothing else") {
+    constexpr std::uint32_t nodes = 2048;
+    for (std::uint64_t seed = 0; seed < 2; ++seed) {
+        CAPTURE(seed);
+        Random random(seed);
+        std::vector<EdgeRecord> edges;
+        std::vector<bool> expected;
+        std::vector<std::bitset<nodes>> before(nodes);
+        for (std::uint32_t to = 1; to < nodes; ++to) {
+            const std::size_t first = edges.size();
+            if (random.below(5) == 0) continue; // nothing comes before it
+            for (std::uint32_t from = to - std::min(to, 12U); from < to; ++from)
+                if (random.below(4) == 0) edges.push_back({from, to});
+            const std::span incoming = std::span(edges).subspan(first);
+            for (const EdgeRecord& edge : incoming) {
+                before[to] |= std::bitset<nodes>(before[edge.from]).set(edge.from);
+                expected.push_back(std::ranges::any_of(
+                    incoming, [&](const EdgeRecord& other) { return before[other.from][edge.from]; }));
+            }
+        }
+        CHECK(std::ranges::count(expected, true) > 1000);
+        CHECK(find_implied(nodes, edges) == expected);
     }
 }
 
@@ -288,6 +371,28 @@ TEST_CASE("edges to nodes that keep theirs are neither removed nor led through a
     REQUIRE(planned);
     CHECK(planned->edges == join);
     CHECK(planned->joins == std::vector{JoinRecord{2, 2, 2, JoinForm::node, JoinReason::kept_edges}});
+}
+
+TEST_CASE("a new kernel is no node that keeps its edges, whatever stands behind those") {
+    const std::vector<EdgeRecord> edges{{0, 2}, {1, 2}, {2, 3}, {2, 4}, {0, 5}, {1, 5}};
+    std::vector<bool> keeps_all(64, true);
+    keeps_all.resize(6); // the bits of the others stay
+    std::fill(keeps_all.begin(), keeps_all.end(), false);
+    PlanInput input{6, edges, {false, false, true, false, false, false}, {}, {}, {kernels_always}};
+    const auto expected = plan_edges(input);
+    REQUIRE(expected);
+    CHECK(expected->kernels == 2);
+    input.keeps_all = std::move(keeps_all);
+    CHECK(plan_edges(input) == expected);
+}
+
+TEST_CASE("as many first kernels as are worth while get an empty one, one less does not") {
+    for (const std::uint32_t count :
+         {static_cast<std::uint32_t>(least_ends) - 1, static_cast<std::uint32_t>(least_ends)}) {
+        const auto planned = plan_edges({count, {}, {}, {}, std::vector<bool>(count, true), {kernels_never}});
+        CHECK(planned.has_value() == (count == least_ends));
+        if (planned) CHECK(planned->joins.size() == 2);
+    }
 }
 
 TEST_CASE("a graph that begins and ends with many kernels gets an empty one before and after them") {
