@@ -81,7 +81,6 @@ Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects
                                  config_of(*call.config), symbol);
     if (attributes != nullptr) [[unlikely]] {
         set_attributes(node, native, *attributes, symbol, subject());
-        graph.special().attributes = true;
         if (attributes->device_updatable) graph.special().device_updatable = true;
     }
     return graph.append(node, {NodeKind::kernel, params, {}, where}, std::move(effects));

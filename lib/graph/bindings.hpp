@@ -42,9 +42,9 @@ class Bindings {
     /// Room for one more of `dynamic`.
     void reserve(std::uint64_t dynamic) { reserve_more(all_[dynamic], 1); }
     [[nodiscard]] const std::vector<Binding>& of(std::uint64_t dynamic) const noexcept {
-        static const std::vector<Binding> none; // a constant
+        static const std::vector<Binding> empty; // a constant
         const auto found = all_.find(dynamic);
-        return found == all_.end() ? none : found->second;
+        return found == all_.end() ? empty : found->second;
     }
 
     /// Calls `use(node, most)` for each copy or fill whose size a parameter drives.

@@ -18,7 +18,6 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     special_.accesses = origin.special_.accesses;
     special_.owners = origin.special_.owners;
     special_.read = origin.special_.read;
-    special_.attributes = origin.special_.attributes.load(std::memory_order_relaxed);
     special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);
     for (const UpdatedNode& node : origin.updated().all()) {
         if (node.owners.empty()) continue;

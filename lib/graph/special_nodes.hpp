@@ -22,8 +22,6 @@ struct SpecialNodes {
     bool owners = false;
     /// Nodes that cudag did not make, whose attributes it has not asked for.
     bool read = false;
-    /// Kernel nodes that were made with launch attributes.
-    mutable std::atomic<bool> attributes = false;
     /// Host nodes with a callable that cudag calls.
     mutable std::atomic<bool> host_tasks = false;
     /// Nodes that kernels may change.
