@@ -17,6 +17,7 @@
 #include <atomic>
 #include <compare>
 #include <cstring>
+#include <memory>
 #include <optional>
 #include <tuple>
 #include <utility>
@@ -205,7 +206,8 @@ MemoryUses uses_of(const GraphState& graph, const ParamMemory& param) {
 
 std::vector<std::uintptr_t> all_addresses(const GraphState& graph) {
     std::vector<std::uintptr_t> addresses;
-    for (const AddressWord& word : addresses_of(graph)->words())
+    const std::shared_ptr<const AddressIndex> index = addresses_of(graph); // that of a graph under construction is ours
+    for (const AddressWord& word : index->words())
         addresses.push_back(word.address);
     return addresses;
 }
