@@ -64,6 +64,32 @@ TEST_CASE("what a node declares is replaced by more, by less and by nothing", "[
     CHECK(of(copy, 1) == Arguments{7});
 }
 
+TEST_CASE("what a node declares is replaced by as much, in order", "[graph][declared]") {
+    DeclaredAccesses declared;
+    declared.add(0, accesses({0, 1, 2}));
+    declared.add(1, accesses({7}));
+    declared.replace(0, accesses({3, 4, 5}));
+    CHECK(of(declared, 0) == Arguments{3, 4, 5});
+    CHECK(of(declared, 1) == Arguments{7});
+}
+
+TEST_CASE("what a node was launched with goes with it", "[graph][declared]") {
+    const KernelSignature first{}, second{}, third{};
+    DeclaredAccesses declared;
+    declared.add_launch(2, third);
+    declared.add_launch(0, first);
+    declared.add_launch(1, second);
+    CHECK(declared.signature_of(1) == &second);
+    const std::uint32_t gone[] = {1};
+    declared.renumber(Renumbering(3, gone));
+    CHECK(declared.signature_of(0) == &first);
+    CHECK(declared.signature_of(1) == &third);
+    CHECK(declared.signature_of(2) == nullptr);
+    declared.forget_from(1);
+    CHECK(declared.signature_of(0) == &first);
+    CHECK(declared.signature_of(1) == nullptr);
+}
+
 TEST_CASE("what nodes declare follows them when others go", "[graph][declared]") {
     DeclaredAccesses declared;
     for (std::uint32_t node = 0; node < 5; ++node)

@@ -20,6 +20,7 @@ using cudag::detail::AllocationIndex;
 using cudag::detail::check_graph_memory;
 using cudag::detail::CopyParams;
 using cudag::detail::GraphAllocation;
+using cudag::detail::GraphAllocations;
 using cudag::detail::GraphState;
 using cudag::detail::KernelParams;
 using cudag::detail::KernelSignature;
@@ -223,4 +224,35 @@ TEST_CASE("the last allocation at an address is found, whatever was there before
     index.clear();
     CHECK(index.latest(all, 0x1480) == Found(0));
     CHECK_FALSE(index.foreign(all, 0x8000));
+}
+
+TEST_CASE("of nodes that are gone nothing is known, and of the others what they were before") {
+    Placed sample;
+    const Node elsewhere = sample.alloc(0x9000, 0x1000); // any node
+    GraphAllocations all({{0x1000, 0x1000, 0U, 2U},
+                          {0x2000, 0x1000, 1U, 3U},
+                          {0x5000, 0x1000, std::nullopt, 4U},
+                          {0x6000, 0x1000, std::nullopt, 5U, elsewhere},
+                          {0x3000, 0x1000, 6U}});
+    const auto is_known = [&](std::uintptr_t place) { return all.find(place) != nullptr; };
+    CHECK((is_known(0x1000) && is_known(0x2000) && is_known(0x3000)));
+    CHECK(all.find_foreign(0x5000) != nullptr);
+    all.forget_nodes(6);
+    CHECK(all.list().size() == 4);
+    CHECK_FALSE(is_known(0x3000));
+    all.forget_nodes(5);
+    CHECK(all.list().size() == 4); // another graph frees it, too
+    CHECK(all.list()[3].free == std::nullopt);
+    all.forget_nodes(4);
+    CHECK(all.list().size() == 3);
+    CHECK(all.find_foreign(0x5000) == nullptr);
+    CHECK(all.find_foreign(0x6000) != nullptr);
+    all.forget_nodes(3);
+    CHECK(all.list()[0].free == 2U);
+    CHECK(all.list()[1].free == std::nullopt);
+    all.forget_nodes(1);
+    CHECK(is_known(0x1000));
+    CHECK_FALSE(is_known(0x2000));
+    all.add({0x4000, 0x1000, 1U});
+    CHECK(all.find(0x4000) == &all.list().back());
 }

@@ -64,7 +64,10 @@ void operator delete(void* memory, std::size_t) noexcept {
 }
 
 using cudag::NodeKind;
+using cudag::detail::ArgumentAccess;
 using cudag::detail::CallEffects;
+using cudag::detail::Conditions;
+using cudag::detail::DeclaredAccesses;
 using cudag::detail::GraphSlot;
 using cudag::detail::GraphState;
 using cudag::detail::Place;
@@ -103,6 +106,59 @@ TEST_CASE("what gives a graph's identity back allocates nothing, however many th
                   cudag::detail::release_slot(slot);
           }) == 0);
     CHECK(cudag::detail::take_slot(*nodes.graph) == slots.back());
+    cudag::detail::release_slot(slots.back());
+}
+
+TEST_CASE("however many identities there are, all are given back without an allocation") {
+    const Nodes nodes(0);
+    nodes.graph->invalidate_handles(); // its own
+    std::vector<GraphSlot*> slots;
+    while (slots.size() < 800) {
+        slots.push_back(nullptr);
+        for (GraphSlot*& slot : slots)
+            slot = cudag::detail::take_slot(*nodes.graph);
+        const std::size_t count = allocations_of([&] {
+            for (GraphSlot* slot : slots)
+                cudag::detail::release_slot(slot);
+        });
+        if (count != 0) FAIL_CHECK("of " << slots.size());
+    }
+}
+
+TEST_CASE("conditions for which there is room are left over, and given out again, without an allocation") {
+    Conditions conditions;
+    for (unsigned i = 1; i <= 100; ++i) {
+        conditions.reserve(i % 2, 0);
+        CHECK(allocations_of([&] {
+                  conditions.add({i, i % 2, 0, {}});
+                  conditions.abandon_from(0);
+                  while (conditions.take_abandoned(0U, 0) != nullptr) {
+                  }
+                  while (conditions.take_abandoned(1U, 0) != nullptr) {
+                  }
+              }) == 0);
+        CHECK(conditions.count() == i);
+    }
+}
+
+TEST_CASE("what a node declares is replaced as a whole, or not at all") {
+    const auto accesses = [](std::uint32_t count) {
+        std::vector<ArgumentAccess> list;
+        for (std::uint32_t argument = 0; argument < count; ++argument)
+            list.push_back({argument, cudag::detail::AccessMode::read, 1, {0x1000, 1}});
+        return list;
+    };
+    const auto next = accesses(50);
+    for (std::size_t count = 0;; ++count) {
+        CAPTURE(count);
+        DeclaredAccesses declared;
+        declared.add(0, accesses(2));
+        const bool done = is_done_with(count, [&] { declared.replace(0, next); });
+        std::size_t found = 0;
+        declared.for_each(0, [&](const ArgumentAccess&) { ++found; });
+        CHECK(found == (done ? 50 : 2));
+        if (done) break;
+    }
 }
 
 TEST_CASE("a node for which there is room is appended without an allocation, with what its arguments bring") {
