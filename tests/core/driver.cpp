@@ -3,6 +3,7 @@
 #include "cuda/kernel_name.hpp"
 
 #include "catch.hpp"
+#include "fake_driver.hpp"
 
 #include <cudag/stream.hpp>
 
@@ -14,25 +15,12 @@ using cudag::detail::call_in_context;
 using cudag::detail::converted_green_context;
 using cudag::detail::device_by_context;
 using cudag::detail::Driver;
-using cudag::detail::driver;
 using cudag::detail::is_separate_context;
 using cudag::detail::kernel_name;
-using cudag::detail::loaded_driver;
 using cudag::detail::parameter_types;
 using cudag::detail::same_parameters;
 
 namespace {
-
-/// Takes the driver's place while it lives: whatever a test does not change stays the driver's.
-struct FakeDriver {
-    FakeDriver() { loaded_driver = &calls; }
-    ~FakeDriver() { loaded_driver = real; }
-    FakeDriver(const FakeDriver&) = delete;
-    FakeDriver& operator=(const FakeDriver&) = delete;
-
-    const Driver* real = &driver();
-    Driver calls = *real;
-};
 
 int places[2]; // contexts of no driver stand for themselves
 CUcontext context(int number) {
@@ -188,17 +176,17 @@ TEST_CASE("a call that the driver refuses for a green context is made again, wit
 
 TEST_CASE("a thread has a context before the driver is asked for a stream's", "[cuda][driver]") {
     static std::string asked;
-    static const Driver* real = nullptr;
+    static Driver real;
     const cudag::Stream stream;
     FakeDriver fake;
-    real = fake.real;
+    real = fake.calls;
     fake.calls.ctx_get_current = [](CUcontext* current) {
         asked += "current ";
-        return real->ctx_get_current(current);
+        return real.ctx_get_current(current);
     };
     fake.calls.stream_get_ctx = [](CUstream of, CUcontext* found) {
         asked += "stream ";
-        return real->stream_get_ctx(of, found);
+        return real.stream_get_ctx(of, found);
     };
     for (int turn = 0; turn < 2; ++turn) {
         asked.clear();

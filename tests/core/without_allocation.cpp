@@ -3,8 +3,10 @@
 #include "graph/graph_state.hpp"
 #include "graph/node_indices.hpp"
 #include "graph/read_nodes.hpp"
+#include "owners/host_call.hpp"
 
 #include "catch.hpp"
+#include "printed.hpp"
 #include "watched_nodes.hpp"
 
 #include <cudag/detail/call_effects.hpp>
@@ -254,4 +256,29 @@ TEST_CASE("where many changes overlap each other, all accesses are searched once
         return allocations_of([&] { CHECK(nodes.find() == std::nullopt); });
     };
     CHECK(allocations_with(many) < 2 * allocations_with(10));
+}
+
+TEST_CASE("a launch with host nodes for which there is room is noted without an allocation, however many there were") {
+    const auto claim = std::make_shared<cudag::detail::HostClaim>();
+    cudag::detail::HostLaunches launches(claim);
+    const std::uint64_t in_flight = GENERATE(0, 1, 20); // before the next one is launched
+    std::size_t allocated = 0;
+    for (std::uint64_t number = 1; number <= 500; ++number) {
+        allocated += allocations_of([&] { launches.prepare(); });
+        CHECK(allocations_of([&] { launches.launched({nullptr, 7}); }) == 0);
+        if (number > in_flight) launches.note_run(number - in_flight);
+    }
+    CHECK(allocated < 5); // those that have ended make room
+    CHECK(launches.count() == 500);
+}
+
+TEST_CASE("a host node that throws where there is no memory to keep what is printed all the same") {
+    using namespace cudag::detail;
+    const HostTask task{nullptr, [](void*) { throw 7; }};
+    HostRun run{std::make_shared<HostLaunches>(std::make_shared<HostClaim>()), &task, "host node", {}, {}, 0};
+    CHECK(printed([&] { CHECK(is_done_with(0, [&] { run_host_node(&run); })); }) ==
+          "cudag: a host node threw, and there is no memory to keep what\n");
+    CHECK(run.launch == 1);
+    CHECK(printed([&] { CHECK(is_done_with(0, [&] { run_host_task(const_cast<HostTask*>(&task)); })); }) ==
+          "cudag: a host node threw; its graph was instantiated without cudag, so no synchronisation throws it\n");
 }

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -188,4 +189,18 @@ TEST_CASE("an exec holds no memory of BufferParams that are gone", "[unit][growt
               const auto size = static_cast<std::size_t>(1 + i);
               exec.bind(cudag::BufferParam<int>(x.span().subspan(0, size)), y.span().subspan(0, size));
           }) < little);
+}
+
+TEST_CASE("launches of host nodes, and streams, hold no memory when they have ended", "[unit][growth]") {
+    int calls = 0;
+    cudag::GraphBuilder builder;
+    builder.host([&] { ++calls; });
+    cudag::Exec exec = std::move(builder).build().instantiate();
+    const cudag::Stream stream;
+    CHECK(growth(5000, [&](int) {
+              exec.launch(stream);
+              stream.synchronize();
+          }) < little);
+    CHECK(calls == 5040);
+    CHECK(growth(3, [&](int) { const std::vector<cudag::Stream> many(1000); }) < little);
 }

@@ -1,4 +1,5 @@
 // Work that goes past a capture: to streams that are not captured, by calls that the capture refuses, or not at all.
+#include <optional>
 #include <thread>
 
 #include "cuda_version.hpp"
@@ -186,6 +187,30 @@ TEST_CASE("a capture that was abandoned, or ended elsewhere, refuses nothing", "
     }
     other.synchronize();
     CHECK(read(cell) == std::vector{2});
+}
+
+TEST_CASE("a capture that has ended, on whichever thread, allows no work past another one", "[capture][past]") {
+    const Stream stream;
+    const Stream ended;
+    const auto cell = device({1});
+    std::optional<StreamCapture> outer;
+    if (GENERATE(false, true)) outer.emplace(stream); // first, or second
+    StreamCapture relaxed(ended, {.mode = CaptureMode::relaxed});
+    if (!outer) outer.emplace(stream);
+    launch(ended, {}, nothing);
+    if (GENERATE(false, true))
+        std::thread([&] { CHECK(std::move(relaxed).finish().node_count() == 1); }).join();
+    else
+        CHECK(std::move(relaxed).finish().node_count() == 1);
+    for (const cudaStream_t past : {ended.get(), cudaStream_t{}, cudaStreamLegacy}) {
+        const auto error = refused<CaptureError>([&] { launch(past, {}, store, cell.data(), 5); });
+        CHECK_THAT(error.what(), ContainsSubstring("is not part of the capture at "));
+    }
+    launch(stream, {}, nothing);
+    CHECK(outer->status() == cudag::CaptureStatus::active);
+    outer.reset();
+    ended.synchronize();
+    CHECK(read(cell) == std::vector{1});
 }
 
 TEST_CASE("a step in which such an error was swallowed is refused with it", "[capture][past]") {

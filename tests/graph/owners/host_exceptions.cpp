@@ -191,6 +191,23 @@ TEST_CASE("of many exceptions the text names ten, and all can be had", "[host]")
     CHECK_THAT(error.what(), ContainsSubstring("; and 15 more"));
 }
 
+TEST_CASE("where the text names all exceptions, it counts no more", "[host]") {
+    for (const int thrown : {9, 10, 11}) {
+        GraphBuilder b;
+        for (int i = 0; i < thrown; ++i)
+            b.host(thrower("x"));
+        Exec exec = std::move(b).build().instantiate();
+        const Stream stream;
+        exec.launch(stream);
+        const auto error = refused<HostError>([&] { stream.synchronize(); });
+        CHECK(error.failures().size() == static_cast<std::size_t>(thrown));
+        if (thrown <= 10)
+            CHECK_THAT(error.what(), !ContainsSubstring(" more"));
+        else
+            CHECK_THAT(error.what(), EndsWith("; and 1 more"));
+    }
+}
+
 TEST_CASE("what comes after a host node that threw runs all the same", "[host]") {
     const auto cells = device({0, 0});
     GraphBuilder b;
@@ -345,6 +362,24 @@ TEST_CASE("what nobody can be told any more is printed", "[host]") {
         CHECK_THAT(text, ContainsSubstring("host \"unheard\"") && ContainsSubstring("std::runtime_error: unheard") &&
                              ContainsSubstring("its Exec and its stream are gone"));
     }
+}
+
+TEST_CASE("a stream that goes takes along what its own launches threw, and nothing of another stream", "[host]") {
+    const Stream stays;
+    std::optional<Stream> goes(std::in_place);
+    const std::string text = printed([&] {
+        std::optional<Exec> heard(throwing({"heard"}).instantiate());
+        std::optional<Exec> unheard(throwing({"unheard"}).instantiate());
+        heard->launch(stays);
+        unheard->launch(*goes);
+        wait(stays);
+        wait(*goes);
+        heard.reset();
+        unheard.reset();
+        goes.reset();
+    });
+    CHECK_THAT(text, ContainsSubstring("host \"unheard\"") && !ContainsSubstring("host \"heard\""));
+    CHECK(thrown_by(stays) == Texts{"heard"});
 }
 
 TEST_CASE("what is thrown when nobody can be told any more is printed", "[host]") {

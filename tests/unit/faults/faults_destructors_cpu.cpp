@@ -1,4 +1,5 @@
 // Destructors go on after calls that fail, tell of them, and leave no error behind for the user's own calls.
+#include "allocation_faults.hpp"
 #include "capture_mode.hpp"
 #include "faults.hpp"
 #include "kernels.hpp"
@@ -12,6 +13,7 @@
 #include <algorithm>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <utility>
 
@@ -55,8 +57,13 @@ TEST_CASE("a destructor tells of a call that fails on stderr, once for each code
         cudag::check(cudaEventDestroy(native)); // it is still there
     };
     destroy(cudaErrorUnknown); // whatever was told before
-    for (const cudaError_t about_all : {cudaErrorCudartUnloading, cudaErrorContextIsDestroyed, cudaErrorLaunchFailure})
+    for (const cudaError_t about_all :
+         {cudaErrorCudartUnloading, cudaErrorContextIsDestroyed, cudaErrorIllegalAddress, cudaErrorLaunchTimeout,
+          cudaErrorAssert, cudaErrorHardwareStackError, cudaErrorIllegalInstruction, cudaErrorLaunchFailure})
         CHECK(printed([&] { destroy(about_all); }).empty());
+    for (const cudaError_t beside : {cudaErrorLaunchOutOfResources, cudaErrorTooManyPeers,
+                                     cudaErrorHostMemoryNotRegistered, cudaErrorCooperativeLaunchTooLarge})
+        CHECK_FALSE(printed([&] { destroy(beside); }).empty());
     const std::string told = printed([&] { destroy(cudaErrorInvalidValue); });
     CHECK_THAT(told, Catch::Matchers::StartsWith("cudag: in a destructor: cudaEventDestroy: "));
     CHECK_THAT(told, ContainsSubstring("cudaErrorInvalidValue"));
@@ -64,6 +71,23 @@ TEST_CASE("a destructor tells of a call that fails on stderr, once for each code
     CHECK(printed([&] { destroy(cudaErrorInvalidValue); }).empty());
     CHECK_FALSE(printed([&] { destroy(cudaErrorUnknown); }).empty());
     CHECK(cudaPeekAtLastError() == cudaSuccess);
+}
+
+TEST_CASE("a destructor tells of a call that fails also where there is no memory for CUDA's account",
+          "[unit][faults]") {
+    std::set<std::string> told;
+    for (std::size_t allocation = 1; allocation <= 12; ++allocation) {
+        // two codes in turn, so that each is told
+        const cudaError_t code = allocation % 2 == 0 ? cudaErrorInvalidValue : cudaErrorUnknown;
+        std::optional<cudag::Event> event(std::in_place);
+        const cudaEvent_t native = event->get();
+        cudart_cpu::fail_call(1, code);
+        told.insert(printed([&] { fails_without_allocation(allocation, [&] { event.reset(); }); }));
+        cudart_cpu::fail_call(0, cudaSuccess);
+        static_cast<void>(cudaEventDestroy(native));
+        CHECK(cudaPeekAtLastError() == cudaSuccess);
+    }
+    CHECK(told.count("cudag: in a destructor: cudaEventDestroy failed\n") == 1);
 }
 
 TEST_CASE("destructors of builders, graphs and execs ignore failures", "[unit][faults]") {
