@@ -93,3 +93,10 @@ TEST_CASE("a failure that no line returns has no code and no call, and stands la
     CHECK(found[1].causes == "left");
     CHECK(found[1].on_this_thread);
 }
+
+TEST_CASE("a failure that returned no number has no code", "[cuda][log]") {
+    const std::vector<LoggedFailure> found = failures_in("[t][11][CUDA][E] Returning (SOMETHING) from f\n", "11");
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].code == cudaSuccess);
+    CHECK(found[0].call == "f");
+}

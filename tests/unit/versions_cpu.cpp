@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <string>
+#include <thread>
 #include <utility>
 
 using cudag::Error;
@@ -292,6 +293,54 @@ TEST_CASE("an error of the same code as one from before a capture is told once a
     });
     CHECK(cudaSetDevice(99) == cudaErrorInvalidDevice);
     is_told(cudaErrorInvalidDevice, [&] { capture.step("next", [] {}); });
+}
+
+TEST_CASE("an error that was read is told again where it is of the code of one from before the capture, without a log",
+          "[.][driver-12.8]") {
+    const cudag::Stream stream;
+    CHECK(cudaSetDevice(99) == cudaErrorInvalidDevice);
+    cudag::StreamCapture capture(stream);
+    capture.mark("with an error from before");
+    CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
+    capture.mark("without one");
+    CHECK(cudaSetDevice(99) == cudaErrorInvalidDevice);
+    const auto error = thrown<cudag::CaptureError>([&] { capture.mark("with one of its own"); });
+    CHECK(error.code().value() == cudaErrorInvalidDevice);
+    CHECK(cudaGetLastError() == cudaSuccess);
+}
+
+TEST_CASE("a capture without a log is broken with the last error's code, unless that is from before or was read",
+          "[.][driver-12.8]") {
+    const cudag::Stream stream;
+    const auto break_it = [] {
+        void* memory = nullptr;
+        return cudaMalloc(&memory, 4);
+    };
+    const auto finish = [&](const auto& between) {
+        cudag::StreamCapture capture(stream, {.mode = cudag::CaptureMode::global});
+        between();
+        const auto error = thrown<cudag::CaptureError>([&] { static_cast<void>(std::move(capture).finish()); });
+        CHECK(cudaGetLastError() == cudaSuccess);
+        CHECK_THAT(error.what(), !ContainsSubstring("wait for an event that was recorded"));
+        return static_cast<cudaError_t>(error.code().value());
+    };
+    CHECK(finish([&] {
+              break_it();
+              CHECK(cudaSetDevice(99) == cudaErrorInvalidDevice);
+          }) == cudaErrorInvalidDevice);
+    CHECK(finish([&] {
+              break_it();
+              static_cast<void>(cudaGetLastError());
+          }) == cudaErrorStreamCaptureInvalidated);
+    CHECK(cudaSetDevice(99) == cudaErrorInvalidDevice);
+    CHECK(finish([&] { std::thread(break_it).join(); }) == cudaErrorStreamCaptureInvalidated);
+    CHECK(cudaSetDevice(99) == cudaErrorInvalidDevice);
+    CHECK(finish([&] {
+              break_it();
+              static_cast<void>(cudaGetLastError());
+          }) == cudaErrorStreamCaptureInvalidated);
+    CHECK(cudaSetDevice(99) == cudaErrorInvalidDevice);
+    CHECK(finish([&] { CHECK(break_it() == cudaErrorStreamCaptureUnsupported); }) == cudaErrorStreamCaptureUnsupported);
 }
 
 TEST_CASE("without a log a copy whose values CUDA refuses is told about kinds of memory, and no other failure",

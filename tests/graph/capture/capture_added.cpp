@@ -380,6 +380,20 @@ TEST_CASE("a capture in which nodes were added that cannot stay is refused at it
     CHECK(is_usable(stream));
 }
 
+TEST_CASE("what was added to a capture whose end fails is refused from then on", "[capture][add]") {
+    const Stream stream;
+    const Stream side;
+    const auto cell = device({0});
+    StreamCapture c(stream);
+    const auto node = c.kernel({}, store, cell.data(), 2);
+    CHECK(node.label().empty());
+    c.fork(side);
+    launch(side, {}, store, cell.data(), 1);
+    refused<CaptureError>([&] { static_cast<void>(std::move(c).finish()); }); // not joined
+    CHECK_THROWS_AS(node.label(), GraphError);
+    CHECK(is_usable(stream));
+}
+
 TEST_CASE("a body that throws spoils the capture that it is written into", "[capture][conditional][add]") {
     if (older_than(12040)) return;
     const Stream stream;

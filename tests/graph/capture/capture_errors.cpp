@@ -1,5 +1,7 @@
 // What breaks a capture, and how it is told: each of CUDA's errors 900 to 908, provoked.
+#include <algorithm>
 #include <memory>
+#include <string>
 #include <thread>
 
 #include "cuda_version.hpp"
@@ -340,6 +342,112 @@ TEST_CASE("a failure that a step has dealt with is not told as what broke the ca
     CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnsupported));
     CHECK(error.labels() == Labels{"allocates"});
     CHECK_THAT(error.what(), ContainsSubstring(broken_by("cuMemAlloc_v2")));
+}
+
+TEST_CASE("a failure that broke nothing is not told as what broke the capture after it", "[capture][errors]") {
+    const Stream stream;
+    StreamCapture capture(stream);
+    int value = 0;
+    CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 99) != cudaSuccess);
+    static_cast<void>(cudaGetLastError());
+    CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 99) != cudaSuccess);
+    allocate_and_forget();
+    static_cast<void>(cudaGetLastError());
+    const auto error = refused<CaptureError>([&] { static_cast<void>(std::move(capture).finish()); });
+    CHECK(error.code() == code_of_broken(cudaErrorStreamCaptureUnsupported));
+    CHECK_THAT(error.what(), ContainsSubstring(broken_by("cuMemAlloc_v2")));
+}
+
+TEST_CASE("a launch that the capture refuses is told with what to do about the refusal", "[capture][errors][legacy]") {
+    const Blocking blocking;
+    StreamCapture capture(blocking.stream);
+    void* no_arguments[] = {nullptr};
+    const void* const kernel = cudag::detail::kernel_symbol(nothing);
+    CHECK(cudaLaunchKernel(kernel, dim3(1), dim3(1), no_arguments, 0, nullptr) == cudaErrorStreamCaptureImplicit);
+    static_cast<void>(cudaGetLastError());
+    const auto error = refused<CaptureError>([&] { static_cast<void>(std::move(capture).finish()); });
+    if (!has_log()) return;
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureImplicit));
+    CHECK_THAT(error.what(), ContainsSubstring("the legacy default stream waits for every blocking stream") &&
+                                 !ContainsSubstring("launch with cudag::launch"));
+}
+
+TEST_CASE("an unread error is told with this thread's call, whatever fails on another one since", "[capture][errors]") {
+    const Stream stream;
+    const Stream other;
+    const auto cell = device({0});
+    StreamCapture capture(stream);
+    launch(stream, {}, store, cell.data(), 1);
+    CHECK(cudaSetDevice(99) == cudaErrorInvalidDevice);
+    std::thread([] {
+        int value = 0;
+        CHECK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 99) == cudaErrorInvalidDevice);
+    }).join();
+    std::string text, operation;
+    try {
+        capture.step("next", [] {});
+    } catch (const CaptureError& error) {
+        text = error.what();
+        operation = error.operation();
+    }
+    CHECK_THAT(text, ContainsSubstring("nobody has read its error"));
+    CHECK_THAT(operation, !ContainsSubstring("Attribute"));
+    CHECK(std::move(capture).finish().node_count() == 1);
+}
+
+TEST_CASE("a capture that somebody else has ended says so, and once finished that it has ended", "[capture][errors]") {
+    const Stream stream;
+    StreamCapture capture(stream);
+    cudaGraph_t graph = nullptr;
+    check(cudaStreamEndCapture(stream.get(), &graph));
+    check(cudaGraphDestroy(graph));
+    const auto finish = [&] { static_cast<void>(std::move(capture).finish()); };
+    const auto says_elsewhere = ContainsSubstring("something else than its StreamCapture called cudaStreamEndCapture");
+    CHECK_THAT(refused<CaptureError>(finish).what(), says_elsewhere);
+    CHECK_THAT(refused<CaptureError>([&] { capture.mark("x"); }).what(), says_elsewhere);
+    CHECK_THAT(refused<CaptureError>(finish).what(), ContainsSubstring("finish() is called once"));
+    CHECK(capture.status() == CaptureStatus::none);
+    CHECK(can_be_captured(stream.get()));
+}
+
+TEST_CASE("a capture that recorded nothing names at most ten of its steps, and counts the others",
+          "[capture][errors]") {
+    const Stream stream;
+    for (const int steps : {0, 1, 10, 11, 13}) {
+        StreamCapture capture(stream);
+        for (int i = 0; i < steps; ++i)
+            capture.step("none", [] {}, {.allow_empty = true});
+        const std::string text = refused<CaptureError>([&] { static_cast<void>(std::move(capture).finish()); }).what();
+        std::size_t named = 0;
+        for (std::size_t at = text.find("\"none\""); at != std::string::npos; at = text.find("\"none\"", at + 1))
+            ++named;
+        CHECK(named == static_cast<std::size_t>(std::min(steps, 10)));
+        if (steps <= 10)
+            CHECK_THAT(text, !ContainsSubstring(" more"));
+        else
+            CHECK_THAT(text, ContainsSubstring(", and " + std::to_string(steps - 10) + " more: only what is enqueued"));
+    }
+}
+
+TEST_CASE("a step names itself in errors about the capture, and leaves others as they are", "[capture][errors]") {
+    const Stream stream;
+    StreamCapture capture(stream);
+    const auto in_step = [&](const auto& function) { return [&] { capture.step("frame", function); }; };
+    const auto wrapped = refused<CaptureError>(in_step([&] {
+        launch(stream, {}, nothing);
+        throw CaptureError(cudaErrorInvalidValue, "cudag: its own");
+    }));
+    CHECK(wrapped.code() == cuda_code(cudaErrorInvalidValue));
+    CHECK(wrapped.labels() == Labels{"frame"});
+    CHECK_THAT(wrapped.what(), ContainsSubstring("step \"frame\" at ") && EndsWith(": its own"));
+    const auto about_capture =
+        refused<CaptureError>(in_step([&] { throw cudag::Error(cudaErrorStreamCaptureIsolation, "cudag: its own"); }));
+    CHECK(about_capture.code() == cuda_code(cudaErrorStreamCaptureIsolation));
+    CHECK(about_capture.labels() == Labels{"frame"});
+    const auto other =
+        refused<cudag::GraphError>(in_step([&] { throw cudag::GraphError(cudaErrorInvalidValue, "cudag: its own"); }));
+    CHECK_THAT(other.what(), Equals("cudag: its own"));
+    CHECK(capture.status() == CaptureStatus::active);
 }
 
 TEST_CASE("908: a capture that another thread ends has ended, with nothing to finish", "[capture][errors]") {

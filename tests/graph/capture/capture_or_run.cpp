@@ -1,4 +1,5 @@
 // capture_or_run: what is captured, what runs eagerly instead, and that each runs once.
+#include <chrono>
 #include <memory>
 #include <stdexcept>
 #include <thread>
@@ -182,6 +183,7 @@ TEST_CASE("what is forked or joined eagerly waits", "[capture][run]") {
     });
     CHECK(ran.error);
     gate.wait_until_entered();
+    std::this_thread::sleep_for(std::chrono::milliseconds(5)); // for what does not wait
     CHECK_FALSE((forks ? side : stream).query());
     gate.open();
     side.synchronize();

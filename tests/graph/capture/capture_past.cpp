@@ -26,8 +26,8 @@ void allocate_and_forget() {
     static_cast<void>(cudaMalloc(&memory, 16));
 }
 
-/// As a library that swallows the error: the capture stays alive, and has no copy.
-void copy_by_batch(cudaStream_t stream, int* to, int* from) {
+/// The capture refuses it, stays alive, and has no copy.
+void batch_and_forget(cudaStream_t stream, int* to, int* from) {
 #if CUDART_VERSION >= 13000
     const void* source = from;
     void* destination = to;
@@ -45,6 +45,10 @@ void copy_by_batch(cudaStream_t stream, int* to, int* from) {
 #else
     static_cast<void>(stream), static_cast<void>(to), static_cast<void>(from);
 #endif
+}
+/// The same, as a library that swallows the error.
+void copy_by_batch(cudaStream_t stream, int* to, int* from) {
+    batch_and_forget(stream, to, from);
     static_cast<void>(cudaGetLastError());
 }
 
@@ -379,6 +383,47 @@ TEST_CASE("a call that the capture refused is reported, though its caller swallo
         CHECK(read(cells) == std::vector{2, 2});
         check_told(cache.report().keys.at(0).reason);
     }
+}
+
+TEST_CASE("calls that a step allows the capture to refuse are allowed until its end, and no longer",
+          "[capture][past]") {
+    if (skipped_without_batches()) return;
+    const Stream stream;
+    const auto cells = device({1, 2});
+    const auto work = [&](cudaStream_t s) {
+        launch(s, {}, nothing);
+        copy_by_batch(s, cells.data(), cells.data() + 1);
+    };
+    StreamCapture c(stream);
+    c.step("allowed", work, {.allow_refused_calls = true});
+    CHECK_THAT(refused<CaptureError>([&] { c.step("next", work); }).what(), ContainsSubstring("was refused"));
+    c.step("around",
+           [&] {
+               c.step("inner", work);
+               work(stream.get());
+           },
+           {.allow_refused_calls = true});
+    CHECK_THROWS_AS(c.step("throws", [] { throw 7; }, {.allow_refused_calls = true}), int);
+    CHECK_THAT(refused<CaptureError>([&] { c.step("last", work); }).what(), ContainsSubstring("was refused"));
+}
+
+TEST_CASE("a refused call that a step has told as an unread error is not told as what broke the capture later",
+          "[capture][past]") {
+    if (skipped_without_batches()) return;
+    const Stream stream;
+    const auto cells = device({1, 2});
+    StreamCapture c(stream);
+    const auto error = refused<CaptureError>([&] {
+        c.step("batch", [&](cudaStream_t s) {
+            launch(s, {}, nothing);
+            batch_and_forget(s, cells.data(), cells.data() + 1);
+        });
+    });
+    CHECK_THAT(error.what(), ContainsSubstring("cuMemcpyBatchAsync failed, and nobody has read its error"));
+    allocate_and_forget();
+    static_cast<void>(cudaGetLastError());
+    CHECK_THAT(refused<CaptureError>([&] { static_cast<void>(std::move(c).finish()); }).what(),
+               ContainsSubstring(broken_by("cuMemAlloc_v2")));
 }
 
 TEST_CASE("calls that fail for reasons of their own are not put down to the capture", "[capture][past]") {

@@ -1,13 +1,16 @@
 // Every runtime call that fails in a capture, and what a capture that fails leaves behind.
+#include "allocation_faults.hpp"
 #include "faults.hpp"
 #include "kernels.hpp"
 #include "live_counts.hpp"
+#include "thrown.hpp"
 
 #include <cudag/cudag.hpp>
 
 #include <catch.hpp>
 
 #include <memory>
+#include <optional>
 #include <stdexcept>
 
 using cudag::Stream;
@@ -42,6 +45,12 @@ struct Recorder {
         static_cast<void>(cudaGetLastError());
     }
 };
+
+/// A thread whose call that restores its capture mode was made to fail stays relaxed.
+void be_strict() {
+    cudaStreamCaptureMode mode = cudaStreamCaptureModeGlobal;
+    REQUIRE(cudaThreadExchangeStreamCaptureMode(&mode) == cudaSuccess);
+}
 
 } // namespace
 
@@ -94,6 +103,65 @@ TEST_CASE("a record or a wait whose call fails is not in the capture", "[unit][f
     CHECK(for_every_call_failing(add).thrown >= 1);
     CHECK(for_every_call_failing(wait).thrown >= 1);
     CHECK(std::move(capture).finish().node_count() == 2);
+}
+
+TEST_CASE("what was written into a capture whose end fails is refused from then on", "[unit][faults]") {
+    const Recorder recorder;
+    std::optional<StreamCapture> capture;
+    cudag::Node node;
+    const auto finish = [&] { return std::move(*capture).finish(); };
+    const auto begin = [&] {
+        capture.emplace(recorder.stream);
+        capture->retain(recorder.x);
+        node = capture->kernel({}, multiply_add, recorder.x, recorder.x, 4, 1);
+    };
+    const auto verify = [&] {
+        if (capture->status() != cudag::CaptureStatus::active) CHECK_THROWS_AS(node.label(), cudag::GraphError);
+        capture.reset();
+        recorder.end();
+    };
+    CHECK(for_every_call_failing(finish, verify, begin).thrown > 3);
+}
+
+TEST_CASE("the call that broke a capture is named, though what throws after it has its code", "[unit][faults]") {
+    be_strict();
+    const Recorder recorder;
+    StreamCapture capture(recorder.stream);
+    const auto error = thrown<cudag::CaptureError>([&] {
+        capture.step("frame", [&] {
+            void* memory = nullptr;
+            CHECK(cudaMalloc(&memory, 4) == cudaErrorStreamCaptureUnsupported);
+            cudart_cpu::fail_call(1, cudaErrorStreamCaptureUnsupported);
+            cudag::memset_async(recorder.stream, *recorder.x, 1);
+        });
+    });
+    cudart_cpu::fail_call(0, cudaSuccess);
+    CHECK(error.operation() == "cuMemAlloc_v2");
+    CHECK_THAT(error.what(), ContainsSubstring("the capture was broken by cuMemAlloc_v2: ") &&
+                                 ContainsSubstring("; then ") && ContainsSubstring("fault injected"));
+}
+
+TEST_CASE("a step for which there is no memory is no part of the capture's name", "[unit][faults]") {
+    be_strict();
+    const Recorder recorder;
+    StreamCapture capture(recorder.stream);
+    unsigned failed = 0;
+    for (std::size_t allocation = 1;; ++allocation) {
+        bool is_in = false;
+        const auto step = [&] {
+            capture.step("lost, in a text that needs memory", [&] { is_in = true; }, {.allow_empty = true});
+        };
+        const std::optional<bool> fails = fails_without_allocation(allocation, step);
+        if (!fails) break;
+        if (*fails) ++failed;
+        CAPTURE(allocation);
+        CHECK(capture.status() == cudag::CaptureStatus::active);
+        const auto refused = [&] { cudag::memset_async(recorder.side, *recorder.x, 1); };
+        CHECK_THAT(thrown<cudag::CaptureError>(refused).what(),
+                   ContainsSubstring("is not part of the capture at ") && !ContainsSubstring("lost"));
+        CHECK_THROWS_AS(capture.step("told", [] {}), cudag::CaptureError); // what was refused
+    }
+    CHECK(failed >= 2);
 }
 
 TEST_CASE("a captured function that fails half-way leaves nothing behind", "[unit][faults]") {
