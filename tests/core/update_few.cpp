@@ -1,6 +1,7 @@
 // Updates of an exec by the nodes in which a graph differs: what an ExecCache, whose graphs have one structure, does
 // not show.
 #include "exec/update_few.hpp"
+#include "graph/declarations.hpp"
 #include "node/copy_3d.hpp"
 
 #include "catch.hpp"
@@ -115,8 +116,48 @@ TEST_CASE("nodes whose parameters are not all that they do are not taken by them
     CHECK_FALSE(takes(NodeKind::child, {}, {}));
     const Kernel kernel;
     CHECK_FALSE(takes(NodeKind::kernel, {}, &kernel.params));
+    CHECK_FALSE(takes(NodeKind::kernel, &kernel.params, {}));
     const cudag::detail::CopyParams copy{};
     const cudaMemcpy3DParms copy_3d{};
     CHECK(takes(NodeKind::memcpy, &copy, &copy));
     CHECK_FALSE(takes(NodeKind::memcpy, &copy, &copy_3d));
+}
+
+TEST_CASE("kernels whose values differ only between their arguments are the same") {
+    alignas(double) std::array<std::byte, 2 * sizeof(double)> values{}, others{};
+    const KernelSignature& signature = cudag::detail::SignatureOf<int, double>::value;
+    REQUIRE(signature.bytes == values.size());
+    others[sizeof(int)] = std::byte{1};
+    Kernel kernel, next;
+    kernel.params.signature = next.params.signature = &signature;
+    kernel.params.values = values.data();
+    next.params.values = others.data();
+    CHECK(takes(kernel, next));
+    SECTION("the first argument") {
+        others[0] = std::byte{1};
+    }
+    SECTION("the last argument") {
+        others.back() = std::byte{255};
+    }
+    CHECK_FALSE(takes(kernel, next));
+    CHECK_FALSE(takes(next, kernel));
+}
+
+TEST_CASE("nodes that declare what those of an exec do are the same") {
+    const auto declaring = [](std::uintptr_t last) {
+        const std::shared_ptr<GraphState> graph = graph_of(nodes);
+        const auto declare = [&](std::uint32_t node, std::uintptr_t address) {
+            declare_accesses(*graph, node,
+                             {{cudag::whole_node, cudag::detail::AccessMode::read, 4, {address, 16}}});
+        };
+        declare(0, 64);
+        declare(0, 128);
+        declare(2, 256);
+        declare(3, last);
+        return graph;
+    };
+    CHECK(takes(declaring(512), declaring(512)));
+    CHECK_FALSE(takes(declaring(512), declaring(1024)));
+    CHECK_FALSE(takes(declaring(512), graph_of(nodes)));
+    CHECK_FALSE(takes(graph_of(nodes), declaring(512)));
 }

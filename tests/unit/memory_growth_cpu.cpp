@@ -204,3 +204,15 @@ TEST_CASE("launches of host nodes, and streams, hold no memory when they have en
     CHECK(calls == 5040);
     CHECK(growth(3, [&](int) { const std::vector<cudag::Stream> many(1000); }) < little);
 }
+
+TEST_CASE("what a node declares of more than a BufferParam holds no more memory with each bind", "[unit][growth][bind]") {
+    const cudag::DeviceBuffer<int> x(8), y(4), z(4), other(1);
+    const auto part = x.span().subspan(0, 4);
+    const cudag::BufferParam<int> param(part);
+    cudag::GraphBuilder builder;
+    builder.kernel({}, multiply_add, part.data(), other.data(), 1, 2)
+        .writes(x)
+        .writes(cudag::DeviceSpan2D<int>(x.span(), 2, 2, 4 * sizeof(int)));
+    cudag::Exec exec = std::move(builder).build().instantiate();
+    CHECK(growth(2000, [&](int i) { exec.bind(param, i % 2 == 0 ? y : z); }) < little);
+}

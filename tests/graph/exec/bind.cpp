@@ -457,6 +457,22 @@ TEST_CASE("after the update of a whole graph, a parameter is bound where the exe
     CHECK_THAT(why(exec, cell, next), ContainsSubstring("count_threads"));
 }
 
+TEST_CASE("a parameter is bound where an update of the whole has brought a graph whose types only CUDA knows",
+          "[exec][bind]") {
+    const BufferParam<int> cell(1);
+    GraphBuilder b;
+    b.kernel({}, store, cell, 3);
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    cudaGraph_t copy = nullptr;
+    cudag::check(cudaGraphClone(&copy, graph.native()));
+    REQUIRE(exec.update(Graph::adopt(copy)).updated());
+    const auto next = device({0});
+    CHECK(exec.bind(cell, next) == 1);
+    run(exec, Stream());
+    CHECK(read(next) == Cells{3});
+}
+
 TEST_CASE("a disabled node keeps what is bound until it is enabled", "[exec][bind]") {
     const BufferParam<int> cell(1);
     GraphBuilder b;

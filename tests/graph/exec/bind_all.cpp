@@ -228,6 +228,104 @@ TEST_CASE("a declaration that reaches out of a parameter moves in part", "[exec]
     exec.update(other, arg<0>(x_at(5)));
 }
 
+TEST_CASE("a declaration moves in part where it begins, or ends, with a parameter", "[exec][bind][races]") {
+    const DeviceBuffer<int> x(4), next(2), elsewhere(1);
+    const bool at_begin = GENERATE(true, false);
+    const BufferParam<int> param(x.span().subspan(at_begin ? 0 : 2, 2));
+    GraphBuilder b;
+    b.kernel({}, store, x.data() + (at_begin ? 0 : 2), 1).writes(x);
+    const auto other = b.kernel({}, store, elsewhere, 2);
+    Exec exec = std::move(b).build().instantiate();
+    const auto check_at = [&](DeviceSpan<int> cells, bool is_declared) {
+        for (std::size_t i = 0; i < 2; ++i) {
+            const auto move = [&] { exec.update(other, arg<0>(cells.subspan(i, 1))); };
+            if (is_declared)
+                static_cast<void>(refused<RaceError>(move));
+            else
+                CHECK_NOTHROW(move());
+            exec.update(other, arg<0>(elsewhere));
+        }
+    };
+    for (unsigned time = 0; time < 3; ++time) {
+        CHECK(exec.bind(param, next) == 1);
+        check_at(next.span(), true);
+        check_at(x.span().subspan(0, 2), !at_begin);
+        check_at(x.span().subspan(2, 2), at_begin);
+        CHECK(exec.bind(param, x.span().subspan(at_begin ? 0 : 2, 2)) == 1);
+        check_at(x.span().subspan(0, 2), true);
+        check_at(x.span().subspan(2, 2), true);
+        check_at(next.span(), false);
+    }
+}
+
+TEST_CASE("rows of which a parameter has a part stay declared, and that part as well where it is bound",
+          "[exec][bind][races]") {
+    const DeviceBuffer<int> x(8), next(4), elsewhere(1);
+    const BufferParam<int> param(x.span().subspan(0, 4));
+    const cudag::DeviceSpan2D<int> left_half(x.data(), 2, 2, 4 * sizeof(int)); // of two rows of four
+    GraphBuilder b;
+    b.kernel({}, store, x.data(), 1).writes(left_half);
+    const auto other = b.kernel({}, store, elsewhere, 2);
+    Exec exec = std::move(b).build().instantiate();
+    for (unsigned time = 0; time < 3; ++time) {
+        CHECK(exec.bind(param, next) == 1);
+        for (const std::size_t i : {0U, 1U, 4U, 5U})
+            static_cast<void>(refused<RaceError>([&] { exec.update(other, arg<0>(x.span().subspan(i, 1))); }));
+        static_cast<void>(refused<RaceError>([&] { exec.update(other, arg<0>(next.span().subspan(0, 1))); }));
+        for (const std::size_t i : {2U, 3U, 6U, 7U})
+            exec.update(other, arg<0>(x.span().subspan(i, 1)));
+        exec.update(other, arg<0>(elsewhere));
+        CHECK(exec.bind(param, x.span().subspan(0, 4)) == 1);
+        exec.update(other, arg<0>(next.span().subspan(0, 1)));
+        exec.update(other, arg<0>(elsewhere));
+    }
+}
+
+TEST_CASE("what several nodes declare of several parameters moves with each of them", "[exec][bind][races]") {
+    const DeviceBuffer<int> x(1), y(1), elsewhere(1);
+    const BufferParam<int> first(x), second(y);
+    GraphBuilder b;
+    const auto both = b.kernel({}, add, x.data(), y.data(), 1).writes(x).writes(y);
+    b.kernel({}, add, y.data(), x.data(), 1).writes(x).writes(y).after(both);
+    const auto other = b.kernel({}, store, elsewhere, 2);
+    Exec exec = std::move(b).build().instantiate();
+    const DeviceBuffer<int> next_x(1), next_y(1);
+    CHECK(exec.bind({{first, next_x}, {second, next_y}}) == 2);
+    for (const DeviceBuffer<int>* cell : {&next_x, &next_y})
+        static_cast<void>(refused<RaceError>([&] { exec.update(other, arg<0>(*cell)); }));
+    for (const DeviceBuffer<int>* cell : {&x, &y})
+        exec.update(other, arg<0>(*cell));
+    exec.update(other, arg<0>(elsewhere));
+}
+
+TEST_CASE("what a child declares of two parameters moves with one bind after the other", "[exec][bind][races]") {
+    const DeviceBuffer<int> x(1), y(1), next_x(1), next_y(1), elsewhere(1);
+    const BufferParam<int> first(x), second(y);
+    GraphBuilder inner, b;
+    inner.kernel({}, add, x.data(), y.data(), 1);
+    add_child(b, std::move(inner).build()).writes(x).writes(y);
+    const auto other = b.kernel({}, store, elsewhere, 2);
+    Exec exec = std::move(b).build().instantiate();
+    CHECK(exec.bind(first, next_x) == 1);
+    CHECK(exec.bind(second, next_y) == 1);
+    for (const DeviceBuffer<int>* cell : {&next_x, &next_y})
+        static_cast<void>(refused<RaceError>([&] { exec.update(other, arg<0>(*cell)); }));
+    for (const DeviceBuffer<int>* cell : {&x, &y})
+        exec.update(other, arg<0>(*cell));
+}
+
+TEST_CASE("a declared argument that begins where a bound one ends stays", "[exec][bind][races]") {
+    const DeviceBuffer<int> x(4), next(2), elsewhere(1);
+    const BufferParam<int> param(x.span().subspan(0, 2), {.end_pointers = EndPointers::bound});
+    GraphBuilder b;
+    const auto end = x.span().subspan(2, 2);
+    b.kernel({}, count_range, x.data(), x.data() + 2, end.subspan(0, 1));
+    const auto other = b.kernel({}, store, elsewhere, 2);
+    Exec exec = std::move(b).build().instantiate();
+    CHECK(exec.bind(param, next) == 1);
+    static_cast<void>(refused<RaceError>([&] { exec.update(other, arg<0>(end.subspan(0, 1))); }));
+}
+
 TEST_CASE("what a child and a region declare of a parameter moves with the uses inside", "[exec][bind][races]") {
     const DeviceBuffer<int> x(4), y(4), z(4), scratch(1);
     const BufferParam<int> param(x);
@@ -312,6 +410,35 @@ TEST_CASE("parameters that share memory are bound to one place only", "[exec][bi
     CHECK(exec.bind({part_y, whole_y}) == 0);
     run(exec, Stream());
     CHECK(read(y.span().subspan(0, 2)) == Cells{1, 2});
+
+    const cudag::BufferBinding last_z(BufferParam<int>(x.span().subspan(3, 1)), z);
+    refuse_both(whole_y, last_z);
+    CHECK_THAT(refused<UpdateError>([&] {
+                   exec.bind({whole_y, part_y, last_z}); // the one that ends before it is not all that begins before
+               }).what(),
+               ContainsSubstring("overlaps"));
+    const cudag::BufferBinding tail_y(BufferParam<int>(x.span().subspan(2, 2)), y.span().subspan(2, 2));
+    CHECK_THAT(refused<UpdateError>([&] {
+                   exec.bind({whole_y, tail_y, last_z});
+               }).what(),
+               ContainsSubstring("overlaps the parameter of 16 bytes")); // the longer one of two that end there
+}
+
+TEST_CASE("a parameter that is given twice is refused, whatever stands between", "[exec][bind]") {
+    const DeviceBuffer<int> cells(2), y(1), z(1);
+    const BufferParam<int> first(cells.span().subspan(0, 1)), second(cells.span().subspan(1, 1));
+    GraphBuilder b;
+    b.kernel({}, add, first, second, 1);
+    Exec exec = std::move(b).build().instantiate();
+    const auto refuse = [&](const BufferParam<int>& twice, const BufferParam<int>& between) {
+        const cudag::BufferBinding again(twice, y);
+        CHECK_THAT(refused<UpdateError>([&] {
+                       exec.bind({again, {between, z}, again});
+                   }).what(),
+                   ContainsSubstring("is given twice"));
+    };
+    refuse(first, second);
+    refuse(second, first);
 }
 
 TEST_CASE("parameters that come and go leave nothing in an Exec", "[exec][bind]") {
@@ -347,6 +474,23 @@ TEST_CASE("owners in an object go when another parameter of its memory is bound"
     CHECK(released(first, stream));
     run(exec, stream);
     CHECK(read(out) == Cells{6});
+}
+
+TEST_CASE("memory that two parameters have is kept by both, also where one of them ends", "[owners][bind]") {
+    const DeviceBuffer<int> cells(4), next(4), out(1);
+    const BufferParam<int> left(cells.span().subspan(0, 2), {.end_pointers = EndPointers::bound});
+    const BufferParam<int> all(cells.span().subspan(1, 3));
+    GraphBuilder b;
+    b.kernel({}, count_range, cells.data(), cells.data() + 2, out.data());
+    Exec exec = std::move(b).build().instantiate();
+    auto one = std::make_shared<DeviceSpan<int>>(next.span().subspan(0, 2));
+    auto other = std::make_shared<DeviceSpan<int>>(next.span().subspan(1, 3));
+    const std::weak_ptr<void> watch_one = one, watch_other = other;
+    CHECK(exec.bind({{left, one}, {all, other}}) == 1);
+    one.reset();
+    other.reset();
+    CHECK_FALSE(watch_one.expired());
+    CHECK_FALSE(watch_other.expired());
 }
 
 TEST_CASE("a node that cudag does not know keeps parameters from being bound, and is listed", "[exec][bind][adopt]") {

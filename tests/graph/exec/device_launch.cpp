@@ -154,6 +154,40 @@ TEST_CASE("an updated exec must be uploaded again before kernels launch it", "[e
     CHECK(read(cell) == std::vector{0});
 }
 
+TEST_CASE("an exec that took memory with an owner, or another graph, must be uploaded again", "[exec][device]") {
+    const auto cell = device({0}), other = device({0});
+    cudag::KernelNode<int*, int> node;
+    const auto build = [&](int value) {
+        GraphBuilder b;
+        node = b.kernel({}, store, cell, value);
+        return std::move(b).build();
+    };
+    const Graph graph = build(1);
+    const auto node_of_graph = node;
+    const Stream stream;
+    Exec exec = graph.instantiate({.device_launch = true});
+    const auto check_changed = [&](int expected) {
+        CHECK_THAT(no_handle(exec), ContainsSubstring("again after each update"));
+        run(exec, stream);
+        CHECK(exec.on_device());
+        CHECK(read(other).front() == expected);
+    };
+    run(exec, stream);
+    exec.update(node_of_graph, other, 2);
+    check_changed(2);
+    exec.bind(graph.parameter(cell), cell);
+    check_changed(2);
+    exec.bind(graph.parameter(cell), other);
+    check_changed(2);
+    REQUIRE(exec.update(build(3)).updated());
+    check_changed(2);
+    exec.bind(graph.parameter(cell), other);
+    check_changed(3);
+    REQUIRE(exec.update(build(4), {.match = cudag::Match::structure}).updated());
+    check_changed(3);
+    CHECK(read(cell).front() == 4);
+}
+
 TEST_CASE("a moved-from exec has no handle for kernels", "[exec][device]") {
     const Graph graph = one_kernel();
     Exec exec = graph.instantiate({.device_launch = true, .upload_stream = Stream()});

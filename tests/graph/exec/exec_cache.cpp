@@ -5,8 +5,10 @@
 
 #include <cudag/format.hpp>
 
+#include <algorithm>
 #include <optional>
 #include <utility>
+#include <vector>
 
 using cudag::arg;
 using cudag::Exec;
@@ -295,6 +297,73 @@ TEST_CASE("the first exec that has ended goes, whichever stream it was launched 
     cache.launch(three, last);
     CHECK(cache.stats().hits == 3);
     last.synchronize();
+}
+
+TEST_CASE("of execs that were launched last in several streams, the one launched first goes", "[exec][cache]") {
+    constexpr std::size_t count = 3;
+    const Stores stores;
+    const std::vector<Stream> streams(count);
+    const std::vector<Graph> graphs = [&] {
+        std::vector<Graph> list;
+        list.push_back(stores.build({1}));
+        list.push_back(stores.build({1, 2}));
+        list.push_back(stores.build({1, 2, 3}));
+        return list;
+    }();
+    GraphBuilder b;
+    b.host([] {});
+    const Graph other = std::move(b).build();
+    std::vector<std::size_t> order{0, 1, 2}; // of the streams
+    const auto launch = [&](ExecCache& cache, std::size_t i) {
+        cache.launch(graphs[i], streams[order[i]]);
+        streams[order[i]].synchronize();
+    };
+    do {
+        ExecCache cache({.capacity = count});
+        for (std::size_t i = 0; i < count; ++i)
+            launch(cache, i);
+        cache.launch(other, streams[order[1]]); // in place of the first one
+        streams[order[1]].synchronize();
+        launch(cache, 1);
+        launch(cache, 2);
+        CHECK(launches(cache) == Launches{2, 0, 4});
+        ExecCache turned({.capacity = count});
+        for (std::size_t i = 0; i < count; ++i)
+            launch(turned, i);
+        launch(turned, 0);
+        turned.launch(other, streams[order[0]]); // in place of the second one
+        streams[order[0]].synchronize();
+        launch(turned, 0);
+        launch(turned, 2);
+        CHECK(launches(turned) == Launches{3, 0, 4});
+        CHECK(turned.stats().evictions == 1);
+    } while (std::next_permutation(order.begin(), order.end()));
+}
+
+TEST_CASE("an exec that is in flight in another stream than before keeps none there from going", "[exec][cache]") {
+    const Stores stores;
+    const Stream held, free;
+    ExecCache cache({.capacity = 2});
+    const Graph one = stores.build({1}), two = stores.build({1, 2}), three = stores.build({1, 2, 3});
+    Gate gate;
+    GraphBuilder b;
+    b.host(gate.node());
+    Exec gated = std::move(b).build().instantiate();
+    cache.launch(one, free);
+    free.synchronize();
+    gated.launch(held);
+    gate.wait_until_entered();
+    cache.launch(one, held); // behind the gate
+    cache.launch(two, free);
+    free.synchronize();
+    cache.launch(three, free);
+    free.synchronize();
+    CHECK(cache.stats().execs == 2); // two has gone
+    CHECK(cache.stats().evictions == 1);
+    cache.launch(one, held);
+    CHECK(cache.stats().hits == 2);
+    gate.open();
+    held.synchronize();
 }
 
 TEST_CASE("a relaxed graph is not launched with the edges that it had", "[exec][cache][relax]") {

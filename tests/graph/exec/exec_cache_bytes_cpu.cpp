@@ -52,4 +52,9 @@ TEST_CASE("a cache keeps no more bytes than it may, the exec that is launched as
     stream.synchronize();
     CHECK(tight.stats().execs == 1);
     CHECK(tight.stats().bytes == 3 * one);
+    tight.clear();
+    CHECK(tight.stats().bytes == 0);
+    tight.launch(small, stream);
+    stream.synchronize();
+    CHECK(tight.stats().bytes == one);
 }

@@ -38,6 +38,41 @@ TEST_CASE("a captured graph of more nodes, one of them updated, is no update of 
     CHECK(read(lines.cells)[Lines::most - 1] == -1);
 }
 
+TEST_CASE("a captured graph of one node more, which is updated, is no update of a shorter one", "[exec][update]") {
+    Lines lines;
+    for (const int nodes : {1, 2, 3, 4, 5}) {
+        Exec exec = lines.record(nodes).instantiate();
+        Graph more = lines.record(nodes + 1);
+        more.update(more.find(store).at(static_cast<std::size_t>(nodes)), cudag::arg<1>(7));
+        CHECK(exec.update(more).verdict() == UpdateVerdict::topology_changed);
+        run(exec, lines.stream);
+        CHECK(read(lines.cells)[static_cast<std::size_t>(nodes)] == -1);
+    }
+}
+
+TEST_CASE("a captured graph of one node less is no update where that node is disabled", "[exec][update]") {
+    const Stream stream;
+    const DeviceBuffer<int> cells = device({0, 0, 0, 0});
+    const auto captured = [&](std::size_t fills) {
+        return cudag::capture(stream, [&](cudaStream_t s) {
+            for (std::size_t i = 0; i < fills; ++i)
+                cudag::memset_async(s, cells.span().subspan(i, 1), 5);
+        });
+    };
+    for (const std::size_t fills : {2U, 3U, 4U}) {
+        const Graph graph = captured(fills);
+        Exec exec = graph.instantiate();
+        const cudag::Node last = graph.nodes().back();
+        exec.disable(last);
+        CHECK(exec.update(captured(fills - 1)).verdict() == UpdateVerdict::topology_changed);
+        CHECK_FALSE(exec.is_enabled(last));
+        write(cells.span(), {0, 0, 0, 0});
+        run(exec, stream);
+        CHECK(read(cells)[0] == 5);
+        CHECK(read(cells)[fills - 1] == 0);
+    }
+}
+
 TEST_CASE("an Exec becomes an instance of a captured graph of more nodes, one of them updated", "[exec][update]") {
     Lines lines;
     Exec exec = lines.record(1).instantiate();

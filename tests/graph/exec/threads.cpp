@@ -20,7 +20,7 @@ void in_fresh_thread(CallRef<> call) {
 } // namespace
 
 TEST_CASE("every step of a graph's life may be a fresh thread's first CUDA call", "[exec][threads]") {
-    const auto cell = device({0});
+    const auto cell = device({0}), other = device({0});
     const Stream stream;
     GraphBuilder b;
     cudag::KernelNode<int*, int> node;
@@ -33,6 +33,9 @@ TEST_CASE("every step of a graph's life may be a fresh thread's first CUDA call"
     in_fresh_thread([&] { stream.synchronize(); });
     CHECK(read(cell) == std::vector{1});
     in_fresh_thread([&] { exec->update(node, cudag::arg<1>(2)); });
+    const cudag::BufferParam<int> param = graph->parameter(cell);
+    in_fresh_thread([&] { CHECK(exec->bind(param, other) == 1); });
+    in_fresh_thread([&] { CHECK(exec->bind(param, cell) == 1); });
     in_fresh_thread([&] { exec->upload(stream); });
     in_fresh_thread([&] { run(*exec, stream); });
     CHECK(read(cell) == std::vector{2});
