@@ -42,10 +42,11 @@ std::optional<ChangedNodes::Refusal> ChangedNodes::push() {
         const NativeResult result = exec_.set_params(nodes_[i].place, nodes_[i].next, nodes_[i].run);
         if (result.status == cudaSuccess) [[likely]]
             continue;
-        Refusal refusal{result, nodes_[i].next, nodes_[i].place.subject(call_), nodes_[i].place};
-        while (i-- > 0)
+        const Change& refused = nodes_[i];
+        if (result.api == Api::runtime) ignore(result.status);
+        while (i-- > 0) // first: words may find no memory
             undo(nodes_[i]);
-        return refusal;
+        return Refusal{result, refused.next, refused.place.subject(call_), refused.place};
     }
     return std::nullopt;
 }

@@ -6,6 +6,7 @@
 #include <catch.hpp>
 #include <cudart_cpu/control.hpp>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
@@ -32,6 +33,8 @@ class TestStream {
     TestStream& operator=(const TestStream&) = delete;
 
     operator cudag::StreamRef() const { return own_ ? cudag::StreamRef(*own_) : cudag::StreamRef(plain_); }
+    /// Lets go of nothing.
+    void wait() const { cudag::check(cudaStreamSynchronize(own_ ? own_->get() : plain_)); }
     /// Waits, and lets go of what is not needed any more.
     void synchronize() const {
         if (own_) return own_->synchronize();
@@ -86,6 +89,52 @@ std::weak_ptr<std::vector<int>> give(cudag::Exec& exec, const cudag::MemcpyNode&
     exec.update(node, to.span(), std::move(source));
     return watch;
 }
+
+/// Graphs of a copy after a host node that waits for the gate.
+struct HeldGraphs {
+    using Source = std::shared_ptr<std::vector<int>>;
+
+    explicit HeldGraphs(bool has_clock) : stream(has_clock) {}
+    ~HeldGraphs() { gate.open(); } // a test that fails may not have
+    HeldGraphs(const HeldGraphs&) = delete;
+    HeldGraphs& operator=(const HeldGraphs&) = delete;
+
+    /// Of `from`, which it borrows.
+    [[nodiscard]] cudag::Graph build() {
+        cudag::GraphBuilder builder;
+        const cudag::HostNode wait = builder.host(gate.waiter());
+        copy = builder.memcpy(to.span(), from).after(wait);
+        return std::move(builder).build();
+    }
+    /// Of a source that the graph owns.
+    [[nodiscard]] cudag::Graph build(int value, std::weak_ptr<std::vector<int>>& watch) {
+        const auto source = std::make_shared<std::vector<int>>(3, value);
+        watch = source;
+        cudag::GraphBuilder builder;
+        const cudag::HostNode wait = builder.host(gate.waiter());
+        copy = builder.memcpy(to.span(), source).after(wait);
+        return std::move(builder).build();
+    }
+    /// Gives the last graph's copy a source that it owns from now on.
+    std::weak_ptr<std::vector<int>> give(cudag::Graph& graph, int value) const {
+        auto source = std::make_shared<std::vector<int>>(3, value);
+        const std::weak_ptr<std::vector<int>> watch = source;
+        graph.update(copy, to.span(), std::move(source));
+        return watch;
+    }
+    void finish() {
+        gate.open();
+        stream.synchronize();
+    }
+
+    Gate gate;
+    std::vector<int> from{1, 2, 3};
+    cudag::DeviceBuffer<int> to{3};
+    TestStream stream;
+    cudag::MemcpyNode copy; ///< of the last graph
+};
+
+constexpr cudag::UpdateOptions by_structure{.match = cudag::Match::structure};
 
 /// A copy whose source an update has given, launched once: its launches are marked.
 struct MarkedCopy {
@@ -143,6 +192,103 @@ TEST_CASE("an owner outlives an Exec that is destroyed in flight", "[unit][owner
     CHECK(values(held.to_first) == std::vector<int>(3, 10));
     held.stream.synchronize();
     CHECK(used.expired());
+}
+
+TEST_CASE("an owner that an Exec has from its graph's updates lives until the launch that uses it has ended",
+          "[unit][owners]") {
+    const NothingLeft check;
+    HeldGraphs held(GENERATE(true, false));
+    const bool is_of_whole = GENERATE(false, true); // the Exec has it by an update of the whole
+    cudag::GraphBuilder builder;
+    builder.host(held.gate.waiter());
+    cudag::Exec blocker = std::move(builder).build().instantiate();
+    cudag::GraphBuilder copies; // without a host node: what calls those is kept, too
+    held.copy = copies.memcpy(held.to.span(), held.from);
+    cudag::Graph graph = std::move(copies).build();
+    std::optional<cudag::Exec> exec;
+    if (is_of_whole) exec = graph.instantiate();
+    const auto used = held.give(graph, 10);
+    if (is_of_whole)
+        REQUIRE(exec->update(graph).updated());
+    else
+        exec = graph.instantiate();
+    blocker.launch(held.stream);
+    exec->launch(held.stream);
+    static_cast<void>(held.give(graph, 20));
+    exec->update(held.copy, held.to.span(), held.from);
+    CHECK_FALSE(used.expired());
+    held.finish();
+    CHECK(values(held.to) == std::vector<int>(3, 10));
+    held.stream.synchronize();
+    CHECK(used.expired());
+}
+
+TEST_CASE("what an update by structure came from lives until the launch that uses it has ended", "[unit][owners]") {
+    const NothingLeft check;
+    HeldGraphs held(GENERATE(true, false));
+    std::optional<cudag::Exec> exec = held.build().instantiate();
+    std::weak_ptr<std::vector<int>> used;
+    REQUIRE(exec->update(held.build(10, used), by_structure).updated());
+    exec->launch(held.stream);
+    SECTION("another one follows") {
+        REQUIRE(exec->update(held.build(), by_structure).updated());
+    }
+    SECTION("an update of the whole follows") {
+        REQUIRE(exec->update(held.build()).updated());
+    }
+    SECTION("the Exec goes") {
+        exec.reset();
+    }
+    CHECK_FALSE(used.expired());
+    held.finish();
+    CHECK(values(held.to) == std::vector<int>(3, 10));
+    held.stream.synchronize();
+    CHECK(used.expired());
+}
+
+TEST_CASE("a host task of an update of the whole outlives an Exec that is destroyed in flight", "[unit][owners]") {
+    HeldGraphs held(true);
+    auto number = std::make_shared<std::atomic<int>>(0);
+    const auto build = [&](int value) {
+        cudag::GraphBuilder builder;
+        const cudag::HostNode wait = builder.host(held.gate.waiter());
+        builder.host([number, value] { *number += value; }).after(wait);
+        return std::move(builder).build();
+    };
+    std::optional<cudag::Exec> exec = build(1).instantiate();
+    REQUIRE(exec->update(build(10)).updated());
+    exec->launch(held.stream);
+    exec.reset();
+    std::vector<std::unique_ptr<std::array<char, 64>>> others; // in the place of what is gone
+    for (int i = 0; i < 1000; ++i)
+        others.push_back(std::make_unique<std::array<char, 64>>());
+    const std::weak_ptr<std::atomic<int>> watch = number;
+    held.finish();
+    CHECK(*number == 10);
+    number.reset();
+    held.stream.synchronize();
+    CHECK(watch.expired());
+}
+
+TEST_CASE("owners that launches have finished with go when an Exec is destroyed or made", "[unit][owners]") {
+    HeldCopies held(false);
+    const cudag::Graph graph = cudag::GraphBuilder().build();
+    std::optional<cudag::Exec> other = graph.instantiate();
+    const auto used = give(*held.exec, held.first, held.to_first, 10);
+    held.exec->launch(held.stream);
+    held.exec.reset(); // while its launch is in flight
+    CHECK_FALSE(used.expired());
+    held.gate.open();
+    held.stream.wait();
+    CHECK_FALSE(used.expired());
+    SECTION("made") {
+        const cudag::Exec made = graph.instantiate();
+        CHECK(used.expired());
+    }
+    SECTION("destroyed") {
+        other.reset();
+        CHECK(used.expired());
+    }
 }
 
 TEST_CASE("a failing question whether a launch has ended lets go of nothing that it uses", "[unit][owners][faults]") {

@@ -278,3 +278,33 @@ TEST_CASE("two Execs of a graph disable their memsets apart, also while a stream
     CHECK(line.filled(first) == -1);
     CHECK(line.filled(second) == 7);
 }
+
+TEST_CASE("a memset at the place where a child has a disabled one is updated as any other", "[exec][disable]") {
+    const auto cells = device({0, 0});
+    MemsetNode inside;
+    const auto build = [&](int value, MemsetNode& fill) {
+        GraphBuilder inner, b;
+        inside = inner.memset(cells.span().subspan(1, 1), value);
+        const Graph child_graph = std::move(inner).build();
+        fill = b.memset(cells.span().subspan(0, 1), value);
+        inside = b.child(child_graph).inside(inside);
+        return std::move(b).build();
+    };
+    MemsetNode fill, other_fill;
+    const Graph graph = build(1, fill);
+    const MemsetNode disabled = inside;
+    Exec exec = graph.instantiate();
+    exec.disable(disabled);
+    REQUIRE(exec.update(build(2, other_fill)).updated());
+    CHECK(exec.is_enabled(fill));
+    CHECK_FALSE(exec.is_enabled(disabled));
+    const Stream stream;
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{2, 0});
+    exec.update(fill, cells.span().subspan(0, 1), 3);
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{3, 0});
+    exec.enable(disabled);
+    run(exec, stream);
+    CHECK(read(cells) == std::vector{3, 2});
+}

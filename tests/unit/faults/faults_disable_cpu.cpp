@@ -103,6 +103,35 @@ TEST_CASE("a disabled memset whose update went half wrong is made good once, by 
     cudart_cpu::fail_call(0, cudaSuccess);
     CHECK(calls_of(launch) > usual);
     CHECK(calls_of(launch) == usual);
+
+    const auto upload = [&] { exec.upload(sample.stream); };
+    const std::uint64_t usual_upload = calls_of(upload);
+    cudart_cpu::fail_call(calls_of(update), cudaErrorMemoryAllocation);
+    update();
+    cudart_cpu::fail_call(0, cudaSuccess);
+    CHECK(calls_of(upload) > usual_upload); // kernels launch what was uploaded
+    CHECK(calls_of(upload) == usual_upload);
+}
+
+TEST_CASE("a refused update of a disabled memset is the last call that is made", "[unit][faults]") {
+    HeldMemset sample;
+    cudag::Exec exec = sample.graph->instantiate();
+    exec.disable(sample.set);
+    for (std::uint64_t call = 1;; ++call) {
+        const std::uint64_t before = cudart_cpu::call_count();
+        cudart_cpu::fail_call(call, cudaErrorInvalidValue);
+        try {
+            exec.update(sample.set, sample.cells, 100);
+        } catch (const cudag::UpdateError&) {
+            cudart_cpu::fail_call(0, cudaSuccess);
+            CHECK(cudart_cpu::call_count() - before == call);
+            continue;
+        }
+        cudart_cpu::fail_call(0, cudaSuccess);
+        CHECK(call > 1);
+        break;
+    }
+    CHECK(sample.keeps_order(exec));
 }
 
 TEST_CASE("a memset is disabled on the device of its memory, without a switch where that is the current one",

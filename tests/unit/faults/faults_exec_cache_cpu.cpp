@@ -7,6 +7,9 @@
 #include <catch.hpp>
 
 #include <optional>
+#include <string>
+#include <utility>
+#include <vector>
 
 namespace {
 
@@ -189,4 +192,91 @@ TEST_CASE("a cache that finds no memory for another exec in a stream keeps those
         CHECK(cache.stats().execs == 2);
     }
     CHECK(failures >= 5);
+}
+
+TEST_CASE("a cache that finds no memory for another exec of a structure keeps those that it has of it",
+          "[unit][faults]") {
+    const NothingLeft check;
+    const cudag::DeviceBuffer<int> cells(2);
+    const cudag::Stream stream, others[2];
+    const cudag::Graph graph = build_fills(cells, 0, 7);
+    const bool is_other_stream = GENERATE(true, false);
+    unsigned failures = 0;
+    for (std::size_t n = 1;; ++n) {
+        CAPTURE(n);
+        cudag::ExecCache cache({.stream_affine = true});
+        cache.launch(graph, others[0]);
+        const cudag::Graph unlike = [&] {
+            cudag::GraphBuilder b;
+            b.host([] {});
+            return std::move(b).build();
+        }();
+        if (!is_other_stream) cache.launch(unlike, stream);
+        const std::optional<bool> failed = fails_without_allocation(n, [&] { cache.launch(graph, stream); });
+        if (!failed) break;
+        failures += *failed ? 1 : 0;
+        CHECK(run(cache, cells, others[0], graph) == std::vector<int>{7, 1});
+        CHECK(run(cache, cells, stream, graph) == std::vector<int>{7, 1});
+        CHECK(run(cache, cells, others[1], graph) == std::vector<int>{7, 1});
+        CHECK(cache.stats().execs == (is_other_stream ? 3 : 4));
+        CHECK(cache.stats().instantiations == cache.stats().execs);
+        cache.launch(unlike, stream);
+        stream.synchronize();
+    }
+    CHECK(failures >= 5);
+}
+
+TEST_CASE("what refuses a graph after want of memory is told as it is", "[unit][faults]") {
+    cudag::GraphBuilder b;
+    b.host([] {}).label("no work for kernels to launch");
+    const cudag::Graph graph = std::move(b).build();
+    const cudag::Stream stream;
+    cudag::ExecCache cache({.instantiate = {.device_launch = true}});
+    const auto why = [&] {
+        try {
+            cache.launch(graph, stream);
+        } catch (const cudag::InstantiateError& error) {
+            return std::string(error.what());
+        }
+        return std::string();
+    };
+    const std::string usual = why();
+    CHECK_THAT(usual, ContainsSubstring("no work for kernels to launch"));
+    cudart_cpu::fail_call(1, cudaErrorMemoryAllocation);
+    CHECK(why() == usual);
+    cudart_cpu::fail_call(0, cudaSuccess);
+}
+
+TEST_CASE("want of memory for a new exec trims the graph memory of the current device", "[unit][faults]") {
+    cudart_cpu::set_devices(2);
+    {
+        const auto reserved = [](int device) { return cudag::graph_memory(device).reserved; };
+        const auto take = [](int device) {
+            cudag::check(cudaSetDevice(device));
+            cudag::GraphBuilder b;
+            const auto memory = b.alloc<int>(1 << 20);
+            b.free(memory).after(memory);
+            const cudag::Stream stream;
+            cudag::Exec exec = std::move(b).build().instantiate();
+            exec.launch(stream);
+            stream.synchronize();
+        };
+        take(0);
+        take(1);
+        REQUIRE(reserved(0) > 0);
+        REQUIRE(reserved(1) > 0);
+        const cudag::DeviceBuffer<int> cells(2);
+        const cudag::Graph graph = build_fills(cells, 0, 1);
+        const cudag::Stream stream;
+        cudag::ExecCache cache;
+        cudart_cpu::fail_call(1, cudaErrorMemoryAllocation);
+        cache.launch(graph, stream);
+        cudart_cpu::fail_call(0, cudaSuccess);
+        stream.synchronize();
+        CHECK(reserved(0) > 0);
+        CHECK(reserved(1) == 0);
+        cudag::trim_graph_memory(0);
+    }
+    cudag::check(cudaSetDevice(0));
+    cudart_cpu::set_devices(0);
 }

@@ -1,11 +1,19 @@
 // Every runtime call that fails while several nodes are updated at once: all of them change, or none.
+#include "allocation_faults.hpp"
 #include "faults.hpp"
+#include "gate.hpp"
 #include "live_counts.hpp"
 #include "pipeline.hpp"
 
 #include <catch.hpp>
 
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <memory>
 #include <optional>
+#include <stdexcept>
+#include <vector>
 
 namespace {
 
@@ -190,4 +198,88 @@ TEST_CASE("a bind that fails at any node changes none", "[unit][faults]") {
     CHECK(to.owner().use_count() > 1);
     CHECK(pipeline.run(exec) == pipeline.expected());
     CHECK_FALSE(is_untouched());
+}
+
+TEST_CASE("a host task that an update has brought back is called as before", "[unit][faults]") {
+    Gate gate;
+    const cudag::Stream stream;
+    auto first_calls = std::make_shared<std::atomic<int>>(0);
+    const auto apply_in_vain = [&](const cudag::Graph& graph, cudag::Exec& exec) {
+        for (std::uint64_t call = 1; call <= 2; ++call) { // the second one after the first one is taken
+            cudart_cpu::fail_call(call, cudaErrorInvalidValue);
+            CHECK_THROWS_AS(exec.apply(graph), cudag::UpdateError);
+            cudart_cpu::fail_call(0, cudaSuccess);
+        }
+    };
+    const cudag::DeviceBuffer<int> cells(1);
+    cudag::GraphBuilder b;
+    const auto task = b.host([first_calls] {
+        ++*first_calls;
+        throw std::runtime_error("of the first task");
+    });
+    const auto fill = b.memset(cells, 1).after(task);
+    cudag::Graph graph = std::move(b).build();
+    cudag::Exec exec = graph.instantiate();
+    graph.update(task, [] {});
+    graph.update(fill, cells, 2);
+    apply_in_vain(graph, exec);
+
+    cudag::GraphBuilder held;
+    held.host(gate.waiter());
+    cudag::Exec blocker = std::move(held).build().instantiate();
+    blocker.launch(stream);
+    exec.launch(stream);
+    CHECK(exec.apply(graph) == 2); // what was brought back stays until that launch has ended
+    std::vector<std::unique_ptr<std::array<char, 64>>> others; // in the place of what is gone
+    for (int i = 0; i < 1000; ++i)
+        others.push_back(std::make_unique<std::array<char, 64>>());
+    gate.open();
+    CHECK_THROWS_MATCHES(stream.synchronize(), cudag::HostError, MessageMatches(ContainsSubstring("of the first task")));
+    CHECK(*first_calls == 1);
+    exec.launch(stream);
+    CHECK_NOTHROW(stream.synchronize());
+    CHECK(*first_calls == 1);
+}
+
+TEST_CASE("a refused apply for whose words there is no memory changes nothing", "[unit][faults]") {
+    const cudag::Stream stream;
+    const cudag::DeviceBuffer<int> cells(2);
+    cudag::check(cudaMemset(cells.data(), 0, 2 * sizeof(int)));
+    const auto first = cells.span().subspan(0, 1), second = cells.span().subspan(1, 1);
+    cudag::GraphBuilder b;
+    const auto one = b.memset(first, 1);
+    const auto two = b.memset(second, 1).after(one);
+    cudag::Graph graph = std::move(b).build();
+    graph.update(one, first, 2);
+    graph.update(two, second, 2);
+    unsigned failures = 0;
+    for (std::size_t n = 1;; ++n) {
+        CAPTURE(n);
+        graph.update(one, first, 1);
+        graph.update(two, second, 1);
+        cudag::Exec exec = graph.instantiate();
+        graph.update(one, first, 2);
+        graph.update(two, second, 2);
+        cudart_cpu::fail_call(2, cudaErrorInvalidValue);
+        bool is_out_of_memory = false;
+        fail_allocation(n);
+        try {
+            static_cast<void>(exec.apply(graph));
+        } catch (const std::bad_alloc&) {
+            is_out_of_memory = true;
+        } catch (const cudag::Error&) { // of CUDA, which may have found no memory to take back the first fill
+        }
+        const bool was_last = fail_allocation(0);
+        cudart_cpu::fail_call(0, cudaSuccess);
+        CHECK(cudaGetLastError() == cudaSuccess);
+        failures += is_out_of_memory ? 1 : 0;
+        exec.launch(stream);
+        stream.synchronize();
+        std::vector<int> result(2);
+        cudag::check(cudaMemcpy(result.data(), cells.data(), 2 * sizeof(int), cudaMemcpyDefault));
+        CHECK(result[1] == 1);
+        if (is_out_of_memory || was_last) CHECK(result[0] == 1);
+        if (was_last) break;
+    }
+    CHECK(failures >= 5);
 }
