@@ -147,8 +147,7 @@ TEST_CASE("nodes that declare what those of an exec do are the same") {
     const auto declaring = [](std::uintptr_t last) {
         const std::shared_ptr<GraphState> graph = graph_of(nodes);
         const auto declare = [&](std::uint32_t node, std::uintptr_t address) {
-            declare_accesses(*graph, node,
-                             {{cudag::whole_node, cudag::detail::AccessMode::read, 4, {address, 16}}});
+            declare_accesses(*graph, node, {{cudag::whole_node, cudag::detail::AccessMode::read, 4, {address, 16}}});
         };
         declare(0, 64);
         declare(0, 128);

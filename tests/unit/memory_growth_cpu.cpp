@@ -205,7 +205,7 @@ TEST_CASE("launches of host nodes, and streams, hold no memory when they have en
     CHECK(growth(3, [&](int) { const std::vector<cudag::Stream> many(1000); }) < little);
 }
 
-TEST_CASE("what a node declares of more than a BufferParam holds no more memory with each bind", "[unit][growth][bind]") {
+TEST_CASE("a declared range beyond a BufferParam takes no more memory with each bind", "[unit][growth][bind]") {
     const cudag::DeviceBuffer<int> x(8), y(4), z(4), other(1);
     const auto part = x.span().subspan(0, 4);
     const cudag::BufferParam<int> param(part);
