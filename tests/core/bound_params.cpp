@@ -72,7 +72,7 @@ TEST_CASE("of parameters that were bound, the uses of so many are kept, the last
     fill(kept);
 }
 
-TEST_CASE("what a node declares makes an exec look for all uses again, and keep as many as before") {
+TEST_CASE("after a declaration all uses are looked for again, and as many kept as before") {
     Kept kept;
     for (unsigned time = 0; time < 3; ++time) {
         kept.declare();
@@ -84,7 +84,7 @@ TEST_CASE("what a node declares makes an exec look for all uses again, and keep 
     }
 }
 
-TEST_CASE("a parameter that has more uses than are kept is kept alone until the next one is bound") {
+TEST_CASE("a parameter of more uses than are kept is kept until the next one is bound") {
     const auto many = std::make_shared<MemoryUses>();
     many->declared.resize(100, DeclaredUse{{}, 0});
     Kept kept;

@@ -194,8 +194,7 @@ TEST_CASE("an owner outlives an Exec that is destroyed in flight", "[unit][owner
     CHECK(used.expired());
 }
 
-TEST_CASE("an owner that an Exec has from its graph's updates lives until the launch that uses it has ended",
-          "[unit][owners]") {
+TEST_CASE("an owner from a graph's updates lives until the launch that uses it has ended", "[unit][owners]") {
     const NothingLeft check;
     HeldGraphs held(GENERATE(true, false));
     const bool is_of_whole = GENERATE(false, true); // the Exec has it by an update of the whole
@@ -223,7 +222,7 @@ TEST_CASE("an owner that an Exec has from its graph's updates lives until the la
     CHECK(used.expired());
 }
 
-TEST_CASE("what an update by structure came from lives until the launch that uses it has ended", "[unit][owners]") {
+TEST_CASE("what an update by structure came from lives until its launches have ended", "[unit][owners]") {
     const NothingLeft check;
     HeldGraphs held(GENERATE(true, false));
     std::optional<cudag::Exec> exec = held.build().instantiate();
@@ -246,7 +245,7 @@ TEST_CASE("what an update by structure came from lives until the launch that use
     CHECK(used.expired());
 }
 
-TEST_CASE("a host task of an update of the whole outlives an Exec that is destroyed in flight", "[unit][owners]") {
+TEST_CASE("a host task of a whole update outlives an Exec that is destroyed in flight", "[unit][owners]") {
     HeldGraphs held(true);
     auto number = std::make_shared<std::atomic<int>>(0);
     const auto build = [&](int value) {

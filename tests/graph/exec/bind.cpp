@@ -457,8 +457,7 @@ TEST_CASE("after the update of a whole graph, a parameter is bound where the exe
     CHECK_THAT(why(exec, cell, next), ContainsSubstring("count_threads"));
 }
 
-TEST_CASE("a parameter is bound where an update of the whole has brought a graph whose types only CUDA knows",
-          "[exec][bind]") {
+TEST_CASE("a parameter is bound where an update has brought types that only CUDA knows", "[exec][bind]") {
     const BufferParam<int> cell(1);
     GraphBuilder b;
     b.kernel({}, store, cell, 3);

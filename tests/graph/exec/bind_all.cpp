@@ -258,8 +258,7 @@ TEST_CASE("a declaration moves in part where it begins, or ends, with a paramete
     }
 }
 
-TEST_CASE("rows of which a parameter has a part stay declared, and that part as well where it is bound",
-          "[exec][bind][races]") {
+TEST_CASE("rows of which a parameter has a part stay declared, beside what it is bound to", "[exec][bind][races]") {
     const DeviceBuffer<int> x(8), next(4), elsewhere(1);
     const BufferParam<int> param(x.span().subspan(0, 4));
     const cudag::DeviceSpan2D<int> left_half(x.data(), 2, 2, 4 * sizeof(int)); // of two rows of four

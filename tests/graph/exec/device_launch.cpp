@@ -154,7 +154,7 @@ TEST_CASE("an updated exec must be uploaded again before kernels launch it", "[e
     CHECK(read(cell) == std::vector{0});
 }
 
-TEST_CASE("an exec that took memory with an owner, or another graph, must be uploaded again", "[exec][device]") {
+TEST_CASE("an exec is uploaded again after owners, binds and updates of the whole", "[exec][device]") {
     const auto cell = device({0}), other = device({0});
     cudag::KernelNode<int*, int> node;
     const auto build = [&](int value) {

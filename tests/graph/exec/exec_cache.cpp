@@ -299,7 +299,7 @@ TEST_CASE("the first exec that has ended goes, whichever stream it was launched 
     last.synchronize();
 }
 
-TEST_CASE("of execs that were launched last in several streams, the one launched first goes", "[exec][cache]") {
+TEST_CASE("of execs in several streams, the least recently launched one goes", "[exec][cache]") {
     constexpr std::size_t count = 3;
     const Stores stores;
     const std::vector<Stream> streams(count);
@@ -340,7 +340,7 @@ TEST_CASE("of execs that were launched last in several streams, the one launched
     } while (std::next_permutation(order.begin(), order.end()));
 }
 
-TEST_CASE("an exec that is in flight in another stream than before keeps none there from going", "[exec][cache]") {
+TEST_CASE("an exec that goes on in another stream keeps none in the former one", "[exec][cache]") {
     const Stores stores;
     const Stream held, free;
     ExecCache cache({.capacity = 2});

@@ -38,7 +38,7 @@ TEST_CASE("a captured graph of more nodes, one of them updated, is no update of 
     CHECK(read(lines.cells)[Lines::most - 1] == -1);
 }
 
-TEST_CASE("a captured graph of one node more, which is updated, is no update of a shorter one", "[exec][update]") {
+TEST_CASE("a captured graph of one node more, an updated one, is no update", "[exec][update]") {
     Lines lines;
     for (const int nodes : {1, 2, 3, 4, 5}) {
         Exec exec = lines.record(nodes).instantiate();

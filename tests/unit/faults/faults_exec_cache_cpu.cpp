@@ -194,8 +194,7 @@ TEST_CASE("a cache that finds no memory for another exec in a stream keeps those
     CHECK(failures >= 5);
 }
 
-TEST_CASE("a cache that finds no memory for another exec of a structure keeps those that it has of it",
-          "[unit][faults]") {
+TEST_CASE("a cache without memory for another exec of a structure keeps the others of it", "[unit][faults]") {
     const NothingLeft check;
     const cudag::DeviceBuffer<int> cells(2);
     const cudag::Stream stream, others[2];
