@@ -138,7 +138,7 @@ TEST_CASE("the number of a structure tells kernels and the attributes that CUDA 
     const std::uint64_t carveout = number_with({.preferred_shared_memory_carveout = 50});
     CHECK(carveout != number);
     CHECK(number_with({.preferred_shared_memory_carveout = 60}) != carveout);
-    CHECK(number_with({.preferred_shared_memory_carveout = 50, .priority = -1}) == carveout);
+    CHECK(number_with({.priority = -1, .preferred_shared_memory_carveout = 50}) == carveout);
 }
 
 TEST_CASE("the number of a structure tells attributes of kernels that are still to be read", "[core][structure]") {
