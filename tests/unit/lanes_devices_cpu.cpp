@@ -8,6 +8,8 @@
 
 #include <cstddef>
 #include <map>
+#include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -61,4 +63,70 @@ TEST_CASE("lanes of a graph of two devices lead from one to the other nowhere", 
     cudag::Exec one_lane = graph.clone().instantiate({.plan = {.lanes = 1}});
     one_lane.launch(stream);
     stream.synchronize();
+}
+
+TEST_CASE("what no device is known of is laid on the lanes of the device of what it comes after",
+          "[unit][device][plan]") {
+    const DevicePair devices;
+    const cudag::DeviceBuffer<int> cells(8);
+    cudag::GraphBuilder b;
+    cudag::GraphBuilder second = b.on(1);
+    std::map<cudaGraphNode_t, int> device_of;
+    for (std::size_t i = 0; i < 4; ++i) {
+        const auto kernel = b.kernel({}, multiply_add, cells.data() + i, cells.data() + i, 1, 1);
+        const auto fill = second.memset(cells.span().subspan(4 + i, 1), 1);
+        device_of[kernel.native()] = device_of[b.host([] {}).after(kernel).native()] = 0;
+        device_of[fill.native()] = device_of[b.host([] {}).after(fill).native()] = 1;
+    }
+    const cudag::Graph graph = std::move(b).build();
+    const cudag::Exec exec = graph.instantiate({.plan = {.lanes = 2}});
+    CHECK(exec.plan().lanes() == 2);
+    const auto edges = edges_of(graph.native(), device_of);
+    CHECK(edges.size() == 8 + 4);
+    for (const auto& [from, to] : edges)
+        CHECK(from == to);
+}
+
+TEST_CASE("what comes after nothing is on the device of the others, where they are on one", "[unit][device][plan]") {
+    const DevicePair devices;
+    const cudag::DeviceBuffer<int> cells(2);
+    cudag::GraphBuilder b;
+    cudag::GraphBuilder second = b.on(1);
+    std::map<cudaGraphNode_t, int> numbers;
+    for (std::size_t i = 0; i < 2; ++i) {
+        numbers[b.host([] {}).native()] = 0;
+        numbers[second.memset(cells.span().subspan(i, 1), 1).native()] = 0;
+    }
+    const cudag::Graph graph = std::move(b).build();
+    const cudag::Exec exec = graph.instantiate({.plan = {.lanes = 1}});
+    CHECK(exec.plan().lanes() == 1);
+    CHECK(edges_of(graph.native(), numbers).size() == 3);
+}
+
+TEST_CASE("a thread that has asked CUDA nothing yet adds the kernels of a plan", "[unit][plan]") {
+    const cudag::DeviceBuffer<int> cells(40);
+    const auto build = [&] {
+        cudag::GraphBuilder b;
+        std::vector<cudag::Node> first;
+        for (std::size_t i = 0; i < 20; ++i)
+            first.push_back(b.kernel({}, multiply_add, cells.data() + i, cells.data() + i, 1, 1));
+        const auto join = b.join(first);
+        for (std::size_t i = 20; i < 40; ++i)
+            b.kernel({}, multiply_add, cells.data() + i, cells.data() + i, 1, 1).after(join);
+        return std::move(b).build();
+    };
+    const cudag::Plan plan{.ends = false};
+    CHECK(build().instantiate({.plan = plan}).plan().kernels() == 1); // all that is asked once is known from here on
+    const cudag::Graph graph = build();
+    std::size_t kernels = 0;
+    std::string error;
+    std::thread([&] {
+        try {
+            kernels = graph.instantiate({.plan = plan}).plan().kernels();
+        } catch (const cudag::Error& thrown) {
+            error = thrown.what();
+        }
+    }).join();
+    CHECK(error == "");
+    CHECK(kernels == 1);
 }

@@ -456,3 +456,18 @@ TEST_CASE("a Stream that was waited for holds no events, however many owners its
     held.stream.synchronize();
     CHECK(cudart_cpu::live().events == events);
 }
+
+TEST_CASE("owners of a child that was moved into a graph go when its node is removed", "[unit][owners]") {
+    auto owner = std::make_shared<int>(0);
+    const std::weak_ptr<int> watched = owner;
+    cudag::GraphBuilder inner;
+    inner.host([] {});
+    inner.retain(owner);
+    owner.reset();
+    cudag::Graph child = std::move(inner).build();
+    static_cast<void>(child.instantiate()); // CUDA has the owners from here on
+    CHECK_FALSE(watched.expired());
+    cudag::GraphBuilder b;
+    b.remove(b.child(std::move(child)));
+    CHECK(watched.expired());
+}

@@ -359,6 +359,24 @@ TEST_CASE("of several allocations in one region each has its own free node", "[c
     CHECK_THAT(error.what(), ContainsSubstring("\"late\"") && ContainsSubstring("is not ordered before free node"));
 }
 
+TEST_CASE("memory from before a region is the graph's after the region has allocated", "[capture][region]") {
+    const Stream stream;
+    GraphBuilder b;
+    const auto memory = b.alloc<int>(4);
+    const auto use = b.memset(memory.span(), 1).after(memory);
+    const CapturedNode region = b.capture(stream, [&](cudaStream_t s) {
+        void* own = nullptr;
+        cudag::check(cudaMallocAsync(&own, sizeof(int), s));
+        cudag::check(cudaFreeAsync(own, s));
+    });
+    const auto late = b.memset(memory.span(), 2).label("late").after(use);
+    const auto end = b.free(memory).label("end").after(use, region);
+    const auto error = refused<cudag::GraphError>([&] { b.check(); });
+    CHECK_THAT(error.what(), ContainsSubstring("\"late\"") && ContainsSubstring("is not ordered before free \"end\""));
+    end.after(late);
+    run(std::move(b));
+}
+
 TEST_CASE("a changed node of a region is applied to an exec, and shown by a diff", "[capture][region]") {
     const auto cell = device({0});
     const Stream stream;

@@ -298,6 +298,35 @@ TEST_CASE("of many races the first ten are told", "[builder][races]") {
     CHECK_THAT(text, ContainsSubstring("\nand more"));
 }
 
+TEST_CASE("ten races are all, where all ten are told", "[builder][races]") {
+    const DeviceBuffer<int> cells(10);
+    const std::string text = race_in([&](GraphBuilder& b) {
+        for (std::size_t i = 0; i < 10; ++i)
+            for (const int value : {1, 2})
+                b.kernel({}, store, cells.span().subspan(i, 1), value);
+    });
+    CHECK(text.find("and more") == std::string::npos);
+    CHECK_THAT(text, ContainsSubstring("(node 18)"));
+}
+
+TEST_CASE("kernels alone may be told to write apart, or by atomic operations", "[builder][races]") {
+    const DeviceBuffer<int> cells(1);
+    const auto kernel = [&](GraphBuilder& b) { b.kernel({}, store, cells, 1); };
+    const auto fill = [&](GraphBuilder& b) { b.memset(cells, 2); };
+    const auto advice = [&](const auto& first, const auto& second) {
+        const std::string text = race_in([&](GraphBuilder& b) {
+            first(b);
+            second(b);
+        });
+        CHECK_THAT(text, ContainsSubstring("both write"));
+        return text.find("disjoint") != std::string::npos;
+    };
+    CHECK(advice(kernel, kernel));
+    CHECK_FALSE(advice(kernel, fill));
+    CHECK_FALSE(advice(fill, kernel));
+    CHECK_FALSE(advice(fill, fill));
+}
+
 TEST_CASE("raw pointers are not tracked, and listed", "[builder][races]") {
     const DeviceBuffer<int> cells(1);
     GraphBuilder b;
@@ -463,7 +492,10 @@ TEST_CASE("host nodes that declare nothing are listed as untracked", "[builder][
     std::vector<int> host(1);
     GraphBuilder b;
     const auto silent = b.host([] {}).label("silent");
-    b.host([] {}).reads(host).after(silent);
+    const auto known = b.host([] {}).reads(host).after(silent);
+    GraphBuilder inside;
+    inside.memset(DeviceBuffer<int>(1), 0);
+    b.child(std::move(inside).build()).after(b.join(known)); // these do nothing to memory by themselves
     const Graph graph = std::move(b).build();
     const std::vector<cudag::UntrackedArgument> untracked = graph.untracked();
     CHECK(untracked == std::vector<cudag::UntrackedArgument>{{silent, cudag::whole_node}});

@@ -266,6 +266,27 @@ TEST_CASE("another edge is refused by name, and nothing has changed", "[exec][up
     CHECK(work.result(exec) == Branches::expected(old_stored, old_added));
 }
 
+TEST_CASE("a missing edge is told, not those of nodes that are alike in both", "[exec][update][structure]") {
+    const auto build = [](bool ordered) {
+        GraphBuilder b;
+        const auto first = b.kernel({}, nothing).label("first");
+        for (int i = 0; i < 3; ++i) {
+            first.after(b.kernel({}, nothing));
+            b.kernel({}, nothing).after(first);
+        }
+        const auto second = b.kernel({}, nothing).label("second");
+        if (ordered) second.after(first);
+        return std::move(b).build();
+    };
+    Exec exec = build(true).instantiate();
+    const UpdateReport report = exec.update(build(false), by_structure);
+    CHECK(report.verdict() == UpdateVerdict::topology_changed);
+    REQUIRE(report.differences().size() == 1);
+    CHECK_THAT(report.to_string(), ContainsSubstring("kernel \"second\"") &&
+                                       ContainsSubstring("edge from kernel \"first\"") &&
+                                       ContainsSubstring("there -> missing"));
+}
+
 TEST_CASE("another kind of edge is refused by name", "[exec][update][structure]") {
     const auto build = [](bool early, bool backwards) {
         GraphBuilder b;
@@ -354,6 +375,7 @@ TEST_CASE("labels that contradict each other are told", "[exec][update][structur
     const auto build = [](const char* label) {
         GraphBuilder b;
         b.kernel({}, nothing).label(label);
+        b.kernel({}, nothing).label("in both");
         return std::move(b).build();
     };
     Exec exec = build("step 5").instantiate();

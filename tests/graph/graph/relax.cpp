@@ -313,6 +313,19 @@ TEST_CASE("joins order nothing, unless a node beside one stays", "[graph][relax]
     CHECK(edges_of(raw) == Edges{"a -> join", "b -> join", "join -> c", "join -> d"});
 }
 
+TEST_CASE("a join after a node that stays does so, too, and no node after it", "[graph][relax]") {
+    const DeviceBuffer<int> x(1), y(1);
+    GraphBuilder b;
+    const auto raw = b.kernel({}, store, x.data(), 1).label("raw");
+    const auto a = b.kernel({}, store, y, 1).label("a").after(raw);
+    const auto join = b.join(raw, a).label("join");
+    b.kernel({}, store, y, 1).label("b").after(join);
+    Graph graph = std::move(b).build();
+    const RelaxReport report = relax(graph);
+    CHECK(reasons_of(report) == Reasons{StayReason::untracked, StayReason::join});
+    CHECK(report.staying.back().node == graph.find_one("join"));
+}
+
 TEST_CASE("programmatic edges stay, and their kernels with them", "[graph][relax]") {
     const DeviceBuffer<int> x(1), y(1), z(1);
     GraphBuilder b;
@@ -505,6 +518,18 @@ TEST_CASE("what is driven stays if its largest size would race", "[graph][relax]
     CHECK(edges_of(graph) == Edges{"beside -> read", "copy -> read"});
     cudag::Exec exec = graph.instantiate();
     CHECK(n.set(90, exec) == 1);
+}
+
+TEST_CASE("relax keeps an edge between nodes beside one whose largest size would race", "[graph][relax][dynamic]") {
+    const DeviceBuffer<int> from(100), middle(100);
+    cudag::DynamicParam<int> n(10);
+    GraphBuilder b;
+    const auto first = b.memset(middle.span().subspan(90, 10), 1).label("first");
+    n.drive(b.memcpy(middle, from).label("copy"));
+    b.memset(middle.span().subspan(90, 10), 2).label("second").after(first);
+    Graph graph = std::move(b).build();
+    CHECK(reasons_of(relax(graph)) == Reasons{StayReason::driven});
+    CHECK(edges_of(graph) == Edges{"first -> second"});
 }
 
 TEST_CASE("nodes that a region declares keep the order of the capture", "[graph][relax]") {

@@ -359,6 +359,41 @@ TEST_CASE("a graph that begins and ends with many kernels gets an empty one befo
     CHECK(native_nodes(graph.native()).size() == 20);
 }
 
+TEST_CASE("eight kernels at an end of a graph are many enough for an empty one, seven are not", "[plan]") {
+    if (!has_planned_ends()) return;
+    CHECK(lines_of_two(8).instantiate().plan().kernels() == 2);
+    CHECK(lines_of_two(7).instantiate().plan().kernels() == 0);
+    for (const std::size_t count : {7U, 8U}) { // at one end, from one node or to it
+        GraphBuilder b;
+        const auto first = b.kernel({}, nothing);
+        for (const auto& node : add_kernels(b, count))
+            node.after(first);
+        CHECK(std::move(b).build().instantiate().plan().kernels() == (count == 8 ? 1U : 0U));
+    }
+}
+
+TEST_CASE("empty kernels of a plan stand next to each other, also after nodes were removed", "[plan]") {
+    if (older_than(12080)) return;
+    GraphBuilder b;
+    const auto hosts = [&] { // no kernels, next to which the plan's would be
+        std::vector<cudag::HostNode> nodes;
+        for (int i = 0; i < 9; ++i)
+            nodes.push_back(b.host([] {}));
+        return nodes;
+    };
+    const auto first = b.join(hosts());
+    for (const auto& node : hosts())
+        node.after(first);
+    const auto second = b.join(hosts()).after(first);
+    for (const auto& node : hosts())
+        node.after(second);
+    b.remove(add_kernels(b, 1).front());
+    const Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate({.plan = without_ends});
+    CHECK(exec.plan().kernels() == 2);
+    run(exec, Stream());
+}
+
 TEST_CASE("a graph inside a child node has no empty kernels at its ends, and its updates bring none", "[plan]") {
     if (older_than(12080)) return;
     const Sums sums(10);
@@ -533,6 +568,19 @@ TEST_CASE("event nodes have no lane", "[plan][lanes]") {
     const NativeEdges edges = native_edges(graph.native());
     REQUIRE(edges.size() == 1);
     CHECK(edges.begin()->first != waits.native());
+}
+
+TEST_CASE("joins have no lane", "[plan][lanes]") {
+    GraphBuilder b;
+    const Kernels kernels = add_kernels(b, 2);
+    const std::vector<Node> joins{b.join(kernels[0]), b.join(kernels[1])};
+    const Graph graph = std::move(b).build();
+    const Exec exec = graph.instantiate({.plan = {.joins = false, .lanes = 1}});
+    CHECK(exec.plan().lanes() == 1);
+    const NativeEdges edges = native_edges(graph.native());
+    CHECK(edges.size() == 3);
+    for (const auto& [from, to] : edges)
+        CHECK((from != joins[0].native() && from != joins[1].native()));
 }
 
 TEST_CASE("graphs inside child nodes are laid on lanes too, but not by durations", "[plan][lanes]") {

@@ -247,3 +247,18 @@ TEST_CASE("a moved child with memory nodes is planned as it was, with the graph 
         CHECK(sums.run_of(exec) == expected);
     }
 }
+
+TEST_CASE("a graph with memory nodes has no lanes, neither of a number nor by durations", "[plan][lanes]") {
+    for (const bool by_durations : {false, true}) {
+        GraphBuilder b;
+        const auto memory = b.alloc<int>(16);
+        add_kernels(b, 40);
+        b.free(memory).after(memory);
+        const Graph graph = std::move(b).build();
+        Plan plan{.ends = false, .lanes = 4};
+        if (by_durations) plan.durations.assign(42, 1);
+        const Exec exec = graph.instantiate({.plan = plan});
+        CHECK(exec.plan().lanes() == 0);
+        CHECK(native_edges(graph.native()).size() == 1);
+    }
+}

@@ -204,3 +204,72 @@ TEST_CASE("a two-dimensional memset is adopted as it is", "[graph][adopt]") {
     for (std::size_t i = 0; i < bytes.size(); ++i)
         CHECK(bytes[i] == (i % 16 < 8 ? 7 : 1));
 }
+
+TEST_CASE("joins of an adopted graph are planned", "[graph][adopt][plan]") {
+    cudaGraph_t native = nullptr;
+    cudag::check(cudaGraphCreate(&native, 0));
+    const auto row = [&](const std::vector<cudaGraphNode_t>& after) {
+        std::vector<cudaGraphNode_t> nodes(3);
+        for (cudaGraphNode_t& node : nodes) {
+            cudaKernelNodeParams launch{};
+            launch.func = const_cast<void*>(cudag::detail::kernel_symbol(nothing));
+            launch.gridDim = launch.blockDim = dim3(1);
+            cudag::check(cudaGraphAddKernelNode(&node, native, after.data(), after.size(), &launch));
+        }
+        return nodes;
+    };
+    const std::vector<cudaGraphNode_t> first = row({});
+    cudaGraphNode_t join = nullptr;
+    cudag::check(cudaGraphAddEmptyNode(&join, native, first.data(), first.size()));
+    row({join});
+    const Graph graph = Graph::adopt(native);
+    cudag::Exec exec = graph.instantiate();
+    REQUIRE(exec.plan().joins().size() == 1);
+    CHECK(exec.plan().joins()[0].node == graph.nodes().at(3));
+    CHECK(exec.plan().joins()[0].form == cudag::JoinForm::edges);
+    run(exec, cudag::Stream());
+}
+
+TEST_CASE("a graph that frees what another one allocates is adopted, and runs", "[graph][adopt]") {
+    cudaGraph_t allocating = nullptr, freeing = nullptr;
+    cudag::check(cudaGraphCreate(&allocating, 0));
+    cudag::check(cudaGraphCreate(&freeing, 0));
+    cudaMemAllocNodeParams params{};
+    params.poolProps.allocType = cudaMemAllocationTypePinned;
+    params.poolProps.location = {cudaMemLocationTypeDevice, 0};
+    params.bytesize = 16;
+    cudaGraphNode_t node = nullptr;
+    cudag::check(cudaGraphAddMemAllocNode(&node, allocating, nullptr, 0, &params));
+    cudag::check(cudaGraphAddMemFreeNode(&node, freeing, nullptr, 0, params.dptr));
+    const Graph first = Graph::adopt(allocating), second = Graph::adopt(freeing);
+    CHECK(second.nodes().at(0).kind() == NodeKind::free);
+    cudag::Exec allocates = first.instantiate(), frees = second.instantiate();
+    const cudag::Stream stream;
+    for (int i = 0; i < 2; ++i) {
+        allocates.launch(stream);
+        frees.launch(stream);
+    }
+    stream.synchronize();
+}
+
+TEST_CASE("the end of memory that another graph allocates races with its uses", "[graph][adopt][races]") {
+    cudaGraph_t allocating = nullptr, freeing = nullptr;
+    cudag::check(cudaGraphCreate(&allocating, 0));
+    cudag::check(cudaGraphCreate(&freeing, 0));
+    cudaMemAllocNodeParams params{};
+    params.poolProps.allocType = cudaMemAllocationTypePinned;
+    params.poolProps.location = {cudaMemLocationTypeDevice, 0};
+    params.bytesize = 16;
+    cudaGraphNode_t node = nullptr;
+    cudag::check(cudaGraphAddMemAllocNode(&node, allocating, nullptr, 0, &params));
+    cudag::check(cudaGraphAddMemFreeNode(&node, freeing, nullptr, 0, params.dptr));
+    int called = 0;
+    const cudaHostNodeParams function{set_to_5, &called};
+    cudag::check(cudaGraphAddHostNode(&node, freeing, nullptr, 0, &function));
+    const Graph first = Graph::adopt(allocating), second = Graph::adopt(freeing);
+    second.nodes().at(1).reads(cudag::DeviceSpan<const int>(static_cast<const int*>(params.dptr), 4));
+    CHECK(first.races().empty());
+    REQUIRE(second.races().size() == 1);
+    CHECK(second.races()[0].first.kind() == NodeKind::free);
+    CHECK(second.races()[0].second.kind() == NodeKind::host);
+}

@@ -94,6 +94,30 @@ TEST_CASE("no plan changes the edges of a viewed graph", "[graph][view]") {
     CHECK(nodes == 81);
 }
 
+TEST_CASE("no plan changes the edges inside a viewed graph", "[graph][view]") {
+    cudaGraph_t inside = nullptr, around = nullptr;
+    cudag::check(cudaGraphCreate(&inside, 0));
+    std::vector<cudaGraphNode_t> line; // each node after all before it
+    for (int i = 0; i < 3; ++i) {
+        cudaGraphNode_t node = nullptr;
+        cudag::check(cudaGraphAddEmptyNode(&node, inside, line.data(), line.size()));
+        line.push_back(node);
+    }
+    cudag::check(cudaGraphCreate(&around, 0));
+    cudaGraphNode_t child = nullptr;
+    cudag::check(cudaGraphAddChildGraphNode(&child, around, nullptr, 0, inside));
+    cudag::check(cudaGraphDestroy(inside));
+    cudaGraph_t native = nullptr;
+    cudag::check(cudaGraphChildGraphNodeGetGraph(child, &native));
+    {
+        const Graph view = Graph::view(around);
+        Exec exec = view.instantiate();
+        CHECK(native_edges(native).size() == 3);
+        run(exec, Stream());
+    }
+    cudag::check(cudaGraphDestroy(around));
+}
+
 TEST_CASE("a viewed graph is cloned into another one, and never moved", "[child][view]") {
     const auto cell = device({0});
     Raw raw(cell.data());

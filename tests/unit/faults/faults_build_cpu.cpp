@@ -7,6 +7,10 @@
 
 #include <catch.hpp>
 
+#include <cstddef>
+#include <utility>
+#include <vector>
+
 namespace {
 
 void check_whole(const cudag::Graph& graph) {
@@ -275,4 +279,26 @@ TEST_CASE("a graph that cannot be adopted stays the caller's", "[unit][faults]")
     const Faults faults = for_every_call_failing(adopt, still_whole, make);
     CHECK(faults.thrown > 12); // each node's kind and parameters are read
     check_only_context_ignored(faults);
+}
+
+TEST_CASE("a plan whose first kernel cannot be loaded has none, and the next plan has", "[.][first-kernel]") {
+    const cudag::DeviceBuffer<int> cells(40);
+    const auto joined = [&](std::size_t count) { // as many fills before a join as after it
+        cudag::GraphBuilder b;
+        std::vector<cudag::Node> first;
+        for (std::size_t i = 0; i < count; ++i)
+            first.push_back(b.memset(cells.span().subspan(i, 1), 1));
+        const auto join = b.join(first);
+        for (std::size_t i = 0; i < count; ++i)
+            b.memset(cells.span().subspan(20 + i, 1), 2).after(join);
+        return std::move(b).build();
+    };
+    CHECK(joined(2).instantiate().plan().kernels() == 0); // what CUDA is asked once, it is from here on
+    const cudag::Graph graph = joined(20);
+    cudart_cpu::fail_call(2, cudaErrorMemoryAllocation); // the first one lets captures go on meanwhile
+    const cudag::Exec exec = graph.instantiate();
+    cudart_cpu::fail_call(0, cudaSuccess);
+    CHECK(exec.plan().kernels() == 0);
+    CHECK(cudaGetLastError() == cudaSuccess);
+    CHECK(joined(20).instantiate().plan().kernels() == 1);
 }
