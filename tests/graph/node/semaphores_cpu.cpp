@@ -206,3 +206,34 @@ TEST_CASE("imported semaphores are given back", "[semaphore]") {
     }
     CHECK(cudart_cpu::live().external_semaphores == before);
 }
+
+TEST_CASE("captured signals and waits are read with their semaphores and values", "[semaphore]") {
+    const Timeline first;
+    const Timeline second;
+    const Stream stream;
+    const auto captured = [&](bool signals, const std::vector<std::pair<const Timeline*, std::uint64_t>>& list) {
+        return cudag::capture(stream, [&](cudaStream_t s) {
+            std::vector<cudaExternalSemaphore_t> semaphores;
+            std::vector<cudaExternalSemaphoreSignalParams> signalled(list.size());
+            std::vector<cudaExternalSemaphoreWaitParams> awaited(list.size());
+            for (std::size_t i = 0; i < list.size(); ++i) {
+                semaphores.push_back(list[i].first->ours.get());
+                signalled[i].params.fence.value = awaited[i].params.fence.value = list[i].second;
+            }
+            const auto count = static_cast<unsigned>(list.size());
+            cudag::check(signals ? cudaSignalExternalSemaphoresAsync(semaphores.data(), signalled.data(), count, s)
+                                 : cudaWaitExternalSemaphoresAsync(semaphores.data(), awaited.data(), count, s));
+        });
+    };
+    for (const bool signals : {true, false}) {
+        CAPTURE(signals);
+        const Graph before = captured(signals, {{&first, 3}, {&second, 4}});
+        CHECK(diff(before, captured(signals, {{&first, 3}, {&second, 4}})).empty());
+        const auto values = diff(before, captured(signals, {{&first, 3}, {&second, 5}}));
+        REQUIRE(values.size() == 1);
+        CHECK_THAT(to_string(values[0]), ContainsSubstring("value: 4 -> 5"));
+        const auto semaphores = diff(before, captured(signals, {{&second, 3}, {&second, 4}}));
+        REQUIRE(semaphores.size() == 1);
+        CHECK(semaphores[0].field == "semaphore");
+    }
+}
