@@ -9,8 +9,10 @@
 #include <cudag/format.hpp>
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 #include <iterator>
+#include <new>
 #include <unordered_map>
 #include <utility>
 
@@ -40,9 +42,11 @@ struct Registry {
     std::unordered_map<std::uint64_t, std::weak_ptr<PoolState>> pools;
 };
 
-Registry& registry() {
-    static Registry& all = *new Registry; // pools may outlive what is destroyed at the end of the process
-    return all;
+/// Never destroyed: pools may outlive what is destroyed at the end of the process.
+Registry& registry() noexcept {
+    alignas(Registry) static std::byte memory[sizeof(Registry)]; // none to ask for: that could fail
+    static auto* all = new (memory) Registry;
+    return *all;
 }
 
 std::uint64_t next_id() noexcept {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <iterator>
 #include <mutex>
+#include <new>
 #include <unordered_map>
 #include <utility>
 
@@ -32,8 +33,9 @@ struct AllRetiredOwners {
     std::atomic<std::size_t> count = 0; ///< of versions
 };
 
-AllRetiredOwners& retired_owners() {
-    static auto* all = new AllRetiredOwners;
+AllRetiredOwners& retired_owners() noexcept {
+    alignas(AllRetiredOwners) static std::byte memory[sizeof(AllRetiredOwners)]; // none to ask for: that could fail
+    static auto* all = new (memory) AllRetiredOwners;
     return *all;
 }
 

@@ -1,4 +1,5 @@
 // Every runtime call that fails in pools and scalars.
+#include "allocation_faults.hpp"
 #include "capture_mode.hpp"
 #include "faults.hpp"
 #include "live_counts.hpp"
@@ -122,4 +123,20 @@ TEST_CASE("a scalar whose value takes several calls has the old one, or the new 
     CHECK(faults.thrown == 4); // the question about captures, two fills and a copy
     CHECK(faults.ignored == 0);
     CHECK(scalar.get(stream) == Value{4, 4, 5});
+}
+
+TEST_CASE("a pool has a block back if memory for its owner is missing", "[unit][pool][faults]") {
+    cudag::CapturePool pool;
+    std::size_t failed = 0;
+    for (std::size_t n = 1;; ++n) {
+        CAPTURE(n);
+        std::optional<cudag::DeviceBuffer<int>> buffer;
+        if (!fails_without_allocation(n, [&] { buffer = pool.allocate<int>(4); })) break;
+        ++failed;
+        CHECK_FALSE(buffer);
+        CHECK(pool.count() == 0);
+        CHECK(pool.bytes() == 0);
+    }
+    CHECK(failed >= 2); // the block, its owner
+    CHECK(pool.allocate<int>(4).size() == 4);
 }
