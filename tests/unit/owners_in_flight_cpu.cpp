@@ -290,6 +290,25 @@ TEST_CASE("owners that launches have finished with go when an Exec is destroyed 
     }
 }
 
+TEST_CASE("an owner that a launch has finished with goes when a scalar is read or a pool allocates", "[unit][owners]") {
+    const cudag::Stream elsewhere;
+    const cudag::DeviceScalar<int> scalar(7);
+    cudag::CapturePool pool;
+    HeldCopies held(false);
+    const bool reads = GENERATE(true, false);
+    const auto used = give(*held.exec, held.first, held.to_first, 10);
+    held.exec->launch(held.stream);
+    held.exec.reset();
+    held.gate.open();
+    cudag::check(cudaDeviceSynchronize());
+    CHECK_FALSE(used.expired());
+    if (reads)
+        CHECK(scalar.get(elsewhere) == 7);
+    else
+        static_cast<void>(pool.allocate<int>(1));
+    CHECK(used.expired());
+}
+
 TEST_CASE("a failing question whether a launch has ended lets go of nothing that it uses", "[unit][owners][faults]") {
     HeldCopies held(GENERATE(true, false));
     const auto used = give(*held.exec, held.first, held.to_first, 10);

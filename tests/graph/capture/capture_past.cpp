@@ -92,6 +92,10 @@ TEST_CASE("work for a stream that is not captured is refused during a capture", 
     refuse("launch of store", [&] { launch(other, {}, store, cells.data(), 5); });
     refuse("launch of store", [&] { launch(other, {.cooperative = true}, store, cells.data(), 5); });
     refuse("memcpy_async at ", [&] { cudag::memcpy_async(other, cells, host); });
+    refuse("memcpy_async at ", [&] {
+        const cudag::DeviceSpan2D<int> region(cells.data(), 1, 2, sizeof(int));
+        cudag::memcpy_async(other, region, region);
+    });
     refuse("memset_async at ", [&] { cudag::memset_async(other, cells, 7); });
     refuse("launch of an Exec of the graph made at ", [&] { exec.launch(other); });
     refuse("the legacy default stream", [&] { launch(cudaStreamLegacy, {}, store, cells.data(), 5); });

@@ -47,6 +47,22 @@ TEST_CASE("resetting brings the high marks down to what is there", "[memory][gra
     CHECK(now.reserved_high == now.reserved);
 }
 
+TEST_CASE("resetting brings the high marks down after memory was given back", "[memory][graph_memory]") {
+    constexpr std::size_t size = 32 * bytes; // as below
+    {
+        cudag::Exec exec = allocating(size).instantiate();
+        run(exec, cudag::Stream());
+    }
+    cudag::trim_graph_memory(0);
+    const GraphMemory before = graph_memory(0);
+    CHECK(before.used_high >= before.used + size / 2);
+    CHECK(before.reserved_high >= before.reserved + size / 2);
+    cudag::reset_graph_memory_high(0);
+    const GraphMemory now = graph_memory(0);
+    CHECK(now.used_high == now.used);
+    CHECK(now.reserved_high == now.reserved);
+}
+
 TEST_CASE("trimming gives back what no graph uses", "[memory][graph_memory]") {
     // More than the pieces in which memory is reserved: other tests' memory may keep one of them.
     constexpr std::size_t size = 32 * bytes;

@@ -164,6 +164,27 @@ TEST_CASE("an event tells nothing of another stream, nor of launches after its m
     CHECK(thrown_by(stream) == Texts{"thrown"});
 }
 
+TEST_CASE("an event that another one is assigned tells what that one would have told, and no more", "[host]") {
+    const Graph graph = throwing({"thrown"});
+    Exec exec = graph.instantiate();
+    const Stream stream;
+    const Stream other;
+    exec.launch(stream);
+    cudag::Event marked;
+    marked.record(stream);
+    cudag::Event assigned;
+    assigned.record(other);
+    assigned = std::move(marked);
+    wait(stream);
+    CHECK(thrown_by(assigned) == Texts{"thrown"});
+    exec.launch(stream);
+    assigned.record(stream);
+    assigned = cudag::Event();
+    wait(stream);
+    CHECK(thrown_by(assigned).empty());
+    CHECK(thrown_by(stream) == Texts{"thrown"});
+}
+
 TEST_CASE("several exceptions come out of one synchronize, in order, and none of a later one", "[host]") {
     const Graph graph = throwing({"first", "second", "third"});
     Exec exec = graph.instantiate();
