@@ -1,7 +1,10 @@
-// What plans cost: ten times as many nodes take about ten times as long, where edges are short.
+// What plans and the order of accesses cost: ten times as many nodes take about ten times as long.
 #include "bench/shapes.hpp"
 #include "plan/growing_reduction.hpp"
+#include "plan/inference.hpp"
 #include "plan/plan.hpp"
+#include "plan/precedence.hpp"
+#include "plan/races.hpp"
 
 #include "catch.hpp"
 
@@ -9,6 +12,7 @@
 #include <ctime>
 #include <functional>
 #include <limits>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -83,4 +87,80 @@ TEST_CASE("plans take time in proportion to nodes and edges", "[times]") {
 TEST_CASE("a reduction of a graph that grows takes time in proportion to edges", "[times]") {
     const auto of_size = [](unsigned n) { return bench::redundant_line(n, 8); };
     CHECK(time_to_grow(of_size(20'000)) < most_for_ten_times * (time_to_grow(of_size(2'000)) + one_millisecond));
+}
+
+namespace {
+
+/// Whether `task` takes time in proportion to its argument.
+bool is_linear(std::uint32_t few, const std::function<void(std::uint32_t)>& task) {
+    const double one = time_of([&] { task(few); });
+    return time_of([&] { task(10 * few); }) < most_for_ten_times * (one + one_millisecond);
+}
+
+} // namespace
+
+TEST_CASE("a reduction of a graph that grows looks at each node once for each part", "[times]") {
+    CHECK(is_linear(2'000, [](std::uint32_t n) {
+        std::vector<EdgeRecord> edges; // to two nodes by turns
+        for (std::uint32_t node = 0; node < n; ++node)
+            edges.push_back({node, n + node % 2});
+        CHECK(GrowingReduction().add(n + 2, edges) == std::vector<bool>(n));
+    }));
+}
+
+TEST_CASE("many that come after the same many by way of one node take constant time each", "[times]") {
+    CHECK(is_linear(500, [](std::uint32_t n) {
+        constexpr MemoryRegion x{0x1000, 64};
+        AccessList accesses;
+        std::vector<EdgeRecord> edges;
+        for (std::uint32_t node = 0; node < n; ++node) {
+            accesses.add({node, AccessMode::read, x});
+            edges.push_back({node, n});
+        }
+        for (std::uint32_t node = n + 1; node <= 2 * n; ++node) {
+            accesses.add({node, AccessMode::atomic, x});
+            edges.push_back({n, node});
+        }
+        CHECK(find_races(accesses, 2 * n + 1, edges, 1).empty());
+    }));
+}
+
+TEST_CASE("what the trees of a precedence do not know takes few steps along edges", "[times]") {
+    CHECK(is_linear(2'000, [](std::uint32_t n) {
+        std::vector<EdgeRecord> edges; // two lines, and an edge from each node of the first to one of the second
+        for (std::uint32_t i = 0; i < n; ++i) {
+            if (i > 0) edges.insert(edges.end(), {{i - 1, i}, {n + i - 1, n + i}});
+            edges.push_back({i, n + i});
+        }
+        std::vector<std::uint32_t> order(2 * n);
+        std::iota(order.begin(), order.end(), 0U);
+        Precedence precedence(edges, order, order);
+        bool are_ordered = true;
+        for (std::uint32_t i = 1; i < n / 2; ++i) {
+            std::vector<std::uint32_t> asked{i};
+            precedence.remove_ordered(n + n / 2 + i, asked);
+            are_ordered = are_ordered && asked.empty();
+        }
+        CHECK(are_ordered);
+    }));
+}
+
+TEST_CASE("regions of many shapes at one address stand in a list in constant time each", "[times]") {
+    CHECK(is_linear(4'000, [](std::uint32_t n) {
+        AccessList accesses;
+        for (std::uint32_t i = 0; i < n; ++i)
+            accesses.add({i, AccessMode::read, {0x1000, 16, 2 + i, 64}});
+        CHECK(accesses.regions().size() == n);
+    }));
+}
+
+TEST_CASE("what reads memory that another node cuts into parts takes constant time each", "[times]") {
+    CHECK(is_linear(1'000, [](std::uint32_t n) {
+        AccessList accesses;
+        for (std::uint32_t node = 0; node < n; ++node)
+            accesses.add({node, AccessMode::read, {0x1000, std::size_t{8} * n}});
+        for (std::uint32_t i = 0; i < n; ++i)
+            accesses.add({n, AccessMode::write, {0x1000 + std::uintptr_t{8} * i, 8}});
+        CHECK(inferred_order(accesses, n + 1, {}).edges.size() == n);
+    }));
 }

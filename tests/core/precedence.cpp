@@ -66,3 +66,56 @@ TEST_CASE("nodes remain if and only if no path leads from them, near and far, ti
         }
     }
 }
+
+TEST_CASE("the trees know what comes before what in a line, however long it is", "[races]") {
+    constexpr std::uint32_t nodes = 100;
+    Nodes order(nodes), place(nodes);
+    for (std::uint32_t i = 0; i < nodes; ++i)
+        order[i] = nodes - 1 - i, place[nodes - 1 - i] = i; // against the numbers
+    std::vector<EdgeRecord> edges;
+    for (std::uint32_t i = 1; i < nodes; ++i)
+        edges.push_back({order[i - 1], order[i]});
+    const Precedence precedence(edges, order, place);
+    for (std::uint32_t a = 0; a < nodes; ++a)
+        for (std::uint32_t b = 0; b < nodes; ++b)
+            if (a != b) REQUIRE(precedence.is_known(order[a], order[b]) == (a < b));
+}
+
+TEST_CASE("the trees know what comes before what in branches that fork and join", "[races]") {
+    // 0 forks into three branches of three nodes, which join in 10, and 11 comes after that
+    std::vector<EdgeRecord> edges{{10, 11}};
+    for (std::uint32_t first = 1; first < 10; first += 3)
+        edges.insert(edges.end(), {{0, first}, {first, first + 1}, {first + 1, first + 2}, {first + 2, 10}});
+    Nodes order(12);
+    std::iota(order.begin(), order.end(), 0U);
+    const Precedence precedence(edges, order, order);
+    for (std::uint32_t a = 0; a < 12; ++a)
+        for (std::uint32_t b = 0; b < 12; ++b) {
+            if (a == b) continue;
+            CAPTURE(a, b);
+            const bool are_of_branches = a > 0 && a < 10 && b > 0 && b < 10;
+            CHECK(precedence.is_known(a, b) == (a < b && (!are_of_branches || (a - 1) / 3 == (b - 1) / 3)));
+        }
+}
+
+TEST_CASE("the trees know no paths that are not there, and each node's latest predecessor", "[races]") {
+    for (std::uint64_t seed = 0; seed < 50; ++seed) {
+        CAPTURE(seed);
+        Random random(seed);
+        const RandomGraph graph(random);
+        const Precedence precedence(graph.edges, graph.order, graph.place);
+        const auto nodes = static_cast<std::uint32_t>(graph.order.size());
+        Nodes latest(nodes, 0xFFFFFFFF);
+        for (const EdgeRecord& edge : graph.edges)
+            if (latest[edge.to] >= nodes || graph.place[latest[edge.to]] < graph.place[edge.from])
+                latest[edge.to] = edge.from;
+        for (std::uint32_t node = 0; node < nodes; ++node) {
+            REQUIRE(precedence.latest_predecessor(node) == latest[node]);
+            if (latest[node] < nodes) REQUIRE(precedence.is_known(latest[node], node));
+            for (int i = 0; i < 20; ++i) {
+                const std::uint32_t other = random.below(nodes);
+                if (other != node && precedence.is_known(other, node)) REQUIRE(graph.before[node][other]);
+            }
+        }
+    }
+}

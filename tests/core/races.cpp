@@ -231,6 +231,19 @@ TEST_CASE("what a region declares races with other nodes, not with those of the 
     CHECK(races_of({{0, writes, x, 7}, {1, writes, x, 0, 7}, {2, reads, x}}, {{0, 2}}) == Conflicts{{1, 2}});
 }
 
+TEST_CASE("nodes of a region that declares nothing race as all others do", "[races]") {
+    const Accesses beside{{0, writes, x}, {1, writes, x}, {2, writes, x}};
+    Accesses inside = beside;
+    inside[1].part_of = 7;
+    CHECK(races_of(beside, {}) == Conflicts{{0, 1}, {1, 2}});
+    CHECK(races_of(inside, {}) == races_of(beside, {}));
+}
+
+TEST_CASE("accesses of regions race whatever the numbers of the regions are", "[races]") {
+    CHECK(races_of({{0, writes, x, 1}, {1, writes, x, 0, 1025}}, {}) == Conflicts{{0, 1}});
+    CHECK(races_of({{0, writes, x, 0, 1}, {1, writes, x, 1025}}, {}) == Conflicts{{0, 1}});
+}
+
 TEST_CASE("what each node of a region reads and writes is written only where it is written", "[races]") {
     constexpr MemoryRegion front{0x1000, 10}, middle{0x1005, 15}, end{0x100f, 5};
     Accesses accesses;
@@ -562,6 +575,66 @@ TEST_CASE("nodes that are left out get no edges to what keeps its place", "[infe
     InferenceRules rules{{false, false, false, true, false, false}};
     rules.left_out = {false, true, false, false, true, false};
     CHECK(inferred_order(accesses, 6, {}, rules).edges == Edges{{0, 2}, {2, 3}, {3, 5}});
+}
+
+TEST_CASE("what follows only a kept place or what stands after it needs no edge from it", "[inference]") {
+    const auto edges_of = [](const Accesses& accesses, std::size_t nodes, const Edges& written, std::uint32_t kept) {
+        InferenceRules rules{std::vector<bool>(nodes)};
+        rules.keeps_place[kept] = true;
+        return inferred_order(accesses, nodes, written, rules).edges;
+    };
+    // what an edge that was written leads from is followed, unless the edge is not full
+    CHECK(edges_of({}, 3, {{0, 1}}, 2) == Edges{{1, 2}});
+    CHECK(edges_of({}, 3, {{0, 1, EdgeKind::programmatic}}, 2) == Edges{{0, 2}, {1, 2}});
+    CHECK(edges_of({}, 3, {{1, 2}}, 0) == Edges{{0, 1}});
+    CHECK(edges_of({}, 3, {{1, 2, EdgeKind::programmatic}}, 0) == Edges{{0, 1}, {0, 2}});
+    CHECK(edges_of({{1, writes, x}, {2, reads, x}}, 3, {}, 0) == Edges{{0, 1}, {1, 2}});
+}
+
+namespace {
+
+/// `before` nodes from `first` on read x, each twice, and so many after these use it by atomics.
+Accesses readers_and_atomics(std::uint32_t first, std::uint32_t before, std::uint32_t after) {
+    Accesses accesses;
+    for (std::uint32_t node = first; node < first + before; ++node)
+        accesses.insert(accesses.end(), {{node, reads, x}, {node, reads, x}});
+    for (std::uint32_t node = first + before; node < first + before + after; ++node)
+        accesses.push_back({node, atomic, x});
+    return accesses;
+}
+
+} // namespace
+
+TEST_CASE("a join stands where as many nodes as are asked for are on either side", "[inference]") {
+    InferenceRules rules;
+    rules.joins_from = 3;
+    const auto join_count = [&](std::uint32_t before, std::uint32_t after) {
+        return inferred_order(readers_and_atomics(0, before, after), before + after, {}, rules).joins.size();
+    };
+    CHECK(join_count(3, 3) == 1);
+    CHECK(join_count(3, 2) == 0);
+    CHECK(join_count(1, 3) == 0);
+    CHECK(inferred_order(readers_and_atomics(0, 3, 3), 6, {}, rules).edges ==
+          Edges{{6, 3}, {6, 4}, {6, 5}, {0, 6}, {1, 6}, {2, 6}}); // each once
+    rules.joins_from = 1;
+    CHECK(inferred_order(Accesses{{0, writes, x}, {1, reads, x}}, 2, {}, rules).joins == std::vector<std::uint32_t>{1});
+}
+
+TEST_CASE("a join counts only nodes that it may lead to: up to the next kept place", "[inference]") {
+    InferenceRules rules;
+    rules.joins_from = 3;
+    rules.keeps_place = {false, true, false, false, false, false, false, false, true};
+    const InferredOrder behind = inferred_order(readers_and_atomics(2, 3, 3), 9, {}, rules);
+    CHECK(behind.joins == std::vector<std::uint32_t>{5}); // after the first kept place
+    CHECK(
+        behind.edges ==
+        Edges{{0, 1}, {1, 2}, {1, 3}, {1, 4}, {9, 5}, {9, 6}, {9, 7}, {5, 8}, {6, 8}, {7, 8}, {2, 9}, {3, 9}, {4, 9}});
+
+    rules.keeps_place = {false, false, false, false, false, true, false, false, false}; // after two of the atomics
+    Accesses accesses = readers_and_atomics(0, 3, 2);
+    for (std::uint32_t node = 6; node < 9; ++node)
+        accesses.push_back({node, atomic, x});
+    CHECK(inferred_order(accesses, 9, {}, rules).joins.empty());
 }
 
 TEST_CASE("one node that comes after a list many times needs no join", "[inference]") {

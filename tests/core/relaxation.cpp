@@ -79,6 +79,28 @@ TEST_CASE("a node of a region keeps its order with those for which the region de
     CHECK(relaxed(y).empty());
 }
 
+TEST_CASE("a region's node keeps its order with each access that the region declares", "[relaxation]") {
+    for (const AccessMode declared : {reads, AccessMode::atomic}) {
+        AccessList accesses;
+        accesses.add({0, AccessMode::atomic, x, 1, 0});
+        accesses.add({0, reads, x, 1, 0});
+        accesses.add({1, declared, x, 0, 1}); // which conflicts with the other one
+        CHECK(relaxed_edges(accesses, 2, line(2), std::vector<bool>(2), {{1, true}, {1, false}}) == line(2));
+    }
+}
+
+TEST_CASE("nodes that a region declares keep their order, also if it declares all of them", "[relaxation]") {
+    CHECK(relaxed_edges({}, 3, line(3), std::vector<bool>(3), {{1, true}, {1, true}, {1, true}}) == line(3));
+    CHECK(relaxed_edges({}, 3, line(3), std::vector<bool>(3), {{1, true}, {1, false}, {1, true}}) == Edges{{0, 2}});
+    CHECK(relaxed_edges({}, 3, line(3), std::vector<bool>(3), {{1, false}, {1, false}, {1, false}}).empty());
+}
+
+TEST_CASE("no full edge comes beside several that are not full to one node", "[relaxation]") {
+    const Edges edges{{0, 3, EdgeKind::programmatic}, {1, 3, EdgeKind::programmatic}, {2, 3, EdgeKind::programmatic}};
+    const Accesses accesses{{0, reads, x}, {1, reads, x}, {2, reads, x}, {3, writes, x}};
+    CHECK(relaxed_edges(accesses, 4, edges, std::vector<bool>(4)) == edges);
+}
+
 TEST_CASE("edges that are not full stay, and their nodes with them", "[relaxation]") {
     Edges edges = line(4);
     edges[1].kind = EdgeKind::programmatic;
