@@ -280,6 +280,43 @@ TEST_CASE("equal nodes beside each other pair by what is preferred, and then in 
     CHECK(Matcher(before, after).find().partner == Partners{1, 4, 0, 2, 3});
 }
 
+TEST_CASE("what is left after some were paired by preference pairs in order", "[matching]") {
+    MatchGraph before = parallel(3);
+    MatchGraph after = parallel(3);
+    const std::uint64_t preferences[2][3] = {{1, 2, 3}, {1, 8, 9}};
+    for (std::size_t i = 0; i < 3; ++i) {
+        before.nodes[i].preference = preferences[0][i];
+        after.nodes[i].preference = preferences[1][i];
+    }
+    CHECK(Matcher(before, after).find().partner == Partners{0, 1, 2});
+}
+
+TEST_CASE("preferences and likenesses are compared in all their bits", "[matching]") {
+    for (std::uint64_t MatchNode::*const value : {&MatchNode::preference, &MatchNode::likeness}) {
+        MatchGraph before = parallel(2);
+        for (std::uint64_t i = 0; i < 2; ++i) {
+            before.nodes[i].preference = i;
+            before.nodes[i].*value = (i + 1) << 40;
+        }
+        MatchGraph after = renumbered(before, {1, 0});
+        if (value == &MatchNode::likeness)
+            for (MatchNode& node : after.nodes)
+                node.preference += 2;
+        CHECK(Matcher(before, after).find().partner == Partners{1, 0});
+    }
+}
+
+TEST_CASE("a label of which the graphs have different numbers pairs as many as there are", "[matching]") {
+    MatchGraph before = parallel(3);
+    MatchGraph after = parallel(3);
+    for (std::uint64_t i = 0; i < 3; ++i) {
+        before.nodes[i] = {.preference = i, .likeness = i};
+        after.nodes[i] = {.preference = 3 + i, .likeness = 3 + i};
+    }
+    before.nodes[0].label = before.nodes[1].label = after.nodes[2].label = 1;
+    CHECK(Matcher(before, after).find().partner == Partners{2, 1, 0}); // and nodes without one with each other
+}
+
 TEST_CASE("nodes that look alike follow a neighbour that is preferred", "[matching]") {
     constexpr std::uint32_t chains = 4;
     MatchGraph before = parallel(3 * chains);
@@ -366,6 +403,55 @@ TEST_CASE("nodes that an edge tells apart are told", "[matching]") {
     CHECK(matching.result == Result::other_edges);
     REQUIRE(matching.unmatched.size() == 1);
     CHECK(matching.unmatched[0].before.size() != matching.unmatched[0].after.size());
+}
+
+TEST_CASE("where only one graph has an edge, a node at one of its ends is told", "[matching]") {
+    const MatchGraph without = parallel(2);
+    for (const MatchEdge& edge : {MatchEdge{0, 1}, MatchEdge{1, 0}}) {
+        MatchGraph with = without;
+        with.edges = {edge};
+        const Matching added = Matcher(without, with).find();
+        CHECK(added.result == Result::other_edges);
+        REQUIRE(added.unmatched.size() == 1);
+        CHECK(added.unmatched[0].before.empty());
+        REQUIRE(added.unmatched[0].after.size() == 1);
+        CHECK(added.unmatched[0].after[0] < 2);
+        const Matching removed = Matcher(with, without).find();
+        CHECK(removed.result == Result::other_edges);
+        REQUIRE(removed.unmatched.size() == 1);
+        CHECK(removed.unmatched[0].after.empty());
+        CHECK(removed.unmatched[0].before == added.unmatched[0].after);
+    }
+}
+
+TEST_CASE("nodes that are told have the graphs' numbers, in ascending order", "[matching]") {
+    Random random(6);
+    unsigned told = 0;
+    for (int turn = 0; turn < 500; ++turn) {
+        CAPTURE(turn);
+        const std::uint32_t nodes = 3 + below(10, random);
+        const MatchGraph before = random_graph(nodes, random), after = random_graph(nodes, random);
+        for (const Matching::Group& group : Matcher(before, after).find().unmatched) {
+            ++told;
+            CHECK(group.before.size() != group.after.size());
+            for (const Partners& list : {group.before, group.after}) {
+                CHECK(std::is_sorted(list.begin(), list.end()));
+                CHECK((list.empty() || list.back() < nodes));
+            }
+        }
+    }
+    CHECK(told > 100);
+}
+
+TEST_CASE("the steps of a search count edges as well as nodes", "[matching]") {
+    MatchGraph star = parallel(21);
+    for (std::uint32_t leaf = 1; leaf <= 20; ++leaf)
+        star.edges.push_back({0, leaf});
+    const auto refines = [&](std::uint64_t steps) { // of 42 nodes, and 40 edges with two ends each
+        return Refinement(star, star, std::vector<std::uint32_t>(42), 1, steps).refine();
+    };
+    CHECK_FALSE(refines(100));
+    CHECK(refines(1000));
 }
 
 TEST_CASE("a pair that leads nowhere is taken back", "[matching]") {
