@@ -1,4 +1,5 @@
 // In which fields the parameters of two nodes differ, and whether that is seen without the texts, too.
+#include "graph/diff.hpp"
 #include "node/node_params.hpp"
 #include "node/owned_params.hpp"
 
@@ -204,6 +205,22 @@ TEST_CASE("nodes of different kinds have no parameters in common, and those that
     CHECK_FALSE(same_params(&set, &event));
     CHECK(same_params({}, {}));
     CHECK(diff_params({}, {}, {}).empty());
+}
+
+TEST_CASE("ten differences are listed, and the others counted", "[core][diff]") {
+    const auto listed = [](std::size_t count) {
+        return cudag::detail::list_differences(std::vector<cudag::Difference>(count));
+    };
+    const auto lines = [&](std::size_t count) {
+        const std::string text = listed(count);
+        return std::count(text.begin(), text.end(), '\n');
+    };
+    CHECK(listed(0).empty());
+    CHECK(lines(9) == 9);
+    CHECK(lines(10) == 10);
+    CHECK(listed(10).find("more") == std::string::npos);
+    CHECK(lines(11) == 11);
+    CHECK(listed(12).find("\n  and 2 more") != std::string::npos);
 }
 
 TEST_CASE("parameters that are assigned have the arguments, too", "[core][params]") {

@@ -8,7 +8,10 @@
 
 #include <cudag/error.hpp>
 
+#include <cudag/plan.hpp>
+
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -405,4 +408,80 @@ TEST_CASE("what a capture ends with are its sinks, in this order, if it is more 
         NativeEdges().become(List{{1, 0}}, 0, fresh.graph, fresh.nodes);
         CHECK(updates_exec_of(fresh, cuda));
     }
+}
+
+namespace {
+
+/// Plans nothing: CUDA gets the edges as they were written.
+void write_all(GraphEdges& edges, const Native& cuda) {
+    edges.plan_by(cudag::Plan::as_written(), nullptr);
+    edges.become_planned(cuda.graph, cuda.nodes);
+}
+void add_all(GraphEdges& edges, const List& list) {
+    for (const EdgeRecord& edge : list)
+        edges.logical().add(edge);
+}
+
+} // namespace
+
+TEST_CASE("edges that others imply are written when all are") {
+    Native cuda(4);
+    GraphEdges edges;
+    add_all(edges, {{0, 1}, {1, 2}, {0, 2}});
+    edges.write_needed(cuda.graph, cuda.nodes);
+    CHECK(cuda.edges() == List{{0, 1}, {1, 2}});
+    write_all(edges, cuda);
+    CHECK(cuda.edges() == List{{0, 1}, {0, 2}, {1, 2}});
+}
+
+TEST_CASE("an edge that CUDA records leaves those before it to be written") {
+    Native cuda(4);
+    GraphEdges edges;
+    add_all(edges, {{0, 1}});
+    edges.reserve_native(1);
+    REQUIRE(add_dependencies(cuda.graph, &cuda.nodes[2], &cuda.nodes[3], nullptr, 1) == cudaSuccess);
+    edges.add_native(2, 3);
+    write_all(edges, cuda);
+    CHECK(cuda.edges() == List{{0, 1}, {2, 3}});
+}
+
+TEST_CASE("edges that are read take the place of those that were known") {
+    Native cuda(4);
+    GraphEdges edges;
+    edges.reserve_native(3);
+    for (const std::uint32_t from : {0U, 1U, 2U})
+        edges.add_native(from, from + 1); // which CUDA has not
+    REQUIRE(add_dependencies(cuda.graph, &cuda.nodes[0], &cuda.nodes[3], nullptr, 1) == cudaSuccess);
+    edges.take_native({{0, 3}});
+    add_all(edges, {{0, 1}, {0, 2}});
+    write_all(edges, cuda);
+    CHECK(cuda.edges() == List{{0, 1}, {0, 2}, {0, 3}});
+}
+
+TEST_CASE("a plan is followed until the edges are others, however many there are") {
+    Native cuda(4);
+    GraphEdges edges;
+    const cudag::Plan plan = cudag::Plan::as_written();
+    add_all(edges, {{0, 1}, {1, 2}});
+    CHECK_FALSE(edges.follow(plan));
+    write_all(edges, cuda);
+    CHECK(edges.follow(plan));
+    CHECK_FALSE(edges.follow(cudag::Plan()));
+    SECTION("one is added") {
+        add_all(edges, {{2, 3}});
+    }
+    SECTION("one goes, and another comes") {
+        edges.remove(List{{0, 1}});
+        add_all(edges, {{0, 2}});
+    }
+    SECTION("they are written anew") {
+        edges.rewrite({{0, 2}, {1, 2}});
+    }
+    SECTION("they are read") {
+        edges.take_native({{0, 2}, {1, 2}});
+    }
+    SECTION("what was planned may not be what would be now") {
+        edges.unplan();
+    }
+    CHECK_FALSE(edges.follow(plan));
 }

@@ -113,6 +113,22 @@ TEST_CASE("regions follow each other, in any order of capture", "[capture][regio
     CHECK(read(cell) == std::vector{103});
 }
 
+TEST_CASE("a region comes after nodes right before and right behind it in the list of nodes", "[capture][region]") {
+    const Stream stream;
+    const auto cell = device({0});
+    GraphBuilder b;
+    const Node before = b.host([] {});
+    const CapturedNode region = b.capture(stream, adds_twice(cell.data(), 1));
+    const Node behind = b.host([] {});
+    region.after(before);
+    region.after(behind);
+    const Graph graph = std::move(b).build();
+    const auto edges = graph.edges();
+    const Node first = region.nodes().front();
+    for (const Node& node : {before, behind})
+        CHECK(std::count(edges.begin(), edges.end(), Edge{node, first, cudag::EdgeKind::full}) == 1);
+}
+
 TEST_CASE("a region may come after an earlier node that its stream is told to come after", "[capture][region]") {
     const auto cells = device({0, 0});
     int* c = cells.data();

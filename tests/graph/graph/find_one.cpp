@@ -53,6 +53,9 @@ TEST_CASE("letters that were changed, added or left out count alike for what is 
     const std::string begin(64, 'x'); // of long ones, the begins count
     CHECK_THAT(labels_near({std::string(60, 'x') + "yyyy", begin + "z"}, begin + std::string(20, 'y')),
                ContainsSubstring("are \"" + begin + "z\""));
+    const std::string same_begin = begin + std::string(40, 'z');
+    CHECK_THAT(labels_near({std::string(60, 'x') + "yyyy", same_begin}, begin + std::string(20, 'y')),
+               ContainsSubstring("are \"" + same_begin + "\""));
 }
 
 TEST_CASE("ten labels are named, and the others counted", "[graph][find]") {
@@ -61,6 +64,9 @@ TEST_CASE("ten labels are named, and the others counted", "[graph][find]") {
         labels.push_back("node " + std::to_string(i));
     const auto error = refused<GraphError>([&] { static_cast<void>(labelled(labels).find_one("node 33")); });
     CHECK_THAT(error.what(), ContainsSubstring("\"node 3\"") && EndsWith(" and 15 more"));
+    labels.resize(10);
+    const auto all = refused<GraphError>([&] { static_cast<void>(labelled(labels).find_one("node 33")); });
+    CHECK_THAT(all.what(), ContainsSubstring("\"node 9\"") && !ContainsSubstring(" more"));
 }
 
 TEST_CASE("a label in a graph without labels is refused", "[graph][find]") {
@@ -73,6 +79,15 @@ TEST_CASE("a label that several nodes have is refused with their places", "[grap
     CHECK_THAT(error.what(), ContainsSubstring("find_one: 2 nodes have the label \"a\": host \"a\" at ") &&
                                  ContainsSubstring("find_one.cpp:") && EndsWith("find() gives all of them"));
     CHECK(error.labels() == std::vector<std::string>{"a", "a"});
+}
+
+TEST_CASE("ten of the nodes that have a label are named, and the others counted", "[graph][find]") {
+    const auto why = [](std::size_t count) {
+        const std::vector<std::string> labels(count, "a");
+        return std::string(refused<GraphError>([&] { static_cast<void>(labelled(labels).find_one("a")); }).what());
+    };
+    CHECK_THAT(why(10), ContainsSubstring("10 nodes have the label \"a\"") && !ContainsSubstring(" more"));
+    CHECK_THAT(why(12), ContainsSubstring("12 nodes have the label \"a\"") && ContainsSubstring(" and 2 more; find()"));
 }
 
 TEST_CASE("a kernel that no node launches is refused with those that there are", "[graph][find]") {

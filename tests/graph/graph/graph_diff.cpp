@@ -138,6 +138,39 @@ TEST_CASE("a node that only one graph has is a difference", "[graph][diff]") {
     CHECK_THAT(to_string(fewer.front()), ContainsSubstring("there -> missing"));
 }
 
+TEST_CASE("an edge to a node that only one graph has is none of a node of the other", "[graph][diff]") {
+    const auto line = [](int count) {
+        GraphBuilder b;
+        auto last = b.host([] {});
+        for (int i = 1; i < count; ++i)
+            last = b.host([] {}).after(last);
+        return std::move(b).build();
+    };
+    const auto edge_of = [](const std::vector<Difference>& differences) {
+        const auto edge = std::find_if(differences.begin(), differences.end(), [](const Difference& difference) {
+            return difference.kind == DifferenceKind::edge;
+        });
+        REQUIRE(edge != differences.end());
+        return *edge;
+    };
+    const Graph two = line(2), three = line(3);
+    const Difference added = edge_of(diff(two, three));
+    CHECK(added.before == cudag::Node());
+    CHECK(added.after == three.nodes().at(2));
+    const Difference lost = edge_of(diff(three, two));
+    CHECK(lost.before == three.nodes().at(2));
+    CHECK(lost.after == cudag::Node());
+}
+
+TEST_CASE("a graph does not differ from itself, nor from a graph inside it", "[graph][diff]") {
+    GraphBuilder inner, b;
+    inner.host([] {});
+    const auto child = b.child(std::move(inner).build());
+    const Graph graph = std::move(b).build();
+    CHECK(diff(graph, graph).empty());
+    CHECK_FALSE(diff(graph, child.graph()).empty());
+}
+
 TEST_CASE("a node of another kind is a difference", "[graph][diff]") {
     cudag::DeviceBuffer<int> cell(1);
     GraphBuilder b;

@@ -31,3 +31,22 @@ TEST_CASE("DOT text of an empty graph is an empty digraph", "[graph][dot]") {
     const std::string dot = GraphBuilder().build().dot();
     CHECK_THAT(dot, StartsWith("digraph") && !ContainsSubstring("n0"));
 }
+
+TEST_CASE("in DOT text each graph inside a node is a cluster in that of its node", "[graph][dot]") {
+    GraphBuilder innermost, inner, b;
+    innermost.host([] {}).label("innermost");
+    inner.child(std::move(innermost).build());
+    b.child(std::move(inner).build());
+    b.host([] {}).label("beside");
+    const std::string dot = std::move(b).build().dot();
+    std::string clusters; // of lines, the first word and the last letter
+    for (std::size_t at = 0; at < dot.size(); at = dot.find('\n', at) + 1) {
+        const std::string line = dot.substr(at, dot.find('\n', at) - at);
+        const std::string words = line.substr(line.find_first_not_of(' '));
+        if (words.back() == '{') clusters += words.substr(0, words.find(' ')) + "{ ";
+        if (words == "}") clusters += "} ";
+        if (words.find("innermost") != std::string::npos) clusters += "innermost ";
+        if (words.find("beside") != std::string::npos) clusters += "beside ";
+    }
+    CHECK(clusters == "digraph{ subgraph{ subgraph{ subgraph{ subgraph{ innermost } } } } beside } ");
+}

@@ -1,0 +1,249 @@
+// Which graph a handle is of, and what a graph has left of nodes, graphs inside and owners that have gone.
+#include "graph/graph_state.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/read_nodes.hpp"
+
+#include "catch.hpp"
+#include "empty_graph.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+using cudag::Node;
+using cudag::NodeKind;
+using cudag::detail::ArgumentAccess;
+using cudag::detail::GraphLocks;
+using cudag::detail::GraphState;
+using cudag::detail::Place;
+using cudag::detail::ReadNodes;
+using cudag::detail::UpdatedNode;
+
+namespace {
+
+std::shared_ptr<GraphState> graph_of(int count) {
+    auto graph = empty_graph();
+    for (int i = 0; i < count; ++i)
+        add_node(*graph);
+    return graph;
+}
+
+void attach(GraphState& outer, const std::shared_ptr<GraphState>& inner, std::uint32_t node) {
+    outer.reserve_nested(*inner);
+    outer.attach(inner, node, Place::child);
+    inner->take_native(); // it is in no CUDA node
+}
+
+void change(GraphState& graph, std::uint32_t node) {
+    graph.changes().reserve(1);
+    graph.changes().count(graph.updated(node), {});
+}
+
+std::size_t changed_nodes(const GraphState& graph) {
+    std::size_t count = 0;
+    graph.changes().for_each_since(0, [&](const UpdatedNode&) { ++count; });
+    return count;
+}
+
+std::size_t native_nodes(const GraphState& graph) {
+    std::size_t count = 0;
+    REQUIRE(cudaGraphGetNodes(graph.native(), nullptr, &count) == cudaSuccess);
+    return count;
+}
+
+std::shared_ptr<GraphState> clone_of(const GraphState& origin) {
+    cudaGraph_t native = nullptr;
+    REQUIRE(cudaGraphCreate(&native, 0) == cudaSuccess);
+    return std::make_shared<GraphState>(native, origin);
+}
+
+bool is_locked(const GraphState& graph) {
+    return !graph.deferred_lock().try_lock();
+}
+
+} // namespace
+
+TEST_CASE("a handle is of its own graph only, whichever others live or have lived", "[graph][handles]") {
+    std::vector<std::shared_ptr<GraphState>> graphs;
+    for (int i = 0; i < 100; ++i) // more than have gone before: some are the first with their identity
+        graphs.push_back(graph_of(1));
+    for (const auto& graph : graphs) {
+        std::size_t own = 0;
+        for (const auto& other : graphs)
+            if (graph->is_own(other->handle(0))) ++own;
+        CHECK(own == 1);
+        CHECK(graph->is_own(graph->handle(0)));
+    }
+    const Node dead = graphs.back()->handle(0);
+    graphs.back() = nullptr;
+    const auto next = graph_of(1); // with the same identity
+    CHECK_FALSE(next->is_own(dead));
+    CHECK_FALSE(next->is_own(Node()));
+}
+
+TEST_CASE("a clone is one of its origin only", "[graph][handles]") {
+    std::vector<std::shared_ptr<GraphState>> graphs;
+    for (int i = 0; i < 100; ++i)
+        graphs.push_back(graph_of(1));
+    for (const std::size_t origin : {0U, 50U, 99U}) {
+        const auto clone = clone_of(*graphs[origin]);
+        std::size_t origins = 0;
+        for (const auto& graph : graphs)
+            if (clone->is_clone_of(*graph)) ++origins;
+        CHECK(origins == 1);
+        CHECK(clone->is_clone_of(*graphs[origin]));
+        CHECK_FALSE(graphs[origin]->is_clone_of(*clone));
+    }
+    const auto clone = clone_of(*graphs.back());
+    graphs.back() = nullptr;
+    CHECK_FALSE(clone->is_clone_of(*graph_of(1))); // with the identity that the origin had
+}
+
+TEST_CASE("two graphs are locked together, also where they are one", "[graph][locks]") {
+    const auto one = graph_of(1), other = graph_of(1), inner = graph_of(1);
+    attach(*one, inner, 0);
+    {
+        const GraphLocks locks(*one, *other);
+        CHECK((is_locked(*one) && is_locked(*other)));
+    }
+    CHECK_FALSE(is_locked(*one));
+    CHECK_FALSE(is_locked(*other));
+    {
+        const GraphLocks locks(*inner, *one);
+        CHECK(is_locked(*one));
+        CHECK_FALSE(is_locked(*other));
+    }
+    CHECK_FALSE(is_locked(*one));
+}
+
+TEST_CASE("handles are dead before the owners of a graph go", "[graph][handles]") {
+    bool was_alive = true;
+    auto graph = graph_of(1);
+    const Node node = graph->handle(0);
+    graph->keep({std::shared_ptr<void>(nullptr, [&](void*) { was_alive = GraphState::is_alive(node); })});
+    CHECK(GraphState::is_alive(node));
+    graph = nullptr;
+    CHECK_FALSE(was_alive);
+}
+
+TEST_CASE("graphs inside a graph whose handles end stand for themselves, and theirs end", "[graph][handles]") {
+    const auto outer = graph_of(1), inner = graph_of(1), innermost = graph_of(1);
+    attach(*inner, innermost, 0);
+    attach(*outer, inner, 0);
+    SECTION("told so") {
+        outer->invalidate_handles();
+    }
+    SECTION("their CUDA graph is lost") {
+        outer->set_destroyed_by({});
+        CHECK(outer->is_borrowed());
+        CHECK(outer->construction().destroyed_by.has_value());
+        CHECK(innermost->construction().destroyed_by.has_value());
+        for (const auto& graph : {outer, inner, innermost}) // in this test they are still there
+            graph->take_native();
+    }
+    CHECK((outer->is_orphan() && inner->is_orphan() && innermost->is_orphan()));
+    CHECK(inner->parent() == nullptr);
+    CHECK(innermost->parent() == nullptr);
+}
+
+TEST_CASE("changes inside of nodes that go are forgotten, the others are not", "[graph][changes]") {
+    const auto outer = graph_of(3), stays = graph_of(1), goes = graph_of(2), inside = graph_of(1);
+    change(*outer, 0);
+    change(*stays, 0);
+    change(*goes, 0);
+    change(*goes, 1);
+    change(*inside, 0);
+    attach(*goes, inside, 0);
+    attach(*outer, stays, 1);
+    attach(*outer, goes, 2);
+    CHECK(changed_nodes(*outer) == 5);
+    outer->remove_last();
+    CHECK(changed_nodes(*outer) == 2);
+    CHECK(outer->nested().size() == 1);
+    CHECK((goes->is_orphan() && inside->is_orphan()));
+    CHECK_FALSE(stays->is_orphan());
+}
+
+TEST_CASE("the last node is removed from CUDA's graph, but not from one that is lost or captured into", "[graph]") {
+    const auto graph = graph_of(3);
+    graph->remove_last();
+    CHECK(native_nodes(*graph) == 2);
+    graph->construction().is_captured_into = true;
+    graph->remove_last();
+    CHECK(graph->nodes().size() == 1);
+    CHECK(native_nodes(*graph) == 2);
+    graph->construction().is_captured_into = false;
+    graph->construction().destroyed_by = cudag::SourceLocation();
+    graph->remove_last();
+    CHECK(graph->nodes().empty());
+    CHECK(native_nodes(*graph) == 2);
+}
+
+TEST_CASE("of the last nodes, which CUDA has removed, nothing is left", "[graph]") {
+    const auto graph = graph_of(4);
+    const ArgumentAccess access{0, cudag::detail::AccessMode::read, 1, {0x1000, 1}};
+    graph->allocations().add({0x1000, 16, 0U, 2U});
+    graph->allocations().add({0x2000, 16, 3U});
+    for (const std::uint32_t node : {1U, 2U}) {
+        graph->declared_as_made().add(node, {&access, 1});
+        graph->units().reserve();
+        graph->units().add(node, 1, node + 1);
+    }
+    graph->edge_lists().logical().add({0, 1});
+    graph->edge_lists().logical().add({1, 2});
+    graph->forget_from(2);
+    CHECK(graph->nodes().size() == 2);
+    CHECK(graph->edges().size() == 1);
+    REQUIRE(graph->allocations().list().size() == 1);
+    CHECK(graph->allocations().list().front().free == std::nullopt);
+    CHECK(graph->declared_as_made().size() == 1);
+    CHECK(graph->units().of(1) == 2);
+    CHECK(graph->units().of(2) == 0);
+}
+
+TEST_CASE("a graph knows whether there are empty nodes in it", "[graph]") {
+    const auto graph = empty_graph();
+    CHECK_FALSE(graph->special().joins);
+    add_node(*graph, {NodeKind::host, {}, {}, {}});
+    CHECK_FALSE(graph->special().joins);
+    add_node(*graph);
+    CHECK(graph->special().joins);
+    graph->forget_from(1);
+    CHECK_FALSE(graph->special().joins);
+    ReadNodes read;
+    read.natives.push_back(nullptr);
+    read.records.push_back({NodeKind::empty, {}, {}, {}});
+    read.has_joins = true;
+    graph->append(std::move(read));
+    CHECK(graph->special().joins);
+}
+
+TEST_CASE("an owner that comes after others were given to CUDA goes with its node", "[graph][owners]") {
+    const auto graph = graph_of(2);
+    const auto first = std::make_shared<int>(0), second = std::make_shared<int>(0);
+    graph->keep({first}, 0);
+    graph->complete_native();
+    CHECK(first.use_count() == 2);
+    graph->keep({second}, 1);
+    CHECK(second.use_count() == 2);
+    const std::uint32_t gone[] = {1};
+    graph->remove(gone, {});
+    CHECK(first.use_count() == 2);
+    CHECK(second.use_count() == 1);
+}
+
+TEST_CASE("a clone has what its origin's nodes declare by now, and nothing else", "[graph][declared]") {
+    const auto origin = graph_of(2);
+    const ArgumentAccess accesses[]{{0, cudag::detail::AccessMode::read, 1, {0x1000, 1}},
+                                    {1, cudag::detail::AccessMode::read, 1, {0x2000, 1}}};
+    origin->declared_as_made().add(0, accesses);
+    origin->declared_as_made().add(1, accesses);
+    origin->updated(0).accesses.resize(1);
+    const auto clone = clone_of(*origin);
+    CHECK(origin->declared_as_made().size() == 4);
+    CHECK(clone->declared_as_made().size() == 3);
+    CHECK(clone->is_built());
+}
