@@ -1,4 +1,5 @@
 // The calls that cudag makes of CUDA, counted and made to fail: what it asks, and what it leaves behind.
+#include "cuda/cuda_log.hpp"
 #include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/function_cache.hpp"
@@ -224,6 +225,18 @@ TEST_CASE("a question whether a stream is captured that fails leaves no error be
     with_failing(1, cudaErrorMemoryAllocation,
                  [&] { cudag::detail::require_recorded(other.get(), [] { return Subject(); }); });
     CHECK(cudaPeekAtLastError() == cudaSuccess);
+}
+
+TEST_CASE("a first question for CUDA's log that fails sets no last error, and clears none", "[.][first]") {
+    for (std::uint64_t call = 3; call >= 1; --call) // then nothing is remembered, and it is the first one again
+        for (const bool has_earlier : {false, true}) {
+            CAPTURE(call, has_earlier);
+            if (has_earlier) CHECK(cudaSetDevice(99) == cudaErrorInvalidDevice);
+            const auto ask = [] { return cudag::detail::log_position(); };
+            CHECK(with_failing(call, cudaErrorMemoryAllocation, ask) == std::nullopt);
+            CHECK((cudaGetLastError() != cudaSuccess) == has_earlier);
+        }
+    CHECK(cudag::detail::log_position().has_value());
 }
 
 TEST_CASE("a clock marks a launch with one event, however often it is asked", "[clock]") {

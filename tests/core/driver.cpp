@@ -4,7 +4,11 @@
 
 #include "catch.hpp"
 #include "fake_driver.hpp"
+#include "kernels.hpp"
 
+#include <cudag/buffer.hpp>
+#include <cudag/graphed_function.hpp>
+#include <cudag/launch.hpp>
 #include <cudag/stream.hpp>
 
 #include <string>
@@ -215,4 +219,35 @@ TEST_CASE("a kernel's parameters are read from the name that the driver has for 
     CHECK(types_of("_Z5applyPFviEi") == Types{"void (*)(int)", "int"});
     CHECK(types_of("_Z5applyPFvifEi") == Types{"void (*)(int, float)", "int"});
     CHECK(types_of("_Z4pairSt4pairIifEi") == Types{"std::pair<int, float>", "int"});
+}
+
+TEST_CASE("an allocation that begins where another one ends is found among a graph's, too", "[capture][graphed]") {
+    using Cells = cudag::DeviceSpan<const int>;
+    constexpr std::size_t half = 64;
+    static const int* block = nullptr;
+    const cudag::DeviceBuffer<int> memory(2 * half);
+    block = memory.data();
+    const cudag::Stream stream;
+    cudag::GraphedFunction<void(cudaStream_t, Cells)> f(
+        [](cudaStream_t s, Cells in) {
+            for (const int* const cells : {block, block + half, in.data()})
+                cudag::launch(s, {}, kernels::scoped, cells, 1);
+        },
+        {.bind_inputs = true});
+    FakeDriver fake;
+    static Driver real;
+    real = fake.calls;
+    fake.calls.mem_get_address_range = [](CUdeviceptr* begin, std::size_t* bytes, CUdeviceptr address) {
+        const CUresult result = real.mem_get_address_range(begin, bytes, address);
+        if (result != CUDA_SUCCESS || *begin != reinterpret_cast<CUdeviceptr>(block)) return result;
+        *bytes = half * sizeof(int); // one after the other
+        if (address - *begin >= *bytes) *begin += *bytes;
+        return result;
+    };
+    f.forward(stream, Cells(block + half, 1));
+    CHECK(f.last_copied().size() == 1);
+    const cudag::DeviceBuffer<int> apart(1);
+    f.forward(stream, apart);
+    CHECK(f.last_copied().empty());
+    stream.synchronize();
 }

@@ -15,6 +15,8 @@ PERTURBED = {"MALLOC_PERTURB_": "165"}  # as under `meson test`: what has been f
 # What can notice, the quickest first: executable, arguments, environment. The fuzzer forks no process for its seeds.
 SUITES = (
     ("tests/core/core_tests", ["--abort"], {}),
+    ("tests/core/core_tests", ["--abort", "[first]"], {}),
+    ("tests/core/fetched_driver", ["--abort"], {}),
     ("tests/unit/version_tests", ["--abort"], {}),
     *(("tests/unit/version_tests", ["--abort", f"[driver-{number // 1000}.{number // 10 % 100}]"],
        {"CUDART_CPU_DRIVER": str(number)}) for number in (12030, 12040, 12080, 12090)),

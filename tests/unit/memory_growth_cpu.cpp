@@ -9,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -215,4 +216,17 @@ TEST_CASE("a declared range beyond a BufferParam takes no more memory with each 
         .writes(cudag::DeviceSpan2D<int>(x.span(), 2, 2, 4 * sizeof(int)));
     cudag::Exec exec = std::move(builder).build().instantiate();
     CHECK(growth(2000, [&](int i) { exec.bind(param, i % 2 == 0 ? y : z); }) < little);
+}
+
+TEST_CASE("a thread that has ended holds no memory, whatever it has launched and captured", "[unit][growth]") {
+    const cudag::DeviceBuffer<int> x(1), y(1);
+    const cudag::Stream stream;
+    CHECK(growth(200, [&](int i) {
+              std::thread([&] {
+                  cudag::launch(stream, {}, multiply_add, x, y, 1, i);
+                  stream.synchronize();
+                  static_cast<void>(
+                      cudag::capture(stream, [&](cudaStream_t s) { cudag::launch(s, {}, multiply_add, x, y, 1, i); }));
+              }).join();
+          }) < little);
 }

@@ -404,3 +404,19 @@ TEST_CASE("streams of a capture that is dropped run work again, joined or not", 
         CHECK(is_usable(*stream));
     }
 }
+
+TEST_CASE("the legacy default stream joins no capture, also where it cannot be asked for one",
+          "[capture][forks][errors][legacy]") {
+    cudaStream_t blocking = nullptr;
+    check(cudaStreamCreate(&blocking));
+    {
+        StreamCapture capture(blocking); // during which the legacy stream has no status
+        for (const cudaStream_t legacy : {cudaStream_t{}, cudaStreamLegacy}) {
+            const auto error = refused<CaptureError>([&] { capture.join(legacy); });
+            CHECK(error.code() == cuda_code(cudaErrorStreamCaptureIsolation));
+            CHECK_THAT(error.what(), ContainsSubstring("the stream is not part of this capture: fork it first"));
+        }
+        CHECK(capture.status() == CaptureStatus::active);
+    }
+    check(cudaStreamDestroy(blocking));
+}

@@ -113,6 +113,9 @@ TEST_CASE("inputs that a graphed function may write to are copied", "[capture][g
         CHECK(read(stream, f.forward(stream, cell, plus)) == std::vector{21});
     CHECK(read(cell) == std::vector{10});
     CHECK(f.copied_inputs() == 2);
+    REQUIRE(f.last_copied().size() == 1);
+    CHECK(f.last_copied()[0].input == 0);
+    CHECK_THAT(f.last_copied()[0].reason, StartsWith("the function may write to it: "));
 }
 
 TEST_CASE("what a graphed function writes to may be its next input, and is copied", "[capture][graphed][bind]") {
@@ -263,12 +266,40 @@ TEST_CASE("an input that a graphed function copies is bound to memory of pools o
     f.forward(stream, pooled, other);
     CHECK(read(stream, out.span()) == std::vector{1, 3});
     CHECK(f.copied_inputs() == 0);
+    CHECK(f.last_copied().empty());
     f.forward(stream, plain, plain);
     CHECK(read(stream, out.span()) == std::vector{2, 2});
     CHECK(f.copied_inputs() == 1);
+    REQUIRE(f.last_copied().size() == 1);
+    CHECK(f.last_copied()[0].input == 0);
+    const std::string refusal = f.last_copied()[0].reason;
+    CHECK_THAT(refusal, StartsWith("cudag: "));
     f.forward(stream, other, plain);
     CHECK(read(stream, out.span()) == std::vector{3, 2});
     CHECK(f.copied_inputs() == 2);
+    f.forward(stream, pooled, other); // which it could bind: it is not tried again
+    CHECK(read(stream, out.span()) == std::vector{1, 3});
+    CHECK(f.copied_inputs() == 3);
+    CHECK(f.last_copied() == std::vector{cudag::CopiedInput{0, refusal}});
+}
+
+TEST_CASE("an input whose address stands in an object of a graphed function's kernel is bound",
+          "[capture][graphed][bind]") {
+    const Stream stream;
+    const DeviceBuffer<int> out(1);
+    GraphedFunction f(
+        [&](cudaStream_t s, DeviceSpan<const int> in) {
+            launch(s, {}, load_from, Input{7, in.data()}, out.data());
+        },
+        bound);
+    const auto x = device({1});
+    const auto y = device({2});
+    for (const auto* input : {&x, &y, &x}) {
+        f.forward(stream, *input);
+        CHECK(read(stream, out.span()) == read(*input));
+    }
+    CHECK(f.last_copied().empty());
+    CHECK(f.copied_inputs() == 0);
 }
 
 TEST_CASE("a bound input that is taken as [begin, end) ends where it ends", "[capture][graphed][bind]") {

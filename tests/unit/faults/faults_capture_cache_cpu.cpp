@@ -131,7 +131,10 @@ TEST_CASE("whichever call fails, a cache has run the function once, or throws an
 }
 
 TEST_CASE("what an eager run returns outlives its work, whichever call fails", "[unit][faults]") {
-    const Stream stream;
+    const Stream owned;
+    cudaStream_t plain = nullptr; // whose launches cudag marks by events
+    cudag::check(cudaStreamCreateWithFlags(&plain, cudaStreamNonBlocking));
+    const cudaStream_t stream = GENERATE(false, true) ? plain : owned.get();
     CaptureCache cache;
     std::weak_ptr<int> watch;
     const auto function = [&](cudaStream_t s) {
@@ -142,14 +145,15 @@ TEST_CASE("what an eager run returns outlives its work, whichever call fails", "
         return owner;
     };
     const auto verify = [&] {
-        if (watch.expired()) CHECK(stream.query());
-        stream.synchronize();
+        if (watch.expired()) CHECK(cudaStreamQuery(stream) == cudaSuccess);
+        cudag::check(cudaStreamSynchronize(stream));
     };
     const Faults faults =
         for_every_call_failing([&] { cache.run(stream, 1, function); }, verify, [&] { cache.clear(); });
     CHECK(faults.thrown >= 1);
     CHECK(faults.ignored >= 3); // the function's, and the marker's
-    stream.synchronize();
+    cudag::check(cudaStreamSynchronize(stream));
+    cudag::check(cudaStreamDestroy(plain));
 }
 
 TEST_CASE("functions that are captured, run eagerly or fail leave nothing behind", "[unit][faults]") {

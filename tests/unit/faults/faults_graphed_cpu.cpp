@@ -85,6 +85,27 @@ TEST_CASE("a graphed function that fails to make a shape has none, and makes it 
     forward.check_result(stream);
 }
 
+TEST_CASE("a graphed function without memory for a shape tells how much its inputs take", "[unit][faults]") {
+    const Stream stream;
+    Forward forward;
+    unsigned told = 0;
+    for (std::uint64_t call = 1; forward.function.size() == 0; ++call) {
+        cudart_cpu::fail_call(call, cudaErrorMemoryAllocation);
+        try {
+            forward(stream);
+        } catch (const cudag::Error& error) {
+            cudart_cpu::fail_call(0, cudaSuccess);
+            if (error.operation() != "cudaMallocAsync") continue;
+            ++told;
+            CHECK_THAT(error.what(), StartsWith("cudag: GraphedFunction at ") &&
+                                         ContainsSubstring(": forward: 512 bytes of static inputs: cudaMallocAsync: "));
+        }
+        cudart_cpu::fail_call(0, cudaSuccess);
+        forward.end_capture();
+    }
+    CHECK(told == 1);
+}
+
 TEST_CASE("a graphed function that fails to replay a shape keeps it", "[unit][faults]") {
     const Stream first;
     const Stream second;
