@@ -22,10 +22,10 @@ inline cudaGraphNode_t add_raw_store(cudaGraph_t graph, const std::vector<cudaGr
 
 /// if (true) store(cell, value), likewise.
 inline cudaGraphNode_t add_raw_conditional(cudaGraph_t graph, const std::vector<cudaGraphNode_t>& from, int* cell,
-                                           int value) {
+                                           int value, cudaGraphConditionalNodeType type = cudaGraphCondTypeIf) {
     cudaGraphNodeParams params{};
     params.type = cudaGraphNodeTypeConditional;
-    params.conditional.type = cudaGraphCondTypeIf;
+    params.conditional.type = type;
     params.conditional.size = 1;
     cudag::check(cudaGraphConditionalHandleCreate(&params.conditional.handle, graph, 1, cudaGraphCondAssignDefault));
     cudaGraphNode_t node = nullptr;

@@ -130,3 +130,30 @@ TEST_CASE("a thread that has asked CUDA nothing yet adds the kernels of a plan",
     CHECK(error == "");
     CHECK(kernels == 1);
 }
+
+TEST_CASE("a graph of two devices is refused for launches by kernels, with the node", "[unit][device]") {
+    const DevicePair devices;
+    const cudag::DeviceBuffer<int> cells(2);
+    cudag::GraphBuilder b;
+    cudag::GraphBuilder second = b.on(1);
+    b.memset(cells.span().subspan(0, 1), 1).label("on the first");
+    const auto node = second.memset(cells.span().subspan(1, 1), 1).label("on the second");
+    const cudag::Graph graph = std::move(b).build();
+    try {
+        static_cast<void>(graph.instantiate({.device_launch = true}));
+        FAIL("it was instantiated");
+    } catch (const cudag::InstantiateError& error) {
+        CHECK_THAT(error.what(), ContainsSubstring("memset \"on the second\"") &&
+                                     ContainsSubstring("a device-launched graph runs on one device only"));
+        CHECK(error.labels() == std::vector<std::string>{"on the second"});
+        CHECK(error.location().line == node.location().line);
+    }
+    try {
+        cudart_cpu::fail_call(1, cudaErrorMemoryAllocation);
+        static_cast<void>(graph.instantiate());
+        FAIL("it was instantiated");
+    } catch (const cudag::InstantiateError& error) {
+        cudart_cpu::fail_call(0, cudaSuccess);
+        CHECK_THAT(error.what(), !ContainsSubstring(": :") && !ContainsSubstring("one device only"));
+    }
+}

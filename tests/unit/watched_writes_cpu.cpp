@@ -164,6 +164,21 @@ void update_where_races_are_allowed(const char* log_file) {
     require_caught(stream, "adds", log_file);
 }
 
+/// A kernel that says what it does to the memory that it reads, and nothing of that which it writes.
+void say_half(const char* log_file) {
+    const cudag::DeviceBuffer<int> x(4), y(4);
+    const cudag::Stream stream;
+    cudag::check(cudaMemset(y.data(), 1, sizeof(int) * 4)); // what changes is seen
+    cudag::check(cudaDeviceSynchronize());
+    cudag::GraphBuilder b;
+    const auto fill = b.memset(x, 1); // what no node says anything of is not watched
+    b.kernel({.block = 4}, multiply_add, x.data(), y, 4, 1).label("adds").after(fill);
+    cudag::Exec exec = std::move(b).build().instantiate();
+    exec.launch(stream);
+    stream.synchronize();
+    std::remove(log_file);
+}
+
 } // namespace
 
 /// How a node comes to say something else: see the functions above.
@@ -181,6 +196,8 @@ int main(int argc, char** argv) {
         say_nothing_in_cache(log_file.c_str());
     else if (how == "races")
         update_where_races_are_allowed(log_file.c_str());
+    else if (how == "half")
+        say_half(log_file.c_str());
     else
-        require(false, "usage: watched_writes update | less | more | updated | nothing | races");
+        require(false, "usage: watched_writes update | less | more | updated | nothing | races | half");
 }

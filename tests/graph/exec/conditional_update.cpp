@@ -131,8 +131,27 @@ TEST_CASE("an update by structure to other conditions is refused by name", "[con
     CHECK(report.needs_instantiate());
     CHECK_THAT(report.to_string(), ContainsSubstring("if \"one\"") && ContainsSubstring("number of its condition"));
     const Graph never = two_ifs(cells, 2, true, 0);
-    CHECK_THAT(exec.update(never, by_structure).to_string(),
-               ContainsSubstring("if \"one\"") && ContainsSubstring("initial value: 1 -> 0"));
+    const auto never_report = exec.update(never, by_structure);
+    CHECK(never_report.verdict() == cudag::UpdateVerdict::parameters_changed);
+    CHECK_THAT(never_report.to_string(), ContainsSubstring("if \"one\"") &&
+                                             ContainsSubstring("initial value: 1 -> 0") &&
+                                             ContainsSubstring("cannot be made node by node"));
     run(exec, Stream());
     CHECK(read(cells) == std::vector{1, 10});
+}
+
+TEST_CASE("an update by structure brings another condition of the exec's own graph",
+          "[conditional][update][structure]") {
+    const auto cells = device({0, 0});
+    GraphBuilder b;
+    const Condition first = b.condition(0), second = b.condition(0);
+    const auto sets = b.kernel({}, set_condition, first, 1U);
+    b.if_(first, [&](GraphBuilder& body) { body.kernel({}, store, cells.data(), 5); }).after(sets);
+    b.if_(second, [&](GraphBuilder& body) { body.kernel({}, store, cells.data() + 1, 6); }).after(sets);
+    Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    graph.update(sets, cudag::arg<0>(second));
+    REQUIRE(exec.update(graph, by_structure).updated());
+    run(exec, Stream());
+    CHECK(read(cells) == std::vector{0, 6});
 }

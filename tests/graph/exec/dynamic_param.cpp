@@ -190,6 +190,19 @@ TEST_CASE("a parameter is refused, and nothing set, where an update of the whole
     CHECK(stores.result(good) == Cells{3, 5});
 }
 
+TEST_CASE("a parameter is set where another kernel takes its type at that place", "[exec][dynamic]") {
+    const auto from = device({5}), to = device({0}), other = device({0});
+    DynamicParam<int> value(3);
+    GraphBuilder b, c;
+    b.kernel({}, store, other.data(), value);
+    Exec exec = std::move(b).build().instantiate();
+    c.kernel({}, add_to, ToAndFrom{to.data(), from.data()}, 1);
+    REQUIRE(exec.update(std::move(c).build()).updated());
+    CHECK(value.set(4, exec) == 1);
+    run(exec, Stream());
+    CHECK(read(to) == Cells{9});
+}
+
 TEST_CASE("a parameter is set where an update of the whole has brought a graph whose types only CUDA knows",
           "[exec][dynamic]") {
     const Stores stores(1);

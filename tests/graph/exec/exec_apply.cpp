@@ -168,6 +168,22 @@ TEST_CASE("an owner given to a graph's update goes at once if no exec has it", "
     CHECK_FALSE(first.alive());
 }
 
+TEST_CASE("an owner that goes with a graph's update may update the graph", "[graph][update][owners]") {
+    Stores stores;
+    bool has_updated = false;
+    stores.graph.update(stores.nodes[0],
+                        std::shared_ptr<int>(stores.cells.data(),
+                                             [&](int*) {
+                                                 stores.graph.update(stores.nodes[1], arg<1>(31));
+                                                 has_updated = true;
+                                             }),
+                        21);
+    stores.graph.update(stores.nodes[0], stores.cells.data(), 22);
+    CHECK(has_updated);
+    Exec exec = stores.graph.instantiate();
+    CHECK(stores.result(exec) == Cells{22, 31, 2});
+}
+
 TEST_CASE("an exec made from an updated graph keeps the update's owner", "[graph][update][owners]") {
     Watched owned;
     std::optional<Exec> exec;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "cuda_version.hpp"
+#include "opaque.hpp"
 #include "watched.hpp"
 
 using cudag::arg;
@@ -560,6 +561,86 @@ TEST_CASE("another attribute is refused with both values, unless an equal node h
     CHECK(report.verdict() == UpdateVerdict::attributes_changed);
     CHECK(report.needs_instantiate());
     CHECK_THAT(report.to_string(), ContainsSubstring("priority"));
+}
+
+TEST_CASE("where nodes are paired in another order, nothing stays of the one tried first",
+          "[exec][update][structure]") {
+    const auto cells = device({0, 0});
+    const DeviceBuffer<int> left(1), right(1), elsewhere(1);
+    std::vector<cudag::KernelNode<int*, int>> stores;
+    std::optional<cudag::KernelNode<int*, int>> beside;
+    const auto build = [&](bool backwards, int value) {
+        GraphBuilder b;
+        stores.clear();
+        for (const std::size_t i : backwards ? Places{1, 0} : Places{0, 1}) {
+            const auto first = b.kernel({.priority = i == 0 ? -1 : -2}, nothing); // no update changes that
+            stores.push_back(b.kernel({}, store, cells.data() + i, 1).after(first));
+            const auto declares = b.kernel({}, nothing).writes(i == 0 ? left : right).after(stores.back());
+            if (!backwards) declares.label(i == 0 ? "left" : "right");
+        }
+        beside = b.kernel({}, store, elsewhere, value);
+        return std::move(b).build();
+    };
+    const Graph graph = build(false, 1);
+    const auto handles = stores;
+    const auto moves = *beside;
+    Exec exec = graph.instantiate();
+    REQUIRE(exec.update(build(true, 2), by_structure).updated());
+    for (const bool is_left : {true, false})
+        CHECK_THAT(refused<cudag::RaceError>([&] { exec.update(moves, arg<0>(is_left ? left : right)); }).what(),
+                   ContainsSubstring(is_left ? "kernel \"left\"" : "kernel \"right\""));
+    exec.update(handles[0], arg<1>(5));
+    exec.update(handles[1], arg<1>(6));
+    run(exec, Stream());
+    CHECK(read(cells) == Values{5, 6});
+    CHECK(read(elsewhere) == Values{2});
+}
+
+TEST_CASE("attributes stay in updates by structure, one after the other", "[exec][update][structure][attributes]") {
+    const auto cell = device({0});
+    std::optional<cudag::KernelNode<int*, int>> node;
+    const auto build = [&](int value, bool backwards) {
+        GraphBuilder b;
+        if (backwards) b.host([] {});
+        node = b.kernel({.priority = -1}, store, cell, value);
+        if (!backwards) b.host([] {});
+        return std::move(b).build();
+    };
+    const Graph graph = build(1, false);
+    const auto handle = *node;
+    Exec exec = graph.instantiate();
+    for (int value = 2; value < 6; ++value) {
+        REQUIRE(exec.update(build(value, value % 2 == 0), by_structure).updated());
+        run(exec, Stream());
+        CHECK(read(cell) == Values{value});
+        exec.update(handle, {.priority = -1}, cell, 7);
+        CHECK_THAT(refused<cudag::UpdateError>([&] { exec.update(handle, {.priority = -2}, cell, 7); }).what(),
+                   ContainsSubstring("priority"));
+        run(exec, Stream());
+        CHECK(read(cell) == Values{7});
+    }
+}
+
+TEST_CASE("a node that cudag does not know is taken in no other order", "[exec][update][structure][adopt]") {
+    const auto cells = device({0, 0});
+    const auto build = [&](bool backwards, int value) {
+        cudaGraph_t raw = nullptr;
+        cudag::check(cudaGraphCreate(&raw, 0));
+        if (backwards) add_raw_conditional(raw, {}, cells.data(), value);
+        add_raw_store(raw, {}, cells.data() + 1, value);
+        if (!backwards) add_raw_conditional(raw, {}, cells.data(), value);
+        return Graph::adopt(raw);
+    };
+    Exec exec = build(false, 1).instantiate();
+    const UpdateReport report = exec.update(build(true, 2), by_structure);
+    CHECK(report.verdict() == UpdateVerdict::parameters_changed);
+    CHECK(report.needs_instantiate());
+    REQUIRE_FALSE(report.differences().empty());
+    CHECK(report.differences().front().field == "parameters");
+    CHECK(report.differences().front().needs_instantiate);
+    CHECK_THAT(report.to_string(), ContainsSubstring("conditional") && ContainsSubstring("not known"));
+    run(exec, Stream());
+    CHECK(read(cells) == Values{1, 1});
 }
 
 TEST_CASE("another cluster is refused in any order", "[exec][update][structure]") {

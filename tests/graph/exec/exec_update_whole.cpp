@@ -1,5 +1,7 @@
 // Exec::update of a whole graph, and its report.
 #include "gate.hpp"
+#include "opaque.hpp"
+#include "plan_graphs.hpp"
 #include "stores.hpp"
 #include "watched.hpp"
 
@@ -152,6 +154,64 @@ TEST_CASE("a changed direction of a copy refuses the update; both are named", "[
                                        ContainsSubstring("device to host -> host to device"));
     run(exec, Stream());
     CHECK(pinned.data()[0] == 1);
+}
+
+TEST_CASE("what refuses an update of the whole is told first, whatever else differs", "[exec][update][whole]") {
+    const auto cells = device({1, 2});
+    cudag::PinnedBuffer<int> pinned(1);
+    const auto build = [&](int value, unsigned cluster, bool down) {
+        GraphBuilder b;
+        b.kernel({}, store, cells.data() + 1, value).label("first");
+        b.kernel({.grid = 4, .block = 32, .cluster = cluster}, nothing).label("clustered");
+        const cudag::DeviceSpan<int> first(cells.data(), 1);
+        (down ? b.memcpy(pinned, first) : b.memcpy(first, pinned)).label("copy");
+        b.kernel({}, store, cells.data() + 1, value).label("last");
+        return std::move(b).build();
+    };
+    Exec exec = build(1, 2, true).instantiate();
+    const UpdateReport of_cluster = exec.update(build(2, 4, true));
+    REQUIRE(of_cluster.differences().size() == 3);
+    CHECK(of_cluster.differences().front().field == "cluster");
+    const UpdateReport of_direction = exec.update(build(2, 2, false));
+    REQUIRE(of_direction.differences().size() > 3);
+    CHECK(of_direction.differences().front().field == "direction");
+    for (std::size_t i = 0; i < of_direction.differences().size(); ++i) // all of the node that CUDA names
+        CHECK((of_direction.differences()[i].node.find("\"copy\"") != std::string::npos) ==
+              (i + 2 < of_direction.differences().size()));
+}
+
+TEST_CASE("a node that CUDA refuses for what cudag cannot compare is named", "[exec][update][whole][adopt]") {
+    const auto cells = device({0, 0});
+    const auto build = [&](int value, cudaGraphConditionalNodeType type) {
+        cudaGraph_t raw = nullptr;
+        cudag::check(cudaGraphCreate(&raw, 0));
+        add_raw_store(raw, {}, cells.data(), value);
+        add_raw_conditional(raw, {}, cells.data() + 1, 1, type);
+        return Graph::adopt(raw);
+    };
+    Exec exec = build(1, cudaGraphCondTypeIf).instantiate();
+    const UpdateReport report = exec.update(build(2, cudaGraphCondTypeWhile));
+    CHECK_FALSE(report.updated());
+    CHECK_THAT(report.reason(), ContainsSubstring("CUDA names conditional"));
+    CHECK_FALSE(report.differences().empty());
+    const UpdateReport alone = exec.update(build(1, cudaGraphCondTypeWhile));
+    CHECK_THAT(alone.reason(), ContainsSubstring("CUDA names conditional"));
+    CHECK(alone.differences().empty());
+}
+
+TEST_CASE("an update of the whole reads no captured graph that CUDA takes", "[exec][update][whole]") {
+    const Graph graph = captured_line_with_shortcut(), next = captured_line_with_shortcut();
+    const Graph other = captured_line_with_shortcut(), read = captured_line_with_shortcut();
+    const auto is_read = [](const Graph& each) { return each.instantiate().plan().advice().empty(); };
+    Exec exec = graph.instantiate();
+    REQUIRE(exec.update(next).updated());
+    REQUIRE(exec.update(graph).updated());
+    CHECK_FALSE(is_read(next));
+    CHECK_FALSE(is_read(graph));
+    Exec of_other = other.instantiate();
+    REQUIRE(read.edge_count() == 3);
+    REQUIRE(of_other.update(read).updated());
+    CHECK_FALSE(is_read(other));
 }
 
 TEST_CASE("a refused update leaves what updates had set", "[exec][update][whole]") {

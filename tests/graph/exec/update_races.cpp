@@ -336,6 +336,29 @@ TEST_CASE("what an unchanged node of a child declares counts in later updates", 
     exec.update(inside, arg<0>(x));
 }
 
+TEST_CASE("what a node of a child has taken stays declared where another argument changes", "[exec][races]") {
+    const bool has_removed = GENERATE(false, true); // where it has, the nodes are updated one by one
+    const DeviceBuffer<int> x(1), y(1), z(1), from(1), other_from(1);
+    std::optional<cudag::KernelNode<int*, const int*, int>> adds;
+    const auto build = [&](const DeviceBuffer<int>& to, bool with_removed) {
+        GraphBuilder b;
+        if (with_removed) b.remove(b.kernel({}, add, to, from, 1));
+        adds = b.kernel({}, add, to, from, 1).label("adds");
+        return std::move(b).build();
+    };
+    GraphBuilder b;
+    const Graph first = build(x, false);
+    const auto child = b.child(first);
+    const auto inside = child.inside(*adds);
+    const auto moves = b.kernel({}, store, z, 2).label("moves");
+    Exec exec = std::move(b).build().instantiate();
+    exec.update(child, build(y, has_removed));
+    exec.update(inside, arg<1>(other_from));
+    CHECK_THAT(race_of([&] { exec.update(moves, arg<0>(y)); }), ContainsSubstring("kernel \"adds\""));
+    exec.update(moves, arg<0>(x));
+    exec.update(moves, arg<0>(from));
+}
+
 TEST_CASE("reads() and writes() of built graphs count in updates that come after them", "[exec][races]") {
     Two two;
     Graph& graph = *two.graph;

@@ -179,6 +179,48 @@ TEST_CASE("a report says that events keep a join an empty node", "[plan][report]
     CHECK_THAT(plan.advice()[0], StartsWith("1 join as an empty node costs") && ContainsSubstring("events come after"));
 }
 
+TEST_CASE("a report counts the joins that stay empty nodes, and what is around each", "[plan][report]") {
+    cudag::Event event;
+    const auto advice_for = [&](std::initializer_list<std::pair<std::size_t, std::size_t>> joins) {
+        GraphBuilder b;
+        for (const auto& [before, after] : joins) {
+            const auto join = b.join(add_kernels(b, before));
+            b.record(event).after(join);
+            for (std::size_t i = 1; i < after; ++i)
+                b.kernel({}, nothing).after(join);
+        }
+        const PlanReport plan = std::move(b).build().instantiate({.plan = without_ends}).plan();
+        std::string text;
+        for (const std::string& line : plan.advice())
+            if (line.find("as empty node") != std::string::npos || line.find("as an empty node") != std::string::npos)
+                text += line;
+        return text;
+    };
+    CHECK(advice_for({{2, 1}}).empty()); // as many edges as without it
+    CHECK_THAT(advice_for({{2, 2}, {4, 1}}), StartsWith("1 join as an empty node costs"));
+    CHECK_THAT(advice_for({{2, 2}, {4, 3}, {5, 1}}), StartsWith("2 joins as empty nodes cost"));
+    if (!is_h200_kind()) return;
+    CHECK_THAT(advice_for({{2, 2}}), ContainsSubstring("about 2 us of a launch call"));
+    CHECK_THAT(advice_for({{4, 4}}), ContainsSubstring("about 4 us of a launch call"));
+    CHECK_THAT(advice_for({{4, 4}, {10, 10}}), ContainsSubstring("about 13 us of a launch call")); // of 28 nodes
+    CHECK_THAT(advice_for({{10, 11}}), ContainsSubstring("about 10 us of a launch call"));
+}
+
+TEST_CASE("a report tells ten microseconds without a tenth, and less with one", "[plan][report]") {
+    if (!is_h200_kind()) return;
+    const auto text_for = [](std::size_t implied) {
+        GraphBuilder b;
+        const Kernels k = add_kernels(b, implied + 2);
+        for (std::size_t i = 0; i + 1 < k.size(); ++i)
+            k[i + 1].after(k[i]);
+        for (std::size_t i = 2; i < k.size(); ++i)
+            k[i].after(k[0]); // which the line implies
+        return to_string(std::move(b).build().instantiate().plan());
+    };
+    CHECK_THAT(text_for(20), ContainsSubstring("instantiation about 10 us shorter"));
+    CHECK_THAT(text_for(19), ContainsSubstring("instantiation about 9.5 us shorter"));
+}
+
 TEST_CASE("a report predicts more instantiation for more edges, and less for less", "[plan][report]") {
     if (!is_h200_kind()) return;
     const PlanReport more = joined(3).instantiate().plan();

@@ -182,6 +182,8 @@ TEST_CASE("the owner of an update that failed is let go", "[unit][faults]") {
 TEST_CASE("a launch that fails is laid to memory that is not freed only where that can be", "[unit][faults]") {
     const auto graph = [] {
         cudag::GraphBuilder b;
+        const auto freed = b.alloc<int>(1).label("freed");
+        b.free(freed).after(freed);
         static_cast<void>(b.alloc<int>(1).label("kept"));
         return std::move(b).build();
     };

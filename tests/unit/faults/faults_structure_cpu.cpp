@@ -147,3 +147,25 @@ TEST_CASE("an update by structure by captured graphs, which are read then, fails
     CHECK(faults.thrown >= 3);
     CHECK(result() == std::vector{3, 30});
 }
+
+TEST_CASE("a report of what CUDA refuses tells nothing of an order of nodes tried before", "[unit][faults]") {
+    const cudag::DeviceBuffer<int> cells(4);
+    const auto build = [&](bool backwards, int value) {
+        cudag::GraphBuilder b;
+        for (const bool is_left : {!backwards, backwards}) {
+            const auto first = b.kernel({.priority = is_left ? -1 : -2}, multiply_add, cells.data() + 3,
+                                        cells.data() + 3, 0, 1); // no update changes the priority
+            b.memset(cells.span().subspan(is_left ? 0 : 1, 1), 1).after(first);
+        }
+        b.memset(cells.span().subspan(2, 1), value);
+        return std::move(b).build();
+    };
+    cudag::Exec exec = build(false, 1).instantiate();
+    const cudag::Graph next = build(true, 2);
+    cudart_cpu::fail_call(1, cudaErrorInvalidValue);
+    const cudag::UpdateReport report = exec.update(next, by_structure);
+    cudart_cpu::fail_call(0, cudaSuccess);
+    CHECK(report.verdict() == cudag::UpdateVerdict::refused);
+    CHECK(report.differences().size() == 1);
+    CHECK(exec.update(next, by_structure).updated());
+}

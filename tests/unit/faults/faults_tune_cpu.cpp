@@ -4,7 +4,10 @@
 
 #include <catch.hpp>
 
+#include <atomic>
+#include <chrono>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -30,4 +33,40 @@ TEST_CASE("a graph that cannot be tuned is as it was, and no Exec or event is le
                                                  [&] { before = cudart_cpu::live(); });
     CHECK(faults.thrown > 50);
     CHECK(pipeline.run(tuned->exec) == pipeline.expected());
+}
+
+TEST_CASE("where tune fails, no launch of its own is in flight", "[unit][faults]") {
+    cudag::GraphBuilder b;
+    std::atomic<int> calls = 0;
+    b.host([&] {
+        std::this_thread::sleep_for(std::chrono::microseconds(500));
+        ++calls;
+    });
+    const cudag::Graph graph = std::move(b).build();
+    const cudag::Stream stream;
+    const cudag::TuneOptions options{.candidates = std::vector<cudag::Plan>{{}}, .repetitions = 1};
+    const Faults faults = for_every_call_failing([&] { static_cast<void>(cudag::tune(graph, stream, options)); },
+                                                 [&] {
+                                                     const int before = calls;
+                                                     stream.synchronize();
+                                                     CHECK(calls == before);
+                                                 });
+    CHECK(faults.thrown > 20);
+}
+
+TEST_CASE("tune chooses the plan that is clearly quicker, whichever comes first", "[unit]") {
+    cudart_cpu::set_workers(4);
+    cudag::GraphBuilder b;
+    for (int i = 0; i < 3; ++i)
+        b.host([] { std::this_thread::sleep_for(std::chrono::milliseconds(4)); });
+    const cudag::Graph graph = std::move(b).build();
+    const cudag::Stream stream;
+    const cudag::Plan in_line{.lanes = 1}; // one after the other
+    for (const std::size_t quick : {0U, 1U}) {
+        const auto candidates =
+            quick == 0 ? std::vector<cudag::Plan>{{}, in_line} : std::vector<cudag::Plan>{in_line, {}};
+        const cudag::Tuned tuned = cudag::tune(graph, stream, {.candidates = candidates, .repetitions = 2});
+        CHECK(tuned.report.chosen_index() == quick);
+    }
+    cudart_cpu::set_workers(0);
 }
