@@ -424,6 +424,20 @@ TEST_CASE("where only one graph has an edge, a node at one of its ends is told",
     }
 }
 
+TEST_CASE("graphs of which one has more edges between the same nodes are not paired", "[matching]") {
+    MatchGraph before = parallel(6); // three nodes from which edges lead, and three to which they lead
+    for (std::uint32_t i = 0; i < 3; ++i)
+        before.nodes[i].key = 1;
+    MatchGraph after = before;
+    before.edges = {{0, 3}, {1, 4}};
+    after.edges = {{0, 3}, {1, 4}, {2, 5}};
+    const Matching matching = Matcher(before, after).find();
+    CHECK(matching.result == Result::other_edges);
+    REQUIRE(matching.unmatched.size() == 1);
+    CHECK(matching.unmatched[0].before.size() == 2);
+    CHECK(matching.unmatched[0].after.size() == 3);
+}
+
 TEST_CASE("nodes that are told have the graphs' numbers, in ascending order", "[matching]") {
     Random random(6);
     unsigned told = 0;

@@ -469,6 +469,17 @@ TEST_CASE("a join has the reason of what it becomes") {
           std::vector{JoinRecord{JoinRecord::no_node, 3, 3, JoinForm::kernel, JoinReason::many_edges}});
 }
 
+TEST_CASE("edges become a kernel above the ratio up to which they are better, not at it") {
+    const std::vector<EdgeRecord> block{{0, 2}, {1, 2}, {0, 3}, {1, 3}}, join{{0, 2}, {1, 2}, {2, 3}, {2, 4}};
+    const std::vector<bool> is_join{false, false, true, false, false};
+    const double ratio = JoinCosts::edge_ratio(2, 2);
+    for (const double limit : {ratio, ratio - .01}) {
+        const JoinRules rules{{.edges_up_to = limit, .joins_up_to = limit}};
+        CHECK(plan_edges({4, block, {}, {}, {}, rules}).has_value() == (limit < ratio));
+        CHECK(plan_edges({5, join, is_join, {}, {}, rules})->kernels == (limit < ratio ? 1 : 0));
+    }
+}
+
 TEST_CASE("gains are known for the kind of GPU that was measured, and no other") {
     REQUIRE(join_gains(9, 0));
     CHECK(join_gains(9, 0)->node_call > join_gains(9, 0)->block_call);

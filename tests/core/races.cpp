@@ -239,6 +239,11 @@ TEST_CASE("nodes of a region that declares nothing race as all others do", "[rac
     CHECK(races_of(inside, {}) == races_of(beside, {}));
 }
 
+TEST_CASE("what races with nodes between two others is told, not the race of those others", "[races]") {
+    const Accesses accesses{{0, writes, x}, {1, writes, x, 0, 7}, {2, writes, x, 8}, {3, writes, x}};
+    CHECK(races_of(accesses, {}) == Conflicts{{0, 1}, {0, 2}, {1, 2}, {1, 3}, {2, 3}});
+}
+
 TEST_CASE("accesses of regions race whatever the numbers of the regions are", "[races]") {
     CHECK(races_of({{0, writes, x, 1}, {1, writes, x, 0, 1025}}, {}) == Conflicts{{0, 1}});
     CHECK(races_of({{0, writes, x, 0, 1}, {1, writes, x, 1025}}, {}) == Conflicts{{0, 1}});
