@@ -4,6 +4,7 @@ import re
 
 OPENERS, CLOSERS = "([{", ")]}"
 SWITCH = "::cudag_defects::on"
+CONSTANT = re.compile(r"(?:(?:static|inline) )*constexpr [\w:<>,*& ]+(?:\[[^]]*\])? ?(?:=|\{)")
 
 
 def blanked(text):
@@ -121,8 +122,15 @@ class Source:
             return end + 1
         return None
 
+    def is_constant(self, begin, end):
+        """Whether a part initialises a constant of the compiler's, which no switch reaches."""
+        return any(CONSTANT.match(self.code, self.statement_begin(opener, begin), begin) for opener in self.around(begin, end)
+                   if self.code[opener] == "{" and (self.is_block(opener) or self.is_scope(opener)))
+
     def slot_of(self, begin, end):
         """The slot that holds a part of the source; None if there is none that a switch can replace."""
+        if self.is_constant(begin, end):
+            return None
         for opener in self.around(begin, end):
             closer = self.match[opener]
             if self.code[opener] == "(" and self.is_head_of(opener, "if|while"):
