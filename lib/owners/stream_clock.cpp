@@ -117,7 +117,6 @@ bool StreamClock::is_captured() const noexcept {
 void StreamClock::mark_now(std::uint64_t number) {
     if (!is_open() || reached_ >= number || (!marks_.empty() && marks_.back().number >= number)) return;
     if (is_captured()) return;
-    drop_reached();
     const DeviceGuard device(stream_);
     cudaEvent_t event = nullptr;
     checked(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");

@@ -380,6 +380,32 @@ TEST_CASE("a capture in which nodes were added that cannot stay is refused at it
     CHECK(is_usable(stream));
 }
 
+TEST_CASE("of nodes that are added, only those after none of the others come after what was captured before",
+          "[capture][add]") {
+    const Stream stream;
+    const auto cell = device({3});
+    std::vector<Node> added;
+    const Graph graph = capture(stream, [&](StreamCapture& c) {
+        launch(c.stream(), {}, store, cell.data(), 1);
+        c.add([&](GraphBuilder& b) {
+            const auto last = b.kernel({}, add, cell.data(), cell.data(), 30);
+            const auto first = b.kernel({}, add, cell.data(), cell.data(), 4);
+            last.after(first); // in the other order
+            added = {first, last};
+        });
+        launch(c.stream(), {}, add, cell.data(), cell.data(), 500);
+    });
+    const std::vector<Node> nodes = graph.nodes();
+    REQUIRE(nodes.size() == 4);
+    CHECK(graph.edges().size() == 3);
+    CHECK(has_edge(graph, nodes.front(), added[0]));
+    CHECK(has_edge(graph, added[0], added[1]));
+    CHECK(has_edge(graph, added[1], nodes.back()));
+    Exec exec = graph.instantiate();
+    run(exec, stream);
+    CHECK(read(cell) == std::vector{535});
+}
+
 TEST_CASE("what was added to a capture whose end fails is refused from then on", "[capture][add]") {
     const Stream stream;
     const Stream side;

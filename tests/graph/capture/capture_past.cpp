@@ -411,6 +411,24 @@ TEST_CASE("calls that a step allows the capture to refuse are allowed until its 
     CHECK_THAT(refused<CaptureError>([&] { c.step("last", work); }).what(), ContainsSubstring("was refused"));
 }
 
+TEST_CASE("a step on another thread is not blamed for what was refused in that thread's own capture",
+          "[capture][past][threads]") {
+    if (skipped_without_batches()) return;
+    const Stream stream;
+    const Stream theirs;
+    const auto cells = device({1, 2});
+    StreamCapture c(stream, {.mode = CaptureMode::relaxed});
+    std::thread([&] {
+        const auto work = [&](cudaStream_t s) {
+            launch(s, {}, nothing);
+            copy_by_batch(s, cells.data(), cells.data() + 1);
+        };
+        CHECK(capture(theirs, work, {.allow_refused_calls = true}).node_count() == 1);
+        CHECK_NOTHROW(c.step("ours", [](cudaStream_t s) { launch(s, {}, nothing); }));
+    }).join();
+    CHECK(std::move(c).finish().node_count() == 1);
+}
+
 TEST_CASE("a refused call that a step has told as an unread error is not told as what broke the capture later",
           "[capture][past]") {
     if (skipped_without_batches()) return;
