@@ -116,6 +116,20 @@ TEST_CASE("the number of a structure tells kinds of nodes, how many there are, a
     CHECK(number_of({fill, copy, copy}, {{0, 1}, {0, 2}}) != number);
 }
 
+TEST_CASE("a graph knows the number of its structure until a node changes", "[core][structure]") {
+    const auto graph = graph_of({fill, copy}, {{0, 1}});
+    CHECK_FALSE(graph->known_structure());
+    const std::uint64_t number = structure_of(*graph);
+    REQUIRE(graph->known_structure());
+    CHECK(graph->known_structure()->number == number);
+    CHECK(graph->known_structure()->version == graph->changes().version());
+    CHECK(structure_of(*graph) == number);
+    graph->changes().reserve(1);
+    graph->changes().count(graph->updated(0), {});
+    CHECK(structure_of(*graph) == number);
+    CHECK(graph->known_structure()->version == graph->changes().version());
+}
+
 TEST_CASE("the number of a structure tells graphs inside", "[core][structure]") {
     const std::uint64_t number = number_with_inside({fill, copy}, {{0, 1}});
     CHECK(number_with_inside({fill, copy}, {{0, 1}}) == number);

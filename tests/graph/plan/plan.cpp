@@ -1,6 +1,7 @@
 // Plans: CUDA gets other edges than those that were written, which say the same.
 #include <cudag/format.hpp>
 
+#include "cuda_edges.hpp"
 #include "cuda_version.hpp"
 #include "native.hpp"
 #include "plan_graphs.hpp"
@@ -221,6 +222,32 @@ TEST_CASE("a captured graph keeps its edges until somebody asks for them", "[pla
     const Exec planned = asked.instantiate();
     CHECK(planned.plan().edges_after() == 2);
     CHECK(native_edges(asked.native()).size() == 2);
+}
+
+TEST_CASE("a graph inside a captured one keeps its edges as long as that one does", "[plan]") {
+    const Graph inside = line_with_shortcut();
+    static_cast<void>(inside.instantiate({.plan = Plan::as_written()}));
+    const auto edges_inside = [&](bool asked) {
+        const Stream stream;
+        cudaGraphNode_t child = nullptr;
+        const Graph graph = cudag::capture(stream, [&](cudaStream_t s) { // as a library adds nodes of its own
+            cudaStreamCaptureStatus status{};
+            cudaGraph_t captured = nullptr;
+            const cudaGraphNode_t* front = nullptr;
+            std::size_t count = 0;
+            cudag::check(get_capture_front(s, &status, &captured, &front, &count));
+            cudag::check(cudaGraphAddChildGraphNode(&child, captured, front, count, inside.native()));
+            cudag::check(set_capture_front(s, &child));
+        });
+        CHECK(graph.nodes().size() == 1);
+        if (asked) CHECK(graph.edge_count() == 0);
+        static_cast<void>(graph.instantiate());
+        cudaGraph_t native = nullptr;
+        cudag::check(cudaGraphChildGraphNodeGetGraph(child, &native));
+        return native_edges(native).size();
+    };
+    CHECK(edges_inside(false) == 3);
+    CHECK(edges_inside(true) == 2);
 }
 
 TEST_CASE("a captured graph of many edges is planned unasked", "[plan]") {
