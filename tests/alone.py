@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Whether each source of a target, and each header that has no source, includes what it uses: each is compiled alone.
+"""Whether each source of a target, and each header, includes what it uses: each is compiled alone.
 
-Unity files and the build's precompiled headers hide that. What is precompiled here stands in a header that the source
-includes anyway, so that it sees nothing that it has not got, in a third of the time. Compiler and flags are those of
+Unity files and the build's precompiled headers hide that. What is precompiled here is a header that the file includes
+anyway, so that it sees nothing that it has not got, in a third of the time. Compiler and flags are those of
 --target, a part of an output in the --database, a compile_commands.json of clang++.
 """
 import argparse
@@ -28,11 +28,6 @@ class Includes:
 
     def find(self, name, includer):
         return next((folder / name for folder in (includer.parent, *self.folders) if (folder / name).is_file()), None)
-
-    def first(self, file):
-        """The header of the file's own name, if it comes first; else the file."""
-        name = next(iter(INCLUDE.findall(file.read_text())), "")
-        return self.find(name, file) if Path(name).stem == file.stem and self.find(name, file) else file
 
     def of(self, file):
         file = file.resolve()
@@ -84,10 +79,8 @@ def main():
 
     def files(kind):
         return {file.resolve() for folder in given.folders for file in folder.rglob(kind)}
-    sources = files("*.cpp")
-    headers = files("*.hpp") - {includes.first(source) for source in sources}
-    units = sorted(sources | headers)
-    visible = {unit: includes.of(includes.first(unit)) - {unit} for unit in units}
+    units = sorted(files("*.cpp") | files("*.hpp"))
+    visible = {unit: includes.of(unit) - {unit} for unit in units}
     chosen = worth_precompiling(list(visible.values()), includes, 2)
 
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
