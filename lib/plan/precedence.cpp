@@ -10,7 +10,7 @@ namespace cudag::detail {
 namespace {
 
 constexpr int most_successors = 4; ///< that are tried one after another
-constexpr std::size_t most_steps = 32;
+constexpr std::size_t most_steps_of_all = 32;
 
 } // namespace
 
@@ -82,7 +82,7 @@ bool Precedence::look_back(std::uint32_t node, std::vector<std::uint32_t>& nodes
             asked_in_[from] = 0;
             --left;
         }
-        is_enough = steps <= most_steps + 4 * nodes.size();
+        is_enough = steps <= most_steps_of_all + 4 * nodes.size();
     }
     std::erase_if(nodes, [&](std::uint32_t other) { return asked_in_[other] != turn_; });
     return is_enough || left == 0;

@@ -26,7 +26,7 @@ std::atomic<unsigned>& count() {
 std::atomic<int> preferred{0};
 
 constexpr int none = -1;
-thread_local int chosen = none;
+thread_local int chosen_device = none;
 
 } // namespace
 
@@ -49,11 +49,11 @@ void require_device(int device) {
 }
 
 int current_device() noexcept {
-    return chosen != none ? chosen : preferred.load(std::memory_order_relaxed);
+    return chosen_device != none ? chosen_device : preferred.load(std::memory_order_relaxed);
 }
 
 void settle_current_device() noexcept {
-    chosen = current_device();
+    chosen_device = current_device();
 }
 
 void set_preferred_device(int device) {
@@ -63,7 +63,7 @@ void set_preferred_device(int device) {
 
 void set_current_device(int device) {
     require_device(device);
-    chosen = device;
+    chosen_device = device;
 }
 
 } // namespace detail
