@@ -256,7 +256,7 @@ TEST_CASE("nodes that went are none of the sinks of a capture") {
     edges.become(wanted, 0, cuda.graph, cuda.nodes);
     edges.restore_sinks(cuda.graph, cuda.nodes);
     Native fresh(3);
-    for (const std::size_t node : {2, 1}) { // as CUDA's end of the capture makes them sinks
+    for (const std::size_t node : {std::size_t{2}, std::size_t{1}}) { // as CUDA's end of the capture makes them sinks
         cudaGraphNode_t last = nullptr;
         REQUIRE(cudaGraphAddEmptyNode(&last, fresh.graph, &fresh.nodes[node], 1) == cudaSuccess);
         REQUIRE(cudaGraphDestroyNode(last) == cudaSuccess);
