@@ -148,3 +148,44 @@ TEST_CASE("a kernel that other kernels may change may end a loop", "[conditional
     });
     CHECK(std::move(b).build().node_count() == 1);
 }
+
+TEST_CASE("a kernel after a loop ends it no more than one before it", "[conditional][endless]") {
+    const DeviceBuffer<int> cell(1);
+    GraphBuilder b;
+    const Condition condition = b.condition(1);
+    loop(b, condition, [&](GraphBuilder& body) { body.kernel({}, store, cell, 1); });
+    b.kernel({}, set_from, condition, cell);
+    refusal(b);
+}
+
+TEST_CASE("an address of the value of a condition's handle ends no loop", "[conditional][endless]") {
+    GraphBuilder b;
+    const Condition condition = b.condition(1);
+    auto* const address = reinterpret_cast<int*>(static_cast<std::uintptr_t>(condition.native())); // never followed
+    loop(b, condition, [&](GraphBuilder& body) { body.kernel({}, store, address, 1); });
+    refusal(b);
+}
+
+TEST_CASE("of kernels that cudag knows, or whose arguments it reads, none is an unknown one", "[conditional][endless]") {
+    const DeviceBuffer<int> cell(1);
+    const Stream stream;
+    SECTION("a kernel without parameters") {
+        GraphBuilder b;
+        loop(b, b.condition(1), [](GraphBuilder& body) { body.kernel({}, nothing); });
+        refusal(b);
+    }
+    SECTION("a captured kernel with parameters") {
+        GraphBuilder b;
+        loop(b, b.condition(1), [&](GraphBuilder& body) {
+            body.capture(stream, [&](cudaStream_t s) { cudag::launch(s, {}, store, cell.data(), 1); });
+        });
+        refusal(b);
+    }
+    SECTION("a captured kernel without parameters may set what it knows by other ways") {
+        GraphBuilder b;
+        loop(b, b.condition(1), [&](GraphBuilder& body) {
+            body.capture(stream, [](cudaStream_t s) { cudag::launch(s, {}, nothing); });
+        });
+        CHECK(std::move(b).build().node_count() == 1);
+    }
+}

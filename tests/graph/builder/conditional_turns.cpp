@@ -143,3 +143,63 @@ TEST_CASE("a setter inside another body, and a kernel that may be one, are follo
     run(exec, stream);
     CHECK(read(cells) == std::vector{0, 0, 2});
 }
+
+TEST_CASE("a kernel whose arguments hold no condition is no setter", "[conditional][turns]") {
+    if (older_than(12080)) return;
+    const auto cells = device({1, 1});
+    const cudag::DeviceBuffer<std::uint32_t> hashes(1);
+    GraphBuilder b;
+    add_loop(b, cells.data());
+    const Condition more = b.condition(1);
+    const auto loop = b.while_(more, [&](GraphBuilder& body) {
+        body.kernel({}, mix, hashes, 0U, Inputs{}, 1U);
+        body.kernel({}, count_down, cells.data() + 1, more);
+    });
+    const Graph graph = std::move(b).build();
+    CHECK(loop.body().node_count() == 3);
+    check_ended(loop.body(), loop.body().nodes()[1]);
+}
+
+TEST_CASE("each of the joins before a kernel is looked at once, however many ways lead there", "[conditional][turns]") {
+    if (older_than(12080)) return;
+    const auto cells = device({1, 1});
+    GraphBuilder b;
+    add_loop(b, cells.data());
+    const Condition more = b.condition(1);
+    constexpr std::size_t rungs = 40; // 2^40 ways
+    const auto loop = b.while_(more, [&](GraphBuilder& body) {
+        const auto setter = body.kernel({}, count_down, cells.data() + 1, more);
+        Node left = body.join(setter);
+        Node right = body.join(setter);
+        for (std::size_t i = 1; i < rungs; ++i) {
+            const Node next = body.join(left, right);
+            right = body.join(left, right);
+            left = next;
+        }
+        body.kernel({}, nothing).after(left, right);
+    });
+    const Graph graph = std::move(b).build();
+    CHECK(loop.body().node_count() == 1 + 2 * rungs + 1);
+}
+
+TEST_CASE("many conditionals of a repeated body are reset by way of one of their kernels", "[conditional][turns]") {
+    if (older_than(12080)) return;
+    const auto cell = device({1});
+    const auto edges_with = [&](std::size_t conditionals, std::size_t others) {
+        GraphBuilder b(cudag::BuilderOptions{.races = cudag::Races::allowed});
+        const Condition more = b.condition(1);
+        const auto loop = b.while_(more, [&](GraphBuilder& body) {
+            for (std::size_t i = 0; i < conditionals; ++i)
+                body.if_(body.condition(0), [](GraphBuilder&) {});
+            for (std::size_t i = 0; i < others; ++i)
+                body.kernel({}, count_down, cell.data(), more);
+        });
+        return loop.body().edge_count();
+    };
+    CHECK(edges_with(1, 80) == 81);
+    CHECK(edges_with(2, 2) == 2 * 4);
+    CHECK(edges_with(4, 12) == 4 * 16);       // as many as are few
+    CHECK(edges_with(4, 13) == 3 + 17);       // all meet in the last one
+    CHECK(edges_with(8, 0) == 8 * 8);
+    CHECK(edges_with(9, 0) == 8 + 9);
+}

@@ -310,18 +310,98 @@ TEST_CASE("a join stands between many readers and many writers", "[builder][infe
     CHECK(read(x) == std::vector<int>(n, 5));
 }
 
-TEST_CASE("a graph with memory nodes gets no joins, and the same order", "[builder][inferred][memory]") {
+TEST_CASE("a graph with memory nodes, or in which an allocation failed, gets no joins, and the same order",
+          "[builder][inferred][memory]") {
     constexpr std::size_t n = 33;
+    const bool fails = GENERATE(false, true);
     const DeviceBuffer<int> x(n), out(n);
     GraphBuilder b(inferred);
-    const auto memory = b.alloc<int>(1);
-    b.free(memory);
+    if (fails) {
+        CHECK_THROWS_AS(b.alloc<char>(std::size_t{1} << 60U), cudag::GraphError);
+    } else {
+        const auto memory = b.alloc<int>(1);
+        b.free(memory);
+    }
     for (std::size_t i = 0; i < n; ++i)
         b.kernel({}, sum, out.span().subspan(i, 1), cudag::DeviceSpan<const int>(x.span()));
     for (std::size_t i = 0; i < n; ++i)
         b.kernel({}, store, x.span().subspan(i, 1), 5);
     b.check();
     const Graph graph = std::move(b).build();
-    CHECK(graph.node_count() == 2 * n + 2);
-    CHECK(graph.edge_count() == n * n + 1);
+    CHECK(graph.node_count() == 2 * n + (fails ? 0 : 2));
+    CHECK(graph.edge_count() == n * n + (fails ? 0 : 1));
+}
+
+TEST_CASE("a join stands where the first node after it was written, whichever order edges give", "[builder][inferred]") {
+    constexpr std::size_t n = 40;
+    const DeviceBuffer<int> x(n), y(1), out(n);
+    GraphBuilder b(inferred);
+    std::vector<cudag::KernelNode<int*, cudag::DeviceSpan<const int>>> readers;
+    for (std::size_t i = 0; i < n; ++i)
+        readers.push_back(b.kernel({}, sum, out.span().subspan(i, 1), cudag::DeviceSpan<const int>(x.span())));
+    std::vector<cudag::KernelNode<int*, int>> writers;
+    for (std::size_t i = 0; i < n; ++i)
+        writers.push_back(b.kernel({}, store, x.span().subspan(i, 1), 5));
+    for (int i = 0; i < 3; ++i) {
+        const auto early = b.kernel({}, store, y, i);
+        readers[static_cast<std::size_t>(i)].after(early); // so these come after the writers
+    }
+    const Graph graph = std::move(b).build();
+    const cudag::Node join = graph.nodes().back();
+    REQUIRE(join.label() == "inferred join");
+    CHECK(join.location().line == writers[0].location().line);
+    CHECK(graph.node_count() == 2 * n + 3 + 1);
+}
+
+TEST_CASE("no join leads to a node that has an early edge, and one to those that have others", "[builder][inferred]") {
+    constexpr std::size_t n = 40;
+    const DeviceBuffer<int> x(n), out(n);
+    GraphBuilder b(inferred);
+    std::vector<cudag::KernelNode<int*, cudag::DeviceSpan<const int>>> readers;
+    for (std::size_t i = 0; i < n; ++i)
+        readers.push_back(b.kernel({}, sum, out.span().subspan(i, 1), cudag::DeviceSpan<const int>(x.span())));
+    std::vector<cudag::KernelNode<int*, int>> writers;
+    for (std::size_t i = 0; i < n; ++i)
+        writers.push_back(b.kernel({}, store, x.span().subspan(i, 1), 5));
+    writers[7].after(cudag::programmatic(readers[3]));
+    writers[8].after(readers[3]);
+    const Graph graph = std::move(b).build();
+    const cudag::Node join = graph.nodes().back();
+    REQUIRE(join.label() == "inferred join");
+    std::size_t to_join = 0, from_join = 0, to_early = 0, to_other = 0;
+    for (const cudag::Edge& edge : graph.edges()) {
+        to_join += edge.to == join ? 1U : 0U;
+        from_join += edge.from == join ? 1U : 0U;
+        to_early += edge.to == writers[7] ? 1U : 0U;
+        to_other += edge.to == writers[8] ? 1U : 0U;
+    }
+    CHECK(to_join == n);
+    CHECK(from_join == n - 1);
+    CHECK(to_early == n);
+    CHECK(to_other == 2);
+}
+
+TEST_CASE("a cycle is told by the edges that were written, where others are inferred", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1), y(1);
+    GraphBuilder b(inferred);
+    const auto first = b.kernel({}, store, x, 1).label("first");
+    const auto second = b.kernel({}, store, y, 1).label("second").after(first);
+    b.kernel({}, add, y, x, 1).label("third");
+    first.after(second);
+    const auto error = refused<cudag::GraphError>([&] { b.check(); });
+    CHECK(error.labels() == Labels{"first", "second"});
+    CHECK_THAT(error.what(), ContainsSubstring("cycle") && !ContainsSubstring("third"));
+}
+
+TEST_CASE("races that a child was built with are its own, where edges are inferred, too", "[builder][inferred]") {
+    const DeviceBuffer<int> x(1);
+    const cudag::Stream stream;
+    GraphBuilder racing(cudag::BuilderOptions{.races = cudag::Races::allowed});
+    racing.kernel({}, store, x, 1);
+    racing.kernel({}, store, x, 2);
+    racing.capture(stream, [](cudaStream_t s) { cudag::launch(s, {}, nothing); });
+    const Graph child = std::move(racing).build();
+    GraphBuilder b(inferred);
+    b.child(child);
+    CHECK_NOTHROW(b.check());
 }

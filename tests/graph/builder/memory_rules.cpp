@@ -225,3 +225,73 @@ TEST_CASE("a graph with memory nodes that has an Exec updates no other one", "[m
     CHECK(read(first.alloc.span()) == std::vector{1});
     cudag::check(cudaFree(first.alloc.span().data()));
 }
+
+TEST_CASE("devices are counted from 0, and there is none of the number of devices", "[memory][rules]") {
+    int count = 0;
+    cudag::check(cudaGetDeviceCount(&count));
+    for (const int device : {-1, count}) {
+        GraphBuilder b;
+        const auto error = refused<GraphError>([&] { b.alloc<int>(1, {.device = device}); });
+        CHECK(error.code() == cuda_code(cudaErrorInvalidDevice));
+        CHECK_THAT(error.what(), ContainsSubstring("the device is " + std::to_string(device) + "; there are " +
+                                                   std::to_string(count) + " devices, counted from 0"));
+        const auto peer = refused<GraphError>([&] { b.alloc<int>(1, {.peers = {device}}); });
+        CHECK_THAT(peer.what(), ContainsSubstring("the peer device is " + std::to_string(device)));
+        CHECK(std::move(b).build().node_count() == 0);
+    }
+}
+
+TEST_CASE("memory that another graph has freed is refused by name while that exists, and then by CUDA",
+          "[memory][rules]") {
+    GraphBuilder b;
+    const auto alloc = b.alloc<int>(4);
+    {
+        GraphBuilder other;
+        other.free(alloc);
+        CHECK_THAT(refused<GraphError>([&] { b.free(alloc); }).what(),
+                   ContainsSubstring("is freed already by ") && ContainsSubstring(", in another graph"));
+    }
+    CHECK(refused<GraphError>([&] { b.free(alloc); }).operation() == "cudaGraphAddMemFreeNode");
+    CHECK(std::move(b).build().node_count() == 1);
+}
+
+TEST_CASE("where a free node may not be it is refused for that, whoever has freed the memory", "[memory][rules]") {
+    GraphBuilder b;
+    const auto alloc = b.alloc<int>(1);
+    b.free(alloc).after(alloc);
+    b.if_(b.condition(0), [&](GraphBuilder& body) {
+        CHECK_THAT(refused<GraphError>([&] { body.free(alloc); }).what(),
+                   ContainsSubstring("CUDA allows no free node in the body"));
+    });
+}
+
+TEST_CASE("a use inside a child of a child is ordered by the outer child node", "[memory][rules]") {
+    if (older_than(12090)) return;
+    const auto result = device({0});
+    GraphBuilder b;
+    const auto alloc = b.alloc<int>(1).label("memory");
+    GraphBuilder innermost;
+    innermost.memset(alloc.span(), 9).label("inner fill");
+    GraphBuilder inner;
+    inner.child(std::move(innermost).build()).label("inner child");
+    const auto child = b.child(std::move(inner).build()).label("child");
+    const auto copy = b.memcpy(result, alloc.span()).after(alloc, child);
+    b.free(alloc).after(copy);
+    const auto error = refused<GraphError>([&] { b.check(); });
+    CHECK(error.labels() == Labels{"inner fill", "memory"});
+    child.after(alloc);
+    run(std::move(b));
+    CHECK(read(result) == std::vector{9});
+}
+
+TEST_CASE("what a child cannot have is told with its label", "[memory][rules]") {
+    GraphBuilder inner;
+    inner.host([] {}).label("told");
+    const Graph graph = std::move(inner).build();
+    GraphBuilder b;
+    b.if_(b.condition(0), [&](GraphBuilder& body) {
+        const auto error = refused<GraphError>([&] { body.child(graph); });
+        CHECK(error.labels() == Labels{"told"});
+        CHECK_THAT(error.what(), ContainsSubstring("CUDA allows no host node in "));
+    });
+}

@@ -134,3 +134,31 @@ TEST_CASE("a conditional is no native node, and a body takes native nodes that i
     run(std::move(b));
     CHECK(read(cells) == std::vector{4});
 }
+
+TEST_CASE("a body takes no native copy of pageable memory, and a graph does", "[builder][native]") {
+    if (older_than(12040)) return;
+    const auto cells = device({0});
+    std::vector<int> pageable{7};
+    const auto copy = [&] {
+        cudaGraphNodeParams params{};
+        params.type = cudaGraphNodeTypeMemcpy;
+        params.memcpy.copyParams.dstPtr = {cells.data(), sizeof(int), sizeof(int), 1};
+        params.memcpy.copyParams.srcPtr = {pageable.data(), sizeof(int), sizeof(int), 1};
+        params.memcpy.copyParams.extent = {sizeof(int), 1, 1};
+        params.memcpy.copyParams.kind = cudaMemcpyHostToDevice;
+        return params;
+    };
+    GraphBuilder b;
+    auto plain = copy();
+    const auto first = b.native(plain);
+    const auto branch = b.if_(b.condition(1), [&](GraphBuilder& body) {
+        auto inside = copy();
+        const auto error = refused<GraphError>([&] { body.native(inside); });
+        CHECK_THAT(error.what(), ContainsSubstring("native: memcpy node 0") && ContainsSubstring("takes no such copy"));
+        body.kernel({}, add, cells, cells, 1);
+    });
+    branch.after(first);
+    CHECK(branch.body().node_count() == 1);
+    run(std::move(b));
+    CHECK(read(cells) == std::vector{8});
+}

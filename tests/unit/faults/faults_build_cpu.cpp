@@ -8,6 +8,7 @@
 #include <catch.hpp>
 
 #include <cstddef>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -301,4 +302,40 @@ TEST_CASE("a plan whose first kernel cannot be loaded has none, and the next pla
     CHECK(exec.plan().kernels() == 0);
     CHECK(cudaGetLastError() == cudaSuccess);
     CHECK(joined(20).instantiate().plan().kernels() == 1);
+}
+
+TEST_CASE("a builder whose inference fails has no edges and joins but its own", "[unit][faults]") {
+    constexpr int n = 40;
+    const cudag::DeviceBuffer<int> from(n), to(n * n);
+    const auto write = [&](cudag::GraphBuilder& b) {
+        for (std::size_t i = 0; i < n; ++i)
+            b.memcpy(to.span().subspan(i * n, n), from.span());
+        for (std::size_t i = 0; i < n; ++i)
+            b.memset(from.span().subspan(i, 1), 7);
+    };
+    std::optional<cudag::GraphBuilder> builder;
+    cudag::IfNode branch;
+    const auto prepare = [&] {
+        builder.emplace(cudag::BuilderOptions{.dependencies = cudag::Dependencies::inferred});
+        write(*builder);
+        branch = builder->if_(builder->condition(1), write);
+    };
+    prepare();
+    const cudag::Graph undisturbed = std::move(*builder).build();
+    CHECK(undisturbed.node_count() == 2 * n + 2);
+    unsigned refused = 0;
+    const auto verify = [&] {
+        try {
+            const cudag::Graph graph = std::move(*builder).build();
+            CHECK(graph.node_count() == undisturbed.node_count());
+            CHECK(graph.edge_count() == undisturbed.edge_count());
+            CHECK(branch.body().node_count() == 2 * n + 1);
+        } catch (const cudag::GraphError& error) { // taking a join back was what failed
+            CHECK_THAT(error.what(), ContainsSubstring("a node could not be removed"));
+            ++refused;
+        }
+    };
+    const Faults faults = for_every_call_failing([&] { builder->check(); }, verify, prepare);
+    CHECK(faults.thrown >= 2); // a join in the graph, one in the body
+    CHECK(refused <= faults.ignored);
 }
