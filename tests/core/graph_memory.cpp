@@ -187,6 +187,54 @@ TEST_CASE("memory that is reused at another place is used between its own alloc 
     CHECK_FALSE(sample.is_right());
 }
 
+TEST_CASE("where memory ended that no longer exists, an address is no end") {
+    Placed sample;
+    const Node lower = sample.alloc(0x1000, 0x1000);
+    const Node end = sample.free(lower);
+    const Node again = sample.alloc(0x1000, 0x100);
+    const Node upper = sample.alloc(0x2000, 0x1000);
+    sample.order({lower}, end);
+    sample.order({end}, again);
+    const Node use = sample.kernel({0x1000, 0x2000}, {again});
+    CHECK_FALSE(sample.is_right());
+    sample.order({upper}, use);
+    CHECK(sample.is_right());
+}
+
+TEST_CASE("of allocations that overlap while both exist, a use is of whichever it comes after") {
+    for (const std::uintptr_t inner : {0x1000U, 0x1400U}) {
+        const auto is_right = [&](std::uintptr_t place, bool after_outer, bool after_inner) {
+            Placed sample;
+            const Node outer = sample.alloc(0x1000, 0x1000);
+            const Node second = sample.alloc(inner, 0x100);
+            const Node use = sample.kernel({place});
+            if (after_outer) sample.order({outer}, use);
+            if (after_inner) sample.order({second}, use);
+            return sample.is_right();
+        };
+        CHECK(is_right(inner + 0x80, true, false));
+        CHECK(is_right(inner + 0x80, false, true));
+        CHECK_FALSE(is_right(inner + 0x80, false, false));
+        CHECK(is_right(inner + 0x100, true, false));
+        CHECK_FALSE(is_right(inner + 0x100, false, true));
+    }
+}
+
+TEST_CASE("memory exists on where other memory at its address has ended") {
+    for (const std::uintptr_t inner : {0x1000U, 0x1400U}) {
+        Placed sample;
+        const Node outer = sample.alloc(0x1000, 0x1000);
+        const Node second = sample.alloc(inner, 0x100);
+        const Node end = sample.free(second);
+        sample.order({second}, end);
+        sample.kernel({0x1800}, {outer, end});
+        sample.kernel({inner + 0x80}, {outer, end});
+        CHECK(sample.is_right());
+        sample.kernel({inner + 0x80}, {end}); // of the second one, too late
+        CHECK_FALSE(sample.is_right());
+    }
+}
+
 TEST_CASE("an allocation has all addresses from its first byte to its last") {
     const GraphAllocation memory{0x1000, 0x10};
     CHECK(memory.contains(0x1000));

@@ -121,6 +121,26 @@ TEST_CASE("a condition that a repeated body sets back needs CUDA 12.8, without a
     CHECK(std::move(b).build().instantiate().replays() == 0);
 }
 
+TEST_CASE("conditions from device memory and repetitions need CUDA 12.8", "[versions]") {
+    const cudag::DeviceBuffer<unsigned> value(1);
+    const Gate set{12080, 12060, "set(condition, value)",
+                   [&](GraphBuilder& b) { b.set(b.condition(0), value); }};
+    const Gate repeat{12080, 12060, "repeat(times, body)", [](GraphBuilder& b) { b.repeat(2, nothing); }};
+    for (const Gate* gate : {&set, &repeat}) {
+        CAPTURE(gate->feature);
+        {
+            const Versions old_driver(gate->before);
+            check_refused(*gate, gate->before);
+        }
+        const Versions just_enough(gate->needed, gate->needed);
+        GraphBuilder b;
+        if (CUDART_VERSION >= gate->needed)
+            CHECK_NOTHROW(gate->use(b));
+        else
+            check_refused(*gate, CUDART_VERSION);
+    }
+}
+
 TEST_CASE("loops beside others have a kernel at the end of a turn from CUDA 12.8 on, and before it the nodes that were "
           "written",
           "[versions]") {

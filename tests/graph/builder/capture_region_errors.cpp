@@ -176,6 +176,22 @@ TEST_CASE("an unjoined stream that cudag did not fork leaves the builder as it w
     survivor.run_and_check();
 }
 
+TEST_CASE("a stream left unjoined before nodes were asked for leaves the builder as it was", "[capture][region][add]") {
+    Survivor survivor;
+    const Stream stream;
+    const Stream side;
+    const auto error = refused<CaptureError>([&] {
+        survivor.builder().capture(stream, [&](StreamCapture& c) {
+            launch(c.stream(), {}, nothing);
+            fork_and_forget(c.stream(), side.get(), survivor.cell());
+            c.add([](GraphBuilder&) {}); // which asks what was recorded
+            launch(c.stream(), {}, nothing);
+        });
+    });
+    CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnjoined));
+    survivor.run_and_check();
+}
+
 TEST_CASE("an unjoined stream that alone has recorded something leaves the builder as it was", "[capture][region]") {
     Survivor survivor;
     const Stream stream;
@@ -210,6 +226,33 @@ TEST_CASE("a graph that CUDA cannot clone is lost with a broken capture, by name
     refused<GraphError>([&] { b.capture(stream, [](cudaStream_t) {}); });
     refused<GraphError>([&] { static_cast<void>(alloc.label()); });
     CHECK(cudag::capture(stream, [&](cudaStream_t s) { launch(s, {}, nothing); }).node_count() == 1);
+}
+
+TEST_CASE("a graph with conditions, or kernels that others change, is lost with a broken capture", "[capture][region]") {
+    const auto cell = device({0});
+    const Stream stream;
+    GraphBuilder b;
+    SECTION("a condition") {
+        b.if_(b.condition(1), [](GraphBuilder&) {});
+    }
+    SECTION("a condition without a node") {
+        static_cast<void>(b.condition(1));
+    }
+    SECTION("a kernel that others change") {
+        b.kernel({.device_updatable = true}, store, cell.data(), 1);
+    }
+    const auto error = refused<CaptureError>([&] {
+        b.capture(stream, [&](cudaStream_t s) {
+            launch(s, {}, store, cell.data(), 3);
+            allocate_and_forget();
+        });
+    });
+    CHECK_THAT(error.what(), ContainsSubstring("the graph under construction is lost with it, because CUDA destroys a "
+                                               "graph into which a capture is broken, and cannot clone this one"));
+    const auto later = refused<GraphError>([&] { b.kernel({}, nothing); });
+    CHECK_THAT(later.what(), ContainsSubstring("the graph under construction was lost when the capture at "));
+    const auto removal = refused<GraphError>([&] { b.check(); });
+    CHECK_THAT(removal.what(), ContainsSubstring("the graph under construction was lost when the capture at "));
 }
 
 TEST_CASE("a capture that is broken in a body takes the whole graph with it, by name", "[capture][region]") {
@@ -257,6 +300,7 @@ TEST_CASE("a body takes no captured node that CUDA forbids there, and stays as i
                  });
              });
          });
+         CHECK(error.labels().size() == 2); // the node's, and that of the conditional, which has none yet
          CHECK(error.labels().front() == "calls back");
          CHECK_THAT(error.what(), ContainsSubstring("capture at ") && ContainsSubstring("host \"calls back\"") &&
                                       ContainsSubstring("CUDA allows no host node in the body of if "));
@@ -395,6 +439,26 @@ TEST_CASE("streams that cannot be captured into a builder are refused, and chang
     CHECK(region.nodes().size() == 1);
     CHECK(std::move(b).build().node_count() == 1);
     refused<GraphError>([&] { b.capture(stream, [](cudaStream_t) {}); });
+}
+
+TEST_CASE("a default stream is refused by a body as by any builder, also while a blocking stream is captured",
+          "[capture][region]") {
+    cudaStream_t blocking = nullptr;
+    check(cudaStreamCreate(&blocking));
+    GraphBuilder b;
+    b.if_(b.condition(0), [&](GraphBuilder& body) {
+        for (const cudaStream_t stream : {cudaStream_t(), cudaStreamLegacy}) {
+            const auto idle = refused<CaptureError>([&] { body.capture(stream, [](cudaStream_t) {}); });
+            check(cudaStreamBeginCapture(blocking, cudaStreamCaptureModeRelaxed));
+            const auto busy = refused<CaptureError>([&] { body.capture(stream, [](cudaStream_t) {}); });
+            cudaGraph_t graph = nullptr;
+            check(cudaStreamEndCapture(blocking, &graph));
+            check(cudaGraphDestroy(graph));
+            CHECK(busy.code() == idle.code());
+        }
+    });
+    check(cudaStreamDestroy(blocking));
+    CHECK(std::move(b).build().node_count() == 1);
 }
 
 TEST_CASE("a region cannot come after itself, after a stranger, or after the build", "[capture][region]") {

@@ -329,3 +329,31 @@ TEST_CASE("the builder of a device removes, too", "[builder][remove]") {
     b.remove(x);
     CHECK(std::move(b).build().node_count() == 0);
 }
+
+TEST_CASE("an edge is removed where a node may be, and nowhere else", "[builder][remove]") {
+    const auto cell = device({0});
+    const Stream stream;
+    GraphBuilder b(unchecked);
+    const auto x = b.kernel({}, nothing);
+    const auto y = b.kernel({}, nothing).after(x);
+    b.capture(stream, [&](StreamCapture& c) {
+        launch(c.stream(), {}, nothing);
+        check_refused("remove_edge at ", [&] { b.remove_edge(x, y); });
+        check_refused("a stream is captured into the graph", [&] { b.remove_edge(x, y); });
+    });
+    GraphBuilder kept;
+    Node inside, after;
+    b.if_(b.condition(0), [&](GraphBuilder& body) {
+        inside = body.kernel({}, nothing);
+        const auto last = body.kernel({}, nothing);
+        last.after(inside.as(nothing));
+        after = last;
+        check_refused("is being written; remove what is outside of it", [&] { b.remove_edge(x, y); });
+        kept = std::move(body);
+    });
+    check_refused("has ended; remove what is in it inside it", [&] { kept.remove_edge(inside, after); });
+    b.remove_edge(x, y);
+    const Graph graph = std::move(b).build();
+    CHECK(graph.edge_count() == 0);
+    check_refused("remove_edge at ", [&] { kept.remove_edge(inside, after); });
+}

@@ -599,3 +599,43 @@ TEST_CASE("captures with written nodes update execs as a whole", "[capture][add]
     run(exec, stream);
     CHECK(read(cells) == std::vector{15, 20});
 }
+
+TEST_CASE("nodes are added to a capture that is under way, before and after the function that adds them",
+          "[capture][add]") {
+    const Stream stream;
+    const auto end_elsewhere = [&] {
+        cudaGraph_t graph = nullptr;
+        cudag::check(cudaStreamEndCapture(stream.get(), &graph));
+        return graph;
+    };
+    const auto require_named = [](const std::string& what, const auto& call) {
+        const auto error = refused<CaptureError>(call);
+        CHECK_THAT(error.what(), ContainsSubstring(": add at ") && ContainsSubstring("capture_added.cpp") &&
+                                     ContainsSubstring(what));
+    };
+    SECTION("it has ended before") {
+        StreamCapture c(stream);
+        launch(stream, {}, nothing);
+        cudaGraph_t const graph = end_elsewhere();
+        require_named("the capture has ended", [&] { c.add([](GraphBuilder&) {}); });
+        cudag::check(cudaGraphDestroy(graph));
+    }
+    SECTION("the function ends it") {
+        cudaGraph_t graph = nullptr;
+        {
+            StreamCapture c(stream);
+            launch(stream, {}, nothing);
+            require_named("the capture has ended",
+                          [&] { c.add([&](GraphBuilder&) { graph = end_elsewhere(); }); });
+        }
+        cudag::check(cudaGraphDestroy(graph));
+    }
+    SECTION("it was broken before") {
+        StreamCapture c(stream);
+        launch(stream, {}, nothing);
+        void* memory = nullptr;
+        static_cast<void>(cudaMalloc(&memory, 16));
+        static_cast<void>(cudaGetLastError());
+        require_named("the capture was broken", [&] { c.add([](GraphBuilder&) {}); });
+    }
+}

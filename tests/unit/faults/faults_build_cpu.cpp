@@ -339,3 +339,28 @@ TEST_CASE("a builder whose inference fails has no edges and joins but its own", 
     CHECK(faults.thrown >= 2); // a join in the graph, one in the body
     CHECK(refused <= faults.ignored);
 }
+
+TEST_CASE("a native node that cannot be read is not in the graph", "[unit][faults]") {
+    const cudag::DeviceBuffer<int> x(4);
+    std::optional<cudag::GraphBuilder> builder;
+    cudaGraphNodeParams params{};
+    const auto prepare = [&] {
+        builder.emplace();
+        params = {};
+        params.type = cudaGraphNodeTypeMemset;
+        params.memset = {x.data(), 0, 7, sizeof(int), 4, 1};
+    };
+    prepare();
+    builder->native(params); // the calls that a process makes once
+    unsigned kept = 0;
+    const auto verify = [&] {
+        const cudag::Graph graph = std::move(*builder).build();
+        std::size_t count = 0;
+        cudag::check(cudaGraphGetNodes(graph.native(), nullptr, &count));
+        CHECK(count == graph.node_count());
+        kept += graph.node_count() == 0 ? 0U : 1U;
+    };
+    const Faults faults = for_every_call_failing([&] { builder->native(params); }, verify, prepare);
+    CHECK(faults.thrown >= 2); // the node, what CUDA tells of it
+    CHECK(kept == faults.ignored);
+}

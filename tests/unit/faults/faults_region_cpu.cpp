@@ -1,5 +1,6 @@
 // Every runtime call that fails while a region is captured into a builder's graph.
 #include "faults.hpp"
+#include "live_counts.hpp"
 #include "pipeline.hpp"
 
 #include <cudag/cudag.hpp>
@@ -7,6 +8,7 @@
 #include <catch.hpp>
 
 #include <optional>
+#include <string>
 
 using cudag::GraphBuilder;
 using cudag::GraphError;
@@ -133,4 +135,71 @@ TEST_CASE("a region that joins what it forks takes as many calls, however many n
     };
     static_cast<void>(calls(1)); // those that a process makes once
     CHECK(calls(20) == calls(1));
+}
+
+TEST_CASE("a graph into which a region has written that it cannot keep is lost, and leaves nothing behind",
+          "[unit][region]") {
+    const NothingLeft check;
+    const cudag::DeviceBuffer<int> x(1);
+    const Stream stream;
+    GraphBuilder builder;
+    const auto write = [&](GraphBuilder& body) {
+        body.capture(stream, [&](cudag::StreamCapture& capture) {
+            capture.add([&](GraphBuilder& writer) { writer.kernel({}, multiply_add, x, x, 1, 1); });
+            cudag::check(cudaLaunchHostFunc(
+                capture.stream(), [](void*) {}, nullptr)); // which no body may have
+        });
+    };
+    CHECK_THROWS_AS(builder.if_(builder.condition(0), write), GraphError);
+    CHECK_THROWS_AS(builder.check(), GraphError);
+}
+
+TEST_CASE("a region that a body cannot have leaves no node unnamed, whichever call of the way back fails",
+          "[unit][region][faults]") {
+    const cudag::DeviceBuffer<int> x(1);
+    const Stream stream;
+    const auto forbidden = [&](GraphBuilder& body) {
+        body.capture(stream, [&](cudag::StreamCapture& capture) {
+            const Stream side;
+            capture.fork(side); // so that CUDA is asked for the nodes, which are no line
+            cudag::launch(side, {}, multiply_add, x.data(), x.data(), 1, 1);
+            cudag::launch(capture.stream(), {}, multiply_add, x.data(), x.data(), 1, 1);
+            capture.join(side);
+            cudag::check(cudaLaunchHostFunc(
+                capture.stream(), [](void*) {}, nullptr)); // which no body may have
+        });
+    };
+    unsigned refused = 0;
+    std::uint64_t calls = 0;
+    for (std::uint64_t call = 1; call == 1 || call <= calls + 1; ++call) {
+        CAPTURE(call);
+        GraphBuilder builder;
+        std::optional<std::size_t> in_body;
+        const std::uint64_t before = cudart_cpu::call_count();
+        std::optional<cudag::IfNode> node;
+        try {
+            node = builder.if_(builder.condition(0), [&](GraphBuilder& body) {
+                cudart_cpu::fail_call(call, cudaErrorMemoryAllocation);
+                CHECK_THROWS_AS(forbidden(body), cudag::Error);
+                cudart_cpu::fail_call(0, cudaSuccess);
+            });
+        } catch (const cudag::Error& error) { // else the graph was lost, or not made
+            if (std::string(error.what()).find("a node could not be removed") != std::string::npos) ++refused;
+        }
+        calls = cudart_cpu::call_count() - before;
+        static_cast<void>(cudaGetLastError());
+        cudaStreamCaptureStatus status{};
+        cudag::check(cudaStreamIsCapturing(stream.get(), &status));
+        if (status != cudaStreamCaptureStatusNone) { // its end was the call that failed
+            cudaGraph_t graph = nullptr;
+            static_cast<void>(cudaStreamEndCapture(stream.get(), &graph));
+            static_cast<void>(cudaGetLastError());
+        }
+        if (!node) continue;
+        const cudag::Graph graph = std::move(builder).build();
+        std::size_t count = 0;
+        cudag::check(cudaGraphGetNodes(node->body().native(), nullptr, &count));
+        CHECK(count == 0);
+    }
+    CHECK(refused == 4); // for each node, or for the list of all
 }
