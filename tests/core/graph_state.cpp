@@ -6,6 +6,9 @@
 #include "catch.hpp"
 #include "empty_graph.hpp"
 
+#include <cudag/buffer.hpp>
+#include <cudag/builder.hpp>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -64,7 +67,66 @@ bool is_locked(const GraphState& graph) {
     return !graph.deferred_lock().try_lock();
 }
 
+/// Tells of a graph that it has two empty nodes and an edge.
+class TwoNodes : public cudag::detail::Unread {
+  public:
+    void read_nodes() override {
+        if (!nodes()) return;
+        ReadNodes read;
+        for (int i = 0; i < 2; ++i) {
+            read.natives.push_back(nullptr);
+            read.records.push_back({NodeKind::empty, {}, {}, {}});
+        }
+        set_nodes_read();
+        graph().take_all(std::move(read));
+    }
+    void read_edges() override {
+        set_edges_read();
+        graph().edge_lists().take_native({{0, 1}});
+    }
+};
+
+std::shared_ptr<GraphState> unread_graph() {
+    cudaGraph_t native = nullptr;
+    REQUIRE(cudaGraphCreate(&native, 0) == cudaSuccess);
+    return std::make_shared<GraphState>(native, std::make_unique<TwoNodes>(), cudag::SourceLocation());
+}
+
 } // namespace
+
+TEST_CASE("a graph is read when its nodes are and its edges", "[graph][read]") {
+    const auto nodes_first = unread_graph(), edges_first = unread_graph();
+    CHECK_FALSE(nodes_first->is_read());
+    CHECK(nodes_first->nodes().size() == 2);
+    CHECK_FALSE(nodes_first->is_read());
+    CHECK(nodes_first->edges().size() == 1);
+    CHECK(nodes_first->is_read());
+    CHECK(edges_first->edges().size() == 1);
+    CHECK_FALSE(edges_first->is_read());
+    CHECK(edges_first->nodes().size() == 2);
+    CHECK(edges_first->is_read());
+    CHECK(graph_of(1)->is_read());
+}
+
+TEST_CASE("a node that is to be changed is read before", "[graph][read]") {
+    const auto graph = unread_graph();
+    CHECK(graph->updated(1).index == 1);
+    CHECK(graph->has_known_nodes());
+    CHECK(graph->updated().find(1) == &graph->updated(1));
+}
+
+TEST_CASE("an empty pointer is no owner for a graph to keep", "[graph][owners]") {
+    const cudag::DeviceBuffer<int> cell(1);
+    cudag::GraphBuilder b;
+    const auto node = b.memset(cell.span(), 0); // which it does not own
+    cudag::Graph graph = std::move(b).build();
+    graph.retain(std::shared_ptr<int>());
+    CHECK_FALSE(GraphState::of(node).special().owners);
+    const auto owner = std::make_shared<int>(0);
+    graph.retain(std::shared_ptr<int>(), owner);
+    CHECK(GraphState::of(node).special().owners);
+    CHECK(owner.use_count() == 2);
+}
 
 TEST_CASE("a handle is of its own graph only, whichever others live or have lived", "[graph][handles]") {
     std::vector<std::shared_ptr<GraphState>> graphs;

@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
 #include <utility>
 #include <vector>
 
@@ -484,4 +485,17 @@ TEST_CASE("a plan is followed until the edges are others, however many there are
         edges.unplan();
     }
     CHECK_FALSE(edges.follow(plan));
+}
+
+TEST_CASE("edges that only a plan had go with it, also where the first edge comes after it") {
+    Native cuda(4);
+    GraphEdges edges;
+    edges.plan_by({}, std::make_shared<const cudag::detail::PlannedEdges>(cudag::detail::PlannedEdges{{{0, 1}}}));
+    edges.become_planned(cuda.graph, cuda.nodes);
+    CHECK(cuda.edges() == List{{0, 1}});
+    edges.reserve_native(1);
+    REQUIRE(add_dependencies(cuda.graph, &cuda.nodes[2], &cuda.nodes[3], nullptr, 1) == cudaSuccess);
+    edges.add_native(2, 3);
+    write_all(edges, cuda);
+    CHECK(cuda.edges() == List{{2, 3}});
 }
