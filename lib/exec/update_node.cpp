@@ -398,7 +398,10 @@ void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current,
     }
     const ArgumentPointers arguments(call, current);
     update.prepare(std::move(effects.owners), call.values);
-    if (update.has_conditions() && may_give_condition(call, signature)) [[unlikely]]
+    const auto may_change_conditions = [&] { // it may give one, or a number in place of one
+        return may_give_condition(call, signature) || may_give_condition(call, *current.signature);
+    };
+    if (update.has_conditions() && may_change_conditions()) [[unlikely]]
         update.prepare_declared(std::move(effects.accesses), call.values, KernelAfter(call, current, signature).view());
     else
         update.prepare_declared(std::move(effects.accesses), call.values);

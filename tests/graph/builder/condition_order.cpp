@@ -4,7 +4,9 @@
 #include "test.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 using cudag::Condition;
@@ -175,6 +177,79 @@ TEST_CASE("a partial update with one more Condition keeps those that the kernel 
     };
     check_in(exec);
     check_in(graph);
+}
+
+namespace {
+
+/// A kernel that is made with two numbers where it may take conditions, beside one that sets another condition.
+struct BesideSetter {
+    BesideSetter() {
+        GraphBuilder b;
+        for (unsigned i = 0; i < 5; ++i)
+            conditions.push_back(b.condition(0));
+        both = b.kernel({}, set_two_raw, native(0), native(0), 1U).label("both");
+        other = b.kernel({}, set_condition, conditions[4], 1U).label("other");
+        for (const Condition& condition : conditions)
+            b.if_(condition, [](GraphBuilder& body) { body.kernel({}, nothing); }).after(both, other);
+        graph = std::move(b).build();
+    }
+
+    [[nodiscard]] cudaGraphConditionalHandle native(std::size_t i) const { return conditions[i].native(); }
+    /// Of which conditions nobody else may be the setter.
+    template <class Target>
+    [[nodiscard]] std::vector<std::size_t> taken_in(Target& target) const {
+        std::vector<std::size_t> taken;
+        for (std::size_t i = 0; i < 4; ++i) {
+            try {
+                target.update(other, cudag::arg<0>(conditions[i]));
+            } catch (const RaceError&) {
+                taken.push_back(i);
+            }
+            target.update(other, cudag::arg<0>(conditions[4]));
+        }
+        return taken;
+    }
+
+    std::vector<Condition> conditions;
+    cudag::KernelNode<cudaGraphConditionalHandle, cudaGraphConditionalHandle, unsigned> both;
+    cudag::KernelNode<Condition, unsigned> other;
+    std::optional<Graph> graph;
+};
+
+using Taken = std::vector<std::size_t>;
+
+} // namespace
+
+TEST_CASE("conditions that a kernel takes stay or go with each update of an argument", "[exec][races][conditional]") {
+    BesideSetter sample;
+    Exec exec = sample.graph->instantiate();
+    const auto check_in = [&](auto& target) {
+        CHECK(sample.taken_in(target).empty());
+        CHECK_THROWS_AS(target.update(sample.both, cudag::arg<1>(sample.conditions[4])), RaceError);
+        target.update(sample.both, cudag::arg<1>(sample.conditions[1]));
+        CHECK(sample.taken_in(target) == Taken{1});
+        target.update(sample.both, cudag::arg<0>(sample.conditions[2]));
+        CHECK(sample.taken_in(target) == Taken{1, 2});
+        target.update(sample.both, cudag::arg<1>(sample.conditions[3]));
+        CHECK(sample.taken_in(target) == Taken{2, 3});
+    };
+    check_in(exec);
+    check_in(*sample.graph);
+}
+
+TEST_CASE("a number in place of a Condition leaves that to others to set", "[exec][races][conditional]") {
+    BesideSetter sample;
+    Exec exec = sample.graph->instantiate();
+    const auto check_in = [&](auto& target) {
+        target.update(sample.both, sample.conditions[1], sample.conditions[3], 1U);
+        CHECK(sample.taken_in(target) == Taken{1, 3});
+        target.update(sample.both, cudag::arg<0>(sample.native(2))); // taken as one there: the kernel has taken one
+        CHECK(sample.taken_in(target) == Taken{2, 3});
+        target.update(sample.both, sample.native(0), sample.native(2), 1U);
+        CHECK(sample.taken_in(target).empty());
+    };
+    check_in(exec);
+    check_in(*sample.graph);
 }
 
 TEST_CASE("an update that makes a number a Condition is refused as a race", "[exec][races][conditional]") {

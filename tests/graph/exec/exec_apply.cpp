@@ -141,6 +141,25 @@ TEST_CASE("a graph's update refuses nodes of other graphs", "[graph][update]") {
                ContainsSubstring("kernel \"store 2\"") && ContainsSubstring("does not belong to this Graph"));
 }
 
+TEST_CASE("a graph takes a copy of another direction, which its execs refuse", "[exec][apply]") {
+    const auto cells = device({1, 2});
+    std::vector<int> host{7, 8};
+    GraphBuilder b;
+    const auto copy = b.memcpy(cells, host).label("copy");
+    Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    CHECK_THAT(refused<UpdateError>([&] { exec.update(copy, host, cells); }).what(),
+               ContainsSubstring("memcpy \"copy\"") && ContainsSubstring("direction"));
+    graph.update(copy, host, cells);
+    CHECK_THAT(refused<UpdateError>([&] { exec.apply(graph); }).what(), ContainsSubstring("direction"));
+    run(exec, Stream());
+    CHECK(read(cells) == Cells{7, 8});
+    write(cells.span(), {3, 4});
+    Exec other = graph.instantiate();
+    run(other, Stream());
+    CHECK(host == Cells{3, 4});
+}
+
 TEST_CASE("an owner given to a graph's update lives as long as an exec uses it", "[graph][update][owners]") {
     Stores stores;
     Watched first;
