@@ -1,7 +1,9 @@
 // Owners live as long as a launch may use them, also when calls fail in between.
+#include "allocation_faults.hpp"
 #include "gate.hpp"
 #include "live_counts.hpp"
 #include "pipeline.hpp"
+#include "thrown.hpp"
 
 #include <catch.hpp>
 #include <cudart_cpu/control.hpp>
@@ -33,8 +35,9 @@ class TestStream {
     TestStream& operator=(const TestStream&) = delete;
 
     operator cudag::StreamRef() const { return own_ ? cudag::StreamRef(*own_) : cudag::StreamRef(plain_); }
+    [[nodiscard]] cudaStream_t native() const { return own_ ? own_->get() : plain_; }
     /// Lets go of nothing.
-    void wait() const { cudag::check(cudaStreamSynchronize(own_ ? own_->get() : plain_)); }
+    void wait() const { cudag::check(cudaStreamSynchronize(native())); }
     /// Waits, and lets go of what is not needed any more.
     void synchronize() const {
         if (own_) return own_->synchronize();
@@ -489,4 +492,174 @@ TEST_CASE("owners of a child that was moved into a graph go when its node is rem
     cudag::GraphBuilder b;
     b.remove(b.child(std::move(child)));
     CHECK(watched.expired());
+}
+
+TEST_CASE("an Exec that goes from stream to stream and back keeps what its last launch uses, by one mark",
+          "[unit][owners]") {
+    const bool has_clock = GENERATE(true, false);
+    const bool other_has_clock = GENERATE(true, false);
+    MarkedCopy marked(has_clock);
+    const TestStream other(other_has_clock);
+    Gate gate;
+    cudag::GraphBuilder builder;
+    builder.host(gate.waiter());
+    cudag::Exec blocker = std::move(builder).build().instantiate();
+    const std::size_t events = cudart_cpu::live().events;
+    for (int i = 0; i < 3; ++i)
+        for (const TestStream* stream : {&other, static_cast<const TestStream*>(&marked.stream)}) {
+            const std::uint64_t before = cudart_cpu::call_count();
+            marked.exec->launch(*stream);
+            if (!has_clock && !other_has_clock)
+                CHECK(cudart_cpu::call_count() - before <= 4); // two questions, the launch and its mark
+            stream->wait();
+        }
+    CHECK(cudart_cpu::live().events == events);
+    const auto used = give(*marked.exec, marked.node, marked.to, 20);
+    marked.exec->launch(marked.stream);
+    marked.stream.wait();
+    blocker.launch(other);
+    marked.exec->launch(other);
+    static_cast<void>(give(*marked.exec, marked.node, marked.to, 30));
+    const cudag::Stream elsewhere;
+    elsewhere.synchronize();
+    marked.stream.wait();
+    elsewhere.synchronize();
+    CHECK_FALSE(used.expired());
+    gate.open();
+    other.synchronize();
+    CHECK(used.expired());
+    CHECK(values(marked.to) == std::vector<int>(3, 20));
+}
+
+TEST_CASE("an owner goes in the stream of its last use, though others still wait in an earlier one", "[unit][owners]") {
+    const bool has_clock = GENERATE(true, false);
+    MarkedCopy marked(has_clock), held(has_clock);
+    const TestStream other(has_clock);
+    Gate gate;
+    cudag::GraphBuilder builder;
+    builder.host(gate.waiter());
+    cudag::Exec blocker = std::move(builder).build().instantiate();
+    const auto used = give(*marked.exec, marked.node, marked.to, 40);
+    marked.exec->launch(held.stream);
+    held.stream.wait();
+    blocker.launch(held.stream);
+    held.exec->launch(held.stream);
+    const auto waits = give(*held.exec, held.node, held.to, 20);
+    static_cast<void>(give(*held.exec, held.node, held.to, 30));
+    marked.exec->launch(other);
+    static_cast<void>(give(*marked.exec, marked.node, marked.to, 50));
+    other.wait();
+    cudag::Stream().synchronize();
+    CHECK(used.expired());
+    CHECK_FALSE(waits.expired());
+    gate.open();
+    held.stream.synchronize();
+    CHECK(waits.expired());
+}
+
+TEST_CASE("an owner goes when its own launch has ended, while a later one of the Exec runs", "[unit][owners]") {
+    MarkedCopy marked(GENERATE(true, false));
+    Gate first, second;
+    const auto make_blocker = [](const Gate& gate) {
+        cudag::GraphBuilder builder;
+        builder.host(gate.waiter());
+        return std::move(builder).build().instantiate();
+    };
+    cudag::Exec before = make_blocker(first), between = make_blocker(second);
+    const auto used = give(*marked.exec, marked.node, marked.to, 20);
+    before.launch(marked.stream);
+    marked.exec->launch(marked.stream);
+    const auto next = give(*marked.exec, marked.node, marked.to, 30);
+    between.launch(marked.stream);
+    marked.exec->launch(marked.stream);
+    static_cast<void>(give(*marked.exec, marked.node, marked.to, 40));
+    CHECK_FALSE(used.expired());
+    first.open();
+    const cudag::Stream elsewhere;
+    for (int i = 0; i < 2000 && !used.expired(); ++i) {
+        elsewhere.synchronize();
+        std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+    CHECK(used.expired());
+    CHECK_FALSE(next.expired());
+    second.open();
+    marked.stream.synchronize();
+    CHECK(next.expired());
+    CHECK(values(marked.to) == std::vector<int>(3, 30));
+}
+
+TEST_CASE("owners that wait for one launch go after one question, however many they are", "[unit][owners]") {
+    MarkedCopy marked(false);
+    Gate gate;
+    cudag::GraphBuilder builder;
+    builder.host(gate.waiter());
+    cudag::Exec blocker = std::move(builder).build().instantiate();
+    const auto calls_for = [&](int owners) {
+        marked.exec->launch(marked.stream);
+        std::weak_ptr<std::vector<int>> last;
+        for (int i = 0; i < owners; ++i)
+            last = give(*marked.exec, marked.node, marked.to, i);
+        static_cast<void>(give(*marked.exec, marked.node, marked.to, owners));
+        marked.stream.wait();
+        const cudag::Stream elsewhere;
+        const std::uint64_t before = cudart_cpu::call_count();
+        elsewhere.synchronize();
+        CHECK(last.expired());
+        return cudart_cpu::call_count() - before;
+    };
+    blocker.launch(marked.stream);
+    gate.open();
+    CHECK(calls_for(60) <= calls_for(1) + 5);
+}
+
+TEST_CASE("an Exec that no update has given an owner is launched without a mark", "[unit][owners]") {
+    const TestStream stream(false);
+    cudag::Exec exec = cudag::GraphBuilder().build().instantiate();
+    const std::size_t events = cudart_cpu::live().events;
+    exec.launch(stream);
+    const std::uint64_t before = cudart_cpu::call_count();
+    exec.launch(stream);
+    CHECK(cudart_cpu::call_count() - before <= 1);
+    CHECK(cudart_cpu::live().events == events);
+    stream.synchronize();
+}
+
+TEST_CASE("a launch for whose mark there is neither CUDA's nor any memory is waited for", "[unit][owners][faults]") {
+    MarkedCopy marked(false);
+    cudag::GraphBuilder builder;
+    builder.host([] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
+    cudag::Exec slow = std::move(builder).build().instantiate();
+    unsigned waited = 0;
+    for (std::uint64_t call = 7; call <= 13; ++call)
+        for (std::size_t allocation = 16; allocation <= 30; ++allocation) {
+            CAPTURE(call, allocation);
+            const auto used = give(*marked.exec, marked.node, marked.to, 20);
+            slow.launch(marked.stream);
+            cudart_cpu::fail_call(call, cudaErrorMemoryAllocation);
+            const auto failed = fails_without_allocation(allocation, [&] { marked.exec->launch(marked.stream); });
+            cudart_cpu::fail_call(0, cudaSuccess);
+            CHECK(cudaGetLastError() == cudaSuccess);
+            static_cast<void>(give(*marked.exec, marked.node, marked.to, 30));
+            const bool has_ended = cudaStreamQuery(marked.stream.native()) == cudaSuccess;
+            if (failed == false && has_ended) ++waited;
+            if (failed != true && used.expired()) CHECK(has_ended);
+            marked.stream.synchronize();
+        }
+    CHECK(waited > 0);
+}
+
+TEST_CASE("a launch in a captured stream that would be marked is refused as any other", "[unit][owners]") {
+    MarkedCopy marked(GENERATE(true, false));
+    const cudaStream_t stream = marked.stream.native();
+    cudag::check(cudaStreamBeginCapture(stream, cudaStreamCaptureModeThreadLocal));
+    const auto error = thrown<cudag::CaptureError>([&] { marked.exec->launch(marked.stream); });
+    CHECK_THAT(error.operation(), ContainsSubstring("GraphLaunch"));
+    CHECK_THAT(error.what(), ContainsSubstring("make the graph a child node instead"));
+    CHECK(cudaPeekAtLastError() == cudaSuccess);
+    cudaGraph_t graph = nullptr;
+    static_cast<void>(cudaStreamEndCapture(stream, &graph));
+    if (graph != nullptr) cudag::check(cudaGraphDestroy(graph));
+    static_cast<void>(cudaGetLastError());
+    marked.exec->launch(marked.stream);
+    marked.stream.synchronize();
 }
