@@ -32,3 +32,7 @@ __global__ void count_down_with(Counter counter) {
 __global__ void write_condition(unsigned long long* out, cudag::Condition condition) {
     *out = condition.native();
 }
+
+__global__ void set_condition_of(ConditionOnly object, unsigned value) {
+    object.condition.set(value);
+}

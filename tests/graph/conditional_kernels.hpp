@@ -20,5 +20,10 @@ struct Counter {
     int* cell;
 };
 __global__ void count_down_with(Counter counter);
+/// As set_condition, with the condition alone in an object.
+struct ConditionOnly {
+    cudag::Condition condition;
+};
+__global__ void set_condition_of(ConditionOnly object, unsigned value);
 /// CUDA's number of the condition.
 __global__ void write_condition(unsigned long long* out, cudag::Condition condition);

@@ -290,6 +290,20 @@ TEST_CASE("an update to an object with a condition that another node uses is ref
     check_in(graph);
 }
 
+TEST_CASE("a condition that is all of an object is one in updates, too", "[exec][races][conditional]") {
+    GraphBuilder b;
+    const Condition left = b.condition(0), right = b.condition(0);
+    const auto of_object = b.kernel({}, set_condition_of, ConditionOnly{left}, 1U).label("of object");
+    const auto other = b.kernel({}, set_condition, right, 1U).label("other");
+    for (const Condition& condition : {left, right})
+        b.if_(condition, [](GraphBuilder& body) { body.kernel({}, nothing); }).after(of_object, other);
+    Graph graph = std::move(b).build();
+    Exec exec = graph.instantiate();
+    CHECK_THROWS_AS(exec.update(of_object, ConditionOnly{right}, 1U), RaceError);
+    CHECK_THROWS_AS(graph.update(of_object, ConditionOnly{right}, 1U), RaceError);
+    CHECK_THROWS_AS(exec.update(other, cudag::arg<0>(left)), RaceError);
+}
+
 TEST_CASE("events keep their place in the program where edges are inferred", "[builder][inferred][event]") {
     const DeviceBuffer<int> x(1), y(1), z(1);
     cudag::Event event, other;
