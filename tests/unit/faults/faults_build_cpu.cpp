@@ -9,6 +9,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -301,6 +302,15 @@ TEST_CASE("a plan whose first kernel cannot be loaded has none, and the next pla
     cudart_cpu::fail_call(0, cudaSuccess);
     CHECK(exec.plan().kernels() == 0);
     CHECK(cudaGetLastError() == cudaSuccess);
+    const auto text_over = [&](int driver) {
+        cudart_cpu::set_driver_version(driver);
+        const std::string text = to_string(exec.plan());
+        cudart_cpu::set_driver_version(0);
+        return text;
+    };
+    CHECK_THAT(text_over(0), ContainsSubstring("the empty kernel cannot be loaded on this device"));
+    CHECK_THAT(text_over(12080), ContainsSubstring("the empty kernel cannot be loaded on this device"));
+    CHECK_THAT(text_over(12060), ContainsSubstring("an empty kernel needs a driver and runtime for CUDA 12.8"));
     CHECK(joined(20).instantiate().plan().kernels() == 1);
 }
 
