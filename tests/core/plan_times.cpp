@@ -5,6 +5,8 @@
 #include "plan/plan.hpp"
 #include "plan/precedence.hpp"
 #include "plan/races.hpp"
+#include "plan/reduction.hpp"
+#include "plan/relaxation.hpp"
 
 #include "catch.hpp"
 
@@ -94,10 +96,21 @@ namespace {
 /// Whether `task` takes time in proportion to its argument.
 bool is_linear(std::uint32_t few, const std::function<void(std::uint32_t)>& task) {
     const double one = time_of([&] { task(few); });
-    return time_of([&] { task(10 * few); }) < most_for_ten_times * (one + one_millisecond);
+    const std::clock_t start = std::clock();
+    task(10 * few);
+    return static_cast<double>(std::clock() - start) < most_for_ten_times * (one + one_millisecond);
 }
 
 } // namespace
+
+TEST_CASE("a reduction takes no longer for edges that are long, if none may be implied", "[times]") {
+    CHECK(is_linear(10'000, [](std::uint32_t n) {
+        std::vector<EdgeRecord> edges; // two to each node, from nodes far before it
+        for (std::uint32_t node = 0; node < n; ++node)
+            edges.insert(edges.end(), {{node, 2 * n + node}, {n + node, 2 * n + node}});
+        CHECK(find_implied(std::size_t{3} * n, edges).empty());
+    }));
+}
 
 TEST_CASE("a reduction of a graph that grows looks at each node once for each part", "[times]") {
     CHECK(is_linear(2'000, [](std::uint32_t n) {
@@ -162,5 +175,18 @@ TEST_CASE("what reads memory that another node cuts into parts takes constant ti
         for (std::uint32_t i = 0; i < n; ++i)
             accesses.add({n, AccessMode::write, {0x1000 + std::uintptr_t{8} * i, 8}});
         CHECK(inferred_order(accesses, n + 1, {}).edges.size() == n);
+    }));
+}
+
+TEST_CASE("relaxing takes time in proportion to nodes beside a line of those that stay", "[times]") {
+    CHECK(is_linear(100, [](std::uint32_t n) {
+        std::vector<bool> stays(std::size_t{2} * n);
+        std::vector<EdgeRecord> edges;
+        for (std::uint32_t i = 0; i < n; ++i) {
+            stays[i] = true;
+            if (i > 0) edges.insert(edges.end(), {{i - 1, i}, {n + i - 1, n + i}});
+            edges.push_back({i, n + i});
+        }
+        CHECK(relaxed_edges({}, std::size_t{2} * n, edges, stays).size() == 2 * n - 1);
     }));
 }
