@@ -621,6 +621,30 @@ TEST_CASE("attributes stay in updates by structure, one after the other", "[exec
     }
 }
 
+TEST_CASE("what is known of a kernel stays where a graph of unknown kernels updates it", "[exec][update][structure]") {
+    const auto cell = device({0});
+    std::optional<cudag::KernelNode<int*, int>> node;
+    const auto build = [&](int value) {
+        GraphBuilder b;
+        node = b.kernel({}, store, cell, value);
+        return std::move(b).build();
+    };
+    const Graph graph = build(1);
+    const auto handle = *node;
+    Exec exec = graph.instantiate();
+    for (int value = 2; value < 5; ++value) {
+        cudaGraph_t copy = nullptr;
+        cudag::check(cudaGraphClone(&copy, build(value).native()));
+        REQUIRE(exec.update(Graph::adopt(copy), by_structure).updated());
+        REQUIRE(exec.update(build(value), by_structure).updated()); // nothing differs, and what came before goes
+        CHECK_THAT(refused<cudag::UpdateError>([&] { exec.update(handle, {.block = 2048}, cell, 7); }).what(),
+                   ContainsSubstring("block.x is 2048") && ContainsSubstring("1024"));
+        exec.update(handle, arg<0>(cell));
+        run(exec, Stream());
+        CHECK(read(cell) == Values{value});
+    }
+}
+
 TEST_CASE("a node that cudag does not know is taken in no other order", "[exec][update][structure][adopt]") {
     const auto cells = device({0, 0});
     const auto build = [&](bool backwards, int value) {
