@@ -72,15 +72,9 @@ class GraphEdges {
         planned_to_ = nothing;
         forget_needed();
     }
-    /// Merges repeated edges of `nodes` nodes, keeping the first of each.
-    void merge(std::size_t nodes) {
-        const std::size_t before = logical_.size();
-        logical_.merge(nodes);
-        planned_to_ = nothing;
-        if (logical_.size() == before) return;
-        written_ = 0;
-        forget_needed();
-    }
+    /// Merges repeated edges of `nodes` nodes, keeping the first of each: what CUDA has, which is there once, stays in
+    /// front. Nothing may be planned yet.
+    void merge(std::size_t nodes) { logical_.merge(nodes); }
     void forget_nodes(std::uint32_t first) {
         logical_.forget_nodes(first);
         native_.forget_nodes(first);

@@ -499,3 +499,22 @@ TEST_CASE("edges that only a plan had go with it, also where the first edge come
     write_all(edges, cuda);
     CHECK(cuda.edges() == List{{2, 3}});
 }
+
+TEST_CASE("merging edges leaves those that CUDA has in front") {
+    for (const bool is_implied : {false, true}) {
+        Native cuda(5);
+        GraphEdges edges;
+        add_all(edges, {{1, 2}, {0, 1}, {is_implied ? 0U : 3U, 2}});
+        edges.write_needed(cuda.graph, cuda.nodes);
+        const List first = cuda.edges();
+        CHECK(first.size() == (is_implied ? 2 : 3));
+        add_all(edges, {{3, 4}, {0, 1}, {1, 4}, {1, 2}, {3, 4}});
+        edges.merge(5);
+        CHECK(edges.logical().size() == 5);
+        edges.write_needed(cuda.graph, cuda.nodes);
+        CHECK(cuda.edges().size() == first.size() + 2);
+        write_all(edges, cuda);
+        CHECK(cuda.edges().size() == 5);
+        CHECK(edges.native() == edges.logical().list());
+    }
+}
