@@ -51,7 +51,6 @@ void RaceWatch::stage(const NodePlace& node, const NodeParams& params, std::span
 void RaceWatch::stage(Level& level, std::uint32_t node, const NodePlace& origin,
                       const std::vector<ArgumentAccess>& next) {
     Places& current = level.of_node[{origin.graph, origin.index}];
-    staged_.reserve(staged_.size() + 1);
     Places places;
     places.reserve(next.size());
     staged_.push_back({&level, &current, std::move(places)});

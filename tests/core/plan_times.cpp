@@ -9,12 +9,14 @@
 #include "plan/relaxation.hpp"
 
 #include "catch.hpp"
+#include "watched_nodes.hpp"
 
 #include <algorithm>
 #include <ctime>
 #include <functional>
 #include <limits>
 #include <numeric>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -189,4 +191,28 @@ TEST_CASE("relaxing takes time in proportion to nodes beside a line of those tha
         }
         CHECK(relaxed_edges({}, std::size_t{2} * n, edges, stays).size() == 2 * n - 1);
     }));
+}
+
+TEST_CASE("changes that all overlap each other take constant time each", "[times]") {
+    const auto time_to_find = [](std::uint32_t n) {
+        WatchedNodes nodes(n);
+        const std::vector<ArgumentAccess> next(10, {0, AccessMode::atomic, 1, {0x1000, 4}});
+        for (std::uint32_t i = 0; i < n; ++i)
+            nodes.stage(i, next);
+        return time_of([&] { CHECK(nodes.find() == std::nullopt); });
+    };
+    CHECK(time_to_find(2'000) < most_for_ten_times * std::max(time_to_find(200), one_millisecond));
+}
+
+TEST_CASE("changes are staged in constant time each", "[times]") {
+    const auto time_to_stage = [](std::uint32_t n) {
+        const WatchedNodes nodes(n);
+        const std::vector<ArgumentAccess> next{{0, AccessMode::read, 1, {0x1000, 4}}};
+        return time_of([&] {
+            RaceWatch watch(nodes.in_force);
+            for (std::uint32_t i = 0; i < n; ++i)
+                watch.stage({nodes.graph.get(), i}, {}, next);
+        });
+    };
+    CHECK(time_to_stage(20'000) < most_for_ten_times * std::max(time_to_stage(2'000), one_millisecond));
 }
