@@ -90,7 +90,7 @@ constexpr Made one_on_device{1, 0}, one_on_host{0, 1};
 
 } // namespace
 
-TEST_CASE("a disabled memset of host memory is given host memory, any other memory of its device", "[core][disable]") {
+TEST_CASE("a disabled memset of host memory is given such, any other its device's", "[core][disable]") {
     const TwoDevices devices;
     const NewContexts contexts;
     const auto disable = [](const OneMemset& memset) {

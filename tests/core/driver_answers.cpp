@@ -141,8 +141,7 @@ TEST_CASE("a cluster that is given and one that a kernel was compiled with are t
           "cluster is (2, 1, 1), the update's is (4, 1, 1)");
 }
 
-TEST_CASE("a launch may keep attributes if it gives one of these, or its kernel was compiled with clusters",
-          "[core][attributes]") {
+TEST_CASE("a launch may keep attributes that it gives, or its kernel's clusters", "[core][attributes]") {
     const WithClusters driver;
     const LaunchConfig two{.cluster = 2}, carveout{.preferred_shared_memory_carveout = 50U}, others{.priority = -1};
     std::unordered_set<CUfunction> known;
@@ -200,7 +199,7 @@ TEST_CASE("an attribute that CUDA does not know is none, and any other failure i
     CHECK_THROWS_AS(is_device_updatable(kernel), GraphError);
 }
 
-TEST_CASE("a driver that tells the number of parameters is believed, and its failure is an error", "[core][function]") {
+TEST_CASE("a driver that counts parameters is believed, and its failure is an error", "[core][function]") {
     WithNodes driver;
     const std::vector<Parameter> found = parameters_of(plain);
     REQUIRE(found.size() == 1);
@@ -213,8 +212,7 @@ TEST_CASE("a driver that tells the number of parameters is believed, and its fai
     CHECK_THROWS_AS(parameters_of(plain), GraphError);
 }
 
-TEST_CASE("nodes are read with their context if it is no primary one, and each function is asked once",
-          "[core][read]") {
+TEST_CASE("nodes are read with contexts of their own, and each function once", "[core][read]") {
     const WithNodes driver;
     int value = 5;
     void* values[] = {&value};

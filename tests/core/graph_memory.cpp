@@ -201,7 +201,7 @@ TEST_CASE("where memory ended that no longer exists, an address is no end") {
     CHECK(sample.is_right());
 }
 
-TEST_CASE("of allocations that overlap while both exist, a use is of whichever it comes after") {
+TEST_CASE("of allocations that overlap, a use is of whichever it comes after") {
     for (const std::uintptr_t inner : {0x1000U, 0x1400U}) {
         const auto is_right = [&](std::uintptr_t place, bool after_outer, bool after_inner) {
             Placed sample;

@@ -167,7 +167,7 @@ TEST_CASE("parameters that are assigned have the launch, and keep their attribut
     CHECK(assigned.attributes != second.params.attributes);
 }
 
-TEST_CASE("signatures that are merged are made once for the same types, and never for others", "[core][params]") {
+TEST_CASE("merged signatures are made once for the same types, and never for others", "[core][params]") {
     const TypeTag& integer = TypeOf<int>::tag;
     const TypeTag& handle = TypeOf<cudaGraphConditionalHandle>::tag;
     const std::array given{Parameter{0, 8, ParameterType::condition, &handle},

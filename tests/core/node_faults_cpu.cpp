@@ -166,8 +166,7 @@ TEST_CASE("a library that has kernels is loaded without a failed call in CUDA's 
     CHECK(cudaPeekAtLastError() == cudaSuccess);
 }
 
-TEST_CASE("a library is loaded though CUDA does not tell whether it has code, which leaves no error",
-          "[core][library]") {
+TEST_CASE("a library is loaded though CUDA does not tell whether it has code", "[core][library]") {
     const Faults faults = for_every_call_failing(
         [] { return cudag::Library::from_ptx(".version 8.0\n.target sm_80\n.address_size 64\n"); });
     CHECK(faults.thrown == 1);  // the load

@@ -75,14 +75,14 @@ TEST_CASE("a stream comes after another one, whichever device is current", "[cor
     check_ordered(1);
 }
 
-TEST_CASE("a stream whose context CUDA does not tell is ordered on the device that takes its event", "[core][stream]") {
+TEST_CASE("a stream of an unknown context is ordered on the device that takes its event", "[core][stream]") {
     const TwoDevices devices;
     const WithoutContexts driver;
     check_ordered(0);
     check_ordered(1);
 }
 
-TEST_CASE("a call that fails while streams are ordered is told, and tried on no other device", "[core][stream]") {
+TEST_CASE("a call that fails while streams are ordered is tried on no other device", "[core][stream]") {
     const TwoDevices devices;
     const WithoutContexts driver;
     const Stream before, after;

@@ -293,7 +293,7 @@ TEST_CASE("owners that launches have finished with go when an Exec is destroyed 
     }
 }
 
-TEST_CASE("an owner that a launch has finished with goes when a scalar is read or a pool allocates", "[unit][owners]") {
+TEST_CASE("an owner that is done with goes when a scalar is read or a pool allocates", "[unit][owners]") {
     const cudag::Stream elsewhere;
     const cudag::DeviceScalar<int> scalar(7);
     cudag::CapturePool pool;

@@ -47,8 +47,7 @@ cudag::Function multiply_add_of_all() {
 
 } // namespace
 
-TEST_CASE("what a launch declares costs no call where nothing is captured, before and after a capture",
-          "[unit][stream]") {
+TEST_CASE("what a launch declares costs no call where nothing is captured", "[unit][stream]") {
     const Stream stream;
     const cudag::DeviceBuffer<int> cell(1);
     const auto declared = [&] {

@@ -123,8 +123,7 @@ TEST_CASE("a condition that a repeated body sets back needs CUDA 12.8, without a
 
 TEST_CASE("conditions from device memory and repetitions need CUDA 12.8", "[versions]") {
     const cudag::DeviceBuffer<unsigned> value(1);
-    const Gate set{12080, 12060, "set(condition, value)",
-                   [&](GraphBuilder& b) { b.set(b.condition(0), value); }};
+    const Gate set{12080, 12060, "set(condition, value)", [&](GraphBuilder& b) { b.set(b.condition(0), value); }};
     const Gate repeat{12080, 12060, "repeat(times, body)", [](GraphBuilder& b) { b.repeat(2, nothing); }};
     for (const Gate* gate : {&set, &repeat}) {
         CAPTURE(gate->feature);

@@ -115,8 +115,8 @@ TEST_CASE("where a builder takes no nodes, a copy is refused for that, whatever 
     const cudag::DeviceBuffer<int> cells(4);
     GraphBuilder b;
     b.if_(b.condition(0), [&](GraphBuilder&) {
-        const auto error = refused<GraphError>(
-            [&] { b.memcpy2d(DeviceSpan2D<int>(cells, 2, 2), DeviceSpan2D<int>(cells, 1, 1)); });
+        const auto error =
+            refused<GraphError>([&] { b.memcpy2d(DeviceSpan2D<int>(cells, 2, 2), DeviceSpan2D<int>(cells, 1, 1)); });
         CHECK_THAT(error.what(), ContainsSubstring("with the builder outside of it; use the body's builder"));
     });
     CHECK(std::move(b).build().node_count() == 1);

@@ -228,7 +228,7 @@ TEST_CASE("a graph that CUDA cannot clone is lost with a broken capture, by name
     CHECK(cudag::capture(stream, [&](cudaStream_t s) { launch(s, {}, nothing); }).node_count() == 1);
 }
 
-TEST_CASE("a graph with conditions, or kernels that others change, is lost with a broken capture", "[capture][region]") {
+TEST_CASE("a graph that CUDA does not clone for its conditions is lost with a capture", "[capture][region]") {
     const auto cell = device({0});
     const Stream stream;
     GraphBuilder b;
@@ -441,8 +441,7 @@ TEST_CASE("streams that cannot be captured into a builder are refused, and chang
     refused<GraphError>([&] { b.capture(stream, [](cudaStream_t) {}); });
 }
 
-TEST_CASE("a default stream is refused by a body as by any builder, also while a blocking stream is captured",
-          "[capture][region]") {
+TEST_CASE("a body refuses default streams, also while a blocking stream is captured", "[capture][region]") {
     cudaStream_t blocking = nullptr;
     check(cudaStreamCreate(&blocking));
     GraphBuilder b;

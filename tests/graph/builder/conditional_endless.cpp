@@ -166,7 +166,7 @@ TEST_CASE("an address of the value of a condition's handle ends no loop", "[cond
     refusal(b);
 }
 
-TEST_CASE("of kernels that cudag knows, or whose arguments it reads, none is an unknown one", "[conditional][endless]") {
+TEST_CASE("no kernel is an unknown one that cudag knows, or whose arguments it reads", "[conditional][endless]") {
     const DeviceBuffer<int> cell(1);
     const Stream stream;
     SECTION("a kernel without parameters") {
@@ -183,9 +183,8 @@ TEST_CASE("of kernels that cudag knows, or whose arguments it reads, none is an 
     }
     SECTION("a captured kernel without parameters may set what it knows by other ways") {
         GraphBuilder b;
-        loop(b, b.condition(1), [&](GraphBuilder& body) {
-            body.capture(stream, [](cudaStream_t s) { cudag::launch(s, {}, nothing); });
-        });
+        loop(b, b.condition(1),
+             [&](GraphBuilder& body) { body.capture(stream, [](cudaStream_t s) { cudag::launch(s, {}, nothing); }); });
         CHECK(std::move(b).build().node_count() == 1);
     }
 }

@@ -160,7 +160,7 @@ TEST_CASE("a kernel whose arguments hold no condition is no setter", "[condition
     check_ended(loop.body(), loop.body().nodes()[1]);
 }
 
-TEST_CASE("each of the joins before a kernel is looked at once, however many ways lead there", "[conditional][turns]") {
+TEST_CASE("each of the joins before a kernel is looked at once, of many ways", "[conditional][turns]") {
     if (older_than(12080)) return;
     const auto cells = device({1, 1});
     GraphBuilder b;
@@ -198,8 +198,8 @@ TEST_CASE("many conditionals of a repeated body are reset by way of one of their
     };
     CHECK(edges_with(1, 80) == 81);
     CHECK(edges_with(2, 2) == 2 * 4);
-    CHECK(edges_with(4, 12) == 4 * 16);       // as many as are few
-    CHECK(edges_with(4, 13) == 3 + 17);       // all meet in the last one
+    CHECK(edges_with(4, 12) == 4 * 16); // as many as are few
+    CHECK(edges_with(4, 13) == 3 + 17); // all meet in the last one
     CHECK(edges_with(8, 0) == 8 * 8);
     CHECK(edges_with(9, 0) == 8 + 9);
 }

@@ -310,7 +310,7 @@ TEST_CASE("a join stands between many readers and many writers", "[builder][infe
     CHECK(read(x) == std::vector<int>(n, 5));
 }
 
-TEST_CASE("a graph with memory nodes, or in which an allocation failed, gets no joins, and the same order",
+TEST_CASE("a graph where an allocation was made, or failed, gets no joins, but the order",
           "[builder][inferred][memory]") {
     constexpr std::size_t n = 33;
     const bool fails = GENERATE(false, true);
@@ -332,7 +332,7 @@ TEST_CASE("a graph with memory nodes, or in which an allocation failed, gets no 
     CHECK(graph.edge_count() == n * n + (fails ? 0 : 1));
 }
 
-TEST_CASE("a join stands where the first node after it was written, whichever order edges give", "[builder][inferred]") {
+TEST_CASE("a join stands where the first node after it in the program was written", "[builder][inferred]") {
     constexpr std::size_t n = 40;
     const DeviceBuffer<int> x(n), y(1), out(n);
     GraphBuilder b(inferred);
@@ -353,7 +353,7 @@ TEST_CASE("a join stands where the first node after it was written, whichever or
     CHECK(graph.node_count() == 2 * n + 3 + 1);
 }
 
-TEST_CASE("no join leads to a node that has an early edge, and one to those that have others", "[builder][inferred]") {
+TEST_CASE("no join leads to a node that has an early edge, and one to others", "[builder][inferred]") {
     constexpr std::size_t n = 40;
     const DeviceBuffer<int> x(n), out(n);
     GraphBuilder b(inferred);

@@ -241,8 +241,7 @@ TEST_CASE("devices are counted from 0, and there is none of the number of device
     }
 }
 
-TEST_CASE("memory that another graph has freed is refused by name while that exists, and then by CUDA",
-          "[memory][rules]") {
+TEST_CASE("memory that another graph freed is refused by name while that exists", "[memory][rules]") {
     GraphBuilder b;
     const auto alloc = b.alloc<int>(4);
     {
@@ -255,7 +254,7 @@ TEST_CASE("memory that another graph has freed is refused by name while that exi
     CHECK(std::move(b).build().node_count() == 1);
 }
 
-TEST_CASE("where a free node may not be it is refused for that, whoever has freed the memory", "[memory][rules]") {
+TEST_CASE("a free node is refused for its place, whoever has freed the memory", "[memory][rules]") {
     GraphBuilder b;
     const auto alloc = b.alloc<int>(1);
     b.free(alloc).after(alloc);

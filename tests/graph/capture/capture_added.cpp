@@ -600,8 +600,7 @@ TEST_CASE("captures with written nodes update execs as a whole", "[capture][add]
     CHECK(read(cells) == std::vector{15, 20});
 }
 
-TEST_CASE("nodes are added to a capture that is under way, before and after the function that adds them",
-          "[capture][add]") {
+TEST_CASE("nodes are added to a capture that is under way until they are there", "[capture][add]") {
     const Stream stream;
     const auto end_elsewhere = [&] {
         cudaGraph_t graph = nullptr;
@@ -610,8 +609,8 @@ TEST_CASE("nodes are added to a capture that is under way, before and after the 
     };
     const auto require_named = [](const std::string& what, const auto& call) {
         const auto error = refused<CaptureError>(call);
-        CHECK_THAT(error.what(), ContainsSubstring(": add at ") && ContainsSubstring("capture_added.cpp") &&
-                                     ContainsSubstring(what));
+        CHECK_THAT(error.what(),
+                   ContainsSubstring(": add at ") && ContainsSubstring("capture_added.cpp") && ContainsSubstring(what));
     };
     SECTION("it has ended before") {
         StreamCapture c(stream);
@@ -625,8 +624,7 @@ TEST_CASE("nodes are added to a capture that is under way, before and after the 
         {
             StreamCapture c(stream);
             launch(stream, {}, nothing);
-            require_named("the capture has ended",
-                          [&] { c.add([&](GraphBuilder&) { graph = end_elsewhere(); }); });
+            require_named("the capture has ended", [&] { c.add([&](GraphBuilder&) { graph = end_elsewhere(); }); });
         }
         cudag::check(cudaGraphDestroy(graph));
     }

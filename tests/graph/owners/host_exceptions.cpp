@@ -164,7 +164,7 @@ TEST_CASE("an event tells nothing of another stream, nor of launches after its m
     CHECK(thrown_by(stream) == Texts{"thrown"});
 }
 
-TEST_CASE("an event that another one is assigned tells what that one would have told, and no more", "[host]") {
+TEST_CASE("an event tells what the one would have told that it was assigned", "[host]") {
     const Graph graph = throwing({"thrown"});
     Exec exec = graph.instantiate();
     const Stream stream;

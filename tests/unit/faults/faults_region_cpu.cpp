@@ -137,8 +137,7 @@ TEST_CASE("a region that joins what it forks takes as many calls, however many n
     CHECK(calls(20) == calls(1));
 }
 
-TEST_CASE("a graph into which a region has written that it cannot keep is lost, and leaves nothing behind",
-          "[unit][region]") {
+TEST_CASE("a graph that is lost with what a region wrote leaves nothing behind", "[unit][region]") {
     const NothingLeft check;
     const cudag::DeviceBuffer<int> x(1);
     const Stream stream;
@@ -154,8 +153,7 @@ TEST_CASE("a graph into which a region has written that it cannot keep is lost, 
     CHECK_THROWS_AS(builder.check(), GraphError);
 }
 
-TEST_CASE("a region that a body cannot have leaves no node unnamed, whichever call of the way back fails",
-          "[unit][region][faults]") {
+TEST_CASE("a region that a body cannot have leaves no node, or a refused graph", "[unit][region][faults]") {
     const cudag::DeviceBuffer<int> x(1);
     const Stream stream;
     const auto forbidden = [&](GraphBuilder& body) {
