@@ -630,8 +630,8 @@ TEST_CASE("a launch for whose mark there is neither CUDA's nor any memory is wai
     builder.host([] { std::this_thread::sleep_for(std::chrono::milliseconds(2)); });
     cudag::Exec slow = std::move(builder).build().instantiate();
     unsigned waited = 0;
-    for (std::uint64_t call = 7; call <= 13; ++call)
-        for (std::size_t allocation = 16; allocation <= 30; ++allocation) {
+    for (std::uint64_t call = 5; call <= 15 && waited == 0; ++call)
+        for (std::size_t allocation = 1; allocation <= 60 && waited == 0; ++allocation) {
             CAPTURE(call, allocation);
             const auto used = give(*marked.exec, marked.node, marked.to, 20);
             slow.launch(marked.stream);
