@@ -42,8 +42,9 @@ AllRetiredOwners& retired_owners() noexcept {
 std::shared_ptr<RetiredOwners> retired_owners_of(cudaStream_t stream) {
     AllRetiredOwners& all = retired_owners();
     const std::scoped_lock lock(all.mutex);
-    std::shared_ptr<RetiredOwners>& queue = all.of_stream[stream];
-    if (!queue) queue = std::make_shared<RetiredOwners>();
+    if (const auto known = all.of_stream.find(stream); known != all.of_stream.end()) return known->second;
+    auto queue = std::make_shared<RetiredOwners>();
+    all.of_stream.emplace(stream, queue);
     return queue;
 }
 

@@ -81,7 +81,7 @@ class PlantedBuild:
             flags = ["-D_GLIBCXX_ASSERTIONS"]  # what is read beyond an end ends the program
             if "clang" in os.environ.get("CXX", ""):
                 flags.append("-ferror-limit=0")
-            subprocess.run(["meson", "setup", self.build, self.source, *OPTIONS, f"-Dcpp_args={','.join(flags)}"], check=True, stdout=subprocess.DEVNULL)
+            subprocess.run(["meson", "setup", self.build, self.source, *OPTIONS, f"-Dcpp_args={' '.join(flags)}"], check=True, stdout=subprocess.DEVNULL)
         while True:
             built = subprocess.run(["ninja", "-C", self.build, "-k", "0", "-j", str(self.jobs), "test-programs"],
                                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
