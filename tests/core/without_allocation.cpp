@@ -261,7 +261,8 @@ TEST_CASE("where many changes overlap each other, all accesses are searched once
 TEST_CASE("a launch with host nodes for which there is room is noted without an allocation, however many there were") {
     const auto claim = std::make_shared<cudag::detail::HostClaim>();
     cudag::detail::HostLaunches launches(claim);
-    const std::uint64_t in_flight = GENERATE(0, 1, 20); // before the next one is launched
+    const auto in_flight =
+        GENERATE(std::uint64_t{0}, std::uint64_t{1}, std::uint64_t{20}); // before the next one is launched
     std::size_t allocated = 0;
     for (std::uint64_t number = 1; number <= 500; ++number) {
         allocated += allocations_of([&] { launches.prepare(); });

@@ -220,6 +220,8 @@ TEST_CASE("a declared range beyond a BufferParam takes no more memory with each 
 
 TEST_CASE("a thread that has ended holds no memory, whatever it has launched and captured", "[unit][growth]") {
     const cudag::DeviceBuffer<int> x(1), y(1);
+    cudag::check(cudaMemset(x.data(), 0, sizeof(int)));
+    cudag::check(cudaMemset(y.data(), 0, sizeof(int)));
     const cudag::Stream stream;
     CHECK(growth(200, [&](int i) {
               std::thread([&] {

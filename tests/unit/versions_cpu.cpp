@@ -2,6 +2,7 @@
 #include "kernels.hpp"
 #include "thrown.hpp"
 
+#include <algorithm>
 #include <catch.hpp>
 #include <cudag/cudag.hpp>
 #include <cudart_cpu/control.hpp>
@@ -129,7 +130,7 @@ TEST_CASE("conditions from device memory and repetitions need CUDA 12.8", "[vers
         CAPTURE(gate->feature);
         {
             const Versions old_driver(gate->before);
-            check_refused(*gate, gate->before);
+            check_refused(*gate, std::min(gate->before, CUDART_VERSION));
         }
         const Versions just_enough(gate->needed, gate->needed);
         GraphBuilder b;

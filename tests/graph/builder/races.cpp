@@ -1,5 +1,6 @@
 // Races: nodes that nothing orders, of which one writes what the other uses.
 #include "conditional_kernels.hpp"
+#include "cuda_version.hpp"
 #include "region_kernels.hpp"
 #include "test.hpp"
 
@@ -495,7 +496,7 @@ TEST_CASE("host nodes that declare nothing are listed as untracked", "[builder][
     const auto known = b.host([] {}).reads(host).after(silent);
     GraphBuilder inside;
     inside.memset(DeviceBuffer<int>(1), 0);
-    b.child(std::move(inside).build()).after(b.join(known)); // these do nothing to memory by themselves
+    add_child(b, std::move(inside).build()).after(b.join(known)); // these do nothing to memory by themselves
     const Graph graph = std::move(b).build();
     const std::vector<cudag::UntrackedArgument> untracked = graph.untracked();
     CHECK(untracked == std::vector<cudag::UntrackedArgument>{{silent, cudag::whole_node}});

@@ -165,7 +165,7 @@ TEST_CASE("an edge to a node that only one graph has is none of a node of the ot
 TEST_CASE("a graph does not differ from itself, nor from a graph inside it", "[graph][diff]") {
     GraphBuilder inner, b;
     inner.host([] {});
-    const auto child = b.child(std::move(inner).build());
+    const auto child = add_child(b, std::move(inner).build());
     const Graph graph = std::move(b).build();
     CHECK(diff(graph, graph).empty());
     CHECK_FALSE(diff(graph, child.graph()).empty());

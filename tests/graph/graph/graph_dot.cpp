@@ -1,4 +1,5 @@
 // The Graphviz text of a graph.
+#include "cuda_version.hpp"
 #include "dot_sample.hpp"
 
 using cudag::GraphBuilder;
@@ -35,8 +36,8 @@ TEST_CASE("DOT text of an empty graph is an empty digraph", "[graph][dot]") {
 TEST_CASE("in DOT text each graph inside a node is a cluster in that of its node", "[graph][dot]") {
     GraphBuilder innermost, inner, b;
     innermost.host([] {}).label("innermost");
-    inner.child(std::move(innermost).build());
-    b.child(std::move(inner).build());
+    add_child(inner, std::move(innermost).build());
+    add_child(b, std::move(inner).build());
     b.host([] {}).label("beside");
     const std::string dot = std::move(b).build().dot();
     std::string clusters; // of lines, the first word and the last letter

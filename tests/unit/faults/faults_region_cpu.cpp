@@ -172,7 +172,6 @@ TEST_CASE("a region that a body cannot have leaves no node, or a refused graph",
     for (std::uint64_t call = 1; call == 1 || call <= calls + 1; ++call) {
         CAPTURE(call);
         GraphBuilder builder;
-        std::optional<std::size_t> in_body;
         const std::uint64_t before = cudart_cpu::call_count();
         std::optional<cudag::IfNode> node;
         try {
