@@ -72,8 +72,8 @@ class GraphEdges {
         planned_to_ = nothing;
         forget_needed();
     }
-    /// Merges repeated edges of `nodes` nodes, keeping the first of each: what CUDA has, which is there once, stays in
-    /// front. Nothing may be planned yet.
+    /// Merges repeated edges of `nodes` nodes, keeping the first of each: CUDA's own edges are distinct and stay in
+    /// front. Call it before a plan is followed.
     void merge(std::size_t nodes) { logical_.merge(nodes); }
     void forget_nodes(std::uint32_t first) {
         logical_.forget_nodes(first);

@@ -6,6 +6,7 @@
 #include "cuda/open_captures.hpp"
 #include "cuda/progress.hpp"
 #include "owners/stream_clock.hpp"
+#include "several_devices.hpp"
 
 #include "catch.hpp"
 #include "kernels.hpp"
@@ -35,20 +36,6 @@ using cudag::detail::StreamClock;
 using cudag::detail::Subject;
 
 namespace {
-
-/// The CPU runtime has three devices while this lives, of which `current` is this thread's.
-struct ThreeDevices {
-    explicit ThreeDevices(int current) {
-        cudart_cpu::set_devices(3);
-        check(cudaSetDevice(current));
-    }
-    ~ThreeDevices() {
-        static_cast<void>(cudaSetDevice(0));
-        cudart_cpu::set_devices(0);
-    }
-    ThreeDevices(const ThreeDevices&) = delete;
-    ThreeDevices& operator=(const ThreeDevices&) = delete;
-};
 
 int current_device() {
     int device = -1;
@@ -94,7 +81,7 @@ class Held {
 
 TEST_CASE("what is tried on other devices leaves out the current one, and comes back to it", "[cuda][devices]") {
     const int here = GENERATE(0, 1, 2);
-    const ThreeDevices devices(here);
+    const SeveralDevices devices(3, here);
     std::vector<int> tried;
     CHECK_FALSE(cudag::detail::succeeds_on_another_device([&] {
         tried.push_back(current_device());
@@ -114,7 +101,7 @@ TEST_CASE("what is tried on other devices leaves out the current one, and comes 
 }
 
 TEST_CASE("a thread gets the context of the device that it has chosen", "[cuda][devices]") {
-    const ThreeDevices devices(2);
+    const SeveralDevices devices(3, 2);
     CHECK(cudag::detail::make_context_current(CUDA_SUCCESS) != nullptr);
     CHECK(current_device() == 2);
     CHECK_THROWS_AS(cudag::detail::make_context_current(CUDA_ERROR_DEINITIALIZED), cudag::Error);

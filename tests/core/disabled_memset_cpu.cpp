@@ -2,6 +2,7 @@
 #include "cuda/device_guard.hpp"
 #include "fake_driver.hpp"
 #include "node/disabled_memset.hpp"
+#include "several_devices.hpp"
 
 #include <cudag/buffer.hpp>
 #include <cudag/error.hpp>
@@ -17,16 +18,6 @@
 using namespace cudag::detail;
 
 namespace {
-
-struct TwoDevices {
-    TwoDevices() { cudart_cpu::set_devices(2); }
-    TwoDevices(const TwoDevices&) = delete;
-    TwoDevices& operator=(const TwoDevices&) = delete;
-    ~TwoDevices() {
-        cudag::check(cudaSetDevice(0));
-        cudart_cpu::set_devices(0);
-    }
-};
 
 /// Every context is new to cudag; notes of which devices they were.
 struct NewContexts : FakeDriver {
@@ -91,7 +82,7 @@ constexpr Made one_on_device{1, 0}, one_on_host{0, 1};
 } // namespace
 
 TEST_CASE("a disabled memset of host memory is given such, any other its device's", "[core][disable]") {
-    const TwoDevices devices;
+    const SeveralDevices devices(2);
     const NewContexts contexts;
     const auto disable = [](const OneMemset& memset) {
         return made_by([&] { CHECK(memset.disable().status == cudaSuccess); });
@@ -111,7 +102,7 @@ TEST_CASE("a disabled memset of host memory is given such, any other its device'
 }
 
 TEST_CASE("memory of which CUDA tells nothing counts as the current device's", "[core][disable]") {
-    const TwoDevices devices;
+    const SeveralDevices devices(2);
     const NewContexts contexts;
     const cudag::DeviceBuffer<int> cell(1);
     const OneMemset memset(cell.data());
@@ -125,7 +116,7 @@ TEST_CASE("memory of which CUDA tells nothing counts as the current device's", "
 }
 
 TEST_CASE("a memset that an exec refuses to change is changed on its memory's device", "[core][disable]") {
-    const TwoDevices devices;
+    const SeveralDevices devices(2);
     const cudag::DeviceBuffer<int> cell(1);
     const OneMemset memset(cell.data());
     CHECK(memset.disable().status == cudaSuccess); // makes the scratch memory

@@ -1,6 +1,7 @@
 // Streams of several devices are ordered, also where CUDA does not tell of which device a stream is.
 #include "cuda/device_guard.hpp"
 #include "fake_driver.hpp"
+#include "several_devices.hpp"
 #include "stream/stream_order.hpp"
 
 #include <cudag/error.hpp>
@@ -17,16 +18,6 @@ using cudag::detail::order_streams;
 using cudag::detail::OrderResult;
 
 namespace {
-
-struct TwoDevices {
-    TwoDevices() { cudart_cpu::set_devices(2); }
-    TwoDevices(const TwoDevices&) = delete;
-    TwoDevices& operator=(const TwoDevices&) = delete;
-    ~TwoDevices() {
-        cudag::check(cudaSetDevice(0));
-        cudart_cpu::set_devices(0);
-    }
-};
 
 struct WithoutContexts : FakeDriver {
     WithoutContexts() {
@@ -70,20 +61,20 @@ void check_ordered(int current) {
 
 TEST_CASE("a stream comes after another one, whichever device is current", "[core][stream]") {
     check_ordered(0);
-    const TwoDevices devices;
+    const SeveralDevices devices(2);
     check_ordered(0);
     check_ordered(1);
 }
 
 TEST_CASE("a stream of an unknown context is ordered on the device that takes its event", "[core][stream]") {
-    const TwoDevices devices;
+    const SeveralDevices devices(2);
     const WithoutContexts driver;
     check_ordered(0);
     check_ordered(1);
 }
 
 TEST_CASE("a call that fails while streams are ordered is tried on no other device", "[core][stream]") {
-    const TwoDevices devices;
+    const SeveralDevices devices(2);
     const WithoutContexts driver;
     const Stream before, after;
     const auto failing = [&](std::uint64_t call, cudaError_t code) {

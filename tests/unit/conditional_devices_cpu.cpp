@@ -1,4 +1,6 @@
 // Conditions and bodies on one of two devices.
+#include "several_devices.hpp"
+
 #include <cudag/cudag.hpp>
 
 #include <catch.hpp>
@@ -23,18 +25,6 @@ void count_down(int* cell, cudaGraphConditionalHandle condition) {
     cudaGraphSetConditional(condition, --*cell > 0 ? 1 : 0);
 }
 
-/// Two devices for one test, device 0 being current.
-class TwoDevices {
-  public:
-    TwoDevices() { cudart_cpu::set_devices(2); }
-    ~TwoDevices() {
-        static_cast<void>(cudaSetDevice(0));
-        cudart_cpu::set_devices(0);
-    }
-    TwoDevices(const TwoDevices&) = delete;
-    TwoDevices& operator=(const TwoDevices&) = delete;
-};
-
 struct Thrown {};
 
 template <class Call>
@@ -57,7 +47,7 @@ void run(const Graph& graph) {
 } // namespace
 
 TEST_CASE("what a body on another device left over does not keep the builder from being built", "[unit][device]") {
-    const TwoDevices devices;
+    const SeveralDevices devices(2);
     const cudag::PinnedBuffer<int> cell(1);
     cell.data()[0] = 0;
     {
@@ -97,7 +87,7 @@ TEST_CASE("what a body on another device left over does not keep the builder fro
 }
 
 TEST_CASE("a body takes no nodes of another device", "[unit][device]") {
-    const TwoDevices devices;
+    const SeveralDevices devices(2);
     const cudag::PinnedBuffer<int> cell(1);
     const cudag::Stream stream;
     cudag::check(cudaSetDevice(1));
@@ -129,7 +119,7 @@ TEST_CASE("a body takes no nodes of another device", "[unit][device]") {
 }
 
 TEST_CASE("a loop's body may leave another device current", "[unit][device]") {
-    const TwoDevices devices;
+    const SeveralDevices devices(2);
     const cudag::PinnedBuffer<int> cells(2);
     cells.data()[0] = 3;
     cells.data()[1] = 0;

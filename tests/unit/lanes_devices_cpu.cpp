@@ -1,6 +1,7 @@
 // Plans of graphs whose nodes are on two devices.
 #include "cuda_edges.hpp"
 #include "kernels.hpp"
+#include "several_devices.hpp"
 
 #include <catch.hpp>
 #include <cudag/cudag.hpp>
@@ -14,18 +15,6 @@
 #include <vector>
 
 namespace {
-
-/// Two devices for one test, device 0 being current.
-class DevicePair {
-  public:
-    DevicePair() { cudart_cpu::set_devices(2); }
-    ~DevicePair() {
-        static_cast<void>(cudaSetDevice(0));
-        cudart_cpu::set_devices(0);
-    }
-    DevicePair(const DevicePair&) = delete;
-    DevicePair& operator=(const DevicePair&) = delete;
-};
 
 /// CUDA's edges of a graph, as pairs of the numbers that `of_node` has.
 std::vector<std::pair<int, int>> edges_of(cudaGraph_t graph, const std::map<cudaGraphNode_t, int>& of_node) {
@@ -43,7 +32,7 @@ std::vector<std::pair<int, int>> edges_of(cudaGraph_t graph, const std::map<cuda
 } // namespace
 
 TEST_CASE("lanes of a graph of two devices lead from one to the other nowhere", "[unit][device][plan]") {
-    const DevicePair devices;
+    const SeveralDevices devices(2);
     const cudag::DeviceBuffer<int> cells(8);
     cudag::GraphBuilder b;
     cudag::GraphBuilder second = b.on(1);
@@ -67,7 +56,7 @@ TEST_CASE("lanes of a graph of two devices lead from one to the other nowhere", 
 
 TEST_CASE("what no device is known of is laid on the lanes of the device of what it comes after",
           "[unit][device][plan]") {
-    const DevicePair devices;
+    const SeveralDevices devices(2);
     const cudag::DeviceBuffer<int> cells(8);
     cudag::GraphBuilder b;
     cudag::GraphBuilder second = b.on(1);
@@ -88,7 +77,7 @@ TEST_CASE("what no device is known of is laid on the lanes of the device of what
 }
 
 TEST_CASE("what comes after nothing is on the device of the others, where they are on one", "[unit][device][plan]") {
-    const DevicePair devices;
+    const SeveralDevices devices(2);
     const cudag::DeviceBuffer<int> cells(2);
     cudag::GraphBuilder b;
     cudag::GraphBuilder second = b.on(1);
@@ -132,7 +121,7 @@ TEST_CASE("a thread that has asked CUDA nothing yet adds the kernels of a plan",
 }
 
 TEST_CASE("a graph of two devices is refused for launches by kernels, with the node", "[unit][device]") {
-    const DevicePair devices;
+    const SeveralDevices devices(2);
     const cudag::DeviceBuffer<int> cells(2);
     cudag::GraphBuilder b;
     cudag::GraphBuilder second = b.on(1);

@@ -1,6 +1,7 @@
 // Plain work in streams, where CUDA's calls fail or are counted.
 #include "kernels.hpp"
 #include "printed.hpp"
+#include "several_devices.hpp"
 #include "thrown.hpp"
 
 #include <catch.hpp>
@@ -15,16 +16,6 @@ using cudag::Error;
 using cudag::Stream;
 
 namespace {
-
-struct TwoDevices {
-    TwoDevices() { cudart_cpu::set_devices(2); }
-    TwoDevices(const TwoDevices&) = delete;
-    TwoDevices& operator=(const TwoDevices&) = delete;
-    ~TwoDevices() {
-        cudag::check(cudaSetDevice(0));
-        cudart_cpu::set_devices(0);
-    }
-};
 
 template <class Call>
 std::uint64_t calls_of(const Call& call) {
@@ -96,7 +87,7 @@ TEST_CASE("a captured launch stands, and is not tracked, where CUDA does not tel
 }
 
 TEST_CASE("a Function is launched with attributes in a stream of another device", "[unit][stream][device]") {
-    const TwoDevices devices;
+    const SeveralDevices devices(2);
     cudag::check(cudaSetDevice(1));
     const Stream stream;
     const cudag::DeviceBuffer<int> cell(1);
@@ -127,7 +118,7 @@ TEST_CASE("a Function is launched with attributes in a stream of another device"
 }
 
 TEST_CASE("only a Function is tried on another device when CUDA does not know a handle", "[unit][stream][device]") {
-    const TwoDevices devices;
+    const SeveralDevices devices(2);
     const Stream stream;
     const cudag::DeviceBuffer<int> cell(1);
     const auto launch = [&] { cudag::launch(stream, {.priority = 0}, multiply_add, cell.data(), cell.data(), 1, 1); };

@@ -2,6 +2,7 @@
 #include "conditional_kernels.hpp"
 #include "cuda_version.hpp"
 #include "native.hpp"
+#include <utility>
 
 using cudag::Condition;
 using cudag::Edge;
@@ -16,6 +17,18 @@ namespace {
 cudag::WhileNode add_loop(GraphBuilder& b, int* cell) {
     const Condition condition = b.condition(1);
     return b.while_(condition, [&](GraphBuilder& body) { body.kernel({}, count_down, cell, condition); });
+}
+
+constexpr std::size_t rungs = 40;
+/// Pairs of joins, each after both of the pair before it: 2^40 ways lead from `first` to the last pair.
+std::pair<Node, Node> add_ladder(GraphBuilder& b, const Node& first) {
+    Node left = b.join(first), right = b.join(first);
+    for (std::size_t i = 1; i < rungs; ++i) {
+        const Node next = b.join(left, right);
+        right = b.join(left, right);
+        left = next;
+    }
+    return {left, right};
 }
 
 void check_ended(const Graph& body, const Node& setter) {
@@ -97,16 +110,9 @@ TEST_CASE("each of the joins after a setter is looked at once, however many ways
     GraphBuilder b;
     add_loop(b, cells.data());
     const Condition more = b.condition(1);
-    constexpr std::size_t rungs = 40; // 2^40 ways
     const auto loop = b.while_(more, [&](GraphBuilder& body) {
         const auto setter = body.kernel({}, count_down, cells.data() + 1, more);
-        Node left = body.join(setter);
-        Node right = body.join(setter);
-        for (std::size_t i = 1; i < rungs; ++i) {
-            const Node next = body.join(left, right);
-            right = body.join(left, right);
-            left = next;
-        }
+        add_ladder(body, setter);
     });
     const Graph graph = std::move(b).build();
     CHECK(loop.body().node_count() == 1 + 2 * rungs + 1);
@@ -166,16 +172,9 @@ TEST_CASE("each of the joins before a kernel is looked at once, of many ways", "
     GraphBuilder b;
     add_loop(b, cells.data());
     const Condition more = b.condition(1);
-    constexpr std::size_t rungs = 40; // 2^40 ways
     const auto loop = b.while_(more, [&](GraphBuilder& body) {
         const auto setter = body.kernel({}, count_down, cells.data() + 1, more);
-        Node left = body.join(setter);
-        Node right = body.join(setter);
-        for (std::size_t i = 1; i < rungs; ++i) {
-            const Node next = body.join(left, right);
-            right = body.join(left, right);
-            left = next;
-        }
+        const auto [left, right] = add_ladder(body, setter);
         body.kernel({}, nothing).after(left, right);
     });
     const Graph graph = std::move(b).build();

@@ -230,18 +230,31 @@ TEST_CASE("joins of an adopted graph are planned", "[graph][adopt][plan]") {
     run(exec, cudag::Stream());
 }
 
+namespace {
+
+/// A graph that allocates four cells, and another one that frees them.
+struct AllocatedAndFreed {
+    AllocatedAndFreed() {
+        cudag::check(cudaGraphCreate(&allocating, 0));
+        cudag::check(cudaGraphCreate(&freeing, 0));
+        cudaMemAllocNodeParams params{};
+        params.poolProps.allocType = cudaMemAllocationTypePinned;
+        params.poolProps.location = {cudaMemLocationTypeDevice, 0};
+        params.bytesize = 4 * sizeof(int);
+        cudaGraphNode_t node = nullptr;
+        cudag::check(cudaGraphAddMemAllocNode(&node, allocating, nullptr, 0, &params));
+        cudag::check(cudaGraphAddMemFreeNode(&node, freeing, nullptr, 0, params.dptr));
+        cells = static_cast<const int*>(params.dptr);
+    }
+    cudaGraph_t allocating = nullptr, freeing = nullptr; ///< the caller's
+    const int* cells = nullptr;
+};
+
+} // namespace
+
 TEST_CASE("a graph that frees what another one allocates is adopted, and runs", "[graph][adopt]") {
-    cudaGraph_t allocating = nullptr, freeing = nullptr;
-    cudag::check(cudaGraphCreate(&allocating, 0));
-    cudag::check(cudaGraphCreate(&freeing, 0));
-    cudaMemAllocNodeParams params{};
-    params.poolProps.allocType = cudaMemAllocationTypePinned;
-    params.poolProps.location = {cudaMemLocationTypeDevice, 0};
-    params.bytesize = 16;
-    cudaGraphNode_t node = nullptr;
-    cudag::check(cudaGraphAddMemAllocNode(&node, allocating, nullptr, 0, &params));
-    cudag::check(cudaGraphAddMemFreeNode(&node, freeing, nullptr, 0, params.dptr));
-    const Graph first = Graph::adopt(allocating), second = Graph::adopt(freeing);
+    const AllocatedAndFreed native;
+    const Graph first = Graph::adopt(native.allocating), second = Graph::adopt(native.freeing);
     CHECK(second.nodes().at(0).kind() == NodeKind::free);
     cudag::Exec allocates = first.instantiate(), frees = second.instantiate();
     const cudag::Stream stream;
@@ -253,21 +266,13 @@ TEST_CASE("a graph that frees what another one allocates is adopted, and runs", 
 }
 
 TEST_CASE("the end of memory that another graph allocates races with its uses", "[graph][adopt][races]") {
-    cudaGraph_t allocating = nullptr, freeing = nullptr;
-    cudag::check(cudaGraphCreate(&allocating, 0));
-    cudag::check(cudaGraphCreate(&freeing, 0));
-    cudaMemAllocNodeParams params{};
-    params.poolProps.allocType = cudaMemAllocationTypePinned;
-    params.poolProps.location = {cudaMemLocationTypeDevice, 0};
-    params.bytesize = 16;
-    cudaGraphNode_t node = nullptr;
-    cudag::check(cudaGraphAddMemAllocNode(&node, allocating, nullptr, 0, &params));
-    cudag::check(cudaGraphAddMemFreeNode(&node, freeing, nullptr, 0, params.dptr));
+    const AllocatedAndFreed native;
     int called = 0;
     const cudaHostNodeParams function{set_to_5, &called};
-    cudag::check(cudaGraphAddHostNode(&node, freeing, nullptr, 0, &function));
-    const Graph first = Graph::adopt(allocating), second = Graph::adopt(freeing);
-    second.nodes().at(1).reads(cudag::DeviceSpan<const int>(static_cast<const int*>(params.dptr), 4));
+    cudaGraphNode_t node = nullptr;
+    cudag::check(cudaGraphAddHostNode(&node, native.freeing, nullptr, 0, &function));
+    const Graph first = Graph::adopt(native.allocating), second = Graph::adopt(native.freeing);
+    second.nodes().at(1).reads(cudag::DeviceSpan<const int>(native.cells, 4));
     CHECK(first.races().empty());
     REQUIRE(second.races().size() == 1);
     CHECK(second.races()[0].first.kind() == NodeKind::free);

@@ -2,6 +2,7 @@
 #include "faults.hpp"
 #include "gate.hpp"
 #include "pipeline.hpp"
+#include "several_devices.hpp"
 
 #include <catch.hpp>
 
@@ -51,16 +52,6 @@ struct HeldMemset {
     std::atomic<bool> passed = false;
     cudag::MemsetNode set;
     std::optional<cudag::Graph> graph;
-};
-
-struct TwoDevices {
-    TwoDevices() { cudart_cpu::set_devices(2); }
-    TwoDevices(const TwoDevices&) = delete;
-    TwoDevices& operator=(const TwoDevices&) = delete;
-    ~TwoDevices() {
-        cudag::check(cudaSetDevice(0));
-        cudart_cpu::set_devices(0);
-    }
 };
 
 } // namespace
@@ -141,7 +132,7 @@ TEST_CASE("a refused update of a disabled memset is the last call that is made",
 
 TEST_CASE("a memset is disabled on the device of its memory, without a switch where that is the current one",
           "[unit][device]") {
-    const TwoDevices devices;
+    const SeveralDevices devices(2);
     const auto calls_to_disable = [](int device, int current) {
         cudag::check(cudaSetDevice(device));
         HeldMemset sample;
