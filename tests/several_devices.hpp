@@ -10,7 +10,7 @@
 /// While it lives, there are `count` devices; `current` is this thread's at first, and 0 afterwards.
 class SeveralDevices {
   public:
-    explicit SeveralDevices(int count, int current = 0) {
+    explicit SeveralDevices(unsigned count, int current = 0) {
         cudart_cpu::set_devices(count);
         if (current != 0) cudag::check(cudaSetDevice(current));
     }
