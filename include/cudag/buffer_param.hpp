@@ -54,10 +54,10 @@ struct ParamMemory {
 /// Device memory that nodes use as any other, and that `Exec::bind` replaces in all of them by other memory:
 ///
 ///     cudag::BufferParam<float> in = b.parameter<float>(n);
-///     b.kernel(config, scale, in, n);
-///     b.memcpy(host, in.span().subspan(0, 16));
+///     b.kernel(config, step, in, n);
+///     b.memset(in.span().subspan(0, 16), 0.0f);
 ///     ...
-///     exec.bind(in, other); // other: n floats or more
+///     exec.bind(in, y); // y: n floats or more
 ///
 /// Which nodes those are is seen from the addresses that they were made with, in any graph, built or captured, and in
 /// the graphs inside: so all uses of the memory count, by whatever name. Uses are pointers, spans, copies and fills

@@ -31,8 +31,9 @@ class HostCopy {
 /// keeps them, so that `range` may go or change after the call. Without it host memory is borrowed, and a copy reads it
 /// anew at each launch of the graph:
 ///
-///     cudag::capture(stream, [&](cudaStream_t s) {
-///         const std::vector<int> sizes = sizes_of(batch);
+///     cudag::DeviceBuffer<int> device_sizes(3);
+///     cudag::Graph copies = cudag::capture(stream, [&](cudaStream_t s) {
+///         const std::vector<int> sizes{7, 11, 13};
 ///         cudag::memcpy_async(s, device_sizes, cudag::copied(sizes)); // `sizes` is gone before the first replay
 ///     });
 template <class Range>

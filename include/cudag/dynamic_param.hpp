@@ -62,7 +62,7 @@ CUDAG_EXPORT void drive(std::uint64_t id, const Node& node, Driven&& driven, con
 /// A value for kernel arguments that change together, such as the position of a decoder in all its layers:
 ///
 ///     cudag::DynamicParam<int> position(0);
-///     b.kernel(config, attention, cache, position);
+///     b.kernel(config, step, x, position);
 ///     ...
 ///     position.set(17, exec);
 ///
@@ -70,9 +70,9 @@ CUDAG_EXPORT void drive(std::uint64_t id, const Node& node, Driven&& driven, con
 /// becomes a child, and in every Exec. The parameter must be of type Value, or a pointer that Value converts to. Launch
 /// shapes, and the sizes of copies and fills, follow it by `drive`:
 ///
-///     cudag::DynamicParam<int> n(1000);
-///     n.drive(b.kernel(grid_1d(1000, 256), scale, x, n), [](int now) { return grid_1d(now, 256); });
-///     n.drive(b.memcpy(out, x)); // the first n elements
+///     cudag::DynamicParam<int> count(1000);
+///     count.drive(b.kernel(config, step, x, count), [](int now) { return cudag::grid_1d(now, 256); });
+///     count.drive(b.memcpy(y, x)); // the first `count` elements
 ///
 /// A parameter that is a span counts as that span for inferred edges and races: `in(param)`, `atomic(param)` and the
 /// like say more of it. A `set` that moves it into a race is refused as an update would be. Edges are inferred for the

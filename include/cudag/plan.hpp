@@ -26,7 +26,7 @@ namespace cudag {
 /// In a .cu file, nvcc 13.0 crashes ("Segmentation fault", no message) on a conditional expression with `Plan{...}`
 /// inside the braces of options, as on any aggregate with a vector. `Plan()` compiles, and so does a variable:
 ///
-///     const cudag::Plan plan = fast ? cudag::Plan{} : cudag::Plan::as_written();
+///     const cudag::Plan plan = n < 1000 ? cudag::Plan{} : cudag::Plan::as_written();
 ///     cudag::Exec exec = graph.instantiate({.plan = plan});
 struct Plan {
     /// Leaves out edges that others imply. Edges that are not full stay, and imply none.

@@ -1,0 +1,27 @@
+// All that an example in the comment of a public header finds declared: see header_examples.py.
+#pragma once
+
+#include <cudag/cudag.hpp>
+#include <cudag/format.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+void scale(float* x, float factor, int n);
+void add(const float* x, const float* y, float* sum, int n);
+void fill(float* x, float value, int n);
+void step(float* x, int n);
+float* library_call(cudaStream_t stream, float* x, int n);
+
+// The head of the function around an example. The buffers have n elements.
+#define CUDAG_EXAMPLE(name)                                                                                            \
+    void name([[maybe_unused]] cudag::GraphBuilder& b, [[maybe_unused]] cudag::Graph& graph,                           \
+              [[maybe_unused]] cudag::Exec& exec, [[maybe_unused]] cudag::Stream& stream,                              \
+              [[maybe_unused]] cudag::StreamCapture& c, [[maybe_unused]] cudag::DeviceBuffer<float>& x,                \
+              [[maybe_unused]] cudag::DeviceBuffer<float>& y, [[maybe_unused]] cudag::PinnedBuffer<float>& host,       \
+              [[maybe_unused]] int n, [[maybe_unused]] cudag::LaunchConfig config)
