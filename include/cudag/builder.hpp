@@ -37,16 +37,23 @@
 
 namespace cudag {
 
-/// A graph under construction. Each call adds one node, which CUDA validates at once; `.after` on the handles adds the
-/// edges; `build()` makes the Graph. A call that throws has added nothing.
-/// Arguments that own memory (DeviceBuffer, PinnedBuffer, shared_ptr) are kept by the graph; spans and raw pointers are
-/// borrowed and must outlive every launch. Nodes belong to the device that is current when they are made.
-/// Move-only; a moved-from builder may only be assigned to or destroyed. Host-only; does not synchronise.
-/// Threads: one at a time on one builder and on handles of its nodes. A Graph that is cloned into a child may be used
-/// by others meanwhile.
+/// GraphBuilder builds a graph node by node. Each call adds one node, and CUDA validates it at once. `.after` on a
+/// handle adds edges, and `build()` returns the Graph. A call that throws has added nothing.
+///
+///     auto up = b.memcpy(x, host).label("upload");
+///     auto work = b.kernel(cudag::grid_1d(n, 256), scale, x, 2.0f, n).after(up);
+///     b.memcpy(host, x).after(work);
+///     graph = std::move(b).build();
+///     exec = graph.instantiate();
+///
+/// The graph keeps arguments that own memory (DeviceBuffer, PinnedBuffer, shared_ptr). Spans and raw pointers are
+/// borrowed: they must outlive every launch. A node belongs to the device that is current when the node is made.
+/// A builder is move-only; a moved-from builder may only be assigned to or destroyed. Host-only; does not synchronise.
+/// Threads: one at a time on one builder and on the handles of its nodes. Other threads may meanwhile use a Graph that
+/// is being cloned into a child.
 class CUDAG_EXPORT GraphBuilder {
   public:
-    /// Throws Error if CUDA cannot make a graph (no driver, no device).
+    /// Makes an empty graph. Throws Error if CUDA cannot make one (no driver, no device).
     GraphBuilder();
     explicit GraphBuilder(const BuilderOptions& options);
     GraphBuilder(const GraphBuilder&) = delete;            // cudag: a builder has no copies: pass a GraphBuilder&
@@ -55,9 +62,9 @@ class CUDAG_EXPORT GraphBuilder {
     GraphBuilder& operator=(GraphBuilder&&) noexcept;
     ~GraphBuilder();
 
-    /// Adds a launch of `function`, a `__global__` function, with `arguments`, which are copied now.
-    /// Numbers must fit their parameters exactly; pointers convert as in C++; see KernelArgument.
-    /// Throws GraphError if CUDA refuses the launch (grid, block, shared memory, unknown kernel).
+    /// Adds a launch of `function`, a `__global__` function. The `arguments` are copied now. Numbers must fit their
+    /// parameters exactly; pointers convert as in C++; see KernelArgument. Throws GraphError if CUDA refuses the launch
+    /// (grid, block, shared memory, unknown kernel).
     template <class... Parameter, class... Argument>
     KernelNode<Parameter...>
     kernel( // cudag: kernel(config, function, arguments...); of overloads or a template, say which: f<int>
@@ -75,7 +82,8 @@ class CUDAG_EXPORT GraphBuilder {
         return add_kernel(attributed, location, function, std::forward<Argument>(arguments)...);
     }
 
-    /// The same for a Function, whose arguments are checked for number and size now; PackedArguments stand for all.
+    /// Adds a launch of a Function, a kernel known only at run time. The number and sizes of the arguments are checked
+    /// now; PackedArguments replace the whole list. Throws GraphError if they do not fit or CUDA refuses the launch.
     template <class... Argument>
     FunctionNode kernel(detail::Located<LaunchConfig> config, const Function& function, Argument&&... arguments) {
         return add_function(config.value, config.location, function, std::forward<Argument>(arguments)...);
@@ -85,7 +93,7 @@ class CUDAG_EXPORT GraphBuilder {
         return add_function(LaunchConfig(config), config.location, function, std::forward<Argument>(arguments)...);
     }
 
-    /// The same for a Function whose types are known.
+    /// Adds a launch of a TypedFunction, a Function with known parameter types: arguments are checked by the compiler.
     template <class... Parameter, class... Argument>
     KernelNode<Parameter...> kernel(detail::Located<LaunchConfig> config, const TypedFunction<Parameter...>& function,
                                     Argument&&... arguments) {
@@ -114,12 +122,13 @@ class CUDAG_EXPORT GraphBuilder {
         return detail::refuse_config<Config, KernelNode<>>();
     }
 
-    /// Adds a copy of all of `source` to `destination`: device and host ranges of the same element type and size; the
-    /// direction follows from the types. Throws GraphError if the sizes differ or are 0.
-    /// With a host range that is not page-locked (seen on driver 580): as a source it is read while the launch is
-    /// called, not when the node runs, so what earlier kernels and host nodes of the launch write there may be missed.
-    /// As a destination it holds up the call of the launch until the copy has run. Large sources (16 MiB) do so, too.
-    /// Use a PinnedBuffer to avoid both, and for speed.
+    /// Adds a copy of all of `source` to `destination`, device or host ranges of the same element type and size. The
+    /// types determine the direction. Throws GraphError if the sizes differ or are 0.
+    /// Use a PinnedBuffer for host memory: it is faster, and avoids these effects of pageable memory (seen on driver
+    /// 580):
+    /// - A pageable source is read during the launch call, not when the node runs. The copy may miss writes of earlier
+    ///   kernels and host nodes of the launch.
+    /// - A pageable destination, or a large pageable source (16 MiB), blocks the launch call until the copy has run.
     template <class Destination, class Source>
     MemcpyNode
     memcpy( // cudag: memcpy(destination, source) copies all of two ranges of one length: x.span().subspan(0, n)
@@ -132,9 +141,9 @@ class CUDAG_EXPORT GraphBuilder {
         return {};
     }
 
-    /// Adds a copy of all of `source` to `destination`: DeviceSpan2D, HostSpan2D or ArraySpan, of the same element type
-    /// and extents. Throws GraphError if the extents differ or are 0, or a pitch is smaller than its row.
-    /// An Exec keeps the copy as it was made: CUDA updates 1D copies only. Graph::update changes it, for Execs to come.
+    /// Adds a copy of all of `source` to `destination`: each is a DeviceSpan2D, HostSpan2D or ArraySpan, with the same
+    /// element type and extents. Throws GraphError if the extents differ or are 0, or a pitch is smaller than its row.
+    /// An Exec never changes the copy, because CUDA updates 1D copies only. Graph::update changes it for future Execs.
     template <class Destination, class Source>
     MemcpyNode memcpy2d( // cudag: memcpy2d(destination, source) copies all of a DeviceSpan2D, HostSpan2D or ArraySpan
         const Destination& destination, const Source& source, SourceLocation location = SourceLocation::current()) {
@@ -143,7 +152,8 @@ class CUDAG_EXPORT GraphBuilder {
         return {};
     }
 
-    /// The same in three dimensions: DeviceSpan3D, HostSpan3D or ArraySpan.
+    /// Adds a copy of all of `source` to `destination` in three dimensions: DeviceSpan3D, HostSpan3D or ArraySpan.
+    /// Errors and updates are those of `memcpy2d`.
     template <class Destination, class Source>
     MemcpyNode memcpy3d( // cudag: memcpy3d(destination, source) copies all of a DeviceSpan3D, HostSpan3D or ArraySpan
         const Destination& destination, const Source& source, SourceLocation location = SourceLocation::current()) {
@@ -152,9 +162,11 @@ class CUDAG_EXPORT GraphBuilder {
         return {};
     }
 
-    /// Adds a node that sets all elements (not bytes) of `destination`, of any trivially copyable type, to `value`.
-    /// CUDA repeats 1, 2 or 4 bytes: those of larger elements, padding among them, must repeat, as those of 0.0 and of
-    /// -1L do; -0.0 is no such value. Throws GraphError if they do not, or if `destination` is empty.
+    /// Adds a node that sets all elements (not bytes) of `destination` to `value`; elements are of any trivially
+    /// copyable type.
+    /// CUDA repeats a pattern of 1, 2 or 4 bytes. The bytes of larger elements, padding included, must repeat in this
+    /// way: those of 0.0 and -1L do, those of -0.0 do not. Throws GraphError if they do not, or if `destination` is
+    /// empty.
     template <class Destination, class Value>
     MemsetNode memset( // cudag: memset(range, value) sets all elements of a range: x.span().subspan(0, n)
         Destination&& destination, const Value& value, SourceLocation location = SourceLocation::current()) {
@@ -166,8 +178,8 @@ class CUDAG_EXPORT GraphBuilder {
         return {};
     }
 
-    /// Adds a fill of all bytes of `destination`, a range or DeviceSpan2D of any trivially copyable elements, with 0.
-    /// Throws GraphError if it is empty. Updates give the node a value: `update(node, range, Element())`.
+    /// Adds a node that sets all bytes of `destination` to 0: a range or a DeviceSpan2D of any trivially copyable
+    /// elements. Throws GraphError if it is empty. An update takes a value: `update(node, range, Element())`.
     template <class Destination>
     MemsetNode clear( // cudag: clear(range) sets all bytes of a range to 0
         Destination&& destination, SourceLocation location = SourceLocation::current()) {
@@ -182,8 +194,8 @@ class CUDAG_EXPORT GraphBuilder {
         return {};
     }
 
-    /// The same as `memset` for all elements of a DeviceSpan2D. An Exec's updates keep the height and, if it is more
-    /// than 1, the width and the pitch.
+    /// Adds a node that sets all elements of a DeviceSpan2D to `value`; values and errors are those of `memset`.
+    /// Updates of an Exec must keep the height and, if it is more than 1, the width and the pitch.
     template <class Destination, class Value>
     MemsetNode memset2d( // cudag: memset2d(region, value) sets all elements of a DeviceSpan2D
         const Destination& destination, const Value& value, SourceLocation location = SourceLocation::current()) {
@@ -195,10 +207,11 @@ class CUDAG_EXPORT GraphBuilder {
         return {};
     }
 
-    /// Adds a call of `callable()` on the host; it is moved or copied into the graph and lives as long as launches may
-    /// use it. It must make no CUDA calls, and may run at the same time as itself if several Execs of one graph run.
-    /// What it throws is thrown, nested in a HostError, by the next synchronisation through cudag of the stream that
-    /// the Exec was launched in, or by `Exec::rethrow`; the nodes after it run all the same.
+    /// Adds a call of `callable()` on the host. The callable is moved or copied into the graph and lives as long as
+    /// launches may use it. It must make no CUDA calls, and may run concurrently with itself if several Execs of one
+    /// graph run.
+    /// An exception of the callable does not stop the launch: later nodes run all the same. It is thrown, nested in a
+    /// HostError, by the next synchronisation through cudag of the stream of the launch, or by `Exec::rethrow`.
     template <class Callable>
     HostNode host( // cudag: host(function) takes a function without arguments: host([=] { f(x); })
         Callable&& callable, SourceLocation location = SourceLocation::current()) {
@@ -206,9 +219,10 @@ class CUDAG_EXPORT GraphBuilder {
                 detail::add_host(state(), detail::host_task(std::forward<Callable>(callable)), location)};
     }
 
-    /// Adds a mark of `event`: an Event or `cudaEvent_t`, which must outlive every launch, or a shared_ptr to an Event,
-    /// which is kept. Each launch marks it anew, and replaces an earlier mark, when the nodes before this one have
-    /// finished. Throws GraphError if the event is null or was moved from, and in the body of a conditional.
+    /// Adds a node that records `event`: an Event or `cudaEvent_t` (it must outlive every launch), or a shared_ptr to
+    /// an Event (the graph keeps it). Each launch records the event anew, replacing an earlier record, when the nodes
+    /// before this one have finished. Throws GraphError if the event is null or moved-from, and in the body of a
+    /// conditional.
     template <class GivenEvent>
     RecordNode record( // cudag: record(event) marks an event
         GivenEvent&& event, SourceLocation location = SourceLocation::current()) {
@@ -217,8 +231,9 @@ class CUDAG_EXPORT GraphBuilder {
         return {};
     }
 
-    /// Adds a wait for the work that `event`, given as to `record`, marks; if it marks none, for nothing. The mark is
-    /// to be set before the graph is launched: within one launch, `.after` orders nodes.
+    /// Adds a wait for the work recorded in `event`, or for nothing if the event was never recorded. Record the event
+    /// before the launch of the graph; within one launch, order nodes by `.after`. Accepts the events of `record`, and
+    /// throws as it does.
     template <class GivenEvent>
     requires(!detail::SemaphoreWaits<GivenEvent>)
     WaitNode wait( // cudag: wait(event), or wait({semaphore, value}) in braces
@@ -228,8 +243,8 @@ class CUDAG_EXPORT GraphBuilder {
         return {};
     }
 
-    /// Adds a node that signals external semaphores, such as `signal({semaphore, 5})`, or a list of them.
-    /// Throws GraphError if the list is empty, a semaphore is null or was moved from, and in the body of a conditional.
+    /// Adds a node that signals external semaphores: one, as in `signal({semaphore, 5})`, or a list. Throws GraphError
+    /// if the list is empty, if a semaphore is null or moved-from, and in the body of a conditional.
     SignalNode signal( // cudag: signal({semaphore, value}), in braces
         const SemaphoreSignal& signal, SourceLocation location = SourceLocation::current()) {
         return this->signal(std::span(&signal, 1), location);
@@ -242,7 +257,7 @@ class CUDAG_EXPORT GraphBuilder {
         return SignalNode(detail::Passkey(), add_semaphores(NodeKind::signal_semaphore, signals, location));
     }
 
-    /// Adds a node that waits for all of the semaphores in a list. Throws as `signal` does.
+    /// Adds a node that waits for an external semaphore, or for all in a list. Throws as `signal` does.
     SemaphoreWaitNode wait(const SemaphoreWait& wait, SourceLocation location = SourceLocation::current()) {
         return this->wait(std::span(&wait, 1), location);
     }
@@ -254,24 +269,25 @@ class CUDAG_EXPORT GraphBuilder {
         return SemaphoreWaitNode(detail::Passkey(), add_semaphores(NodeKind::wait_semaphore, waits, location));
     }
 
-    /// Adds a node of any kind but a conditional from CUDA's own description, which CUDA completes: an allocation's
-    /// address. What it refers to is borrowed. cudag describes it as a captured one.
-    /// Throws GraphError with CUDA's reason, and for what a body does not take.
+    /// Adds a node from CUDA's own parameters, of any kind except conditional. CUDA writes its outputs into `params`,
+    /// such as the address of an allocation. All that the parameters refer to is borrowed. cudag reads the node back,
+    /// as it reads captured nodes. Throws GraphError with CUDA's reason, and for kinds that the body of a conditional
+    /// does not accept.
     NativeNode native( // cudag: native(params) takes a cudaGraphNodeParams, which is no temporary
         cudaGraphNodeParams& params, SourceLocation location = SourceLocation::current()) {
         return NativeNode(detail::Passkey(), detail::add_native(state(), params, location));
     }
 
-    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs and
-    /// their launches in flight: what nodes borrow.
+    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) alive with the graph, its clones and Execs,
+    /// and their launches in flight. Use it for memory that nodes borrow.
     template <detail::OwnerArgument... Owner>
     void retain(const Owner&... owners) { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
         static_assert(sizeof...(Owner) > 0, "cudag: retain() needs at least one owner");
         keep({detail::owner_of(owners)...});
     }
 
-    /// Memory of `count` elements that `Exec::bind` replaces by other memory, for nodes to use as any buffer. Adds no
-    /// node. Throws GraphError if `count` is 0, Error if there is no memory.
+    /// Allocates memory of `count` elements that `Exec::bind` can later replace by other memory. Nodes use the result
+    /// as any buffer. Adds no node. Throws GraphError if `count` is 0, and Error if the device has no memory left.
     template <class Element = detail::NoElement>
     [[nodiscard]] BufferParam<Element>
     parameter( // cudag: parameter<float>(count); of memory that is there BufferParam(x)
@@ -282,10 +298,14 @@ class CUDAG_EXPORT GraphBuilder {
         return BufferParam<Element>(count, options, location);
     }
 
-    /// Adds an allocation of `count` elements, `.span()` of the handle, each time the graph runs.
-    /// Throws GraphError if `count` is 0 or too large, for an unknown device or a peer that cannot access it, if the
-    /// edges so far close a cycle, and in the body of a conditional. A graph with alloc or free nodes cannot be cloned,
-    /// and has one Exec at a time.
+    /// Adds an alloc node for `count` elements of graph memory: each launch allocates them, and `.span()` of the handle
+    /// returns them. A graph with alloc or free nodes (graph memory nodes) cannot be cloned, and has one Exec at a
+    /// time.
+    /// Throws GraphError if
+    /// - `count` is 0 or too large,
+    /// - the device does not exist, or a peer cannot access it,
+    /// - the edges so far close a cycle,
+    /// - this is the body of a conditional.
     template <class Element = detail::NoElement>
     AllocNode<Element> alloc(std::size_t count, const AllocOptions& options = {},
                              SourceLocation location = SourceLocation::current()) {
@@ -296,25 +316,26 @@ class CUDAG_EXPORT GraphBuilder {
         return {detail::Passkey(), detail::add_alloc(state(), count, sizeof(Element), options, location)};
     }
 
-    /// Adds a node that frees the memory of an alloc node of this graph, or of another one that frees it nowhere itself
-    /// and that runs before. What uses the memory must come before this node: `build()` checks that. Copies and fills
-    /// that use it must also be made before this call: CUDA refuses the memory afterwards.
-    /// Throws GraphError if it is freed already, and in the body of a conditional.
+    /// Adds a node that frees the memory of an alloc node: of this graph, or of another graph that runs before and does
+    /// not free the memory itself. All uses of the memory must come before this node; `build()` checks this. Add copies
+    /// and fills of the memory before this call: CUDA refuses the memory afterwards. Throws GraphError if the memory is
+    /// already freed, and in the body of a conditional.
     template <class Element>
     FreeNode free( // cudag: free(alloc) takes an alloc node or its span()
         const AllocNode<Element>& alloc, SourceLocation location = SourceLocation::current()) {
         return {detail::Passkey(), detail::add_free(state(), alloc, location)};
     }
 
-    /// The same for the alloc node of this graph whose memory is `range`, from its first element to its last.
+    /// Adds a node that frees the memory of an alloc node of this graph, given as its whole `range`. Throws GraphError
+    /// as `free(alloc)` does, and if no alloc node of this graph has exactly this range.
     template <class Element>
     FreeNode free(DeviceSpan<Element> range, SourceLocation location = SourceLocation::current()) {
         const detail::Allocation memory{const_cast<std::remove_const_t<Element>*>(range.data()), range.size_bytes()};
         return {detail::Passkey(), detail::add_free(state(), memory, location)};
     }
 
-    /// Adds a barrier after one node or more, each a handle, a captured region or a range of them: n + m edges instead
-    /// of n * m.
+    /// Adds a barrier after one or more nodes, each given as a handle, a captured region or a range of these. Nodes
+    /// `.after` the barrier come after all of them, with n + m edges instead of n * m.
     template <class... Handle>
     JoinNode join( // cudag: join(a, b, ...) takes the nodes one by one, or a range of them
         detail::Located<Node> first, const Handle&... rest) {
@@ -325,7 +346,7 @@ class CUDAG_EXPORT GraphBuilder {
         return add_join(first.location, first.value, rest...);
     }
 
-    /// The same after a range of handles.
+    /// Adds a barrier after all nodes of a range, as `join(a, b, ...)` does.
     template <detail::NodeRange Range>
     JoinNode join(const Range& nodes, SourceLocation location = SourceLocation::current()) {
         const auto from = detail::list_nodes(nodes);
@@ -339,34 +360,37 @@ class CUDAG_EXPORT GraphBuilder {
         static_assert(sizeof...(Handle) == 0, "cudag: join() takes node handles or ranges of node handles");
     }
 
-    /// Adds a clone of `graph` as it is now, as one node; `inside` of the handle finds its nodes.
-    /// Throws GraphError if `graph` has conditionals or memory nodes, or is inside another graph already.
+    /// Adds a clone of the current state of `graph` as one node. `inside` of the handle finds the nodes in it. Throws
+    /// GraphError if `graph` has conditionals or memory nodes, or is already inside another graph.
     ChildNode child(const Graph& graph, // cudag: child(graph) takes a Graph
                     SourceLocation location = SourceLocation::current()) {
         return {detail::Passkey(), detail::add_child(state(), graph.state(), location)};
     }
 
-    /// Adds `graph` itself as one node, without a clone: its handles stay valid, and Execs of the outer graph know
-    /// them. `graph` may still be looked at, but neither instantiated, cloned nor added again. Needs CUDA 12.9.
-    /// Throws GraphError, and leaves `graph` as it is, if it has conditionals, an Exec of it is alive, or it is inside
-    /// another graph already.
+    /// Adds `graph` itself as one node, without a clone. Its handles stay valid, and Execs of the outer graph accept
+    /// them. `graph` may still be inspected, but not instantiated, cloned or added again. Needs CUDA 12.9. Throws
+    /// GraphError, and leaves `graph` as it is, if it has conditionals, if an Exec of it is alive, or if it is already
+    /// inside another graph.
     ChildNode child(Graph&& graph, SourceLocation location = SourceLocation::current()) {
         static_cast<void>(graph.state());
         return {detail::Passkey(), detail::move_child(state(), graph.state_, location)};
     }
 
-    /// Adds what `function` enqueues into `stream`, which it is called with at once: the stream or, to use its steps,
-    /// forks and owners, the StreamCapture&, which this call ends. If it returns a value (not a reference), that comes
-    /// with the handle, as a CapturedRegion. The region comes after nothing: order it with `.after`. If it may be empty
-    /// (`allow_empty`) and is, it is an empty node. The builder takes no other nodes meanwhile. Memory is borrowed as
-    /// StreamCapture says. In the body of a conditional, `stream` must be of its device; nodes that CUDA allows in no
-    /// body are refused by name.
-    /// What `function` throws passes through. Throws CaptureError as `capture` does. In both cases the graph is as it
-    /// was before and the stream is usable; but a broken capture destroys CUDA's graph with all that was in it. cudag
-    /// brings that back by a clone, which changes the native handles of the nodes. Of a graph that CUDA cannot clone
-    /// (with conditionals or conditions, memory nodes, device-updatable kernels), nothing is left then: the error says
-    /// so, and the builder and its handles throw GraphError from then on. So they do where the failed function has
-    /// written nodes (StreamCapture::add), of which there are handles.
+    /// Records the work that `function` enqueues into `stream`, by stream capture, and adds it to the graph as one
+    /// region. `function` is called at once, with the stream or with the StreamCapture& (for steps, forks and owners);
+    /// this call ends the capture.
+    /// The region comes after no other node: order it with `.after`. If `function` returns a value (not a reference),
+    /// the result is a CapturedRegion with handle and value. An empty region is refused unless `allow_empty`, and then
+    /// becomes an empty node. Memory is borrowed as StreamCapture describes. The builder accepts no other nodes during
+    /// the call. In the body of a conditional, `stream` must be of the body's device; nodes that CUDA allows in no body
+    /// are refused by name.
+    /// An exception of `function` passes through. Throws CaptureError as cudag::capture does. In both cases the stream
+    /// stays usable, and the graph is as before the call, except that
+    /// - a broken capture destroys CUDA's graph: cudag restores it from a clone, so the native handles of its nodes
+    ///   change,
+    /// - the graph is lost if the capture is broken and CUDA cannot clone the graph (conditionals or conditions, memory
+    ///   nodes, device-updatable kernels), or if handles exist of nodes that the function added by StreamCapture::add.
+    ///   The error reports the loss, and the builder and its handles throw GraphError from then on.
     template <detail::CaptureFunction Callable>
     auto capture( // cudag: capture(stream, function) calls function(cudaStream_t) or (StreamCapture&)
         StreamRef stream, Callable&& function, CaptureOptions options = {},
@@ -386,11 +410,11 @@ class CUDAG_EXPORT GraphBuilder {
         }
     }
 
-    /// Makes a condition for one conditional node of this graph, or of a body inside it. It is `initial` when a launch
-    /// starts, and in a body that a `while_` repeats, each time the body starts again. Such a body gets a node more for
-    /// it, a kernel that runs before all its other nodes; the first one in a process takes some 60 ms to load, and this
-    /// needs CUDA 12.8. Without an initial value, the condition is undefined until a kernel sets it, and is never set
-    /// back.
+    /// Makes a condition for one conditional node of this graph, or of a body inside it. Its value is `initial` at the
+    /// start of each launch. If the conditional node is in a body that a `while_` repeats, the value is also reset at
+    /// each start of that body: cudag adds a kernel node to the body, before all its other nodes. This needs CUDA 12.8,
+    /// and the first one in a process takes some 60 ms to load. Without `initial`, the value is undefined until a
+    /// kernel sets it, and is never reset.
     [[nodiscard]] Condition condition(unsigned initial, SourceLocation location = SourceLocation::current()) {
         return detail::make_condition(state(), initial, location);
     }
@@ -398,32 +422,35 @@ class CUDAG_EXPORT GraphBuilder {
         return detail::make_condition(state(), std::nullopt, location);
     }
 
-    /// Adds a node that runs the nodes that `then` adds if `condition` is not 0 when the node starts. `then` is a
-    /// function `void(GraphBuilder&)`, called at once with a builder for its nodes, which takes no nodes later; the
-    /// outer builder takes none meanwhile. What it throws is rethrown, and the builder is as it was before; but in a
-    /// graph with memory nodes, from which CUDA removes nothing, `build()` then refuses.
-    /// CUDA allows kernel, memcpy, memset, join, child and conditional nodes in a body, all of them of one device, and
-    /// page-locked host memory only. Edges do not cross the border of a body.
-    /// Throws GraphError if `condition` is of another graph, or has a node already.
+    /// Adds an if node: it runs the nodes of the body `then` if `condition` is not 0 when the node starts.
+    /// `then` is a function `void(GraphBuilder&)`. It is called at once, with a builder for the nodes of the body; that
+    /// builder accepts no nodes later, and the outer one none during the call. An exception of `then` is rethrown, and
+    /// the builder is as before the call; but if the graph has memory nodes, `build()` then throws, since CUDA removes
+    /// no nodes.
+    /// A body may have kernel, memcpy, memset, join, child and conditional nodes, all of one device, and may use host
+    /// memory only if page-locked (rules of CUDA). Edges never cross the border of a body. Throws GraphError if
+    /// `condition` belongs to another graph, or already has a node.
     IfNode if_( // cudag: if_(condition, then), with a Condition of builder.condition()
         const Condition& condition, detail::GraphBody then, SourceLocation location = SourceLocation::current()) {
         return {detail::Passkey(), add_conditional(detail::ConditionalKind::if_, condition, &then, 1, location)};
     }
 
-    /// The same with a second body, which runs if `condition` is 0. Needs CUDA 12.8.
+    /// Adds an if-else node: it runs the body `then` if `condition` is not 0 when the node starts, and `else_` if it is
+    /// 0. Rules and errors are those of `if_` with one body. Needs CUDA 12.8.
     IfNode if_(const Condition& condition, detail::GraphBody then, detail::GraphBody else_,
                SourceLocation location = SourceLocation::current()) {
         const detail::GraphBody bodies[] = {then, else_};
         return {detail::Passkey(), add_conditional(detail::ConditionalKind::if_, condition, bodies, 2, location)};
     }
 
-    /// Adds a node that runs the nodes that `body` adds as long as `condition` is not 0, also no time at all. A kernel
-    /// in the body, or in a graph inside it, must take the condition as an argument, and set it to 0 in the end:
-    /// `build()` throws GraphError if none does, unless the condition is 0 at first and no kernel outside takes it.
+    /// Adds a while loop: it tests `condition` before each iteration and runs the body while it is not 0, possibly
+    /// never. Rules and errors are those of `if_`. A kernel in the body, or in a graph inside it, must take the
+    /// condition as an argument and set it to 0 eventually: otherwise `build()` throws GraphError, unless the condition
+    /// is initially 0 and no kernel outside takes it.
     ///
-    /// Where a graph has other conditionals, too, and nothing comes after such a kernel in its body, `build()` lets a
-    /// kernel node that does nothing come after it, labelled "end of a turn" (some 0.4 us a turn): without it launches
-    /// end in cudaErrorLaunchFailure now and then (H200, driver 580.159).
+    /// `build()` may add a kernel node without effect, labelled "end of a turn" (some 0.4 us per iteration), after a
+    /// kernel that takes the condition: if nothing else in the body comes after that kernel, and the graph has other
+    /// conditionals. Without it such launches sometimes end in cudaErrorLaunchFailure (H200, driver 580.159).
     WhileNode
     while_(const Condition& condition, // cudag: while_(condition, body), with a Condition of builder.condition()
            detail::GraphBody body, SourceLocation location = SourceLocation::current()) {
@@ -431,9 +458,9 @@ class CUDAG_EXPORT GraphBuilder {
         return {detail::Passkey(), add_conditional(detail::ConditionalKind::while_, condition, &body, 1, location)};
     }
 
-    /// Adds a node that runs the nodes that `body` adds `times` times in each launch, one after the other. One kernel
-    /// node more in the body counts them, labelled "count of turns". Needs CUDA 12.8. Throws GraphError if `times` is
-    /// negative or 2^32 or more, and where `while_` does.
+    /// Adds a loop that runs the nodes of `body` exactly `times` times in each launch, one iteration after the other.
+    /// cudag adds one kernel node to the body, labelled "count of turns", that counts the iterations. Needs CUDA 12.8.
+    /// Throws GraphError if `times` is negative or 2^32 or more, and as `while_` does.
     template <std::integral Number>
     WhileNode repeat( // cudag: repeat(times, body) takes a number; while_(condition, body) lets kernels decide
         Number times, detail::GraphBody body, SourceLocation location = SourceLocation::current()) {
@@ -441,13 +468,14 @@ class CUDAG_EXPORT GraphBuilder {
         return {detail::Passkey(), add_repeat(detail::turn_count(times, location), body, location)};
     }
 
-    /// Adds a kernel node that sets `condition` to `value`, as that is in device memory when the node runs: the one
-    /// unsigned or int of a DeviceScalar, DeviceBuffer, BufferParam or PinnedBuffer, which is kept, or of a DeviceSpan.
-    /// More conditions, up to four in all, each with its value after it, are set by the same node. It counts as a
-    /// kernel of yours that takes the conditions: it must run before the conditional node or inside it, and a loop may
-    /// end by it. Updates take the same arguments: `exec.update(node, arg<1>(other))`. The first call in a process
-    /// loads the kernel, some 60 ms; this needs CUDA 12.8. Throws GraphError if a value is not one number, and where
-    /// `kernel` does.
+    /// Adds a kernel node that sets `condition` to a number in device memory, read when the node runs. `value` is one
+    /// unsigned or int: a DeviceScalar, DeviceBuffer, BufferParam or PinnedBuffer, all of which the graph keeps, or a
+    /// DeviceSpan.
+    /// One node sets up to four conditions: `set(a, x, b, y)`. It counts as a kernel that takes them: it must run
+    /// before the conditional node or inside it, and may end a loop. Updates take the same arguments:
+    /// `exec.update(node, arg<1>(other))`.
+    /// Needs CUDA 12.8; the first call in a process loads the kernel, in some 60 ms. Throws GraphError if a value is
+    /// not one number, and as `kernel` does.
     template <class... Argument>
     auto set( // cudag: set(condition, value), with a Condition of builder.condition()
         detail::Located<Condition> condition, const Argument&... values) {
@@ -461,8 +489,9 @@ class CUDAG_EXPORT GraphBuilder {
         }
     }
 
-    /// Adds a node that runs the body whose number `condition` is when the node starts, and none if there is no such
-    /// body. Needs CUDA 12.8.
+    /// Adds a switch node: it runs the body numbered by the value of `condition` when the node starts, from 0 on, or
+    /// none if there is no such body. Rules and errors are those of `if_`. Throws GraphError if there are no bodies.
+    /// Needs CUDA 12.8.
     SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of builder.condition()
         const Condition& condition, std::initializer_list<detail::GraphBody> bodies,
         SourceLocation location = SourceLocation::current()) {
@@ -470,7 +499,8 @@ class CUDAG_EXPORT GraphBuilder {
                 add_conditional(detail::ConditionalKind::switch_, condition, bodies.begin(), bodies.size(), location)};
     }
 
-    /// The same with a range of functions.
+    /// Adds a switch node with one body for each function of a range. Rules and errors are those of `switch_` with a
+    /// list.
     template <detail::GraphBodies Bodies>
     SwitchNode switch_( // cudag: switch_(condition, {body, body}), with a Condition of builder.condition()
         const Condition& condition, Bodies&& bodies, SourceLocation location = SourceLocation::current()) {
@@ -479,17 +509,21 @@ class CUDAG_EXPORT GraphBuilder {
                 add_conditional(detail::ConditionalKind::switch_, condition, list.data(), list.size(), location)};
     }
 
-    /// Takes nodes back that were added: one or more, each a handle, a captured region or a range of them. With them go
-    /// their edges, which nothing bridges: what came before and after a node is no longer ordered by it; what is inside
-    /// them, a graph that was moved there, too; and their owners, at once, but for those of captured work, which the
-    /// graph keeps. A repeated handle counts once. All other handles stay valid; those of removed nodes throw
-    /// GraphError that says so. Edges that are inferred come from the nodes that are left.
-    /// The condition of a conditional that goes may get another node; CUDA takes none back, so that `build()` gives it
-    /// an `if_` with an empty body if it has none.
-    /// Throws GraphError, and removes nothing, for handles of other graphs; inside a body or a capture that is being
-    /// written, of what is outside of it; and for what CUDA keeps: all nodes of a graph with alloc or free nodes,
-    /// device-updatable kernels, and parts of captured regions. Takes as long as the graph has nodes and edges, however
-    /// many go: remove many by one call.
+    /// Removes one or more nodes, each given as a handle, a captured region or a range of these. A repeated handle
+    /// counts once.
+    /// The edges of the nodes go too, and no edge replaces them: nodes before and after a removed node are no longer
+    /// ordered by it. All graphs inside go too, including a moved child. Owners are released at once, except those of
+    /// captured work: the graph keeps them. Inferred edges come from the remaining nodes only. All other handles stay
+    /// valid; handles of removed nodes throw GraphError with this reason.
+    /// The condition of a removed conditional may get another node. If it has none, `build()` gives it an `if_` with an
+    /// empty body, because CUDA removes no conditions.
+    /// Throws GraphError, and removes nothing, for
+    /// - handles of other graphs,
+    /// - nodes outside the body or capture under construction,
+    /// - nodes that CUDA cannot remove: all nodes of a graph with memory nodes, device-updatable kernels, and parts of
+    ///   captured regions.
+    ///
+    /// The cost depends on the nodes and edges of the graph, not on the number removed: remove many nodes by one call.
     template <class... Handle>
     void remove( // cudag: remove(a, b, ...) takes the nodes one by one, or a range of them
         detail::Located<Node> first, const Handle&... rest) {
@@ -511,10 +545,12 @@ class CUDAG_EXPORT GraphBuilder {
         static_assert(sizeof...(Handle) == 0, "cudag: remove() takes node handles or ranges of node handles");
     }
 
-    /// Takes `to.after(from)` back, whatever the kind of the edge: `from` is a handle, a captured region or a range of
-    /// them, `to` a handle or a region. Throws GraphError, and removes nothing, if there is no such edge, both nodes
-    /// are of one region, or CUDA has the edge already in a graph with alloc or free nodes, from which it removes none;
-    /// and where `remove` does. Takes as long as there are edges, however many go.
+    /// Removes the edges of `to.after(from)`, of whatever kind. `from` is a handle, a captured region or a range of
+    /// these; `to` is a handle or a region. The cost depends on the edges of the graph, not on the number removed.
+    /// Throws GraphError, and removes nothing, as `remove` does, and if
+    /// - there is no such edge,
+    /// - both nodes belong to one region,
+    /// - CUDA already has the edge, in a graph with memory nodes: CUDA removes no edges from it.
     template <class Callable>
     void remove_edge( // cudag: remove_edge(from, to) takes the nodes of `to.after(from)`
         const Callable& from, const Node& to, SourceLocation location = SourceLocation::current()) {
@@ -525,21 +561,22 @@ class CUDAG_EXPORT GraphBuilder {
                      SourceLocation location = SourceLocation::current()) {
         remove_between(from, to.roots(), location);
     }
-    /// The same for a list, whatever the kinds in it say.
+    /// Removes all edges in a list, whatever their kinds in it. Throws, and removes nothing, as `remove_edge` does.
     void remove_edges(std::span<const Edge> edges, SourceLocation location = SourceLocation::current());
 
-    /// A view of this builder whose nodes belong to `device`: `b.on(1).kernel(...)`, or `auto second = b.on(1);`. Each
-    /// call makes `device` current, and the caller's device again. The view adds to the same graph, which this builder
-    /// builds. Throws GraphError if there is no such device.
+    /// Returns a view of this builder that adds its nodes on `device`: `b.on(1).kernel(...)`, or `auto second =
+    /// b.on(1);`. Each call of the view makes `device` current, and then the caller's device again. The view adds to
+    /// the graph of this builder, and only this builder can build it. Throws GraphError if there is no such device.
     [[nodiscard]] GraphBuilder on(int device);
 
-    /// Throws what `build()` would throw, and changes nothing.
+    /// Checks the graph as `build()` does: throws the same errors, and changes nothing.
     void check() const;
 
-    /// Checks the graph and hands it out; the builder is then empty. Handles stay valid.
-    /// Throws GraphError if the edges close a cycle: the message shows the path; or if a condition has no node. Throws
-    /// RaceError where nothing orders nodes of which one writes memory that the other uses, as far as cudag knows it,
-    /// unless Races::allowed. The builder then stays as it was.
+    /// Checks the graph and returns it; the builder is then empty. Handles stay valid. If it throws, the builder is
+    /// unchanged.
+    /// Throws GraphError if the edges close a cycle (the message shows the path), if a condition has no node, if a loop
+    /// cannot end, or on a view of another builder. Throws RaceError if two unordered nodes use the same memory and one
+    /// of them writes it, as far as cudag knows their accesses, unless Races::allowed.
     [[nodiscard]] Graph build( // cudag: build() empties the builder: std::move(builder).build()
         SourceLocation location = SourceLocation::current()) &&;
 
@@ -551,7 +588,7 @@ class CUDAG_EXPORT GraphBuilder {
 
   private:
     friend class StreamCapture;
-    /// A view: it adds nodes to a graph that another builder builds.
+    /// Makes a view: it adds nodes to a graph that another builder builds.
     explicit GraphBuilder(std::shared_ptr<detail::GraphState> state) noexcept;
 
     template <class... Parameter, class... Argument>
@@ -661,8 +698,8 @@ class CUDAG_EXPORT GraphBuilder {
     Node add_conditional(detail::ConditionalKind kind, const Condition& condition, const detail::GraphBody* bodies,
                          std::size_t count, const SourceLocation& location);
 
-    /// What nodes are added to. The device of a view is current as long as the result lives: it is to be passed on in
-    /// the same expression.
+    /// Returns the graph that nodes are added to. The device of a view is current as long as the result lives: pass it
+    /// on in the same expression.
     [[nodiscard]] detail::BuilderGraph state() const;
     [[nodiscard]] detail::GraphState& graph() const;
 

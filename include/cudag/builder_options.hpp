@@ -1,37 +1,44 @@
-// How a GraphBuilder orders nodes, and what it refuses.
+// The options of a GraphBuilder: the source of edges, and the treatment of races.
 #pragma once
 
 #include <cstdint>
 
 namespace cudag {
 
-/// What `build()` does about nodes that nothing orders and of which one writes memory that the other uses, and then
-/// updates of nodes of the graph, its clones and its Execs; nodes that change together (bind, apply, a child's graph)
-/// are looked at together. A whole graph that an Exec takes was looked at when it was built. Whatever GraphBuilders may
-/// refuse, `graph.races()` tells.
+/// Whether a race is refused: two unordered nodes use the same memory, and at least one of them writes it.
+/// - `build()` checks the whole graph. Updates of nodes of the Graph, its clones and its Execs are checked later.
+/// - Nodes that change together (bind, apply, the graph of a child) are checked together.
+/// - A whole update of an Exec is not checked again: its source graph was checked when it was built.
+/// - `graph.races()` reports all races, whether refused or allowed.
 enum class Races : std::uint8_t {
-    refused, ///< throws RaceError
-    allowed,
+    refused, ///< a race throws RaceError
+    allowed, ///< races are accepted
 };
 
-/// Where the edges of a graph come from.
+/// The source of the edges of a graph.
 enum class Dependencies : std::uint8_t {
-    as_written, ///< from `.after` alone
-    /// From `.after`, and from what nodes do to memory, in the order in which they were added: a node comes after the
-    /// last that wrote what it reads, and after all that read, or the last that wrote, what it writes.
-    ///   - A condition counts as memory: kernels that take it write it, and its conditional reads it.
-    ///   - Events, semaphores and device-updatable kernels keep their place in the program: they come after all nodes
-    ///     added before them, and before all nodes added after them.
-    ///   - Where a DynamicParam drives a copy or fill, the size counts that the node was made with, which is the most.
-    ///   - A node with raw pointers, or one that CUDA does not tell about, is ordered by what it says: see `.reads` and
-    ///     `.writes`. `graph.untracked()` lists such nodes.
-    ///   - A captured region takes part as one node, which does what its nodes do.
-    ///   - Where 32 nodes or more must come before each of 32 others or more, a join (an empty node with the label
-    ///     "inferred join") stands between them, so that there are n + m edges instead of n * m. In a graph with memory
-    ///     nodes, which CUDA never removes a node from, there are no such joins.
+    as_written, ///< edges come from `.after` alone
+    /// Edges come from `.after`, and in addition from the nodes' memory accesses, in the order in which nodes were
+    /// added. A reader comes after the last writer of its memory. A writer comes after all readers since the last
+    /// writer, or after that writer if there were none.
+    /// - A condition counts as memory: kernels that take it write it, and its conditional node reads it.
+    /// - Event nodes, semaphore nodes and device-updatable kernels keep their place in the program: they come after all
+    ///   nodes added before them, and before all nodes added after them.
+    /// - A copy or fill driven by a DynamicParam counts with its initial size, the maximum.
+    /// - A node with raw pointers, or without accesses known to CUDA, is ordered by its declared accesses: see `.reads`
+    ///   and `.writes`. `graph.untracked()` lists such nodes.
+    /// - A captured region takes part as one node with the accesses of all its nodes.
+    /// - If at least 32 nodes must come before each of at least 32 others, a join (an empty node labelled "inferred
+    ///   join") stands between them: n + m edges instead of n * m. Graphs with memory nodes get no such joins, because
+    ///   CUDA never removes a node from them.
     inferred,
 };
 
+/// The options of a GraphBuilder.
+///
+///     cudag::GraphBuilder inferring({.dependencies = cudag::Dependencies::inferred});
+///     inferring.memcpy(x, host).label("upload");
+///     inferring.kernel(config, step, x, n); // after the upload
 struct BuilderOptions {
     Races races = Races::refused;
     Dependencies dependencies = Dependencies::as_written;
