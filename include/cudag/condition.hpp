@@ -1,4 +1,4 @@
-// Condition: the number that a conditional node looks at, set by kernels.
+// Condition: the value tested by a conditional node, set by kernels.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -15,20 +15,28 @@ class GraphIdentity;
 struct GraphSlot;
 } // namespace detail
 
-/// The value that decides whether, which or how often a conditional node runs its bodies. Made by
-/// `GraphBuilder::condition`, given to one conditional node, and to the kernels that set it as an argument, whose
-/// parameter is a Condition or a `cudaGraphConditionalHandle`: a small value to copy. It belongs to its graph, and must
-/// not be used after it. Threads, on the host: as its GraphBuilder.
+/// A Condition is the value that decides whether, which or how often a conditional node runs its bodies. It is made by
+/// `GraphBuilder::condition` for one conditional node, and set by kernels during the launch.
+///
+///     cudag::DeviceScalar<unsigned> wanted(1U);
+///     const cudag::Condition condition = b.condition(0);
+///     auto set = b.set(condition, wanted);
+///     b.if_(condition, [&](cudag::GraphBuilder& body) { body.kernel(config, step, x, n); }).after(set);
+///
+/// A Condition is a small value to copy. Kernels take it as an argument; the type of their parameter is Condition or
+/// `cudaGraphConditionalHandle`. It belongs to its graph and must not be used after it. Threads, on the host: as its
+/// GraphBuilder.
 class Condition {
   public:
-    /// CUDA's own handle.
+    /// Returns CUDA's own handle.
     [[nodiscard]] CUDAG_HOST_DEVICE cudaGraphConditionalHandle native() const noexcept { return handle_; }
 
-    /// Device only: what the conditional node sees when it starts, and a loop after each turn. The kernel must run
-    /// before the conditional node or inside it, on its device. Calls that may run at the same time are a race, also
-    /// those of two threads of one kernel: let one thread set it. Kernels that take a condition, alone or whole in an
-    /// object, count as setting it: where edges are inferred they come before the conditional and one after the other,
-    /// else `build()` refuses those that nothing orders, as it does for memory.
+    /// Sets the value, in device code only. The conditional node reads it when it starts; a loop reads it again after
+    /// each iteration. The kernel must run before the conditional node or inside it, on the same device.
+    /// Concurrent calls are a race, even from two threads of one kernel: let one thread set the value. A kernel that
+    /// takes a condition, alone or whole in an object, counts as a writer of it. Inferred edges order the writers
+    /// before the conditional node and one after the other; without these edges, `build()` refuses unordered writers,
+    /// as for memory.
     inline __device__ void
     set(unsigned value) const CUDAG_DEVICE_ONLY; // cudag: a Condition is set by kernels that have it
 
@@ -42,7 +50,7 @@ class Condition {
         : handle_(handle), slot_(slot), generation_(generation) {}
 
     cudaGraphConditionalHandle handle_;
-    detail::GraphSlot* slot_; // host only: CUDA's handles are numbers, alike in different graphs
+    detail::GraphSlot* slot_; // host only: CUDA's handles are numbers, and equal in different graphs
     std::uint32_t generation_;
 };
 

@@ -1,4 +1,4 @@
-// Nodes that allocate graph memory and free it.
+// Graph memory nodes: alloc nodes and free nodes.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -12,17 +12,17 @@
 
 namespace cudag {
 
-/// Where an alloc node takes its memory from.
+/// The place, the access rights and the order of the memory of an alloc node.
 struct AllocOptions {
-    /// On which device the memory is; the current one if none is given.
+    /// The device of the memory; the current device if none is given.
     std::optional<int> device = std::nullopt;
-    /// The nodes that the alloc node comes after. CUDA lets it reuse memory that a node before it has freed, but looks
-    /// for such a node only when the alloc node is made: a later `.after` orders, but makes nothing reusable. The edges
-    /// that exist then can be removed by nobody.
+    /// The nodes that the alloc node comes after. CUDA lets the alloc node reuse memory freed by a node before it, but
+    /// finds that node only when the alloc node is made: a later `.after` adds order, but no reuse. If `after` is not
+    /// empty, all edges of the graph at that moment become permanent.
     std::vector<Node> after = {};
-    /// Which other devices may access the memory. Each must be able to (`cudaDeviceCanAccessPeer`).
+    /// Other devices with access to the memory. Each must be able to have it (`cudaDeviceCanAccessPeer`).
     std::vector<int> peers = {};
-    /// To what size the pool that the memory comes from may grow; 0 for CUDA's default.
+    /// The maximum size of the memory's pool, in bytes; 0 for CUDA's default.
     std::size_t max_pool_bytes = 0;
 };
 
@@ -33,30 +33,36 @@ struct Allocation {
     std::size_t bytes;
 };
 
-/// Of an alloc node. Throws GraphError if the handle is empty or dead.
+/// Returns the memory of an alloc node. Throws GraphError if the handle is empty or dead.
 [[nodiscard]] CUDAG_EXPORT Allocation allocation_of(const Node& alloc);
 
 } // namespace detail
 
-/// Allocates memory when the graph runs. The nodes that use it come after this node, and before the FreeNode if the
-/// graph has one: `build()` checks that. Otherwise the memory stays allocated after the launch, until another graph, or
-/// `cudaFree` or `cudaFreeAsync`, frees it; it must be freed before this graph is launched again, unless the Exec was
-/// made with `auto_free_on_launch`, which frees it then.
+/// The handle of an alloc node: it allocates graph memory when the graph runs.
+///
+///     auto memory = b.alloc<float>(1024);
+///     auto work = b.kernel(config, step, memory.span(), 1024).after(memory);
+///     b.free(memory).after(work);
+///
+/// All uses of the memory come after this node, and before the FreeNode if the graph has one; `build()` checks this.
+/// Without a FreeNode the memory stays allocated after the launch, until another graph, `cudaFree` or `cudaFreeAsync`
+/// frees it. It must be freed before the next launch of this graph; an Exec made with `auto_free_on_launch` frees it
+/// then.
 template <class Element>
 class AllocNode : public detail::TypedNode<AllocNode<Element>> {
   public:
     static constexpr NodeKind node_kind = NodeKind::alloc;
     using detail::TypedNode<AllocNode>::TypedNode;
 
-    /// The memory: its address is known at once, and is the same in every launch. Borrowed: it is there from when this
-    /// node has run until it is freed.
+    /// Returns the memory. Its address is known at once and is the same in every launch. The span is borrowed: the
+    /// memory exists from the run of this node until it is freed.
     [[nodiscard]] DeviceSpan<Element> span() const {
         const detail::Allocation allocation = detail::allocation_of(*this);
         return {static_cast<Element*>(allocation.address), allocation.bytes / sizeof(Element)};
     }
 };
 
-/// Frees what an AllocNode, of this graph or of another one, has allocated.
+/// The handle of a free node: it frees the memory of an AllocNode, of this graph or of another one.
 class FreeNode : public detail::TypedNode<FreeNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::free;

@@ -18,14 +18,19 @@ CUDAG_EXPORT Graph graph_inside(const Node& node, std::size_t number);
 
 } // namespace detail
 
-/// A graph that runs as one node of another one.
+/// The handle of a child node: a graph that runs as one node of another graph.
+///
+///     auto child = b.child(graph);
+///     cudag::Node inner = child.inside(graph.find_one("scale"));
+///     b.memcpy(host, x).after(child);
 class ChildNode : public detail::TypedNode<ChildNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::child;
     using TypedNode::TypedNode;
 
-    /// The handle, in the graph inside this node, of a node of the graph that was given to `child`, or of a graph
-    /// inside that one. Execs of the outer graph know the node by it. Throws GraphError for other handles.
+    /// Returns the counterpart of `node` in the graph inside this node. `node` is a handle of the graph given to
+    /// `child`, or of a graph inside that one. Execs of the outer graph accept the counterpart. Throws GraphError for
+    /// other handles.
     template <detail::AnyNode Handle>
     [[nodiscard]] Handle inside(const Handle& node) const { // cudag: inside(node) takes a handle
         if constexpr (std::same_as<Handle, Node>)
@@ -34,42 +39,56 @@ class ChildNode : public detail::TypedNode<ChildNode> {
             return Handle(detail::Passkey(), detail::counterpart_inside(*this, node));
     }
 
-    /// The graph inside, to look at: it is instantiated, cloned and updated as a part of the graph around it.
+    /// Returns the graph inside, for inspection. It is instantiated, cloned and updated as a part of the outer graph.
     [[nodiscard]] Graph graph() const { return detail::graph_inside(*this, 0); }
 };
 
-/// Runs a body if its condition is not 0 when it starts, and else another one, if it has one.
+/// The handle of an if node: it runs its body if its condition is not 0 when it starts, and otherwise its else body, if
+/// it has one.
+///
+///     const cudag::Condition condition = b.condition(1);
+///     auto node = b.if_(condition, [&](cudag::GraphBuilder& body) { body.kernel(config, step, x, n); });
+///     node.body().find_one(step).label("conditional step");
 class IfNode : public detail::TypedNode<IfNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::conditional;
     static constexpr detail::ConditionalKind conditional_kind = detail::ConditionalKind::if_;
     using TypedNode::TypedNode;
 
-    /// The bodies, to look at. `else_body` throws GraphError if there is none.
+    /// Returns the body, for inspection.
     [[nodiscard]] Graph body() const { return detail::graph_inside(*this, 0); }
+    /// Returns the else body, for inspection. Throws GraphError if there is none.
     [[nodiscard]] Graph else_body() const { return detail::graph_inside(*this, 1); }
     [[nodiscard]] bool has_else() const { return detail::count_inside(*this) == 2; }
 };
 
-/// Runs its body again and again, as long as its condition is not 0.
+/// The handle of a loop, made by `while_` or `repeat`: it runs its body repeatedly, while its condition is not 0.
+///
+///     auto loop = b.repeat(10, [&](cudag::GraphBuilder& body) { body.kernel(config, step, x, n); });
+///     b.memcpy(host, x).after(loop);
 class WhileNode : public detail::TypedNode<WhileNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::conditional;
     static constexpr detail::ConditionalKind conditional_kind = detail::ConditionalKind::while_;
     using TypedNode::TypedNode;
 
-    /// The body, to look at.
+    /// Returns the body, for inspection.
     [[nodiscard]] Graph body() const { return detail::graph_inside(*this, 0); }
 };
 
-/// Runs the body whose number its condition is when it starts; none if there is no such body.
+/// The handle of a switch node: it runs the body with the number that its condition has when it starts, or none if
+/// there is no such body.
+///
+///     const cudag::Condition choice = b.condition(0);
+///     b.switch_(choice, {[&](cudag::GraphBuilder& body) { body.kernel(config, step, x, n); },
+///                        [&](cudag::GraphBuilder& body) { body.clear(x); }});
 class SwitchNode : public detail::TypedNode<SwitchNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::conditional;
     static constexpr detail::ConditionalKind conditional_kind = detail::ConditionalKind::switch_;
     using TypedNode::TypedNode;
 
-    /// The bodies, to look at. Throws GraphError if there is no body `number`.
+    /// Returns body `number`, counted from 0, for inspection. Throws GraphError if there is no such body.
     [[nodiscard]] Graph body(std::size_t number) const { return detail::graph_inside(*this, number); }
     [[nodiscard]] std::size_t body_count() const { return detail::count_inside(*this); }
 };
