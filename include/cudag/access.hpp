@@ -1,4 +1,4 @@
-// in, out, inout, atomic, disjoint: what a kernel does to memory that it is given.
+// in, out, inout, atomic, disjoint: declared accesses of kernels to the memory of their arguments.
 #pragma once
 
 #include <cudag/detail/memory_region.hpp>
@@ -9,14 +9,14 @@
 
 namespace cudag {
 
-/// What of a node uses memory: an argument of a kernel, counted from 0; of a copy 0 is the destination and 1 the
-/// source; 0 of a fill; or `whole_node` of what `.reads` and `.writes` say.
+/// The part of a node that uses memory: the argument of a kernel, counted from 0; 0 for the destination of a copy and 1
+/// for its source; 0 for a fill; `whole_node` for memory declared by `.reads` and `.writes`.
 using MemoryArgument = std::uint32_t;
 inline constexpr MemoryArgument whole_node = 0xffff'ffff;
 
 namespace detail {
 
-/// An argument, and what the kernel does to its memory.
+/// An argument together with the declared access to its memory.
 template <AccessMode Mode, class Element>
 struct DeclaredArgument {
     static constexpr AccessMode mode = Mode;
@@ -26,35 +26,40 @@ struct DeclaredArgument {
 
 } // namespace detail
 
-// For arguments of kernels that are buffers, spans or shared_ptrs to buffers. Without one of these, memory is read
-// where the parameter is a pointer or a span to const, else written, too. Each refers to `memory`, so it must be used
-// within the expression that makes it.
+// The functions below declare the access of a kernel to an argument: a buffer, a span or a shared_ptr to a buffer.
+// Without them, a kernel reads memory passed as a pointer or span to const, and reads and writes other memory. Each
+// result refers to `memory`: use it within the same expression.
 
-/// The kernel only reads it, though its parameter would let it write.
+/// Declares a read: the kernel does not write `memory`, although its parameter would allow it.
+///
+///     b.kernel(config, scale, cudag::inout(x), 2.0f, n);
+///     b.kernel(config, add, cudag::in(x), cudag::in(x), cudag::out(y), n);
 template <class Element>
 [[nodiscard]] detail::DeclaredArgument<detail::AccessMode::read, Element> in(Element&& memory) noexcept {
     return {std::forward<Element>(memory)};
 }
 
-/// The kernel writes it. To be ordered, that is the same as `inout`.
+/// Declares a write of `memory` by the kernel. For the order of nodes, this equals `inout`.
 template <class Element>
 [[nodiscard]] detail::DeclaredArgument<detail::AccessMode::write, Element> out(Element&& memory) noexcept {
     return {std::forward<Element>(memory)};
 }
 
-/// The kernel reads and writes it.
+/// Declares a read and write of `memory` by the kernel.
 template <class Element>
 [[nodiscard]] detail::DeclaredArgument<detail::AccessMode::write, Element> inout(Element&& memory) noexcept {
     return {std::forward<Element>(memory)};
 }
 
-/// The kernel changes it by atomic operations alone, in whatever order: it need not be ordered with others that do.
+/// Declares an atomic access: the kernel changes `memory` by atomic operations only, in any order. Nodes with this
+/// declaration need no order among each other.
 template <class Element>
 [[nodiscard]] detail::DeclaredArgument<detail::AccessMode::atomic, Element> atomic(Element&& memory) noexcept {
     return {std::forward<Element>(memory)};
 }
 
-/// The kernel touches other elements of it than all other nodes that say so, with which it need not be ordered.
+/// Declares a disjoint access: the kernel touches other elements of `memory` than all other nodes with this
+/// declaration. These nodes need no order among each other.
 template <class Element>
 [[nodiscard]] detail::DeclaredArgument<detail::AccessMode::disjoint, Element> disjoint(Element&& memory) noexcept {
     return {std::forward<Element>(memory)};

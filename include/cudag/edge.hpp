@@ -1,4 +1,4 @@
-// What an edge of a graph waits for: all of a node, or only a part of a kernel.
+// The kinds of edges, and programmatic edges between kernels.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -8,19 +8,19 @@
 
 namespace cudag {
 
-/// When the node at the end of an edge may start.
+/// The moment when the node at the end of an edge may start.
 enum class EdgeKind : std::uint8_t {
-    full,              ///< when the node before it has finished, and sees what it wrote
-    programmatic,      ///< when every block of the kernel before it has triggered that, or has finished
-    launch_completion, ///< when every block of the kernel before it has started
+    full,              ///< when the earlier node has finished; its writes are visible
+    programmatic,      ///< when every block of the earlier kernel has triggered it, or has finished
+    launch_completion, ///< when every block of the earlier kernel has started
 };
 
-/// "full", "programmatic", "launch_completion"
+/// Returns the name of a kind: "full", "programmatic" or "launch_completion".
 [[nodiscard]] CUDAG_EXPORT std::string_view to_string(EdgeKind kind) noexcept;
 
 namespace detail {
 
-/// A node to come after, earlier than when it has finished.
+/// A dependency that is met before its node has finished.
 template <class Handle>
 struct EarlyEdge {
     Handle node;
@@ -29,20 +29,27 @@ struct EarlyEdge {
 
 } // namespace detail
 
-/// For `kernel_b.after(programmatic(kernel_a))`, from kernel to kernel: b may start when every block of a has called
-/// `cudaTriggerProgrammaticLaunchCompletion()` or has finished. The trigger makes nothing visible: b must call
-/// `cudaGridDependencySynchronize()`, which waits until a has finished, before it touches what a writes, and before
-/// it writes what a reads. A kernel that does not reads old values now and then: CUDA and cudag cannot see that.
-/// b never ends before a, whether it waits or not, so what comes after b comes after a, too.
-/// Both functions need a device of compute capability 9.0 or later.
+/// Makes a programmatic edge between two kernels, CUDA's programmatic dependent launch (PDL):
+/// `b.after(programmatic(a))`. Kernel b may start when every block of a has called
+/// `cudaTriggerProgrammaticLaunchCompletion()` or has finished.
+///
+///     auto first = b.kernel(config, step, x, n);
+///     b.kernel(config, add, x, y, y, n).after(cudag::programmatic(first));
+///
+/// - The trigger makes no memory visible. Kernel b must call `cudaGridDependencySynchronize()`, which waits until a has
+///   finished, before it touches memory written by a, and before it writes memory read by a.
+/// - A kernel without this call sometimes reads old values: neither CUDA nor cudag can detect this.
+/// - Kernel b never ends before a, with or without the call. So all nodes after b come after a, too.
+/// - Both functions need a device of compute capability 9.0 or later.
 template <class Handle>
 [[nodiscard]] constexpr detail::EarlyEdge<Handle> programmatic(const Handle& node) noexcept {
     return {node, EdgeKind::programmatic};
 }
 
-/// The same, but b may start when every block of a has started: a needs no trigger. CUDA takes it as a wish: b may wait
-/// longer, or start earlier where it finds room that a cannot use. So it counts as no order of what they do to memory:
-/// a graph in which that would matter needs Races::allowed.
+/// Makes a launch-completion edge between two kernels: `b.after(launch_completion(a))`. Kernel b may start when every
+/// block of a has started; a needs no trigger. CUDA treats the edge as a hint: b may wait longer, or start earlier in
+/// room that a cannot use. The edge therefore does not order memory accesses: a graph that would depend on this needs
+/// Races::allowed.
 template <class Handle>
 [[nodiscard]] constexpr detail::EarlyEdge<Handle> launch_completion(const Handle& node) noexcept {
     return {node, EdgeKind::launch_completion};

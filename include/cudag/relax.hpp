@@ -1,4 +1,4 @@
-// relax: a captured line becomes the order that its nodes need.
+// relax: reduces the order of a graph, such as a captured line, to the order that its nodes need.
 #pragma once
 
 #include <cudag/access.hpp>
@@ -13,49 +13,61 @@
 
 namespace cudag {
 
-/// Why `relax` leaves a node where it is.
+/// The reason why `relax` keeps the whole order of a node.
 enum class StayReason : std::uint8_t {
-    untracked,  ///< an argument of a kernel may be an address, of memory of which cudag does not know how much is used
-    undeclared, ///< nothing tells what it does to memory: libraries' kernels, host functions
+    untracked,  ///< an argument of a kernel may be an address, with an unknown extent of memory
+    undeclared, ///< the accesses are unknown: kernels of libraries, host functions
     condition,  ///< a conditional, or a kernel that sets a condition
     outside,    ///< an event or a semaphore: it orders work outside the graph
-    early_edge, ///< an edge that is not full leads to it, or from it
-    updatable,  ///< kernels may change what it does
-    join,       ///< one that stands beside a node that stays
-    driven,     ///< a DynamicParam drives its size, and at the largest sizes there would be races
+    early_edge, ///< an edge to or from the node is not full
+    updatable,  ///< the node is device-updatable: kernels may change it
+    join,       ///< the join is next to a staying node
+    driven,     ///< a DynamicParam drives its size, and the largest sizes would race
 };
 
-/// A node that comes after all nodes that it came after before, and before all that it came before.
+/// A staying node: its predecessors still precede it, and its successors still follow it.
 struct StayingNode {
     Node node;
     StayReason reason;
-    Node inside; ///< of which that is true: `node`, or one inside it
-    MemoryArgument argument = whole_node;
+    Node inside;                          ///< the node with this reason: `node`, or one inside it
+    MemoryArgument argument = whole_node; ///< the argument, for `untracked`
 };
 
-/// What `relax` has made of the edges of a graph.
+/// A report of the changes that `relax` made to the edges of a graph.
 struct RelaxReport {
-    std::vector<StayingNode> staying; ///< also of graphs inside
-    std::size_t edges_before;         ///< with those of graphs inside
-    std::size_t edges_after;
-    std::size_t longest_path_before; ///< in nodes, of the graph itself
-    std::size_t longest_path_after;
+    std::vector<StayingNode> staying; ///< including nodes of graphs inside
+    std::size_t edges_before;         ///< including edges of graphs inside
+    std::size_t edges_after;          ///< including edges of graphs inside
+    std::size_t longest_path_before;  ///< in nodes, of the graph itself
+    std::size_t longest_path_after;   ///< in nodes, of the graph itself
 };
 
-/// Of the order that `graph` has, keeps what its nodes need because of what they do to memory, by as few edges as can
-/// be: independent work that a capture has recorded in one stream then runs at once. In graphs inside children and
-/// bodies, too. Joins, which do nothing, order nothing. Nodes of which cudag does not know what they do stay where they
-/// are, as the report says, until `.reads` and `.writes` tell it; so do nodes at edges that are not full. What kernels
-/// find by themselves, in device variables or behind pointers that lie in memory, cudag cannot see: tell it likewise.
-/// `races()` of the result is empty as long as no update gives a node other memory.
-/// Relax before instantiating. Throws RaceError if there are races, whose order nothing tells, and GraphError if the
-/// graph has memory nodes, of which CUDA removes no edges, has an Exec, is inside another one or is a view of somebody
-/// else's; the graph is as before then. Reads a captured graph. Threads: excludes all other calls on the Graph.
+/// Reduces the order of `graph` to the needs of its nodes' memory accesses, expressed by the fewest edges. Independent
+/// work that a capture recorded in one stream then runs concurrently. Graphs inside children and bodies are relaxed
+/// too. Call it before `instantiate()`.
+///
+///     cudag::Graph captured = cudag::capture(stream, [&](cudaStream_t s) { library_call(s, x.data(), n); });
+///     captured.find_one(scale).reads(x).writes(y);
+///     cudag::RelaxReport report = cudag::relax(captured);
+///     exec = captured.instantiate();
+///
+/// - Joins order nothing by themselves.
+/// - Nodes with unknown accesses stay in place, and are reported, until `.reads` and `.writes` declare their accesses.
+/// - Nodes at edges of other kinds than `full` stay in place.
+/// - cudag cannot see memory that kernels find by themselves, in device variables or behind pointers in memory: declare
+///   it likewise.
+/// - `races()` of the result is empty as long as no update gives a node other memory.
+///
+/// Throws RaceError if there are races, since they have no order to keep. Throws GraphError if the graph has memory
+/// nodes (CUDA removes no edges from it), has an Exec, is inside another graph, or is a view of a graph owned
+/// elsewhere. The graph is then unchanged. If the graph was captured, its nodes are read first. Threads: excludes all
+/// other calls on the Graph.
 CUDAG_EXPORT RelaxReport relax(Graph& graph);
 
-/// "kernel \"gemm\" at a.cpp:12: nothing tells what it does to memory; .reads() and .writes() do".
+/// Describes a staying node and its reason: "kernel \"gemm\" at a.cpp:12: kernels may change ...".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const StayingNode& node);
-/// "131 edges became 124; the longest path has 33 nodes, before it had 132", and a line for each node that stays.
+/// Summarises the report: "131 edges became 124; the longest path has 33 nodes, before it had 132", then one line for
+/// each staying node.
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const RelaxReport& report);
 
 } // namespace cudag
