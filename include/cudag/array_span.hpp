@@ -12,25 +12,31 @@ namespace cudag {
 
 namespace detail {
 
-/// The extent of `array` in elements, 1 where it has no such dimension. Throws GraphError if it is null or its elements
-/// do not have `element_bytes` bytes.
+/// Returns the extent of `array` in elements, with 1 for each missing dimension. Throws GraphError if it is null or its
+/// elements do not have `element_bytes` bytes.
 [[nodiscard]] CUDAG_EXPORT cudaExtent array_extent(cudaArray_const_t array, std::size_t element_bytes);
 CUDAG_EXPORT void require_within(const cudaExtent& whole, const cudaPos& from, const cudaExtent& part);
 
 } // namespace detail
 
-/// `width()` x `height()` x `depth()` elements of a CUDA array from (x, y, z) on. The array is opaque device memory:
-/// copies and textures reach it, kernels do not. A view: the array must outlive every launch that uses it. Host-only.
+/// An ArraySpan is a borrowed region of a CUDA array: `width()` x `height()` x `depth()` elements from (x, y, z) on.
+/// The array is opaque device memory: copies and textures reach it, kernels do not. The array must outlive every launch
+/// that uses it. Host-only.
+///
+///     cudaArray_t array = nullptr;
+///     const cudaChannelFormatDesc format{32, 0, 0, 0, cudaChannelFormatKindFloat};
+///     cudag::check(cudaMallocArray(&array, &format, 16, 8));
+///     b.memcpy2d(cudag::ArraySpan<float>(array), cudag::DeviceSpan2D<float>(x, 16, 8));
 template <class Element>
 class ArraySpan {
   public:
     using element_type = Element;
 
-    /// All of `array`; where it has fewer dimensions or layers, height and depth are 1. Throws GraphError if `array` is
-    /// null or its elements have not the size of Element.
+    /// Makes a span of all of `array`; height and depth are 1 if it has fewer dimensions or layers. Throws GraphError
+    /// if `array` is null or the sizes of its elements and of Element differ.
     explicit ArraySpan(cudaArray_t array) : ArraySpan(array, {}, detail::array_extent(array, sizeof(Element))) {}
 
-    /// A span of elements is a span of const elements.
+    /// Converts a span of elements to a span of const elements.
     template <class Other>
     requires std::is_same_v<Element, const Other>
     ArraySpan(const ArraySpan<Other>& other) noexcept : ArraySpan(other.array(), other.position(), other.extent()) {}
@@ -42,12 +48,13 @@ class ArraySpan {
     [[nodiscard]] std::size_t height() const noexcept { return extent_.height; }
     [[nodiscard]] std::size_t depth() const noexcept { return extent_.depth; }
 
-    /// The region of `width` x `height` elements from (x, y) on, of the first slice or layer. Throws GraphError if it
-    /// does not lie in this one.
+    /// Returns the region of `width` x `height` elements from (x, y) on, in the first slice or layer. Throws GraphError
+    /// if it does not lie in this one.
     [[nodiscard]] ArraySpan subspan(std::size_t x, std::size_t y, std::size_t width, std::size_t height) const {
         return subspan(x, y, 0, width, height, 1);
     }
-    /// The same in three dimensions.
+    /// Returns the region of `width` x `height` x `depth` elements from (x, y, z) on. Throws GraphError if it does not
+    /// lie in this one.
     [[nodiscard]] ArraySpan subspan(std::size_t x, std::size_t y, std::size_t z, std::size_t width, std::size_t height,
                                     std::size_t depth) const {
         detail::require_within(extent_, {x, y, z}, {width, height, depth});

@@ -1,10 +1,10 @@
-// Version, language requirement, symbol visibility, and the annotations that nvcc needs.
+// The version, the language requirement, symbol visibility, and annotations for nvcc.
 #pragma once
 
 #define CUDAG_VERSION_MAJOR 0
 #define CUDAG_VERSION_MINOR 1
 #define CUDAG_VERSION_PATCH 0
-/// For `#if CUDAG_VERSION >= ...`: 10000 * major + 100 * minor + patch.
+/// The version as one number, 10000 * major + 100 * minor + patch, for `#if CUDAG_VERSION >= ...`.
 #define CUDAG_VERSION (CUDAG_VERSION_MAJOR * 10000 + CUDAG_VERSION_MINOR * 100 + CUDAG_VERSION_PATCH)
 
 #if __cplusplus < 202002L
@@ -23,12 +23,12 @@
 #define CUDAG_HOST_DEVICE
 #endif
 
-/// Defined where device functions are compiled: by nvcc, and in the .cu files of the CPU runtime.
+/// This macro is defined wherever device functions are compiled: by nvcc, and in the .cu files of the CPU runtime.
 #if defined(__CUDACC__) || defined(CUDART_CPU_DEVICE_CODE)
 #define CUDAG_DEVICE_CODE
 #endif
 
-/// Ends the declaration of a function that only kernels may call.
+/// This macro ends the declaration of a function that only kernels may call.
 #ifdef CUDAG_DEVICE_CODE
 #define CUDAG_DEVICE_ONLY
 #else

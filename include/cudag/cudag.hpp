@@ -1,7 +1,7 @@
-// All of cudag but the fmt formatters (cudag/format.hpp).
+// The header of all of cudag, except the fmt formatters (cudag/format.hpp).
 #pragma once
 
-// Each before those that include it, so that compilers, which say by which way a header came in, need few lines for it.
+// Each header stands before its includers: compilers report the path to a header, and this order keeps the path short.
 // clang-format off
 #include <cudag/config.hpp>
 #include <cudag/span.hpp>

@@ -11,8 +11,11 @@ namespace cudag {
 template <class Element>
 class DeviceBuffer;
 
-/// `size()` elements of device memory at `data()`. A view: whoever owns the memory must outlive every launch that uses
-/// it. Usable in kernels, also as a kernel's parameter.
+/// A DeviceSpan is a borrowed range of device memory: `size()` elements at `data()`. The owner of the memory must
+/// outlive every launch that uses it. Kernels may use a span, also as a parameter.
+///
+///     const cudag::DeviceSpan<float> first = x.span().subspan(0, 128);
+///     b.memset(first, 1.0f);
 template <class Element>
 class DeviceSpan {
   public:
@@ -24,7 +27,7 @@ class DeviceSpan {
     explicit DeviceSpan(Element*) = delete; // cudag: a DeviceSpan has a length: DeviceSpan(pointer, count)
     DeviceSpan(const DeviceBuffer<value_type>&) = delete; // cudag: a DeviceSpan of a buffer is its span()
 
-    /// A span of elements is a span of const elements.
+    /// Converts a span of elements to a span of const elements.
     template <class Other>
     requires std::is_same_v<Element, const Other>
     CUDAG_HOST_DEVICE constexpr DeviceSpan(DeviceSpan<Other> other) noexcept
@@ -37,12 +40,12 @@ class DeviceSpan {
     }
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr bool empty() const noexcept { return size_ == 0; }
 
-    /// `count` elements from `offset` on. Precondition: `offset + count <= size()`.
+    /// Returns `count` elements from `offset` on. Precondition: `offset + count <= size()`.
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr DeviceSpan subspan(std::size_t offset, std::size_t count) const noexcept {
         return {data_ + offset, count};
     }
 
-    /// Device code only: the memory is not readable on the host.
+    /// Returns element `i`. Device code only: the host cannot read the memory.
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr Element& operator[](std::size_t i) const noexcept { return data_[i]; }
 
   private:
@@ -52,7 +55,7 @@ class DeviceSpan {
 
 namespace detail {
 
-/// Whether a kernel's parameter of type Parameter is a range of memory, which begins with its address.
+/// True if a kernel parameter of type Parameter is a range of memory, beginning with its address.
 template <class Parameter>
 inline constexpr bool is_span_parameter = false;
 template <class Element>
@@ -60,12 +63,12 @@ inline constexpr bool is_span_parameter<DeviceSpan<Element>> = true;
 
 } // namespace detail
 
-/// The memory of `span`, as bytes.
+/// Returns the memory of `span` as read-only bytes.
 template <class Element>
 [[nodiscard]] constexpr DeviceSpan<const std::byte> as_bytes(DeviceSpan<Element> span) noexcept {
     return {reinterpret_cast<const std::byte*>(span.data()), span.size_bytes()};
 }
-/// The same, to be written.
+/// Returns the memory of `span` as writable bytes.
 template <class Element>
 requires(!std::is_const_v<Element>)
 [[nodiscard]] constexpr DeviceSpan<std::byte> as_writable_bytes(DeviceSpan<Element> span) noexcept {

@@ -1,4 +1,4 @@
-// Borrowed 2D regions of memory, whose rows may have padding between them.
+// Borrowed 2D regions of memory; rows may have padding between them.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -11,9 +11,13 @@
 
 namespace cudag {
 
-/// `height()` rows of `width()` elements; each row starts `pitch()` bytes after the one before it. DeviceSpan2D is the
-/// view of device memory, usable in kernels, also as a kernel's parameter; HostSpan2D is that of host memory.
-/// A view: whoever owns the memory must outlive every launch that uses it.
+/// A Span2D is a borrowed 2D region: `height()` rows of `width()` elements, each starting `pitch()` bytes after the one
+/// before it. DeviceSpan2D is the view of device memory; kernels may use it, also as a parameter. HostSpan2D is the
+/// view of host memory. The owner of the memory must outlive every launch that uses it.
+///
+///     const cudag::DeviceSpan2D<float> device(x, 16, 8);
+///     const cudag::HostSpan2D<float> rows(host, 16, 8);
+///     b.memcpy2d(device, rows);
 template <class Element, detail::Side OnSide>
 class Span2D {
   public:
@@ -21,14 +25,14 @@ class Span2D {
 
     constexpr Span2D() noexcept = default;
 
-    /// Rows without padding, or with a pitch in bytes.
+    /// Makes a region of rows without padding, or with a pitch in bytes.
     CUDAG_HOST_DEVICE constexpr Span2D(Element* data, std::size_t width, std::size_t height) noexcept
         : Span2D(data, width, height, width * sizeof(Element)) {}
     CUDAG_HOST_DEVICE constexpr Span2D(Element* data, std::size_t width, std::size_t height, std::size_t pitch) noexcept
         : data_(data), width_(width), height_(height), pitch_(pitch) {}
 
-    /// The same at the begin of a range of this side, such as a DeviceBuffer or a vector, which is borrowed too.
-    /// Throws GraphError if it is too small.
+    /// Makes a region at the beginning of a range of this side, such as a DeviceBuffer or a vector; the range is
+    /// borrowed too. Rows have no padding, or a pitch in bytes. Throws GraphError if the range is too small.
     template <detail::RangeOfSide<OnSide> Range>
     Span2D(Range&& range, std::size_t width, std::size_t height)
         : Span2D(std::forward<Range>(range), width, height, width * sizeof(Element)) {}
@@ -38,7 +42,7 @@ class Span2D {
         detail::require_borrowed<Range>();
     }
 
-    /// A span of elements is a span of const elements.
+    /// Converts a span of elements to a span of const elements.
     template <class Other>
     requires std::is_same_v<Element, const Other>
     CUDAG_HOST_DEVICE constexpr Span2D(Span2D<Other, OnSide> other) noexcept
@@ -49,13 +53,13 @@ class Span2D {
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t height() const noexcept { return height_; }
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t pitch() const noexcept { return pitch_; }
 
-    /// The region of `width` x `height` elements from (x, y) on. Precondition: it lies in this one.
+    /// Returns the region of `width` x `height` elements from (x, y) on. Precondition: it lies in this one.
     [[nodiscard]] CUDAG_HOST_DEVICE Span2D subspan(std::size_t x, std::size_t y, std::size_t width,
                                                    std::size_t height) const noexcept {
         return {detail::element_at(data_, x, y * pitch_), width, height, pitch_};
     }
 
-    /// Row `y`, column `x`. Device memory is not readable on the host.
+    /// Returns the element in row `y`, column `x`. The host cannot read device memory.
     [[nodiscard]] CUDAG_HOST_DEVICE Element& operator()(std::size_t x, std::size_t y) const noexcept {
         return *detail::element_at(data_, x, y * pitch_);
     }

@@ -1,4 +1,4 @@
-// Borrowed 3D regions of memory, whose rows and slices may have padding between them.
+// Borrowed 3D regions of memory; rows and slices may have padding between them.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -11,8 +11,14 @@
 
 namespace cudag {
 
-/// `depth()` slices of `height()` rows of `width()` elements. A row starts `pitch()` bytes after the one before it, a
-/// slice `slice_height()` rows after the one before it. A view, of device or host memory, as Span2D is.
+/// A Span3D is a borrowed 3D region: `depth()` slices of `height()` rows of `width()` elements. A row starts `pitch()`
+/// bytes after the one before it, a slice `slice_height()` rows after the one before it. DeviceSpan3D is the view of
+/// device memory; kernels may use it, also as a parameter. HostSpan3D is the view of host memory. The owner of the
+/// memory must outlive every launch that uses it.
+///
+///     const cudag::DeviceSpan3D<float> device(x, 8, 4, 4);
+///     const cudag::HostSpan3D<float> slices(host, 8, 4, 4);
+///     b.memcpy3d(device, slices);
 template <class Element, detail::Side OnSide>
 class Span3D {
   public:
@@ -20,7 +26,8 @@ class Span3D {
 
     constexpr Span3D() noexcept = default;
 
-    /// Without padding; with a pitch in bytes; with that and the rows from one slice to the next, padding included.
+    /// Makes a region without padding, with a pitch in bytes, or with a pitch and a slice height: the rows from one
+    /// slice to the next, padding included.
     CUDAG_HOST_DEVICE constexpr Span3D(Element* data, std::size_t width, std::size_t height, std::size_t depth) noexcept
         : Span3D(data, width, height, depth, width * sizeof(Element)) {}
     CUDAG_HOST_DEVICE constexpr Span3D(Element* data, std::size_t width, std::size_t height, std::size_t depth,
@@ -30,15 +37,15 @@ class Span3D {
                                        std::size_t pitch, std::size_t slice_height) noexcept
         : data_(data), width_(width), height_(height), depth_(depth), pitch_(pitch), slice_height_(slice_height) {}
 
-    /// The begin of a range of this side without padding, such as a DeviceBuffer or a vector, which is borrowed too.
-    /// Throws GraphError if it is too small.
+    /// Makes a region without padding at the beginning of a range of this side, such as a DeviceBuffer or a vector; the
+    /// range is borrowed too. Throws GraphError if the range is too small.
     template <detail::RangeOfSide<OnSide> Range>
     Span3D(Range&& range, std::size_t width, std::size_t height, std::size_t depth)
         : Span3D(detail::begin_of(range, {{width, height, depth}, width * sizeof(Element)}), width, height, depth) {
         detail::require_borrowed<Range>();
     }
 
-    /// A span of elements is a span of const elements.
+    /// Converts a span of elements to a span of const elements.
     template <class Other>
     requires std::is_same_v<Element, const Other>
     CUDAG_HOST_DEVICE constexpr Span3D(Span3D<Other, OnSide> other) noexcept
@@ -51,18 +58,19 @@ class Span3D {
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t pitch() const noexcept { return pitch_; }
     [[nodiscard]] CUDAG_HOST_DEVICE constexpr std::size_t slice_height() const noexcept { return slice_height_; }
 
-    /// Precondition: `z < depth()`.
+    /// Returns slice `z` as a 2D region. Precondition: `z < depth()`.
     [[nodiscard]] CUDAG_HOST_DEVICE Span2D<Element, OnSide> slice(std::size_t z) const noexcept {
         return {detail::element_at(data_, 0, offset(0, z)), width_, height_, pitch_};
     }
 
-    /// The region of `width` x `height` x `depth` elements from (x, y, z) on. Precondition: it lies in this one.
+    /// Returns the region of `width` x `height` x `depth` elements from (x, y, z) on. Precondition: it lies in this
+    /// one.
     [[nodiscard]] CUDAG_HOST_DEVICE Span3D subspan(std::size_t x, std::size_t y, std::size_t z, std::size_t width,
                                                    std::size_t height, std::size_t depth) const noexcept {
         return {detail::element_at(data_, x, offset(y, z)), width, height, depth, pitch_, slice_height_};
     }
 
-    /// Slice `z`, row `y`, column `x`. Device memory is not readable on the host.
+    /// Returns the element in slice `z`, row `y`, column `x`. The host cannot read device memory.
     [[nodiscard]] CUDAG_HOST_DEVICE Element& operator()(std::size_t x, std::size_t y, std::size_t z) const noexcept {
         return *detail::element_at(data_, x, offset(y, z));
     }
