@@ -1,4 +1,4 @@
-// How the L2 cache treats a range of memory while a kernel runs.
+// AccessPolicy: the treatment of a memory range by the L2 cache while a kernel runs.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -11,15 +11,20 @@
 
 namespace cudag {
 
-/// How long a cache line should stay.
+/// The time for a cache line to stay in the L2 cache.
 enum class AccessProperty : std::uint8_t {
     normal = cudaAccessPropertyNormal,
-    streaming = cudaAccessPropertyStreaming,   ///< used once: goes first
-    persisting = cudaAccessPropertyPersisting, ///< stays in the part of the cache that is set aside for this
+    streaming = cudaAccessPropertyStreaming,   ///< used once: evicted first
+    persisting = cudaAccessPropertyPersisting, ///< stays, in the part of the cache set aside for such lines
 };
 
-/// `hit_ratio` of the cache lines of `memory` are treated as `hit`, the others as `miss`: a hint, without effect on
-/// results. `memory` is borrowed; `as_bytes(span)` makes it of a span of anything. `miss` cannot be `persisting`.
+/// A hint for the L2 cache: it treats the fraction `hit_ratio` of the cache lines of `memory` as `hit`, the others as
+/// `miss`. Results stay the same.
+///
+///     config.access_policy = cudag::AccessPolicy{.memory = as_bytes(x), .hit_ratio = 0.5F};
+///     b.kernel(config, step, x, n);
+///
+/// `memory` is borrowed; `as_bytes(span)` converts any span. `hit_ratio` is from 0 to 1. `miss` cannot be `persisting`.
 struct AccessPolicy {
     DeviceSpan<const std::byte> memory;
     float hit_ratio = 1.0F;

@@ -1,4 +1,4 @@
-// Owned memory: DeviceBuffer on the GPU, PinnedBuffer on the host.
+// Buffers that own memory: DeviceBuffer on the GPU, PinnedBuffer on the host.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -17,20 +17,22 @@ class CapturePool;
 
 namespace detail {
 
-/// Stands for the type of the elements where that was left out.
+/// Placeholder for an omitted element type.
 struct NoElement {};
 
-/// What is given by mistake instead of a count: a range, a pointer, ...
+/// A mistaken argument in place of a count: a range, a pointer, an array.
 template <class Count>
 concept NoCount = std::is_class_v<Count> || std::is_pointer_v<Count> || std::is_array_v<Count>;
 
-/// `count * size` bytes; throws Error if that overflows or CUDA has no memory. Null for 0 elements.
+/// Allocates `count * size` bytes on the current device. Returns null for 0 elements. Throws Error if the size
+/// overflows or CUDA has no memory, CaptureError if a capture forbids the allocation.
 [[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> allocate_device(std::size_t count, std::size_t size,
                                                                  const SourceLocation& where);
+/// Allocates `count * size` bytes of page-locked host memory. Returns null and throws like `allocate_device`.
 [[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> allocate_pinned(std::size_t count, std::size_t size,
                                                                  const SourceLocation& where);
 
-/// What both buffers are: shared memory behind a move-only handle. A moved-from buffer is empty.
+/// The base class of all buffers: shared memory behind a move-only handle. A moved-from buffer is empty.
 template <class Element>
 class OwnedMemory {
     static_assert(std::is_trivially_copyable_v<Element> && !std::is_const_v<Element>,
@@ -52,7 +54,7 @@ class OwnedMemory {
     [[nodiscard]] std::size_t size_bytes() const noexcept { return size_ * sizeof(Element); }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-    /// What keeps the memory alive.
+    /// The shared owner of the memory: a copy of this pointer keeps the memory alive. Null for an empty buffer.
     [[nodiscard]] const std::shared_ptr<void>& owner() const noexcept { return memory_; }
 
   protected:
@@ -66,17 +68,27 @@ class OwnedMemory {
 
 } // namespace detail
 
-/// `size()` uninitialised elements of device memory of the current device.
-/// Threads: const calls may run at once; a buffer may go on another thread than the one that made it.
-/// Move-only. Given to a node or an update, the memory is kept until the last launch that may use it has ended, also
-/// when the buffer itself is gone. Otherwise freed with the buffer, which waits for the device as `cudaFree` does, or
-/// given back to the CapturePool that it came from, which does not wait. Freed while a capture forbids `cudaFree`, it
-/// breaks that capture: what was recorded may still use the memory.
+/// Owns `size()` elements of memory on the device that was current at construction. The elements are uninitialised.
+///
+///     cudag::DeviceBuffer<float> weights(1000);
+///     b.memcpy(weights, host).label("upload");
+///     b.kernel(config, scale, weights, 2.0f, 1000);
+///
+/// Move-only. The end of the memory:
+///   - A node or an update that takes the buffer keeps the memory until the last launch that may use it has ended, even
+///     if the buffer itself is gone.
+///   - Otherwise the memory is freed with the buffer. This waits for the device, as `cudaFree` does.
+///   - Memory of a CapturePool goes back to the pool instead, without waiting.
+///   - A capture breaks if the memory is freed while the capture forbids `cudaFree`: the recorded work may still use
+///   it.
+///
+/// Threads: const calls may run concurrently. A buffer may be destroyed on a thread other than its maker's.
 template <class Element>
 class DeviceBuffer : public detail::OwnedMemory<Element> {
   public:
-    /// `count` may be 0: then `data()` is null. Throws Error if CUDA cannot allocate, CaptureError if a capture forbids
-    /// it: of this thread unless relaxed, or a global one. That capture is broken then; a CapturePool allocates in it.
+    /// Allocates `count` elements. `count` may be 0: then `data()` is null. Throws Error if CUDA cannot allocate.
+    /// Throws CaptureError if a capture forbids the allocation, and breaks that capture: one of this thread unless it
+    /// is relaxed, or a global one. A CapturePool allocates during captures.
     explicit DeviceBuffer(std::size_t count, SourceLocation location = SourceLocation::current())
         : detail::OwnedMemory<Element>(detail::allocate_device(count, sizeof(Element), location), count) {}
     template <detail::NoCount Count>
@@ -86,7 +98,7 @@ class DeviceBuffer : public detail::OwnedMemory<Element> {
     DeviceBuffer(const DeviceBuffer&) = delete; // cudag: a DeviceBuffer has one owner: std::move(buffer), or its span()
     DeviceBuffer& operator=(const DeviceBuffer&) = delete; // cudag: a DeviceBuffer has one owner: std::move(buffer)
 
-    /// Borrows: a node that is given the span does not keep the memory.
+    /// Returns a view of all elements. It borrows: a node that takes the span does not keep the memory.
     [[nodiscard]] DeviceSpan<Element> span() const noexcept { return {this->data(), this->size()}; }
 
     Element& operator[](std::size_t) const = delete; // cudag: device memory is not readable on the host
@@ -97,23 +109,30 @@ class DeviceBuffer : public detail::OwnedMemory<Element> {
         : detail::OwnedMemory<Element>(std::move(memory), count) {}
 };
 
-/// The memory of `buffer`, which is borrowed, as bytes.
+/// Returns the memory of `buffer` as constant bytes. The span borrows the memory.
 template <class Element>
 [[nodiscard]] DeviceSpan<const std::byte> as_bytes(const DeviceBuffer<Element>& buffer) noexcept {
     return as_bytes(buffer.span());
 }
-/// The same, to be written.
+/// Returns the memory of `buffer` as writable bytes. The span borrows the memory.
 template <class Element>
 [[nodiscard]] DeviceSpan<std::byte> as_writable_bytes(const DeviceBuffer<Element>& buffer) noexcept {
     return as_writable_bytes(buffer.span());
 }
 
-/// `size()` uninitialised elements of page-locked host memory, which copies to and from the GPU at full speed and
-/// without blocking. Move-only, kept by nodes and used by threads as a DeviceBuffer is.
+/// Owns `size()` elements of page-locked host memory. Copies to and from the GPU run at full speed and without
+/// blocking. The elements are uninitialised.
+///
+///     cudag::PinnedBuffer<float> input(1000);
+///     input[0] = 1.0f;
+///     b.memcpy(x, input);
+///
+/// Move-only. The rules of DeviceBuffer hold for the end of the memory and for threads.
 template <class Element>
 class PinnedBuffer : public detail::OwnedMemory<Element> {
   public:
-    /// `count` may be 0: then `data()` is null. Throws as DeviceBuffer does.
+    /// Allocates `count` elements. `count` may be 0: then `data()` is null. Throws like the constructor of
+    /// DeviceBuffer.
     explicit PinnedBuffer(std::size_t count, SourceLocation location = SourceLocation::current())
         : detail::OwnedMemory<Element>(detail::allocate_pinned(count, sizeof(Element), location), count) {}
     template <detail::NoCount Count>
@@ -127,7 +146,7 @@ class PinnedBuffer : public detail::OwnedMemory<Element> {
     [[nodiscard]] Element* end() const noexcept { return this->data() + this->size(); }
     [[nodiscard]] Element& operator[](std::size_t i) const noexcept { return this->data()[i]; }
 
-    /// Borrows: a node that is given the span does not keep the memory.
+    /// Returns a view of all elements. It borrows: a node that takes the span does not keep the memory.
     [[nodiscard]] std::span<Element> span() const noexcept { return {this->data(), this->size()}; }
 };
 

@@ -1,4 +1,4 @@
-// BufferParam: memory of a graph in place of which its execs can be told to use other memory.
+// BufferParam: the memory of a graph that `Exec::bind` replaces.
 #pragma once
 
 #include <cudag/buffer.hpp>
@@ -17,27 +17,28 @@
 
 namespace cudag {
 
-/// What a pointer to the end of a BufferParam's memory is, in a kernel that uses the memory, too.
+/// The meaning of a pointer to the end of a BufferParam's memory, in a kernel that also uses the memory itself.
 enum class EndPointers : std::uint8_t {
-    /// The end of a range [begin, end), and bound with its beginning; but where an allocation lies at that address, or
-    /// a node is known to use memory from there on, or another parameter of the call begins there, it is a pointer to
-    /// that other memory, and not bound.
+    /// The end of a range [begin, end): bound with the beginning. Exception: the pointer refers to other memory, and is
+    /// not bound, if an allocation contains the address, a node is known to use memory from the address on, or another
+    /// parameter of the same call begins there.
     where_clear,
-    bound,     ///< the end of a range, whatever else is there
-    not_bound, ///< the beginning of other memory
+    bound,     ///< always the end of a range: bound with the beginning
+    not_bound, ///< always the beginning of other memory
 };
 
+/// The rules of `Exec::bind` for recognising addresses of a BufferParam.
 struct BufferParamOptions {
-    /// Whether an address counts that stands in an argument with other things: in any aligned word of an object, as
-    /// libraries' kernels have them, or in an integer. A number that happens to look so counts, too. By default bind
-    /// refuses a parameter with such an address.
+    /// Binds addresses inside larger arguments, too: in any aligned word of an object, as kernels of libraries take
+    /// them, or in an integer. A number that happens to equal an address of the memory is replaced as well. If false,
+    /// bind refuses a parameter with an address in such an argument.
     bool in_objects = false;
     EndPointers end_pointers = EndPointers::where_clear;
 };
 
 namespace detail {
 
-/// What a BufferParam is, without its type.
+/// A BufferParam without its type.
 struct ParamMemory {
     std::uint64_t id;
     std::uintptr_t address;
@@ -46,12 +47,14 @@ struct ParamMemory {
     EndPointers end_pointers;
 };
 
+/// Returns a number unique among the BufferParams of this process.
 [[nodiscard]] CUDAG_EXPORT std::uint64_t next_param_id() noexcept;
+/// Throws GraphError.
 [[noreturn]] CUDAG_EXPORT void refuse_param(const char* reason);
 
 } // namespace detail
 
-/// Device memory that nodes use as any other, and that `Exec::bind` replaces in all of them by other memory:
+/// Device memory for nodes, like a buffer's. `Exec::bind` replaces it by other memory in all nodes of the Exec.
 ///
 ///     cudag::BufferParam<float> in = b.parameter<float>(n);
 ///     b.kernel(config, step, in, n);
@@ -59,39 +62,46 @@ struct ParamMemory {
 ///     ...
 ///     exec.bind(in, y); // y: n floats or more
 ///
-/// Which nodes those are is seen from the addresses that they were made with, in any graph, built or captured, and in
-/// the graphs inside: so all uses of the memory count, by whatever name. Uses are pointers, spans, copies and fills
-/// that begin inside it, and in a kernel with one of these a pointer to its end (see EndPointers). What a node declares
-/// by `.reads` and `.writes` inside the memory moves with its uses, those inside it, or those of its captured region.
-/// Bind refuses a parameter, and names the node, if there is a use that it cannot replace:
-///   - a node that cudag does not know: an adopted or captured conditional, or a kind that CUDA has added, unless it
-///     declares what it uses by `.reads` and `.writes`
+/// Bind finds the uses by address, in the original parameters of the nodes: under any name, in built and in captured
+/// graphs, and in the graphs inside them. It replaces
+///   - pointers, spans, copies and fills that begin inside the memory
+///   - in a kernel with one of these, a pointer to the end of the memory (see EndPointers)
+///   - accesses inside the memory declared by `.reads` and `.writes`: they move with the uses of their node, of the
+///     nodes inside it, or of its captured region
+///
+/// Bind does not see tables of pointers in memory. It refuses a parameter, and names the node, if a use cannot be
+/// replaced:
+///   - a node unknown to cudag (an adopted or captured conditional, or a kind that CUDA has added), unless it declares
+///     its memory by `.reads` and `.writes`
 ///   - an address in an object or an integer, without `in_objects`
-///   - a copy, a fill or a span that begins before the memory and reaches into it
-///   - a node that only declares that it uses the memory, and has no address of it
-///   - a node that frees the memory, which the graph does not allocate
-/// Tables of pointers in memory are not seen. One BufferParam may serve many graphs. It is a buffer: nodes keep the
-/// memory that it was made with. Move-only; it may go before or after graphs and Execs. Threads: const calls may run at
-/// once.
+///   - a copy, fill or span that begins before the memory and reaches into it
+///   - a copy of two or three dimensions, or a copy or fill that begins inside the memory and reaches beyond its end
+///   - a node with a declared access to the memory, but without an address of it
+///   - a free of the memory, unless the graph allocates it
+///
+/// One BufferParam may serve many graphs. Nodes keep its original memory, like a buffer's. Move-only. It
+/// may be destroyed before or after its graphs and Execs. Threads: const calls may run concurrently.
 template <class Element>
 class BufferParam : public detail::OwnedMemory<Element> {
   public:
-    /// `count` elements of its own, which launches use while nothing else is bound. Throws as DeviceBuffer does.
+    /// Allocates `count` elements. Launches use them while no other memory is bound. Throws GraphError if `count` is 0,
+    /// otherwise like the constructor of DeviceBuffer.
     explicit BufferParam(std::size_t count, BufferParamOptions options = {},
                          SourceLocation location = SourceLocation::current())
         : BufferParam(detail::allocate_device(count, sizeof(Element), location), count, options) {}
-    /// The memory of `initial`, which is kept.
+    /// Uses the memory of `initial` and keeps it alive. Throws GraphError if `initial` is empty.
     explicit BufferParam(const DeviceBuffer<Element>& initial, BufferParamOptions options = {})
         : BufferParam(initial.owner(), initial.size(), options) {}
-    /// The memory at `initial`, which is borrowed.
+    /// Uses the memory of `initial`, which is borrowed. Throws GraphError if `initial` is empty.
     explicit BufferParam(DeviceSpan<Element> initial, BufferParamOptions options = {})
         : BufferParam(std::shared_ptr<void>(std::shared_ptr<void>(), initial.data()), initial.size(), options) {}
     BufferParam(BufferParam&&) noexcept = default;
     BufferParam& operator=(BufferParam&&) noexcept = default;
 
+    /// Returns a view of all elements: a use of the parameter in nodes, which do not keep the memory then.
     [[nodiscard]] DeviceSpan<Element> span() const noexcept { return {this->data(), this->size()}; }
 
-    /// What Execs know it by. Throws GraphError if it was moved from.
+    /// The identity of the parameter for Execs. Throws GraphError if the parameter was moved from.
     [[nodiscard]] detail::ParamMemory memory() const {
         if (this->empty()) [[unlikely]]
             detail::refuse_param("it was moved from");
@@ -137,10 +147,16 @@ BufferParam(const DeviceBuffer<Element>&, BufferParamOptions = {}) -> BufferPara
 template <class Element>
 BufferParam(DeviceSpan<Element>, BufferParamOptions = {}) -> BufferParam<Element>;
 
-/// A BufferParam, and the memory that an Exec is to use in its place: for `exec.bind({{in, x}, {out, y}})`.
+/// A BufferParam and the memory that an Exec uses in its place. A list of these binds several parameters at once:
+///
+///     cudag::BufferParam<float> in = b.parameter<float>(n);
+///     cudag::BufferParam<float> out = b.parameter<float>(n);
+///     ...
+///     exec.bind({{in, x}, {out, y}});
 class BufferBinding {
   public:
-    /// `memory`, as long as the parameter's or longer: a DeviceBuffer or a shared_ptr, which is kept, or a DeviceSpan.
+    /// Pairs `param` with `memory`, which bind requires to be as long as the parameter or longer. A DeviceBuffer or a
+    /// shared_ptr is kept alive, a DeviceSpan is borrowed. Throws GraphError if `param` was moved from.
     template <class Element, class Memory>
     BufferBinding(const BufferParam<Element>& param, const Memory& memory) : param_(param.memory()) {
         if constexpr (detail::require_memory<Element, Memory>()) {
@@ -153,7 +169,7 @@ class BufferBinding {
     [[nodiscard]] const detail::ParamMemory& param() const noexcept { return param_; }
     [[nodiscard]] std::uintptr_t address() const noexcept { return address_; }
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-    /// What keeps the memory alive; null if it is borrowed.
+    /// The shared owner of the memory; null if the memory is borrowed.
     [[nodiscard]] std::shared_ptr<const void> owner() const noexcept {
         return owners_.empty() ? nullptr : owners_.front().object;
     }
@@ -165,16 +181,17 @@ class BufferBinding {
     detail::Owners owners_;
 };
 
-/// One use of a BufferParam's memory.
+/// One use of a BufferParam's memory by a node.
 struct BufferUse {
     Node node;
-    /// Which argument of a kernel; of a copy 0 is the destination and 1 the source; 0 of a fill.
+    /// The operand with the address: the position of a kernel's argument; in a copy, 0 for the destination and 1 for
+    /// the source; in a fill, 0.
     std::size_t argument;
-    std::size_t offset; ///< of what is used, in bytes from the beginning of the parameter: its length for its end
+    std::size_t offset; ///< of the address, in bytes from the beginning of the parameter; its length for its end
     friend bool operator==(const BufferUse&, const BufferUse&) = default;
 };
 
-/// "kernel \"scale\" at a.cpp:12: argument 1 at offset 64"
+/// Describes a use: "kernel \"scale\" at a.cpp:12: argument 1 at offset 64".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const BufferUse& use);
 
 } // namespace cudag

@@ -1,4 +1,4 @@
-// DeviceScalar: a value on the device that is set between the launches of a graph.
+// DeviceScalar: a value on the device, set between the launches of a graph.
 #pragma once
 
 #include <cudag/buffer.hpp>
@@ -20,29 +20,34 @@ namespace detail {
 
 inline constexpr std::size_t max_scalar_bytes = 16;
 
-/// Where a scalar is, who keeps it, and the call that uses it.
+/// The memory of a scalar, its size, and the source location of the call that uses it.
 struct ScalarPlace {
     const std::shared_ptr<void>& memory;
     std::size_t bytes;
     const SourceLocation& where;
 };
 
+/// Allocates a scalar and sets it; returns when the device has the value.
 [[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value,
                                                              const SourceLocation& where);
+/// Copies the scalar from or to `value`, in stream order; see DeviceScalar::set and get.
 CUDAG_EXPORT void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* value);
 CUDAG_EXPORT void get_scalar(cudaStream_t stream, const ScalarPlace& scalar, void* value);
 
 } // namespace detail
 
-/// One value in device memory, at an address that never changes: a graph that was captured or built with it sees the
-/// value that it has when the graph runs. Kernels take it as a `Value*` or `const Value*`; memcpy and memset as a range
-/// of one element. It is kept by nodes as a DeviceBuffer is. Move-only; a moved-from scalar may only be assigned to or
-/// destroyed. Threads: `set` and const calls may run at once; their streams order what they do.
+/// One value in device memory, at a fixed address. A graph that uses it, built or captured, sees the value
+/// at the time of the run; `set` changes it between launches.
 ///
-///     cudag::DeviceScalar<float> alpha(1.0f);
-///     ...                               // capture or build with alpha
-///     alpha.set(2.0f, stream);
-///     exec.launch(stream);              // sees 2.0f
+///     cudag::DeviceScalar<float> bias(1.0f);
+///     b.kernel(config, add, x, bias, y, 1); // y[0] = x[0] + bias
+///     ...
+///     bias.set(2.0f, stream);
+///     exec.launch(stream);                  // adds 2.0f
+///
+/// Kernels take the scalar as a `Value*` or `const Value*`; memcpy and memset take it as a range of one element. Nodes
+/// keep it like a DeviceBuffer. Move-only; a moved-from scalar may only be assigned to or destroyed. Threads: `set` and
+/// const calls may run concurrently; their streams order the effects.
 template <class Value>
 class DeviceScalar : public detail::OwnedMemory<Value> {
     static_assert(
@@ -51,8 +56,9 @@ class DeviceScalar : public detail::OwnedMemory<Value> {
         "a DeviceBuffer");
 
   public:
-    /// On the current device, which has the value when this returns. Throws Error if CUDA cannot allocate: not while
-    /// this thread captures a stream, unless it is relaxed.
+    /// Allocates the scalar on the current device and sets it; the device has the value when this returns. Throws like
+    /// the constructor of DeviceBuffer: CUDA does not allocate while this thread captures a stream, unless that capture
+    /// is relaxed.
     explicit DeviceScalar(const Value& value, SourceLocation location = SourceLocation::current())
         : detail::OwnedMemory<Value>(detail::make_scalar(sizeof(Value), &value, location), 1) {}
     DeviceScalar(DeviceScalar&&) noexcept = default;
@@ -61,18 +67,17 @@ class DeviceScalar : public detail::OwnedMemory<Value> {
     DeviceScalar& operator=(const DeviceScalar&) = delete; // cudag: a DeviceScalar has one owner: std::move(scalar)
     DeviceScalar& operator=(const Value&) = delete; // cudag: a DeviceScalar is set in a stream: set(value, stream)
 
-    /// Sets the value, which is copied now, after what `stream` was given before and ahead of what it is given later.
-    /// Never waits. While `stream` is captured, it becomes a memset node, or several and a copy: each run of the graph
-    /// sets this value, and the graph keeps the scalar.
-    /// What another stream does at the same time must be ordered by other means. Throws Error if CUDA refuses, or
-    /// CaptureError if that is because of a capture.
+    /// Sets the value in stream order: after the earlier work of `stream`, before its later work. Copies `value` during
+    /// the call, and never waits. While `stream` is captured, the call records a memset node, or several and a copy:
+    /// each run of the graph sets this value, and the graph keeps the scalar. Work in other streams must be ordered by
+    /// other means. Throws Error if CUDA refuses, CaptureError if it refuses because of a capture.
     void set(const Value& value, StreamRef stream, // cudag: set(value, stream) needs the stream that orders it
              SourceLocation location = SourceLocation::current()) {
         detail::set_scalar(stream.get(), {this->owner(), sizeof(Value), location}, &value);
     }
 
-    /// The value after what `stream` was given before; waits for that as Stream::synchronize does, and throws what that
-    /// throws. Throws CaptureError if `stream` is captured: it has no values then.
+    /// Returns the value after the earlier work of `stream`. Waits for that work, and throws, like Stream::synchronize.
+    /// Throws CaptureError if `stream` is captured: its work has not run, so there is no value.
     [[nodiscard]] Value get(StreamRef stream, // cudag: get(stream) needs the stream that orders it
                             SourceLocation location = SourceLocation::current()) const {
         std::array<std::byte, sizeof(Value)> bytes;
@@ -80,7 +85,7 @@ class DeviceScalar : public detail::OwnedMemory<Value> {
         return std::bit_cast<Value>(bytes);
     }
 
-    /// Borrows: a node that is given the span does not keep the memory.
+    /// Returns a view of the value. It borrows: a node that takes the span does not keep the memory.
     [[nodiscard]] DeviceSpan<Value> span() const noexcept { return {this->data(), this->size()}; }
 };
 

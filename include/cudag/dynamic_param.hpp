@@ -1,4 +1,4 @@
-// DynamicParam: one value that arguments, launch shapes and sizes of many nodes follow.
+// DynamicParam: one value for the arguments, launch shapes and sizes of many nodes.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -24,29 +24,31 @@ namespace cudag {
 
 namespace detail {
 
+/// A type that counts elements: an integer of any kind.
 template <class Number>
 concept Count = std::integral<std::remove_cvref_t<Number>>;
 
-/// A number that no other parameter of this process has.
+/// Returns a number unique among the DynamicParams of this process.
 [[nodiscard]] CUDAG_EXPORT std::uint64_t next_dynamic_id() noexcept;
 
-/// The value of a DynamicParam.
+/// The value of a DynamicParam, without its type.
 struct DynamicValue {
     const void* value;
     std::size_t bytes;
-    MemoryRegion (*region)(const void* value); ///< of such a value; null if it is no span
+    MemoryRegion (*region)(const void* value); ///< the memory of a span value; null for other types
 };
 
-/// Gives every argument that is bound to `id` a value, and what it drives what that makes of it, in all targets or,
-/// with an exception, in none. Returns how many that were.
+/// Sets every argument bound to `id`, and every shape and size driven by it, from `value`: in all targets or, with an
+/// exception, in none. Returns the number of arguments, shapes and sizes.
 CUDAG_EXPORT std::size_t set_dynamic(std::uint64_t id, const DynamicValue& value, const UpdateTarget* targets,
                                      std::size_t count);
 
+/// Returns the `region` of a DynamicValue of this type.
 template <class Value>
 constexpr auto dynamic_region() noexcept -> MemoryRegion (*)(const void*) {
     if constexpr (is_span_parameter<Value>)
         return [](const void* bytes) {
-            std::array<std::byte, sizeof(Value)> copy; // they may stand anywhere
+            std::array<std::byte, sizeof(Value)> copy; // the bytes may be unaligned
             std::memcpy(copy.data(), bytes, sizeof(Value));
             return region_of(std::bit_cast<Value>(copy));
         };
@@ -54,33 +56,33 @@ constexpr auto dynamic_region() noexcept -> MemoryRegion (*)(const void*) {
         return nullptr;
 }
 
-/// `node`, of a graph under construction, follows `id`, whose value is at `value`.
+/// Lets `node`, of a graph under construction, follow `id`. The current value is at `value`.
 CUDAG_EXPORT void drive(std::uint64_t id, const Node& node, Driven&& driven, const void* value);
 
 } // namespace detail
 
-/// A value for kernel arguments that change together, such as the position of a decoder in all its layers:
+/// A value for many kernel arguments that change together, such as the position of a decoder in all its layers.
 ///
 ///     cudag::DynamicParam<int> position(0);
 ///     b.kernel(config, step, x, position);
 ///     ...
 ///     position.set(17, exec);
 ///
-/// A kernel node made with it as an argument is bound to it from then on, in its graph, in clones of that, where it
-/// becomes a child, and in every Exec. The parameter must be of type Value, or a pointer that Value converts to. Launch
-/// shapes, and the sizes of copies and fills, follow it by `drive`:
+/// A kernel node that takes the parameter as an argument is bound to it: in its graph, in the graph's clones and child
+/// nodes, and in every Exec. The kernel's parameter must have the type Value, or be a pointer to which Value converts.
+/// Launch shapes, and the sizes of copies and fills, follow the parameter by `drive`:
 ///
 ///     cudag::DynamicParam<int> count(1000);
 ///     count.drive(b.kernel(config, step, x, count), [](int now) { return cudag::grid_1d(now, 256); });
 ///     count.drive(b.memcpy(y, x)); // the first `count` elements
 ///
-/// A parameter that is a span counts as that span for inferred edges and races: `in(param)`, `atomic(param)` and the
-/// like say more of it. A `set` that moves it into a race is refused as an update would be. Edges are inferred for the
-/// value that the graph is built with, and for the largest sizes of what is driven.
+/// A span value counts as an access to its memory, for inferred edges and races; `in(param)`, `atomic(param)` and the
+/// like declare the access more precisely. A `set` that would make a race is refused like an update. Edges are inferred
+/// for the value at the time of `build()`, and for the largest sizes of driven nodes.
 ///
-/// Graphs and parameters may go in any order. Move-only.
-/// Threads: one at a time on one parameter, but for const calls; `set` counts as an update of each Exec that it is
-/// given.
+/// Graphs and parameters may be destroyed in any order. Move-only.
+/// Threads: calls on one parameter must not overlap, except const calls. `set` counts as an update of each Exec that it
+/// is given.
 template <class Value>
 class DynamicParam {
     static_assert(std::is_trivially_copyable_v<Value> && std::is_same_v<Value, std::remove_cvref_t<Value>>,
@@ -96,13 +98,14 @@ class DynamicParam {
     DynamicParam& operator=(const DynamicParam&) = delete; // cudag: a DynamicParam has no copies: pass it by reference
     DynamicParam& operator=(const Value&) = delete; // cudag: a DynamicParam is set by set(value, execs and graphs...)
 
-    /// The value set last: what nodes made from now on start with.
+    /// The value set last. New nodes start with it.
     [[nodiscard]] const Value& value() const noexcept { return value_; }
 
-    /// Lets the launch of a kernel node of a graph under construction follow this parameter: it has the grid, block and
-    /// shared bytes of `config(value)`, now and after every `set`; what else is in that must be as the node was made.
-    /// The graph and its clones keep `config`, which may be called on any thread that sets the parameter. Throws
-    /// GraphError if the graph is built, UpdateError if the launch is refused; the node is as before then.
+    /// Lets the launch shape of a kernel node follow this parameter. Grid, block and shared bytes become those of
+    /// `config(value)`, now and after every `set`. Other fields of the result are left out, or as the node was made.
+    /// The graph must be under construction. It and its clones keep `config`, and call it on any thread that sets the
+    /// parameter. Throws GraphError if the graph is built, UpdateError if the launch is refused; the node is unchanged
+    /// then.
     template <class Handle, class Callable>
     requires detail::is_kernel_node<Handle>
     void drive(const Handle& node, Callable&& config) const {
@@ -119,9 +122,11 @@ class DynamicParam {
                 &value_);
     }
 
-    /// Lets the size of a copy or fill in one dimension follow this parameter: it takes the first `count(value)`
-    /// elements, the value itself if there is no function, of what it was made with, which is the most. Updates that
-    /// give it other memory must give as much. Throws as above; also, here and in `set`, if that is not 1 or more.
+    /// Lets the size of a copy or fill in one dimension follow this parameter. The node takes the first `count(value)`
+    /// elements of its original memory; without a function, the first `value` elements. The size at
+    /// creation is the maximum: updates that give the node other memory must give as much. Throws GraphError if the
+    /// graph is built or the node has several dimensions. Throws UpdateError, here and in `set`, if the number is less
+    /// than 1 or more than the maximum.
     template <class Handle, class Callable = std::identity>
     requires std::same_as<Handle, MemcpyNode> || std::same_as<Handle, MemsetNode>
     void drive(const Handle& node, Callable&& count = {}) const {
@@ -148,10 +153,10 @@ class DynamicParam {
                       "of a MemcpyNode or MemsetNode");
     }
 
-    /// Gives `value` to every argument bound to this parameter in `targets`, Execs or Graphs, and to what it drives: in
-    /// an Exec for launches to come, in a Graph as `Graph::update` does. Costs what `update(node, arg<I>(value))` costs
-    /// for each of them. Returns how many that were. Throws UpdateError, and changes nothing anywhere, if one is
-    /// refused.
+    /// Sets the parameter in `targets`, Execs or Graphs: every bound argument, driven shape and driven size takes its
+    /// new value. An Exec changes for launches to come, a Graph as by `Graph::update`. Returns the number of these
+    /// changes; each costs as much as `update(node, arg<I>(value))`. Throws UpdateError or RaceError if one is refused,
+    /// and then changes nothing anywhere.
     template <class... Targets>
     std::size_t set(const Value& value, Targets&&... targets) {
         static_assert(
@@ -163,7 +168,7 @@ class DynamicParam {
             return 0;
     }
 
-    /// What bindings know this parameter by.
+    /// The identity of this parameter in bindings.
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
 
   private:

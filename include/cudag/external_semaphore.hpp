@@ -1,4 +1,4 @@
-// External semaphores: what another API, such as Vulkan, and CUDA wait for each other by.
+// External semaphores: synchronisation between CUDA and another API, such as Vulkan.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -12,17 +12,25 @@
 
 namespace cudag {
 
-/// An imported semaphore. Move-only; a moved-from one may only be assigned to or destroyed. Must outlive every node and
-/// launch that uses it, unless they have it by a shared_ptr, which is kept. Threads: const calls may run at once.
+/// Owns a semaphore imported from another API.
+///
+///     const int fd = -1; // from vkGetSemaphoreFdKHR
+///     const auto timeline = std::make_shared<cudag::ExternalSemaphore>(cudag::ExternalSemaphore::import_timeline(fd));
+///     auto rendered = b.wait({timeline, 1});
+///     auto computed = b.kernel(config, step, x, n).after(rendered);
+///     b.signal({timeline, 2}).after(computed);
+///
+/// Move-only; a moved-from semaphore may only be assigned to or destroyed. It must outlive every node and launch that
+/// uses it; nodes keep a semaphore passed as a shared_ptr. Threads: const calls may run concurrently.
 class CUDAG_EXPORT ExternalSemaphore {
   public:
-    /// Imports a semaphore that holds a growing number (VK_SEMAPHORE_TYPE_TIMELINE), exported as a POSIX file
-    /// descriptor. If that succeeds CUDA owns `fd`, which must not be used or closed any more.
-    /// Throws Error, and `fd` stays the caller's, if it is not open or CUDA cannot import it.
+    /// Imports a timeline semaphore, which holds a growing number (VK_SEMAPHORE_TYPE_TIMELINE), from the POSIX file
+    /// descriptor `fd`. On success CUDA owns `fd`: do not use or close it afterwards. Throws Error if `fd` is not open
+    /// or CUDA cannot import it; then `fd` stays the caller's.
     [[nodiscard]] static ExternalSemaphore import_timeline(int fd);
 
-    /// The same for a semaphore that is signalled or not (VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT); values mean
-    /// nothing to it, and a wait takes the signal away.
+    /// Imports a binary semaphore (VK_EXTERNAL_SEMAPHORE_HANDLE_TYPE_OPAQUE_FD_BIT), signalled or not, from `fd`. It
+    /// ignores values, and a wait resets it. Ownership of `fd` and errors are those of `import_timeline`.
     [[nodiscard]] static ExternalSemaphore import_opaque(int fd);
 
     ExternalSemaphore(ExternalSemaphore&& other) noexcept : semaphore_(std::exchange(other.semaphore_, nullptr)) {}
@@ -32,6 +40,7 @@ class CUDAG_EXPORT ExternalSemaphore {
     }
     ~ExternalSemaphore();
 
+    /// CUDA's handle, borrowed; null if moved from.
     [[nodiscard]] cudaExternalSemaphore_t get() const noexcept { return semaphore_; }
 
   private:
@@ -40,7 +49,7 @@ class CUDAG_EXPORT ExternalSemaphore {
     cudaExternalSemaphore_t semaphore_;
 };
 
-/// A semaphore as nodes take it: borrowed from an ExternalSemaphore or as CUDA's handle, or kept by a shared_ptr.
+/// A reference to a semaphore, for nodes: an ExternalSemaphore or CUDA's handle is borrowed, a shared_ptr is kept.
 class SemaphoreRef {
   public:
     SemaphoreRef(cudaExternalSemaphore_t semaphore) noexcept : semaphore_(semaphore) {}
@@ -60,13 +69,14 @@ class SemaphoreRef {
     std::shared_ptr<const ExternalSemaphore> owner_ = nullptr;
 };
 
-/// Sets a timeline to `value`, which must be greater than what it is; signals another semaphore, whatever `value` is.
+/// A signal operation: sets a timeline semaphore to `value`, which must be greater than its current number. A binary
+/// semaphore is signalled, and `value` ignored.
 struct SemaphoreSignal {
     SemaphoreRef semaphore;
     std::uint64_t value = 0;
 };
 
-/// Waits until a timeline is at least `value`, or another semaphore is signalled.
+/// A wait operation: waits until a timeline semaphore is at least `value`, or a binary semaphore is signalled.
 struct SemaphoreWait {
     SemaphoreRef semaphore;
     std::uint64_t value = 0;

@@ -1,4 +1,4 @@
-// What a kernel node launches, without its type.
+// KernelInfo: the launch of a kernel node, without its types.
 #pragma once
 
 #include <cudag/launch_config.hpp>
@@ -10,11 +10,12 @@
 
 namespace cudag {
 
-/// Of any kernel node, one with a library's kernel included, of which only CUDA knows the parameters.
+/// The name, configuration and arguments of a kernel node. Returned by `Node::kernel_info` for every kernel, also for
+/// the kernels of libraries, whose parameters only CUDA knows.
 struct KernelInfo {
-    std::string name; ///< demangled, without the list of parameters: "scale<float>"
+    std::string name; ///< demangled, without the parameter list: "scale<float>"
     LaunchConfig config;
-    /// The bytes of each argument, in order; to be read while the graph lives, and until it updates the node.
+    /// The bytes of each argument, in order. They are valid while the graph lives, until it updates the node.
     std::vector<std::span<const std::byte>> arguments;
 };
 

@@ -1,4 +1,4 @@
-// The shape of a kernel launch.
+// The launch configuration of a kernel: its shape and its attributes.
 #pragma once
 
 #include <cudag/access_policy.hpp>
@@ -16,105 +16,118 @@
 
 namespace cudag {
 
-/// Which memory operations a kernel's fences wait for: those of its own domain. `remote` is for kernels that talk to
-/// other devices, so that the fences of the others need not wait for them.
+/// The domain of a kernel's memory operations: fences of a kernel wait for operations of its own domain only. `remote`
+/// is for kernels that communicate with other devices: fences of other kernels then need not wait for them.
 enum class MemorySyncDomain : std::uint8_t {
     default_domain = cudaLaunchMemSyncDomainDefault,
     remote = cudaLaunchMemSyncDomainRemote,
 };
 
-/// Which domain of the device each MemorySyncDomain is: below `cudaDevAttrMemSyncDomainCount`.
+/// Maps each MemorySyncDomain to a domain of the device: a number below `cudaDevAttrMemSyncDomainCount`.
 struct MemorySyncDomainMap {
     std::uint8_t default_domain = 0;
     std::uint8_t remote = 1;
 };
 
-/// How the blocks of clusters are spread over the multiprocessors.
+/// The distribution of the blocks of clusters over the multiprocessors.
 enum class ClusterSchedulingPolicy : std::uint8_t {
-    default_policy = cudaClusterSchedulingPolicyDefault, ///< that of the function
-    spread = cudaClusterSchedulingPolicySpread,          ///< evenly
+    default_policy = cudaClusterSchedulingPolicyDefault, ///< the policy of the function
+    spread = cudaClusterSchedulingPolicySpread,          ///< an even distribution
     load_balancing = cudaClusterSchedulingPolicyLoadBalancing,
 };
 
-/// Whether a cluster may have more blocks than every device with clusters can run together: 8.
+/// Permission for clusters of more than 8 blocks. Every device with clusters can run 8 together.
 enum class PortableClusterMode : std::uint8_t {
-    default_mode, ///< as the function says: `cudaFuncAttributeNonPortableClusterSizeAllowed`
+    default_mode, ///< decided by the function: `cudaFuncAttributeNonPortableClusterSizeAllowed`
     require_portable,
     allow_non_portable,
 };
 
-/// Whether a block may have more shared memory than every device gives: `cudaDevAttrMaxSharedMemoryPerBlock`.
+/// Permission for a block to use more shared memory than `cudaDevAttrMaxSharedMemoryPerBlock`, the amount on every
+/// device.
 enum class SharedMemoryMode : std::uint8_t {
-    default_mode, ///< as the function says: `cudaFuncAttributeMaxDynamicSharedMemorySize`
+    default_mode, ///< decided by the function: `cudaFuncAttributeMaxDynamicSharedMemorySize`
     require_portable,
     allow_non_portable, ///< up to `cudaDevAttrMaxSharedMemoryPerBlockOptin`
 };
 
-/// An event that a launch records, without timing: `Event({.timing = false})`. What waits for it may start when every
+/// An event for programmatic dependent launch (PDL), recorded by a launch. Work waiting for it may start when every
 /// block has called `cudaTriggerProgrammaticLaunchCompletion()` or has finished; with `trigger_at_block_start`, when
-/// every block has started. See `programmatic` for what a kernel that starts early must do.
+/// every block has started. The event must have no timing: `Event({.timing = false})`. See `programmatic` for the
+/// duties of a kernel that starts early.
 struct ProgrammaticEvent {
-    cudaEvent_t event = nullptr; ///< none if null
+    cudaEvent_t event = nullptr; ///< null: no event
     bool trigger_at_block_start = false;
 };
 
-/// Grid and block in CUDA's units: blocks, and threads of a block. An aggregate: `{.grid = 8, .block = 256}`.
-/// What comes after `shared_bytes` is fixed once a node is made: an update may repeat it or leave it out, but not
-/// change it. What the device or this version of CUDA does not support is refused with a GraphError (Error by `launch`)
-/// that says so.
+/// The shape and the attributes of a kernel launch, in CUDA's units: `grid` counts blocks, `block` counts threads.
+///
+///     b.kernel({.grid = 8, .block = 256}, step, x, 2048);
+///     b.kernel({.grid = 8, .block = 256, .cluster = 2}, step, x, 2048);
+///     b.kernel(cudag::grid_1d(1000, 256), step, x, 1000);
+///
+/// An update of a node may change `grid`, `block` and `shared_bytes`. It may repeat or omit the fields after them, but
+/// not change them. An attribute unsupported by the device or by this version of CUDA is refused with a GraphError
+/// (Error by `launch`) that gives the reason.
 struct LaunchConfig {
     dim3 grid = {1, 1, 1};
     dim3 block = {1, 1, 1};
     std::size_t shared_bytes = 0; ///< dynamic shared memory of one block
 
-    dim3 cluster = {1, 1, 1}; ///< blocks that run side by side and share memory; must divide the grid
-    bool cooperative = false; ///< all blocks run at once, so that they can wait for each other
-    /// Only for nodes: other kernels may change grid, arguments and enabled state, see `KernelNode::on_device`.
+    dim3 cluster = {1, 1, 1}; ///< blocks that run concurrently and share memory; must divide the grid
+    bool cooperative = false; ///< all blocks run concurrently, so they can wait for each other
+    /// Lets other kernels change grid, arguments and enabled state: see `KernelNode::on_device`. Only for nodes.
     bool device_updatable = false;
     MemorySyncDomain memory_sync_domain = MemorySyncDomain::default_domain;
-    /// Lower numbers go first, within `cudaDeviceGetStreamPriorityRange`. That of a node counts in an Exec with
-    /// `use_node_priority`.
+    /// The scheduling priority, within `cudaDeviceGetStreamPriorityRange`: lower numbers go first. The priority of a
+    /// node takes effect in an Exec with `use_node_priority`.
     std::optional<int> priority = std::nullopt;
     std::optional<AccessPolicy> access_policy = std::nullopt;
 
-    /// Only for `launch`, also in captures (CUDA's nodes refuse it, and do not tell it; driver 580): the cluster that
-    /// CUDA takes instead of `cluster` where the device has room, a multiple of it in x and y. Needs CUDA 12.8.
+    /// The cluster used instead of `cluster` if the device has room: a multiple of `cluster` in x and y. Only for
+    /// `launch`, also in captures: CUDA refuses it for nodes, and does not report it of captured ones (driver 580).
+    /// Needs CUDA 12.8.
     dim3 preferred_cluster = {1, 1, 1};
-    /// CUDA tells `spread` of captured launches without one (driver 580): of those, `spread` reads as the default.
+    /// For a captured launch, `spread` reads as the default: CUDA reports `spread` if none was given (driver 580).
     ClusterSchedulingPolicy cluster_scheduling_policy = ClusterSchedulingPolicy::default_policy;
     PortableClusterMode portable_cluster_size_mode = PortableClusterMode::default_mode; ///< needs CUDA 13.2
     SharedMemoryMode shared_memory_mode = SharedMemoryMode::default_mode;               ///< needs CUDA 13.2
-    bool nvlink_util_centric_scheduling = false; ///< a hint: use NVLink well; needs CUDA 13.0
+    bool nvlink_util_centric_scheduling = false; ///< a hint to use NVLink well; needs CUDA 13.0
     std::optional<MemorySyncDomainMap> memory_sync_domain_map = std::nullopt;
-    /// Only for `launch`: the kernel may start before the one before it in the stream has finished, if that calls
-    /// `cudaTriggerProgrammaticLaunchCompletion()`. In a capture, that is an edge as of `.after(programmatic(node))`.
+    /// Programmatic dependent launch (PDL): the kernel may start before the previous kernel of the stream has finished,
+    /// if the previous kernel calls `cudaTriggerProgrammaticLaunchCompletion()`. Only for `launch`. A capture records
+    /// an edge as by `.after(programmatic(node))`.
     bool programmatic_stream_serialization = false;
-    /// A hint: how much of the memory that L1 cache and shared memory have in common shared memory should get, in
-    /// percent. Needs CUDA 12.5.
+    /// A hint: the part of the combined memory of L1 cache and shared memory to use as shared memory, in percent. Needs
+    /// CUDA 12.5.
     std::optional<unsigned> preferred_shared_memory_carveout = std::nullopt;
-    /// Only for `launch`, which records it. In a capture, what waits for it has an edge as of
-    /// `.after(programmatic(node))`, or `.after(launch_completion(node))` with `trigger_at_block_start`.
+    /// The PDL event recorded by the launch. Only for `launch`. In a capture, work waiting for it gets an edge as by
+    /// `.after(programmatic(node))`; with `trigger_at_block_start`, as by `.after(launch_completion(node))`.
     ProgrammaticEvent programmatic_event = {};
-    /// Only for `launch`, which records it, null for none: an event without timing, which is reached when every block
-    /// has started. In a capture, what waits for it has an edge as of `.after(launch_completion(node))`.
+    /// An event without timing, recorded by the launch and reached when every block has started; null: no event. Only
+    /// for `launch`. In a capture, work waiting for it gets an edge as by `.after(launch_completion(node))`.
     cudaEvent_t launch_completion_event = nullptr;
 };
 
-/// "grid 8, block 16 x 16, shared_bytes 1024", and what else is not as by default.
+/// Describes the shape and all fields without their default value: "grid 8, block 16 x 16, shared_bytes 1024".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const LaunchConfig& config);
 
-/// As many blocks of `block` threads as cover `n` elements: the last block may be partly idle.
+/// Returns a grid of blocks of `block` threads that covers `n` elements; the last block may be partly idle.
 /// Throws GraphError if `n` or `block` is 0, or if the grid would exceed CUDA's limit of 2^31 - 1 blocks.
 [[nodiscard]] CUDAG_EXPORT LaunchConfig grid_1d(std::size_t n, unsigned block);
 
-/// The same in two and three dimensions; y and z are limited to 65535 blocks.
+/// Returns a grid of blocks that covers `width` x `height` elements; the last blocks may be partly idle. Throws
+/// GraphError if a number is 0, or if the grid would exceed CUDA's limits: 2^31 - 1 blocks in x, 65535 in y.
 [[nodiscard]] CUDAG_EXPORT LaunchConfig grid_2d(std::size_t width, std::size_t height, dim3 block);
+
+/// Returns a grid of blocks that covers `width` x `height` x `depth` elements. Idle threads and errors are those of
+/// `grid_2d`; the limit in z is 65535 blocks.
 [[nodiscard]] CUDAG_EXPORT LaunchConfig grid_3d(std::size_t width, std::size_t height, std::size_t depth, dim3 block);
 
 namespace detail {
 
-/// LaunchConfig written in braces at the call, `{.grid = 8, .block = 256}`: only an aggregate takes designators, and it
-/// notes the location by itself. Has the fields of LaunchConfig.
+/// A LaunchConfig written in braces at the call, `{.grid = 8, .block = 256}`. It has the fields of LaunchConfig, and
+/// records the location of the call. Only an aggregate accepts designators.
 struct BracedConfig {
     dim3 grid = {1, 1, 1};
     dim3 block = {1, 1, 1};
@@ -160,7 +173,7 @@ struct BracedConfig {
     }
 };
 
-/// All fields of a LaunchConfig, in order. Does not compile while one is missing.
+/// Returns references to all fields of a LaunchConfig, in order. Fails to compile if one is missing here.
 template <class Config>
 requires std::is_same_v<std::remove_const_t<Config>, LaunchConfig>
 constexpr auto fields_of(Config& config) noexcept {
@@ -176,7 +189,7 @@ constexpr auto fields_of(Config& config) noexcept {
                     launch_completion_event);
 }
 
-/// The same of one in braces, without its location.
+/// Returns references to all fields of a BracedConfig, in order, except its location.
 template <class Config>
 requires std::is_same_v<std::remove_const_t<Config>, BracedConfig>
 constexpr auto fields_of(Config& config) noexcept {

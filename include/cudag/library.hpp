@@ -1,4 +1,4 @@
-// Library: kernels that were compiled when the program runs.
+// Library: kernels compiled at run time.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -14,31 +14,38 @@ struct CUlib_st;
 
 namespace cudag {
 
-/// Kernels from PTX text, a cubin or a fat binary, as NVRTC and nvcc make them, loaded for all devices: CUDA's
-/// `cudaLibrary_t`. Needs CUDA 12.8. A cheap value: copies share one library, which its Functions, the nodes and
-/// captured launches of those, and their Execs keep loaded. Loading is allowed while streams are captured.
-/// Threads: const calls may run at once.
+/// Kernels loaded from PTX text, a cubin or a fat binary, as NVRTC and nvcc produce them: CUDA's `cudaLibrary_t`.
+///
+///     const cudag::Library library = cudag::Library::from_file("kernels.cubin");
+///     const cudag::Function blur = library.function("blur");
+///     b.kernel(config, blur, x, 2.0f, n);
+///
+/// The kernels are loaded for all devices. Needs CUDA 12.8. Copies are cheap and share one library. Its Functions,
+/// their nodes and captured launches, and the Execs of these keep it loaded. Loading is allowed during stream capture.
+/// Threads: const calls may run concurrently.
 class CUDAG_EXPORT Library {
   public:
-    /// Each throws GraphError if CUDA refuses, or finds no code: a text that is no PTX, an image that is none. Code
-    /// for other devices is accepted; `function` then says that there is none for the current one.
+    /// Loads PTX text. Throws GraphError if CUDA refuses the text, or it is not PTX. Code for other devices only is
+    /// accepted: then `function` reports that there is no code for the current device.
     [[nodiscard]] static Library from_ptx(const std::string& text);
+    /// Loads an image in memory: a cubin or a fat binary. Throws like `from_ptx`.
     [[nodiscard]] static Library from_image(std::span<const std::byte> image);
+    /// Loads a file of any of these formats. Throws like `from_ptx`, also if the file cannot be read.
     [[nodiscard]] static Library from_file(const std::string& path);
-    /// Takes over what CUDA's functions have loaded: cudag unloads it.
+    /// Takes ownership of a library loaded by CUDA's functions: cudag unloads it. Throws GraphError if it is null.
     [[nodiscard]] static Library adopt(CUlib_st* library);
 
     Library() = delete;                // cudag: a Library comes from from_ptx, from_image, from_file or adopt
     Library(const Library&) = default; // moves copy: no Library is empty
     Library& operator=(const Library&) = default;
 
-    /// The kernel of this name: as it was compiled, so mangled, or `extern "C"`. Throws GraphError if there is none,
-    /// and says which there are.
+    /// Returns the kernel with this name in the compiled code: a mangled name, or the name of an `extern "C"` function.
+    /// Throws GraphError if there is none; the text lists the names of all kernels.
     [[nodiscard]] Function function(const std::string& name) const;
-    /// The names of all kernels; none for a library of functions or variables alone.
+    /// Returns the names of all kernels; an empty list for a library without kernels (functions or variables alone).
     [[nodiscard]] std::vector<std::string> kernel_names() const;
 
-    /// CUDA's handle, borrowed.
+    /// CUDA's handle, borrowed: valid while this library is loaded.
     [[nodiscard]] CUlib_st* native() const noexcept { return library_.get(); }
 
   private:

@@ -1,4 +1,4 @@
-// PackedArguments: all arguments of a kernel as a compiler of run time has them.
+// PackedArguments: all arguments of a Function in one object, for launches generated at run time.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -8,15 +8,23 @@
 
 namespace cudag {
 
-/// The arguments of a Function, in place of a list of them. Refers to them: they must live until the call that takes
-/// this has copied them. Nothing in them is kept alive.
+/// All arguments of a Function in one object, in place of an argument list.
+///
+///     const cudag::Function function = cudag::Library::from_file("kernels.cubin").function("blur");
+///     float* data = x.data();
+///     float factor = 2.0f;
+///     std::array<void*, 3> values{&data, &factor, &n};
+///     b.kernel(config, function, cudag::PackedArguments(values));
+///
+/// Refers to the values: they must live until the call that takes this has copied them. It keeps no memory alive.
 class PackedArguments {
   public:
-    /// `values[i]` points at the value of parameter i, as `cuLaunchKernel` takes them: CUDA knows its size.
+    /// Takes a pointer to each value: `values[i]` for parameter i, as in `cuLaunchKernel`. CUDA knows the sizes.
     explicit PackedArguments(std::span<void* const> values) noexcept : values_(values), is_block_(false) {}
-    /// One block in which they stand as `Function::parameters` tells, as for `CU_LAUNCH_PARAM_BUFFER_POINTER`.
+    /// Takes one block with all values, at the offsets of `Function::parameters`, as for
+    /// `CU_LAUNCH_PARAM_BUFFER_POINTER`.
     explicit PackedArguments(std::span<const std::byte> block) noexcept : block_(block) {}
-    /// The same where parameter i stands at `offsets[i]`, in bytes.
+    /// Takes one block with all values, parameter i at `offsets[i]`, in bytes.
     PackedArguments(std::span<const std::byte> block, std::span<const std::size_t> offsets) noexcept
         : block_(block), offsets_(offsets), has_offsets_(true) {}
 

@@ -1,4 +1,4 @@
-// Device variables as ranges of memory.
+// symbol(): device variables as spans of memory.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -10,14 +10,19 @@ namespace cudag {
 
 namespace detail {
 
+/// Returns the address of a device variable on the current device. Throws Error if CUDA does not know the variable.
 [[nodiscard]] CUDAG_EXPORT void* symbol_address(const void* variable);
 
 } // namespace detail
 
-/// The memory of a `__device__` or `__constant__` variable, a single object or an array, on the current device: copies
-/// to and from it are ordinary ones, such as `b.memcpy(symbol(table), values)`. A `__constant__` variable is constant
-/// for kernels only: copies may write it. An array of arrays becomes one range.
-/// Throws Error if CUDA does not know the variable. Valid as long as the module that defines it stays loaded.
+/// Returns the memory of a `__device__` or `__constant__` variable on the current device, for copies and fills.
+///
+///     extern float table[256]; // defined as __device__ float table[256];
+///     b.memcpy(cudag::symbol(table), host);
+///
+/// The variable is a single object or an array; an array of arrays becomes one range. A `__constant__` variable is
+/// constant for kernels only: copies may write it. The span is valid while the variable's module stays loaded. Throws
+/// Error if CUDA does not know the variable.
 template <class Variable>
 [[nodiscard]] DeviceSpan<std::remove_all_extents_t<Variable>> symbol(Variable& variable) {
     using Element = std::remove_all_extents_t<Variable>;
