@@ -361,7 +361,8 @@ class CUDAG_EXPORT GraphBuilder {
     }
 
     /// Adds a clone of the current state of `graph` as one node. `inside` of the handle finds the nodes in it. Throws
-    /// GraphError if `graph` has conditionals or memory nodes, or is already inside another graph.
+    /// GraphError if `graph` has conditionals, memory nodes or device-updatable kernels, or is already inside another
+    /// graph.
     ChildNode child(const Graph& graph, // cudag: child(graph) takes a Graph
                     SourceLocation location = SourceLocation::current()) {
         return {detail::Passkey(), detail::add_child(state(), graph.state(), location)};
@@ -369,7 +370,7 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Adds `graph` itself as one node, without a clone. Its handles stay valid, and Execs of the outer graph accept
     /// them. `graph` may still be inspected, but not instantiated, cloned or added again. Needs CUDA 12.9. Throws
-    /// GraphError, and leaves `graph` as it is, if it has conditionals, if an Exec of it is alive, or if it is already
+    /// GraphError, and leaves `graph` as it is, if it has conditionals or a live Exec, is a Graph::view, or is already
     /// inside another graph.
     ChildNode child(Graph&& graph, SourceLocation location = SourceLocation::current()) {
         static_cast<void>(graph.state());
@@ -468,7 +469,7 @@ class CUDAG_EXPORT GraphBuilder {
         return {detail::Passkey(), add_repeat(detail::turn_count(times, location), body, location)};
     }
 
-    /// Adds a kernel node that sets `condition` to a number in device memory, read when the node runs. `value` is one
+    /// Adds a kernel node that sets `condition` to a number in memory, read when the node runs. `value` holds one
     /// unsigned or int: a DeviceScalar, DeviceBuffer, BufferParam or PinnedBuffer, all of which the graph keeps, or a
     /// DeviceSpan.
     /// One node sets up to four conditions: `set(a, x, b, y)`. It counts as a kernel that takes them: it must run

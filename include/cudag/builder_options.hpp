@@ -6,10 +6,10 @@
 namespace cudag {
 
 /// Whether a race is refused: two unordered nodes use the same memory, and at least one of them writes it.
-/// - `build()` checks the whole graph. Updates of nodes of the Graph, its clones and its Execs are checked later.
+/// - `build()` checks the whole graph; later, each update of nodes of the Graph, its clones and its Execs is checked.
 /// - Nodes that change together (bind, apply, the graph of a child) are checked together.
 /// - A whole update of an Exec is not checked again: its source graph was checked when it was built.
-/// - `graph.races()` reports all races, whether refused or allowed.
+/// - `graph.races()` reports races, whether refused or allowed.
 enum class Races : std::uint8_t {
     refused, ///< a race throws RaceError
     allowed, ///< races are accepted

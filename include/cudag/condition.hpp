@@ -24,8 +24,8 @@ struct GraphSlot;
 ///     b.if_(condition, [&](cudag::GraphBuilder& body) { body.kernel(config, step, x, n); }).after(set);
 ///
 /// A Condition is a small value to copy. Kernels take it as an argument; the type of their parameter is Condition or
-/// `cudaGraphConditionalHandle`. It belongs to its graph and must not be used after it. Threads, on the host: as its
-/// GraphBuilder.
+/// `cudaGraphConditionalHandle`. It belongs to its graph, and must not be used once the graph is gone. Threads, on the
+/// host: the rule of its GraphBuilder.
 class Condition {
   public:
     /// Returns CUDA's own handle.

@@ -11,7 +11,7 @@ namespace cudag {
 /// The moment when the node at the end of an edge may start.
 enum class EdgeKind : std::uint8_t {
     full,              ///< when the earlier node has finished; its writes are visible
-    programmatic,      ///< when every block of the earlier kernel has triggered it, or has finished
+    programmatic,      ///< when every block of the earlier kernel has triggered the launch, or has finished
     launch_completion, ///< when every block of the earlier kernel has started
 };
 
@@ -48,8 +48,8 @@ template <class Handle>
 
 /// Makes a launch-completion edge between two kernels: `b.after(launch_completion(a))`. Kernel b may start when every
 /// block of a has started; a needs no trigger. CUDA treats the edge as a hint: b may wait longer, or start earlier in
-/// room that a cannot use. The edge therefore does not order memory accesses: a graph that would depend on this needs
-/// Races::allowed.
+/// room that a cannot use. The edge therefore does not order memory accesses: the graph needs Races::allowed if no
+/// other path orders conflicting accesses of a and b.
 template <class Handle>
 [[nodiscard]] constexpr detail::EarlyEdge<Handle> launch_completion(const Handle& node) noexcept {
     return {node, EdgeKind::launch_completion};

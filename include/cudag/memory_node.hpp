@@ -12,7 +12,11 @@
 
 namespace cudag {
 
-/// The place, the access rights and the order of the memory of an alloc node.
+/// The options of an alloc node: place, access rights and reuse of its memory.
+///
+///     auto first = b.alloc<float>(1024);
+///     auto freed = b.free(first).after(first);
+///     auto second = b.alloc<float>(1024, {.after = {freed}}); // may reuse the memory of `first`
 struct AllocOptions {
     /// The device of the memory; the current device if none is given.
     std::optional<int> device = std::nullopt;

@@ -11,9 +11,9 @@
 
 namespace cudag {
 
-/// A Race is a pair of unordered nodes with the same bytes, or the same condition, in use; at least one of them writes.
-/// No path of edges orders the two. A node also stands for the nodes inside it. A kernel that takes a condition counts
-/// as a writer of it, its conditional node as a reader.
+/// A Race is a pair of nodes in one graph that use the same bytes or the same condition, at least one of them by
+/// writing, while no path of edges orders them. A node also stands for the nodes inside it. A kernel that takes a
+/// condition counts as a writer of it, its conditional node as a reader.
 ///
 ///     for (const cudag::Race& race : graph.races())
 ///         std::puts(to_string(race).c_str());

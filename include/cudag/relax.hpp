@@ -15,7 +15,7 @@ namespace cudag {
 
 /// The reason why `relax` keeps the whole order of a node.
 enum class StayReason : std::uint8_t {
-    untracked,  ///< an argument of a kernel may be an address, with an unknown extent of memory
+    untracked,  ///< an argument of a kernel may be an address, of memory of unknown extent
     undeclared, ///< the accesses are unknown: kernels of libraries, host functions
     condition,  ///< a conditional, or a kernel that sets a condition
     outside,    ///< an event or a semaphore: it orders work outside the graph
