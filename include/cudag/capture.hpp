@@ -1,4 +1,4 @@
-// capture(): turns existing stream code into a Graph in one line.
+// capture(): the capture of existing stream code as a Graph, in one line.
 #pragma once
 
 #include <cudag/graph.hpp>
@@ -13,7 +13,7 @@
 
 namespace cudag {
 
-/// A captured graph, and what the captured function returned: not kept by the graph.
+/// A captured graph together with the captured function's return value. The graph does not keep the value alive.
 template <class Output>
 struct Captured {
     Graph graph;
@@ -35,11 +35,17 @@ decltype(auto) call_captured(Callable& function, StreamCapture& capture) {
 
 } // namespace detail
 
-/// Captures what `function` enqueues into `stream`, and returns the Graph. The function is called once, with the stream
-/// or, to use its steps, forks and owners, with the StreamCapture&. If it returns a value (not a reference), that comes
-/// with the graph, as a Captured. Nothing runs until the graph is launched. Memory is borrowed as StreamCapture says.
-/// What `function` throws passes through, the stream is usable after it. Throws CaptureError as StreamCapture does, as
-/// if nothing was recorded, unless `options.allow_empty`.
+/// Captures the work enqueued by `function` into `stream`, and returns the Graph (stream capture). Nothing runs until
+/// the graph is launched.
+///
+///     cudag::Graph graph = cudag::capture(stream, [&](cudaStream_t s) { library_call(s, x.data(), n); });
+///     cudag::Exec exec = graph.instantiate();
+///     exec.launch(stream);
+///
+/// The function is called once, with the stream or with a StreamCapture&, for steps, forks and owners. If it returns a
+/// value (not a reference), the result is a Captured: the graph and the value. Memory is borrowed as in StreamCapture.
+/// Exceptions of `function` pass through, and leave the stream usable. Throws CaptureError as StreamCapture does, for
+/// example if nothing was recorded, unless `options.allow_empty`.
 template <detail::CaptureFunction Callable>
 [[nodiscard]] auto capture( // cudag: capture(stream, function) calls function(cudaStream_t) or (StreamCapture&)
     StreamRef stream, Callable&& function, CaptureOptions options = {},

@@ -1,4 +1,5 @@
-// Which calls of CUDA a stream capture forbids, and to which threads.
+// CaptureMode, ThreadCaptureMode: CUDA calls forbidden during a stream capture; capture_status(): the state of a
+// stream.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -8,39 +9,46 @@
 
 namespace cudag {
 
-/// What a capture protects itself against: calls that CUDA calls potentially unsafe, such as cudaMalloc, because they
-/// are not recorded and yet the recorded work may depend on them. The values are those of `cudaStreamCaptureMode`.
+/// Scope of a capture's protection against potentially unsafe calls (CUDA's term), such as cudaMalloc: CUDA does not
+/// record them, but recorded work may depend on them. The values equal those of `cudaStreamCaptureMode`.
 enum class CaptureMode : unsigned {
-    global = cudaStreamCaptureModeGlobal,             ///< forbids them to every thread that is not relaxed
-    thread_local_ = cudaStreamCaptureModeThreadLocal, ///< forbids them to the thread that captures
-    relaxed = cudaStreamCaptureModeRelaxed,           ///< forbids none
+    global = cudaStreamCaptureModeGlobal,             ///< forbids these calls to all threads but relaxed ones
+    thread_local_ = cudaStreamCaptureModeThreadLocal, ///< forbids these calls to the capturing thread
+    relaxed = cudaStreamCaptureModeRelaxed,           ///< forbids no calls
 };
 
-/// "global", "thread-local" or "relaxed".
+/// Returns "global", "thread-local" or "relaxed".
 [[nodiscard]] CUDAG_EXPORT const char* to_string(CaptureMode mode) noexcept;
 
-/// Whether a stream records; the values are those of `cudaStreamCaptureStatus`.
+/// The capture status of a stream. The values equal those of `cudaStreamCaptureStatus`.
 enum class CaptureStatus : unsigned {
     none = cudaStreamCaptureStatusNone,
     active = cudaStreamCaptureStatusActive,
-    invalidated = cudaStreamCaptureStatusInvalidated, ///< a forbidden call broke the capture: only its end is possible
+    invalidated = cudaStreamCaptureStatusInvalidated, ///< a forbidden call broke the capture: it can only be ended
 };
 
-/// "none", "active" or "invalidated".
+/// Returns "none", "active" or "invalidated".
 [[nodiscard]] CUDAG_EXPORT const char* to_string(CaptureStatus status) noexcept;
 
-/// Whether `stream` records, whoever captures it. Breaks no capture. Throws CaptureError for the legacy default stream
-/// while a blocking stream is captured, in which CUDA allows no question about it.
+/// Returns the capture status of `stream`, regardless of the capture's owner. Never breaks a capture. Throws
+/// CaptureError for the legacy default stream during the capture of a blocking stream: CUDA then allows no query of it.
 [[nodiscard]] CUDAG_EXPORT CaptureStatus capture_status(StreamRef stream);
 
-/// Sets how this thread lets captures restrict it, for the guard's lifetime: `relaxed` allows potentially unsafe calls
-/// in spite of captures in this thread and others; `thread_local_` in spite of those in others. `global`, every
-/// thread's mode at first, allows neither. (cudaThreadExchangeStreamCaptureMode)
+/// Sets the capture mode of this thread for the guard's lifetime (cudaThreadExchangeStreamCaptureMode): it decides
+/// whether captures forbid potentially unsafe calls to this thread.
+///
+///     const cudag::ThreadCaptureMode allow_allocation(cudag::CaptureMode::relaxed);
+///     void* memory = nullptr;
+///     cudag::check(cudaMalloc(&memory, 1024)); // runs now, even during a capture
+///
+/// - `relaxed` allows these calls in spite of all captures, in this thread and in others,
+/// - `thread_local_` allows them in spite of captures in other threads,
+/// - `global`, the initial mode of every thread, allows them in neither case.
 class CUDAG_EXPORT ThreadCaptureMode {
   public:
-    /// Throws Error if CUDA refuses.
+    /// Sets the mode. Throws Error if CUDA refuses.
     [[nodiscard]] explicit ThreadCaptureMode(CaptureMode mode);
-    /// Brings back the mode that was; on the thread that made the guard.
+    /// Restores the previous mode. It must run on the thread of the constructor.
     ~ThreadCaptureMode();
     ThreadCaptureMode(const ThreadCaptureMode&) = delete;
     ThreadCaptureMode& operator=(const ThreadCaptureMode&) = delete;

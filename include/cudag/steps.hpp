@@ -1,4 +1,4 @@
-// Steps: how a function names its steps, and forks, whether it is captured or runs eagerly.
+// Steps: names for a function's steps, and forks of its stream, in a capture and eagerly alike.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -15,9 +15,18 @@
 
 namespace cudag {
 
-/// What `capture_or_run` and `CaptureCache::run` hand to a function that asks for more than the stream. While it is
-/// captured, the calls are those of the StreamCapture; eagerly they call, fork and join alike, and check nothing.
-/// Good for that call of the function, on its thread.
+/// The stream of a function called by `capture_or_run` or `CaptureCache::run`, with named steps, forks and joins.
+///
+///     cudag::Stream side;
+///     cudag::capture_or_run(stream, [&](cudag::Steps& steps) {
+///         steps.fork(side);
+///         steps.step("scale", [&](cudaStream_t s) { cudag::launch(s, config, scale, x, 2.0f, n); });
+///         cudag::clear_async(side, y);
+///         steps.join(side);
+///     });
+///
+/// If the function is being captured, the calls act as those of StreamCapture. In an eager run they call, fork and join
+/// alike, without checks. Valid only during that call of the function, on its thread.
 class CUDAG_EXPORT Steps {
   public:
     Steps(detail::Passkey, StreamCapture& capture) noexcept : stream_(capture.stream()), capture_(&capture) {}
@@ -25,12 +34,13 @@ class CUDAG_EXPORT Steps {
     Steps(const Steps&) = delete;            // cudag: Steps stay where they are: pass them by reference
     Steps& operator=(const Steps&) = delete; // cudag: Steps stay where they are: pass them by reference
 
-    /// Where the work is to be enqueued, borrowed.
+    /// Returns the stream for the function's work, borrowed.
     [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
-    /// Whether this call is captured. If not, what is enqueued runs at once, unless somebody else captures the stream.
+    /// Returns whether this call of the function is being captured. If not, its work runs at once, unless someone else
+    /// captures the stream.
     [[nodiscard]] bool is_captured() const noexcept { return capture_ != nullptr; }
 
-    /// Calls `function(stream)` or `function()`, and returns what it returns. Throws as StreamCapture::step does.
+    /// Calls `function(stream)` or `function()`, and returns its result. Throws as StreamCapture::step does.
     template <detail::CaptureStep Callable>
     decltype(auto) step( // cudag: step(label, function) calls function(cudaStream_t) or function()
         std::string_view label, Callable&& function, SourceLocation location = SourceLocation::current()) {
@@ -44,19 +54,19 @@ class CUDAG_EXPORT Steps {
         return detail::call_step(function, stream_);
     }
 
-    /// What is enqueued into `other` from now on comes after all that has been enqueued into this stream. `other` must
-    /// be joined. Throws as StreamCapture::fork does; eagerly Error, if CUDA refuses.
+    /// Orders the work enqueued into `other` from now on after all work enqueued into this stream. `other` must be
+    /// joined. Throws as StreamCapture::fork does; in an eager run, Error if CUDA refuses.
     void fork(StreamRef other, // cudag: fork(stream) takes the other stream
               SourceLocation location = SourceLocation::current());
 
-    /// What is enqueued into this stream from now on comes after all that has been enqueued into `other`. Throws as
-    /// StreamCapture::join does; eagerly Error, if CUDA refuses.
+    /// Orders the work enqueued into this stream from now on after all work enqueued into `other`. Throws as
+    /// StreamCapture::join does; in an eager run, Error if CUDA refuses.
     void join(StreamRef other, // cudag: join(stream) takes the other stream
               SourceLocation location = SourceLocation::current());
 
   private:
     cudaStream_t stream_;
-    StreamCapture* capture_ = nullptr; ///< null: eagerly
+    StreamCapture* capture_ = nullptr; ///< null in an eager run
 };
 
 namespace detail {

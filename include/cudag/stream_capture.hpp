@@ -1,4 +1,4 @@
-// StreamCapture: records what is enqueued into a stream as a Graph.
+// StreamCapture: stream capture, the recording of a stream's work as a Graph.
 #pragma once
 
 #include <cudag/capture_mode.hpp>
@@ -30,32 +30,32 @@
 
 namespace cudag {
 
+/// The options of a stream capture.
 struct CaptureOptions {
     CaptureMode mode = CaptureMode::thread_local_;
-    /// Whether a capture that recorded no node is a graph without nodes, in a GraphBuilder an empty node. By default it
-    /// is an error: the work went into another stream, mostly the legacy default stream, and has run at once. Its steps
-    /// may then record nothing, too.
+    /// Accepts a capture without nodes: it yields a graph without nodes, or an empty node in a GraphBuilder. Its steps
+    /// may then record nothing, too. By default this is an error: the work went into another stream, mostly the legacy
+    /// default stream, and has already run.
     bool allow_empty = false;
-    /// Whether CUDA refuses work in the legacy default stream of the stream's device until the capture ends: the call
-    /// fails with cudaErrorStreamCaptureImplicit and does nothing, on every thread, and the capture is broken. By
-    /// default such work is not recorded but runs at once, unless the captured stream is a blocking one. Costs a stream
-    /// a capture.
+    /// Makes CUDA refuse work in the legacy default stream of the stream's device, on every thread, until the capture
+    /// ends: the call fails with cudaErrorStreamCaptureImplicit and does nothing, and the capture is broken. By default
+    /// such work is not recorded but runs at once, unless the captured stream is a blocking one. Costs one more stream
+    /// for each capture.
     bool refuse_legacy_stream = false;
-    /// A CapturePool, by its id, that the graph retains; none by default. The capture throws Error if it is gone.
+    /// The id of a CapturePool retained by the graph; none by default. The capture throws Error if the pool is gone.
     PoolId pool = {};
-    /// As in StepOptions, for all of the capture.
+    /// Accepts refused calls in the whole capture; see StepOptions.
     bool allow_refused_calls = false;
 };
 
-/// What a step of a capture may do that is a mistake as a rule.
+/// Permissions for one step of a capture, to do things that are usually mistakes.
 struct StepOptions {
-    /// Whether a step may record nothing, and neither fork nor join. By default that is an error: the work went into
-    /// another stream, has run at once, and would be missing in every replay.
+    /// Accepts a step without a recorded node, fork or join. By default this is an error: the work went into another
+    /// stream, has already run, and would be missing in every replay.
     bool allow_empty = false;
-    /// Whether calls of CUDA that fail because of the capture, and leave it alive, are the step's own business, as
-    /// those of a library that tries a call and falls back on another. By default they are an error, although the
-    /// library may have swallowed it: what they were to do is missing in every replay. CUDA's log tells of them: driver
-    /// 12.9 and later.
+    /// Accepts CUDA calls that fail because of the capture without breaking it, as in a library with a fallback for
+    /// such failures. By default they are an error, even if the library swallowed it: their effect is missing in every
+    /// replay. cudag finds them in CUDA's log: driver 12.9 and later.
     bool allow_refused_calls = false;
 };
 
@@ -78,49 +78,63 @@ decltype(auto) call_step(Callable& function, cudaStream_t stream) {
 
 } // namespace detail
 
-/// Records work instead of running it: what is enqueued into the stream, by any code, becomes nodes of the graph that
-/// `finish()` yields. It owns the capture, and a graph only once that has succeeded: destroyed before, by an exception
-/// or otherwise, it ends the capture, drops what was recorded, and leaves the stream usable.
-/// While it lives, the stream must not be synchronised, queried or destroyed; memory that the work refers to is
-/// borrowed, except what `retain` keeps and what cudag's own calls in the stream are given as owners.
-/// Work of cudag's own calls (launch, memcpy_async, memset_async, Exec::launch and the like) that this thread gives a
-/// stream that is not captured throws CaptureError meanwhile, because it would run once, now, and be missing in every
-/// replay; so does the end of the step, or of the capture, if that error was swallowed. Where it is to run now,
-/// ThreadCaptureMode(CaptureMode::relaxed) allows it. Other threads are free to.
-/// Threads: to be used by the one that made it, unless the mode is relaxed; never by two at once. But for this: several
-/// threads at once may `fork` to streams of their own, enqueue into these, `join` them, and `retain`. Nothing else may
-/// be done with the capture meanwhile, because CUDA's graphs are for one thread at a time. Join when all have forked:
-/// what forks later comes after what has been joined. Nodes stand in the order in which the threads came:
-/// Match::structure updates an Exec whatever that is.
+/// Stream capture: records the work enqueued into a stream, by any code, as a Graph, instead of running it.
+///
+///     cudag::StreamCapture capture(stream);
+///     capture.step("scale", [&](cudaStream_t s) { cudag::launch(s, config, scale, x, 2.0f, n); });
+///     capture.step("library", [&](cudaStream_t s) { library_call(s, x.data(), n); });
+///     cudag::Graph graph = std::move(capture).finish();
+///
+/// Ownership: the object owns the capture, and a graph only after `finish()` has succeeded. If it is destroyed before,
+/// by an exception or otherwise, it ends the capture, drops the recorded work, and leaves the stream usable.
+/// Lifetimes: the stream must not be synchronised, queried or destroyed during the capture. Recorded work borrows its
+/// memory, except the owners given to `retain` and to cudag's own calls in the stream.
+/// Other streams: cudag's own calls (launch, memcpy_async, memset_async, Exec::launch and the like) on the capturing
+/// thread throw CaptureError during the capture if their stream is not captured. Their work would run once, now, and be
+/// missing in every replay. If the caller swallows the error, the end of the step or of the capture throws again.
+/// ThreadCaptureMode(CaptureMode::relaxed) allows such calls, for work to run now. Other threads are not restricted.
+/// Threads: use the object only on the thread of its construction, unless the mode is relaxed, and never on two threads
+/// at once. The exception: several threads at once may `fork` to streams of their own, enqueue into these, `join` them,
+/// and `retain`. No other use of the capture is allowed meanwhile, because CUDA's graphs are not thread-safe. Join only
+/// after all threads have forked: a later fork comes after the joined work. The nodes appear in the order of the
+/// threads' calls; Match::structure updates an Exec regardless of this order.
 class CUDAG_EXPORT StreamCapture {
   public:
-    /// Throws CaptureError if `stream` is the legacy default stream, which cannot be captured, or is captured already.
+    /// Begins the capture of `stream`. Throws CaptureError if `stream` is the legacy default stream (CUDA cannot
+    /// capture it), or is already captured.
     explicit StreamCapture(StreamRef stream, CaptureOptions options = {},
                            SourceLocation location = SourceLocation::current());
     ~StreamCapture();
     StreamCapture(const StreamCapture&) = delete; // cudag: a StreamCapture stays where it is: pass it by reference
     StreamCapture& operator=(const StreamCapture&) = delete; // cudag: a StreamCapture stays where it is
 
-    /// Ends the capture and hands out the graph. Streams that forked must have been joined: cudag joins none by itself.
-    /// Throws CaptureError with the cause if the capture was broken, if a call on the constructor's thread failed
-    /// meanwhile and nobody has read CUDA's last error, or if nothing was recorded, unless `allow_empty`; the capture
-    /// has ended then. Throws it too on another thread than the constructor's (unless relaxed), where the capture goes
-    /// on. Once only; not for a capture that GraphBuilder::capture has begun, which ends it itself.
+    /// Ends the capture and returns its graph. Call it once, on the constructor's thread unless the mode is relaxed,
+    /// after all forked streams have been joined: cudag joins none by itself. Throws CaptureError, with the cause, if
+    /// - the capture was broken, or a forked stream was not joined;
+    /// - a call on the constructor's thread failed during the capture, and nobody has read CUDA's last error;
+    /// - CUDA refused a call because of the capture, unless `allow_refused_calls`;
+    /// - the error of a cudag call in a stream outside the capture was swallowed;
+    /// - nothing was recorded, unless `allow_empty`.
+    /// The capture has then ended. Two more mistakes throw CaptureError, and the capture goes on: a call on another
+    /// thread (unless relaxed), and a call for a capture begun by GraphBuilder::capture, which ends it itself.
     [[nodiscard]] Graph finish() &&; // cudag: finish() ends the capture: std::move(capture).finish()
 
-    /// Of the stream; `none` too after something else than `finish` has ended the capture.
+    /// Returns the capture status of the stream: `none` once the capture has ended, by `finish` or by other means.
     [[nodiscard]] CaptureStatus status() const;
-    /// The stream that is captured, borrowed.
+    /// Returns the captured stream, borrowed.
     [[nodiscard]] cudaStream_t stream() const noexcept;
 
-    /// Calls `function(stream)` or `function()` and returns what it returns, then makes sure that the capture still
-    /// stands: throws CaptureError, naming the step, the location, the mode and CUDA's own account, if it does not, or
-    /// if a call failed and nobody has read CUDA's last error, as after <<<>>>. That is cleared; what an earlier step
-    /// or the code before it has left is told at the beginning. Throws CaptureError too if the step records nothing, or
-    /// if the capture has refused a call of it, unless `options` allow that.
-    /// What it throws passes through; an Error of CUDA about the capture becomes a CaptureError that names the step. So
-    /// does any Error once the capture is broken, and names the call that broke it.
-    /// The nodes that it records get `label` and `location`, but for those that inner steps or marks have named.
+    /// Calls `function(stream)` or `function()`, checks the capture, and returns the function's result. The recorded
+    /// nodes get `label` and `location`, except nodes already named by inner steps or marks. Throws CaptureError,
+    /// naming the step, the location, the mode and CUDA's own account, if
+    /// - the capture is broken;
+    /// - a call failed and nobody has read CUDA's last error, as after <<<>>>; this clears the error. An error left by
+    ///   an earlier step, or by the code before this one, is reported before the function is called;
+    /// - the step recorded nothing, or the capture refused one of its calls, unless `options` allow it;
+    /// - the function swallowed the error of a cudag call in a stream outside the capture.
+    /// Exceptions of the function pass through, except in two cases. An Error of CUDA about the capture becomes a
+    /// CaptureError naming the step; any Error in a broken capture becomes one naming the step and the call that broke
+    /// it.
     template <detail::CaptureStep Callable>
     decltype(auto) step( // cudag: step(label, function) calls function(cudaStream_t) or function()
         std::string_view label, Callable&& function, SourceLocation location = SourceLocation::current()) {
@@ -146,27 +160,27 @@ class CUDAG_EXPORT StreamCapture {
         }
     }
 
-    /// Names the nodes recorded since the last mark, or since the start; in a step, since its start. They get `label`
-    /// and `location`, but for those that a step has named. Throws CaptureError if the capture is broken, or an error
+    /// Names the nodes recorded since the last mark, or since the start of the step or capture, with `label` and
+    /// `location`, except nodes already named by a step. Throws CaptureError if the capture is broken, or if an error
     /// is unread, as `step` does.
     void mark(std::string_view label, // cudag: mark(label) names nodes
               SourceLocation location = SourceLocation::current());
 
-    /// What is enqueued into `other` from now on is captured too, and comes after all that this stream has recorded so
-    /// far. `other` must be joined before `finish`. Throws CaptureError if it is the captured stream itself, the legacy
-    /// default stream or part of another capture.
+    /// Captures `other`, too: work enqueued there from now on is recorded, after all work recorded in this stream so
+    /// far. `other` must be joined before `finish`. Throws CaptureError if `other` is the captured stream itself, the
+    /// legacy default stream, or part of another capture.
     void fork(StreamRef other, // cudag: fork(stream) takes the other stream
               SourceLocation location = SourceLocation::current());
 
-    /// What this stream records from now on comes after all that `other` has recorded. `other` stays captured: join it
-    /// again if it records more. Throws CaptureError if `other` is not part of this capture.
+    /// Orders the work recorded in this stream from now on after all work recorded in `other`. `other` stays captured:
+    /// join it again if it records more. Throws CaptureError if `other` is not part of this capture.
     void join(StreamRef other, // cudag: join(stream) takes the other stream
               SourceLocation location = SourceLocation::current());
 
-    /// Records a node that marks `event` anew in each launch, for other streams, graphs and the host: an Event or
-    /// `cudaEvent_t`, which must outlive every launch, or a shared_ptr to an Event, which is kept. (An event that is
-    /// recorded by its own `record` orders the streams of this capture, and no launch marks it.) Throws CaptureError if
-    /// the event is null or was moved from, or if the capture is broken.
+    /// Adds a node that records `event` anew in each launch, for other streams, graphs and the host. `event` is an
+    /// Event or a `cudaEvent_t`, to outlive every launch, or a shared_ptr to an Event, kept by the graph.
+    /// (Event::record in the captured stream differs: it orders the streams of this capture, and no launch records the
+    /// event.) Throws CaptureError if the event is null or moved-from, or if the capture is broken.
     template <class GivenEvent>
     void record( // cudag: record(event) marks an event
         GivenEvent&& event, SourceLocation location = SourceLocation::current()) {
@@ -174,8 +188,8 @@ class CUDAG_EXPORT StreamCapture {
             add_event(detail::EventUse::record, event, location);
     }
 
-    /// Records a node that waits, in each launch, for the work outside this graph that `event`, given as to `record`,
-    /// marks by then; if it marks none, for nothing. Throws as `record` does.
+    /// Adds a node that waits, in each launch, for the work outside this graph marked by `event` at that time, or for
+    /// nothing if the event marks none. `event` is given, and errors are thrown, as in `record`.
     template <class GivenEvent>
     void wait( // cudag: wait(event) waits for an event
         GivenEvent&& event, SourceLocation location = SourceLocation::current()) {
@@ -183,31 +197,32 @@ class CUDAG_EXPORT StreamCapture {
             add_event(detail::EventUse::wait, event, location);
     }
 
-    /// Calls `function(GraphBuilder&)` at once, and returns what it returns, which is no reference. The nodes that it
-    /// adds come after all that this stream has recorded, and before what it records next; among themselves they are
-    /// ordered by `.after`. Their handles are valid from then on, in the graph of this capture, and die with it if the
-    /// capture fails. They belong to the current device; a step or mark names those that have no label. The function
-    /// enqueues nothing into the capture. What it throws passes through. If that comes after nodes were added, `finish`
-    /// throws CaptureError, since CUDA removes none from a graph that is being captured. Throws GraphError if the edges
-    /// close a cycle, CaptureError as `step` does. A graph with such nodes is read and checked by `finish`, as by
-    /// GraphBuilder::build, but for races, which `Graph::races` tells. This and the functions below that add nodes need
-    /// <cudag/builder.hpp>.
+    /// Calls `function(GraphBuilder&)` at once, to add nodes in place, and returns its result (no reference). The new
+    /// nodes come after all work recorded in this stream, and before its next work; `.after` orders them among
+    /// themselves. They belong to the current device, and a step or mark names those without a label.
+    /// Their handles are valid from then on, in the graph of this capture, and die with it if the capture fails. The
+    /// function must not enqueue work into the capture. Its exceptions pass through; after an exception with nodes
+    /// already added, `finish` throws CaptureError, because CUDA cannot remove nodes from a graph during its capture.
+    /// Throws GraphError if the edges close a cycle, and CaptureError as `step` does.
+    /// `finish` reads and checks a graph with such nodes as GraphBuilder::build does, except for races: see
+    /// `Graph::races`. This function, and those below that add nodes, need <cudag/builder.hpp>.
     template <class Callable>
     auto add( // cudag: add(function) calls function(GraphBuilder&)
         Callable&& function, SourceLocation location = SourceLocation::current());
 
-    /// Adds a kernel node in its place, as GraphBuilder::kernel does, for a handle with types.
+    /// Adds a kernel node in place and returns its typed handle, as GraphBuilder::kernel does.
     template <class Kernel, class... Argument>
     auto kernel( // cudag: kernel(config, function, arguments...); of overloads or a template, say which: f<int>
         detail::Located<LaunchConfig> config, Kernel&& function, Argument&&... arguments);
     template <class Kernel, class... Argument>
     auto kernel(const detail::BracedConfig& config, Kernel&& function, Argument&&... arguments);
 
-    /// Makes a condition for one conditional of this capture, as GraphBuilder::condition does.
+    /// Makes a condition for one conditional node of this capture, as GraphBuilder::condition does.
     [[nodiscard]] Condition condition(unsigned initial, SourceLocation location = SourceLocation::current());
     [[nodiscard]] Condition condition(SourceLocation location = SourceLocation::current());
 
-    /// Add conditionals in their place, and what sets conditions, as the functions of GraphBuilder of these names do.
+    /// Adds a conditional node, or a node for setting conditions, in place, as the function of this name in
+    /// GraphBuilder does.
     IfNode if_( // cudag: if_(condition, then), with a Condition of capture.condition()
         const Condition& condition, detail::GraphBody then, SourceLocation location = SourceLocation::current());
     IfNode if_(const Condition& condition, detail::GraphBody then, detail::GraphBody else_,
@@ -227,8 +242,8 @@ class CUDAG_EXPORT StreamCapture {
     auto set( // cudag: set(condition, value), with a Condition of capture.condition()
         detail::Located<Condition> condition, const Argument&... values);
 
-    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs and
-    /// their launches in flight. Dropped with the capture if that fails. Throws CaptureError after `finish`.
+    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the graph, its clones and Execs, and
+    /// their launches in flight. If the capture fails, they are dropped with it. Throws CaptureError after `finish`.
     template <detail::OwnerArgument... Owner>
     void retain(const Owner&... owners) { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
         static_assert(sizeof...(Owner) > 0, "cudag: retain() needs at least one owner");
@@ -240,7 +255,7 @@ class CUDAG_EXPORT StreamCapture {
     friend class detail::NewRegion;
     StreamCapture(detail::Passkey, std::unique_ptr<detail::CaptureState> state) noexcept;
 
-    /// The time of one step.
+    /// Guards the execution of one step.
     class CUDAG_EXPORT Step {
       public:
         Step(StreamCapture& capture, std::string_view label, const StepOptions& options,
@@ -249,9 +264,11 @@ class CUDAG_EXPORT StreamCapture {
         Step(const Step&) = delete;
         Step& operator=(const Step&) = delete;
 
-        /// Throws CaptureError if the capture was broken, or the step did what its options do not allow.
+        /// Ends the step. Throws CaptureError if the capture was broken, or the step did things not allowed by its
+        /// options.
         void finish();
-        /// Inside a catch block: throws what is in flight, named if it is about the capture.
+        /// Rethrows the exception being handled, with the name of the step if it is about the capture. Call it in a
+        /// catch block.
         [[noreturn]] void rethrow() const;
 
       private:
@@ -259,9 +276,9 @@ class CUDAG_EXPORT StreamCapture {
         std::string_view label_;
         StepOptions options_;
         SourceLocation location_;
-        std::uint32_t first_; ///< the first node that it may record
-        std::size_t orders_;  ///< how many forks and joins there were before it
-        bool around_allows_;  ///< the step around it, or the capture: refused calls
+        std::uint32_t first_; ///< index of the first node this step may record
+        std::size_t orders_;  ///< number of forks and joins before the step
+        bool around_allows_;  ///< whether the outer step, or the capture, accepts refused calls
         bool finished_ = false;
     };
 
