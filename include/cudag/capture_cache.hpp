@@ -1,4 +1,4 @@
-// CaptureCache: functions that are captured once they are called again and again, and replayed from then on.
+// CaptureCache: eager runs of stream functions at first, then a capture, then replays, by key.
 #pragma once
 
 #include <cudag/capture_mode.hpp>
@@ -28,30 +28,31 @@ class CaptureStore;
 
 } // namespace detail
 
+/// The options of a CaptureCache.
 struct CaptureCacheOptions {
-    /// How many calls of a key run eagerly before one is captured, so that libraries load, tune and allocate then.
+    /// Number of eager runs of a key before its capture, for libraries to load, tune and allocate.
     unsigned warm_up = 2;
-    /// How many graphs are kept, and how many keys besides that have none; at least 1.
+    /// Number of graphs kept, and of keys kept without a graph; at least 1.
     std::size_t capacity = 16;
-    /// How often a key whose capture failed is captured again, each time after `warm_up` more calls.
+    /// Number of further captures of a key after its first failed one, each after `warm_up` more eager runs.
     unsigned retries = 1;
     CaptureMode mode = CaptureMode::thread_local_;
-    /// As in CaptureOrRunOptions.
+    /// Makes CUDA refuse work in the legacy default stream during captures, as in CaptureOrRunOptions.
     bool refuse_legacy_stream = true;
     InstantiateOptions instantiate = {};
 };
 
-/// How CaptureCache::run has run a function.
+/// The way in which CaptureCache::run ran a function.
 enum class RunKind {
     eager,    ///< by calling it
-    captured, ///< by calling it, and launching what was recorded
-    replayed, ///< by launching what an earlier call has recorded
+    captured, ///< by calling it, and launching the recorded graph
+    replayed, ///< by launching the graph of an earlier call
 };
 
-/// Device memory that calls of one key find elsewhere each time: for CaptureCache::run. Borrowed.
+/// Device memory at a new address in each call of a key, as an argument of CaptureCache::run. Borrowed.
 class ChangingBuffer {
   public:
-    /// A DeviceBuffer, a DeviceSpan, also of const elements, or a shared_ptr to one of them.
+    /// Refers to a DeviceBuffer, a DeviceSpan (also of const elements), or a shared_ptr to one of them.
     template <class Memory>
     requires(!std::is_same_v<Memory, ChangingBuffer>)
     ChangingBuffer(const Memory& memory) { // NOLINT: stands in a list
@@ -60,7 +61,7 @@ class ChangingBuffer {
             const auto operand = detail::to_operand(memory, 0, owners);
             static_assert(operand.side == detail::Side::device,
                           "cudag: the buffers of a run are device memory; host memory is to be told by the key");
-            // what is not to be written is not: only its address is looked at
+            // const elements are never written: only their address is used
             bytes_ = {
                 reinterpret_cast<std::byte*>(
                     const_cast<std::remove_const_t<std::remove_pointer_t<decltype(operand.data)>>*>(operand.data)),
@@ -74,33 +75,43 @@ class ChangingBuffer {
     DeviceSpan<std::byte> bytes_;
 };
 
-/// Runs functions of a stream: eagerly at first, then captured, then replayed without being called. A key says which
-/// work it is, and must tell whatever the work depends on: sizes, addresses, values that kernels are given.
-/// Calls of a key are counted whatever comes between them. What cannot be captured runs eagerly, and `report` says why.
-/// A graph refers to memory and host values as they were at the capture: `forget` the key when they have changed.
-/// It owns the function it was captured from and what that returned, as do its launches in flight; other memory is
-/// borrowed as StreamCapture says.
-/// If there are more graphs than `capacity`, the least recently run that is not in flight goes; while all are in
-/// flight, none does. Destroying the cache, `clear` and `forget` wait for launches in flight. Move-only; a moved-from
-/// cache throws GraphError. Threads: one at a time on one cache, but for const calls; a function that it calls may use
-/// it, too.
+/// Runs functions of a stream: eagerly at first, then captured, then by replays of the graph, without calling them.
+///
+///     cudag::CaptureCache cache;
+///     for (int i = 0; i < 100; ++i) // two eager runs, a capture, 97 replays
+///         cache.run(stream, n, [&](cudaStream_t s) { library_call(s, x.data(), n); });
+///     std::puts(to_string(cache.report()).c_str());
+///
+/// The key identifies the work. It must include every value the work depends on: sizes, addresses, values passed to
+/// kernels. The cache counts the calls of each key, regardless of calls in between. Work that cannot be captured runs
+/// eagerly, and `report` gives the reason.
+/// A graph refers to memory and host values as of its capture: `forget` the key after they change. The graph and its
+/// launches in flight own the captured function and its return value; other memory is borrowed as in StreamCapture. If
+/// there are more graphs than `capacity`, the cache drops the least recently run one not in flight; none while all are
+/// in flight. The destructor, `clear` and `forget` wait for launches in flight. Move-only; a moved-from cache throws
+/// GraphError. Threads: one at a time on one cache, except for const calls. A function called by the cache may use the
+/// cache, too.
 class CUDAG_EXPORT CaptureCache {
   public:
-    /// Throws GraphError if `options.capacity` is 0.
+    /// Makes an empty cache. Throws GraphError if `options.capacity` is 0.
     explicit CaptureCache(CaptureCacheOptions options = {});
     CaptureCache(CaptureCache&&) noexcept;
     CaptureCache& operator=(CaptureCache&&) noexcept;
     ~CaptureCache();
 
-    /// Runs `function(stream)` or, for its steps and forks, `function(Steps&)`; asynchronous. `key` is a value with ==
-    /// that can be copied, or a std::tuple of such; keys of different types are different. Text is kept as a string.
-    /// `function` is captured in `stream`, whose device must always be the same; what is captured is a copy of it,
-    /// moved from an rvalue. What it returns, such as an owner, is kept until the work has ended and is not replayed
-    /// any more. A call that is captured, and fails to, runs as one of `capture_or_run` does; that says what is done
-    /// once, and what passes through. A stream that is being captured gets the work by a call of the function, which
-    /// becomes part of that capture; the cache takes no notice. Throws CaptureError while this thread captures another
-    /// stream, as StreamCapture says. Throws Error if CUDA refuses a launch, as the second of a graph that leaves
-    /// memory allocated, without auto_free_on_launch. After an exception the cache is as before.
+    /// Runs `function(stream)`, or `function(Steps&)` for steps and forks, as the work of `key`. Asynchronous.
+    /// - `key` is a copyable value with ==, or a std::tuple of such values; keys of different types differ. Text is
+    ///   kept as a string.
+    /// - `function` is captured in `stream`; the device must be the same in all calls. The cache captures its own copy
+    ///   of the function, or moves it from an rvalue. It keeps the return value, for example an owner, until the work
+    ///   has ended and is no longer replayed.
+    /// - A failed capture ends in an eager run, as in `capture_or_run`: see there for work done once or twice, and for
+    ///   exceptions.
+    /// - If `stream` is already being captured, the function is called and becomes part of that capture; the cache
+    ///   ignores the call.
+    /// Throws CaptureError if this thread is capturing another stream (see StreamCapture), and Error if CUDA refuses a
+    /// launch, for example the second launch of a graph that leaves memory allocated, without auto_free_on_launch. An
+    /// exception leaves the cache unchanged.
     template <class Key, class Callable>
     requires detail::StepsFunction<std::remove_reference_t<Callable>>
     RunKind run( // cudag: run(stream, key, function) calls function(cudaStream_t) or function(cudag::Steps&)
@@ -116,16 +127,16 @@ class CUDAG_EXPORT CaptureCache {
         }
     }
 
-    /// The same for work on `buffers`, of which the key need not tell where they are: a replay uses those that it is
-    /// given, in the order of the list, wherever the captured call has used its own, also in objects that kernels take
-    /// (see BufferParam). All calls of a key have as many buffers, each as long as the captured one's or longer, and of
-    /// the same alignment. A pointer to a buffer's end is exchanged with the buffer. Some calls have no replay, as the
-    /// buffers cannot be told apart or exchanged; then the key's calls run eagerly, and `report` says why:
-    ///   - buffers overlap in the captured call, or are copied in two or three dimensions
-    ///   - a kernel takes a buffer and a pointer to its end, where other memory begins, such as another buffer
-    ///   - a node uses memory that begins before a buffer and reaches into it, or frees a buffer
-    ///   - a node was captured that cudag does not know, such as a conditional that a library makes
-    /// Throws UpdateError if a buffer is too short, GraphError if the number of buffers is another.
+    /// Runs `function` as the work of `key` on `buffers`, whose addresses the key need not include. Otherwise acts as
+    /// the `run` without `buffers`. A replay uses the given buffers, in list order, in place of the captured ones, also
+    /// in objects passed to kernels (see BufferParam). A pointer to a buffer's end is exchanged with the buffer. All
+    /// calls of a key pass equally many buffers, each of at least the captured length, and of the same alignment. Calls
+    /// of a key always run eagerly, and `report` gives the reason, if the buffers cannot be told apart or exchanged:
+    /// - buffers overlap in the captured call, or are copied in two or three dimensions;
+    /// - a kernel takes a buffer, and a pointer to its end at which other memory begins, such as another buffer;
+    /// - a node uses memory beginning before a buffer and reaching into it, or frees a buffer;
+    /// - the capture contains a node unknown to cudag, such as a conditional node made by a library.
+    /// Throws UpdateError if a buffer is too short, GraphError if the number of buffers differs.
     template <class Key, class Callable>
     requires detail::StepsFunction<std::remove_reference_t<Callable>>
     RunKind run( // cudag: run(stream, key, {buffers...}, function)
@@ -142,7 +153,8 @@ class CUDAG_EXPORT CaptureCache {
         }
     }
 
-    /// Drops what is known of `key`, so that it warms up and is captured again. Whether anything was.
+    /// Drops the graph and the history of `key`, so that it warms up and is captured again. Returns false if the cache
+    /// did not have the key. Waits for launches of the graph in flight.
     template <class Key>
     bool forget(const Key& key) {
         if constexpr (detail::require_key<Key>()) {
@@ -153,10 +165,12 @@ class CUDAG_EXPORT CaptureCache {
         }
     }
 
-    /// Forgets all keys.
+    /// Forgets all keys. Waits for launches in flight.
     void clear();
 
+    /// Returns the counts since the construction, and the present numbers of keys and graphs.
     [[nodiscard]] CaptureCacheStats stats() const;
+    /// Returns the counts, and the history of each key: its state, and the reason for a failed capture.
     [[nodiscard]] CaptureCacheReport report() const;
 
   private:

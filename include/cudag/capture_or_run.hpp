@@ -1,4 +1,4 @@
-// capture_or_run(): runs a function as a graph, or eagerly where it cannot be captured.
+// capture_or_run(): runs a function as a graph, or eagerly if it cannot be captured.
 #pragma once
 
 #include <cudag/capture_mode.hpp>
@@ -15,23 +15,24 @@
 
 namespace cudag {
 
-/// How a function is captured that runs eagerly where that fails.
+/// The options of `capture_or_run`.
 struct CaptureOrRunOptions {
     CaptureMode mode = CaptureMode::thread_local_;
-    /// As in CaptureOptions: such work of other threads fails during the capture, too. False lets it through, so that
-    /// the function's runs whenever it is called: twice if the capture breaks later, and in no replay.
+    /// Makes CUDA refuse work in the legacy default stream during the capture, on other threads, too; see
+    /// CaptureOptions. If false, such work runs immediately at each call of the function instead of being recorded:
+    /// again if the capture breaks later, and never in a replay.
     bool refuse_legacy_stream = true;
     InstantiateOptions instantiate = {};
 };
 
-/// What `capture_or_run` did, and what the function returned.
+/// The result of `capture_or_run`: the Exec or the error, and the function's return value.
 template <class Output = void>
 struct CapturedOrRun;
 
 template <>
 struct CapturedOrRun<void> {
-    std::optional<Exec> exec;   ///< of the captured graph, launched once; none if the function ran eagerly
-    std::optional<Error> error; ///< why it did: the text, and in `labels()` the step
+    std::optional<Exec> exec;   ///< exec of the captured graph, launched once; none if the function ran eagerly
+    std::optional<Error> error; ///< reason for an eager run: the text, and in `labels()` the step
 };
 
 template <class Output>
@@ -41,7 +42,7 @@ struct CapturedOrRun : CapturedOrRun<void> {
 
 namespace detail {
 
-/// A function that is called with Steps; borrowed.
+/// A type-erased function taking Steps&, borrowed.
 struct StepsCall {
     void* object;
     void (*call)(void* object, Steps& steps);
@@ -58,17 +59,26 @@ StepsCall steps_call(Callable& function) {
 
 } // namespace detail
 
-/// Captures `function`, which is called with the stream or a Steps&, and launches the graph once in `stream`. If it
-/// cannot be captured or instantiated, it is called again and runs eagerly; the result says why. So it runs eagerly in
-/// the legacy default stream, and in a stream that is being captured, whose capture it becomes part of.
-/// What it enqueues into `stream`, streams that forked from it and the legacy default stream runs on the device once,
-/// in either case. What it does on the host, and enqueues into other streams, is done at each call, and so twice if the
-/// capture fails; but a function that recorded nothing has done all that it does, and is not called again.
-/// The Exec replays it; memory is borrowed as StreamCapture says. If the function returns a value (not a reference),
-/// that of its last call comes with the result.
-/// What `function` throws passes through, unless it is a CaptureError or the capture was broken by then: then the eager
-/// call tells what is its own. Throws Error if CUDA refuses the launch. Asynchronous. Other threads must not use
-/// `stream` meanwhile.
+/// Captures `function`, called with the stream or a Steps&, and launches the graph once in `stream`. If the capture or
+/// the instantiation fails, calls `function` again to run eagerly.
+///
+///     auto ran = cudag::capture_or_run(stream, [&](cudaStream_t s) { library_call(s, x.data(), n); });
+///     if (ran.exec)
+///         ran.exec->launch(stream); // replays it
+///     else
+///         std::puts(ran.error->what());
+///
+/// Asynchronous. The result holds the Exec for replays, or the reason for the eager run. If the function returns a
+/// value (not a reference), the result also holds the value of the last call. Memory is borrowed as in StreamCapture.
+/// - The function runs eagerly in the legacy default stream, and in a stream under capture: there it becomes part of
+///   that capture.
+/// - Work enqueued into `stream`, streams forked from it, and the legacy default stream runs on the device once, in any
+///   case (the latter unless `refuse_legacy_stream` is false).
+/// - Host work, and work enqueued into other streams, runs at each call: twice if the capture fails. But a function
+///   without any recorded node has already done all its work, and is not called again.
+/// - Exceptions of `function` pass through. But after a CaptureError, and after any exception in a broken capture, the
+///   function is called again, eagerly; exceptions of that call pass through.
+/// Throws Error if CUDA refuses the launch. Other threads must not use `stream` during the call.
 template <detail::StepsFunction Callable>
 auto capture_or_run( // cudag: capture_or_run(stream, function) calls function(cudaStream_t) or function(cudag::Steps&)
     StreamRef stream, Callable&& function, CaptureOrRunOptions options = {},

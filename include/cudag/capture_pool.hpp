@@ -1,4 +1,4 @@
-// CapturePool: memory that captured graphs share, allocated also while a stream is captured.
+// CapturePool: device memory shared by captured graphs, and available during a stream capture.
 #pragma once
 
 #include <cudag/buffer.hpp>
@@ -19,34 +19,41 @@ namespace detail {
 
 class PoolState;
 
-/// What a block's address is a multiple of, as cudaMalloc's are.
+/// The alignment of each block in bytes, as of cudaMalloc.
 inline constexpr std::size_t pool_alignment = 256;
 
 } // namespace detail
 
-/// Stands for a pool where a handle cannot go: between parts of a program that share no objects. Never reused.
+/// The number of a CapturePool, for code without access to its handle: parts of a program that share no objects. Never
+/// reused.
 struct PoolId {
-    std::uint64_t value = 0; ///< 0: none
+    std::uint64_t value = 0; ///< 0: no pool
     friend bool operator==(const PoolId&, const PoolId&) = default;
 };
 
-/// Device memory for captured work. Unlike a DeviceBuffer's, it may be allocated while a stream is captured, in every
-/// mode, and no node arises: the graph uses the address, and the memory is there before the graph runs.
+/// Device memory for captured work. Allocation works also during a stream capture, in every mode, and adds no node
+/// (unlike graph memory nodes): the graph uses the address, and the memory exists before the graph runs.
 ///
-/// Memory goes back to the pool when the last owner of its buffer lets go, for later allocations to use again, and to
-/// CUDA only with the pool itself. The pool lives on, when this object is gone, in buffers and in what retains it:
-///   - a graph that keeps a *buffer* (retained, or given as an owner to a node or to a captured launch) has that memory
-///     for itself;
-///   - a graph that retains the *pool* and borrows from buffers (by span or pointer) keeps their memory valid, and
-///     shares it, once they are let go, with what is captured later.
-/// cudag does not order those who share: such graphs must not run at the same time, and what gets memory again must run
-/// after what had it before, in streams as within a graph.
+///     cudag::CapturePool pool("activations");
+///     cudag::Graph graph = cudag::capture(stream, [&](cudag::StreamCapture& capture) {
+///         const auto scratch = pool.allocate<float>(1024);
+///         capture.retain(pool); // later captures may use the memory again
+///         library_call(capture.stream(), scratch.data(), 1024);
+///     });
 ///
-/// Move-only; a moved-from pool may only be assigned to or destroyed. Threads: all calls on one pool may run at once,
-/// but for moves and assignment; its buffers may go on any thread.
+/// The memory of a buffer goes back to the pool, for later allocations, when the buffer's last owner lets go. It goes
+/// back to CUDA only with the whole pool. Buffers, and graphs that retain the pool, keep it alive after this object:
+/// - A graph that keeps a *buffer* (retained, or given as an owner to a node or to a captured launch) has the buffer's
+///   memory for itself.
+/// - A graph that retains the *pool*, and borrows from buffers (by span or pointer), keeps their memory valid. After
+///   the buffers are gone, it shares the memory with later captures.
+/// cudag does not order the users of shared memory. Graphs sharing memory must not run concurrently, and work using a
+/// reused block must run after the work of the previous user, between streams and within a graph.
+/// Move-only; a moved-from pool may only be assigned to or destroyed. Threads: all calls on one pool may run
+/// concurrently, except moves and assignment; its buffers may be used on any thread.
 class CUDAG_EXPORT CapturePool {
   public:
-    /// An empty pool on the current device; `label` and `location` name it in errors. Throws Error if there is no
+    /// Makes an empty pool on the current device; `label` and `location` name it in errors. Throws Error if there is no
     /// device, or it has no memory pools.
     explicit CapturePool(std::string_view label = {}, SourceLocation location = SourceLocation::current());
     CapturePool(CapturePool&&) noexcept = default;
@@ -54,10 +61,10 @@ class CUDAG_EXPORT CapturePool {
     CapturePool(const CapturePool&) = delete;            // cudag: a CapturePool has one owner: std::move(pool)
     CapturePool& operator=(const CapturePool&) = delete; // cudag: a CapturePool has one owner: std::move(pool)
 
-    /// `count` uninitialised elements on the pool's device, whichever is current: memory that came back, where a piece
-    /// of it is large enough, else new memory of CUDA. Any stream may use it at once, and it is kept by nodes as that
-    /// of any DeviceBuffer is. `count` may be 0: then `data()` is null. Throws CaptureError if the pool is sealed,
-    /// Error if CUDA has not the memory or the size overflows.
+    /// Allocates `count` uninitialised elements on the pool's device, whichever is current: returned memory, if one
+    /// piece is large enough, else new memory from CUDA. Any stream may use it at once. Nodes keep it as they keep any
+    /// DeviceBuffer. `count` may be 0; then `data()` is null. Throws CaptureError if the pool is sealed, Error if CUDA
+    /// lacks the memory or the size overflows.
     template <class Element = detail::NoElement>
     [[nodiscard]] DeviceBuffer<Element> allocate(std::size_t count,
                                                  SourceLocation location = SourceLocation::current()) {
@@ -68,37 +75,41 @@ class CUDAG_EXPORT CapturePool {
         return DeviceBuffer<Element>(allocate(count, sizeof(Element), location), count);
     }
 
-    /// The number that `find` knows the pool by.
+    /// Returns the pool's number, for `find` and CaptureOptions::pool.
     [[nodiscard]] PoolId id() const;
-    /// Another handle of the pool with that number, which lives as long as a handle, a buffer or a graph keeps it.
-    /// Throws Error if it is gone, or never was. Thread-safe.
+    /// Returns another handle of the pool with number `id`. The pool lives as long as a handle, a buffer or a graph
+    /// keeps it. Throws Error if the pool is gone or never existed. Thread-safe.
     [[nodiscard]] static CapturePool find(PoolId id);
 
-    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, shared_ptr) with the pool, so with all graphs that retain it, until
-    /// `clear`: memory from elsewhere that these graphs borrow. Not the pool itself, nor buffers of it, which would
-    /// keep it for good.
+    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, shared_ptr), such as foreign memory borrowed by graphs, with the
+    /// pool, and so with all graphs retaining it, until `clear`. Do not give the pool itself or its buffers: the pool
+    /// would never end.
     template <detail::OwnerArgument... Owner>
     void record(const Owner&... owners) { // cudag: record(owner) keeps buffers and shared_ptrs
         static_assert(sizeof...(Owner) > 0, "cudag: record() needs at least one owner");
         static_assert((!std::is_same_v<Owner, CapturePool> && ...), "cudag: a pool that keeps a pool may never end");
         (keep(detail::owner_of(owners)), ...);
     }
-    /// Lets go what `record` keeps: no graph that retains the pool may use it any more.
+    /// Drops all owners kept by `record`. Graphs retaining the pool must no longer use their memory.
     void clear();
 
-    /// From now on `allocate` throws: what is captured must make do with the memory that it has.
+    /// Makes `allocate` throw from now on: later captures must use the memory already allocated.
     void seal();
+    /// Allows `allocate` again.
     void unseal();
+    /// Returns whether the pool is sealed.
     [[nodiscard]] bool is_sealed() const;
 
-    /// How many buffers of the pool there are, also those that only graphs keep, but for those without elements.
+    /// Returns the number of live buffers of the pool, including buffers kept by graphs only; buffers without elements
+    /// do not count.
     [[nodiscard]] std::size_t count() const;
-    /// Their bytes.
+    /// Returns the size of the live buffers in bytes.
     [[nodiscard]] std::size_t bytes() const;
-    /// The bytes that the pool holds, in buffers or for later ones. They become less only when it ends.
+    /// Returns the size of the pool's memory in bytes, in buffers or for later ones. It shrinks only when the pool
+    /// ends.
     [[nodiscard]] std::size_t reserved_bytes() const;
 
-    /// What keeps the pool's memory, and that of its later buffers: for StreamCapture::retain. Null if moved-from.
+    /// Returns the owner of the pool's memory, including later buffers, for StreamCapture::retain. Null if moved-from.
     [[nodiscard]] std::shared_ptr<const void> owner() const noexcept { return state_; }
 
   private:

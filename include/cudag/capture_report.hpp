@@ -1,4 +1,4 @@
-// What a CaptureCache says about its keys: which were captured, and why the others were not.
+// CaptureCacheStats, CaptureCacheReport: a CaptureCache's counts and keys, with the reasons for failed captures.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -11,52 +11,56 @@
 
 namespace cudag {
 
-/// What becomes of a key's next call.
+/// The treatment of a key's next call.
 enum class KeyState {
-    warming_up, ///< it runs eagerly, or is captured if it has been warmed up
-    captured,   ///< it is replayed
-    eager,      ///< it runs eagerly, as it could not be captured
+    warming_up, ///< runs eagerly, or is captured if the key is warm
+    captured,   ///< is replayed
+    eager,      ///< runs eagerly, because its captures failed
 };
 
-/// "warming up", "captured" or "eager".
+/// Returns "warming up", "captured" or "eager".
 [[nodiscard]] CUDAG_EXPORT const char* to_string(KeyState state) noexcept;
 
-/// What a CaptureCache has done since it was made, and what it holds.
+/// Counts of a CaptureCache's runs since its construction, and of its present content.
 struct CaptureCacheStats {
-    std::uint64_t eager_runs = 0; ///< those after a failed capture included
-    std::uint64_t captures = 0;   ///< each with a launch
+    std::uint64_t eager_runs = 0; ///< including the eager run after a failed capture
+    std::uint64_t captures = 0;   ///< each followed by a launch
     std::uint64_t failed_captures = 0;
     std::uint64_t replays = 0;
-    std::uint64_t evictions = 0; ///< of keys, with a graph or without
+    std::uint64_t evictions = 0; ///< evicted keys, with or without a graph
     std::size_t keys = 0;
     std::size_t graphs = 0;
     friend bool operator==(const CaptureCacheStats&, const CaptureCacheStats&) = default;
 };
 
-/// "3 keys, 2 graphs; 6 eager runs, 2 captures, 1 failed capture, 40 replays, 0 evictions"
+/// Describes the counts: "3 keys, 2 graphs; 6 eager runs, 2 captures, 1 failed capture, 40 replays, 0 evictions".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const CaptureCacheStats& stats);
 
-/// What a CaptureCache knows of one key.
+/// The history of one key of a CaptureCache.
 struct KeyReport {
-    std::string key; ///< "\"decode\"" or "(4, 128)"; "key 3", the third that the cache was given, where it has no text
-    SourceLocation location; ///< of the first `run` with it
+    /// Text of the key, such as "\"decode\"" or "(4, 128)". A key without a text is "key 3", the third key given to the
+    /// cache.
+    std::string key;
+    SourceLocation location; ///< location of the key's first `run`
     KeyState state = KeyState::warming_up;
     std::uint64_t eager_runs = 0;
     std::uint64_t replays = 0;
     unsigned failed_captures = 0;
-    std::string step;   ///< in which the last capture failed; empty if in none that has a name
-    std::string reason; ///< why it failed, as the error says; empty if none failed
+    std::string step;   ///< step of the last failed capture; empty if no step failed, or it has no name
+    std::string reason; ///< error text of the last failed capture; empty if none failed
 };
 
-/// "\"decode\", first run at a.cpp:12: captured; 2 eager runs, 40 replays"; if a capture failed, in which step and why.
+/// Describes the key: "\"decode\", first run at a.cpp:12: captured; 2 eager runs, 40 replays". After a failed capture
+/// it adds the step and the reason.
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const KeyReport& report);
 
+/// The counts of a CaptureCache, and the history of each key.
 struct CaptureCacheReport {
     CaptureCacheStats stats;
-    std::vector<KeyReport> keys; ///< the least recently run first
+    std::vector<KeyReport> keys; ///< least recently run first
 };
 
-/// The stats, and a line for each key.
+/// Describes the counts in one line, and each key in a further line.
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const CaptureCacheReport& report);
 
 } // namespace cudag

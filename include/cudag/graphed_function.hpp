@@ -1,5 +1,4 @@
-// GraphedFunction: a function of a stream that is captured once for each shape of its inputs, and replayed from then
-// on.
+// GraphedFunction: a stream function, captured once for each shape of its inputs, and replayed from then on.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -21,20 +20,25 @@
 
 namespace cudag {
 
+/// The options of a GraphedFunction.
 struct GraphedFunctionOptions {
-    /// How often the function runs for real before it is captured, so that libraries load, tune and allocate then.
+    /// Number of eager runs before the capture, for libraries to load, tune and allocate.
     unsigned warm_up_runs = 1;
-    std::size_t capacity = 1; ///< how many shapes are kept; at least 1
-    /// Replays read inputs that the function takes as `DeviceSpan<const Element>` where they are, not copying them.
-    /// Such an input is borrowed until the replay has run, and the function must neither return it nor find it by other
-    /// ways than its nodes' parameters (see BufferParam), such as a table of pointers. What cannot be bound is copied:
-    /// host memory; memory that begins at no multiple of 256 bytes, as static inputs do; an allocation that other
-    /// parameters of the graph point into, as former outputs are; what is copied in two or three dimensions, or copied
-    /// at all and not of a memory pool, of which CUDA makes static inputs here (an Exec's copies take no other memory);
-    /// all inputs if the function captures a node that cudag does not know, such as a conditional of its own. A pointer
-    /// to an input's end is bound with the input. `last_copied` tells which inputs are copied, and why.
+    std::size_t capacity = 1; ///< number of shapes kept; at least 1
+    /// Lets replays read inputs in place instead of copying them, if the function takes them as `DeviceSpan<const
+    /// Element>`. Such an input is borrowed until the replay has run. The function must not return it, and must reach
+    /// it only through its nodes' parameters (see BufferParam), not for example through a table of pointers. A pointer
+    /// to an input's end is bound with the input. Some inputs are still copied, and `last_copied` lists them with the
+    /// reasons:
+    /// - host memory;
+    /// - memory not aligned to 256 bytes, the alignment of static inputs;
+    /// - memory in an allocation used by other parameters of the graph, such as former outputs;
+    /// - inputs not found in the parameters of any node, or in memcpy nodes of two or three dimensions;
+    /// - inputs of memcpy nodes, if given in memory outside CUDA's memory pools: static inputs come from a pool, and
+    ///   the copies of an Exec accept no other memory in exchange;
+    /// - all inputs, if the captured function contains a node unknown to cudag, such as a conditional node of its own.
     bool bind_inputs = false;
-    /// A function that enqueues nothing needs `allow_empty`, but where all its inputs are empty.
+    /// The options of the capture. A function without work needs `allow_empty`, unless all its inputs are empty.
     CaptureOptions capture = {};
     InstantiateOptions instantiate = {};
 };
@@ -47,16 +51,24 @@ class GraphedFunction {
         "it where it cannot be deduced, as of a generic lambda");
 };
 
-/// A function that enqueues work in the stream it is given, reads its inputs from the device memory it is given, and
-/// returns where its outputs are: a DeviceSpan, a struct of them, an owner such as a DeviceBuffer, or nothing.
-/// `forward` replaces calls of it. The sizes of the inputs are their shape. At the first `forward` of a shape the
-/// function runs `warm_up_runs` times and is captured, both in a private stream; each `forward` then copies the inputs
-/// into static ones, which belong to the shape, or binds them (`bind_inputs`), and replays.
-/// The graph refers to memory and host values as they were at the capture: call `reset` when they have changed. What
-/// the function does to other memory than its inputs, the warm-up runs do as well. An owner that the function holds or
-/// returns lives as long as a replay may use it.
-/// Replays run one after the other, in the order of the calls, in whichever streams. Destroying it waits for none.
-/// Move-only; a moved-from GraphedFunction throws GraphError. Threads: one at a time on one object, but for const
+/// Replaces calls of a stream function by replays of its graph: `forward` captures the function once for each shape.
+///
+///     cudag::GraphedFunction doubled([](cudaStream_t s, cudag::DeviceSpan<float> data) {
+///         library_call(s, data.data(), static_cast<int>(data.size()));
+///         return data;
+///     });
+///     const cudag::DeviceSpan<float> output = doubled.forward(stream, x);
+///
+/// The function enqueues its work into the given stream, reads its inputs from the given device memory, and returns its
+/// outputs: a DeviceSpan, a struct of them, an owner such as a DeviceBuffer, or nothing.
+/// The sizes of the inputs are their shape. At the first `forward` of a shape the function runs `warm_up_runs` times
+/// and is captured, both in a private stream. Each `forward` then copies the inputs into static inputs of the shape, or
+/// binds them (`bind_inputs`), and replays the graph.
+/// The graph refers to memory and host values as of the capture: call `reset` after they change. The warm-up runs have
+/// the effects of calls on all memory but the inputs. An owner held or returned by the function lives as long as a
+/// replay may use it.
+/// Replays run one after the other, in the order of the calls, in all streams. The destructor waits for none.
+/// Move-only; a moved-from GraphedFunction throws GraphError. Threads: one at a time on one object, except for const
 /// calls.
 template <class Output, class... Input>
 class GraphedFunction<Output(cudaStream_t, Input...)> {
@@ -66,7 +78,7 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
                   "cudag: a graphed function returns its outputs by value, not by reference");
 
   public:
-    /// Takes over `function`; calls nothing yet. Uses the current device, as the streams of `forward` must.
+    /// Stores `function` without calling it. Uses the current device; the streams of `forward` must belong to it.
     /// Throws Error if `options.capacity` is 0 or CUDA has no streams left.
     template <class Callable>
     requires(!std::same_as<std::remove_cvref_t<Callable>, GraphedFunction>)
@@ -74,15 +86,17 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
                              SourceLocation location = SourceLocation::current())
         : cache_(detail::graphed_task<Output, Input...>(std::forward<Callable>(function)), options, location) {}
 
-    /// The outputs of the function for `inputs`, which are what `memcpy_async` copies from, are borrowed until they
-    /// have been copied in `stream`, and may be empty; former outputs may be inputs, in any order. Asynchronous: the
-    /// outputs are there once `stream` has run it. The reference, and what the outputs refer to, are good until this
-    /// shape is evicted, `reset`, or destruction; the next `forward` of the shape overwrites them, after its last
-    /// replay, not after what reads them in another stream. A new shape is not made while this thread captures another
-    /// stream, unless that allows allocation. It evicts the least recently used one if there are `capacity` others;
-    /// while that one is still in flight, the call waits for it. What the function throws passes through. Throws
-    /// CaptureError if something breaks the capture, as StreamCapture does, or if `stream` is being captured itself;
-    /// Error if CUDA refuses. Then the shapes are those of before, and the next `forward` tries again.
+    /// Enqueues the function's work on `inputs` in `stream`, and returns its outputs. Asynchronous: the outputs exist
+    /// once `stream` has run the work. Each of `inputs` may be any source of `memcpy_async`, or empty. It is borrowed
+    /// until it has been copied in `stream`. Former outputs may be inputs, in any order.
+    /// The returned reference, and the memory of the outputs, stay valid until the eviction of the shape, `reset`, or
+    /// destruction. The next `forward` of the shape overwrites the outputs, after the shape's last replay, but without
+    /// waiting for readers in other streams.
+    /// A new shape evicts the least recently used one if there are `capacity` others; if that one is in flight, the
+    /// call waits for it. A new shape is refused while this thread captures another stream, unless that capture allows
+    /// allocation. Exceptions of the function pass through. Throws CaptureError if the capture breaks, as StreamCapture
+    /// does, or if `stream` is itself being captured; Error if CUDA refuses. The shapes are then unchanged, and the
+    /// next `forward` tries again.
     template <class... Argument>
     detail::GraphedOutput<Output> forward( // cudag: forward(stream, inputs...)
         StreamRef stream, Argument&&... inputs) {
@@ -100,24 +114,26 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     template <class... Argument>
     void operator()(Argument&&...) const = delete; // cudag: a graphed function is called by forward(stream, inputs...)
 
-    /// Forgets all shapes, so that the next `forward` warms up and captures again. Replays in flight finish.
+    /// Forgets all shapes: the next `forward` warms up and captures again. Replays in flight finish.
     void reset() { cache_.reset(); }
 
-    /// How many shapes are kept.
+    /// Returns the number of shapes kept.
     [[nodiscard]] std::size_t size() const { return cache_.size(); }
-    /// How often the function was captured, and its graphs were launched, since the construction.
+    /// Returns the number of captures of the function since the construction.
     [[nodiscard]] std::uint64_t captures() const { return cache_.captures(); }
+    /// Returns the number of launches of the function's graphs since the construction.
     [[nodiscard]] std::uint64_t replays() const { return cache_.replays(); }
-    /// How many inputs replays have copied, of those that are not empty and not their static input already.
+    /// Returns the number of inputs copied by replays. Empty inputs, and inputs given in their static input, do not
+    /// count.
     [[nodiscard]] std::uint64_t copied_inputs() const { return cache_.copied_inputs(); }
-    /// The inputs, in order, that the last `forward` did not bind, and why; without those that are empty.
+    /// Returns the inputs not bound by the last `forward`, in order, with the reasons; without empty inputs.
     [[nodiscard]] std::vector<CopiedInput> last_copied() const { return cache_.last_copied(); }
 
   private:
     detail::GraphedCache cache_;
 };
 
-/// The signature is that of the function, if it has one: no generic lambda, no overloads.
+/// Deduces the signature of the function, if it has exactly one: not from a generic lambda or overloads.
 template <class Callable>
 GraphedFunction(Callable&&, GraphedFunctionOptions = {}, SourceLocation = SourceLocation::current())
     -> GraphedFunction<detail::FunctionSignature<std::remove_cvref_t<Callable>>>;
