@@ -1,4 +1,4 @@
-// copied(): host values that a copy node or a captured copy takes along.
+// copied(): host values stored with a memcpy node or a captured copy.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -11,7 +11,7 @@
 
 namespace cudag {
 
-/// A range of host memory that is never written: what `copied` makes. Holds `size()` elements at `data()`.
+/// An immutable copy of a host range, the result of `copied`.
 template <class Element>
 class HostCopy {
   public:
@@ -19,7 +19,9 @@ class HostCopy {
         std::copy_n(from, size, values_.get());
     }
 
+    /// Returns the address of the first of `size()` elements.
     [[nodiscard]] const Element* data() const noexcept { return values_.get(); }
+    /// Returns the number of elements.
     [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
   private:
@@ -27,15 +29,16 @@ class HostCopy {
     std::size_t size_;
 };
 
-/// The values of `range`, a contiguous range of host memory, as they are now, for the source of a memcpy: the graph
-/// keeps them, so that `range` may go or change after the call. Without it host memory is borrowed, and a copy reads it
-/// anew at each launch of the graph:
+/// Copies the present values of `range`, a contiguous range of host memory, as the source of a memcpy. The graph keeps
+/// the copy, so `range` may change or end after the call.
 ///
 ///     cudag::DeviceBuffer<int> device_sizes(3);
 ///     cudag::Graph copies = cudag::capture(stream, [&](cudaStream_t s) {
 ///         const std::vector<int> sizes{7, 11, 13};
 ///         cudag::memcpy_async(s, device_sizes, cudag::copied(sizes)); // `sizes` is gone before the first replay
 ///     });
+///
+/// Without `copied`, host memory is borrowed, and a copy reads it anew at each launch of the graph.
 template <class Range>
 [[nodiscard]] auto copied(const Range& range) {
     static_assert(detail::HostRange<const Range>, "cudag: copied() takes a contiguous range of host memory");

@@ -1,4 +1,4 @@
-// CopiedInput: an input of a GraphedFunction that replays copy, and why.
+// CopiedInput: an input copied by the replays of a GraphedFunction, with the reason.
 #pragma once
 
 #include <cstddef>
@@ -6,9 +6,9 @@
 
 namespace cudag {
 
-/// See GraphedFunction::last_copied.
+/// An input not bound but copied by a `forward`; see GraphedFunction::last_copied.
 struct CopiedInput {
-    std::size_t input;  ///< counted from 0, without the stream
+    std::size_t input;  ///< index of the input, from 0, not counting the stream
     std::string reason; ///< "it is host memory", "kernel \"scale\" at a.cpp:12: ..."
     friend bool operator==(const CopiedInput&, const CopiedInput&) = default;
 };

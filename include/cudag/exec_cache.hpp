@@ -1,4 +1,4 @@
-// ExecCache: executable graphs by structure, for programs that make graph after graph.
+// ExecCache: executable graphs by structure, for programs that create many graphs one after the other.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -21,54 +21,67 @@ class ExecStore;
 
 } // namespace detail
 
+/// The options of an ExecCache.
 struct ExecCacheOptions {
-    std::size_t capacity = 64; ///< how many execs are kept; at least 1
-    /// Of device memory, as measured with the first launch of each: the least recently launched go where there are
-    /// more.
+    std::size_t capacity = 64; ///< number of execs kept; at least 1
+    /// Device memory of the execs kept, in bytes, measured at the first launch of each. Beyond it, the least recently
+    /// launched execs go.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
-    bool stream_affine = false; ///< each exec is launched in one stream only: that of its first launch
+    bool stream_affine = false; ///< launches each exec only in the stream of its first launch
     InstantiateOptions instantiate = {};
 };
 
-/// What an ExecCache has done since it was made, and what it holds.
+/// Counts of an ExecCache's launches since its construction, and of its present content.
 struct ExecCacheStats {
-    std::uint64_t hits = 0;           ///< launches of an exec that had the graph already
-    std::uint64_t updates = 0;        ///< launches of one that was updated to it
-    std::uint64_t instantiations = 0; ///< launches of a new one
+    std::uint64_t hits = 0;           ///< launches of an exec already holding the graph
+    std::uint64_t updates = 0;        ///< launches of an exec updated to the graph
+    std::uint64_t instantiations = 0; ///< launches of a new exec
     std::uint64_t evictions = 0;
     std::size_t execs = 0;
-    std::size_t bytes = 0;          ///< of device memory; CUDA takes it in large pieces, so that many execs show none
-    double update_seconds = 0;      ///< of this thread, refused updates included; told from one update in 13
-    double instantiate_seconds = 0; ///< of this thread, with first launches and the measuring of memory
+    std::size_t bytes = 0;          ///< device memory; CUDA takes it in large pieces, so many execs add none
+    double update_seconds = 0;      ///< on this thread, with refused updates; estimated from one update in 13
+    double instantiate_seconds = 0; ///< on this thread, with first launches and the measuring of memory
 };
 
-/// Launches graphs by execs that are kept, in the cheapest way there is: if an exec has this very graph, it is
-/// launched; if one was made of a graph with the same structure, it is updated first, by the nodes in which the graph
-/// differs where these are few, and not at all where there are none; else the graph is instantiated.
-/// The structure is what an update cannot change: kinds of nodes, edges, kernels, and attributes that CUDA fixes; never
-/// pointers, sizes or values. Of several execs that fit, the least recently launched is updated. What was changed in a
-/// graph since its last launch is brought in, too.
-/// If there are more execs than `capacity`, or more bytes than `max_bytes`, the least recently launched that is not in
-/// flight goes; while all are in flight, none does. Each exec keeps the graph that it was made of and the one that it
-/// has, with their owners. Destroying the cache, and `clear`, wait for launches in flight. Move-only; a moved-from
-/// cache throws GraphError. Threads: one at a time on one cache, but for const calls.
+/// Launches graphs through cached execs, in the cheapest way possible.
+///
+///     cudag::ExecCache cache;
+///     for (int i = 1; i <= 100; ++i) {
+///         cudag::GraphBuilder builder;
+///         builder.kernel(config, scale, x, 1.0f / static_cast<float>(i), n);
+///         cache.launch(std::move(builder).build(), stream); // one instantiation, then updates
+///     }
+///
+/// - If an exec holds this very graph, it is launched. Changes of the graph since its last launch are applied first.
+/// - Else, if an exec was made from a graph of the same structure, it is updated and launched. If few nodes differ,
+///   only these are updated; if none differ, nothing is.
+/// - Else the graph is instantiated.
+/// The structure is the part of a graph that no update can change: kinds of nodes, edges, kernels, and attributes fixed
+/// by CUDA; never pointers, sizes or values. If several execs fit, the least recently launched one is updated. If there
+/// are more execs than `capacity`, or more bytes than `max_bytes`, the cache drops the least recently launched exec not
+/// in flight; none while all are in flight. Each exec keeps its source graph and its present graph alive, with their
+/// owners. The destructor and `clear` wait for launches in flight. Move-only; a moved-from cache throws GraphError.
+/// Threads: one at a time on one cache, except for const calls.
 class CUDAG_EXPORT ExecCache {
   public:
-    /// Throws GraphError if `options.capacity` is 0.
+    /// Makes an empty cache. Throws GraphError if `options.capacity` is 0.
     explicit ExecCache(ExecCacheOptions options = {});
     ExecCache(ExecCache&&) noexcept;
     ExecCache& operator=(ExecCache&&) noexcept;
     ~ExecCache();
 
-    /// Enqueues one run of `graph` in `stream`. Asynchronous. The exec that was launched is good until the next call on
-    /// this cache. If there is no memory for a new exec, the memory of former graphs is trimmed, all execs that are not
-    /// in flight go, and it is tried once more. Throws InstantiateError if `graph` cannot be instantiated, and then
-    /// says how many execs are alive; Error if CUDA refuses the launch, and UpdateError where `Exec::update` does.
+    /// Launches `graph` once in `stream`, and returns the launched exec, valid until the next call on this cache.
+    /// Asynchronous.
+    /// If memory for a new exec is missing, the cache trims the memory of former graphs, drops all execs not in flight,
+    /// and tries once more. Throws InstantiateError if `graph` cannot be instantiated; after a lack of memory, its text
+    /// gives the number of execs alive. Throws Error if CUDA refuses the launch, and UpdateError as `Exec::update`
+    /// does.
     const Exec& launch(const Graph& graph, StreamRef stream);
 
-    /// Drops all execs.
+    /// Drops all execs. Waits for launches in flight.
     void clear();
 
+    /// Returns the counts since the construction, and the present number and memory of the execs.
     [[nodiscard]] ExecCacheStats stats() const;
 
   private:
@@ -77,7 +90,7 @@ class CUDAG_EXPORT ExecCache {
     std::unique_ptr<detail::ExecStore> store_;
 };
 
-/// "2 execs, 4.0 MiB; 10 hits, 3 updates in 0.12 ms, 4 instantiations in 1.50 ms, 2 evictions"
+/// Describes the counts: "2 execs, 4.0 MiB; 10 hits, 3 updates in 0.12 ms, 4 instantiations in 1.50 ms, 2 evictions".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const ExecCacheStats& stats);
 
 } // namespace cudag

@@ -1,4 +1,4 @@
-// fmt formatters of cudag's types; apart from cudag.hpp because nvcc does not compile fmt 9 in C++20.
+// fmt formatters of cudag's types; separate from cudag.hpp because nvcc does not compile fmt 9 in C++20.
 #pragma once
 
 #include <cudag/buffer_param.hpp>
@@ -27,7 +27,7 @@
 
 namespace cudag::detail {
 
-/// Formats what `to_string` says, as a string.
+/// Formats a value as the string returned by `to_string`.
 template <class Type>
 struct TextFormatter : fmt::formatter<fmt::string_view> {
     auto format(const Type& value, fmt::format_context& context) const {
@@ -39,115 +39,117 @@ struct TextFormatter : fmt::formatter<fmt::string_view> {
 
 } // namespace cudag::detail
 
-/// "warming up"
+/// Formats a KeyState: "warming up".
 template <>
 struct fmt::formatter<cudag::KeyState> : cudag::detail::TextFormatter<cudag::KeyState> {};
 
-/// "3 keys, 2 graphs; 6 eager runs, 2 captures, 1 failed capture, 40 replays, 0 evictions"
+/// Formats CaptureCacheStats: "3 keys, 2 graphs; 6 eager runs, 2 captures, 1 failed capture, 40 replays, 0 evictions".
 template <>
 struct fmt::formatter<cudag::CaptureCacheStats> : cudag::detail::TextFormatter<cudag::CaptureCacheStats> {};
 
-/// "\"decode\", first run at a.cpp:12: captured; 2 eager runs, 40 replays"
+/// Formats a KeyReport: "\"decode\", first run at a.cpp:12: captured; 2 eager runs, 40 replays".
 template <>
 struct fmt::formatter<cudag::KeyReport> : cudag::detail::TextFormatter<cudag::KeyReport> {};
 
-/// The stats, and a line for each key
+/// Formats a CaptureCacheReport: the counts, and a line for each key.
 template <>
 struct fmt::formatter<cudag::CaptureCacheReport> : cudag::detail::TextFormatter<cudag::CaptureCacheReport> {};
 
-/// "memcpy"
+/// Formats a NodeKind: "memcpy".
 template <>
 struct fmt::formatter<cudag::NodeKind> : cudag::detail::TextFormatter<cudag::NodeKind> {};
 
-/// "programmatic"
+/// Formats an EdgeKind: "programmatic".
 template <>
 struct fmt::formatter<cudag::EdgeKind> : cudag::detail::TextFormatter<cudag::EdgeKind> {};
 
-/// "parameter"
+/// Formats a DifferenceKind: "parameter".
 template <>
 struct fmt::formatter<cudag::DifferenceKind> : cudag::detail::TextFormatter<cudag::DifferenceKind> {};
 
-/// "topology_changed"
+/// Formats an UpdateVerdict: "topology_changed".
 template <>
 struct fmt::formatter<cudag::UpdateVerdict> : cudag::detail::TextFormatter<cudag::UpdateVerdict> {};
 
-/// "structure"
+/// Formats a Match: "structure".
 template <>
 struct fmt::formatter<cudag::Match> : cudag::detail::TextFormatter<cudag::Match> {};
 
-/// "thread-local"
+/// Formats a CaptureMode: "thread-local".
 template <>
 struct fmt::formatter<cudag::CaptureMode> : cudag::detail::TextFormatter<cudag::CaptureMode> {};
 
-/// "kernel \"scale\" at a.cpp:12", of handles of all types
+/// Formats a node handle of any type: "kernel \"scale\" at a.cpp:12".
 template <std::derived_from<cudag::Node> Handle>
 struct fmt::formatter<Handle> : cudag::detail::TextFormatter<cudag::Node> {};
 
-/// "graph of 3 nodes (2 kernel, 1 memcpy) and 2 edges, made at a.cpp:12"
+/// Formats a Graph: "graph of 3 nodes (2 kernel, 1 memcpy) and 2 edges, made at a.cpp:12".
 template <>
 struct fmt::formatter<cudag::Graph> : cudag::detail::TextFormatter<cudag::Graph> {};
 
-/// "exec of 3 nodes (2 kernel, 1 memcpy), launched 7 times, of the graph made at a.cpp:12"
+/// Formats an Exec: "exec of 3 nodes (2 kernel, 1 memcpy), launched 7 times, of the graph made at a.cpp:12".
 template <>
 struct fmt::formatter<cudag::Exec> : cudag::detail::TextFormatter<cudag::Exec> {};
 
-/// "kernel \"scale\" at a.cpp:12: argument 1: 2 -> 3"
+/// Formats a Difference: "kernel \"scale\" at a.cpp:12: argument 1: 2 -> 3".
 template <>
 struct fmt::formatter<cudag::Difference> : cudag::detail::TextFormatter<cudag::Difference> {};
 
-/// "updated", or why not
+/// Formats an UpdateReport: "updated", or the reason for a refusal.
 template <>
 struct fmt::formatter<cudag::UpdateReport> : cudag::detail::TextFormatter<cudag::UpdateReport> {};
 
-/// "kernel"
+/// Formats a JoinForm: "kernel".
 template <>
 struct fmt::formatter<cudag::JoinForm> : cudag::detail::TextFormatter<cudag::JoinForm> {};
 
-/// "empty \"meet\" at a.cpp:12: 3 nodes before 3: edges, 9 of them are quicker than a kernel between"
+/// Formats a PlannedJoin: "empty \"meet\" at a.cpp:12: 3 nodes before 3: edges, 9 of them are quicker than a kernel
+/// between".
 template <>
 struct fmt::formatter<cudag::PlannedJoin> : cudag::detail::TextFormatter<cudag::PlannedJoin> {};
 
-/// "144 edges became 24, with 1 empty kernel", and more lines
+/// Formats a PlanReport: "144 edges became 24, with 1 empty kernel", and further lines.
 template <>
 struct fmt::formatter<cudag::PlanReport> : cudag::detail::TextFormatter<cudag::PlanReport> {};
 
-/// "kernel \"gemm\" at a.cpp:12: nothing tells what it does to memory; ..."
+/// Formats a StayingNode: "kernel \"gemm\" at a.cpp:12: nothing tells what it does to memory; ...".
 template <>
 struct fmt::formatter<cudag::StayingNode> : cudag::detail::TextFormatter<cudag::StayingNode> {};
 
-/// "131 edges became 124; the longest path has 33 nodes, before it had 132", and a line for each node that stays
+/// Formats a RelaxReport: "131 edges became 124; the longest path has 33 nodes, before it had 132", and a line for each
+/// remaining node.
 template <>
 struct fmt::formatter<cudag::RelaxReport> : cudag::detail::TextFormatter<cudag::RelaxReport> {};
 
-/// "2 execs, 4.0 MiB; 10 hits, 3 updates in 0.12 ms, 4 instantiations in 1.50 ms, 2 evictions"
+/// Formats ExecCacheStats: "2 execs, 4.0 MiB; 10 hits, 3 updates in 0.12 ms, 4 instantiations in 1.50 ms, 2 evictions".
 template <>
 struct fmt::formatter<cudag::ExecCacheStats> : cudag::detail::TextFormatter<cudag::ExecCacheStats> {};
 
-/// "kernel \"scale\" at a.cpp:12: argument 1 at offset 64"
+/// Formats a BufferUse: "kernel \"scale\" at a.cpp:12: argument 1 at offset 64".
 template <>
 struct fmt::formatter<cudag::BufferUse> : cudag::detail::TextFormatter<cudag::BufferUse> {};
 
-/// "scale of 3 parameters (8, 8 and 4 bytes)"
+/// Formats a Function: "scale of 3 parameters (8, 8 and 4 bytes)".
 template <>
 struct fmt::formatter<cudag::Function> : cudag::detail::TextFormatter<cudag::Function> {};
 
-/// "active"
+/// Formats a CaptureStatus: "active".
 template <>
 struct fmt::formatter<cudag::CaptureStatus> : cudag::detail::TextFormatter<cudag::CaptureStatus> {};
 
-/// "grid 8, block 16 x 16, shared_bytes 1024"
+/// Formats a LaunchConfig: "grid 8, block 16 x 16, shared_bytes 1024".
 template <>
 struct fmt::formatter<cudag::LaunchConfig> : cudag::detail::TextFormatter<cudag::LaunchConfig> {};
 
-/// "GPU time"
+/// Formats a TuneGoal: "GPU time".
 template <>
 struct fmt::formatter<cudag::TuneGoal> : cudag::detail::TextFormatter<cudag::TuneGoal> {};
 
-/// A table of what was measured.
+/// Formats a TuneReport: a table of the measurements.
 template <>
 struct fmt::formatter<cudag::TuneReport> : cudag::detail::TextFormatter<cudag::TuneReport> {};
 
-/// "pipeline.cpp:42"
+/// Formats a SourceLocation: "pipeline.cpp:42".
 template <>
 struct fmt::formatter<cudag::SourceLocation> : fmt::formatter<fmt::string_view> {
     auto format(const cudag::SourceLocation& location, fmt::format_context& context) const {

@@ -1,4 +1,4 @@
-// Function: a kernel that is known at run time only, and the handle of its launches.
+// Function: a kernel known only at run time, and the handle of its nodes.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -29,36 +29,45 @@ inline constexpr bool is_kernel_node<FunctionNode> = true;
 
 } // namespace detail
 
-/// Where CUDA has one parameter of a kernel, in bytes.
+/// The place of one kernel parameter in CUDA's parameter block, in bytes.
 struct FunctionParameter {
     std::size_t offset;
     std::size_t size;
     friend bool operator==(const FunctionParameter&, const FunctionParameter&) = default;
 };
 
-/// A kernel that the program has not been compiled with: of a Library, or loaded by CUDA's own functions. Where a
-/// `__global__` function is taken, it is, too. CUDA tells how many parameters it has and their sizes, but not their
-/// types, so each argument is passed as what it is, a number in its own type, and checked for number and size when it
-/// is given; `typed` has the compiler check them. Arguments that own memory are kept as those of other kernels.
-/// A cheap value. What it was made of must outlive it, its nodes and their launches, but a Library keeps itself alive.
-/// Threads: const calls may run at once.
+/// A kernel not compiled with the program: from a Library, or loaded by CUDA's own functions. It may be passed wherever
+/// a `__global__` function may.
+///
+///     cudaFunction_t loaded = nullptr;
+///     cudag::check(cudaGetFuncBySymbol(&loaded, reinterpret_cast<const void*>(scale)));
+///     const cudag::Function function(loaded);
+///     b.kernel(config, function, x, 2.0f, n).label("checked at run time");
+///     b.kernel(config, function.typed<float*, float, int>(), x, 2.0f, n).label("checked by the compiler");
+///
+/// CUDA reports number and sizes of its parameters, but not their types. So arguments are passed without conversion,
+/// a number in its own type, and their number and sizes are checked when they are given; `typed` adds checks by the
+/// compiler. The graph keeps arguments that own memory, as for other kernels.
+/// A cheap value. The source of the kernel must outlive it, its nodes and their launches; a Library keeps itself alive.
+/// Threads: const calls may run concurrently.
 class CUDAG_EXPORT Function {
   public:
-    /// A kernel of all devices, as `cudaLibraryGetKernel` and `cudaGetKernel` give it. Has CUDA load it on the current
-    /// device. Throws GraphError if it is null or CUDA does not know it.
+    /// Refers to a kernel for all devices, from `cudaLibraryGetKernel` or `cudaGetKernel`. Makes CUDA load it on the
+    /// current device. Throws GraphError if it is null or unknown to CUDA.
     explicit Function(cudaKernel_t kernel);
-    /// A kernel of the current device only, as `cuModuleGetFunction` and `cudaGetFuncBySymbol` give it: nodes and
-    /// launches on others throw. Throws GraphError if it is null or CUDA does not know it.
+    /// Refers to a kernel of the current device only, from `cuModuleGetFunction` or `cudaGetFuncBySymbol`: nodes and
+    /// launches on other devices throw. Throws GraphError if it is null or unknown to CUDA.
     explicit Function(cudaFunction_t function);
     Function(const Function&) = default; // moves copy: no Function is without a kernel
     Function& operator=(const Function&) = default;
 
-    /// Demangled, without the list of parameters: "scale<float>".
+    /// Returns the demangled name, without the list of parameters: "scale<float>".
     [[nodiscard]] std::string_view name() const noexcept;
+    /// Returns the offset and size of each parameter, in order.
     [[nodiscard]] std::vector<FunctionParameter> parameters() const;
 
-    /// The same kernel with its types, which CUDA cannot tell: they must be those that it was compiled with.
-    /// Throws GraphError if their number, sizes or places are not those of the kernel's parameters.
+    /// Returns the kernel with typed parameters. The types must be those of the compiled kernel: CUDA cannot check
+    /// them. Throws GraphError if their number, sizes or offsets differ from the kernel's parameters.
     template <class... Parameter>
     [[nodiscard]] TypedFunction<Parameter...>
     typed() const { // cudag: typed<float*, int>() takes the types of the parameters
@@ -66,10 +75,10 @@ class CUDAG_EXPORT Function {
         return TypedFunction<Parameter...>(detail::Passkey(), *this);
     }
 
-    /// What the library knows of it.
+    /// Returns cudag's internal record of the kernel.
     [[nodiscard]] const detail::FunctionState& state() const noexcept { return *state_; }
 
-    /// The same kernel.
+    /// Returns true if both refer to the same kernel.
     friend CUDAG_EXPORT bool operator==(const Function& a, const Function& b) noexcept;
 
   private:
@@ -81,24 +90,24 @@ class CUDAG_EXPORT Function {
     std::shared_ptr<const detail::FunctionState> state_;
 };
 
-/// "scale of 3 parameters (8, 8 and 4 bytes)"
+/// Describes the kernel: "scale of 3 parameters (8, 8 and 4 bytes)".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Function& function);
 
-/// A Function whose parameters have these types, made by `function.typed<Parameter...>()`. Its nodes are
-/// KernelNode<Parameter...>.
+/// A Function with typed parameters, made by `function.typed<Parameter...>()`. Its nodes are KernelNode<Parameter...>.
 template <class... Parameter>
 class TypedFunction {
   public:
     TypedFunction(detail::Passkey, const Function& function) noexcept : function_(function) {}
 
+    /// Returns the same kernel without types.
     [[nodiscard]] const Function& function() const noexcept { return function_; }
 
   private:
     Function function_;
 };
 
-/// A launch of a kernel of which CUDA alone knows the parameters: of a Function, of a library that was captured, or of
-/// any other kernel by `node.as<FunctionNode>()`. Updates take all arguments, or `arg(i, value)` for each that changes.
+/// The handle of a kernel node without known parameter types: of a Function, of a captured library kernel, or of any
+/// other kernel by `node.as<FunctionNode>()`. Updates take all arguments, or `arg(i, value)` for each changed one.
 class FunctionNode : public detail::TypedNode<FunctionNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::kernel;

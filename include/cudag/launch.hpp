@@ -1,4 +1,4 @@
-// Plain stream work with the builder's argument rules: the eager twins of kernel, memcpy and memset nodes.
+// launch(), memcpy_async(), memset_async(), clear_async(): stream work by the builder's argument rules.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -20,7 +20,7 @@ namespace cudag {
 
 namespace detail {
 
-// `effects` are kept if the stream is being captured.
+// These functions keep `effects` with the captured graph, if the stream is being captured.
 CUDAG_EXPORT void launch_kernel(cudaStream_t stream, const KernelCall& call, CallEffects&& effects);
 CUDAG_EXPORT void copy_async(cudaStream_t stream, const CopyParams& copy, Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT void copy_3d_async(cudaStream_t stream, const Copy3D& copy, const SourceLocation& where);
@@ -47,10 +47,13 @@ CUDAG_EXPORT void launch_function(cudaStream_t stream, const Function& function,
 
 } // namespace detail
 
-/// Launches `kernel` in `stream` with `arguments`, which follow the rules of GraphBuilder::kernel and are copied now.
-/// Memory is borrowed: it must live until the kernel has run. If the stream is being captured, arguments that own
-/// memory are kept by the captured graph, which knows what the kernel does to memory if cudag has begun the capture.
-/// Asynchronous. Throws Error if CUDA refuses, or if `config` is `device_updatable`, which only nodes are.
+/// Launches `kernel` in `stream` with `arguments`, copied now by the rules of GraphBuilder::kernel. Asynchronous.
+///
+///     cudag::launch(stream, cudag::grid_1d(n, 256), scale, x, 2.0f, n);
+///
+/// Memory is borrowed: it must live until the kernel has run. A capture of the stream keeps arguments that own memory
+/// in its graph; if cudag began the capture, the graph also knows the kernel's declared accesses. Throws Error if CUDA
+/// refuses, or if `config` is `device_updatable` (for nodes only).
 template <class... Parameter, class... Argument>
 [[gnu::always_inline]] inline void
 launch( // cudag: launch(stream, config, function, arguments...); of overloads or a template, say which: f<int>
@@ -61,7 +64,8 @@ launch( // cudag: launch(stream, config, function, arguments...); of overloads o
         detail::launch_in(stream.get(), config, kernel, std::forward<Argument>(arguments)...);
 }
 
-/// The same for a Function, whose arguments are checked for number and size now.
+/// Launches a Function in `stream`, as the `launch` of a `__global__` function does. The number and sizes of the
+/// arguments are checked now.
 template <class... Argument>
 void launch(StreamRef stream, const LaunchConfig& config, const Function& function, Argument&&... arguments) {
     detail::with_all_arguments(
@@ -99,10 +103,14 @@ void launch(StreamRef, Config&&, Argument&&...) {
     detail::refuse_config<Config, int>();
 }
 
-/// Copies all of `source` to `destination` in `stream`; both are borrowed until the copy has run, or kept as in
-/// `launch` if they own memory. A host range that is not page-locked is read by a captured copy at each launch of the
-/// graph. Throws GraphError if the sizes differ or are 0, Error if CUDA refuses. Asynchronous, as far as CUDA is for
-/// the memory given. Takes what GraphBuilder's memcpy, memcpy2d and memcpy3d take.
+/// Copies all of `source` to `destination` in `stream`. Asynchronous, as far as CUDA is for these kinds of memory.
+/// Accepts the operands of GraphBuilder's memcpy, memcpy2d and memcpy3d.
+///
+///     cudag::memcpy_async(stream, x, host);
+///
+/// Both are borrowed until the copy has run, or kept as in `launch` if they own memory. A captured copy from
+/// pageable host memory reads it at each launch of the graph. Throws GraphError if the sizes differ or are 0, Error if
+/// CUDA refuses.
 template <class Destination, class Source>
 void memcpy_async( // cudag: memcpy_async(stream, destination, source) copies all of two ranges of one length
     StreamRef stream, Destination&& destination, Source&& source, SourceLocation location = SourceLocation::current()) {
@@ -116,9 +124,9 @@ void memcpy_async( // cudag: memcpy_async(stream, destination, source) copies al
     }
 }
 
-/// Sets all elements of `destination`, borrowed or kept as in `launch`, to `value` in `stream`. Throws GraphError if it
-/// is empty, or if CUDA cannot repeat the value's bytes. Asynchronous. Takes what GraphBuilder's memset and memset2d
-/// take.
+/// Sets all elements of `destination` to `value` in `stream`. Asynchronous. Accepts the operands of GraphBuilder's
+/// memset and memset2d, borrowed or kept as in `launch`. Throws GraphError if `destination` is empty, or if CUDA cannot
+/// repeat the bytes of `value`.
 template <class Destination, class Value>
 void memset_async( // cudag: memset_async(stream, range, value) sets all elements of a range
     StreamRef stream, Destination&& destination, const Value& value,
@@ -136,8 +144,8 @@ void memset_async( // cudag: memset_async(stream, range, value) sets all element
     }
 }
 
-/// Sets all bytes of `destination`, borrowed or kept as in `launch`, to 0 in `stream`, whatever its elements are.
-/// Throws GraphError if it is empty. Asynchronous. Takes what GraphBuilder's clear takes.
+/// Sets all bytes of `destination` to 0 in `stream`, for elements of any type. Asynchronous. Accepts the operands of
+/// GraphBuilder's clear, borrowed or kept as in `launch`. Throws GraphError if `destination` is empty.
 template <class Destination>
 void clear_async( // cudag: clear_async(stream, range) sets all bytes of a range to 0
     StreamRef stream, Destination&& destination, SourceLocation location = SourceLocation::current()) {
