@@ -1,4 +1,4 @@
-// What cudag throws: one hierarchy over std::system_error, and `check` for calls of one's own.
+// Error and its subclasses: the exceptions of cudag, based on std::system_error; `check` for the user's own CUDA calls.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -13,30 +13,44 @@
 
 namespace cudag {
 
-/// The category of `cudaError_t` values: `name()` is "cuda", `message(code)` is CUDA's own text.
+/// Returns the category of `cudaError_t` values: `name()` is "cuda", `message(code)` is CUDA's own text.
 [[nodiscard]] CUDAG_EXPORT const std::error_category& cuda_category() noexcept;
 
-/// What is known about an error beside its code and its text.
+/// The details of an Error, in addition to its code and text.
 struct ErrorDetails {
-    std::string operation;           ///< the CUDA function that failed; empty if cudag refused before calling CUDA
-    std::string log;                 ///< what CUDA's own log said about it; empty if nothing
+    std::string operation;           ///< name of the failed CUDA function; empty if cudag refused before calling CUDA
+    std::string log;                 ///< lines of CUDA's own log about it; empty if none
     std::vector<std::string> labels; ///< labels of the nodes concerned
-    SourceLocation location;         ///< where the node was made or the call stands
+    SourceLocation location;         ///< source location of the node or the call
 };
 
-/// Base of everything that cudag throws on its own account.
-/// `code()` holds a `cudaError_t` in `cuda_category()`; `what()` says what was tried, what is wrong and what to do.
-/// Copying does not throw. After an Error, the object that was called is as it was before the call.
+/// The base class of all exceptions thrown by cudag itself.
+///
+///     try {
+///         exec.launch(stream);
+///     } catch (const cudag::Error& error) {
+///         if (error.code() == std::error_code(cudaErrorLaunchFailure, cudag::cuda_category())) throw;
+///         std::puts(error.what()); // also error.operation(), log(), labels(), location()
+///     }
+///
+/// `code()` holds a `cudaError_t` in `cuda_category()`; `what()` states the attempted operation, the problem and the
+/// remedy. Copying does not throw. After an Error, the called object is as it was before the call.
 class CUDAG_EXPORT Error : public std::system_error {
   public:
+    /// Makes an error with `text` as its `what()`.
     Error(cudaError_t code, const std::string& text, ErrorDetails details = {});
     Error(const Error&) noexcept = default; // and no move: an Error always has its content
     Error& operator=(const Error&) noexcept = default;
 
+    /// Returns the whole text of the error.
     [[nodiscard]] const char* what() const noexcept override;
+    /// Returns the name of the failed CUDA function; empty if cudag refused before calling CUDA.
     [[nodiscard]] const std::string& operation() const noexcept;
+    /// Returns the lines of CUDA's log about the error; empty if none.
     [[nodiscard]] const std::string& log() const noexcept;
+    /// Returns the labels of the nodes concerned.
     [[nodiscard]] const std::vector<std::string>& labels() const noexcept;
+    /// Returns the source location of the node or the call.
     [[nodiscard]] const SourceLocation& location() const noexcept;
 
   private:
@@ -44,38 +58,41 @@ class CUDAG_EXPORT Error : public std::system_error {
     std::shared_ptr<const Content> content_;
 };
 
-/// A graph, a node or a handle was used wrongly, or CUDA refused a node or an edge.
+/// Reports wrong use of a graph, node or handle, or a node or edge refused by CUDA.
 class CUDAG_EXPORT GraphError : public Error {
   public:
     using Error::Error;
 };
 
-/// Nothing orders nodes of which one writes memory that the other uses: in a graph that was to be built, or would be
-/// after an update.
+/// Reports a race: two unordered nodes, one of which writes memory used by the other, in a graph to be built, or in the
+/// result of a rejected update.
 class CUDAG_EXPORT RaceError : public Error {
   public:
     using Error::Error;
 };
 
-/// A graph could not become an Exec.
+/// Reports a graph's failed instantiation.
 class CUDAG_EXPORT InstantiateError : public Error {
   public:
     using Error::Error;
 };
 
-/// An Exec refused new parameters; it launches as it did before.
+/// Reports new parameters rejected by an Exec; it launches as before.
 class CUDAG_EXPORT UpdateError : public Error {
   public:
     using Error::Error;
 };
 
-/// A stream capture could not begin or end, something broke it, or it does not allow the call that failed.
+/// Reports a failed or broken stream capture, or a call not allowed during one.
 class CUDAG_EXPORT CaptureError : public Error {
   public:
     using Error::Error;
 };
 
-/// Throws Error if `status` is not cudaSuccess, with CUDA's log text, and clears CUDA's last error.
+/// Throws Error if `status`, the result of a CUDA call, is not cudaSuccess. The error has the text of CUDA's log;
+/// CUDA's last error is cleared. Throws CaptureError if the code is about a capture.
+///
+///     cudag::check(cudaMemsetAsync(x.data(), 0, sizeof(float), stream.get()));
 CUDAG_EXPORT void check(cudaError_t status, SourceLocation location = SourceLocation::current());
 
 } // namespace cudag

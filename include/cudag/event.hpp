@@ -1,4 +1,4 @@
-// Events: points in a stream to wait for or to measure between.
+// Event: a point in a stream, to wait for or to measure from.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -8,15 +8,25 @@
 
 namespace cudag {
 
+/// The options of an Event.
 struct EventOptions {
-    bool timing = true; ///< off makes recording cheaper and `milliseconds_since` an error
+    bool timing = true; ///< false: cheaper recording, but `milliseconds_since` throws
 };
 
-/// An owned CUDA event of the current device. Move-only; a moved-from Event may only be assigned to or destroyed: other
-/// calls throw Error. Threads: all calls but moves and assignment may run at once.
+/// Owns a CUDA event of the current device.
+///
+///     cudag::Event begin, end;
+///     begin.record(stream);
+///     exec.launch(stream);
+///     end.record(stream);
+///     end.synchronize();
+///     std::printf("%f ms\n", static_cast<double>(end.milliseconds_since(begin)));
+///
+/// Move-only; a moved-from Event may only be assigned to or destroyed: other calls throw Error. Threads: all calls may
+/// run concurrently, except moves and assignment.
 class CUDAG_EXPORT Event {
   public:
-    /// Throws Error if CUDA cannot make an event.
+    /// Creates an event. Throws Error if CUDA cannot.
     explicit Event(EventOptions options = {});
     Event(Event&& other) noexcept;
     Event& operator=(Event&& other) noexcept;
@@ -24,24 +34,25 @@ class CUDAG_EXPORT Event {
     Event& operator=(const Event&) = delete; // cudag: an Event has one owner: std::move(event)
     ~Event();
 
+    /// Returns CUDA's handle, borrowed; null if moved-from.
     [[nodiscard]] cudaEvent_t get() const noexcept { return event_; }
 
-    /// Marks the point after everything enqueued in `stream` so far; replaces an earlier mark.
+    /// Marks the point after all work enqueued in `stream` so far. Replaces an earlier mark.
     void record(StreamRef stream, // cudag: record(stream) marks a place in a stream
                 SourceLocation location = SourceLocation::current());
 
-    /// Blocks until the marked work has finished (at once if nothing was recorded). Throws Error if any of it failed,
-    /// and HostError if host nodes threw in the marked launches: those made in the stream before `record`. Of work that
-    /// CUDA's own calls or a graph's node marked it knows no launches: their stream, or their Exec, tells. Throws
-    /// CaptureError if the mark is in a capture, which is broken then.
+    /// Blocks until the marked work has finished; returns at once without a mark. Throws Error if any of the work
+    /// failed, and HostError after exceptions of host nodes in the marked launches: those made in the stream before
+    /// `record`. A mark made by CUDA's own calls, or by a node of a graph, covers no launches: their stream, or their
+    /// Exec, reports these exceptions. Throws CaptureError if the mark is in a capture, which is then broken.
     void synchronize(SourceLocation location = SourceLocation::current()) const;
 
-    /// True if the marked work has finished, or nothing was recorded. Does not block. Throws CaptureError as
-    /// `synchronize` does.
+    /// Returns true if the marked work has finished, or if there is no mark. Does not block. Throws Error if any of the
+    /// work failed, and CaptureError as `synchronize` does.
     [[nodiscard]] bool query(SourceLocation location = SourceLocation::current()) const;
 
-    /// Milliseconds from `start` to this event. Both must be recorded, finished, and made with timing. Throws Error if
-    /// they are not, and CaptureError if one is in a capture.
+    /// Returns the milliseconds from `start` to this event. Both must have timing, and marks with finished work. Throws
+    /// Error if not, and CaptureError if one is in a capture.
     [[nodiscard]] float milliseconds_since(const Event& start,
                                            SourceLocation location = SourceLocation::current()) const;
 

@@ -1,4 +1,4 @@
-// HostError: what host nodes threw, told to whoever waits for their launch.
+// HostError: the exceptions of host nodes, reported at the next synchronisation with their launch.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -12,24 +12,34 @@
 
 namespace cudag {
 
-/// One exception that a host node threw, and which node that was.
+/// A host failure: one exception of a host node, with the node.
 struct HostFailure {
-    std::string node;             ///< as errors name it: `host "check" at a.cpp:12`
-    std::string label;            ///< empty if it has none
-    SourceLocation location;      ///< where the node was made
-    std::exception_ptr exception; ///< what it threw, of any type
+    std::string node;             ///< the node's name in errors: `host "check" at a.cpp:12`
+    std::string label;            ///< the node's label; empty if it has none
+    SourceLocation location;      ///< source location of the node
+    std::exception_ptr exception; ///< the exception, of any type
 };
 
-/// Host nodes threw. Thrown by the next synchronisation, through cudag, of the stream that their Exec was launched in,
-/// or by `Exec::rethrow`; each exception is told once. The oldest one is nested: `rethrow_nested()` throws it with its
-/// own type. `what()` names the nodes and says what each of them threw, `location()` is the oldest one's node.
-/// `code()` is that of the oldest exception if it is an Error, else cudaErrorUnknown.
+/// Reports exceptions thrown by host nodes (host failures).
+///
+///     try {
+///         exec.launch(stream);
+///         stream.synchronize();
+///     } catch (const cudag::HostError& error) {
+///         std::puts(error.failures().front().node.c_str());
+///         error.rethrow_nested(); // the oldest exception, with its own type
+///     }
+///
+/// Thrown by the next synchronisation, through cudag, of the stream of the launch, or by `Exec::rethrow`. Each
+/// exception is reported once. The oldest one is nested: `rethrow_nested()` throws it with its own type.
+/// `what()` names the first ten nodes with the texts of their exceptions; `location()` is that of the oldest
+/// one's node. `code()` is the code of the oldest exception if it is an Error, else cudaErrorUnknown.
 class CUDAG_EXPORT HostError : public Error, public std::nested_exception {
   public:
-    /// Made while the first of `failures`, of which there is at least one, is being handled.
+    /// Makes the error from `failures`, at least one. Call it while handling the first one's exception: that is nested.
     explicit HostError(std::shared_ptr<const std::vector<HostFailure>> failures);
 
-    /// All of them, in the order in which they were thrown.
+    /// Returns all host failures, in the order of their exceptions.
     [[nodiscard]] const std::vector<HostFailure>& failures() const noexcept { return *failures_; }
 
   private:

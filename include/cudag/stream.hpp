@@ -1,4 +1,4 @@
-// Streams: an owner, and the reference that every cudag call takes.
+// Stream, an owner of a CUDA stream, and StreamRef, the reference taken by every cudag call.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -11,12 +11,17 @@
 
 namespace cudag {
 
-/// An owned, non-blocking CUDA stream of the current device. Move-only; a moved-from Stream may only be assigned to or
-/// destroyed: other calls throw Error. Destroying it does not wait: work in flight finishes. Threads: all calls but
-/// moves and assignment may run at once.
+/// Owns a non-blocking CUDA stream of the current device.
+///
+///     cudag::Stream copies;
+///     cudag::memcpy_async(copies, y, x);
+///     copies.synchronize();
+///
+/// Move-only; a moved-from Stream may only be assigned to or destroyed: other calls throw Error. The destructor does
+/// not wait: work in flight finishes. Threads: all calls may run concurrently, except moves and assignment.
 class CUDAG_EXPORT Stream {
   public:
-    /// Throws Error if CUDA cannot make a stream (no driver, no device, out of memory).
+    /// Creates a stream. Throws Error if CUDA cannot (no driver, no device, out of memory).
     Stream();
     Stream(Stream&& other) noexcept;
     Stream& operator=(Stream&& other) noexcept;
@@ -24,14 +29,16 @@ class CUDAG_EXPORT Stream {
     Stream& operator=(const Stream&) = delete; // cudag: a Stream has one owner: std::move(stream), or pass a StreamRef
     ~Stream();
 
+    /// Returns CUDA's handle, borrowed; null if moved-from.
     [[nodiscard]] cudaStream_t get() const noexcept { return stream_; }
 
-    /// Blocks until everything enqueued so far has finished. Throws Error if any of it failed, and HostError if host
-    /// nodes threw in launches in this stream: see HostError. Throws CaptureError if the stream is being captured, or a
-    /// capture forbids this thread to wait; that capture is broken then, as by CUDA's own call.
+    /// Blocks until all work enqueued so far has finished. Throws Error if any of it failed, and HostError after
+    /// exceptions of host nodes launched in this stream: see HostError. Throws CaptureError if the stream is being
+    /// captured, or a capture forbids this thread to wait; that capture is then broken, as by CUDA's own call.
     void synchronize(SourceLocation location = SourceLocation::current()) const;
 
-    /// True if everything enqueued so far has finished. Does not block. Throws CaptureError as `synchronize` does.
+    /// Returns true if all work enqueued so far has finished. Does not block. Throws Error if any of it failed, and
+    /// CaptureError as `synchronize` does.
     [[nodiscard]] bool query(SourceLocation location = SourceLocation::current()) const;
 
   private:
@@ -44,19 +51,20 @@ namespace detail {
 
 [[noreturn]] CUDAG_EXPORT void refuse_moved_stream();
 
-/// What is given by mistake: the literals 0 and nullptr, pointers to streams, graphs, ...
+/// An argument given by mistake: the literals 0 and nullptr, pointers to streams, graphs, ...
 template <class Given>
 concept NoStream = !std::same_as<Given, StreamRef> && !std::derived_from<Given, Stream> &&
                    (!std::convertible_to<const Given&, cudaStream_t> || std::same_as<Given, std::nullptr_t>);
 
 } // namespace detail
 
-/// A borrowed stream: a Stream or any `cudaStream_t`, which must outlive the call that takes it.
-/// A null `cudaStream_t` variable means CUDA's legacy default stream; the literals 0 and nullptr do not compile.
+/// A borrowed stream: a Stream, or any `cudaStream_t`. It must outlive the call it is passed to. A null `cudaStream_t`
+/// variable means CUDA's legacy default stream; the literals 0 and nullptr do not compile.
 class StreamRef {
   public:
+    /// Refers to `stream`, any CUDA stream.
     StreamRef(cudaStream_t stream) noexcept : stream_(stream) {}
-    /// Throws Error if `stream` was moved from: it would silently become the legacy default stream.
+    /// Refers to `stream`. Throws Error if it was moved from: it would silently become the legacy default stream.
     StreamRef(const Stream& stream) : stream_(stream.get()) {
         if (stream_ == nullptr) [[unlikely]]
             detail::refuse_moved_stream();
@@ -64,6 +72,7 @@ class StreamRef {
     template <detail::NoStream Given>
     StreamRef(const Given&) = delete; // cudag: a stream is a cudag::Stream or a cudaStream_t
 
+    /// Returns CUDA's handle; null for the legacy default stream.
     [[nodiscard]] cudaStream_t get() const noexcept { return stream_; }
 
   private:
