@@ -1,4 +1,4 @@
-// Exec: a graph that can be launched, and updated at the lowest cost there is.
+// Exec: the executable form of a Graph. It is launched many times, and updated at the lowest cost.
 #pragma once
 
 #include <cudag/buffer_param.hpp>
@@ -34,39 +34,56 @@ class Tuner;
 
 } // namespace detail
 
-/// How a Graph becomes an Exec; the defaults are the safe choice.
+/// Options of `Graph::instantiate`. The defaults are the safe choice.
 struct InstantiateOptions {
-    bool auto_free_on_launch = false; ///< allocations of the last launch are freed before the next
-    /// Kernels may launch it, see `Exec::on_device`. Then it has kernel, memcpy, memset and child nodes only, on one
-    /// device, and copies neither arrays nor host memory that is not page-locked. Excludes auto_free_on_launch.
+    bool auto_free_on_launch = false; ///< frees allocations of the previous launch before each launch
+    /// Lets kernels launch the graph (device-side graph launch), see `Exec::on_device`. Such a graph has kernel,
+    /// memcpy, memset and child nodes only, all on one device, and copies neither arrays nor pageable host memory.
+    /// Excludes auto_free_on_launch.
     bool device_launch = false;
     bool use_node_priority = false; ///< nodes run with their own priority instead of the launching stream's
-    std::optional<StreamRef> upload_stream = std::nullopt; ///< upload at once, ordered in this stream
-    Plan plan = {};                                        ///< which edges CUDA gets
+    std::optional<StreamRef> upload_stream = std::nullopt; ///< uploads at once, ordered in this stream
+    Plan plan = {};                                        ///< decides the edges of CUDA's graph
 };
 
-/// What `Exec::update_or_instantiate` has done so far.
+/// How often `Exec::update_or_instantiate` updated, and how often it instantiated anew.
 struct UpdateCounts {
     std::uint64_t updated = 0;
     std::uint64_t instantiated = 0;
     friend bool operator==(const UpdateCounts&, const UpdateCounts&) = default;
 };
 
-/// The executable form of a Graph. Updates affect launches to come, never those in flight, and leave the Graph as it
-/// is. A refused update throws UpdateError and changes nothing. Launches of one Exec never overlap each other.
-/// Keeps its graph's nodes and owners alive; owners given to an update are kept until the last launch that may use them
-/// has ended, also if the Exec is destroyed while one is in flight. CUDA's driver 580 has been seen to crash where an
-/// Exec was destroyed soon after it was made, in a thread that it had just started itself, on a busy machine (a few
-/// random graphs of thousands); after a synchronisation it never did.
-/// Move-only; every call on a moved-from Exec but assignment throws GraphError.
-/// Threads: const calls on one Exec may run at once, any other excludes all of them. Other threads may meanwhile use,
-/// and update, the Graph that it was made from, those that it is given, and their other Execs.
+/// The executable form of a Graph: launches it, and updates its nodes without another instantiation.
+///
+///     auto node = b.kernel(config, scale, x, 2.0f, n);
+///     cudag::Graph graph = std::move(b).build();
+///     cudag::Exec exec = graph.instantiate();
+///     exec.launch(stream);
+///     exec.update(node, cudag::arg<1>(3.0f)); // another factor in later launches
+///     exec.launch(stream);
+///     stream.synchronize();
+///
+/// Launches of one Exec never overlap each other. Updates affect later launches, never those in flight, and leave the
+/// Graph unchanged. A refused update throws UpdateError and changes nothing.
+///
+/// An Exec keeps the nodes and owners of its graph alive. It keeps the owners given to an update until the last launch
+/// with access to them has ended, even if the Exec is destroyed while that launch is in flight. Updates never wait for
+/// the device: a later call that may wait, such as an allocation or a synchronisation, frees the memory that they
+/// release.
+///
+/// Move-only. Every call on a moved-from Exec except assignment throws GraphError. Threads: const calls on one Exec may
+/// run concurrently; any other call excludes all others on it. Meanwhile other threads may use and update its Graph,
+/// the graphs given to its updates, and the other Execs of these graphs.
+///
+/// CUDA's driver 580 was seen to crash after an Exec was destroyed soon after its creation: in a thread just started by
+/// the driver itself, on a busy machine, for a few random graphs of thousands. After a synchronisation it never
+/// crashed.
 class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
   public:
-    /// An executable graph that somebody else has instantiated from the graph that `graph` is, a view of it as a rule,
-    /// and owns: it must outlive this Exec. It is launched and updated as others are; what others have updated in it is
-    /// not seen. Owners that updates bring in are kept until the last launch through this Exec that may use them has
-    /// ended. Throws GraphError if `exec` is null.
+    /// Wraps an executable graph owned by other code and instantiated from the graph of `graph`, usually a
+    /// `Graph::view`. It must outlive this Exec. Launches and updates work as in other Execs; updates made by other
+    /// code are not seen. Owners given to updates stay alive until the last launch through this Exec with access to
+    /// them has ended. Throws GraphError if `exec` is null.
     [[nodiscard]] static Exec view(cudaGraphExec_t exec, const Graph& graph);
 
     Exec() = delete;                       // cudag: an Exec comes from graph.instantiate()
@@ -77,65 +94,92 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     Exec& operator=(Exec&&) noexcept;
     ~Exec();
 
-    /// Enqueues one run in `stream`. Asynchronous. Throws Error if CUDA refuses. Uploads first what kernels may change:
-    /// a graph with device-updatable nodes, where captured ones count from their first `on_device()` on.
+    /// Enqueues one run of the graph in `stream`. Asynchronous. Throws Error if CUDA refuses. A graph with
+    /// device-updatable nodes is uploaded first if necessary; a captured node counts as device-updatable only after
+    /// `on_device()` was called for it.
     void launch(StreamRef stream); // cudag: launch(stream) runs it in a stream, and counts that: no const Exec
 
-    /// Throws HostError if host nodes threw in launches of this Exec, and nobody has seen it yet: for launches in
-    /// streams that cudag does not synchronise. Does not wait: synchronise first. Launches through `native()` count
-    /// too.
+    /// Throws HostError if host nodes threw exceptions in launches of this Exec that no call has reported yet. Needed
+    /// for streams that cudag does not synchronise. Does not wait: synchronise first. Launches through `native()`
+    /// count, too.
     void rethrow() const;
 
-    /// Prepares the next launch on the device, ordered in `stream`, so that it starts sooner. Runs no node. Seen on
-    /// driver 580, of CUDA's own calls, too: where several processes share a GPU, a launch behind an upload that has
-    /// not ended may never start; synchronise the stream between the two, or leave the upload out.
+    /// Prepares the next launch on the device, ordered in `stream`, so that it starts sooner. Runs no node. Where
+    /// several processes share a GPU, a launch behind an unfinished upload may never start (seen on driver 580, with
+    /// CUDA's own calls, too): synchronise the stream between the two, or omit the upload.
     void upload(StreamRef stream); // cudag: upload(stream) is ordered in a stream; no const Exec
 
-    /// Whether the device has this Exec as it is: it was uploaded or launched, and not updated since.
+    /// Whether the device has the current state of this Exec: it was uploaded or launched, and not updated since.
     [[nodiscard]] bool is_uploaded() const;
 
-    /// What kernels launch this graph by; of an Exec that was instantiated with `.device_launch`, and uploaded or
-    /// launched since its last update. Throws GraphError for others.
+    /// Returns a handle for kernels that launch this graph (device-side graph launch). Throws GraphError unless this
+    /// Exec was instantiated with `.device_launch`, and uploaded or launched since its last update.
     [[nodiscard]] DeviceExec on_device() const;
 
+    /// Updates one node for later launches, such as `exec.update(kernel, cudag::arg<1>(2.0f))`. Throws UpdateError, and
+    /// changes nothing, if the update is refused; RaceError if it would make a race.
     using Updates::update;
 
-    /// Gives this Exec the parameters of all nodes of `graph`, which has the same nodes and edges, made in the same
-    /// order. Handles of the graph that this Exec was made from remain those to use with it. What CUDA, or cudag in its
-    /// place, refuses is no exception but a report; it then says in what `graph` differs, and nothing has changed.
-    /// Changes that CUDA neither makes nor refuses (driver 580), other clusters and shared-memory carveouts, are
-    /// refused, too; see `UpdateOptions::trust_attributes`. Keeps `graph` until the next such update. Throws
-    /// UpdateError if CUDA fails for a reason that is not in the graphs.
+    /// Updates the whole Exec: its nodes receive the parameters of the nodes of `graph`. Usually `graph` was built or
+    /// captured again, with the same nodes and edges in the same order.
     ///
-    /// With `Match::structure` the order does not matter, and only nodes that differ are pushed, each with one call,
-    /// all or none. Disabled nodes stay disabled, and host nodes call what those of `graph` do. Nodes take what updates
-    /// of single nodes can change; where that is not enough, CUDA gets the whole graph if its order is the same, too,
-    /// and else the report names what has changed: another kernel, an attribute of a kernel, a copy of several
-    /// dimensions, the direction of a copy, graph memory, a condition. It also names the nodes that have no partner, or
-    /// says that too many nodes look alike: the search looks at each node and edge 64 times at most, and four million
-    /// times more. Captured graphs are read. What this Exec kept before, it keeps, too, until the next update with
-    /// `Match::order`.
+    ///     cudag::Graph next = std::move(b).build();
+    ///     if (cudag::UpdateReport report = exec.update(next); !report.updated())
+    ///         std::puts(report.to_string().c_str());
+    ///
+    /// A refusal, by CUDA or by cudag, is a report and no exception: the report lists the differences, and nothing has
+    /// changed. Throws UpdateError if CUDA fails for a reason outside the graphs. Keep using the handles of this Exec's
+    /// own graph. Keeps `graph` alive until the next such update.
+    ///
+    /// CUDA silently ignores other cluster sizes and shared-memory carveouts (driver 580), so cudag refuses them; see
+    /// `UpdateOptions::trust_attributes`.
+    ///
+    /// With `Match::structure` the order of the nodes does not matter:
+    ///   - Only nodes that differ are updated, one call each, all or none. They take the changes possible in updates of
+    ///     single
+    ///     nodes. For other changes, CUDA receives the whole graph if its order is the same, too.
+    ///   - If the order differs, the report lists the impossible changes: another kernel, a kernel attribute, a copy of
+    ///     several
+    ///     dimensions, the direction of a copy, graph memory, a condition.
+    ///   - The report lists nodes without a partner. The search may also give up because too many nodes look alike: it
+    ///     looks at
+    ///     each node and edge at most 64 times, plus four million times in total.
+    ///   - Disabled nodes stay disabled. Host nodes call the functions of `graph`.
+    ///   - Captured graphs are read, node by node.
+    ///   - Graphs kept by former updates are kept, too, until the next update with `Match::order`.
     [[nodiscard]] UpdateReport update(const Graph& graph, UpdateOptions options = {});
 
-    /// Gives the nodes inside a child node the parameters of those of `graph`, which has the same nodes and edges, made
-    /// in the same order; it is kept until the next such update. Throws UpdateError if it has not, or CUDA refuses.
+    /// Updates the nodes inside a child node: they receive the parameters of the nodes of `graph`, which must have the
+    /// same nodes and edges in the same order. Keeps `graph` alive until the next such update. Throws UpdateError, and
+    /// changes nothing, if nodes or edges differ or CUDA refuses; RaceError if the update would make a race.
     void update(const ChildNode& node, const Graph& graph);
 
-    /// Updates to `graph` if that is possible, and becomes a new instance of it where only that helps, with the flags
-    /// of this one: handles of `graph` are then those to use, all nodes are enabled, and nothing is uploaded. The
-    /// report says why it could not be updated; `update_counts()` tells what was done so far. Throws InstantiateError,
-    /// and changes nothing, if `graph` cannot be instantiated.
+    /// Updates this Exec to `graph`, or replaces it by a new instance of `graph` if an update is impossible and
+    /// instantiation helps. The report gives the reason of a replacement, and `update_counts()` the number so far. A
+    /// new instance has the same `flags()`, all its nodes enabled, and is not uploaded; from then on, use the handles
+    /// of `graph`. Throws InstantiateError, and changes nothing, if `graph` cannot be instantiated.
     UpdateReport update_or_instantiate(const Graph& graph, UpdateOptions options = {});
     [[nodiscard]] UpdateCounts update_counts() const;
 
-    /// Uses `memory` in place of `param` wherever the graph that this Exec was made from has that: a DeviceBuffer or a
-    /// shared_ptr, kept as an update's, or a DeviceSpan, borrowed; as many elements as the parameter or more. Gives
-    /// CUDA exactly the nodes in which something changes, each with one call, and returns how many. The graph stays as
-    /// it is, and other updates may change the nodes as well: the last one counts. What nodes declare of the memory by
-    /// `.reads` and `.writes` moves with it. Throws UpdateError, and changes nothing, if no node uses the parameter, a
-    /// node uses it in a way that cannot be replaced (see BufferParam), the memory is too short, a copy or fill uses
-    /// more than it has, or CUDA refuses, as it does copies of two or three dimensions, and in copies memory from
-    /// elsewhere (see `update`). Throws RaceError if it would make a race.
+    /// Replaces the memory of `param` by `memory` in all nodes that use it; see BufferParam for the uses that count.
+    ///
+    ///     cudag::BufferParam param = graph.parameter(x);
+    ///     exec.bind(param, y); // later launches use y instead of x
+    ///     exec.bind({{param, x}}); // several parameters at once
+    ///
+    /// `memory` has at least as many elements as the parameter: a DeviceBuffer or shared_ptr is kept as an update's
+    /// operand is; a DeviceSpan is borrowed. Updates exactly the nodes in which something changes, one call each, and
+    /// returns their number. The graph stays unchanged. Other updates may change the same nodes: the last one counts.
+    /// Memory declared by `.reads` and `.writes` moves, too.
+    ///
+    /// Throws UpdateError, and changes nothing, in these cases:
+    ///   - no node uses the parameter, or a node uses it in a way that cannot be replaced (see BufferParam)
+    ///   - the memory is null or too short, or a copy or fill exceeds the parameter
+    ///   - CUDA refuses: it updates no copies of two or three dimensions, and no copy whose memory comes from elsewhere
+    ///     (see
+    ///     `update`)
+    ///
+    /// Throws RaceError, and changes nothing, if it would make a race.
     template <class Element, class Memory>
     std::size_t bind( // cudag: bind(parameter, memory), or bind({{a, x}, {b, y}}) for several at once
         const BufferParam<Element>& param, const Memory& memory) {
@@ -145,24 +189,26 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
         }
         return 0;
     }
-    /// The same for several: a node that uses more than one takes one call. An address where one parameter ends and
-    /// another one of the call begins is the other one's. Parameters that overlap are refused if what they share would
-    /// be in two places.
+    /// Replaces the memory of several parameters, all or none: a node that uses more than one takes one call. An
+    /// address where one parameter ends and another one of the call begins belongs to the latter. Throws, in addition,
+    /// UpdateError if a parameter is given twice, or if overlapping parameters would place their common part in two
+    /// places.
     std::size_t bind(std::initializer_list<BufferBinding> bindings) {
         return bind(std::span(bindings.begin(), bindings.size()));
     }
     std::size_t bind(std::span<const BufferBinding> bindings);
 
-    /// Gives this Exec what `Graph::update` changed in its graph since it was made, or last applied: exactly those
-    /// nodes, each with one call. Returns how many nodes that were. Throws UpdateError, and changes nothing, if `graph`
-    /// is not the one that this Exec was made from, or if CUDA refuses one of the nodes; RaceError if what this Exec
-    /// was given besides would make a race with them.
+    /// Applies all changes made by `Graph::update` to its graph since this Exec was made or last called `apply`:
+    /// updates exactly these nodes, one call each, and returns their number. Throws UpdateError, and changes nothing,
+    /// if `graph` is not the graph of this Exec or CUDA refuses a node; RaceError if the changes would make a race
+    /// together with other updates of this Exec.
     std::size_t apply(const Graph& graph); // cudag: apply(graph) takes the Graph that the Exec was made from
 
-    /// A disabled kernel, memcpy or memset node does nothing in launches to come; what comes after it still waits for
-    /// what comes before it. It may be updated, and stays disabled, in updates of the whole graph, too. Other kinds
-    /// throw UpdateError. CUDA itself lets small memsets that are disabled wait for nothing: cudag gives those other
-    /// parameters until they are enabled, so that `native()` must not be used to enable them.
+    /// Enables or disables a kernel, memcpy or memset node for later launches. A disabled node does nothing; its
+    /// successors still wait for its predecessors. It may be updated, and stays disabled then, after updates of the
+    /// whole graph, too. Throws UpdateError for nodes of other kinds. Never enable nodes through `native()`: CUDA
+    /// itself drops the order around small disabled memsets, so cudag gives these substitute parameters until they are
+    /// enabled.
     void enable(const Node& node);  // cudag: enable(node) takes a handle, such as graph.find_one(kernel)
     void disable(const Node& node); // cudag: disable(node) takes a handle, such as graph.find_one(kernel)
     [[nodiscard]] bool is_enabled(const Node& node) const;
@@ -170,18 +216,19 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// How often this Exec was launched.
     [[nodiscard]] std::uint64_t replays() const;
 
-    /// What the plan has made of the edges of its graph, why, and what would gain more. Takes about as long as
-    /// planning.
+    /// Reports the edges made by the plan, the reasons, and possible gains. Takes about as long as planning.
     [[nodiscard]] PlanReport plan() const;
 
-    /// `Graph::dot()` of its graph with the edges that CUDA has by the plan: those that were written and left out, and
-    /// joins that became edges or kernels, are grey and dashed, and empty kernels of the plan are points.
+    /// Returns `Graph::dot()` of its graph with CUDA's edges. Omitted edges, and joins replaced by edges or kernels,
+    /// are grey and dashed; empty kernels of the plan are points.
     [[nodiscard]] std::string dot() const;
 
-    /// How this Exec was instantiated; an upload stream is not kept.
+    /// The options of this Exec's instantiation, without the upload stream.
     [[nodiscard]] InstantiateOptions flags() const;
 
-    /// CUDA's handle, borrowed. Updates made through it are unknown to cudag.
+    /// CUDA's handle, borrowed. cudag does not see updates made through it. Launches through it keep owners alive, too:
+    /// after this call, owners replaced by an update stay until the next launch through this Exec has ended, or until
+    /// the Exec's end.
     [[nodiscard]] cudaGraphExec_t native() const;
 
   private:
@@ -198,8 +245,8 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     std::unique_ptr<detail::ExecState> state_;
 };
 
-/// "exec of 3 nodes (2 kernel, 1 memcpy), launched 7 times, of the graph made at a.cpp:12"; of a moved-from Exec, that
-/// it is one.
+/// Returns "exec of 3 nodes (2 kernel, 1 memcpy), launched 7 times, of the graph made at a.cpp:12", or "moved-from
+/// Exec".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Exec& exec);
 
 } // namespace cudag

@@ -1,4 +1,4 @@
-// Graph: a finished DAG, to look at, clone and instantiate.
+// Graph: a finished DAG. It is inspected, updated, cloned and instantiated.
 #pragma once
 
 #include <cudag/buffer_param.hpp>
@@ -41,7 +41,7 @@ class Tuner;
 
 } // namespace detail
 
-/// `to` starts when `from` has finished, or as its kind says.
+/// An edge: `to` starts when `from` has finished, or as early as `kind` permits.
 struct Edge {
     Node from;
     Node to;
@@ -49,23 +49,34 @@ struct Edge {
     friend bool operator==(const Edge&, const Edge&) = default;
 };
 
-/// A CUDA graph together with what cudag knows about it: labels, locations, parameters and owners of every node.
-/// Nodes and edges stand in the order in which they were made. Move-only; a copy is spelled `clone()`; every call on a
-/// moved-from Graph but assignment throws GraphError.
-/// Threads: calls on one Graph, on handles of its nodes and on its Execs may run at once; who uses an updated node sees
-/// the update wholly or not at all. Only moves and assignment exclude other calls on the Graph, and `label()` all calls
-/// on it, its handles and its Execs.
-/// `nodes()` and `edges()` do not show the graphs inside child and conditional nodes; the handles of those nodes do.
+/// A CUDA graph, with the label, location, parameters and owners of every node.
+///
+///     auto fill_x = b.kernel(config, fill, x, 1.0f, n).label("fill x");
+///     b.kernel(config, scale, x, 2.0f, n).after(fill_x);
+///     cudag::Graph graph = std::move(b).build();
+///     auto scaling = graph.find_one(scale); // a KernelNode<float*, float, int>
+///     graph.update(scaling, cudag::arg<1>(3.0f));
+///     cudag::Exec exec = graph.instantiate();
+///
+/// Nodes and edges are in the order of their creation. `nodes()` and `edges()` omit inner graphs, the graphs inside
+/// child and conditional nodes: the handles of these nodes return them.
+///
+/// Move-only; `clone()` makes a copy. Every call on a moved-from Graph except assignment throws GraphError. Threads:
+/// calls on one Graph, on handles of its nodes and on its Execs may run concurrently, and see an update of a node
+/// entirely or not at all. Only moves and assignment exclude other calls on the Graph; `label()` excludes all calls on
+/// the Graph, its handles and its Execs.
 class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
   public:
-    /// Takes over a graph made with CUDA's own functions: cudag destroys it from now on. Its nodes get handles, kernel
-    /// nodes can be found and updated by kernel. Throws GraphError, and takes nothing over, if CUDA cannot describe it.
+    /// Takes ownership of a graph made with CUDA's own functions: cudag destroys it. Its nodes get handles; kernel
+    /// nodes can be found and updated by kernel. Throws GraphError, and leaves the ownership with the caller, if CUDA
+    /// cannot describe it.
     [[nodiscard]] static Graph adopt(cudaGraph_t graph);
 
-    /// The same for a graph that stays somebody else's: it must outlive this Graph, its handles and its Execs. Its
-    /// nodes can be looked at and updated, but its edges stay as they are, whatever a plan says, and it cannot be moved
-    /// into another graph. What others do to it later is seen by another view only, as of a graph that a library fills
-    /// and refreshes: `b.child(view)`, and then `exec.update(child, Graph::view(graph))`.
+    /// Wraps a graph owned by other code, which must outlive this Graph, its handles and its Execs. Its nodes can be
+    /// inspected and updated. Its edges stay as they are, whatever the plan, and it cannot be moved into another graph.
+    /// This view does not see later changes by other code: make a new view, such as for a child graph that a library
+    /// refills: `b.child(view)`, and then `exec.update(child, Graph::view(graph))`. Throws GraphError if CUDA cannot
+    /// describe the graph.
     [[nodiscard]] static Graph view(cudaGraph_t graph);
 
     Graph() = delete; // cudag: a Graph comes from std::move(builder).build(), capture(stream, function) or adopt()
@@ -83,10 +94,10 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] std::vector<Node> nodes() const;
     [[nodiscard]] std::vector<Edge> edges() const;
 
-    /// All nodes with this label, in order, those of graphs inside nodes last; empty if there is none.
+    /// Returns all nodes with this label, in order, nodes of inner graphs last; empty if there is none.
     [[nodiscard]] std::vector<Node> find(std::string_view label) const; // cudag: find takes a label or a kernel
 
-    /// All nodes that launch `kernel`, in order, those of graphs inside nodes last; empty if there is none.
+    /// Returns all nodes that launch `kernel`, in order, nodes of inner graphs last; empty if there is none.
     template <class... Parameter>
     [[nodiscard]] std::vector<KernelNode<Parameter...>>
     find( // cudag: find takes a label or a kernel; of overloads, say which
@@ -97,7 +108,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
         return found;
     }
 
-    /// The same for a Function.
+    /// Returns all nodes that launch this Function, in the same order.
     [[nodiscard]] std::vector<FunctionNode> find(const Function& function) const {
         std::vector<FunctionNode> found;
         for (const Node& node : find_function(function))
@@ -112,8 +123,9 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
         return found;
     }
 
-    /// The one node with this label, or that launches `kernel`, in this graph or in a graph inside a node. Throws
-    /// GraphError if there is none, which says what there is, or more than one, which says where they were made.
+    /// Returns the only node with this label, or with this kernel, in this graph and its inner graphs. Throws
+    /// GraphError if there is none (the text lists the existing ones) or more than one (the text lists their
+    /// locations).
     [[nodiscard]] Node find_one(std::string_view label) const; // cudag: find_one takes a label or a kernel
     template <class... Parameter>
     [[nodiscard]] KernelNode<Parameter...>
@@ -129,9 +141,9 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
         return {detail::Passkey(), find_one_function(function.function())};
     }
 
-    /// Memory that this graph uses, as what `Exec::bind` replaces in its Execs: of a captured graph, say. `memory` is a
-    /// DeviceBuffer, which the parameter keeps, or a DeviceSpan. Throws GraphError if no node uses it in a way that
-    /// `Exec::bind` could replace.
+    /// Makes a parameter from memory in use by this graph, such as a captured one: `Exec::bind` replaces it. `memory`
+    /// is a DeviceBuffer, kept by the parameter, or a DeviceSpan. Throws GraphError if no node uses it in a replaceable
+    /// way.
     template <class Memory>
     [[nodiscard]] auto parameter( // cudag: parameter(memory) takes a DeviceBuffer or a DeviceSpan
         const Memory& memory, BufferParamOptions options = {}) const {
@@ -139,30 +151,32 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
         require_use_of(param.memory());
         return param;
     }
-    /// Where this graph, and those inside it, use the memory of `param`, node by node.
+    /// Returns the uses of the memory of `param` in this graph and its inner graphs, node by node.
     template <class Element>
     [[nodiscard]] std::vector<BufferUse> uses(const BufferParam<Element>& param) const {
         return uses_of(param.memory());
     }
 
-    /// Changes a node, as Exec's updates do, for Execs made from now on and for those that `apply` this Graph. Owners
-    /// given before stay with the Execs that use them. Throws UpdateError, and changes nothing, if CUDA refuses.
+    /// Updates a node, as updates of an Exec do, for later Execs and for Execs that `apply` this Graph. Former owners
+    /// stay with the Execs that use them. Throws UpdateError, and changes nothing, if CUDA refuses.
     using Updates::update;
 
-    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with this graph, and with the clones and
-    /// Execs that are made from now on, and their launches in flight.
+    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) alive with this graph, with its later
+    /// clones and Execs, and with their launches in flight.
     template <detail::OwnerArgument... Owner>
     void retain(const Owner&... owners) { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
         static_assert(sizeof...(Owner) > 0, "cudag: retain() needs at least one owner");
         keep({detail::owner_of(owners)...});
     }
 
-    /// An independent graph with the same nodes, edges, labels and owners. Handles of this graph do not belong to the
-    /// clone: `counterpart` translates them. Throws GraphError for a graph with conditionals, which CUDA cannot clone.
+    /// Returns an independent graph with the same nodes, edges, labels and owners. Handles of this graph do not belong
+    /// to the clone: `counterpart` translates them. Throws GraphError for an inner graph, a graph with conditional or
+    /// memory nodes (CUDA cannot clone it), and a graph with device-updatable nodes (kernels of the clone would change
+    /// the original nodes).
     [[nodiscard]] Graph clone() const;
 
-    /// The handle in this clone of a node of the graph that it was cloned from, or of a graph inside that one. Throws
-    /// GraphError for other handles.
+    /// Returns the handle, in this clone, of a node of the original graph or one of its inner graphs. Throws GraphError
+    /// for other handles.
     template <detail::AnyNode Handle>
     [[nodiscard]] Handle counterpart(const Handle& original) const { // cudag: counterpart(node) takes a handle
         if constexpr (std::same_as<Handle, Node>)
@@ -170,36 +184,42 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
         else
             return Handle(detail::Passkey(), counterpart_of(original));
     }
-    /// The same for a captured region.
+    /// Returns the handle, in this clone, of a captured region of the original graph. Throws GraphError for other
+    /// handles.
     [[nodiscard]] CapturedNode counterpart(const CapturedNode& original) const;
 
-    /// Graphviz text with kinds, labels and kernel names: `dot -Tsvg`.
+    /// Returns Graphviz text with kinds, labels and kernel names, for `dot -Tsvg`.
     [[nodiscard]] std::string dot() const;
 
-    /// CUDA's handle, borrowed from this Graph, with the edges and empty kernels of the plan that it was instantiated
-    /// by last, or of the default one. Nodes added through it are unknown to cudag.
+    /// CUDA's handle, borrowed from this Graph. It has the edges and empty kernels of the plan of the last
+    /// instantiation, or of the default plan. cudag does not see nodes added through it. CUDA keeps the owners alive
+    /// with each graph or executable made from it by other code. That makes launches of those executables slower, up to
+    /// twice as long, but never launches of cudag's Execs.
     [[nodiscard]] cudaGraph_t native() const;
 
-    /// Makes the executable form. The Exec keeps what it needs of this Graph, which may go first. CUDA allows only one
-    /// Exec at a time of a graph with conditionals or memory nodes.
+    /// Makes the executable form. The Exec keeps all it needs of this Graph, so the Graph may be destroyed first. CUDA
+    /// allows only one Exec at a time for a graph with conditional or graph memory nodes. Does not wait for the device.
     /// Throws InstantiateError with CUDA's reason and the node's label.
     [[nodiscard]] Exec instantiate(InstantiateOptions options = {}) const;
     template <detail::NoInstantiateOptions Options>
     Exec
     instantiate(const Options&) const = delete; // cudag: options stand in braces: instantiate({.device_launch = true})
-    /// Nodes that nothing orders and of which one writes memory that the other uses, in this graph and in those inside,
-    /// in order of the nodes; as far as cudag knows what they use: see `untracked()`. Where there are races at least
-    /// one is found, and each is one, but what comes after one of two nodes that race may not be told apart from what
-    /// comes after both. A node that `untracked()` lists as a whole is compared with none. Reads a captured graph.
+    /// Finds races: pairs of unordered nodes, one of which writes memory that the other uses. Looks into inner graphs,
+    /// too. Returns the races in order of the nodes. Reports no false positives. If there are races, it reports at
+    /// least one; races that follow from it may be missing until it is fixed. Unknown accesses are not checked, see
+    /// `untracked()`; a node listed there as a whole is compared with no other. A captured graph is read first.
     [[nodiscard]] std::vector<Race> races() const;
-    /// The arguments of kernels that may be addresses of memory of which cudag does not know how much is used: raw
-    /// pointers, and what kernels were given that cudag did not launch, or launched into a capture that it did not
-    /// begin. And, as a whole, each node that cudag does not know and that declares nothing by `.reads` or `.writes`:
-    /// an adopted or captured conditional, or a kind that CUDA has added.
+    /// Lists the accesses unknown to cudag, which `races()` cannot check:
+    ///   - kernel arguments that may be addresses of memory of unknown size: raw pointers, and arguments of kernels
+    ///     that cudag
+    ///     did not launch, or launched into a capture begun by other code
+    ///   - as a whole, each node of unknown effect without `.reads` or `.writes`: an adopted or captured conditional,
+    ///     or a kind
+    ///     added by CUDA
     [[nodiscard]] std::vector<UntrackedArgument> untracked() const;
-    /// The host memory that copies of this graph, and of those inside, read or write at each launch. It is borrowed
-    /// unless it was given with an owner (PinnedBuffer, shared_ptr, `copied`): a local array that a captured function
-    /// has copied from is gone by then. Reads a captured graph.
+    /// Lists the host memory that copies of this graph and its inner graphs read or write at each launch. It is
+    /// borrowed unless given with an owner (PinnedBuffer, shared_ptr, `copied`): a local array copied from by a
+    /// captured function is already gone. A captured graph is read first.
     [[nodiscard]] std::vector<HostMemory> host_memory() const;
 
     void launch(StreamRef) const = delete; // cudag: a Graph is launched by an Exec of it: graph.instantiate()
@@ -232,7 +252,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     std::shared_ptr<detail::GraphState> state_;
 };
 
-/// "graph of 3 nodes (2 kernel, 1 memcpy) and 2 edges, made at a.cpp:12"; of a moved-from Graph, that it is one.
+/// Returns "graph of 3 nodes (2 kernel, 1 memcpy) and 2 edges, made at a.cpp:12", or "moved-from Graph".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Graph& graph);
 
 } // namespace cudag

@@ -1,4 +1,4 @@
-// Node handles: small values that name a node of one graph.
+// Node handles: small values, each names a node of one graph.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -28,9 +28,9 @@
 
 namespace cudag {
 
-/// What a node does; the values are those of `cudaGraphNodeType`. `empty` is what a join is in CUDA. `batch_mem_op` is
-/// the driver's alone: writes and waits of `cuStreamWriteValue32` and its like, which cudag captures, clones and
-/// updates with their graph, and does not describe.
+/// The operation of a node. The values are those of `cudaGraphNodeType`. A join is an `empty` node in CUDA. Only the
+/// driver API has `batch_mem_op`, the writes and waits of `cuStreamWriteValue32` and the like: cudag captures, clones
+/// and updates them with their graph, and does not describe them.
 enum class NodeKind : unsigned {
     kernel = cudaGraphNodeTypeKernel,
     memcpy = cudaGraphNodeTypeMemcpy,
@@ -48,12 +48,13 @@ enum class NodeKind : unsigned {
     conditional = cudaGraphNodeTypeConditional,
 };
 
-/// "kernel", "memcpy", ... as in the enumerators.
+/// Returns the name of the enumerator: "kernel", "memcpy", ...
 [[nodiscard]] CUDAG_EXPORT std::string_view to_string(NodeKind kind) noexcept;
 
 class Node;
 
-/// "kernel \"scale\" at a.cpp:12", as in errors; of an empty handle, or one whose node or graph is gone, that it is so.
+/// Returns "kernel \"scale\" at a.cpp:12", as in errors. For an empty handle, or a node or graph that is gone, the text
+/// reports that.
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Node& node);
 
 template <class... Parameter>
@@ -67,13 +68,13 @@ namespace detail {
 class GraphIdentity;
 struct GraphSlot;
 
-/// The values are those of `cudaGraphConditionalNodeType`, of which CUDA 12.4 knows the first two.
+/// The kind of a conditional node. The values are those of `cudaGraphConditionalNodeType`; CUDA 12.4 has the first two.
 enum class ConditionalKind : unsigned { if_, while_, switch_ };
 
-/// Notes that the node does this to memory, besides what its arguments say.
+/// Records declared accesses of the node, in addition to those of its arguments.
 CUDAG_EXPORT void declare_accesses(const Node& node, std::vector<ArgumentAccess>&& accesses);
 
-/// What `.reads` and `.writes` take: ranges of device or host memory, regions, and shared_ptrs to ranges.
+/// An operand of `.reads` and `.writes`: a range of device or host memory, a region, or a shared_ptr to a range.
 template <class Memory>
 concept DeclaredMemory = OperandArgument<const Memory&> || is_span_parameter<Memory>;
 
@@ -88,7 +89,7 @@ ArgumentAccess declared_access(const Memory& memory, AccessMode mode) {
     }
 }
 
-/// What `.reads(memory...)` and `.writes(memory...)` say.
+/// Returns the accesses declared by `.reads(memory...)` or `.writes(memory...)`.
 template <AccessMode Mode, class... Memory>
 std::vector<ArgumentAccess> declared_accesses(const Memory&... memory) {
     static_assert(sizeof...(Memory) > 0, "cudag: reads() and writes() need at least one range of memory");
@@ -103,43 +104,53 @@ std::vector<ArgumentAccess> declared_accesses(const Memory&... memory) {
 
 } // namespace detail
 
-/// A handle to any node. It owns nothing, and refers to its node through the graph's identity: every use of a handle
-/// that is empty, whose node was removed, or whose graph no longer exists, throws GraphError. Handles stay valid when a
-/// builder becomes a Graph, and when other nodes are removed. Threads: as its Graph says; before that, as its
-/// GraphBuilder.
+/// A handle to any node.
+///
+///     auto first = b.kernel(config, fill, x, 1.0f, n).label("fill x");
+///     b.kernel(config, scale, x, 2.0f, n).after(first);
+///     cudag::Graph graph = std::move(b).build();
+///     for (const cudag::Node& node : graph.nodes())
+///         std::puts(to_string(node).c_str());
+///     cudag::Node found = graph.find_one("fill x");
+///     auto typed = found.as(fill); // a KernelNode<float*, float, int>
+///
+/// It owns nothing, and refers to its node through the identity of the graph. Every use throws GraphError if the handle
+/// is empty, its node was removed, or its graph no longer exists. Handles stay valid when a builder becomes a Graph,
+/// and when other nodes are removed. Threads: as its Graph permits; before `build()`, as its GraphBuilder permits.
 class CUDAG_EXPORT Node {
   public:
     Node() noexcept = default;
 
     [[nodiscard]] NodeKind kind() const;
-    /// The label given, or "" if none was. Valid until the node gets another, or its graph goes.
+    /// Returns the label, or "" without one. Valid until the node gets another label, or its graph is destroyed.
     [[nodiscard]] std::string_view label() const;
-    /// Where the node was made; "nowhere" for an adopted one.
+    /// Returns the source location of the node's creation; "nowhere" for an adopted node.
     [[nodiscard]] SourceLocation location() const;
-    /// CUDA's own handle, borrowed. Do not destroy the node through it.
+    /// Returns CUDA's own handle, borrowed. Do not destroy the node through it.
     [[nodiscard]] cudaGraphNode_t native() const;
-    /// What a kernel node launches, as it is in the Graph. Throws GraphError for a node of another kind.
+    /// Describes the launch of a kernel node, with its current values in the Graph. Throws GraphError for other kinds.
     [[nodiscard]] KernelInfo kernel_info() const;
 
-    /// Names the node in errors, reports and DOT. The text is copied; a second call replaces the first.
+    /// Names the node in errors, reports and DOT. Copies the text; a second call replaces the first label.
     Node label(std::string_view text) const; // cudag: label(text) takes a string
 
-    /// Says that the node reads `memory` (buffers, spans and host ranges, all borrowed), besides what its arguments
-    /// tell: for host nodes, raw pointers, libraries' kernels. For races, for edges that are inferred, and for `relax`.
-    /// Takes effect in this Graph and in clones made from now on.
+    /// Declares that the node reads `memory` (buffers, spans and host ranges, all borrowed), in addition to its
+    /// arguments: for host nodes, raw pointers and kernels of libraries. Race checks, inferred edges and `relax` use
+    /// the declaration. Takes effect in this Graph and in later clones.
     template <class... Memory>
     Node reads(const Memory&... memory) const { // cudag: reads(memory, ...) takes buffers, spans and host ranges
         detail::declare_accesses(*this, detail::declared_accesses<detail::AccessMode::read>(memory...));
         return *this;
     }
-    /// The same for memory that it writes, and may read.
+    /// Declares that the node writes, and may read, `memory`; otherwise as `reads`.
     template <class... Memory>
     Node writes(const Memory&... memory) const { // cudag: writes(memory, ...) takes buffers, spans and host ranges
         detail::declare_accesses(*this, detail::declared_accesses<detail::AccessMode::write>(memory...));
         return *this;
     }
 
-    /// The typed handle of this node, such as `node.as<MemcpyNode>()`. Throws GraphError if the node is another kind.
+    /// Returns the typed handle of this node, such as `node.as<MemcpyNode>()`. Throws GraphError if the node is of
+    /// another kind, or is an adopted conditional, since CUDA does not report its kind.
     template <class Handle>
     requires requires { Handle::node_kind; }
     [[nodiscard]] Handle as() const { // cudag: as<MemcpyNode>(), or as(kernel) for kernels
@@ -148,7 +159,7 @@ class CUDAG_EXPORT Node {
         return Handle(detail::Passkey(), *this);
     }
 
-    /// The typed handle of a kernel node. Throws GraphError if the node does not launch `kernel`.
+    /// Returns the typed handle of a kernel node. Throws GraphError if the node does not launch `kernel`.
     template <class... Parameter>
     [[nodiscard]] KernelNode<Parameter...> as(void (*kernel)(Parameter...)) const;
     template <class... Parameter>
@@ -158,7 +169,7 @@ class CUDAG_EXPORT Node {
     Node
     after(const Handle&...) const = delete; // cudag: edges are added by typed handles: those that the builder returned
 
-    /// Same node of the same graph.
+    /// Compares identity: same node of the same graph.
     friend bool operator==(const Node&, const Node&) = default;
 
   private:
@@ -168,7 +179,7 @@ class CUDAG_EXPORT Node {
 
     detail::GraphSlot* slot_ = nullptr;
     std::uint32_t generation_ = 0;
-    std::uint32_t number_ = 0; ///< its index, where no node was removed
+    std::uint32_t number_ = 0; ///< its index, as long as no node was removed
 };
 
 namespace detail {
@@ -188,7 +199,7 @@ concept NodeRange = !AnyNode<Range> && requires(const Range& range) {
 
 CUDAG_EXPORT void keep_with_node(const Node& node, std::vector<std::shared_ptr<const void>>&& owners);
 
-/// What comes after a region comes after its tails. Throws GraphError if its graph is gone.
+/// Appends the tails of `region`: a successor of a region comes after them. Throws GraphError if its graph is gone.
 CUDAG_EXPORT void append_tails(std::vector<Node>& list, const CapturedNode& region);
 
 template <class Handle>
@@ -202,8 +213,8 @@ void append_nodes(std::vector<Node>& list, const Handle& source) {
             append_nodes(list, each);
 }
 
-/// The handles in `nodes`, handles, regions or ranges of them, in order: an array if their number is known, else a
-/// vector.
+/// Returns the handles in `nodes` (handles, regions, or ranges of them) in order: in an array if their number is known
+/// at compile time, otherwise in a vector.
 template <class... Handle>
 auto list_nodes(const Handle&... nodes) {
     if constexpr ((AnyNode<Handle> && ...)) {
@@ -230,7 +241,7 @@ inline constexpr bool is_early_edge_of_kernel = false;
 template <class Handle>
 inline constexpr bool is_early_edge_of_kernel<EarlyEdge<Handle>> = is_kernel_node<Handle>;
 
-/// A node to come after, and what of it to wait for.
+/// A predecessor of a node, and the kind of the edge from it.
 struct Dependency {
     Node node;
     EdgeKind kind = EdgeKind::full;
@@ -247,15 +258,16 @@ void append_dependencies(std::vector<Dependency>& list, const Handle& nodes) {
             list.push_back({node});
 }
 
-/// All edges or none. Throws GraphError for a foreign or dead handle, a node after itself, or a graph already built.
+/// Adds all edges or none. Throws GraphError for a foreign or dead handle, an edge from a node to itself, or a graph
+/// already built.
 CUDAG_EXPORT void add_edges(const Node& to, const Node* from, std::size_t count);
 CUDAG_EXPORT void add_edges(const Node& to, const Dependency* from, std::size_t count);
 
-/// A handle that is not of type Self, given where one is needed.
+/// A handle of another type than Self.
 template <class Handle, class Self>
 concept OtherHandle = AnyNode<Handle> && !std::same_as<Handle, Self> && !std::derived_from<Handle, Self>;
 
-/// What makes a handle of one kind: labels and edges that return the handle itself.
+/// The base of typed handles: labels, declarations and edges that return the handle itself.
 template <class Self>
 class TypedNode : public Node {
   public:
@@ -271,8 +283,8 @@ class TypedNode : public Node {
         return static_cast<const Self&>(*this);
     }
 
-    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) with the node's graph, as Graph::retain: of
-    /// what an argument borrows, or a kernel finds by itself.
+    /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) alive with the node's graph, as
+    /// Graph::retain does: for memory borrowed by an argument, or reached by the kernel in another way.
     template <OwnerArgument... Owner>
     Self retain(const Owner&... owners) const { // cudag: retain(owner) keeps buffers, pools and shared_ptrs
         static_assert(sizeof...(Owner) > 0, "cudag: retain() needs at least one owner");
@@ -291,9 +303,10 @@ class TypedNode : public Node {
         return static_cast<const Self&>(*this);
     }
 
-    /// This node starts when all of `nodes` (handles, captured regions, or ranges of them) have finished; a kernel node
-    /// also takes `programmatic(kernel)` and `launch_completion(kernel)`, see there. A repeated edge counts once.
-    /// Throws GraphError, and adds nothing, if a handle is of another graph or the graph is built already.
+    /// Adds edges: this node starts when all of `nodes` (handles, captured regions, or ranges of them) have finished. A
+    /// kernel node also accepts `programmatic(kernel)` and `launch_completion(kernel)`, the edges of programmatic
+    /// dependent launch (PDL). A repeated edge counts once. Throws GraphError, and adds nothing, if a handle is of
+    /// another graph or the graph is already built.
     template <class... Handle>
     Self after(const Handle&... nodes) const { // cudag: after(a, b, ...) takes the nodes one by one, or a range of them
         static_assert(sizeof...(Handle) > 0, "cudag: after() needs at least one node");
@@ -318,21 +331,27 @@ class TypedNode : public Node {
     }
 };
 
-/// Copies argument `index` of a kernel node to `to`. Throws GraphError if it has another size.
+/// Copies argument `index` of a kernel node to `to`. Throws GraphError if its size is not `bytes`.
 CUDAG_EXPORT void read_argument(const Node& node, std::uint32_t index, void* to, std::size_t bytes);
 
-/// Throws GraphError if the node is not device-updatable.
+/// Returns CUDA's device-side handle. Throws GraphError if the node is not device-updatable.
 [[nodiscard]] CUDAG_EXPORT cudaGraphDeviceNode_t device_node(const Node& node);
 
 } // namespace detail
 
-/// A kernel launch whose parameters are of these types.
+/// A kernel launch with parameters of these types.
+///
+///     cudag::KernelNode<float*, float, int> node = b.kernel(config, scale, x, 2.0f, n).label("scale x");
+///     cudag::Graph graph = std::move(b).build();
+///     float factor = node.get<1>(); // 2.0f
+///     graph.update(node, cudag::arg<1>(3.0f));
 template <class... Parameter>
 class KernelNode : public detail::TypedNode<KernelNode<Parameter...>> {
   public:
     using detail::TypedNode<KernelNode>::TypedNode;
 
-    /// A copy of argument `I` as it is in the Graph: what `Graph::update` gave it last, or what it was made with.
+    /// Returns a copy of argument `Index` in the Graph: the value of the last `Graph::update`, or of the node's
+    /// creation.
     template <std::size_t Index>
     [[nodiscard]] auto get() const { // cudag: get<I>() reads parameter I, counted from 0
         static_assert(Index < sizeof...(Parameter),
@@ -341,9 +360,10 @@ class KernelNode : public detail::TypedNode<KernelNode<Parameter...>> {
             return copy_argument<std::tuple_element_t<Index, std::tuple<Parameter...>>>(Index);
     }
 
-    /// What other kernels change this node by, of a node made with `.device_updatable`; it may be an argument of nodes
-    /// of the same graph. Throws GraphError for others. Such a graph has one Exec at a time, is not cloned, and updates
-    /// no Exec as a whole; an update of the node through an Exec replaces all that kernels have changed in it.
+    /// Returns a handle for kernels that change this node, see DeviceNode. It may be an argument of nodes of the same
+    /// graph. Throws GraphError unless the node was made with `.device_updatable`. A graph with such a node has one
+    /// Exec at a time, cannot be cloned, and cannot update an Exec as a whole. An update of the node through an Exec
+    /// replaces all changes made by kernels.
     [[nodiscard]] DeviceNode<Parameter...> on_device() const { return {detail::Passkey(), detail::device_node(*this)}; }
 
   private:
@@ -360,61 +380,98 @@ class KernelNode : public detail::TypedNode<KernelNode<Parameter...>> {
 };
 
 /// A copy between two ranges of memory.
+///
+///     cudag::MemcpyNode download = b.memcpy(host, x);
+///     cudag::Graph graph = std::move(b).build();
+///     graph.update(download, host, y);
 class MemcpyNode : public detail::TypedNode<MemcpyNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::memcpy;
     using TypedNode::TypedNode;
 };
 
-/// A range of device memory filled with one value.
+/// A fill of a range of device memory with one value.
+///
+///     cudag::MemsetNode clear = b.memset(x, 0.0f);
+///     cudag::Graph graph = std::move(b).build();
+///     graph.update(clear, y, 1.0f);
 class MemsetNode : public detail::TypedNode<MemsetNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::memset;
     using TypedNode::TypedNode;
 };
 
-/// A function called on the host. It must make no CUDA calls.
+/// A call of a function on the host. The function must make no CUDA calls.
+///
+///     cudag::HostNode report = b.host([] { std::puts("done"); });
+///     cudag::Graph graph = std::move(b).build();
+///     graph.update(report, [] { std::puts("done again"); });
 class HostNode : public detail::TypedNode<HostNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::host;
     using TypedNode::TypedNode;
 };
 
-/// A node made from CUDA's own description; `as` gives the handle of its kind.
+/// A node made from CUDA's own description.
+///
+///     cudaGraphNodeParams params{};
+///     params.type = cudaGraphNodeTypeEmpty;
+///     cudag::NativeNode node = b.native(params);
+///     auto join = node.as<cudag::JoinNode>(); // the handle of its kind
 class NativeNode : public detail::TypedNode<NativeNode> {
   public:
     using TypedNode::TypedNode;
 };
 
-/// A barrier: it does nothing but wait for the nodes it comes after.
+/// A barrier: a node without work, to order many nodes after many others.
+///
+///     auto first = b.kernel(config, fill, x, 1.0f, n);
+///     auto second = b.kernel(config, fill, y, 1.0f, n);
+///     cudag::JoinNode both = b.join(first, second);
+///     b.kernel(config, add, x, y, x, n).after(both);
 class JoinNode : public detail::TypedNode<JoinNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::empty;
     using TypedNode::TypedNode;
 };
 
-/// A mark of an event: it is reached when the nodes before it have finished, in each launch anew.
+/// A node that records an event: in each launch, the event is reached when the node's predecessors have finished.
+///
+///     cudag::Event done;
+///     cudag::RecordNode mark = b.record(done).after(b.kernel(config, step, x, n));
 class RecordNode : public detail::TypedNode<RecordNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::record_event;
     using TypedNode::TypedNode;
 };
 
-/// Waits for the work that an event marks.
+/// A node that waits for the work recorded by an event.
+///
+///     cudag::Event ready;
+///     b.kernel(config, step, x, n).after(b.wait(ready));
 class WaitNode : public detail::TypedNode<WaitNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::wait_event;
     using TypedNode::TypedNode;
 };
 
-/// Signals external semaphores.
+/// A node that signals external semaphores.
+///
+///     cudaExternalSemaphore_t timeline = nullptr; // imported by cudaImportExternalSemaphore
+///     cudag::SignalNode signal = b.signal({timeline, 5}).after(b.kernel(config, step, x, n));
+///     graph = std::move(b).build();
+///     graph.update(signal, {timeline, 6});
 class SignalNode : public detail::TypedNode<SignalNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::signal_semaphore;
     using TypedNode::TypedNode;
 };
 
-/// Waits for external semaphores.
+/// A node that waits for external semaphores.
+///
+///     cudaExternalSemaphore_t timeline = nullptr; // imported by cudaImportExternalSemaphore
+///     cudag::SemaphoreWaitNode ready = b.wait({timeline, 5});
+///     b.kernel(config, step, x, n).after(ready);
 class SemaphoreWaitNode : public detail::TypedNode<SemaphoreWaitNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::wait_semaphore;
