@@ -39,8 +39,8 @@ struct ExecCacheStats {
     std::uint64_t evictions = 0;
     std::size_t execs = 0;
     std::size_t bytes = 0;          ///< device memory; CUDA takes it in large pieces, so many execs add none
-    double update_seconds = 0;      ///< on this thread, with refused updates; estimated from one update in 13
-    double instantiate_seconds = 0; ///< on this thread, with first launches and the measuring of memory
+    double update_seconds = 0;      ///< elapsed in updates, also refused ones; estimated from one in 13
+    double instantiate_seconds = 0; ///< elapsed, with first launches and the measuring of memory
 };
 
 /// Launches graphs through cached execs, in the cheapest way possible.

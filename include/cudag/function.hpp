@@ -48,7 +48,8 @@ struct FunctionParameter {
 /// CUDA reports number and sizes of its parameters, but not their types. So arguments are passed without conversion,
 /// a number in its own type, and their number and sizes are checked when they are given; `typed` adds checks by the
 /// compiler. The graph keeps arguments that own memory, as for other kernels.
-/// A cheap value. The source of the kernel must outlive it, its nodes and their launches; a Library keeps itself alive.
+/// A cheap value. The source of the kernel must outlive it, its nodes and their launches, except a Library:
+/// they keep it loaded.
 /// Threads: const calls may run concurrently.
 class CUDAG_EXPORT Function {
   public:

@@ -126,7 +126,7 @@ class CUDAG_EXPORT StreamCapture {
 
     /// Calls `function(stream)` or `function()`, checks the capture, and returns the function's result. The recorded
     /// nodes get `label` and `location`, except nodes already named by inner steps or marks. Throws CaptureError,
-    /// naming the step, the location, the mode and CUDA's own account, if
+    /// naming the step, the location, the mode and the text of CUDA's log, if
     /// - the capture is broken;
     /// - a call failed and nobody has read CUDA's last error, as after <<<>>>; this clears the error. An error left by
     ///   an earlier step, or by the code before this one, is reported before the function is called;
