@@ -1,4 +1,4 @@
-// A captured region: stream code as a part of a graph that a builder writes.
+// CapturedNode: a captured region, stream code as a part of a graph built by a GraphBuilder.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -21,44 +21,50 @@ concept NodeSource = AnyNode<Source> || NodeRange<Source> || is_captured_node<So
 
 } // namespace detail
 
-/// A handle to what `GraphBuilder::capture` has recorded: some nodes, together. `region.after(a)` puts those that come
-/// first, the roots, after `a`; `b.after(region)` puts b after those that come last, the tails. A region in which
-/// nothing was recorded is one empty node, so that it orders what stands before and after it. It owns nothing, and is
-/// refused as a Node is when it is empty or its graph no longer exists. Threads: as a Node.
+/// A handle to the nodes recorded by one `GraphBuilder::capture`, as a unit.
+///
+///     cudag::CapturedNode region = b.capture(stream, [&](cudaStream_t s) { library_call(s, x.data(), n); });
+///     region.label("library").writes(x).after(b.kernel(config, fill, x, 1.0f, n));
+///     b.kernel(config, step, x, n).after(region);
+///
+/// `region.after(a)` orders the first nodes of the region (the roots) after `a`; `b.after(region)` orders b after its
+/// last nodes (the tails). A region without recorded nodes is one empty node, so it still orders its predecessors and
+/// successors. The handle owns nothing; calls on an empty handle, or after the end of its graph, throw GraphError.
+/// Threads: as Node.
 class CUDAG_EXPORT CapturedNode {
   public:
     CapturedNode() noexcept = default;
 
-    /// All of them, in the order in which they were recorded.
+    /// Returns all nodes of the region, in the order of their recording.
     [[nodiscard]] std::vector<Node> nodes() const;
-    /// Those that come after no other node of the region.
+    /// Returns the nodes without a predecessor in the region.
     [[nodiscard]] std::vector<Node> roots() const;
-    /// Those that no other node of the region comes after.
+    /// Returns the nodes without a successor in the region.
     [[nodiscard]] std::vector<Node> tails() const;
-    /// Where it was captured.
+    /// Returns the source location of the capture.
     [[nodiscard]] SourceLocation location() const;
 
-    /// Names the nodes that have no label yet: no step, no mark and no earlier call has given them one.
+    /// Names the nodes that have no label yet from a step, a mark or an earlier call.
     CapturedNode label(std::string_view text) const; // cudag: label(text) takes a string
 
-    /// Says that the region reads `memory`, as Node::reads: those of its nodes of which cudag does not know what they
-    /// do, libraries' kernels and host functions, and kernels with raw pointers. Their order among each other is that
-    /// of the capture, whatever this says.
+    /// Declares that the region reads `memory`, as Node::reads does, for its nodes of unknown effect: kernels and host
+    /// functions of libraries, and kernels with raw pointers. The order of these nodes among each other remains the
+    /// order of the capture.
     template <class... Memory>
     CapturedNode
     reads(const Memory&... memory) const { // cudag: reads(memory, ...) takes buffers, spans and host ranges
         return declare(detail::declared_accesses<detail::AccessMode::read>(memory...));
     }
-    /// The same for memory that they write, and may read.
+    /// Declares that the region writes, and may read, `memory`; otherwise as `reads`.
     template <class... Memory>
     CapturedNode
     writes(const Memory&... memory) const { // cudag: writes(memory, ...) takes buffers, spans and host ranges
         return declare(detail::declared_accesses<detail::AccessMode::write>(memory...));
     }
 
-    /// The region starts when all of `nodes` (handles, ranges of handles, regions) have finished. A repeated edge
-    /// counts once. Throws GraphError, and adds nothing, if a handle is of another graph or of this region, or the
-    /// graph is built already.
+    /// Adds edges: the region starts when all of `nodes` (handles, ranges of handles, regions) have finished. A
+    /// repeated edge counts once. Throws GraphError, and adds nothing, if a handle is of another graph or of this
+    /// region, or the graph is already built.
     template <class... Handle>
     CapturedNode
     after(const Handle&... nodes) const { // cudag: after(a, b, ...) takes the nodes one by one, or a range of them
@@ -72,7 +78,7 @@ class CUDAG_EXPORT CapturedNode {
         return *this;
     }
 
-    /// Same region of the same graph.
+    /// Compares identity: same region of the same graph.
     friend bool operator==(const CapturedNode&, const CapturedNode&) = default;
 
   private:
@@ -90,7 +96,8 @@ class CUDAG_EXPORT CapturedNode {
 
 namespace detail {
 
-/// Adds what `source` is to `list`: a handle, all nodes of a region, or those of a range of them.
+/// Appends all nodes of `source` to `list`: a handle, the nodes of a region, or the nodes of a range of handles or
+/// regions.
 template <class Handle>
 void append_all_nodes(std::vector<Node>& list, const Handle& source) {
     if constexpr (AnyNode<Handle>) {
@@ -106,7 +113,10 @@ void append_all_nodes(std::vector<Node>& list, const Handle& source) {
 
 } // namespace detail
 
-/// A region, and what the captured function returned: not kept by the graph.
+/// A region together with the value returned by the captured function; the graph does not keep that value.
+///
+///     auto [region, result] = b.capture(stream, [&](cudaStream_t s) { return library_call(s, x.data(), n); });
+///     b.kernel(config, step, x, n).after(region);
 template <class Output>
 struct CapturedRegion {
     CapturedNode node;

@@ -1,4 +1,4 @@
-// DeviceExec: an executable graph in the hands of kernels.
+// DeviceExec: a handle to an executable graph, for use in kernels.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -8,35 +8,41 @@
 
 namespace cudag {
 
-/// An Exec that was instantiated with `.device_launch`, as an argument for the kernels that launch it:
-/// `Exec::on_device()` gives it. A small value to copy; the Exec must outlive it, and every launch.
-/// Kernels launch graphs from within a graph only, one that the host launched or a kernel did, on the same device. A
-/// graph that runs must not be launched again, but for its own tail launch. Each launch returns what CUDA says,
-/// cudaSuccess if all is well.
+/// A handle for device-side graph launch, a kernel argument returned by `Exec::on_device()`. The Exec must have been
+/// instantiated with `.device_launch`.
+///
+///     void launcher(cudag::DeviceExec next); // a kernel; it calls next.launch_tail()
+///     cudag::Exec launched = graph.instantiate({.device_launch = true});
+///     launched.upload(stream);
+///     b.kernel(config, launcher, launched.on_device());
+///
+/// A small value to copy. The Exec must outlive the handle and every launch. A kernel can launch graphs only if it runs
+/// in a graph itself, launched by the host or by a kernel, on the same device. Never launch a running graph again,
+/// except by its own tail launch. Each launch returns CUDA's error code, cudaSuccess on success.
 class DeviceExec {
   public:
     DeviceExec(detail::Passkey, cudaGraphExec_t exec) noexcept : exec_(exec) {}
 
-    /// CUDA's own handle.
+    /// Returns CUDA's own handle.
     [[nodiscard]] CUDAG_HOST_DEVICE cudaGraphExec_t native() const noexcept { return exec_; }
 
-    /// Whether there is a graph behind it: see `current`.
+    /// Whether the handle refers to a graph, see `current`.
     [[nodiscard]] CUDAG_HOST_DEVICE explicit operator bool() const noexcept { return exec_ != nullptr; }
 
-    /// Device only: the graph that runs the calling kernel, such as to launch it again as its own tail; empty in a
-    /// kernel that is in no graph that was instantiated with `.device_launch`.
+    /// Device only: returns the graph of the calling kernel, such as to launch it again as its own tail. The handle is
+    /// empty if the kernel runs in no graph instantiated with `.device_launch`.
     [[nodiscard]] inline __device__ static DeviceExec current() CUDAG_DEVICE_ONLY; // cudag: for kernels only
 
-    /// Device only: starts at once, beside the graph that runs, which ends when this one has ended, too. At most 120 in
-    /// one run of a graph.
+    /// Device only: launches the graph at once, concurrently with the running graph, which ends only after it. At most
+    /// 120 such launches in one run of a graph.
     inline __device__ cudaError_t launch_fire_and_forget() const CUDAG_DEVICE_ONLY; // cudag: for kernels only
 
-    /// Device only: starts when the graph that runs has ended, with all that it launched. At most 255 may be pending,
-    /// once the graph itself.
+    /// Device only: launches the graph after the running graph and all graphs launched by it have ended. At most 255
+    /// tail launches may be pending, at most one of them of the running graph itself.
     inline __device__ cudaError_t
     launch_tail() const CUDAG_DEVICE_ONLY; // cudag: for kernels; on the host exec.launch(stream)
 
-    /// Device only: starts at once, beside the graph that runs and independent of it.
+    /// Device only: launches the graph at once, concurrently with the running graph and independent of it.
     inline __device__ cudaError_t
     launch_sibling() const CUDAG_DEVICE_ONLY; // cudag: for kernels; on the host exec.launch(stream)
 

@@ -1,4 +1,4 @@
-// DeviceNode: a kernel node in the hands of other kernels.
+// DeviceNode: a handle to a kernel node, for use in kernels.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -15,11 +15,11 @@ namespace cudag {
 
 namespace detail {
 
-/// Where parameter I of a kernel begins.
+/// Byte offset of parameter `Index` of a kernel.
 template <std::size_t Index, class... Parameter>
 inline constexpr std::size_t parameter_offset = SignatureOf<Parameter...>::layout.parameters[Index].offset;
 
-/// The same type, or a pointer to the same thing without const.
+/// Whether Argument is the parameter's type, or a pointer that converts to it, such as one without const.
 template <class Argument, class Parameter>
 inline constexpr bool is_device_argument =
     std::is_same_v<Argument, Parameter> ||
@@ -27,31 +27,41 @@ inline constexpr bool is_device_argument =
 
 } // namespace detail
 
-/// A kernel node, made with `.device_updatable`, as an argument for the kernels that
-/// change it: `KernelNode::on_device()` gives it. A small value to copy; it must not be used after the node's Exec. A
-/// kernel that changes a node must run before it in the same launch, on the same device; two changes at once, or a
-/// change while the node runs, are a race: let one thread make them. Make them in each launch: when the host launches
-/// the graph, it does not see what another graph has changed (seen on driver 580). If the node starts early, over a
-/// programmatic edge, `__threadfence()` must stand between change and trigger.
-/// Each call returns what CUDA says, cudaSuccess if all is well.
+/// A handle for kernels that change a kernel node, a kernel argument returned by `KernelNode::on_device()`. The node
+/// must have been made with `.device_updatable`.
+///
+///     void choose(cudag::DeviceNode<float*, float, int> node); // a kernel; it calls node.set_argument<1>(3.0f)
+///     config.device_updatable = true;
+///     auto scaling = b.kernel(config, scale, x, 2.0f, n);
+///     scaling.after(b.kernel({}, choose, scaling.on_device()));
+///
+/// A small value to copy. Each call returns CUDA's error code, cudaSuccess on success. Rules:
+///   - The handle must not be used after the node's Exec is destroyed.
+///   - The changing kernel must run before the node in the same launch, on the same device.
+///   - Concurrent changes, and changes while the node runs, are a race: let one thread make them.
+///   - Repeat the changes in each launch: a launch by the host does not see changes by another graph (seen on driver
+///     580).
+///   - If the node starts early, by programmatic dependent launch (PDL), put `__threadfence()` between change and
+///     trigger.
 template <class... Parameter>
 class DeviceNode {
   public:
     DeviceNode(detail::Passkey, cudaGraphDeviceNode_t handle) noexcept : handle_(handle) {}
 
-    /// CUDA's own handle.
+    /// Returns CUDA's own handle.
     [[nodiscard]] CUDAG_HOST_DEVICE cudaGraphDeviceNode_t native() const noexcept { return handle_; }
 
-    /// Device only: how many blocks the node launches. At least one in each dimension: `set_enabled(false)` for none.
+    /// Device only: sets the number of blocks. It is at least one in each dimension; for none, call
+    /// `set_enabled(false)`.
     inline __device__ cudaError_t
     set_grid(dim3 grid) const CUDAG_DEVICE_ONLY; // cudag: for kernels; on the host exec.update(node, config)
 
-    /// Device only: the value of parameter I, of the parameter's own type.
+    /// Device only: sets parameter `Index` to a value of the parameter's own type.
     template <std::size_t Index, class Argument>
     inline __device__ cudaError_t set_argument( // cudag: for kernels; on the host exec.update(node, arg<I>(value))
         const Argument& value) const CUDAG_DEVICE_ONLY;
 
-    /// Device only: whether the node launches at all. What comes after it runs either way.
+    /// Device only: enables or disables the node's launch. The node's successors run in both cases.
     inline __device__ cudaError_t
     set_enabled(bool enabled) const CUDAG_DEVICE_ONLY; // cudag: for kernels; on the host exec.enable(node)
 

@@ -1,4 +1,4 @@
-// Plan: which edges CUDA gets for those that a graph is written with.
+// Plan: how the edges of a graph become CUDA's edges.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -13,82 +13,96 @@
 
 namespace cudag {
 
-/// How the edges of a graph become those that CUDA sees. What must have ended before what begins stays the same; what
-/// CUDA takes for it does not: an edge that others imply, and an empty node, cost time in every launch. Equal graphs
-/// have equal plans. `Graph::edges()` are those that were written, whatever the plan is.
+/// Options for turning the edges of a graph into CUDA's edges. The order of nodes never changes, except by lanes. The
+/// edges that express it do: redundant edges and empty nodes cost time in every launch. Equal graphs have equal plans.
+/// `Graph::edges()` are the edges as written, whatever the plan.
 ///
-/// A captured graph that nobody has asked anything of keeps its edges, unless it has many of them or lanes are asked
-/// for: to read it takes longer than it gains as a rule.
+///     cudag::Exec plain = graph.instantiate({.plan = cudag::Plan::as_written()});
+///     cudag::Exec narrow = graph.instantiate({.plan = {.lanes = 4}});
+///     std::puts(to_string(narrow.plan()).c_str());
 ///
-/// CUDA removes no edges of a graph with memory nodes. It is planned once, by the plan that it is given first, and has
-/// no lanes; the edges that CUDA needs before an allocation stay, but for those that others imply by then.
+/// Two kinds of graphs are planned differently:
+///   - A captured graph keeps its edges if no call has asked for its nodes or edges before `instantiate`, unless it has
+///     many
+///     edges or the plan has lanes: reading it usually costs more time than a plan gains.
+///   - A graph with graph memory nodes is planned once, by the first plan given to it, and has no lanes, since CUDA
+///     removes
+///     none of its edges. Edges that CUDA needs before an allocation stay, except redundant ones at that time.
 ///
 /// In a .cu file, nvcc 13.0 crashes ("Segmentation fault", no message) on a conditional expression with `Plan{...}`
 /// inside the braces of options, as on any aggregate with a vector. `Plan()` compiles, and so does a variable:
 ///
-///     const cudag::Plan plan = n < 1000 ? cudag::Plan{} : cudag::Plan::as_written();
+///     const bool fast = n > 1000;
+///     const cudag::Plan plan = fast ? cudag::Plan{} : cudag::Plan::as_written();
 ///     cudag::Exec exec = graph.instantiate({.plan = plan});
 struct Plan {
-    /// Leaves out edges that others imply. Edges that are not full stay, and imply none.
+    /// Omits redundant edges, those implied by others. Edges of other kinds than full stay, and imply none.
     bool reduce = true;
-    /// Makes of each join, and of edges from each of some nodes to each of some others, what launches quickest: edges,
-    /// or an empty kernel between them, which is no node of the Graph. Needs CUDA 12.8 for the kernel.
+    /// Replaces each join, and each set of edges from all of some nodes to all of some others, by the form with the
+    /// quickest launch: edges, or an empty kernel, no node of the Graph. The kernel needs CUDA 12.8.
     bool joins = true;
-    /// Lets a graph that begins or ends with many kernels begin and end with one empty kernel instead, which is no node
-    /// of the Graph either: its launch call starts one kernel then. Not for graphs inside others, and not where the
-    /// process sees several devices.
+    /// Puts an empty kernel, no node of the Graph, before the first kernels of a graph if they are many, and another
+    /// one after the last kernels if they are many: the launch call then starts one kernel only. Not for inner graphs,
+    /// and not if the process sees several devices.
     bool ends = true;
-    /// Lays the nodes on so many lanes, in each of which one comes after the other, where more could run at once: many
-    /// at once cost more than short kernels gain from it. So the order has more in it than was written. 0: as many as
-    /// the edges allow. Each device has lanes of its own, as many; joins and event nodes have no lane.
+    /// Limits how many nodes run concurrently, by adding edges: the nodes form at most this many lanes, each a
+    /// sequence. Useful if many short kernels would otherwise compete. The resulting order is stricter than the one
+    /// written. 0: no limit. Each device has as many lanes of its own; joins and event nodes have no lane.
     unsigned lanes = 0;
-    /// How many microseconds each node takes, in the order of `Graph::nodes()`, or nothing: the graph is laid on as
-    /// many lanes, up to `lanes`, as let it end soonest by what kernels were seen to cost. Graphs inside it are not.
+    /// Durations of the nodes in microseconds, in the order of `Graph::nodes()`, or empty. With durations, cudag
+    /// chooses the number of lanes, up to `lanes`, for the earliest end of the graph, from measured costs of kernels.
+    /// Nodes of inner graphs get no lanes. `instantiate` throws InstantiateError unless there is one finite,
+    /// nonnegative duration for each node.
     std::vector<double> durations = {};
 
-    /// Whether nodes may be laid on lanes.
+    /// Whether nodes may be put on lanes.
     [[nodiscard]] bool wants_lanes() const noexcept { return lanes != 0 || !durations.empty(); }
-    /// CUDA gets the edges as they were written.
+    /// Returns the plan that gives CUDA the edges as written.
     [[nodiscard]] static Plan as_written() { return {.reduce = false, .joins = false, .ends = false}; }
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-/// What a join becomes, which is to say that some nodes all come before some others.
+/// The form of a join, the order of each of some nodes before each of some others.
 enum class JoinForm : char {
-    edges,  ///< one from each to each
+    edges,  ///< one edge from each to each
     kernel, ///< an empty kernel between them
-    node,   ///< an empty node between them: slow, but right where no kernel can be
+    node,   ///< an empty node between them: slow, but correct where a kernel is impossible
 };
 
-/// "edges", "kernel", "node".
+/// Returns "edges", "kernel" or "node".
 [[nodiscard]] CUDAG_EXPORT std::string_view to_string(JoinForm form) noexcept;
 
-/// A join in a plan. The text stays valid when the graph is gone; the handle does not.
+/// One join in a plan. The texts stay valid after the graph is destroyed; the handle does not.
 struct PlannedJoin {
-    Node node;          ///< the join that was written; empty where edges from each to each were
-    std::string name;   ///< what it is called, and in which graph it is if that is inside another one
-    std::size_t before; ///< how many nodes come before it, once implied edges and other joins are gone
-    std::size_t after;
+    Node node;          ///< the join as written; empty for edges from each to each
+    std::string name;   ///< description of the join, and of its graph if that is an inner graph
+    std::size_t before; ///< number of predecessors, without redundant edges and other joins
+    std::size_t after;  ///< number of successors, likewise
     JoinForm form;
-    std::string why; ///< this form
+    std::string why; ///< reason of this form
 };
 
-/// "empty \"meet\" at a.cpp:12: 10 nodes before 10: kernel, quicker than the 100 edges that it takes without"
+/// Returns "empty \"meet\" at a.cpp:12: 10 nodes before 10: kernel, quicker than the 100 edges that it takes without".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const PlannedJoin& join);
 
-/// About how many microseconds less something takes by a plan, or more where it is negative: told from what joins and
-/// edges were measured to cost, not measured. What launches gain where implied edges are gone is not in it: that
-/// differs too much between graphs, from nothing to 0.17 for each of them.
+/// Estimated time saved by the plan, in microseconds; negative if it costs time. Computed from measured costs of joins
+/// and edges, not measured on this graph. It omits the launch time saved by the removal of redundant edges, since that
+/// varies too much between graphs: from nothing to 0.17 us per edge.
 struct PlanGain {
-    double launch_call = 0; ///< of the CPU in `Exec::launch`
-    double gpu = 0;         ///< of a launch, from its begin to its end, where kernels are short
-    double instantiate = 0; ///< of CUDA, without what planning takes
+    double launch_call = 0; ///< CPU time of `Exec::launch`
+    double gpu = 0;         ///< GPU time of a launch, from its beginning to its end, for short kernels
+    double instantiate = 0; ///< time of CUDA's instantiation, without the planning
 };
 
-/// What a plan has made of the edges of a graph, and of those inside it.
+/// The effect of a plan on the edges of a graph and its inner graphs.
+///
+///     cudag::PlanReport report = exec.plan();
+///     std::printf("%zu edges became %zu\n", report.edges_before(), report.edges_after());
+///     for (const cudag::PlannedJoin& join : report.joins())
+///         std::puts(to_string(join).c_str());
 class CUDAG_EXPORT PlanReport {
   public:
-    /// For `Exec` to make.
+    /// Makes a report. Only `Exec` uses it.
     PlanReport(Plan plan, std::size_t edges_before, std::size_t edges_after, std::vector<PlannedJoin> joins,
                std::size_t kernels, std::size_t lanes, std::optional<PlanGain> gain, std::vector<std::string> advice)
         : plan_(std::move(plan)), edges_before_(edges_before), edges_after_(edges_after), joins_(std::move(joins)),
@@ -96,20 +110,20 @@ class CUDAG_EXPORT PlanReport {
 
     [[nodiscard]] const Plan& plan() const noexcept { return plan_; }
     [[nodiscard]] std::size_t edges_before() const noexcept { return edges_before_; }
-    /// With those from and to empty kernels.
+    /// Returns the number of edges given to CUDA, including edges from and to empty kernels.
     [[nodiscard]] std::size_t edges_after() const noexcept { return edges_after_; }
     [[nodiscard]] const std::vector<PlannedJoin>& joins() const noexcept { return joins_; }
-    /// How many empty kernels were added.
+    /// Returns the number of added empty kernels.
     [[nodiscard]] std::size_t kernels() const noexcept { return kernels_; }
-    /// On how many lanes the nodes of the graph are, those of each device; 0 if they were not laid on any.
+    /// Returns the number of lanes of the graph, for each device; 0 without lanes.
     [[nodiscard]] std::size_t lanes() const noexcept { return lanes_; }
-    /// Nothing for devices of kinds that were not measured: such as have another compute capability than 9.0, where an
-    /// H200 was.
+    /// Returns the estimated gain, or nothing for unmeasured kinds of devices, those of another compute capability than
+    /// 9.0. The costs were measured on an H200.
     [[nodiscard]] const std::optional<PlanGain>& gain() const noexcept { return gain_; }
-    /// What could be written to gain more, a sentence each, or why that cannot be helped.
+    /// Returns advice for a larger gain, one sentence each, or the reason why none is possible.
     [[nodiscard]] const std::vector<std::string>& advice() const noexcept { return advice_; }
 
-    /// What was done, the first joins with what they became and why, the gain, and the advice; a line each.
+    /// Returns the changes, the first joins with their forms and reasons, the gain, and the advice; one per line.
     [[nodiscard]] std::string to_string() const;
 
   private:

@@ -1,4 +1,4 @@
-// tune: times a graph by several plans on the device, and keeps the best.
+// tune: times a graph with several plans on the device, and keeps the best plan.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -13,42 +13,57 @@
 
 namespace cudag {
 
+/// Options of `tune`.
 struct TuneOptions {
-    /// The plans to try; the first stays unless another one is better. None: the default plan, as it is written, only
-    /// reduced, without `ends`, and the default on 1, 2, 4, ... lanes, up to as many nodes as can run at once.
+    /// The plans to compare; the first wins unless another one is clearly better. By default: the default plan, as
+    /// written, only `reduce`, the default without `ends`, and the default with 1, 2, 4, ... lanes, up to the number of
+    /// nodes that can run concurrently.
     std::optional<std::vector<Plan>> candidates = std::nullopt;
     TuneGoal goal = TuneGoal::interval;
-    unsigned repetitions = 20; ///< in each of which a candidate is launched nine times: alone, and eight in a row
-    InstantiateOptions instantiate = {}; ///< how the Execs are made; its plan is not used
+    unsigned repetitions =
+        20; ///< rounds; in each, every candidate is launched nine times: once alone, and eight times in a row
+    InstantiateOptions instantiate = {}; ///< options of the Execs, except its plan
 };
 
+/// The result of `tune`.
 struct Tuned {
-    Exec exec; ///< as a rule it has been launched, and `replays()` counts that
+    Exec exec; ///< usually launched before; `replays()` counts these launches
     TuneReport report;
 };
 
-/// Instantiates `graph` by several plans, launches each many times, and keeps the quickest:
+/// Instantiates `graph` with several plans, launches each many times, and keeps the fastest:
 ///
 ///     cudag::Tuned tuned = cudag::tune(graph, stream);
 ///     tuned.exec.launch(stream);
+///     std::puts(to_string(tuned.report).c_str());
 ///
-/// The graph runs, 1 + 9 * repetitions times for each plan: so often its kernels write, its host nodes are called, its
-/// events are recorded. What it computes must bear that. What it reads must be as it is in use if times depend on it,
-/// and nothing else should keep the device busy. Plans with lanes bring an order that was not written: where nodes wait
-/// for each other by other means than edges, such as semaphores, give candidates without lanes.
+/// The graph really runs, 1 + 9 * repetitions times for each distinct set of edges: its kernels write, its host nodes
+/// are called, its events are recorded each time. Requirements:
+///   - Its results must permit these repeated runs.
+///   - If its times depend on its inputs, these must be as in actual use.
+///   - Nothing else should keep the device busy.
+///   - If nodes wait for each other without edges, such as by semaphores, give candidates without lanes: lanes add an
+///     order
+///     that was not written.
+///   - If CUDA allows only one Exec at a time (conditional nodes, graph memory nodes or device-updatable nodes), the
+///     graph
+///     must have no Exec. Its candidates are timed one after the other; other graphs' candidates take turns.
+///   - A graph that does not free its allocations needs `.instantiate = {.auto_free_on_launch = true}`.
 ///
-/// The first candidate is chosen unless others are better than it by more than both spreads together, and by 2 %; of
-/// these the quickest, or the first that is not worse than that by as much. Candidates are launched in turns.
-/// Graphs of which CUDA allows one Exec at a time (with conditionals, memory nodes or device-updatable nodes) have
-/// their candidates timed one after the other, and must have no Exec. With allocations that they do not free, they need
-/// `.instantiate = {.auto_free_on_launch = true}`.
+/// The first candidate wins unless others are clearly better: by more than both spreads together, and by more than 2 %.
+/// Of these, the fastest wins, or the first one not clearly worse than it.
 ///
-/// Blocks: waits for `stream` first, and after each repetition; reads a captured graph. Later calls see CUDA's edges as
-/// the chosen plan has them.
-/// Throws GraphError for a moved-from graph, one inside another, and options that leave nothing to measure,
-/// InstantiateError as `Graph::instantiate` does, CaptureError if `stream` is being captured, HostError if host nodes
-/// throw, Error if CUDA fails. Then `graph` is as it was, but it may have run.
-/// Threads: as `Graph::instantiate`; `stream` is for this call alone.
+/// Blocks: waits for `stream` first, and after each repetition. A captured graph is read. Afterwards CUDA's graph has
+/// the edges of the chosen plan.
+///
+/// Throws, and leaves `graph` unchanged (but it may have run):
+///   - GraphError for a moved-from graph, an inner graph, or options that leave nothing to measure
+///   - InstantiateError as `Graph::instantiate` does
+///   - CaptureError if `stream` is being captured
+///   - HostError if host nodes throw
+///   - Error if CUDA fails
+///
+/// Threads: as `Graph::instantiate`; no other thread may use `stream` during the call.
 [[nodiscard]] CUDAG_EXPORT Tuned tune(const Graph& graph, StreamRef stream, const TuneOptions& options = {});
 
 } // namespace cudag

@@ -1,4 +1,4 @@
-// TuneReport: what `tune` has measured, and what it chose.
+// TuneReport: the measurements of `tune`, and its choice.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -13,33 +13,33 @@
 
 namespace cudag {
 
-/// What `tune` makes small.
+/// The time that `tune` minimises.
 enum class TuneGoal : char {
-    interval,    ///< between launches that follow each other at once: the longer one of launch call and GPU time
+    interval,    ///< between launches in direct succession: the longer one of launch call and GPU time
     gpu_time,    ///< of a single launch, from before its call to its end
-    launch_call, ///< how long the calling thread is kept
+    launch_call, ///< the time for which the launch blocks the calling thread
 };
 
-/// "interval", "GPU time", "launch call".
+/// Returns "interval", "GPU time" or "launch call".
 [[nodiscard]] CUDAG_EXPORT std::string_view to_string(TuneGoal goal) noexcept;
 
-/// Microseconds.
+/// A measured time, in microseconds.
 struct TuneTime {
     double median;
-    double spread; ///< half of the samples are no further than this from the median
+    double spread; ///< median deviation: half of the samples differ from the median by no more than this
     friend bool operator==(const TuneTime&, const TuneTime&) = default;
 };
 
-/// One candidate of `tune`.
+/// The measurements of one candidate of `tune`.
 struct TuneRow {
     std::string name; ///< "default", "as written", "reduce + joins", "default, 4 lanes"
     Plan plan;
-    std::size_t nodes; ///< that CUDA gets, with those inside others and empty kernels
-    std::size_t edges; ///< the same
+    std::size_t nodes; ///< number of CUDA's nodes, including empty kernels and nodes of inner graphs
+    std::size_t edges; ///< number of CUDA's edges, including these
     TuneTime launch_call;
     TuneTime gpu_time;
     TuneTime interval;
-    /// The row of a candidate before it that gives CUDA the same edges: measured once, the times are those.
+    /// The row of an earlier candidate with the same CUDA edges: both were measured once, and have the same times.
     std::optional<std::size_t> same_as = std::nullopt;
 
     [[nodiscard]] const TuneTime& of(TuneGoal goal) const noexcept {
@@ -47,20 +47,24 @@ struct TuneRow {
     }
 };
 
-/// What `tune` has measured, in the order of the candidates.
+/// The measurements of `tune`, in the order of the candidates.
+///
+///     cudag::TuneReport report = cudag::tune(graph, stream).report;
+///     std::puts(report.to_string().c_str());
+///     double best = report.chosen().of(report.goal()).median; // microseconds
 class CUDAG_EXPORT TuneReport {
   public:
-    /// For `tune` to make.
+    /// Makes a report. Only `tune` uses it.
     TuneReport(std::vector<TuneRow> rows, std::size_t chosen, TuneGoal goal)
         : rows_(std::move(rows)), chosen_(chosen), goal_(goal) {}
 
     [[nodiscard]] const std::vector<TuneRow>& rows() const noexcept { return rows_; }
-    /// The row of the plan that the Exec has.
+    /// Returns the row of the Exec's plan.
     [[nodiscard]] std::size_t chosen_index() const noexcept { return chosen_; }
     [[nodiscard]] const TuneRow& chosen() const noexcept { return rows_[chosen_]; }
     [[nodiscard]] TuneGoal goal() const noexcept { return goal_; }
 
-    /// A table, one line for each row.
+    /// Returns a table, one line per row.
     [[nodiscard]] std::string to_string() const;
 
   private:

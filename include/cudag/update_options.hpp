@@ -7,29 +7,36 @@
 
 namespace cudag {
 
-/// Which node of a graph gives its parameters to which node of an Exec.
+/// How a whole update pairs the nodes of the graph with the nodes of the Exec.
 enum class Match {
-    /// The first to the first, and so on, in the order in which they were made, as CUDA itself pairs them.
+    /// Pairs the first with the first, and so on, in order of creation, as CUDA itself does.
     order,
-    /// Whichever stands at the same place among the edges: for graphs of the same work that come in another order each
-    /// time, such as captures of several threads. Paired nodes are of one kind, launch one kernel, and have one label
-    /// where both have one; a label that equally many nodes have in both graphs pairs those. Edges agree with their
-    /// kinds, and so does all that is inside children and bodies. A graph in the same order is paired in order, also if
-    /// a kernel became another one there, which CUDA then gets with the whole graph. Where
-    /// nodes look alike, those with the same parameters are paired first, then those that touch the same memory, then
-    /// those that were made first. Which pairs come out depends on the graphs alone.
+    /// Pairs nodes by their places among the edges: for graphs of the same work in changing order, such as captures of
+    /// several threads. The pairs depend on the graphs alone, by these rules:
+    ///   - Paired nodes have the same kind, the same kernel and, if both have one, the same label. A label with the
+    ///     same number
+    ///     of nodes in both graphs pairs these nodes.
+    ///   - Edges between paired nodes agree, with their kinds, and so do the graphs inside child and conditional nodes.
+    ///   - A graph in the same order is paired in order, even if a kernel was replaced by another one; CUDA then
+    ///     receives the
+    ///     whole graph.
+    ///   - Among nodes that look alike, nodes with equal parameters are paired first, then nodes with the same memory,
+    ///     then the
+    ///     earliest.
     structure,
 };
 
-/// "order", "structure"
+/// Returns "order" or "structure".
 [[nodiscard]] CUDAG_EXPORT std::string_view to_string(Match match) noexcept;
 
-/// How a graph updates an Exec; the default is what costs least.
+/// Options of a whole update, `Exec::update(graph, options)`. The defaults cost least.
+///
+///     cudag::UpdateReport report = exec.update(graph, {.match = cudag::Match::structure});
 struct UpdateOptions {
     Match match = Match::order;
-    /// Whether the kernels of a captured graph are known to have the clusters and shared-memory carveouts that those of
-    /// the Exec have. By default they are compared: CUDA would keep the Exec's, and say that it has updated it (driver
-    /// 580). That asks CUDA about each node of a graph that is given for the first time, some 0.1 us a node.
+    /// Promises that the kernels of a captured graph have the same clusters and shared-memory carveouts as the Exec's
+    /// kernels. By default cudag compares them, because CUDA would silently keep the Exec's values and report success
+    /// (driver 580). The comparison asks CUDA about each node of a graph given for the first time, some 0.1 us a node.
     bool trust_attributes = false;
 };
 

@@ -1,4 +1,4 @@
-// UpdateReport: what came of the update of a whole graph.
+// UpdateReport: the outcome of the update of a whole graph.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -11,7 +11,7 @@
 
 namespace cudag {
 
-/// The values are those of `cudaGraphExecUpdateResult`.
+/// The verdict of a whole update. The values are those of `cudaGraphExecUpdateResult`.
 enum class UpdateVerdict {
     updated = 0,
     refused = 1, ///< for a reason that CUDA does not classify
@@ -24,28 +24,34 @@ enum class UpdateVerdict {
     attributes_changed = 8,
 };
 
-/// "updated", "topology_changed", ... as in the enumerators.
+/// Returns the name of the enumerator: "updated", "topology_changed", ...
 [[nodiscard]] CUDAG_EXPORT std::string_view to_string(UpdateVerdict verdict) noexcept;
 
-/// What came of `Exec::update(graph)`. A refused update has changed nothing.
+/// The outcome of `Exec::update(graph)`. A refused update has changed nothing.
+///
+///     cudag::UpdateReport report = exec.update(graph);
+///     for (const cudag::Difference& difference : report.differences())
+///         std::puts(to_string(difference).c_str());
+///     if (report.needs_instantiate())
+///         exec = graph.instantiate();
 class CUDAG_EXPORT UpdateReport {
   public:
-    /// For `Exec` to make: of an update that was done, and of another one.
+    /// Makes the report of a successful update, or of a refused one. Only `Exec` uses it.
     UpdateReport() noexcept = default;
     UpdateReport(UpdateVerdict verdict, std::string reason, std::vector<Difference> differences, bool needs_instantiate)
         : verdict_(verdict), needs_instantiate_(needs_instantiate), reason_(std::move(reason)),
           differences_(std::move(differences)) {}
 
     [[nodiscard]] bool updated() const noexcept { return verdict_ == UpdateVerdict::updated; }
-    /// Whether the graph can be had by instantiating it.
+    /// Whether instantiating the graph helps after a refused update.
     [[nodiscard]] bool needs_instantiate() const noexcept { return needs_instantiate_; }
     [[nodiscard]] UpdateVerdict verdict() const noexcept { return verdict_; }
-    /// What CUDA said, or cudag; "" after an update.
+    /// The reason of CUDA or cudag; "" after a successful update.
     [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
-    /// Of a refused update: in what the graph differs from the exec; what was refused comes first.
+    /// The differences between graph and exec after a refused update, the refused ones first.
     [[nodiscard]] const std::vector<Difference>& differences() const noexcept { return differences_; }
 
-    /// "updated", or the verdict, the reason and the first differences, one a line.
+    /// Returns "updated", or the verdict, the reason and the first differences, one per line.
     [[nodiscard]] std::string to_string() const;
 
   private:

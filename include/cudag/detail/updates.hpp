@@ -1,4 +1,4 @@
-// The updates of single nodes that Graph and Exec have in common.
+// Updates: the updates of single nodes, a base of Graph and Exec.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -38,22 +38,22 @@ namespace cudag::detail {
 
 class ExecState;
 
-/// What an update changes: the exec, or the graph where `exec` is null.
+/// The object that an update changes: the exec, or the graph if `exec` is null.
 struct UpdateTarget {
     ExecState* exec;
     GraphState* graph;
 };
 
-// Each throws UpdateError and changes nothing if the update is refused.
-/// The node gets the values that are not null, and the configuration if there is one; the rest stays as it is.
+// Each function throws UpdateError and changes nothing if the update is refused.
+/// Updates a kernel node: the values that are not null, and the configuration if there is one; the rest stays.
 CUDAG_EXPORT void update_kernel(const UpdateTarget& target, const Node& node, const KernelCall& call,
                                 CallEffects&& effects);
-/// The same for arguments of any kernel node, and a configuration that is not null.
+/// Updates any kernel node by untyped arguments, and by a configuration unless it is null.
 CUDAG_EXPORT void update_function(const UpdateTarget& target, const Node& node, const GivenArguments& arguments,
                                   const LaunchConfig* config, CallEffects&& effects);
-/// Any kernel node; its arguments stay.
+/// Updates the configuration of any kernel node; its arguments stay.
 CUDAG_EXPORT void update_launch(const UpdateTarget& target, const Node& node, const LaunchConfig& config);
-/// A copy or fill in one dimension; all but its size stays.
+/// Updates the size of a one-dimensional copy or fill; the rest stays.
 CUDAG_EXPORT void update_size(const UpdateTarget& target, const Node& node, std::size_t count);
 CUDAG_EXPORT void update_memcpy(const UpdateTarget& target, const Node& node, const CopyParams& copy, Owners&& owners);
 CUDAG_EXPORT void update_copy_3d(const UpdateTarget& target, const Node& node, const Copy3D& copy);
@@ -64,11 +64,12 @@ CUDAG_EXPORT void update_semaphores(const UpdateTarget& target, const Node& node
                                     std::span<const SemaphoreOperation> operations, Owners&& owners);
 CUDAG_EXPORT void update_event(const UpdateTarget& target, const Node& node, cudaEvent_t event, Owners&& owners);
 
-/// What is wrong with those of kernel and memory nodes is said elsewhere.
+/// Marks kernel and memory nodes: other overloads check their operands.
 inline constexpr std::size_t any_operands = std::numeric_limits<std::size_t>::max();
 
 template <class Handle>
-inline constexpr std::size_t update_operands = 0; ///< how many an update of such a node takes; none for other things
+inline constexpr std::size_t update_operands =
+    0; ///< how many operands an update of such a node takes; 0 for other types
 template <class Handle>
 requires is_kernel_node<Handle> || is_alloc_node<Handle> || std::same_as<Handle, FreeNode>
 inline constexpr std::size_t update_operands<Handle> = any_operands;
@@ -87,7 +88,7 @@ template <class Argument>
 concept SemaphoreSignals =
     std::convertible_to<Argument, SemaphoreSignal> || std::convertible_to<Argument, std::span<const SemaphoreSignal>>;
 
-/// That `update(node, operands...)` is something which no kind of node takes.
+/// Whether no kind of node accepts `update(node, operands...)`.
 template <class Handle, class... Argument>
 inline constexpr bool no_update = update_operands<Handle> != any_operands &&
                                   (update_operands<Handle> == 0 || update_operands<Handle> != sizeof...(Argument));
@@ -99,11 +100,11 @@ template <class Argument>
 inline constexpr bool no_update<SemaphoreWaitNode, Argument> =
     !SemaphoreWaits<Argument> && !std::convertible_to<Argument, SemaphoreWait>;
 
-/// Whose operands need no conversion, which would make a const overload the better one.
+/// A handle with operands that need no conversion. For other handles, a const overload would win overload resolution.
 template <class Handle>
 concept PlainOperands = !std::same_as<Handle, SignalNode> && !std::same_as<Handle, SemaphoreWaitNode>;
 
-/// Says what to write instead.
+/// Refuses an update at compile time; the text names the right call.
 template <class Self, class Handle>
 constexpr void refuse_update() {
     constexpr bool is_text = std::convertible_to<const Handle&, std::string_view>;
@@ -148,19 +149,26 @@ constexpr void refuse_update() {
                   "cudag: an update takes the handle of a node, and what that node is made with");
 }
 
-/// `Self`, a Graph or an Exec, has a member `update_target()`.
+/// The updates of single nodes, for `Self`, a Graph or an Exec, which has a member `update_target()`.
+///
+///     auto scaling = graph.find_one(scale);
+///     exec.update(scaling, y, 2.0f, n);             // all arguments
+///     exec.update(scaling, cudag::arg<1>(3.0f));    // one of them
+///     exec.update(scaling, cudag::grid_1d(n, 128)); // the launch configuration
+///     auto copy = graph.find_one("upload").as<cudag::MemcpyNode>();
+///     exec.update(copy, x, host);
 template <class Self>
 class Updates {
   public:
-    /// Gives a kernel node new arguments, converted and checked as GraphBuilder::kernel does: all of them, or some by
-    /// position, such as `update(node, cudag::arg<1>(3.0f))`, while the others stay.
+    /// Updates the arguments of a kernel node, converted and checked as by GraphBuilder::kernel: all arguments, or some
+    /// by position, such as `update(node, cudag::arg<1>(3.0f))`; the others stay.
     template <class... Parameter, class... Argument>
     requires(!starts_with_config<Argument...>)
     void update(const KernelNode<Parameter...>& node, Argument&&... arguments) {
         update_arguments<false>(node, nullptr, std::forward<Argument>(arguments)...);
     }
 
-    /// The same with a new launch configuration; without arguments, all of them stay.
+    /// Updates the launch configuration and the arguments of a kernel node; without arguments, all of them stay.
     template <class... Parameter, class... Argument>
     void update(const KernelNode<Parameter...>& node, const LaunchConfig& config, Argument&&... arguments) {
         update_arguments<true>(node, &config, std::forward<Argument>(arguments)...);
@@ -174,15 +182,16 @@ class Updates {
                       "arguments...)");
     }
 
-    /// Gives the launch of a kernel whose types are unknown new arguments, each as what it is: all of them, in
-    /// PackedArguments or one by one, or some by position, such as `update(node, cudag::arg(1, 3.0f))`; all must have
-    /// the sizes that CUDA tells.
+    /// Updates the arguments of a kernel of unknown parameter types; each is passed in its own type. They are all
+    /// arguments, in PackedArguments or one by one, or some by position, such as `update(node, cudag::arg(1, 3.0f))`.
+    /// Each must have the size reported by CUDA for its parameter.
     template <class... Argument>
     requires(!starts_with_config<Argument...>)
     void update(const FunctionNode& node, Argument&&... arguments) {
         update_given(node, nullptr, std::forward<Argument>(arguments)...);
     }
-    /// The same with a new launch configuration; without arguments, all of them stay.
+    /// Updates the launch configuration and the arguments of a kernel of unknown parameter types; without arguments,
+    /// all of them stay.
     template <class... Argument>
     void update(const FunctionNode& node, const LaunchConfig& config, Argument&&... arguments) {
         if constexpr (sizeof...(Argument) == 0)
@@ -191,15 +200,16 @@ class Updates {
             update_given(node, &config, std::forward<Argument>(arguments)...);
     }
 
-    /// Gives a kernel node whose type is unknown, such as one with a library's kernel, a new launch configuration.
+    /// Updates the launch configuration of a kernel node of unknown type, such as a library's kernel.
     template <std::same_as<Node> Handle>
     void update(const Handle& node, const LaunchConfig& config) {
         update_launch(target(), node, config);
     }
 
-    /// Gives a copy new operands. In an Exec, CUDA fixes the direction, the devices, and where memory comes from: of
-    /// cudaMalloc or the host, of pools (cudaMallocAsync, CapturePool), or of a graph. It updates 1D copies only; a
-    /// Graph takes those of memcpy2d and memcpy3d, too, for nodes that were made so.
+    /// Updates the operands of a copy. A Graph accepts the operands of memcpy2d and memcpy3d, too, for nodes made from
+    /// such. An Exec updates 1D copies only, and CUDA fixes these properties at instantiation:
+    ///   - the direction and the devices
+    ///   - the origin of the memory: cudaMalloc or the host, pools (cudaMallocAsync, CapturePool), or a graph
     template <class Destination, class Source>
     void update(const MemcpyNode& node, Destination&& destination, Source&& source) {
         if constexpr (MultiDimensional<Destination> || MultiDimensional<Source>) {
@@ -212,8 +222,8 @@ class Updates {
         }
     }
 
-    /// Gives a fill a new range, or DeviceSpan2D, and value. In an Exec, CUDA fixes the device, the height and, if it
-    /// is more than 1, the width and the pitch.
+    /// Updates the range (or DeviceSpan2D) and value of a fill. In an Exec, CUDA fixes the device and the height; if
+    /// the height is more than 1, also the width and the pitch.
     template <class Destination, class Value>
     void update(const MemsetNode& node, Destination&& destination, const Value& value) {
         if constexpr (MultiDimensional<Destination>) {
@@ -229,13 +239,13 @@ class Updates {
         }
     }
 
-    /// Gives a host node a new callable, owned as the first one.
+    /// Updates the callable of a host node. It is owned as the first callable was.
     template <class Callable>
     void update(const HostNode& node, Callable&& callable) {
         update_host(target(), node, host_task(std::forward<Callable>(callable)));
     }
 
-    /// Gives a node another event to mark or to wait for, owned or borrowed as by the builder.
+    /// Updates the event of a node that records or waits for one. It is owned or borrowed as by the builder.
     template <class GivenEvent>
     void update(const RecordNode& node, GivenEvent&& event) {
         if constexpr (require_event<GivenEvent, EventUse::record>()) update_with_event(node, event);
@@ -245,7 +255,7 @@ class Updates {
         if constexpr (require_event<GivenEvent, EventUse::wait>()) update_with_event(node, event);
     }
 
-    /// Gives a node other semaphores and values. CUDA fixes how many.
+    /// Updates the semaphores and values of a node. CUDA fixes their number.
     void update(const SignalNode& node, const SemaphoreSignal& signal) { update(node, std::span(&signal, 1)); }
     void update(const SignalNode& node, std::initializer_list<SemaphoreSignal> signals) {
         update(node, std::span(signals.begin(), signals.size()));
@@ -266,7 +276,7 @@ class Updates {
     void update( // cudag: an update changes the object, which is const here
         const Handle&, const Argument&...) const = delete;
 
-    /// What alloc and free nodes do is fixed.
+    /// Refuses updates of alloc and free nodes at compile time: CUDA cannot update them.
     template <class Operation, class... Argument>
     void update(const AllocNode<Operation>&, Argument&&...) {
         refuse_memory_update<Operation>();
