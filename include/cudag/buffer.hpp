@@ -79,8 +79,7 @@ class OwnedMemory {
 ///     if the buffer itself is gone.
 ///   - Otherwise the memory is freed with the buffer. This waits for the device, as `cudaFree` does.
 ///   - Memory of a CapturePool goes back to the pool instead, without waiting.
-///   - A capture breaks if the memory is freed while the capture forbids `cudaFree`: the recorded work may still use
-///   it.
+///   - Freeing it while a capture forbids `cudaFree` breaks that capture: the recorded work may still use the memory.
 ///
 /// Threads: const calls may run concurrently. A buffer may be destroyed on a thread other than its maker's.
 template <class Element>

@@ -79,13 +79,13 @@ struct ParamMemory {
 ///   - a node with a declared access to the memory, but without an address of it
 ///   - a free of the memory, unless the graph allocates it
 ///
-/// One BufferParam may serve many graphs. Nodes keep its original memory, like a buffer's. Move-only. It
-/// may be destroyed before or after its graphs and Execs. Threads: const calls may run concurrently.
+/// One BufferParam may serve many graphs. Nodes keep its original memory, like a buffer's. Move-only. It may be
+/// destroyed before or after its graphs and Execs. Threads: const calls may run concurrently.
 template <class Element>
 class BufferParam : public detail::OwnedMemory<Element> {
   public:
     /// Allocates `count` elements. Launches use them while no other memory is bound. Throws GraphError if `count` is 0,
-    /// otherwise like the constructor of DeviceBuffer.
+    /// and like the constructor of DeviceBuffer.
     explicit BufferParam(std::size_t count, BufferParamOptions options = {},
                          SourceLocation location = SourceLocation::current())
         : BufferParam(detail::allocate_device(count, sizeof(Element), location), count, options) {}

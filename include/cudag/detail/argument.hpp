@@ -1,4 +1,4 @@
-// How a user's argument becomes a kernel's parameter: what is allowed, checked and kept alive.
+// The conversion of a user's argument to a kernel's parameter: accepted types, checks and owners.
 #pragma once
 
 #include <cudag/access.hpp>
@@ -30,24 +30,26 @@ namespace cudag::detail {
 class GraphState;
 struct FunctionState;
 
-/// The call whose arguments are being converted, for the error text: the kernel or the node is known, or only a place.
+/// The call with the arguments, for error texts. Either its kernel or its node is known, or only its location.
 struct CallSite {
     const void* symbol = nullptr;
-    const Node* node = nullptr; ///< in an update
+    const Node* node = nullptr; ///< set in an update
     SourceLocation location = {};
-    const GraphState* graph = nullptr; ///< that gets a new node
+    const GraphState* graph = nullptr; ///< the graph of a new node
     const FunctionState* function = nullptr;
 };
 
+/// One argument of a call.
 struct ArgumentSite {
     const CallSite& call;
     std::uint32_t position;
 };
 
+/// Refuses an integer outside the range of its parameter. Throws GraphError, in an update UpdateError.
 [[noreturn]] CUDAG_EXPORT void refuse_integer(const ArgumentSite& site, std::uintmax_t magnitude, bool negative,
                                               const TypeTag& parameter);
 
-/// Throws if `condition` is not of the graph of the call.
+/// Throws GraphError, in an update UpdateError, if `condition` does not belong to the graph of the call.
 CUDAG_EXPORT void require_condition(const Condition& condition, const ArgumentSite& site);
 
 template <class Argument>
@@ -55,6 +57,7 @@ inline constexpr bool is_shared_ptr = false;
 template <class Type>
 inline constexpr bool is_shared_ptr<std::shared_ptr<Type>> = true;
 
+/// A buffer: DeviceBuffer, PinnedBuffer, DeviceScalar or BufferParam.
 template <class Type>
 concept Buffer = std::derived_from<Type, OwnedMemory<typename Type::element_type>>;
 
@@ -68,9 +71,10 @@ inline constexpr bool is_alloc_node = false;
 template <class Type>
 inline constexpr bool is_alloc_node<AllocNode<Type>> = true;
 
-/// Where kernels take none: handles of nodes, and host memory that knows its size.
+/// A handle of a node, refused as a kernel argument.
 template <class Argument>
 concept AnyHandle = std::is_class_v<Argument> && std::is_base_of_v<Node, Argument>;
+/// Host memory of known size, refused as a kernel argument.
 template <class Argument>
 concept HostMemory = std::is_class_v<Argument> && !Buffer<Argument> && requires(const Argument& range) {
     { range.data() } -> std::convertible_to<const volatile void*>;
@@ -92,7 +96,7 @@ inline constexpr bool is_declared = false;
 template <AccessMode Mode, class Type>
 inline constexpr bool is_declared<DeclaredArgument<Mode, Type>> = true;
 
-/// A number that is not a bool: an integer or a floating-point value.
+/// A type of numbers: integral or floating-point, but not bool.
 template <class Type>
 concept Number = std::is_arithmetic_v<Type> && !std::same_as<Type, bool>;
 
@@ -129,7 +133,7 @@ template <class Argument, class Parameter>
 concept DynamicBecomes = is_dynamic_param<Argument> && (std::same_as<typename Argument::value_type, Parameter> ||
                                                         PointerBecomes<typename Argument::value_type, Parameter>);
 
-/// Whether a kernel with such a Parameter may write what that refers to.
+/// True if a kernel may write the memory behind a parameter of this type.
 template <class Parameter>
 constexpr bool may_write() {
     if constexpr (is_span_parameter<Parameter>)
@@ -152,13 +156,15 @@ concept DeclaredBecomes = is_declared<Argument> && requires {
     requires Argument::mode == AccessMode::read || may_write<Parameter>();
 };
 
-/// A kernel parameter of type Parameter accepts an argument of type Argument.
-///   - a number: the same kind or wider; an integer of any type if its value fits exactly (checked at run time)
-///   - a pointer: a raw pointer, DeviceSpan (borrowed); DeviceBuffer, PinnedBuffer, shared_ptr (kept alive)
-///   - in(memory), out(memory), ... of one of these that knows its length
-///   - a DynamicParam<Parameter>, which the argument then follows
-///   - CUDA's handle of a condition: a Condition
-///   - an object, enum or bool: the same type, or a class that converts to it
+/// A kernel parameter of type Parameter accepts an argument of type Argument. The accepted arguments are
+///   - for a floating-point parameter: a floating-point number at most as wide, or an integer
+///   - for an integral parameter: an integer of any type
+///   - for a pointer: a raw pointer, nullptr or DeviceSpan (borrowed); a DeviceBuffer, PinnedBuffer, shared_ptr (kept)
+///   - for memory of known length: also in(memory), out(memory), ...
+///   - for any type: a DynamicParam<Parameter>, and the argument follows it
+///   - for CUDA's handle of a condition: a Condition
+///   - for an object, an enum or a bool: the same type, or a class that converts to it
+/// The value of an integer must fit exactly. This is checked at run time.
 template <class Argument, class Parameter>
 concept KernelArgument =
     std::same_as<Argument, Parameter> || NumberBecomes<Argument, Parameter> || PointerBecomes<Argument, Parameter> ||
@@ -174,6 +180,7 @@ constexpr bool is_negative(Integer value) noexcept {
         return false;
 }
 
+/// Converts a number. Throws GraphError, in an update UpdateError, if an integer does not fit exactly.
 template <class Parameter, class Argument>
 Parameter number_to(Argument value, [[maybe_unused]] const ArgumentSite& site) {
     const Parameter result = static_cast<Parameter>(value);
@@ -192,7 +199,7 @@ Parameter number_to(Argument value, [[maybe_unused]] const ArgumentSite& site) {
     return result;
 }
 
-/// What a span refers to.
+/// Returns the memory of a span.
 template <class Span>
 MemoryRegion region_of(const Span& span) noexcept {
     constexpr std::size_t size = sizeof(typename Span::element_type);
@@ -209,9 +216,11 @@ MemoryRegion region_of(const Span& span) noexcept {
         return region_at(span.data(), span.size() * size);
 }
 
+/// The access of a kernel through a parameter of this type, unless declared otherwise.
 template <class Parameter>
 inline constexpr AccessMode mode_for = may_write<Parameter>() ? AccessMode::write : AccessMode::read;
 
+/// Converts a buffer, and records its owner and the access to it.
 template <class Parameter, class Argument>
 Parameter buffer_to(const Argument& buffer, std::uint32_t position, CallEffects& effects) {
     keep(effects, position, buffer.owner());
@@ -223,7 +232,7 @@ Parameter buffer_to(const Argument& buffer, std::uint32_t position, CallEffects&
         return buffer.span();
 }
 
-/// Converts one argument that satisfies KernelArgument; records what it brings.
+/// Converts an argument of a type accepted by KernelArgument, and records its effects: owners, bindings and accesses.
 template <class Parameter, class Forwarded>
 Parameter to_parameter(Forwarded&& argument, CallEffects& effects, const ArgumentSite& site) {
     using Argument = std::remove_cvref_t<Forwarded>;

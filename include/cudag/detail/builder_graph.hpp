@@ -1,4 +1,4 @@
-// A builder's graph, for the time of one call.
+// BuilderGraph: a builder's graph, for the time of one call.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -7,11 +7,11 @@ namespace cudag::detail {
 
 class GraphState;
 
-/// Whichever device is current.
+/// Stands for the current device, whichever it is.
 inline constexpr int any_device = -1;
 
-/// Refers to a graph. If made with a device, that is current as long as the reference lives, and the graph's new nodes
-/// know it; afterwards the caller's device is current again.
+/// Refers to a graph. A reference made with a device keeps that device current during its lifetime, and the graph's new
+/// nodes record it; afterwards the caller's device is current again.
 class BuilderGraph {
   public:
     explicit BuilderGraph(GraphState& graph) noexcept : graph_(graph) {}
@@ -30,7 +30,7 @@ class BuilderGraph {
     CUDAG_EXPORT void leave_device() noexcept;
 
     GraphState& graph_;
-    int previous_ = any_device; ///< the caller's device, if this was made with one
+    int previous_ = any_device; ///< the caller's device, if this was made with a device
 };
 
 } // namespace cudag::detail

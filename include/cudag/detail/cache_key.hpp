@@ -1,4 +1,4 @@
-// What a CaptureCache's keys are without their types.
+// The keys of a CaptureCache, without their types.
 #pragma once
 
 #include <cudag/detail/type_name.hpp>
@@ -15,13 +15,15 @@
 
 namespace cudag::detail {
 
+/// A key of text: a string, a view or a pointer.
 template <class Key>
 concept TextKey = std::convertible_to<const Key&, std::string_view>;
 
-/// What a key is kept as: text as a string, for a view or a pointer may come to mean other text.
+/// The stored type of a key. Text is stored as a string: the text behind a view or a pointer may change.
 template <class Key>
 using StoredKey = std::conditional_t<TextKey<Key>, std::string, std::decay_t<Key>>;
 
+/// Converts a key to its stored type.
 template <class Key>
 decltype(auto) stored_key(const Key& key) {
     if constexpr (std::same_as<Key, StoredKey<Key>>)
@@ -32,12 +34,14 @@ decltype(auto) stored_key(const Key& key) {
         return StoredKey<Key>(key);
 }
 
+/// A key of several elements: a tuple or a pair.
 template <class Key>
 concept TupleKey = requires(const Key& key) {
     std::tuple_size<Key>::value;
     std::get<0>(key);
 };
 
+/// True if a key refers to text of others.
 template <class Key>
 constexpr bool has_borrowed_text = TextKey<Key> && !std::same_as<Key, std::string>;
 template <class... Element>
@@ -45,6 +49,7 @@ constexpr bool has_borrowed_text<std::tuple<Element...>> = (has_borrowed_text<El
 template <class First, class Second>
 constexpr bool has_borrowed_text<std::pair<First, Second>> = has_borrowed_text<First> || has_borrowed_text<Second>;
 
+/// Returns the hash of std::hash, or a combination for the elements of a tuple; 0 for other types.
 template <class Key>
 std::size_t hash_of_key(const Key& key) {
     if constexpr (requires {
@@ -63,7 +68,7 @@ std::size_t hash_of_key(const Key& key) {
     }
 }
 
-/// "\"decode\"", "17", "(4, 128)"; "?" where it cannot be told.
+/// Returns the text of a key, for reports: "\"decode\"", "17", "(4, 128)"; "?" for other types.
 template <class Key>
 std::string text_of_key(const Key& key) {
     if constexpr (std::same_as<Key, bool>) {
@@ -86,7 +91,7 @@ std::string text_of_key(const Key& key) {
     }
 }
 
-/// A key that somebody else holds.
+/// A borrowed key without its type.
 struct KeyView {
     const void* key;
     const TypeTag* type;
@@ -96,6 +101,7 @@ struct KeyView {
     std::string (*text)(const void* key);
 };
 
+/// Erases the type of `key`.
 template <class Key>
 KeyView view_of_key(const Key& key) {
     return {
@@ -107,6 +113,7 @@ KeyView view_of_key(const Key& key) {
         [](const void* k) { return text_of_key(*static_cast<const Key*>(k)); }};
 }
 
+/// Fails to compile if a key cannot be compared and copied, or refers to text of others.
 template <class Key>
 constexpr bool require_key() {
     using Stored = StoredKey<Key>;

@@ -1,4 +1,4 @@
-// What a function that a CaptureCache runs is without its type.
+// The functions that a CaptureCache runs, without their types.
 #pragma once
 
 #include <cudag/steps.hpp>
@@ -11,15 +11,17 @@
 
 namespace cudag::detail {
 
-/// A function, borrowed. Both calls return what is to be kept as long as the work may run; null for nothing.
+/// A borrowed function without its type. `run` and `run_kept` call it and return its result, to be kept as long as the
+/// work may run; null for void.
 struct CachedCall {
     void* function;
     std::shared_ptr<const void> (*run)(void* function, Steps& steps);
-    /// Copies or moves it, as the caller has given it.
+    /// Copies or moves the function, as the caller passed it.
     std::shared_ptr<void> (*keep)(void* function);
     std::shared_ptr<const void> (*run_kept)(void* kept, Steps& steps);
 };
 
+/// Calls `function` and returns its result; null for void.
 template <class Callable>
 std::shared_ptr<const void> run_cached(Callable& function, Steps& steps) {
     using Result = decltype(call_with_steps(function, steps));
@@ -31,7 +33,8 @@ std::shared_ptr<const void> run_cached(Callable& function, Steps& steps) {
     }
 }
 
-/// `function` is as the caller has given it: Callable is that of a forwarding reference.
+/// Erases the type of `function`. Callable is deduced by the caller's forwarding reference: it decides between copy and
+/// move.
 template <class Callable>
 CachedCall cached_call(std::remove_reference_t<Callable>& function) {
     using Given = std::remove_reference_t<Callable>;
@@ -44,6 +47,7 @@ CachedCall cached_call(std::remove_reference_t<Callable>& function) {
             [](void* f, Steps& steps) { return run_cached(*static_cast<Kept*>(f), steps); }};
 }
 
+/// Fails to compile if a CaptureCache cannot keep the function, or its result.
 template <class Callable>
 constexpr bool require_cached_function() {
     using Given = std::remove_reference_t<Callable>;

@@ -1,4 +1,4 @@
-// What the arguments of one call bring with them, besides their values.
+// The effects of the arguments of one call, in addition to their values.
 #pragma once
 
 #include <cudag/detail/few_of.hpp>
@@ -13,40 +13,43 @@
 
 namespace cudag::detail {
 
-/// An argument that follows a DynamicParam.
+/// An argument bound to a DynamicParam.
 struct ArgumentBinding {
     std::uint32_t argument;
     std::uint64_t dynamic;
-    AccessMode mode = {};          ///< of a span: what the kernel does to its memory
-    std::size_t element_bytes = 0; ///< of a span; 0 of other values
+    AccessMode mode = {};          ///< for a span: the kernel's access to its memory
+    std::size_t element_bytes = 0; ///< for a span; 0 for other values
 };
 
-/// What a node does to memory through one of its arguments.
+/// The access of a node to memory through one of its arguments.
 struct ArgumentAccess {
     std::uint32_t argument;
     AccessMode mode;
     std::size_t element_bytes;
     MemoryRegion region;
-    std::uint32_t unit = 0;        ///< of what a captured region declares as a whole: see MemoryAccess
-    std::uintptr_t moved_from = 0; ///< where the graph has it, if an exec binds what a whole node declares; or 0
+    std::uint32_t unit = 0;        ///< the captured region that declares this as a whole, see MemoryAccess; 0: none
+    std::uintptr_t moved_from = 0; ///< after Exec::bind: the graph's address of memory declared by a whole node; or 0
     friend bool operator==(const ArgumentAccess&, const ArgumentAccess&) = default;
 };
 
 using ArgumentAccesses = FewOf<ArgumentAccess, 4>;
 
-/// Empty where arguments are numbers and raw pointers; without an allocation where few of them are anything else.
+/// The owners, bindings and accesses of a call. Numbers and raw pointers have none. A few owners and accesses need no
+/// allocation.
 struct CallEffects {
     Owners owners = {};
     std::vector<ArgumentBinding> bindings = {};
-    ArgumentAccesses accesses = {}; ///< of memory whose extent is known, in order of the arguments
+    ArgumentAccesses accesses = {}; ///< to memory of known extent, in the order of the arguments
 
     [[nodiscard]] bool empty() const noexcept { return owners.empty() && bindings.empty() && accesses.empty(); }
 };
 
+/// Records an owner unless it is null.
 inline void keep(CallEffects& effects, std::uint32_t argument, std::shared_ptr<const void> object) {
     keep(effects.owners, argument, std::move(object));
 }
 
+/// Records an access unless the region is empty.
 inline void touch(CallEffects& effects, std::uint32_t argument, AccessMode mode, std::size_t element_bytes,
                   const MemoryRegion& region) {
     if (!region.is_empty()) effects.accesses.push_back({argument, mode, element_bytes, region});

@@ -1,4 +1,4 @@
-// StreamCapture: the functions that write nodes into a running capture, by a GraphBuilder for that time.
+// StreamCapture: its templates for adding nodes to a running capture, through a temporary GraphBuilder.
 #pragma once
 
 #include <cudag/builder.hpp>

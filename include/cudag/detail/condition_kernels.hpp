@@ -1,4 +1,4 @@
-// Kernels of cudag's own that set conditions.
+// The kernels of cudag for setting conditions.
 #pragma once
 
 #include <cudag/condition.hpp>
@@ -18,7 +18,7 @@
 
 namespace cudag::detail {
 
-/// What conditions are set to: one number in device memory, in a DeviceScalar, a DeviceBuffer, a span.
+/// The new value of a condition: one number in device memory, in a DeviceScalar, a DeviceBuffer, a span.
 template <class Memory>
 concept ConditionValue = requires(const Memory& memory) {
     { *memory.data() } -> std::convertible_to<unsigned>;
@@ -27,7 +27,7 @@ concept ConditionValue = requires(const Memory& memory) {
                  std::same_as<std::remove_cvref_t<decltype(*memory.data())>, int>;
 };
 
-/// How a kernel takes what `GraphBuilder::set` was given.
+/// The kernel parameter for an argument of `GraphBuilder::set`.
 template <class Argument>
 struct SetParameter {
     using type = const std::remove_cvref_t<decltype(*std::declval<const Argument&>().data())>*;
@@ -37,15 +37,16 @@ struct SetParameter<Condition> {
     using type = Condition;
 };
 
-inline constexpr std::size_t most_conditions = 4; ///< that one node sets
+inline constexpr std::size_t most_conditions = 4; ///< the maximum for one node
 
-/// Whether the types are conditions, each with its value after it.
+/// True for a list of conditions, each followed by its value.
 template <class... Argument>
 struct IsConditionPairs : std::bool_constant<sizeof...(Argument) == 0> {};
 template <class Pointer, class... Argument>
 struct IsConditionPairs<Condition, Pointer, Argument...>
     : std::bool_constant<ConditionValue<Pointer> && IsConditionPairs<Argument...>::value> {};
 
+/// Fails to compile unless the types are up to four conditions, each followed by its value.
 template <class... Argument>
 constexpr bool require_condition_pairs() {
     constexpr bool are_pairs = IsConditionPairs<Argument...>::value && sizeof...(Argument) <= 2 * most_conditions;
@@ -55,21 +56,23 @@ constexpr bool require_condition_pairs() {
     return are_pairs;
 }
 
-/// `__global__ void (Condition, const unsigned*, ...)`, for so many conditions. Throws GraphError before CUDA 12.8.
+/// Returns the kernel `__global__ void (Condition, const unsigned*, ...)` for `count` conditions. Throws GraphError
+/// before CUDA 12.8.
 [[nodiscard]] CUDAG_EXPORT const Function& set_conditions_function(std::size_t count, const SourceLocation& where);
-/// `__global__ void (Condition, unsigned* turns, unsigned times)`: counts turns, sets the condition to whether there
-/// are more, and begins anew after the last. Throws GraphError before CUDA 12.8.
+/// Returns the kernel `__global__ void (Condition, unsigned* turns, unsigned times)`. It counts a turn, sets the
+/// condition to 1 if turns remain, else to 0, and begins again after the last turn. Throws GraphError before CUDA 12.8.
 [[nodiscard]] CUDAG_EXPORT const Function& count_turns_function(const SourceLocation& where);
 
+/// Throws GraphError.
 [[noreturn]] CUDAG_EXPORT void refuse_turns(bool is_negative, const SourceLocation& where);
-/// Throws GraphError unless it is a number of turns.
+/// Returns `times` as a number of turns. Throws GraphError if `times` is negative or too large.
 template <std::integral Number>
 [[nodiscard]] unsigned turn_count(Number times, const SourceLocation& where) {
     if (!std::in_range<unsigned>(+times)) refuse_turns(times < Number(), where);
     return static_cast<unsigned>(times);
 }
 
-/// Throws GraphError unless a condition's value is one number.
+/// Throws GraphError if a condition's value is not one number.
 CUDAG_EXPORT void require_one(std::size_t count, const SourceLocation& where);
 template <class Argument>
 void require_one_value(const Argument& argument, const SourceLocation& where) {
@@ -77,11 +80,11 @@ void require_one_value(const Argument& argument, const SourceLocation& where) {
 }
 
 #ifdef CUDART_CPU
-/// The CPU runtime's cudaGraphSetConditional, by another name: nvcc takes that one for a function of kernels only.
+/// The CPU runtime's cudaGraphSetConditional, by another name: nvcc allows the original name in kernels only.
 extern "C" CUDAG_EXPORT void set_condition_on_cpu(cudaGraphConditionalHandle handle,
                                                   unsigned value) __asm__("cudaGraphSetConditional");
 
-/// The kernels, of which cudag has PTX text only, for the CPU runtime.
+/// The kernels for the CPU runtime. For CUDA, cudag has them as PTX text.
 struct ConditionKernels {
     using Handle = Condition;
     using Pointer = const unsigned*;
@@ -100,7 +103,7 @@ struct ConditionKernels {
 };
 #endif
 
-/// Has the CPU runtime know them.
+/// Registers the kernels with the CPU runtime; does nothing with CUDA.
 inline void know_condition_kernels() {
 #ifdef CUDART_CPU
     cudart_cpu::register_library_kernel("cudag_set_condition", ConditionKernels::set_handle);

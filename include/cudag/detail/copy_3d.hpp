@@ -1,4 +1,4 @@
-// What memcpy2d, memcpy3d and memset2d take: spans of two and three dimensions, and copies with their types erased.
+// The operands of memcpy2d, memcpy3d and memset2d: spans of two and three dimensions, and copies without their types.
 #pragma once
 
 #include <cudag/array_span.hpp>
@@ -13,7 +13,7 @@
 
 namespace cudag::detail {
 
-/// How many dimensions a span has: 0 for what is none of these, `any_dimension` for one of an array.
+/// The number of dimensions of a span; `any_dimension` for a span of an array, 0 for any other type.
 template <class Range>
 inline constexpr int dimensions_of = 0;
 template <class Element, Side OnSide>
@@ -24,14 +24,16 @@ inline constexpr int any_dimension = 4;
 template <class Element>
 inline constexpr int dimensions_of<ArraySpan<Element>> = any_dimension;
 
-/// As deduced by a forwarding reference.
+/// A span of several dimensions or of an array, as deduced by a forwarding reference.
 template <class Range>
 concept MultiDimensional = dimensions_of<std::remove_cvref_t<Range>> != 0;
 
+/// A span usable as an operand of this many dimensions.
 template <class Range, int Dimensions>
 concept OfDimensions = dimensions_of<std::remove_cvref_t<Range>> == Dimensions ||
                        dimensions_of<std::remove_cvref_t<Range>> == any_dimension;
 
+/// The side of a span of several dimensions. Arrays are on the device.
 template <class Range>
 inline constexpr Side side_of = Side::device;
 template <class Element>
@@ -39,7 +41,7 @@ inline constexpr Side side_of<HostSpan2D<Element>> = Side::host;
 template <class Element>
 inline constexpr Side side_of<HostSpan3D<Element>> = Side::host;
 
-/// One side of a copy: memory, or an array from `position` on. `pitch` in bytes, the rest in elements.
+/// One side of a copy: memory, or an array from `position` on. `pitch` is in bytes, all else in elements.
 struct CopySide {
     void* data;
     cudaArray_t array;
@@ -49,7 +51,7 @@ struct CopySide {
     std::size_t slice_height;
 };
 
-/// A 2D or 3D copy with its types erased.
+/// A 2D or 3D copy without its types.
 struct Copy3D {
     CopySide destination;
     CopySide source;
@@ -80,6 +82,7 @@ CopySide to_copy_side(const ArraySpan<Element>& span) noexcept {
     return {nullptr, span.array(), span.position(), span.extent(), 0, 0};
 }
 
+/// Fails to compile if an operand of a copy has another number of dimensions.
 template <int Dimensions, class Destination, class Source>
 constexpr bool require_dimensions() {
     constexpr bool fits = OfDimensions<Destination, Dimensions> && OfDimensions<Source, Dimensions>;
@@ -88,7 +91,8 @@ constexpr bool require_dimensions() {
     return fits;
 }
 
-/// The same for an update, which tells 2D from 3D by its operands.
+/// Fails to compile if the operands of an update differ in dimensions. An update has no number of dimensions in its
+/// name.
 template <class Destination, class Source>
 constexpr bool require_like_dimensions() {
     constexpr bool alike = (OfDimensions<Destination, 2> && OfDimensions<Source, 2>) ||
@@ -97,7 +101,7 @@ constexpr bool require_like_dimensions() {
     return alike;
 }
 
-/// The copy of `source` to `destination`; the extents are compared later, by whoever can name the node.
+/// Returns the copy of `source` to `destination`. The extents are compared later, by a caller that can name the node.
 template <class Destination, class Source>
 Copy3D copy_3d(const Destination& destination, const Source& source) {
     using Element = typename Destination::element_type;
@@ -110,13 +114,14 @@ Copy3D copy_3d(const Destination& destination, const Source& source) {
             copy_kind(side_of<Destination>, side_of<Source>)};
 }
 
+/// Fails to compile if the destination of a memset2d is no span of two dimensions.
 template <class Destination>
 constexpr bool require_2d() {
     static_assert(dimensions_of<std::remove_cvref_t<Destination>> == 2, "cudag: memset2d fills a DeviceSpan2D");
     return dimensions_of<std::remove_cvref_t<Destination>> == 2;
 }
 
-/// The fill of all of `destination`.
+/// Returns the fill of all elements of `destination` with `value`.
 template <class Element, Side OnSide, class Value>
 SetParams set_2d(const Span2D<Element, OnSide>& destination, const Value& value, CallEffects& effects,
                  const CallSite& call) {
@@ -125,6 +130,7 @@ SetParams set_2d(const Span2D<Element, OnSide>& destination, const Value& value,
     set.pitch = destination.pitch();
     return set;
 }
+/// Returns the fill of all bytes of `destination` with 0.
 template <class Element, Side OnSide>
 SetParams clear_2d(const Span2D<Element, OnSide>& destination) {
     SetParams set = clear_elements<OnSide>(destination.data(), destination.width());

@@ -1,4 +1,4 @@
-// What of a node follows a DynamicParam, beside arguments.
+// The launch shapes and sizes of nodes that follow a DynamicParam.
 #pragma once
 
 #include <cudag/launch_config.hpp>
@@ -9,11 +9,12 @@
 
 namespace cudag::detail {
 
-/// A number of elements, of whichever integral type it was.
+/// A number of elements from any integral type.
 struct ElementCount {
-    std::uint64_t value; ///< of a negative one, its two's complement
+    std::uint64_t value; ///< two's complement if negative
     bool is_negative;
 };
+/// Converts a number of any integral type, without loss.
 template <class Integer>
 [[nodiscard]] constexpr ElementCount element_count(Integer count) noexcept {
     if constexpr (std::is_signed_v<Integer>)
@@ -22,10 +23,10 @@ template <class Integer>
         return {static_cast<std::uint64_t>(count), false};
 }
 
-/// One of these, of the parameter's value.
+/// A function of the parameter's value, for one node: one of the two is set.
 struct Driven {
-    std::function<LaunchConfig(const void* value)> config = {}; ///< of a kernel: grid, block, shared bytes
-    std::function<ElementCount(const void* value)> count = {};  ///< of a copy or fill, in elements
+    std::function<LaunchConfig(const void* value)> config = {}; ///< the grid, block and shared bytes of a kernel
+    std::function<ElementCount(const void* value)> count = {};  ///< the size of a copy or fill, in elements
 };
 
 } // namespace cudag::detail

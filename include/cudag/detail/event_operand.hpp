@@ -1,4 +1,4 @@
-// What nodes that record and wait for events take.
+// The events of nodes for recording and waiting.
 #pragma once
 
 #include <cudag/detail/argument.hpp>
@@ -20,6 +20,7 @@ concept EventArgument = std::same_as<std::remove_cvref_t<GivenEvent>, Event> ||
                         std::same_as<std::remove_cvref_t<GivenEvent>, std::shared_ptr<Event>> ||
                         std::same_as<std::remove_cvref_t<GivenEvent>, std::shared_ptr<const Event>>;
 
+/// Fails to compile if a node cannot use the event so.
 template <class GivenEvent, EventUse Use>
 constexpr bool require_event() {
     using Given = std::remove_reference_t<GivenEvent>;
@@ -33,7 +34,7 @@ constexpr bool require_event() {
     return EventArgument<GivenEvent> && !temporary && (!constant || Use == EventUse::wait);
 }
 
-/// CUDA's handle; null if `event` is null or was moved from.
+/// Returns CUDA's handle; null if `event` is null or was moved from. A shared_ptr goes into `owners`.
 template <class GivenEvent>
 cudaEvent_t to_event(const GivenEvent& event, Owners& owners) {
     if constexpr (std::same_as<GivenEvent, Event>) {

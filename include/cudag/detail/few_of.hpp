@@ -1,4 +1,4 @@
-// A list with room for its first elements in itself.
+// FewOf: a vector with room for its first elements inside itself.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace cudag::detail {
 
-/// A vector that allocates only for more than `Few` elements. Moves never fail, and move the elements one by one if
-/// they are few: references to these end with it.
+/// A vector that allocates only for more than `Few` elements. Moves never fail. A move of up to `Few` elements moves
+/// them one by one, and invalidates references to them.
 template <class Element, std::size_t Few>
 class FewOf {
     static_assert(std::is_nothrow_copy_constructible_v<Element> && std::is_nothrow_move_constructible_v<Element>);
@@ -51,14 +51,14 @@ class FewOf {
 
     void push_back(const Element& element) { add(element); }
     void push_back(Element&& element) { add(std::move(element)); }
-    /// Elements that are not of this list.
+    /// Appends elements from outside this list.
     void append(const Element* first, const Element* last) {
         const std::size_t count = size_ + static_cast<std::size_t>(last - first);
         if (count > room()) reserve(std::max(count, 2 * room()));
         for (; first != last; ++first)
             add(*first);
     }
-    /// Room for `count` elements in all: adding up to so many cannot fail then.
+    /// Makes room for `count` elements in all: adding up to this number cannot fail afterwards.
     void reserve(std::size_t count) {
         if (count > room()) use_memory(allocate(count), count);
     }
@@ -88,7 +88,7 @@ class FewOf {
     [[gnu::noinline]] void add_in_new_memory(Given&& element) {
         const std::size_t count = 2 * room();
         Element* const memory = allocate(count);
-        std::construct_at(memory + size_, std::forward<Given>(element)); // first: it may be one of this list
+        std::construct_at(memory + size_, std::forward<Given>(element)); // first: `element` may be in this list
         use_memory(memory, count);
         ++size_;
     }
@@ -115,9 +115,9 @@ class FewOf {
             std::allocator<Element>().deallocate(many_, room());
     }
 
-    Element* many_ = nullptr; ///< null while they are few
+    Element* many_ = nullptr; ///< null while there are few
     std::uint32_t size_ = 0;
-    std::uint32_t more_ = 0; ///< room for so many more than `Few`
+    std::uint32_t more_ = 0; ///< the room beyond `Few`
     alignas(Element) std::byte few_[Few * sizeof(Element)];
 };
 

@@ -1,4 +1,4 @@
-// The arguments of a kernel whose parameters' types are unknown: each is passed as what it is.
+// The arguments of a kernel with unknown parameter types: each argument is passed in its own type.
 #pragma once
 
 #include <cudag/detail/kernel_arguments.hpp>
@@ -14,7 +14,7 @@
 
 namespace cudag {
 
-/// One argument by a position that is known at run time: made by `arg(index, value)`.
+/// One argument with a position known at run time: made by `arg(index, value)`.
 template <class Value>
 struct ArgumentAt {
     using value_type = std::remove_cvref_t<Value>;
@@ -22,8 +22,8 @@ struct ArgumentAt {
     Value&& value;
 };
 
-/// Names parameter `index` of a Function in an update: `exec.update(node, cudag::arg(1, 3.0f))`. A span of bytes is the
-/// value itself. Refers to `value`, so it must be used within the expression that makes it.
+/// Names parameter `index` of a Function in an update: `exec.update(node, cudag::arg(1, 3.0f))`. A span of bytes stands
+/// for the bytes of the value. Refers to `value`: use the result within the same expression.
 template <class Value>
 [[nodiscard]] ArgumentAt<Value> arg(std::size_t index, Value&& value) noexcept {
     return {index, std::forward<Value>(value)};
@@ -31,22 +31,23 @@ template <class Value>
 
 namespace detail {
 
-/// One value, to be copied.
+/// One argument value, to be copied.
 struct GivenArgument {
     std::size_t index;
     std::size_t bytes;
     const void* value;
-    bool is_condition = false; ///< it begins with CUDA's handle, which kernels take as well
+    bool is_condition = false; ///< the value begins with CUDA's handle; kernels accept the handle as well
 };
 
+/// The arguments of one call, as a list or as one object.
 struct GivenArguments {
     std::span<const GivenArgument> list;
     bool is_complete = true;                 ///< one for each parameter, in order
-    const PackedArguments* packed = nullptr; ///< instead of the list
+    const PackedArguments* packed = nullptr; ///< replaces the list unless null
 };
 
-/// The parameter that an argument of type Argument is passed as; of what can be none, some pointer, which it does not
-/// become.
+/// Returns the parameter type for an argument of type Argument. For types that are no arguments, it is a pointer type
+/// to which they do not convert.
 template <class Argument>
 constexpr auto parameter_for() {
     if constexpr (is_declared<Argument>)
@@ -102,7 +103,7 @@ constexpr bool require_values() {
     }(std::index_sequence_for<Argument...>());
 }
 
-/// All arguments of one call, each as what it is.
+/// All arguments of one call, each in its own type.
 template <class... Argument>
 class GivenValues {
   public:
@@ -128,7 +129,7 @@ class GivenValues {
     std::array<GivenArgument, sizeof...(Argument) + 1> list_; // never of size 0
 };
 
-/// One argument by position.
+/// One argument with its position. A span of bytes is borrowed.
 template <class Value>
 class GivenValueAt {
   public:
@@ -166,6 +167,7 @@ constexpr std::size_t index_of(const ArgumentAt<Value>& argument) noexcept {
     return argument.index;
 }
 
+/// Fails to compile if Argument has no position, or no value for a kernel.
 template <class Argument>
 constexpr bool require_position() {
     static_assert(names_position<Argument>,
@@ -177,7 +179,7 @@ constexpr bool require_position() {
     return names_position<Argument>;
 }
 
-/// Some arguments of one call: IndexedArguments and ArgumentsAt.
+/// Some arguments of one call, with their positions: IndexedArguments and ArgumentsAt.
 template <class... Argument>
 class SomeGivenValues {
   public:

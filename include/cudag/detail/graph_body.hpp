@@ -1,4 +1,4 @@
-// The functions that write the bodies of conditionals, with their types erased.
+// The body functions of conditional nodes, without their types.
 #pragma once
 
 #include <cudag/condition.hpp>
@@ -21,12 +21,13 @@ namespace cudag::detail {
 
 class GraphState;
 
+/// A function for building the body of a conditional node.
 template <class Callable>
 concept GraphBodyFunction = requires(Callable& function, GraphBuilder& builder) {
     { function(builder) } -> std::same_as<void>;
 };
 
-/// Refers to such a function for the time of one call.
+/// Refers to a body function for the time of one call.
 class GraphBody {
   public:
     template <class Callable>
@@ -59,12 +60,13 @@ class GraphBody {
     void (*function_)(GraphBuilder&) = nullptr;
 };
 
-/// A range of such functions; all of <ranges> for its concept would be an eighth of the time that cudag.hpp takes.
+/// A range of body functions. The concepts of <ranges> would take an eighth of the compile time of cudag.hpp.
 template <class Bodies>
 concept GraphBodies = std::forward_iterator<decltype(std::ranges::begin(std::declval<Bodies&>()))> &&
                       requires(Bodies& bodies) { std::ranges::end(bodies); };
 
-/// Without an initial value, the condition starts undefined.
+/// Makes a condition for `graph`. Without `initial`, its value starts undefined. Throws GraphError if the graph or the
+/// body is finished.
 CUDAG_EXPORT Condition make_condition(GraphState& graph, std::optional<unsigned> initial, const SourceLocation& where);
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// What a GraphedFunction is without its types.
+// A GraphedFunction without its types.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -29,7 +29,8 @@ template <class>
 inline constexpr bool no_signature = false;
 struct NoSignature;
 
-/// `Result(Argument...)` of a function, or of an object with one call operator; NoSignature of others.
+/// The signature `Result(Argument...)` of a function or of an object with one call operator; NoSignature for other
+/// types.
 template <class Callable>
 struct SignatureOfFunction {
     using type = NoSignature;
@@ -72,23 +73,25 @@ struct SignatureOfFunction<Result (Class::*)(Argument...) const noexcept> {
 template <class Callable>
 using FunctionSignature = typename SignatureOfFunction<Callable>::type;
 
+/// The result of `forward`: a reference to the constant output, or void.
 template <class Output>
 using GraphedOutput =
     std::conditional_t<std::is_void_v<Output>, void, std::add_lvalue_reference_t<std::add_const_t<Output>>>;
 
-/// An input of one shape, in device memory that belongs to it.
+/// An input of one shape, in device memory owned by the shape.
 struct StaticInput {
     void* data;
     std::size_t size; ///< in elements
 };
 
-/// The function: `run(callable.get(), stream, inputs)` calls it, and returns its output; null for none.
+/// The function without its type: `run(callable.get(), stream, inputs)` calls it and returns its output; null for void.
 struct GraphedTask {
     std::shared_ptr<void> callable;
     std::shared_ptr<const void> (*run)(void* callable, cudaStream_t stream, const StaticInput* inputs);
-    std::span<const bool> is_const; ///< which inputs the function cannot write to
+    std::span<const bool> is_const; ///< true for each input that the function can only read
 };
 
+/// Calls `function` with spans of the inputs and returns its output; null for void.
 template <class Output, class... Input, class Callable, std::size_t... Index>
 std::shared_ptr<const void> run_graphed(Callable& function, cudaStream_t stream,
                                         [[maybe_unused]] const StaticInput* inputs, std::index_sequence<Index...>) {
@@ -105,6 +108,7 @@ std::shared_ptr<const void> run_graphed(Callable& function, cudaStream_t stream,
     }
 }
 
+/// Erases the type of `function`. Fails to compile if the function does not have the signature.
 template <class Output, class... Input, class Callable>
 GraphedTask graphed_task(Callable&& function) {
     using Function = std::decay_t<Callable>;
@@ -120,7 +124,7 @@ GraphedTask graphed_task(Callable&& function) {
             is_const};
 }
 
-/// A range that `forward` was given.
+/// A range passed to `forward`.
 struct GraphedInput {
     const void* data;
     std::size_t size; ///< in elements
@@ -128,6 +132,7 @@ struct GraphedInput {
     Side side;
 };
 
+/// Returns `range` without its type. Throws GraphError for a null shared_ptr.
 template <class Given>
 GraphedInput graphed_input(Given& range) {
     using Range = std::remove_cv_t<Given>;
@@ -141,7 +146,7 @@ GraphedInput graphed_input(Given& range) {
     }
 }
 
-/// Whether Argument, as `forward` deduces it, is an input for the parameter Input.
+/// Fails to compile if Argument, as deduced by `forward`, is no input for the parameter Input.
 template <class Input, class Argument>
 constexpr bool require_input() {
     if constexpr (require_operand<Argument>()) {
@@ -158,7 +163,7 @@ constexpr bool require_input() {
     }
 }
 
-/// The shapes of a GraphedFunction, the most recently used one first.
+/// The captured shapes of a GraphedFunction, the most recently used first.
 class CUDAG_EXPORT GraphedCache {
   public:
     GraphedCache(GraphedTask&& task, const GraphedFunctionOptions& options, const SourceLocation& location);
@@ -166,7 +171,7 @@ class CUDAG_EXPORT GraphedCache {
     GraphedCache& operator=(GraphedCache&&) noexcept;
     ~GraphedCache();
 
-    /// The output of the shape of `inputs`, replayed in `stream`.
+    /// Replays the shape of `inputs` in `stream` and returns its output.
     const void* forward(cudaStream_t stream, std::span<const GraphedInput> inputs);
     void reset();
 

@@ -1,4 +1,4 @@
-// A callable of any type, owned, as a host node calls it.
+// HostTask: the function of a host node, without its type.
 #pragma once
 
 #include <concepts>
@@ -8,12 +8,13 @@
 
 namespace cudag::detail {
 
-/// `run(callable.get())` calls it.
+/// A callable of any type, owned. `run(callable.get())` calls it.
 struct HostTask {
     std::shared_ptr<void> callable;
     void (*run)(void*);
 };
 
+/// Copies or moves `callable` into a HostTask. Fails to compile if a host node cannot keep or call it.
 template <class Function>
 HostTask host_task(Function&& callable) {
     using Callable = std::decay_t<Function>;

@@ -1,4 +1,4 @@
-// The arguments of one typed kernel call, converted and checked.
+// The arguments of one typed kernel call: conversion and checks.
 #pragma once
 
 #include <cudag/detail/argument.hpp>
@@ -13,7 +13,7 @@
 
 namespace cudag {
 
-/// One argument of a kernel by position: made by `arg<I>(value)`.
+/// One argument with a position known at compile time: made by `arg<I>(value)`.
 template <std::size_t Index, class Value>
 struct IndexedArgument {
     static constexpr std::size_t index = Index;
@@ -21,8 +21,8 @@ struct IndexedArgument {
     Value&& value;
 };
 
-/// Names parameter I of a kernel in an update: `exec.update(node, cudag::arg<1>(3.0f))`. Refers to `value`, so it must
-/// be used within the expression that makes it.
+/// Names parameter I of a kernel in an update: `exec.update(node, cudag::arg<1>(3.0f))`. Refers to `value`: use the
+/// result within the same expression.
 template <std::size_t Index, class Value>
 [[nodiscard]] IndexedArgument<Index, Value> arg(Value&& value) noexcept {
     return {std::forward<Value>(value)};
@@ -38,7 +38,7 @@ inline constexpr bool is_indexed<IndexedArgument<Index, Value>> = true;
 template <std::size_t Position, class Argument, class Parameter>
 constexpr void require_argument();
 
-/// What is wrong with in(x), out(x), ... for a parameter of type Parameter.
+/// Fails to compile with a sentence if in(x), out(x), ... does not fit Parameter.
 template <std::size_t Position, class Argument, class Parameter>
 constexpr void refuse_declared() {
     using Value = typename Argument::value_type;
@@ -89,7 +89,7 @@ constexpr void require_argument() {
     }
 }
 
-/// The values of all parameters of one call, in one block as the signature lays it out.
+/// The values of all parameters of one call, in one block laid out by the signature.
 template <class... Parameter>
 class KernelArguments {
   public:
@@ -118,7 +118,7 @@ class KernelArguments {
     std::array<void*, sizeof...(Parameter) + 1> pointers_; // never of size 0
 };
 
-/// The values of some parameters; the others stay null.
+/// The values of some parameters; the pointers to the others are null.
 template <class Parameters, class Given>
 class SomeKernelArguments;
 
@@ -148,27 +148,28 @@ class SomeKernelArguments<std::tuple<Parameter...>, std::tuple<IndexedArgument<I
     std::array<void*, sizeof...(Parameter) + 1> pointers_{};
 };
 
-/// Stands for a value where only the type is deduced.
+/// Placeholder for a value if only its type is deduced.
 template <class Value>
 inline constexpr Value* no_value = nullptr;
 
+/// True if a LaunchConfig is the first argument.
 template <class... Argument>
 inline constexpr bool starts_with_config = false;
 template <class First, class... Rest>
 inline constexpr bool starts_with_config<First, Rest...> = std::is_same_v<std::remove_cvref_t<First>, LaunchConfig>;
 
-/// The signature of a call with all arguments.
+/// Returns the signature of a call with all arguments.
 template <class... Parameter, class... Argument>
 constexpr const KernelSignature& signature_of(std::tuple<Parameter...>*, std::tuple<Argument...>*) noexcept {
     return SignatureOf<InSignature<Argument, Parameter>...>::value;
 }
 
-/// Whether one of the arguments is a Condition for this parameter.
+/// True if one of the arguments is a Condition for this parameter.
 template <std::size_t Place, class Parameter, class... Argument>
 inline constexpr bool takes_condition =
     ((Argument::index == Place && ConditionBecomes<typename Argument::value_type, Parameter>) || ...);
 
-/// The signature of an update of some arguments.
+/// Returns the signature of an update of some arguments.
 template <std::size_t... Place, class... Parameter, class... Argument>
 constexpr const KernelSignature& signature_of_some(std::index_sequence<Place...>, std::tuple<Parameter...>*,
                                                    std::tuple<Argument...>*) noexcept {
@@ -176,7 +177,7 @@ constexpr const KernelSignature& signature_of_some(std::index_sequence<Place...>
         std::conditional_t<takes_condition<Place, Parameter, Argument...>, ConditionHandle, Parameter>...>::value;
 }
 
-/// Checks number and types of a complete argument list, with one readable error each.
+/// Fails to compile if a complete argument list has a wrong number or wrong types; each error is one readable sentence.
 template <class... Parameter, class... Argument>
 constexpr bool require_arguments(std::tuple<Parameter...>*, std::tuple<Argument...>*) {
     constexpr bool same_count = sizeof...(Parameter) == sizeof...(Argument);
@@ -191,6 +192,7 @@ constexpr bool require_arguments(std::tuple<Parameter...>*, std::tuple<Argument.
     }
 }
 
+/// Fails to compile if Argument names no parameter, or does not fit it.
 template <class Parameters, class Argument>
 constexpr bool require_one() {
     static_assert(is_indexed<Argument>, "cudag: an update takes all arguments, or arg<I>(value) for each that changes");
@@ -214,7 +216,7 @@ inline constexpr bool same_index<IndexedArgument<Index, Value>, IndexedArgument<
 template <class Argument, class... All>
 inline constexpr int times_named = (static_cast<int>(same_index<Argument, All>) + ... + 0);
 
-/// The same for arguments by position.
+/// Fails to compile if one of the arguments by position does not fit, or two name one parameter.
 template <class Parameters, class... Argument>
 constexpr bool require_indexed(Parameters*, std::tuple<Argument...>*) {
     static_assert(((times_named<Argument, Argument...> <= 1) && ...), "cudag: arg<I> names a parameter twice");

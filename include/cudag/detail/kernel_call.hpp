@@ -1,4 +1,4 @@
-// A kernel call with its types erased: symbol, signature and argument values.
+// A kernel call without its types: symbol, signature and argument values.
 #pragma once
 
 #include <cudag/detail/launch_shape.hpp>
@@ -23,9 +23,8 @@ class Condition;
 
 namespace cudag::detail {
 
-/// What a parameter is, as far as checks and reports need it. CUDA itself does not tell: `object` where it is unknown.
-/// A span starts with its address.
-/// A condition starts with its handle.
+/// The kind of a parameter, for checks and reports. CUDA does not report it: `object` also stands for unknown kinds. A
+/// span starts with its address, a condition with its handle.
 enum class ParameterType : std::uint8_t {
     object,
     pointer,
@@ -36,8 +35,8 @@ enum class ParameterType : std::uint8_t {
     condition
 };
 
-/// In a signature: a parameter of CUDA's handle type that was given a Condition. The types of kernels tell no handle
-/// from a number.
+/// In a signature: a parameter of CUDA's handle type with a Condition as its argument. In the types of kernels, handles
+/// and numbers are alike.
 enum class ConditionHandle : cudaGraphConditionalHandle {};
 
 template <class Argument, class Parameter>
@@ -61,20 +60,20 @@ constexpr ParameterType parameter_type() noexcept {
         return ParameterType::object;
 }
 
-/// Where one parameter lies in a block of copied argument values.
+/// The place and type of one parameter in a block of copied argument values.
 struct Parameter {
     std::uint32_t offset;
     std::uint32_t size;
     ParameterType type = ParameterType::object;
-    const TypeTag* cpp_type = nullptr; ///< null where it is unknown: CUDA does not tell
+    const TypeTag* cpp_type = nullptr; ///< null if unknown: CUDA does not report it
 
-    /// Whether both types are known, and equal. Kernels of different shared objects may have them.
+    /// True if both types are known and equal. The parameters may belong to kernels of different shared objects.
     [[nodiscard]] bool has_type_of(const Parameter& other) const noexcept {
         return cpp_type != nullptr && other.cpp_type != nullptr && *cpp_type == *other.cpp_type;
     }
 };
 
-/// The parameters of a kernel; `bytes` is the size of a block that holds them all.
+/// The parameters of a kernel. `bytes` is the size of a block with all their values.
 struct KernelSignature {
     const Parameter* parameters;
     std::uint32_t count;
@@ -87,11 +86,12 @@ struct SignatureLayout {
     std::uint32_t bytes = 0;
 };
 
-/// The type that the kernel has for a parameter of a signature.
+/// The type of the kernel for a parameter of a signature.
 template <class Parameter>
 using KernelType =
     std::conditional_t<std::is_same_v<Parameter, ConditionHandle>, cudaGraphConditionalHandle, Parameter>;
 
+/// Returns the layout of a block of argument values, aligned as CUDA aligns parameters.
 template <class... Parameter>
 constexpr SignatureLayout<sizeof...(Parameter)> lay_out() noexcept {
     SignatureLayout<sizeof...(Parameter)> result;
@@ -120,14 +120,15 @@ struct SignatureOf {
 
 struct FunctionState;
 
-/// `values[i]` points at the value of parameter i. An update may leave parameters as they are: their pointers are null.
+/// A kernel call without its types. `values[i]` points to the value of parameter i; in an update, null leaves the
+/// parameter unchanged.
 struct KernelCall {
-    const void* symbol; ///< what the runtime's functions take for the kernel; null if they take nothing
+    const void* symbol; ///< the kernel for functions of the runtime; null if they accept none
     const KernelSignature* signature;
-    const PassedConfig* config; ///< null in an update: leaves the configuration as it is
+    const PassedConfig* config; ///< null in an update: the configuration stays
     void* const* values;
-    const std::byte* block; ///< all values, as `signature` lays them out; null if some are left, or stand elsewhere
-    const FunctionState* function = nullptr; ///< of a Function
+    const std::byte* block; ///< all values, laid out by `signature`; null if some are unchanged or stored elsewhere
+    const FunctionState* function = nullptr; ///< set for a Function
 };
 
 template <class Kernel>
@@ -137,21 +138,22 @@ inline constexpr bool is_kernel<void (*)(Parameter...)> = true;
 template <class... Parameter>
 inline constexpr bool is_kernel<void (*)(Parameter...) noexcept> = true;
 
-/// Anything that is no kernel, to be refused with a sentence instead of a list of overloads.
+/// Anything but a kernel, to be refused with a sentence instead of a list of overloads.
 template <class Kernel>
 concept NoKernel = !is_kernel<std::decay_t<Kernel>>;
 
-/// Returns Result{}, so that nothing else is wrong with the call.
+/// Fails to compile with a sentence. Returns Result{}, so that the call has no other error.
 template <class Kernel, class Result>
 constexpr Result refuse_kernel() {
     static_assert(!NoKernel<Kernel>, "cudag: a kernel is a __global__ function or a pointer to one");
     return {};
 }
 
-/// What is written by mistake where a launch configuration belongs.
+/// A mistaken argument in place of a launch configuration.
 template <class Config>
 concept NoLaunchConfig = !std::is_convertible_v<Config, LaunchConfig>;
 
+/// Fails to compile with a sentence for this mistake. Returns Result{}, so that the call has no other error.
 template <class Config, class Result>
 constexpr Result refuse_config() {
     using Given = std::decay_t<Config>;
@@ -170,7 +172,7 @@ constexpr Result refuse_config() {
     return {};
 }
 
-/// The symbol that the CUDA runtime knows `kernel` by. The CPU runtime learns here how to call it.
+/// Returns the CUDA runtime's symbol of `kernel`. Registers the kernel with the CPU runtime.
 template <class... Parameter>
 [[nodiscard]] const void* kernel_symbol(void (*kernel)(Parameter...)) {
 #ifdef CUDART_CPU

@@ -1,4 +1,4 @@
-// A launch configuration as it is passed on: grid, block and shared memory, and apart from them what is seldom given.
+// A launch configuration in two parts: grid, block and shared memory, and the seldom used attributes.
 #pragma once
 
 #include <cudag/launch_config.hpp>
@@ -12,20 +12,21 @@
 
 namespace cudag::detail {
 
-/// What updates may change of a LaunchConfig.
+/// The part of a LaunchConfig open to updates.
 struct LaunchShape {
     dim3 grid;
     dim3 block;
     std::size_t shared_bytes = 0;
 };
+/// Returns the shape of a LaunchConfig or a BracedConfig.
 template <class Config>
 [[nodiscard]] constexpr LaunchShape shape_of(const Config& config) noexcept {
-    // By components: as a whole, a dim3 that has just been written in parts is a load that waits for them.
+    // By components: a load of a whole dim3 would wait for the recent stores to its parts.
     return {dim3(config.grid.x, config.grid.y, config.grid.z), dim3(config.block.x, config.block.y, config.block.z),
             config.shared_bytes};
 }
 
-/// A configuration of `shape` with the attributes of `attributes`, of which the shape does not count; null for none.
+/// Returns a configuration of `shape` with the attributes of `attributes`, ignoring its shape; null for no attributes.
 [[nodiscard]] constexpr LaunchConfig config_of(const LaunchShape& shape, const LaunchConfig* attributes) noexcept {
     LaunchConfig config = attributes != nullptr ? *attributes : LaunchConfig();
     config.grid = shape.grid;
@@ -34,7 +35,7 @@ template <class Config>
     return config;
 }
 
-/// Not 0 if the field of an attribute asks for something.
+/// Returns a nonzero number if the field of an attribute differs from its default.
 constexpr unsigned is_given(const dim3& blocks) noexcept {
     return (blocks.x ^ 1U) | (blocks.y ^ 1U) | (blocks.z ^ 1U);
 }
@@ -54,25 +55,25 @@ constexpr unsigned is_given(const cudaEvent_t& event) noexcept {
     return static_cast<unsigned>(event != nullptr);
 }
 
-/// One branch, so that a plain launch pays nothing. Of a LaunchConfig or a BracedConfig.
+/// True if a LaunchConfig or a BracedConfig has attributes. One branch: a plain launch pays nothing.
 template <class Config>
 [[nodiscard]] constexpr bool has_attributes(const Config& config) noexcept {
     return std::apply([](const dim3&, const dim3&, const std::size_t&,
                          const auto&... attributes) { return (is_given(attributes) | ...) != 0; },
                       fields_of(config));
 }
-/// Whether the compiler knows that there are none: the caller then makes no LaunchConfig, which costs more than the
-/// rest of a call.
+/// True if the compiler knows at compile time of no attributes. The caller then makes no LaunchConfig: it would cost
+/// more than the rest of a call.
 template <class Config>
 [[nodiscard, gnu::always_inline]] inline bool is_known_plain(const Config& config) noexcept {
     const bool given = has_attributes(config);
     return __builtin_constant_p(given) && !given;
 }
 
-/// The configuration of a launch, as it is passed on.
+/// The configuration of a launch, as passed between functions.
 struct PassedConfig {
     LaunchShape shape;
-    const LaunchConfig* attributes = nullptr; ///< of the same shape; null if there are none
+    const LaunchConfig* attributes = nullptr; ///< a configuration of the same shape; null without attributes
 
     PassedConfig(const LaunchShape& plain) noexcept : shape(plain) {}
     PassedConfig(const LaunchConfig& config) noexcept : shape(shape_of(config)), attributes(&config) {}

@@ -1,4 +1,4 @@
-// Regions of memory as values, and what is done to them.
+// Memory regions and accesses to them, as values.
 #pragma once
 
 #include <cstddef>
@@ -6,15 +6,17 @@
 
 namespace cudag::detail {
 
+/// The access of a node to memory.
 enum class AccessMode : std::uint8_t {
     read,
-    write,    ///< may read, too
-    atomic,   ///< commutes with other atomic ones
-    disjoint, ///< touches other elements than other disjoint ones do
+    write,    ///< may also read
+    atomic,   ///< commutes with other atomic accesses
+    disjoint, ///< touches other elements than the other disjoint accesses
 };
 
-/// `slices` times `rows` times `row_bytes` bytes: rows start `pitch` bytes apart, slices `slice_pitch` bytes apart. One
-/// row of one slice is a plain range. Where slices reach into each other, all bytes from the first to the last count.
+/// A region of `slices` times `rows` times `row_bytes` bytes. Rows start `pitch` bytes apart, slices `slice_pitch`
+/// bytes apart. One row of one slice is a plain range. If slices reach into each other, all bytes from the first to the
+/// last count.
 struct MemoryRegion {
     std::uintptr_t begin = 0;
     std::size_t row_bytes = 0;
@@ -25,13 +27,14 @@ struct MemoryRegion {
 
     [[nodiscard]] constexpr bool is_empty() const noexcept { return row_bytes == 0 || rows == 0 || slices == 0; }
     [[nodiscard]] constexpr bool is_range() const noexcept { return rows == 1 && slices == 1; }
-    /// One past the last byte; `begin` if there is none.
+    /// The address after the last byte; `begin` for an empty region.
     [[nodiscard]] constexpr std::uintptr_t end() const noexcept {
         return is_empty() ? begin : begin + (slices - 1) * slice_pitch + (rows - 1) * pitch + row_bytes;
     }
     friend bool operator==(const MemoryRegion&, const MemoryRegion&) = default;
 };
 
+/// Returns a plain range of `bytes` bytes.
 [[nodiscard]] inline MemoryRegion region_at(const volatile void* begin, std::size_t bytes) noexcept {
     return {reinterpret_cast<std::uintptr_t>(begin), bytes};
 }

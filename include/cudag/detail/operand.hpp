@@ -1,4 +1,4 @@
-// What memcpy and memset take: ranges of memory that know their side, length and owner.
+// The operands of memcpy and memset: ranges of memory with a side, a length and an owner.
 #pragma once
 
 #include <cudag/detail/argument.hpp>
@@ -23,7 +23,7 @@ namespace cudag::detail {
 
 enum class Side { host, device };
 
-/// One operand: `size` elements at `data`.
+/// One operand: `size` elements at `data`, on one side.
 template <class Element, Side OnSide>
 struct Operand {
     using element_type = Element;
@@ -44,6 +44,7 @@ inline constexpr bool is_span = false;
 template <class Element, std::size_t Extent>
 inline constexpr bool is_span<std::span<Element, Extent>> = true;
 
+/// A contiguous range of host memory, of known size.
 template <class Memory>
 concept HostRange = !is_device_span<std::remove_cv_t<Memory>> && !is_device_buffer<std::remove_cv_t<Memory>> &&
                     requires(Memory& range) {
@@ -62,16 +63,18 @@ concept OperandArgument = MemoryRange<std::remove_reference_t<Memory>> ||
                               requires MemoryRange<typename std::remove_cvref_t<Memory>::element_type>;
                           });
 
-/// True where `Memory` names memory that lives on after the call: not a temporary vector or array.
+/// True if the memory outlives the call; false for a temporary vector or array.
 template <class Memory>
 inline constexpr bool outlives_call =
     std::is_lvalue_reference_v<Memory> || Buffer<std::remove_cvref_t<Memory>> ||
     is_shared_ptr<std::remove_cvref_t<Memory>> || is_span<std::remove_cvref_t<Memory>> ||
     is_device_span<std::remove_cvref_t<Memory>>;
 
+/// Throws GraphError.
 [[noreturn]] CUDAG_EXPORT void refuse_null_operand();
 
-/// The operand that `range` is; what it owns goes into `owners` under `argument`.
+/// Converts `range` to an operand. Its owner, if any, goes into `owners` under `argument`. Throws GraphError for a null
+/// shared_ptr.
 template <class Memory>
 auto to_operand(Memory& range, std::uint32_t argument, Owners& owners) {
     using Range = std::remove_cv_t<Memory>;
@@ -89,7 +92,7 @@ auto to_operand(Memory& range, std::uint32_t argument, Owners& owners) {
     }
 }
 
-/// A 1D copy with its types erased; sizes in elements of `element_bytes` bytes.
+/// A 1D copy without its types. Sizes are in elements of `element_bytes` bytes.
 struct CopyParams {
     void* destination;
     const void* source;
@@ -99,18 +102,19 @@ struct CopyParams {
     cudaMemcpyKind kind;
 };
 
-/// A fill with its types erased: `height` rows of `size` elements as CUDA fills them, of 1, 2 or 4 bytes; `value` holds
-/// the element's bits.
+/// A fill without its types: `height` rows of `size` elements. The elements are CUDA's, of 1, 2 or 4 bytes; `value`
+/// holds the bits of one.
 struct SetParams {
     void* destination;
     std::size_t size;
     unsigned element_bytes;
     unsigned value;
     std::size_t height = 1;
-    std::size_t pitch = 0; ///< in bytes; of no meaning for one row
-    std::size_t parts = 1; ///< how many of CUDA's elements are one of the user's
+    std::size_t pitch = 0; ///< in bytes; without meaning for one row
+    std::size_t parts = 1; ///< the number of CUDA's elements in one of the user's
 };
 
+/// Fails to compile if Memory is no operand, or a temporary.
 template <class Memory>
 constexpr bool require_operand() {
     constexpr bool is_alloc = is_alloc_node<std::remove_cvref_t<Memory>>;
@@ -130,7 +134,7 @@ constexpr cudaMemcpyKind copy_kind(Side destination, Side source) noexcept {
     return source == Side::host ? cudaMemcpyHostToDevice : cudaMemcpyDeviceToDevice;
 }
 
-/// The copy of `source` to `destination`; the sizes are compared later, by whoever can name the node.
+/// Returns the copy of `source` to `destination`. The sizes are compared later, by a caller that can name the node.
 template <class Destination, class Source>
 CopyParams copy_params(Destination& destination, Source& source, Owners& owners) {
     const auto to = to_operand(destination, 0, owners);
@@ -144,10 +148,10 @@ CopyParams copy_params(Destination& destination, Source& source, Owners& owners)
     return {to.data, from.data, to.size, from.size, sizeof(Element), copy_kind(to.side, from.side)};
 }
 
-/// Throws unless CUDA can fill with the value: GraphError, in an update UpdateError.
+/// Refuses a value of `bytes` bytes that CUDA cannot fill with. Throws GraphError, in an update UpdateError.
 [[noreturn]] CUDAG_EXPORT void refuse_pattern(std::size_t bytes, const CallSite& call);
 
-/// The bytes that CUDA is to repeat: 4, 2 or 1, as many as elements of this size and alignment allow.
+/// Returns the number of bytes for CUDA to repeat: 4, 2 or 1, the most for elements of this size and alignment.
 [[nodiscard]] constexpr unsigned fill_bytes(std::size_t size, std::size_t alignment) noexcept {
     if (size <= 2 || size == 4) return static_cast<unsigned>(size);
     for (const unsigned bytes : {4U, 2U})
@@ -155,17 +159,18 @@ CopyParams copy_params(Destination& destination, Source& source, Owners& owners)
     return 1;
 }
 
-/// Whether `size` bytes at `element` are the first `period` of them again and again.
+/// True if `size` bytes at `element` repeat the first `period` of them.
 [[nodiscard]] inline bool repeats(const unsigned char* element, std::size_t size, std::size_t period) noexcept {
     return size % period == 0 && std::memcmp(element, element + period, size - period) == 0;
 }
 
-/// The fill of `size` elements of `Size` bytes with the bytes of one of them.
+/// Returns the fill of `size` elements of `Size` bytes with the bytes of `element`. Throws GraphError, in an update
+/// UpdateError, if CUDA cannot fill with them.
 template <std::size_t Size, std::size_t Alignment>
 SetParams fill_of(void* data, std::size_t size, const unsigned char* element, const CallSite& call) {
     unsigned bytes = fill_bytes(Size, Alignment);
     if constexpr (Size != 1 && Size != 2 && Size != 4) {
-        // elements that need no alignment may have it where they are
+        // elements without alignment may still be aligned in memory
         while (bytes <= 4 && !repeats(element, Size, bytes))
             bytes *= 2;
         if (bytes > 4) refuse_pattern(Size, call);
@@ -176,7 +181,7 @@ SetParams fill_of(void* data, std::size_t size, const unsigned char* element, co
     return params;
 }
 
-/// The fill of `size` elements at `data` with `value`, which converts as a kernel argument would.
+/// Returns the fill of `size` elements at `data` with `value`, converted like a kernel argument.
 template <Side OnSide, class Element, class Value>
 SetParams set_elements(Element* data, std::size_t size, const Value& value, CallEffects& effects,
                        const CallSite& call) {
@@ -189,7 +194,7 @@ SetParams set_elements(Element* data, std::size_t size, const Value& value, Call
         void* const place = const_cast<std::remove_const_t<Element>*>(data);
         unsigned char bytes[sizeof(Element)];
         if constexpr (std::is_same_v<Value, Element>) {
-            std::memcpy(bytes, &value, sizeof(Element)); // not of a copy, whose padding may differ
+            std::memcpy(bytes, &value, sizeof(Element)); // not from a copy: its padding may differ
         } else {
             const Element element = to_parameter<Element>(value, effects, {call, 0});
             std::memcpy(bytes, &element, sizeof(Element));
@@ -200,7 +205,7 @@ SetParams set_elements(Element* data, std::size_t size, const Value& value, Call
     }
 }
 
-/// The fill of all bytes of `size` elements at `data` with 0.
+/// Returns the fill of all bytes of `size` elements at `data` with 0.
 template <Side OnSide, class Element>
 SetParams clear_elements(Element* data, std::size_t size) {
     static_assert(OnSide == Side::device, "cudag: clear() is for device memory; fill host memory with std::fill");
@@ -211,12 +216,13 @@ SetParams clear_elements(Element* data, std::size_t size) {
     return {const_cast<std::remove_const_t<Element>*>(data), size * parts, bytes, 0, 1, 0, parts};
 }
 
-/// The fill of all of `destination`.
+/// Returns the fill of all elements of `destination` with `value`.
 template <class Destination, class Value>
 SetParams set_params(Destination& destination, const Value& value, CallEffects& effects, const CallSite& call) {
     const auto to = to_operand(destination, 0, effects.owners);
     return set_elements<to.side>(to.data, to.size, value, effects, call);
 }
+/// Returns the fill of all bytes of `destination` with 0.
 template <class Destination>
 SetParams clear_params(Destination& destination, CallEffects& effects) {
     const auto to = to_operand(destination, 0, effects.owners);

@@ -1,4 +1,4 @@
-// What nodes and updates keep alive.
+// Owners: the objects kept alive by nodes and updates.
 #pragma once
 
 #include <cudag/detail/few_of.hpp>
@@ -9,24 +9,23 @@
 
 namespace cudag::detail {
 
-/// One owner, and which argument of its node it belongs to (a kernel's parameter; 0 for other nodes' first operand).
+/// An object kept alive, and the argument of its node: a kernel's parameter; 0 for the first operand of other nodes.
 struct Owner {
     std::uint32_t argument = 0;
-    std::uint32_t word =
-        0; ///< of one of several addresses in a kernel's argument: one more than its place in the block
+    std::uint32_t word = 0; ///< for one of several addresses in a kernel's argument: its place in the block, plus one
     std::shared_ptr<const void> object;
 };
 
-/// The owners found in the arguments of one call; without an allocation where they are few, and empty where everything
-/// is borrowed.
+/// The owners in the arguments of one call. A few need no allocation; without owned arguments the list is empty.
 using Owners = FewOf<Owner, 4>;
 
-/// Whatever `object` points to, volatile things too.
+/// Returns an owner of `object`, which may be volatile.
 template <class Object>
 std::shared_ptr<const void> any_owner(const std::shared_ptr<Object>& object) noexcept {
     return {object, const_cast<const void*>(static_cast<const volatile void*>(object.get()))};
 }
 
+/// Adds an owner unless it is null.
 inline void keep(Owners& owners, std::uint32_t argument, std::shared_ptr<const void> object) {
     if (object) owners.push_back({argument, 0, std::move(object)});
 }

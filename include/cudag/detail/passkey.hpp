@@ -1,9 +1,9 @@
-// The key to constructors that only cudag calls.
+// Passkey: the key to constructors reserved for cudag.
 #pragma once
 
 namespace cudag::detail {
 
-/// Who has it vouches for the other arguments: they have been checked.
+/// An argument of constructors reserved for cudag. The caller has checked the other arguments.
 struct Passkey {
     explicit Passkey() = default;
 };

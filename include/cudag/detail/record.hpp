@@ -1,4 +1,4 @@
-// The entry points behind GraphBuilder's templates: one node each, types erased.
+// The functions behind GraphBuilder's templates: one for each kind of node, without types.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -28,7 +28,7 @@ struct Edge;
 
 namespace cudag::detail {
 
-/// A value, and where in the user's source it was passed: lets a call that ends in a pack know its location.
+/// A value with the source location of its call. A function that ends in a parameter pack gets its location this way.
 template <class Value>
 struct Located {
     Value value;
@@ -40,7 +40,7 @@ struct Located {
         : value(std::forward<Other>(from)), location(at) {}
 };
 
-// Each adds one node, or throws GraphError and adds nothing.
+// Each of these functions adds one node, or throws GraphError and adds nothing.
 CUDAG_EXPORT Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects,
                              const SourceLocation& where);
 CUDAG_EXPORT Node add_function(GraphState& graph, const Function& function, const PassedConfig& config,
@@ -50,27 +50,29 @@ CUDAG_EXPORT Node add_copy_3d(GraphState& graph, const Copy3D& copy, const Sourc
 CUDAG_EXPORT Node add_memset(GraphState& graph, const SetParams& set, CallEffects&& effects,
                              const SourceLocation& where);
 CUDAG_EXPORT Node add_host(GraphState& graph, HostTask&& task, const SourceLocation& where);
-/// `kind` is record_event or wait_event.
+/// Adds an event node: `kind` is record_event or wait_event.
 CUDAG_EXPORT Node add_event(GraphState& graph, NodeKind kind, cudaEvent_t event, Owners&& owners,
                             const SourceLocation& where);
-/// `kind` is signal_semaphore or wait_semaphore.
+/// Adds a semaphore node: `kind` is signal_semaphore or wait_semaphore.
 CUDAG_EXPORT Node add_semaphores(GraphState& graph, NodeKind kind, std::span<const SemaphoreOperation> operations,
                                  Owners&& owners, const SourceLocation& where);
 CUDAG_EXPORT Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes,
                             const AllocOptions& options, const SourceLocation& where);
-/// Frees the memory of `alloc`, of this graph or another; or of the alloc node of this graph whose memory is `range`.
+/// Adds a node that frees the memory of `alloc`, a node of this graph or of another one.
 CUDAG_EXPORT Node add_free(GraphState& graph, const Node& alloc, const SourceLocation& where);
+/// Adds a node that frees `range`, all memory of an alloc node of this graph.
 CUDAG_EXPORT Node add_free(GraphState& graph, const Allocation& range, const SourceLocation& where);
-/// Any kind but a conditional.
+/// Adds a node of any kind except a conditional.
 CUDAG_EXPORT Node add_native(GraphState& graph, cudaGraphNodeParams& params, const SourceLocation& where);
 CUDAG_EXPORT Node add_join(GraphState& graph, const Node* from, std::size_t count, const SourceLocation& where);
-/// A clone of `source`, or `inner` itself.
+/// Adds a child node with a clone of `source`.
 CUDAG_EXPORT Node add_child(GraphState& graph, GraphState& source, const SourceLocation& where);
+/// Adds a child node with `inner` itself.
 CUDAG_EXPORT Node move_child(GraphState& graph, const std::shared_ptr<GraphState>& inner, const SourceLocation& where);
 
-/// Take nodes, or edges, away, all or none: they throw GraphError and change nothing.
+/// Removes nodes: all, or none with a GraphError.
 CUDAG_EXPORT void remove_nodes(GraphState& graph, std::span<const Node> nodes, const SourceLocation& where);
-/// Of edges only the ends count.
+/// Removes edges: all, or none with a GraphError. Only the ends of each edge count.
 CUDAG_EXPORT void remove_edges(GraphState& graph, std::span<const Edge> edges, const SourceLocation& where);
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// What nodes that signal semaphores and wait for them take, with its types erased.
+// The operands of nodes for signalling and waiting for semaphores, without their types.
 #pragma once
 
 #include <cudag/detail/owners.hpp>
@@ -12,6 +12,7 @@
 
 namespace cudag::detail {
 
+/// A signal or a wait, without its type.
 struct SemaphoreOperation {
     cudaExternalSemaphore_t semaphore;
     std::uint64_t value;
@@ -22,7 +23,7 @@ template <class Waits>
 concept SemaphoreWaits = std::same_as<std::remove_cvref_t<Waits>, SemaphoreWait> ||
                          std::convertible_to<Waits, std::span<const SemaphoreWait>>;
 
-/// `list` holds SemaphoreSignals or SemaphoreWaits; what they own goes into `owners`.
+/// Converts a list of SemaphoreSignals or SemaphoreWaits. Their owners go into `owners`.
 template <class Operation>
 std::vector<SemaphoreOperation> to_operations(std::span<const Operation> list, Owners& owners) {
     std::vector<SemaphoreOperation> operations;

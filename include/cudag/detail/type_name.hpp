@@ -1,4 +1,4 @@
-// Types at run time, their identity and their name, without RTTI: programs are compiled with -fno-rtti, too.
+// The identity and the name of types at run time, without RTTI: some programs are compiled with -fno-rtti.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -9,7 +9,7 @@
 
 namespace cudag::detail {
 
-/// What the compiler calls a type, as in an error message.
+/// Returns the compiler's name of a type, as in an error message.
 template <class Type>
 constexpr auto compiler_name() noexcept {
     constexpr std::string_view function = __PRETTY_FUNCTION__; // "... [with Type = int]", "... [Type = int]"
@@ -19,7 +19,7 @@ constexpr auto compiler_name() noexcept {
     return function.substr(first, function.rfind(']') - first);
 }
 
-/// The name that C++ programs write: compilers differ in those of integers.
+/// Returns the name of a type as in C++ programs. Compilers differ in their names of integers.
 template <class Type>
 constexpr std::string_view type_name() noexcept {
     if constexpr (std::is_same_v<Type, unsigned char>)
@@ -46,16 +46,16 @@ constexpr std::string_view type_name() noexcept {
 struct TypeTag {
     std::string_view name;
 
-    /// Whether both are of one type, which shared objects may have a tag each of. Where a name is unique only in a
-    /// source file or a function (a lambda's, say), the address decides alone.
+    /// True if both are tags of one type; each shared object may have its own tag of it. The address alone decides if a
+    /// name is unique only in a source file or a function, such as a lambda's.
     friend constexpr bool operator==(const TypeTag& a, const TypeTag& b) noexcept {
         return &a == &b || (a.name == b.name && a.name.find_first_of("({") == std::string_view::npos &&
                             a.name.find("<unnamed") == std::string_view::npos);
     }
 };
 
-/// Holds the TypeTag of a type. Hidden: GCC would make it unique in the process, and shared objects with such symbols
-/// are never unloaded.
+/// Holds the TypeTag of a type. The symbol is hidden: GCC would make it unique in the process, and a shared object with
+/// a unique symbol is never unloaded.
 template <class Type>
 struct __attribute__((visibility("hidden"))) TypeOf {
     static constexpr TypeTag tag{type_name<Type>()};
