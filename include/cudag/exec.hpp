@@ -136,14 +136,11 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     ///
     /// With `Match::structure` the order of the nodes does not matter:
     ///   - Only nodes that differ are updated, one call each, all or none. They take the changes possible in updates of
-    ///     single
-    ///     nodes. For other changes, CUDA receives the whole graph if its order is the same, too.
+    ///     single nodes. For other changes, CUDA receives the whole graph if its order is the same, too.
     ///   - If the order differs, the report lists the impossible changes: another kernel, a kernel attribute, a copy of
-    ///     several
-    ///     dimensions, the direction of a copy, graph memory, a condition.
+    ///     several dimensions, the direction of a copy, graph memory, a condition.
     ///   - The report lists nodes without a partner. The search may also give up because too many nodes look alike: it
-    ///     looks at
-    ///     each node and edge at most 64 times, plus four million times in total.
+    ///     looks at each node and edge at most 64 times, plus four million times in total.
     ///   - Disabled nodes stay disabled. Host nodes call the functions of `graph`.
     ///   - Captured graphs are read, node by node.
     ///   - Graphs kept by former updates are kept, too, until the next update with `Match::order`.
@@ -176,8 +173,7 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     ///   - no node uses the parameter, or a node uses it in a way that cannot be replaced (see BufferParam)
     ///   - the memory is null or too short, or a copy or fill exceeds the parameter
     ///   - CUDA refuses: it updates no copies of two or three dimensions, and no copy whose memory comes from elsewhere
-    ///     (see
-    ///     `update`)
+    ///     (see `update`)
     ///
     /// Throws RaceError, and changes nothing, if it would make a race.
     template <class Element, class Memory>

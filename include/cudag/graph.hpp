@@ -211,11 +211,9 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] std::vector<Race> races() const;
     /// Lists the accesses unknown to cudag, which `races()` cannot check:
     ///   - kernel arguments that may be addresses of memory of unknown size: raw pointers, and arguments of kernels
-    ///     that cudag
-    ///     did not launch, or launched into a capture begun by other code
+    ///     that cudag did not launch, or launched into a capture begun by other code
     ///   - as a whole, each node of unknown effect without `.reads` or `.writes`: an adopted or captured conditional,
-    ///     or a kind
-    ///     added by CUDA
+    ///     or a kind added by CUDA
     [[nodiscard]] std::vector<UntrackedArgument> untracked() const;
     /// Lists the host memory that copies of this graph and its inner graphs read or write at each launch. It is
     /// borrowed unless given with an owner (PinnedBuffer, shared_ptr, `copied`): a local array copied from by a

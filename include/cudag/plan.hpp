@@ -23,11 +23,9 @@ namespace cudag {
 ///
 /// Two kinds of graphs are planned differently:
 ///   - A captured graph keeps its edges if no call has asked for its nodes or edges before `instantiate`, unless it has
-///     many
-///     edges or the plan has lanes: reading it usually costs more time than a plan gains.
+///     many edges or the plan has lanes: reading it usually costs more time than a plan gains.
 ///   - A graph with graph memory nodes is planned once, by the first plan given to it, and has no lanes, since CUDA
-///     removes
-///     none of its edges. Edges that CUDA needs before an allocation stay, except redundant ones at that time.
+///     removes none of its edges. Edges that CUDA needs before an allocation stay, except redundant ones at that time.
 ///
 /// In a .cu file, nvcc 13.0 crashes ("Segmentation fault", no message) on a conditional expression with `Plan{...}`
 /// inside the braces of options, as on any aggregate with a vector. `Plan()` compiles, and so does a variable:

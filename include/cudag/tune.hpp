@@ -20,14 +20,14 @@ struct TuneOptions {
     /// nodes that can run concurrently.
     std::optional<std::vector<Plan>> candidates = std::nullopt;
     TuneGoal goal = TuneGoal::interval;
-    unsigned repetitions =
-        20; ///< rounds; in each, every candidate is launched nine times: once alone, and eight times in a row
+    /// The number of rounds; in each, every candidate is launched nine times: once alone, and eight times in a row.
+    unsigned repetitions = 20;
     InstantiateOptions instantiate = {}; ///< options of the Execs, except its plan
 };
 
 /// The result of `tune`.
 struct Tuned {
-    Exec exec; ///< usually launched before; `replays()` counts these launches
+    Exec exec; ///< usually launched already; `replays()` counts these launches
     TuneReport report;
 };
 
@@ -43,11 +43,9 @@ struct Tuned {
 ///   - If its times depend on its inputs, these must be as in actual use.
 ///   - Nothing else should keep the device busy.
 ///   - If nodes wait for each other without edges, such as by semaphores, give candidates without lanes: lanes add an
-///     order
-///     that was not written.
+///     order that was not written.
 ///   - If CUDA allows only one Exec at a time (conditional nodes, graph memory nodes or device-updatable nodes), the
-///     graph
-///     must have no Exec. Its candidates are timed one after the other; other graphs' candidates take turns.
+///     graph must have no Exec. Its candidates are timed one after the other; other graphs' candidates take turns.
 ///   - A graph that does not free its allocations needs `.instantiate = {.auto_free_on_launch = true}`.
 ///
 /// The first candidate wins unless others are clearly better: by more than both spreads together, and by more than 2 %.

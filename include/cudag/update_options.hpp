@@ -14,15 +14,12 @@ enum class Match {
     /// Pairs nodes by their places among the edges: for graphs of the same work in changing order, such as captures of
     /// several threads. The pairs depend on the graphs alone, by these rules:
     ///   - Paired nodes have the same kind, the same kernel and, if both have one, the same label. A label with the
-    ///     same number
-    ///     of nodes in both graphs pairs these nodes.
+    ///     same number of nodes in both graphs pairs these nodes.
     ///   - Edges between paired nodes agree, with their kinds, and so do the graphs inside child and conditional nodes.
     ///   - A graph in the same order is paired in order, even if a kernel was replaced by another one; CUDA then
-    ///     receives the
-    ///     whole graph.
+    ///     receives the whole graph.
     ///   - Among nodes that look alike, nodes with equal parameters are paired first, then nodes with the same memory,
-    ///     then the
-    ///     earliest.
+    ///     then the earliest.
     structure,
 };
 
