@@ -30,7 +30,7 @@ concept NodeSource = AnyNode<Source> || NodeRange<Source> || is_captured_node<So
 /// `region.after(a)` orders the first nodes of the region (the roots) after `a`; `b.after(region)` orders b after its
 /// last nodes (the tails). A region without recorded nodes is one empty node, so it still orders its predecessors and
 /// successors. The handle owns nothing; calls on an empty handle, or after the end of its graph, throw GraphError.
-/// Threads: as Node.
+/// Threads: as for Node.
 class CUDAG_EXPORT CapturedNode {
   public:
     CapturedNode() noexcept = default;

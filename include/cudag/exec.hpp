@@ -120,8 +120,8 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// changes nothing, if the update is refused; RaceError if it would make a race.
     using Updates::update;
 
-    /// Updates the whole Exec: its nodes receive the parameters of the nodes of `graph`. Usually `graph` was built or
-    /// captured again, with the same nodes and edges in the same order.
+    /// Updates the whole Exec: its nodes receive the parameters of the nodes of `graph`. By default `graph` must have
+    /// the same nodes and edges, created in the same order.
     ///
     ///     cudag::Graph next = std::move(b).build();
     ///     if (cudag::UpdateReport report = exec.update(next); !report.updated())
@@ -142,8 +142,8 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     ///   - The report lists nodes without a partner. The search may also give up because too many nodes look alike: it
     ///     looks at each node and edge at most 64 times, plus four million times in total.
     ///   - Disabled nodes stay disabled. Host nodes call the functions of `graph`.
-    ///   - Captured graphs are read, node by node.
-    ///   - Graphs kept by former updates are kept, too, until the next update with `Match::order`.
+    ///   - Captured graphs are read.
+    ///   - Former graphs and owners are kept, too, until the next update with `Match::order`.
     [[nodiscard]] UpdateReport update(const Graph& graph, UpdateOptions options = {});
 
     /// Updates the nodes inside a child node: they receive the parameters of the nodes of `graph`, which must have the
@@ -158,7 +158,8 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     UpdateReport update_or_instantiate(const Graph& graph, UpdateOptions options = {});
     [[nodiscard]] UpdateCounts update_counts() const;
 
-    /// Replaces the memory of `param` by `memory` in all nodes that use it; see BufferParam for the uses that count.
+    /// Replaces the memory of `param` by `memory` in all nodes of this Exec's graph that use it; see BufferParam for
+    /// the uses that count.
     ///
     ///     cudag::BufferParam param = graph.parameter(x);
     ///     exec.bind(param, y); // later launches use y instead of x
@@ -172,8 +173,9 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Throws UpdateError, and changes nothing, in these cases:
     ///   - no node uses the parameter, or a node uses it in a way that cannot be replaced (see BufferParam)
     ///   - the memory is null or too short, or a copy or fill exceeds the parameter
-    ///   - CUDA refuses: it updates no copies of two or three dimensions, and no copy whose memory comes from elsewhere
-    ///     (see `update`)
+    ///   - a whole update has given a node a kernel with other parameter types
+    ///   - CUDA refuses: it updates no copies of two or three dimensions, and fixes the origin of a copy's memory (see
+    ///     `update`)
     ///
     /// Throws RaceError, and changes nothing, if it would make a race.
     template <class Element, class Memory>
@@ -186,9 +188,9 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
         return 0;
     }
     /// Replaces the memory of several parameters, all or none: a node that uses more than one takes one call. An
-    /// address where one parameter ends and another one of the call begins belongs to the latter. Throws, in addition,
-    /// UpdateError if a parameter is given twice, or if overlapping parameters would place their common part in two
-    /// places.
+    /// address where one parameter ends and another one of the call begins belongs to the latter, except with
+    /// `EndPointers::bound`. Throws, in addition, UpdateError if a parameter is given twice, or if overlapping
+    /// parameters would place their common part in two places.
     std::size_t bind(std::initializer_list<BufferBinding> bindings) {
         return bind(std::span(bindings.begin(), bindings.size()));
     }
@@ -202,9 +204,9 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
 
     /// Enables or disables a kernel, memcpy or memset node for later launches. A disabled node does nothing; its
     /// successors still wait for its predecessors. It may be updated, and stays disabled then, after updates of the
-    /// whole graph, too. Throws UpdateError for nodes of other kinds. Never enable nodes through `native()`: CUDA
-    /// itself drops the order around small disabled memsets, so cudag gives these substitute parameters until they are
-    /// enabled.
+    /// whole graph, too. Throws UpdateError for nodes of other kinds; `is_enabled` returns true for them. Never enable
+    /// nodes through `native()`: CUDA lets small disabled memsets wait for nothing, so cudag gives them substitute
+    /// parameters until they are enabled.
     void enable(const Node& node);  // cudag: enable(node) takes a handle, such as graph.find_one(kernel)
     void disable(const Node& node); // cudag: disable(node) takes a handle, such as graph.find_one(kernel)
     [[nodiscard]] bool is_enabled(const Node& node) const;
@@ -215,8 +217,8 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Reports the edges made by the plan, the reasons, and possible gains. Takes about as long as planning.
     [[nodiscard]] PlanReport plan() const;
 
-    /// Returns `Graph::dot()` of its graph with CUDA's edges. Omitted edges, and joins replaced by edges or kernels,
-    /// are grey and dashed; empty kernels of the plan are points.
+    /// Returns the text of `Graph::dot()` for its graph, with CUDA's edges. Omitted edges, and joins replaced by edges
+    /// or kernels, are grey and dashed; empty kernels of the plan are points.
     [[nodiscard]] std::string dot() const;
 
     /// The options of this Exec's instantiation, without the upload stream.

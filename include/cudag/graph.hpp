@@ -158,7 +158,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     }
 
     /// Updates a node, as updates of an Exec do, for later Execs and for Execs that `apply` this Graph. Former owners
-    /// stay with the Execs that use them. Throws UpdateError, and changes nothing, if CUDA refuses.
+    /// stay with the Execs that use them. Throws UpdateError, and changes nothing, if CUDA refuses; RaceError if it
+    /// would make a race.
     using Updates::update;
 
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) alive with this graph, with its later

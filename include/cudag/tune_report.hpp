@@ -15,9 +15,9 @@ namespace cudag {
 
 /// The time that `tune` minimises.
 enum class TuneGoal : char {
-    interval,    ///< between launches in direct succession: the longer one of launch call and GPU time
-    gpu_time,    ///< of a single launch, from before its call to its end
-    launch_call, ///< the time for which the launch blocks the calling thread
+    interval,    ///< time between launches in direct succession: the longer one of launch call and GPU time
+    gpu_time,    ///< time of a single launch, from before its call to its end
+    launch_call, ///< time for which the launch blocks the calling thread
 };
 
 /// Returns "interval", "GPU time" or "launch call".
@@ -35,7 +35,7 @@ struct TuneRow {
     std::string name; ///< "default", "as written", "reduce + joins", "default, 4 lanes"
     Plan plan;
     std::size_t nodes; ///< number of CUDA's nodes, including empty kernels and nodes of inner graphs
-    std::size_t edges; ///< number of CUDA's edges, including these
+    std::size_t edges; ///< number of CUDA's edges, including edges of empty kernels and inner graphs
     TuneTime launch_call;
     TuneTime gpu_time;
     TuneTime interval;

@@ -13,8 +13,8 @@ enum class Match {
     order,
     /// Pairs nodes by their places among the edges: for graphs of the same work in changing order, such as captures of
     /// several threads. The pairs depend on the graphs alone, by these rules:
-    ///   - Paired nodes have the same kind, the same kernel and, if both have one, the same label. A label with the
-    ///     same number of nodes in both graphs pairs these nodes.
+    ///   - Paired nodes have the same kind, the same kernel and, if both have one, the same label. If a label is
+    ///     equally frequent in both graphs, its nodes pair only with each other.
     ///   - Edges between paired nodes agree, with their kinds, and so do the graphs inside child and conditional nodes.
     ///   - A graph in the same order is paired in order, even if a kernel was replaced by another one; CUDA then
     ///     receives the whole graph.

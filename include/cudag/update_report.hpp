@@ -46,7 +46,7 @@ class CUDAG_EXPORT UpdateReport {
     /// Whether instantiating the graph helps after a refused update.
     [[nodiscard]] bool needs_instantiate() const noexcept { return needs_instantiate_; }
     [[nodiscard]] UpdateVerdict verdict() const noexcept { return verdict_; }
-    /// The reason of CUDA or cudag; "" after a successful update.
+    /// The reason given by CUDA or cudag; "" after a successful update.
     [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
     /// The differences between graph and exec after a refused update, the refused ones first.
     [[nodiscard]] const std::vector<Difference>& differences() const noexcept { return differences_; }
