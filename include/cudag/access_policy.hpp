@@ -11,7 +11,7 @@
 
 namespace cudag {
 
-/// The time for a cache line to stay in the L2 cache.
+/// The lifetime of a cache line in the L2 cache.
 enum class AccessProperty : std::uint8_t {
     normal = cudaAccessPropertyNormal,
     streaming = cudaAccessPropertyStreaming,   ///< used once: evicted first

@@ -30,14 +30,15 @@ struct ScalarPlace {
 /// Allocates a scalar and sets it; returns when the device has the value.
 [[nodiscard]] CUDAG_EXPORT std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value,
                                                              const SourceLocation& where);
-/// Copies the scalar from or to `value`, in stream order; see DeviceScalar::set and get.
+/// Sets the scalar from the bytes at `value`, in stream order; see DeviceScalar::set.
 CUDAG_EXPORT void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* value);
+/// Waits for `stream` and copies the scalar to `value`; see DeviceScalar::get.
 CUDAG_EXPORT void get_scalar(cudaStream_t stream, const ScalarPlace& scalar, void* value);
 
 } // namespace detail
 
-/// One value in device memory, at a fixed address. A graph that uses it, built or captured, sees the value
-/// at the time of the run; `set` changes it between launches.
+/// One value in device memory, at a fixed address. A graph that uses it, built or captured, sees the value at the time
+/// of the run; `set` changes it between launches.
 ///
 ///     cudag::DeviceScalar<float> bias(1.0f);
 ///     b.kernel(config, add, x, bias, y, 1); // y[0] = x[0] + bias

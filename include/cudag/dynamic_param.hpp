@@ -68,8 +68,9 @@ CUDAG_EXPORT void drive(std::uint64_t id, const Node& node, Driven&& driven, con
 ///     ...
 ///     position.set(17, exec);
 ///
-/// A kernel node that takes the parameter as an argument is bound to it: in its graph, in the graph's clones and child
-/// nodes, and in every Exec. The kernel's parameter must have the type Value, or be a pointer to which Value converts.
+/// A kernel node that takes the parameter as an argument is bound to it: in its graph, in clones of the graph, inside
+/// child nodes made of the graph, and in every Exec. The kernel's parameter must have the type Value, or a pointer type
+/// to which Value converts.
 /// Launch shapes, and the sizes of copies and fills, follow the parameter by `drive`:
 ///
 ///     cudag::DynamicParam<int> count(1000);
@@ -102,7 +103,7 @@ class DynamicParam {
     [[nodiscard]] const Value& value() const noexcept { return value_; }
 
     /// Lets the launch shape of a kernel node follow this parameter. Grid, block and shared bytes become those of
-    /// `config(value)`, now and after every `set`. Other fields of the result are left out, or as the node was made.
+    /// `config(value)`, now and after every `set`. The other fields of the result must be omitted, or equal the node's.
     /// The graph must be under construction. It and its clones keep `config`, and call it on any thread that sets the
     /// parameter. Throws GraphError if the graph is built, UpdateError if the launch is refused; the node is unchanged
     /// then.
@@ -123,10 +124,10 @@ class DynamicParam {
     }
 
     /// Lets the size of a copy or fill in one dimension follow this parameter. The node takes the first `count(value)`
-    /// elements of its original memory; without a function, the first `value` elements. The size at
-    /// creation is the maximum: updates that give the node other memory must give as much. Throws GraphError if the
-    /// graph is built or the node has several dimensions. Throws UpdateError, here and in `set`, if the number is less
-    /// than 1 or more than the maximum.
+    /// elements of its original memory; without a function, the first `value` elements. The size at creation is the
+    /// maximum: updates with other memory must give as much. Throws GraphError if the graph is built or the node has
+    /// several dimensions. Throws UpdateError, here and in `set`, if the number is less than 1 or more than the
+    /// maximum.
     template <class Handle, class Callable = std::identity>
     requires std::same_as<Handle, MemcpyNode> || std::same_as<Handle, MemsetNode>
     void drive(const Handle& node, Callable&& count = {}) const {

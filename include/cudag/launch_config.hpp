@@ -36,15 +36,14 @@ enum class ClusterSchedulingPolicy : std::uint8_t {
     load_balancing = cudaClusterSchedulingPolicyLoadBalancing,
 };
 
-/// Permission for clusters of more than 8 blocks. Every device with clusters can run 8 together.
+/// Permission for clusters of more than 8 blocks, the most on every device with clusters.
 enum class PortableClusterMode : std::uint8_t {
     default_mode, ///< decided by the function: `cudaFuncAttributeNonPortableClusterSizeAllowed`
     require_portable,
     allow_non_portable,
 };
 
-/// Permission for a block to use more shared memory than `cudaDevAttrMaxSharedMemoryPerBlock`, the amount on every
-/// device.
+/// Permission for more shared memory in a block than `cudaDevAttrMaxSharedMemoryPerBlock`, the most on every device.
 enum class SharedMemoryMode : std::uint8_t {
     default_mode, ///< decided by the function: `cudaFuncAttributeMaxDynamicSharedMemorySize`
     require_portable,
