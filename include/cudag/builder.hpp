@@ -273,7 +273,7 @@ class CUDAG_EXPORT GraphBuilder {
     /// such as the address of an allocation. All that the parameters refer to is borrowed. cudag reads the node back,
     /// as it reads captured nodes. Throws GraphError with CUDA's reason, and for kinds that the body of a conditional
     /// does not accept.
-    NativeNode native( // cudag: native(params) takes a cudaGraphNodeParams, which is no temporary
+    NativeNode native( // cudag: native(params) takes a cudaGraphNodeParams variable, not a temporary
         cudaGraphNodeParams& params, SourceLocation location = SourceLocation::current()) {
         return NativeNode(detail::Passkey(), detail::add_native(state(), params, location));
     }
@@ -289,8 +289,7 @@ class CUDAG_EXPORT GraphBuilder {
     /// Allocates memory of `count` elements that `Exec::bind` can later replace by other memory. Nodes use the result
     /// as any buffer. Adds no node. Throws GraphError if `count` is 0, and Error if the device has no memory left.
     template <class Element = detail::NoElement>
-    [[nodiscard]] BufferParam<Element>
-    parameter( // cudag: parameter<float>(count); of memory that is there BufferParam(x)
+    [[nodiscard]] BufferParam<Element> parameter( // cudag: parameter<float>(count); for existing memory, BufferParam(x)
         std::size_t count, BufferParamOptions options = {}, SourceLocation location = SourceLocation::current()) {
         static_assert(!std::is_same_v<Element, detail::NoElement>,
                       "cudag: parameter needs the type of the elements: parameter<float>(count)");
@@ -705,11 +704,11 @@ class CUDAG_EXPORT GraphBuilder {
     [[nodiscard]] detail::GraphState& graph() const;
 
     std::shared_ptr<detail::GraphState> state_;
-    SourceLocation built_at_ = {}; ///< "nowhere" before
+    SourceLocation built_at_ = {}; ///< the call of build(); "nowhere" before it
     bool is_view_ = false;
     int device_ = detail::any_device;
 };
 
 } // namespace cudag
 
-#include <cudag/detail/capture_nodes.hpp> // which needs a GraphBuilder
+#include <cudag/detail/capture_nodes.hpp> // needs GraphBuilder
