@@ -74,8 +74,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
 
     /// Wraps a graph owned by other code, which must outlive this Graph, its handles and its Execs. Its nodes can be
     /// inspected and updated. Its edges stay as they are, whatever the plan, and it cannot be moved into another graph.
-    /// This view does not see later changes by other code: make a new view, such as for a child graph that a library
-    /// refills: `b.child(view)`, and then `exec.update(child, Graph::view(graph))`. Throws GraphError if CUDA cannot
+    /// This view does not see later changes by other code: make a new view, such as for a child graph refilled by a
+    /// library: `b.child(view)`, and then `exec.update(child, Graph::view(graph))`. Throws GraphError if CUDA cannot
     /// describe the graph.
     [[nodiscard]] static Graph view(cudaGraph_t graph);
 
@@ -199,8 +199,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] cudaGraph_t native() const;
 
     /// Makes the executable form. The Exec keeps all it needs of this Graph, so the Graph may be destroyed first. CUDA
-    /// allows only one Exec at a time for a graph with conditional or graph memory nodes. Does not wait for the device.
-    /// Throws InstantiateError with CUDA's reason and the node's label.
+    /// allows only one Exec at a time for a graph with conditional, graph memory or device-updatable nodes. Does not
+    /// wait for the device. Throws InstantiateError with CUDA's reason and the node's label.
     [[nodiscard]] Exec instantiate(InstantiateOptions options = {}) const;
     template <detail::NoInstantiateOptions Options>
     Exec

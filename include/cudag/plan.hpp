@@ -36,8 +36,8 @@ namespace cudag {
 struct Plan {
     /// Omits redundant edges, those implied by others. Edges of other kinds than full stay, and imply none.
     bool reduce = true;
-    /// Replaces each join, and each set of edges from all of some nodes to all of some others, by the form with the
-    /// quickest launch: edges, or an empty kernel, no node of the Graph. The kernel needs CUDA 12.8.
+    /// Replaces each join, and each group of n * m edges from n nodes to m nodes, by the form with the quickest launch:
+    /// edges, or an empty kernel, no node of the Graph. The kernel needs CUDA 12.8.
     bool joins = true;
     /// Puts an empty kernel, no node of the Graph, before the first kernels of a graph if they are many, and another
     /// one after the last kernels if they are many: the launch call then starts one kernel only. Not for inner graphs,
@@ -60,7 +60,7 @@ struct Plan {
     friend bool operator==(const Plan&, const Plan&) = default;
 };
 
-/// The form of a join, the order of each of some nodes before each of some others.
+/// The form of a join. A join orders each of its predecessors before each of its successors.
 enum class JoinForm : char {
     edges,  ///< one edge from each to each
     kernel, ///< an empty kernel between them

@@ -67,9 +67,9 @@ CUDAG_EXPORT void update_event(const UpdateTarget& target, const Node& node, cud
 /// Marks kernel and memory nodes: other overloads check their operands.
 inline constexpr std::size_t any_operands = std::numeric_limits<std::size_t>::max();
 
+/// The number of operands of an update of such a node; 0 for other types.
 template <class Handle>
-inline constexpr std::size_t update_operands =
-    0; ///< how many operands an update of such a node takes; 0 for other types
+inline constexpr std::size_t update_operands = 0;
 template <class Handle>
 requires is_kernel_node<Handle> || is_alloc_node<Handle> || std::same_as<Handle, FreeNode>
 inline constexpr std::size_t update_operands<Handle> = any_operands;
@@ -88,7 +88,7 @@ template <class Argument>
 concept SemaphoreSignals =
     std::convertible_to<Argument, SemaphoreSignal> || std::convertible_to<Argument, std::span<const SemaphoreSignal>>;
 
-/// Whether no kind of node accepts `update(node, operands...)`.
+/// Whether nodes of type Handle have no update by these operands.
 template <class Handle, class... Argument>
 inline constexpr bool no_update = update_operands<Handle> != any_operands &&
                                   (update_operands<Handle> == 0 || update_operands<Handle> != sizeof...(Argument));
