@@ -182,6 +182,11 @@ class BufferBinding {
 };
 
 /// One use of a BufferParam's memory by a node.
+///
+///     cudag::BufferParam<float> in = b.parameter<float>(n);
+///     ...
+///     for (const cudag::BufferUse& use : graph.uses(in))
+///         std::puts(to_string(use).c_str());
 struct BufferUse {
     Node node;
     /// The operand with the address: the position of a kernel's argument; in a copy, 0 for the destination and 1 for

@@ -12,6 +12,9 @@ namespace cudag {
 
 /// The name, configuration and arguments of a kernel node. Returned by `Node::kernel_info` for every kernel, also for
 /// the kernels of libraries, whose parameters only CUDA knows.
+///
+///     const cudag::KernelInfo info = b.kernel(config, step, x, n).kernel_info();
+///     std::printf("%s: %zu arguments", info.name.c_str(), info.arguments.size());
 struct KernelInfo {
     std::string name; ///< demangled, without the parameter list: "scale<float>"
     LaunchConfig config;

@@ -50,10 +50,15 @@ enum class SharedMemoryMode : std::uint8_t {
     allow_non_portable, ///< up to `cudaDevAttrMaxSharedMemoryPerBlockOptin`
 };
 
-/// An event for programmatic dependent launch (PDL), recorded by a launch. Work waiting for it may start when every
-/// block has called `cudaTriggerProgrammaticLaunchCompletion()` or has finished; with `trigger_at_block_start`, when
-/// every block has started. The event must have no timing: `Event({.timing = false})`. See `programmatic` for the
-/// duties of a kernel that starts early.
+/// An event for programmatic dependent launch (PDL), recorded by a launch.
+///
+///     cudag::Event produced({.timing = false});
+///     config.programmatic_event.event = produced.get();
+///     cudag::launch(stream, config, step, x, n);
+///
+/// Work waiting for the event may start when every block has called `cudaTriggerProgrammaticLaunchCompletion()` or has
+/// finished; with `trigger_at_block_start`, when every block has started. The event must have no timing. See
+/// `programmatic` for the duties of a kernel that starts early.
 struct ProgrammaticEvent {
     cudaEvent_t event = nullptr; ///< null: no event
     bool trigger_at_block_start = false;
