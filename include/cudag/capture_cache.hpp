@@ -50,6 +50,10 @@ enum class RunKind {
 };
 
 /// Device memory at a new address in each call of a key, as an argument of CaptureCache::run. Borrowed.
+///
+///     cudag::CaptureCache cache;
+///     for (cudag::DeviceBuffer<float>* data : {&x, &y, &x, &y})
+///         cache.run(stream, "library", {*data}, [&](cudaStream_t s) { library_call(s, data->data(), n); });
 class ChangingBuffer {
   public:
     /// Refers to a DeviceBuffer, a DeviceSpan (also of const elements), or a shared_ptr to one of them.

@@ -66,6 +66,14 @@ class CUDAG_EXPORT GraphError : public Error {
 
 /// Reports a race: two unordered nodes, one of which writes memory used by the other, in a graph to be built, or in the
 /// result of a rejected update.
+///
+///     b.memset(x, 1.0f);
+///     b.kernel(config, scale, x, 2.0f, n); // without .after
+///     try {
+///         cudag::Graph raced = std::move(b).build();
+///     } catch (const cudag::RaceError& race) {
+///         std::puts(race.what()); // names both nodes, the memory, and the missing edge
+///     }
 class CUDAG_EXPORT RaceError : public Error {
   public:
     using Error::Error;
@@ -78,12 +86,25 @@ class CUDAG_EXPORT InstantiateError : public Error {
 };
 
 /// Reports new parameters rejected by an Exec; it launches as before.
+///
+///     const auto node = graph.find_one(scale);
+///     try {
+///         exec.update(node, cudag::arg<1>(3.0f));
+///     } catch (const cudag::UpdateError& refused) {
+///         std::puts(refused.what());
+///     }
 class CUDAG_EXPORT UpdateError : public Error {
   public:
     using Error::Error;
 };
 
 /// Reports a failed or broken stream capture, or a call not allowed during one.
+///
+///     try {
+///         cudag::Graph broken = cudag::capture(stream, [](cudaStream_t) { cudaDeviceSynchronize(); });
+///     } catch (const cudag::CaptureError& error) {
+///         std::puts(error.what());
+///     }
 class CUDAG_EXPORT CaptureError : public Error {
   public:
     using Error::Error;

@@ -108,7 +108,13 @@ class TypedFunction {
 };
 
 /// The handle of a kernel node without known parameter types: of a Function, of a captured library kernel, or of any
-/// other kernel by `node.as<FunctionNode>()`. Updates take all arguments, or `arg(i, value)` for each changed one.
+/// other kernel by `node.as<FunctionNode>()`.
+///
+///     const auto node = graph.nodes().at(0).as<cudag::FunctionNode>();
+///     exec.update(node, cudag::arg(1, 3.0f)); // scale's factor
+///     exec.update(node, x, 4.0f, n);
+///
+/// Updates take all arguments, or `arg(i, value)` for each changed one.
 class FunctionNode : public detail::TypedNode<FunctionNode> {
   public:
     static constexpr NodeKind node_kind = NodeKind::kernel;

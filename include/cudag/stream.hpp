@@ -58,8 +58,13 @@ concept NoStream = !std::same_as<Given, StreamRef> && !std::derived_from<Given, 
 
 } // namespace detail
 
-/// A borrowed stream: a Stream, or any `cudaStream_t`. It must outlive the call it is passed to. A null `cudaStream_t`
-/// variable means CUDA's legacy default stream; the literals 0 and nullptr do not compile.
+/// A borrowed stream: a Stream, or any `cudaStream_t`. It must outlive the call it is passed to.
+///
+///     const cudag::StreamRef mine = stream, foreign = cudaStreamPerThread;
+///     cudag::clear_async(mine, x);
+///     exec.launch(foreign);
+///
+/// A null `cudaStream_t` variable means CUDA's legacy default stream; the literals 0 and nullptr do not compile.
 class StreamRef {
   public:
     /// Refers to `stream`, any CUDA stream.
