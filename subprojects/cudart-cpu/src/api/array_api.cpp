@@ -1,8 +1,8 @@
 // cudaMallocArray and cudaMalloc3DArray, and what CUDA says about an array.
 #include "capture/capture_rules.hpp"
-#include "graph/graph_text.hpp"
 #include "memory/arrays.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 
 using namespace cudart_cpu::detail;

@@ -2,8 +2,8 @@
 #include "capture/capture.hpp"
 #include "capture/capture_rules.hpp"
 #include "graph/graph_cuda12.hpp"
-#include "graph/graph_enum.hpp"
 #include "graph/graph_params.hpp"
+#include "runtime/number_in.hpp"
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 // cudaMemcpy*, 1D to 3D, on the legacy default stream or a given one.
-#include "graph/graph_text.hpp"
 #include "memory/copy_submit.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 
 using namespace cudart_cpu::detail;

@@ -1,11 +1,11 @@
 // cudaGetDevice*, cudaDevice*, versions.
 #include "capture/capture_rules.hpp"
-#include "driver/driver_version.hpp"
-#include "graph/graph_text.hpp"
 #include "memory/memory.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/device_properties.hpp"
+#include "runtime/driver_version.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 
 using namespace cudart_cpu::detail;

@@ -1,8 +1,8 @@
 // Finding devices: by what they have, and by where they are on the PCI bus.
-#include "graph/graph_text.hpp"
 #include "memory/channels.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/text.hpp"
 
 #include <array>
 #include <charconv>

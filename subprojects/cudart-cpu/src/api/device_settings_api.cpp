@@ -1,7 +1,5 @@
 // cudaDeviceSetLimit and the like, flags of devices, cudaInitDevice, cudaDeviceReset.
 #include "capture/capture_rules.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "kernel/kernel_registry.hpp"
 #include "memory/allocations.hpp"
 #include "memory/arrays.hpp"
@@ -11,7 +9,9 @@
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/device_settings.hpp"
+#include "runtime/number_in.hpp"
 #include "runtime/peer_access.hpp"
+#include "runtime/text.hpp"
 #include "stream/event.hpp"
 #include "stream/stream.hpp"
 

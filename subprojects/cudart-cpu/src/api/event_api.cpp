@@ -2,10 +2,10 @@
 #include "capture/capture.hpp"
 #include "capture/capture_rules.hpp"
 #include "graph/graph_event_work.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
 #include "runtime/handle_table.hpp"
 #include "runtime/live_counts.hpp"
+#include "runtime/text.hpp"
 #include "stream/event.hpp"
 #include "stream/stream.hpp"
 

@@ -1,11 +1,11 @@
 // cuda*ExternalSemaphore*.
 #include "capture/capture.hpp"
-#include "graph/graph_enum.hpp"
 #include "graph/graph_semaphore_work.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
 #include "runtime/handle_table.hpp"
 #include "runtime/live_counts.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 #include "stream/external_semaphore_ops.hpp"
 #include "stream/stream.hpp"
 

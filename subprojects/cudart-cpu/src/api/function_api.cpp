@@ -1,9 +1,9 @@
 // cudaFunc*, cudaGetFuncBySymbol, cudaGetKernel, occupancy.
 #include "graph/graph_arguments.hpp"
-#include "graph/graph_text.hpp"
 #include "kernel/kernel_registry.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/text.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // Attributes of kernel nodes.
-#include "graph/graph_enum.hpp"
 #include "graph/graph_params.hpp"
+#include "runtime/number_in.hpp"
 
 namespace cudart_cpu::detail {
 

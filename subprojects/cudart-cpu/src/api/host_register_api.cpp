@@ -1,8 +1,8 @@
 // cudaHostRegister: memory of the program's own, pinned.
 #include "capture/capture_rules.hpp"
-#include "graph/graph_text.hpp"
 #include "memory/allocations.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 
 using namespace cudart_cpu::detail;

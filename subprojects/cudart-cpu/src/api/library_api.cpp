@@ -1,11 +1,11 @@
 // cudaLibrary*: a library is a shared object, or PTX text, which cannot be compiled here: it has the registered kernels
 // that it names, and those that do nothing.
-#include "graph/graph_text.hpp"
 #include "kernel/kernel_module.hpp"
 #include "kernel/kernel_registry.hpp"
 #include "runtime/call.hpp"
 #include "runtime/cuda_versions.hpp"
 #include "runtime/handle_table.hpp"
+#include "runtime/text.hpp"
 
 #include <algorithm>
 #include <fstream>

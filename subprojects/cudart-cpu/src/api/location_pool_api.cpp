@@ -1,10 +1,10 @@
 // CUDA 13's pools by location: a device's pool of pinned memory; there are no pools of the host's or of managed memory.
 #include "capture/capture_rules.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "memory/memory_pools.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 
 #if CUDART_VERSION >= 13000
 

@@ -1,9 +1,9 @@
 // cudaLogs*: neither counted nor made to fail, because callers use them to report failures.
 // As on a GPU, flags other than 0 are ignored.
 #include "driver/driver_functions.hpp"
-#include "driver/driver_version.hpp"
 #include "runtime/call.hpp"
 #include "runtime/cuda_versions.hpp"
+#include "runtime/driver_version.hpp"
 #include "runtime/log.hpp"
 
 #include <cstdio>

@@ -1,11 +1,11 @@
 // cudaMemPrefetchAsync and cudaMemAdvise, and what CUDA says about a range of managed memory.
 #include "capture/capture_rules.hpp"
 #include "graph/graph_cuda12.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "memory/managed_hints.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 
 #include <algorithm>

@@ -1,11 +1,11 @@
 // cudaMalloc*, cudaFree*, cudaHostAlloc and what CUDA says about a pointer.
 #include "capture/capture_rules.hpp"
-#include "graph/graph_text.hpp"
 #include "memory/allocations.hpp"
 #include "memory/managed_hints.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/round_up.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 
 using namespace cudart_cpu::detail;

@@ -2,12 +2,12 @@
 #include "capture/capture.hpp"
 #include "capture/capture_rules.hpp"
 #include "graph/graph_alloc_work.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "memory/allocations.hpp"
 #include "memory/memory_pools.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 
 #include <algorithm>

@@ -1,8 +1,8 @@
 // cudaMallocMipmappedArray and what CUDA says about such an array.
 #include "capture/capture_rules.hpp"
-#include "graph/graph_text.hpp"
 #include "memory/mipmapped_arrays.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 
 using namespace cudart_cpu::detail;

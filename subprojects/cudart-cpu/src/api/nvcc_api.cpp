@@ -1,8 +1,8 @@
 // What nvcc's host code calls: it registers its kernels and variables, and launches.
-#include "graph/graph_text.hpp"
 #include "kernel/fat_binary.hpp"
 #include "kernel/symbols.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 
 #include <cudart_cpu/detail/stub.hpp>
 

@@ -1,9 +1,9 @@
 // What of a kernel fits on the device at once: shared memory of a block, and clusters.
-#include "graph/graph_text.hpp"
 #include "kernel/kernel_attributes.hpp"
 #include "kernel/kernel_registry.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/text.hpp"
 
 #include <algorithm>
 

@@ -1,6 +1,6 @@
 // What this runtime refuses by name: memory and events that other processes, devices or APIs share.
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 
 using namespace cudart_cpu::detail;
 

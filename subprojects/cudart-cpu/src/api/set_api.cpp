@@ -1,10 +1,10 @@
 // cudaMemset*, on the legacy default stream or a given one.
 #include "capture/capture.hpp"
 #include "capture/capture_rules.hpp"
-#include "graph/graph_text.hpp"
 #include "memory/memory.hpp"
 #include "memory/set_submit.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 
 #include <vector>

@@ -1,12 +1,12 @@
 // cudaStream*, cudaLaunchHostFunc.
 #include "capture/capture.hpp"
 #include "capture/capture_rules.hpp"
-#include "driver/driver_version.hpp"
 #include "graph/graph_event_work.hpp"
 #include "graph/graph_host_work.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/driver_version.hpp"
+#include "runtime/text.hpp"
 #include "stream/event.hpp"
 #include "stream/stream.hpp"
 

@@ -1,6 +1,6 @@
 // cudaStreamGetAttribute, cudaStreamSetAttribute, cudaStreamCopyAttributes.
-#include "graph/graph_enum.hpp"
 #include "runtime/call.hpp"
+#include "runtime/number_in.hpp"
 #include "stream/stream.hpp"
 
 using namespace cudart_cpu::detail;

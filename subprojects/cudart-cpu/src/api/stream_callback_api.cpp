@@ -1,9 +1,9 @@
 // cudaStreamAddCallback and cudaStreamAttachMemAsync.
 #include "capture/capture_rules.hpp"
-#include "graph/graph_text.hpp"
 #include "memory/allocations.hpp"
 #include "memory/memory.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 
 using namespace cudart_cpu::detail;

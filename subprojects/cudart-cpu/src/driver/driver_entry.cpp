@@ -1,8 +1,8 @@
 // cudaGetDriverEntryPoint and cudaGetDriverEntryPointByVersion.
 #include "driver_functions.hpp"
-#include "driver_version.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
+#include "runtime/driver_version.hpp"
+#include "runtime/text.hpp"
 
 #include <cudaTypedefs.h>
 

@@ -2,15 +2,15 @@
 #include "driver_functions.hpp"
 
 #include "capture/capture.hpp"
-#include "driver_errors.hpp"
 #include "graph/graph_arguments.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "kernel/launch_submit.hpp"
 #include "memory/allocations.hpp"
 #include "memory/set_submit.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/driver_errors.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 
 #include <optional>

@@ -7,8 +7,8 @@
 #include "exec/exec_launch.hpp"
 #include "exec/exec_model.hpp"
 #include "graph/graph_conditional_work.hpp"
-#include "graph/graph_enum.hpp"
 #include "graph/graph_params.hpp"
+#include "runtime/number_in.hpp"
 
 namespace cudart_cpu::detail::driver {
 

@@ -1,12 +1,12 @@
 // Graphs instantiated.
 #include "exec_instantiate.hpp"
 #include "capture/capture_rules.hpp"
-#include "driver/driver_version.hpp"
 #include "exec_launch.hpp"
 #include "exec_model.hpp"
 #include "graph/graph_alloc_work.hpp"
 #include "graph/graph_conditional_work.hpp"
 #include "runtime/cuda_versions.hpp"
+#include "runtime/driver_version.hpp"
 
 #include <algorithm>
 #include <optional>

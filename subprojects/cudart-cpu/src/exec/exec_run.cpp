@@ -1,10 +1,10 @@
 // Runs the nodes of one launch.
 #include "exec_run.hpp"
 
-#include "exec_pool.hpp"
 #include "exec_readiness.hpp"
 #include "kernel/grid_dependencies.hpp"
 #include "kernel/launch_context.hpp"
+#include "runtime/thread_pool.hpp"
 
 #include <algorithm>
 #include <condition_variable>

@@ -3,9 +3,9 @@
 
 #include "exec_model.hpp"
 #include "kernel/access_checks.hpp"
-#include "kernel/kernel_failure.hpp"
 #include "memory/memory.hpp"
 #include "runtime/call.hpp"
+#include "runtime/kernel_failure.hpp"
 
 #include <algorithm>
 #include <atomic>

@@ -1,9 +1,9 @@
 // Alloc and free nodes.
 #include "graph_alloc_work.hpp"
 
-#include "graph_enum.hpp"
 #include "memory/allocations.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/number_in.hpp"
 
 #include <algorithm>
 #include <iterator>

@@ -1,8 +1,8 @@
 // The arguments of a kernel node, in either of the forms that CUDA takes.
 #include "graph_arguments.hpp"
 
-#include "graph_text.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 
 #include <cuda.h>
 

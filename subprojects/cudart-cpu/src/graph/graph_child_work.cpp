@@ -1,10 +1,10 @@
 // Child graph nodes: the node owns the graph, see Node::bodies.
 #include "graph_child_work.hpp"
 
-#include "driver/driver_version.hpp"
 #include "exec/exec_pairing.hpp"
-#include "graph_enum.hpp"
 #include "runtime/cuda_versions.hpp"
+#include "runtime/driver_version.hpp"
+#include "runtime/number_in.hpp"
 
 namespace cudart_cpu::detail {
 

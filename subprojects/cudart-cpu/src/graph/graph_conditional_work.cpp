@@ -1,9 +1,9 @@
 // Conditional nodes: the node owns its bodies, see Node::bodies.
 #include "graph_conditional_work.hpp"
 
-#include "driver/driver_version.hpp"
-#include "graph_enum.hpp"
 #include "runtime/cuda_versions.hpp"
+#include "runtime/driver_version.hpp"
+#include "runtime/number_in.hpp"
 
 #include <algorithm>
 

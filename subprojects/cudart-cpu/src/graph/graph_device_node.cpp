@@ -2,11 +2,11 @@
 #include "graph_device_node.hpp"
 
 #include "exec/exec_device_launch.hpp"
-#include "graph_text.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/handle_table.hpp"
 #include "runtime/log.hpp"
+#include "runtime/text.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,9 @@
 // How much memory the graphs of each device use and hold.
-#include "graph_enum.hpp"
 #include "graph_memory.hpp"
-#include "graph_text.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 
 #include <algorithm>
 #include <cstdint>

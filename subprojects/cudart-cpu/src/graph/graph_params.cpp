@@ -4,11 +4,11 @@
 #include "graph_alloc_work.hpp"
 #include "graph_child_work.hpp"
 #include "graph_conditional_work.hpp"
-#include "graph_enum.hpp"
 #include "graph_event_work.hpp"
 #include "graph_host_work.hpp"
 #include "graph_memory_work.hpp"
 #include "graph_semaphore_work.hpp"
+#include "runtime/number_in.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -1,8 +1,8 @@
 // What one node does. A new kind of node is a new class below Work, its entry points, and a case in graph_params.cpp.
 #pragma once
 
-#include "graph_text.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/text.hpp"
 
 #include <driver_types.h>
 

@@ -1,9 +1,9 @@
 // User objects: something of the user's that lives as long as the graphs, execs and launches that refer to it.
 #include "user_object.hpp"
 
-#include "graph_text.hpp"
 #include "runtime/call.hpp"
 #include "runtime/handle_table.hpp"
+#include "runtime/text.hpp"
 
 #include <climits>
 #include <condition_variable>

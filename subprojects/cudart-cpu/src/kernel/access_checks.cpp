@@ -1,10 +1,10 @@
 // What CUDART_CPU_CHECK asks for: whether kernels' accesses are to memory that is there, and in an order.
 #include "access_checks.hpp"
 
-#include "graph/graph_text.hpp"
 #include "grid_run.hpp"
 #include "memory/memory.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 
 #include <array>
 #include <cstdio>

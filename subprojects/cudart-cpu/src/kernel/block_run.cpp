@@ -2,8 +2,8 @@
 #include "block_run.hpp"
 
 #include "access_checks.hpp"
-#include "graph/graph_text.hpp"
 #include "grid_run.hpp"
+#include "runtime/text.hpp"
 #include "warp_calls.hpp"
 
 #include <bit>

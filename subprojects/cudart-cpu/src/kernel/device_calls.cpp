@@ -1,9 +1,9 @@
 // What translated kernels call: barriers, warps, printf, assert, memory.
 #include "access_checks.hpp"
 #include "device_print.hpp"
-#include "graph/graph_text.hpp"
 #include "grid_run.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 
 #include <chrono>
 #include <cstdio>

@@ -1,8 +1,8 @@
 // Accesses of kernels to memory that the process does not have.
 #include "fault_signals.hpp"
 
-#include "graph/graph_text.hpp"
 #include "grid_run.hpp"
+#include "runtime/text.hpp"
 
 #include <csignal>
 #include <cstdlib>

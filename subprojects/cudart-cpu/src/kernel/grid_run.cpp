@@ -2,17 +2,17 @@
 #include "grid_run.hpp"
 
 #include "access_checks.hpp"
-#include "exec/exec_pool.hpp"
 #include "fault_signals.hpp"
-#include "graph/graph_text.hpp"
 #include "grid_dependencies.hpp"
-#include "kernel_failure.hpp"
 #include "kernel_name.hpp"
 #include "kernel_registry.hpp"
 #include "launch_context.hpp"
 #include "runtime/device_settings.hpp"
+#include "runtime/kernel_failure.hpp"
 #include "runtime/round_up.hpp"
 #include "runtime/schedule.hpp"
+#include "runtime/text.hpp"
+#include "runtime/thread_pool.hpp"
 #include "stream/work_queue.hpp"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // Fat binaries that nvcc made for NVIDIA's runtime, translated while the program runs.
 #include "image_translation.hpp"
 
-#include "graph/graph_text.hpp"
+#include "runtime/text.hpp"
 #include "translated_modules.hpp"
 
 #include <dlfcn.h>

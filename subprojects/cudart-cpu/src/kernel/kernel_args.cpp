@@ -1,9 +1,9 @@
 // An owned copy of a kernel's arguments.
 #include "kernel_args.hpp"
 
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
 #include "runtime/round_up.hpp"
+#include "runtime/text.hpp"
 
 #include <algorithm>
 #include <cstdint>

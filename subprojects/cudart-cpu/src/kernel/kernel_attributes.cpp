@@ -1,12 +1,12 @@
 // The attributes of kernel nodes and launches.
 #include "kernel_attributes.hpp"
 
-#include "driver/driver_version.hpp"
 #include "graph/graph_device_node.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/driver_version.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 #include "stream/event.hpp"
 
 #include <algorithm>

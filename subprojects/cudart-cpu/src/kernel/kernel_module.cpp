@@ -1,8 +1,8 @@
 // A library of kernels that is a shared object, compiled for this runtime.
 #include "kernel_module.hpp"
 
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 
 #include <dlfcn.h>
 #include <elf.h>

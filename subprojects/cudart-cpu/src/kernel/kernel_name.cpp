@@ -1,8 +1,8 @@
 // The name of a function, by its address.
 #include "kernel_name.hpp"
 
-#include "elf_symbols.hpp"
-#include "graph/graph_text.hpp"
+#include "runtime/elf_symbols.hpp"
+#include "runtime/text.hpp"
 
 #include <cxxabi.h>
 #include <dlfcn.h>

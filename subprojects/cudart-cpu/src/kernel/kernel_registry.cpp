@@ -2,12 +2,12 @@
 #include "kernel_registry.hpp"
 
 #include "fat_binary.hpp"
-#include "graph/graph_text.hpp"
 #include "kernel_name.hpp"
-#include "process_modules.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/environment.hpp"
+#include "runtime/process_modules.hpp"
+#include "runtime/text.hpp"
 #include "translated_modules.hpp"
 
 #include <cudart_cpu/detail/stub.hpp>

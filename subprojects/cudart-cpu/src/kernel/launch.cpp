@@ -1,10 +1,10 @@
 // Checking and running a kernel.
-#include "graph/graph_text.hpp"
-#include "kernel_failure.hpp"
 #include "kernel_name.hpp"
 #include "kernel_registry.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/kernel_failure.hpp"
+#include "runtime/text.hpp"
 
 #include <cudart_cpu/detail/indices.hpp>
 

@@ -1,10 +1,10 @@
 // Device variables: found by their address, measured by the program's symbol table.
 #include "symbols.hpp"
 
-#include "elf_symbols.hpp"
 #include "fat_binary.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
+#include "runtime/elf_symbols.hpp"
+#include "runtime/text.hpp"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -1,13 +1,13 @@
 // The table of live allocations.
 #include "allocations.hpp"
 
-#include "graph/graph_text.hpp"
 #include "kernel/access_checks.hpp"
 #include "kernel/symbols.hpp"
 #include "memory_pool.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/live_counts.hpp"
+#include "runtime/text.hpp"
 
 #include <cstring>
 #include <iterator>

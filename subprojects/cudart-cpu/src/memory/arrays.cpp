@@ -3,10 +3,10 @@
 
 #include "allocations.hpp"
 #include "channels.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/handle_table.hpp"
+#include "runtime/text.hpp"
 
 #include <algorithm>
 #include <cstring>

@@ -1,9 +1,9 @@
 // The channels of an array's or a texture's element.
 #include "channels.hpp"
 
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 
 #include <algorithm>
 #include <array>

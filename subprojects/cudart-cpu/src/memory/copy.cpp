@@ -1,9 +1,9 @@
 // Copies: the check and the work.
 #include "arrays.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "memory.hpp"
 #include "runtime/call.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 
 #include <cstring>
 

@@ -6,9 +6,9 @@
 #include "arrays.hpp"
 #include "capture/capture_rules.hpp"
 #include "copy_submit.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 
 #include <limits>
 

@@ -2,9 +2,9 @@
 #include "managed_hints.hpp"
 
 #include "allocations.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 
 #include <algorithm>
 #include <iterator>

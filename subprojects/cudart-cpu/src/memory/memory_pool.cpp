@@ -1,9 +1,9 @@
 // Pools of stream-ordered memory: attributes and accounts.
 #include "memory_pool.hpp"
 
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 
 #include <algorithm>
 #include <cstring>

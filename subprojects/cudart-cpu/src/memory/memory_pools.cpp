@@ -1,9 +1,9 @@
 // The pools that there are: one for each device, and those that the user makes.
 #include "memory_pools.hpp"
 
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
 #include "runtime/handle_table.hpp"
+#include "runtime/text.hpp"
 
 namespace cudart_cpu::detail {
 

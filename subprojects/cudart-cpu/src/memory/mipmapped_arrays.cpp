@@ -1,9 +1,9 @@
 // Mipmapped arrays: an array for each level, each half the size of the one before.
 #include "mipmapped_arrays.hpp"
 
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
 #include "runtime/handle_table.hpp"
+#include "runtime/text.hpp"
 
 #include <algorithm>
 #include <bit>

@@ -1,7 +1,7 @@
 // Fills: the check and the work.
-#include "graph/graph_text.hpp"
 #include "memory.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 
 #include <cstdint>
 #include <cstring>

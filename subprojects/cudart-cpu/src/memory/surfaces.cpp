@@ -2,11 +2,11 @@
 #include "surfaces.hpp"
 
 #include "arrays.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "object_slots.hpp"
 #include "runtime/call.hpp"
 #include "runtime/cuda_versions.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 
 namespace cudart_cpu::detail {

@@ -1,9 +1,9 @@
 // Copies to and from symbols, as copies between addresses.
 #include "symbol_copy.hpp"
 
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 
 namespace cudart_cpu::detail {
 

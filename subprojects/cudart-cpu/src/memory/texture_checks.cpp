@@ -2,11 +2,11 @@
 #include "texture_checks.hpp"
 
 #include "channels.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "memory.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 
 #include <cstdint>
 

@@ -2,12 +2,12 @@
 #include "textures.hpp"
 
 #include "channels.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "mipmapped_arrays.hpp"
 #include "object_slots.hpp"
 #include "runtime/call.hpp"
 #include "runtime/cuda_versions.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 #include "stream/stream.hpp"
 #include "texture_checks.hpp"
 

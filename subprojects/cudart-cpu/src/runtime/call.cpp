@@ -2,11 +2,11 @@
 #include "call.hpp"
 
 #include "device_model.hpp"
-#include "driver/driver_errors.hpp"
-#include "driver/driver_names.hpp"
+#include "driver_errors.hpp"
+#include "driver_names.hpp"
 #include "environment.hpp"
-#include "graph/graph_text.hpp"
 #include "log.hpp"
+#include "text.hpp"
 
 #include <pthread.h>
 

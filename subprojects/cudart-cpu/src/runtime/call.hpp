@@ -2,8 +2,8 @@
 #pragma once
 
 #include "fault.hpp"
-#include "kernel/kernel_failure.hpp"
-#include "kernel/process_modules.hpp"
+#include "kernel_failure.hpp"
+#include "process_modules.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "device_model.hpp"
-#include "graph/graph_enum.hpp"
+#include "number_in.hpp"
 
 #include <cuda.h>
 #include <cuda_runtime_api.h>

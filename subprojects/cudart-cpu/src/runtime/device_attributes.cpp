@@ -2,7 +2,7 @@
 #include "call.hpp"
 #include "device_model.hpp"
 #include "device_properties.hpp"
-#include "graph/graph_text.hpp"
+#include "text.hpp"
 
 namespace cudart_cpu::detail {
 

@@ -3,8 +3,8 @@
 
 #include "call.hpp"
 #include "device_model.hpp"
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
+#include "number_in.hpp"
+#include "text.hpp"
 
 #include <algorithm>
 #include <mutex>

@@ -2,7 +2,7 @@
 #include "call.hpp"
 #include "device_model.hpp"
 #include "environment.hpp"
-#include "graph/graph_text.hpp"
+#include "text.hpp"
 
 #include <cudart_cpu/control.hpp>
 

@@ -2,7 +2,7 @@
 #include "fault.hpp"
 
 #include "call.hpp"
-#include "graph/graph_text.hpp"
+#include "text.hpp"
 
 #include <cudart_cpu/control.hpp>
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "external_semaphore.hpp"
-#include "graph/graph_text.hpp"
 #include "runtime/call.hpp"
+#include "runtime/text.hpp"
 
 #include <vector>
 

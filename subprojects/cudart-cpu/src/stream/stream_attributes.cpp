@@ -1,10 +1,10 @@
 // The attributes of a stream, beside its priority.
 #include "stream_attributes.hpp"
 
-#include "graph/graph_enum.hpp"
-#include "graph/graph_text.hpp"
 #include "kernel/kernel_attributes.hpp"
 #include "runtime/call.hpp"
+#include "runtime/number_in.hpp"
+#include "runtime/text.hpp"
 #include "stream.hpp"
 
 #include <cstring>

@@ -1,5 +1,5 @@
 // Threads that help launches to run nodes at the same time.
-#include "exec_pool.hpp"
+#include "thread_pool.hpp"
 
 #include <condition_variable>
 #include <deque>

@@ -1,9 +1,9 @@
 // Which driver this runtime claims to have.
 #include "driver_version.hpp"
 
-#include "graph/graph_text.hpp"
-#include "runtime/call.hpp"
-#include "runtime/environment.hpp"
+#include "call.hpp"
+#include "environment.hpp"
+#include "text.hpp"
 
 #include <cudart_cpu/control.hpp>
 

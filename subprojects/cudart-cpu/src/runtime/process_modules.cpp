@@ -1,9 +1,9 @@
 // Looks for a second CUDA runtime: kernels of one are unknown to the other, and would run nothing without a word.
 #include "process_modules.hpp"
 
+#include "call.hpp"
 #include "elf_symbols.hpp"
-#include "graph/graph_text.hpp"
-#include "runtime/call.hpp"
+#include "text.hpp"
 
 #include <dlfcn.h>
 #include <link.h>

@@ -2,8 +2,8 @@
 // refused.
 #include "kernel_failure.hpp"
 
-#include "graph/graph_text.hpp"
-#include "runtime/log.hpp"
+#include "log.hpp"
+#include "text.hpp"
 
 #include <atomic>
 #include <cstdio>

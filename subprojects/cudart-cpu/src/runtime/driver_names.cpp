@@ -14,7 +14,7 @@ struct Name {
 };
 
 // Those that are more than a change of the prefix, as far as a driver's log has told them.
-constexpr Name names[] = {
+constexpr Name renamed[] = {
     {"cudaDeviceSynchronize", "cuCtxSynchronize_v2"},
     {"cudaEventCreateWithFlags", "cuEventCreate"},
     {"cudaEventDestroy", "cuEventDestroy_v2"},
@@ -67,8 +67,8 @@ constexpr Name names[] = {
 } // namespace
 
 std::string driver_function_name(std::string_view api_name) {
-    const auto* known = std::ranges::find(names, api_name, &Name::api);
-    if (known != std::end(names)) {
+    const auto* known = std::ranges::find(renamed, api_name, &Name::api);
+    if (known != std::end(renamed)) {
         return std::string(known->driver);
     }
     constexpr std::string_view runtime_prefix = "cuda";
