@@ -1,9 +1,9 @@
 // cudaMemcpy2D* to, from and between arrays.
 #include "memory/arrays.hpp"
-#include "memory/copy_submit.hpp"
 #include "runtime/call.hpp"
 #include "runtime/number_in.hpp"
 #include "runtime/text.hpp"
+#include "submit/copy_submit.hpp"
 
 using namespace cudart_cpu::detail;
 

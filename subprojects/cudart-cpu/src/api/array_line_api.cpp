@@ -1,9 +1,9 @@
 // cudaMemcpyToArray and the like, which count bytes along the rows of an array, from one row to the next.
 #include "memory/arrays.hpp"
-#include "memory/copy_submit.hpp"
 #include "runtime/call.hpp"
 #include "runtime/text.hpp"
 #include "stream/stream.hpp"
+#include "submit/copy_submit.hpp"
 
 #include <algorithm>
 #include <vector>

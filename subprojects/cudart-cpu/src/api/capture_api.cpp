@@ -97,8 +97,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t 
         require_mode(mode);
         Stream& origin = idle_stream_of(stream);
         std::shared_ptr<Graph> target = shared_graph_of(graph);
-        if (std::ranges::any_of(captures(), [&](const auto& other) { return other->graph() == target; }))
-            fail(cudaErrorIllegalState, {});
+        if (target->is_captured_to) fail(cudaErrorIllegalState, {});
         const CaptureFront front = front_of(*target, dependencies, dependencyData, numDependencies);
         begin_capture(std::make_shared<Capture>(origin, mode, std::move(target), false), front);
     });

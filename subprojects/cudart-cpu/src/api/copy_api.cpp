@@ -1,8 +1,8 @@
 // cudaMemcpy*, 1D to 3D, on the legacy default stream or a given one.
-#include "memory/copy_submit.hpp"
 #include "runtime/call.hpp"
 #include "runtime/text.hpp"
 #include "stream/stream.hpp"
+#include "submit/copy_submit.hpp"
 
 using namespace cudart_cpu::detail;
 

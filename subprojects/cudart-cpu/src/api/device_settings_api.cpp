@@ -109,8 +109,8 @@ CUDART_CPU_API cudaError_t cudaDeviceReset() {
         wait_for_device(device);
         destroy_events_of(device);
         destroy_streams_of(device);
-        destroy_textures_of(device);
-        destroy_surfaces_of(device);
+        destroy_textures_of(device, pending_everywhere());
+        destroy_surfaces_of(device, pending_everywhere());
         destroy_mipmapped_arrays_of(device);
         destroy_arrays_of(device);
         end_allocations_of(device);

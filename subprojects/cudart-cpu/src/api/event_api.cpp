@@ -3,31 +3,14 @@
 #include "capture/capture_rules.hpp"
 #include "graph/graph_event_work.hpp"
 #include "runtime/call.hpp"
-#include "runtime/handle_table.hpp"
-#include "runtime/live_counts.hpp"
 #include "runtime/text.hpp"
-#include "stream/event.hpp"
-#include "stream/stream.hpp"
+#include "submit/event_submit.hpp"
 
 #include <chrono>
 
 namespace cudart_cpu::detail {
 
 namespace {
-
-struct OwnedEvent {
-    explicit OwnedEvent(unsigned flags) : event(std::make_shared<Event>(flags)) {}
-
-    std::shared_ptr<Event> event;
-    Counted<Kind::event> counted;
-};
-
-using EventTable = HandleTable<OwnedEvent, cudaEvent_t>;
-
-EventTable& events() {
-    static auto* table = new EventTable;
-    return *table;
-}
 
 cudaEvent_t create_checked(cudaEvent_t* event, unsigned flags) {
     constexpr unsigned known = cudaEventBlockingSync | cudaEventDisableTiming | cudaEventInterprocess;
@@ -38,7 +21,7 @@ cudaEvent_t create_checked(cudaEvent_t* event, unsigned flags) {
     if ((flags & cudaEventInterprocess) != 0 && (flags & cudaEventDisableTiming) == 0) {
         fail(cudaErrorInvalidValue, "an interprocess event needs cudaEventDisableTiming");
     }
-    return events().add(std::make_shared<OwnedEvent>(flags));
+    return create_event(flags);
 }
 
 void record_checked(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
@@ -75,25 +58,6 @@ CompletionPtr timed_record_of(cudaEvent_t handle) {
 
 } // namespace
 
-Event& event_of(cudaEvent_t handle) {
-    return *shared_event_of(handle);
-}
-
-std::shared_ptr<Event> shared_event_of(cudaEvent_t handle) {
-    if (handle == nullptr) {
-        fail(cudaErrorInvalidResourceHandle, "Event handle is NULL");
-    }
-    const std::shared_ptr<OwnedEvent> found = events().find(handle);
-    if (found == nullptr) {
-        fail(cudaErrorInvalidResourceHandle, "the event does not exist or was destroyed");
-    }
-    return found->event;
-}
-
-void destroy_events_of(int device) {
-    events().remove_if([=](const OwnedEvent& owned) { return owned.event->device() == device; });
-}
-
 } // namespace cudart_cpu::detail
 
 using namespace cudart_cpu::detail;
@@ -107,11 +71,7 @@ CUDART_CPU_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t* event, unsigned
 }
 
 CUDART_CPU_API cudaError_t cudaEventDestroy(cudaEvent_t event) {
-    return api("cudaEventDestroy", [&] {
-        if (events().take(event) == nullptr) {
-            fail(cudaErrorInvalidResourceHandle, "the event does not exist or was destroyed");
-        }
-    });
+    return api("cudaEventDestroy", [&] { destroy_event(event); });
 }
 
 CUDART_CPU_API cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream) {

@@ -1,9 +1,10 @@
 // Single nodes of an exec changed, switched off and on.
+#include "exec/exec_graph_update.hpp"
 #include "exec/exec_model.hpp"
 #include "graph/graph_host_work.hpp"
 #include "graph/graph_memory_work.hpp"
 #include "graph/graph_params.hpp"
-#include "memory/symbol_copy.hpp"
+#include "kernel/symbol_copy.hpp"
 
 namespace cudart_cpu::detail {
 
@@ -97,6 +98,16 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecMemsetNodeSetParams(cudaGraphE
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecHostNodeSetParams(cudaGraphExec_t hGraphExec, cudaGraphNode_t node,
                                                                     const struct cudaHostNodeParams* pNodeParams) {
     return update_node_from<HostWork>("cudaGraphExecHostNodeSetParams", hGraphExec, node, pNodeParams);
+}
+
+CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec,
+                                                                          cudaGraphNode_t node,
+                                                                          cudaGraph_t childGraph) {
+    return graph_api("cudaGraphExecChildGraphNodeSetParams", [&] {
+        Exec& exec = exec_of(hGraphExec);
+        NodeState& state = exec.state_of(node);
+        update_child(exec, state, graph_of(childGraph));
+    });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecNodeSetParams(cudaGraphExec_t graphExec, cudaGraphNode_t node,

@@ -2,38 +2,16 @@
 #include "capture/capture.hpp"
 #include "graph/graph_semaphore_work.hpp"
 #include "runtime/call.hpp"
-#include "runtime/handle_table.hpp"
-#include "runtime/live_counts.hpp"
 #include "runtime/number_in.hpp"
 #include "runtime/text.hpp"
 #include "stream/external_semaphore_ops.hpp"
 #include "stream/stream.hpp"
 
-#include <cudart_cpu/control.hpp>
-
 #include <fcntl.h>
 
-#include <algorithm>
-
-namespace cudart_cpu {
-
-namespace detail {
+namespace cudart_cpu::detail {
 
 namespace {
-
-struct OwnedSemaphore {
-    OwnedSemaphore(int fd, bool is_timeline) : semaphore(std::make_shared<ExternalSemaphore>(fd, is_timeline)) {}
-
-    std::shared_ptr<ExternalSemaphore> semaphore;
-    Counted<Kind::external_semaphore> counted;
-};
-
-using SemaphoreTable = HandleTable<OwnedSemaphore, cudaExternalSemaphore_t>;
-
-SemaphoreTable& semaphores() {
-    static auto* table = new SemaphoreTable;
-    return *table;
-}
 
 cudaExternalSemaphore_t import_checked(const cudaExternalSemaphoreHandleDesc& description) {
     const int type = number_in(description.type);
@@ -47,7 +25,7 @@ cudaExternalSemaphore_t import_checked(const cudaExternalSemaphoreHandleDesc& de
                                          type));
     const int fd = description.handle.fd;
     if (fcntl(fd, F_GETFD) == -1) fail(cudaErrorOperatingSystem, text(fd, " is no open file descriptor"));
-    return semaphores().add(std::make_shared<OwnedSemaphore>(fd, is_timeline));
+    return add_external_semaphore(fd, is_timeline);
 }
 
 template <class Kind>
@@ -65,20 +43,7 @@ cudaError_t enqueue_operations(const char* name, const cudaExternalSemaphore_t* 
 
 } // namespace
 
-std::shared_ptr<ExternalSemaphore> external_semaphore_of(cudaExternalSemaphore_t handle) {
-    const std::shared_ptr<OwnedSemaphore> found = semaphores().find(handle);
-    if (!found) fail(cudaErrorInvalidResourceHandle, text("external semaphore ", handle, " is not alive"));
-    return found->semaphore;
-}
-
-} // namespace detail
-
-std::uint64_t external_semaphore_value(cudaExternalSemaphore_t semaphore) {
-    const auto found = detail::semaphores().find(semaphore);
-    return found ? found->semaphore->value() : 0;
-}
-
-} // namespace cudart_cpu
+} // namespace cudart_cpu::detail
 
 using namespace cudart_cpu::detail;
 
@@ -92,10 +57,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaImportExternalSemaphore(
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaDestroyExternalSemaphore(cudaExternalSemaphore_t extSem) {
-    return api("cudaDestroyExternalSemaphore", [&] {
-        if (!semaphores().take(extSem))
-            fail(cudaErrorInvalidResourceHandle, text("external semaphore ", extSem, " is not alive"));
-    });
+    return api("cudaDestroyExternalSemaphore", [&] { destroy_external_semaphore(extSem); });
 }
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaSignalExternalSemaphoresAsync(

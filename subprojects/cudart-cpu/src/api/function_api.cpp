@@ -1,6 +1,6 @@
 // cudaFunc*, cudaGetFuncBySymbol, cudaGetKernel, occupancy.
-#include "graph/graph_arguments.hpp"
 #include "kernel/kernel_registry.hpp"
+#include "kernel/node_arguments.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/text.hpp"

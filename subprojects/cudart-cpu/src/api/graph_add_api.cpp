@@ -7,7 +7,7 @@
 #include "graph/graph_memory_work.hpp"
 #include "graph/graph_params.hpp"
 #include "graph/graph_semaphore_work.hpp"
-#include "memory/symbol_copy.hpp"
+#include "kernel/symbol_copy.hpp"
 
 namespace cudart_cpu::detail {
 

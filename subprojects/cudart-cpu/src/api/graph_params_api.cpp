@@ -3,7 +3,7 @@
 #include "graph/graph_host_work.hpp"
 #include "graph/graph_memory_work.hpp"
 #include "graph/graph_params.hpp"
-#include "memory/symbol_copy.hpp"
+#include "kernel/symbol_copy.hpp"
 
 namespace cudart_cpu::detail {
 

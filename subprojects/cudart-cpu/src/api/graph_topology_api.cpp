@@ -251,7 +251,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t gra
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphDestroyNode(cudaGraphNode_t node) {
     return graph_api("cudaGraphDestroyNode", [&] {
         Node& doomed = node_of(node);
-        if (is_captured_to(doomed.graph))
+        if (doomed.graph.is_captured_to)
             fail(cudaErrorIllegalState, "Cannot remove nodes from a graph while it is being captured to");
         require_removable(doomed.graph, "nodes");
         if (doomed.work->decides_whether_it_runs())

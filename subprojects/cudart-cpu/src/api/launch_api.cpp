@@ -1,8 +1,8 @@
 // cudaLaunchKernel, cudaLaunchKernelExC, cudaLaunchCooperativeKernel.
-#include "kernel/launch_submit.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "stream/stream.hpp"
+#include "submit/launch_submit.hpp"
 
 #include <utility>
 

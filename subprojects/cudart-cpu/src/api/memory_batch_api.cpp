@@ -1,11 +1,11 @@
 // CUDA 13's batches of copies, prefetches and discards.
 #include "capture/capture_rules.hpp"
 #include "memory/allocations.hpp"
-#include "memory/copy_batch.hpp"
 #include "memory/managed_hints.hpp"
 #include "runtime/call.hpp"
 #include "runtime/text.hpp"
 #include "stream/stream.hpp"
+#include "submit/copy_batch.hpp"
 
 #include <cstring>
 #include <vector>

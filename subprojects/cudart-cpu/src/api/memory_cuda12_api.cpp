@@ -1,7 +1,7 @@
 // CUDA 12's functions of memory that CUDA 13 has with other parameters.
-#include "memory/copy_batch.hpp"
 #include "memory/managed_hints.hpp"
 #include "runtime/call.hpp"
+#include "submit/copy_batch.hpp"
 
 using namespace cudart_cpu::detail;
 

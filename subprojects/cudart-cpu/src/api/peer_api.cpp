@@ -1,12 +1,12 @@
 // Access to other devices' memory, and copies between devices. All devices' memory is the host's: access that was not
 // enabled is not noticed.
 #include "capture/capture_rules.hpp"
-#include "memory/copy_submit.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/number_in.hpp"
 #include "runtime/peer_access.hpp"
 #include "runtime/text.hpp"
+#include "submit/copy_submit.hpp"
 
 #include <cudart_cpu/control.hpp>
 

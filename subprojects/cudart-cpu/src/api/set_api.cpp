@@ -2,10 +2,10 @@
 #include "capture/capture.hpp"
 #include "capture/capture_rules.hpp"
 #include "memory/memory.hpp"
-#include "memory/set_submit.hpp"
 #include "runtime/call.hpp"
 #include "runtime/text.hpp"
 #include "stream/stream.hpp"
+#include "submit/set_submit.hpp"
 
 #include <vector>
 

@@ -7,8 +7,7 @@
 #include "runtime/device_model.hpp"
 #include "runtime/driver_version.hpp"
 #include "runtime/text.hpp"
-#include "stream/event.hpp"
-#include "stream/stream.hpp"
+#include "submit/event_submit.hpp"
 
 #include <algorithm>
 

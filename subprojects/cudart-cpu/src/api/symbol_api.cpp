@@ -1,8 +1,8 @@
 // cudaGetSymbol* and copies to and from symbols.
-#include "memory/copy_submit.hpp"
-#include "memory/symbol_copy.hpp"
+#include "kernel/symbol_copy.hpp"
 #include "runtime/call.hpp"
 #include "stream/stream.hpp"
+#include "submit/copy_submit.hpp"
 
 using namespace cudart_cpu::detail;
 

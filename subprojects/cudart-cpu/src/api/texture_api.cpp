@@ -2,6 +2,7 @@
 #include "memory/surfaces.hpp"
 #include "memory/textures.hpp"
 #include "runtime/call.hpp"
+#include "stream/stream.hpp"
 
 #include <memory>
 
@@ -18,7 +19,7 @@ CUDART_CPU_API cudaError_t cudaCreateTextureObject(cudaTextureObject_t* texture,
 }
 
 CUDART_CPU_API cudaError_t cudaDestroyTextureObject(cudaTextureObject_t texture) {
-    return api("cudaDestroyTextureObject", [&] { destroy_texture(texture); });
+    return api("cudaDestroyTextureObject", [&] { destroy_texture(texture, pending_everywhere()); });
 }
 
 CUDART_CPU_API cudaError_t cudaGetTextureObjectResourceDesc(cudaResourceDesc* resource, cudaTextureObject_t texture) {
@@ -52,7 +53,7 @@ CUDART_CPU_API cudaError_t cudaCreateSurfaceObject(cudaSurfaceObject_t* surface,
 }
 
 CUDART_CPU_API cudaError_t cudaDestroySurfaceObject(cudaSurfaceObject_t surface) {
-    return api("cudaDestroySurfaceObject", [&] { destroy_surface(surface); });
+    return api("cudaDestroySurfaceObject", [&] { destroy_surface(surface, pending_everywhere()); });
 }
 
 CUDART_CPU_API cudaError_t cudaGetSurfaceObjectResourceDesc(cudaResourceDesc* resource, cudaSurfaceObject_t surface) {

@@ -145,29 +145,9 @@ bool is_any_capture() noexcept {
     return capture_count.load(std::memory_order_relaxed) > 0;
 }
 
-bool is_captured_to(const Graph& graph) {
-    return std::ranges::any_of(captures(), [&](const auto& capture) { return capture->graph().get() == &graph; });
-}
+namespace {
 
-void begin_capture(const std::shared_ptr<Capture>& capture, const CaptureFront& front) {
-    capture->join(capture->origin(), front);
-    in_progress().push_back(capture);
-    capture->origin().set_capture(capture);
-    capture_count.store(in_progress().size(), std::memory_order_relaxed);
-}
-
-void end_capture(const std::shared_ptr<Capture>& capture) noexcept {
-    for (const auto& member : capture->members())
-        member.first->set_capture(nullptr);
-    std::erase(in_progress(), capture);
-    capture_count.store(in_progress().size(), std::memory_order_relaxed);
-}
-
-void drop_capture(const std::shared_ptr<Capture>& capture) noexcept {
-    end_capture(capture);
-    lose_graph(*capture->graph());
-}
-
+/// For a stream that goes: so does a capture that it has begun. Takes the lock.
 void leave_capture(Stream& stream) noexcept {
     if (!is_any_capture()) return;
     const DestructionScope destruction_scope;
@@ -178,6 +158,30 @@ void leave_capture(Stream& stream) noexcept {
         drop_capture(capture);
     else
         capture->leave(stream);
+}
+
+} // namespace
+
+void begin_capture(const std::shared_ptr<Capture>& capture, const CaptureFront& front) {
+    set_stream_end(&leave_capture);
+    capture->join(capture->origin(), front);
+    in_progress().push_back(capture);
+    capture->graph()->is_captured_to = true;
+    capture->origin().set_capture(capture);
+    capture_count.store(in_progress().size(), std::memory_order_relaxed);
+}
+
+void end_capture(const std::shared_ptr<Capture>& capture) noexcept {
+    for (const auto& member : capture->members())
+        member.first->set_capture(nullptr);
+    std::erase(in_progress(), capture);
+    capture->graph()->is_captured_to = false;
+    capture_count.store(in_progress().size(), std::memory_order_relaxed);
+}
+
+void drop_capture(const std::shared_ptr<Capture>& capture) noexcept {
+    end_capture(capture);
+    lose_graph(*capture->graph());
 }
 
 cudaStreamCaptureStatus capture_status_of(const Stream& stream) {

@@ -81,8 +81,6 @@ struct CapturedRecord {
 const std::vector<std::shared_ptr<Capture>>& captures();
 /// Whether there may be any; takes no lock.
 bool is_any_capture() noexcept;
-/// Whether there is one into the graph.
-bool is_captured_to(const Graph& graph);
 
 /// The stream must not be in a capture.
 void begin_capture(const std::shared_ptr<Capture>& capture, const CaptureFront& front);
@@ -90,8 +88,6 @@ void begin_capture(const std::shared_ptr<Capture>& capture, const CaptureFront& 
 void end_capture(const std::shared_ptr<Capture>& capture) noexcept;
 /// The same, but destroys the graph, also one that it did not make.
 void drop_capture(const std::shared_ptr<Capture>& capture) noexcept;
-/// For a stream that goes: so does a capture that it has begun. Takes the lock.
-void leave_capture(Stream& stream) noexcept;
 
 /// Throws cudaErrorStreamCaptureImplicit for a legacy stream that would wait for a capture.
 cudaStreamCaptureStatus capture_status_of(const Stream& stream);

@@ -2,16 +2,16 @@
 #include "driver_functions.hpp"
 
 #include "capture/capture.hpp"
-#include "graph/graph_arguments.hpp"
-#include "kernel/launch_submit.hpp"
+#include "kernel/node_arguments.hpp"
 #include "memory/allocations.hpp"
-#include "memory/set_submit.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/driver_errors.hpp"
 #include "runtime/number_in.hpp"
 #include "runtime/text.hpp"
 #include "stream/stream.hpp"
+#include "submit/launch_submit.hpp"
+#include "submit/set_submit.hpp"
 
 #include <optional>
 #include <vector>

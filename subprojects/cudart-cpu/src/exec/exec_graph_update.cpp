@@ -1,8 +1,9 @@
-// A whole exec updated from another graph.
+// A whole exec, or a child graph in it, updated from another graph.
 #include "exec_graph_update.hpp"
 
 #include "exec_pairing.hpp"
 #include "graph/graph_alloc_work.hpp"
+#include "graph/graph_child_work.hpp"
 
 #include <algorithm>
 
@@ -61,6 +62,15 @@ void update_exec(cudaGraphExec_t handle, cudaGraph_t source, cudaGraphExecUpdate
         fail(cudaErrorGraphExecUpdateFailure, failure.reason);
     }
     info.result = cudaGraphExecUpdateSuccess;
+}
+
+void update_child(Exec& exec, NodeState& state, const Graph& from) {
+    work_as<ChildWork>(*state.work);
+    try {
+        exec.set_works(works_from(from, state.bodies.front(), PairedBy::number, exec.flags()));
+    } catch (const UpdateFailure& failure) {
+        fail(cudaErrorGraphExecUpdateFailure, failure.reason);
+    }
 }
 
 } // namespace cudart_cpu::detail

@@ -69,7 +69,8 @@ using Launches = std::vector<std::shared_ptr<const Launch>>;
 Launches run_alone(const Launch& launch) {
     const ExecSnapshot& snapshot = *launch.snapshot;
     snapshot.condition_values->begin_launch(snapshot.conditions);
-    LaunchContext context{*snapshot.condition_values, launch, removals_at_submission()};
+    LaunchContext context{*snapshot.condition_values, launch, launch.address, launch.is_uploaded,
+                          removals_at_submission()};
     const LaunchScope scope(&context);
     BodyDraws draws(launch.draw);
     RunBody run_body = [&](const std::shared_ptr<const LaunchGraph>& body) {

@@ -138,9 +138,6 @@ class Exec {
 /// What `graph` and the graphs that its nodes own refer to.
 std::vector<UserObjectPointer> user_objects_of(const Graph& graph);
 
-/// A child graph's parameters from another graph. Throws Failure, and changes nothing, if CUDA does not allow it.
-void update_child(Exec& exec, NodeState& state, const Graph& from);
-
 cudaGraphExec_t register_exec(std::shared_ptr<Exec> exec);
 /// These throw Failure for handles of what is not alive.
 Exec& exec_of(cudaGraphExec_t handle);

@@ -2,9 +2,9 @@
 #include "exec_watch.hpp"
 
 #include "exec_model.hpp"
-#include "kernel/access_checks.hpp"
 #include "memory/memory.hpp"
 #include "runtime/call.hpp"
+#include "runtime/checks.hpp"
 #include "runtime/kernel_failure.hpp"
 
 #include <algorithm>

@@ -1,7 +1,6 @@
 // Child graph nodes: the node owns the graph, see Node::bodies.
 #include "graph_child_work.hpp"
 
-#include "exec/exec_pairing.hpp"
 #include "runtime/cuda_versions.hpp"
 #include "runtime/driver_version.hpp"
 #include "runtime/number_in.hpp"
@@ -55,15 +54,6 @@ NodeContent child_content(const cudaChildGraphNodeParams& params, const Graph& t
     return cloned_child(params.graph, target);
 }
 
-void update_child(Exec& exec, NodeState& state, const Graph& from) {
-    work_as<ChildWork>(*state.work);
-    try {
-        exec.set_works(works_from(from, state.bodies.front(), PairedBy::number, exec.flags()));
-    } catch (const UpdateFailure& failure) {
-        fail(cudaErrorGraphExecUpdateFailure, failure.reason);
-    }
-}
-
 } // namespace cudart_cpu::detail
 
 using namespace cudart_cpu::detail;
@@ -74,15 +64,5 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphChildGraphNodeGetGraph(cudaGraphNo
         const Node& parent = node_of(node);
         work_of<ChildWork>(parent);
         *pGraph = parent.bodies.front()->handle();
-    });
-}
-
-CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecChildGraphNodeSetParams(cudaGraphExec_t hGraphExec,
-                                                                          cudaGraphNode_t node,
-                                                                          cudaGraph_t childGraph) {
-    return graph_api("cudaGraphExecChildGraphNodeSetParams", [&] {
-        Exec& exec = exec_of(hGraphExec);
-        NodeState& state = exec.state_of(node);
-        update_child(exec, state, graph_of(childGraph));
     });
 }

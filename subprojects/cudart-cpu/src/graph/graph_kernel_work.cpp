@@ -1,7 +1,7 @@
 // Kernel nodes: what they run, with what attributes.
 #include "graph_kernel_work.hpp"
 
-#include "graph_device_node.hpp"
+#include "kernel/device_node.hpp"
 
 #include <cxxabi.h>
 

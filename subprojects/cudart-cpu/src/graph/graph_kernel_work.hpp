@@ -1,9 +1,9 @@
 // Kernel nodes: what they run, with what attributes.
 #pragma once
 
-#include "graph_arguments.hpp"
 #include "graph_work.hpp"
 #include "kernel/kernel_attributes.hpp"
+#include "kernel/node_arguments.hpp"
 
 #include <vector_types.h>
 

@@ -1,7 +1,6 @@
 // Graphs and their nodes, and the lock that guards them.
 #include "graph_model.hpp"
 
-#include "capture/capture.hpp"
 #include "runtime/handle_table.hpp"
 
 #include <algorithm>
@@ -281,7 +280,7 @@ void destroy_graph(cudaGraph_t handle) {
     if (graph_of(handle).owner())
         fail(cudaErrorInvalidValue,
              text("Graph ", handle, " is owned by another graph and cannot be independently destroyed"));
-    if (is_captured_to(graph_of(handle)))
+    if (graph_of(handle).is_captured_to)
         fail(cudaErrorIllegalState, "Cannot destroy a graph while it is being captured to");
     graphs().take(handle);
 }

@@ -1,8 +1,8 @@
 // Graphs and their nodes, and the lock that guards them.
 #pragma once
 
-#include "condition.hpp"
 #include "graph_work.hpp"
+#include "kernel/condition.hpp"
 #include "runtime/call.hpp"
 #include "runtime/live_counts.hpp"
 #include "user_object.hpp"
@@ -110,6 +110,8 @@ class Graph {
     bool is_lost = false;
     /// Of the captures into this; 0 before the first.
     unsigned long long capture_id = 0;
+    /// Whether a capture into it goes on.
+    bool is_captured_to = false;
 
     std::unordered_map<cudaUserObject_t, HeldObject> user_objects;
     /// Handle n is at n - 1. A graph that a conditional node owns has none: they belong to the user's graph.

@@ -187,4 +187,21 @@ void require_valid_edge(const cudaGraphEdgeData& data, EdgeEnds ends, std::size_
                                      type_name(ends.from), " and a ", type_name(ends.to), " node"));
 }
 
+void set_node_attribute(cudaGraphNode_t handle, int id, const cudaLaunchAttributeValue* value) {
+    require_pointer(value, "value");
+    Node& node = node_of(handle);
+    const auto& work = work_of<KernelWork>(node);
+    KernelAttributes attributes = work.attributes();
+    set_attribute(attributes, id, *value);
+    node.work = std::make_shared<KernelWork>(work, attributes);
+    // As the driver does: the value is not so constant that the handle could not be returned in it.
+    if (id == cudaLaunchAttributeDeviceUpdatableKernelNode)
+        get_attribute(attributes, id, const_cast<cudaLaunchAttributeValue&>(*value));
+}
+
+void get_node_attribute(cudaGraphNode_t node, int id, cudaLaunchAttributeValue* value) {
+    require_pointer(value, "value_out");
+    get_attribute(work_of<KernelWork>(node_of(node)).attributes(), id, *value);
+}
+
 } // namespace cudart_cpu::detail

@@ -1,17 +1,12 @@
-// What CUDART_CPU_CHECK asks for: whether kernels' accesses are to memory that is there, and in an order.
+// Whether kernels' accesses are to memory that is there, and in an order.
 #include "access_checks.hpp"
 
 #include "grid_run.hpp"
+#include "memory/freed_memory.hpp"
 #include "memory/memory.hpp"
 #include "runtime/call.hpp"
 #include "runtime/text.hpp"
 
-#include <array>
-#include <cstdio>
-#include <cstdlib>
-#include <map>
-#include <mutex>
-#include <optional>
 #include <string_view>
 #include <utility>
 
@@ -22,44 +17,9 @@ namespace {
 using ptx::u32;
 using ptx::u64;
 
-struct Freed {
-    const char* base;
-    std::size_t bytes;
-};
-
-struct Known {
-    std::mutex mutex;
-    std::array<Freed, 256> freed{};
-    std::size_t next = 0;
-    std::map<const char*, std::size_t> heap; ///< of kernels, and what is ending
-};
-
-/// Never destroyed: kernels may run after main().
-Known& known() {
-    static auto* all = new Known;
-    return *all;
-}
-
 bool within(u64 at, u64 bytes, const void* base, u64 size) {
     const auto begin = reinterpret_cast<u64>(base);
     return at >= begin && at - begin <= size && bytes <= size - (at - begin);
-}
-
-bool in_heap(u64 at, u64 bytes) {
-    const std::lock_guard lock(known().mutex);
-    const auto after = known().heap.upper_bound(reinterpret_cast<const char*>(at));
-    if (after == known().heap.begin()) return false;
-    const auto& [base, size] = *std::prev(after);
-    return within(at, bytes, base, size);
-}
-
-std::optional<Freed> freed_at(u64 at) {
-    const std::lock_guard lock(known().mutex);
-    for (std::size_t i = 0; i < known().freed.size(); ++i) {
-        const Freed& one = known().freed[(known().next + known().freed.size() - 1 - i) % known().freed.size()];
-        if (within(at, 1, one.base, one.bytes)) return one;
-    }
-    return std::nullopt;
 }
 
 /// Where the address is, seen from the allocation next to it.
@@ -68,7 +28,7 @@ std::string surroundings(u64 at) {
     if (const auto range = find_allocation(pointer))
         return text("of which only ", static_cast<u64>(range->base + range->bytes - pointer),
                     " are left in an allocation of ", range->bytes, " bytes");
-    if (const auto freed = freed_at(at))
+    if (const auto freed = find_freed_memory(pointer))
         return text(static_cast<u64>(pointer - freed->base), " bytes into an allocation of ", freed->bytes,
                     " bytes that has been freed");
     for (u64 distance = 1; distance <= 1 << 16; distance *= 2) {
@@ -94,7 +54,7 @@ void check_memory(ptx::Thread& thread, u64 at, u32 bytes, ptx::Access access, u3
                     location);
     const ptx::Block& block = *thread.block;
     if (within(at, bytes, block.shared, block.total_shared) || current_worker()->grid.is_own(at, bytes) ||
-        in_heap(at, bytes))
+        is_kept_memory(reinterpret_cast<const void*>(at), bytes))
         return;
     if (const BlockRun* const run = current_worker()->current)
         for (const auto& other : run->cluster().blocks)
@@ -115,53 +75,6 @@ void check_memory(ptx::Thread& thread, u64 at, u32 bytes, ptx::Access access, u3
 }
 
 } // namespace
-
-namespace {
-
-struct Checks {
-    u32 of_kernels = 0;
-    bool writes = false;
-};
-
-const Checks& environment() {
-    static const Checks checks = [] {
-        const char* const value = std::getenv("CUDART_CPU_CHECK");
-        std::string_view left = value == nullptr ? "" : value;
-        Checks found;
-        while (!left.empty()) {
-            const std::size_t end = std::min(left.find(','), left.size());
-            const std::string_view word = left.substr(0, end);
-            left.remove_prefix(std::min(end + 1, left.size()));
-            if (word == "memory")
-                found.of_kernels |= ptx::check_memory;
-            else if (word == "race")
-                found.of_kernels |= ptx::check_race;
-            else if (word == "writes")
-                found.writes = true;
-            else if (word == "1")
-                found = {ptx::check_memory | ptx::check_race, true};
-            else {
-                std::fprintf(stderr,
-                             "cudart-cpu: CUDART_CPU_CHECK is \"%s\"; it may be memory, race, writes, some of these "
-                             "with commas, or 1 for all\n",
-                             value);
-                std::abort();
-            }
-        }
-        return found;
-    }();
-    return checks;
-}
-
-} // namespace
-
-u32 checks_from_environment() {
-    return environment().of_kernels;
-}
-
-bool checks_writes() {
-    return environment().writes;
-}
 
 bool SharedAccesses::conflicts(const Use& use, unsigned thread) const noexcept {
     if (use.epoch != epoch_ || use.thread == thread) return false;
@@ -190,30 +103,6 @@ bool SharedAccesses::use(std::size_t at, std::size_t count, unsigned thread, boo
         byte.write = now;
     }
     return false;
-}
-
-void note_ending(const void* memory, std::size_t bytes) noexcept {
-    if (checks_from_environment() == 0) return;
-    const std::lock_guard lock(known().mutex);
-    known().heap[static_cast<const char*>(memory)] = bytes;
-}
-
-void note_freed(const void* memory, std::size_t bytes) noexcept {
-    if (checks_from_environment() == 0) return;
-    Known& all = known();
-    const std::lock_guard lock(all.mutex);
-    all.heap.erase(static_cast<const char*>(memory));
-    all.freed[all.next++ % all.freed.size()] = {static_cast<const char*>(memory), bytes};
-}
-
-void note_kernel_memory(void* memory, std::size_t bytes) {
-    const std::lock_guard lock(known().mutex);
-    known().heap[static_cast<const char*>(static_cast<const void*>(memory))] = bytes;
-}
-
-void forget_kernel_memory(const void* memory) {
-    const std::lock_guard lock(known().mutex);
-    known().heap.erase(static_cast<const char*>(memory));
 }
 
 } // namespace cudart_cpu::detail

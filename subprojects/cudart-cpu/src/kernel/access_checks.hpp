@@ -1,4 +1,4 @@
-// What CUDART_CPU_CHECK asks for: whether kernels' accesses are to memory that is there, and in an order.
+// Whether kernels' accesses are to memory that is there, and in an order.
 #pragma once
 
 #include "block_run.hpp"
@@ -8,11 +8,6 @@
 #include <vector>
 
 namespace cudart_cpu::detail {
-
-/// The bits of ptx::Block::checks: "memory", "race", or both with a comma; "1" asks for all that there are.
-ptx::u32 checks_from_environment();
-/// Whether "writes" is among them, which graphs look at (see exec_watch).
-bool checks_writes();
 
 /// Which thread of the block has used each byte of its shared memory since threads last met.
 class SharedAccesses {
@@ -46,14 +41,5 @@ class SharedAccesses {
     std::uint32_t epoch_ = 1;
     std::uint32_t warp_epochs_[32] = {};
 };
-
-/// Memory that is no allocation any more, although what was launched before may still use it, until note_freed().
-void note_ending(const void* memory, std::size_t bytes) noexcept;
-/// Memory of the device that has been freed, as far back as it is kept.
-void note_freed(const void* memory, std::size_t bytes) noexcept;
-
-/// Memory that a kernel has of its own heap.
-void note_kernel_memory(void* memory, std::size_t bytes);
-void forget_kernel_memory(const void* memory);
 
 } // namespace cudart_cpu::detail

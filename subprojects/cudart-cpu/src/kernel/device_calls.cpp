@@ -1,7 +1,7 @@
 // What translated kernels call: barriers, warps, printf, assert, memory.
-#include "access_checks.hpp"
 #include "device_print.hpp"
 #include "grid_run.hpp"
+#include "memory/freed_memory.hpp"
 #include "runtime/call.hpp"
 #include "runtime/text.hpp"
 

@@ -1,12 +1,12 @@
 // One launch of a translated kernel: its blocks, over the cores of the machine.
 #include "grid_run.hpp"
 
-#include "access_checks.hpp"
 #include "fault_signals.hpp"
 #include "grid_dependencies.hpp"
 #include "kernel_name.hpp"
 #include "kernel_registry.hpp"
 #include "launch_context.hpp"
+#include "runtime/checks.hpp"
 #include "runtime/device_settings.hpp"
 #include "runtime/kernel_failure.hpp"
 #include "runtime/round_up.hpp"

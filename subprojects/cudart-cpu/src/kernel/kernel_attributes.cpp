@@ -1,15 +1,15 @@
 // The attributes of kernel nodes and launches.
 #include "kernel_attributes.hpp"
 
-#include "graph/graph_device_node.hpp"
+#include "device_node.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/driver_version.hpp"
 #include "runtime/number_in.hpp"
 #include "runtime/text.hpp"
 #include "stream/event.hpp"
+#include "stream/shared_attributes.hpp"
 
-#include <algorithm>
 #include <cstring>
 #include <string>
 
@@ -56,29 +56,6 @@ dim3 checked_cluster(dim3 cluster) {
 
 bool divides(dim3 part, dim3 whole) {
     return whole.x % part.x == 0 && whole.y % part.y == 0 && whole.z % part.z == 0;
-}
-
-int checked_domain(int domain) {
-    if (domain != cudaLaunchMemSyncDomainDefault && domain != cudaLaunchMemSyncDomainRemote)
-        fail(cudaErrorInvalidValue, text("Invalid CUlaunchMemSyncDomain value ", domain));
-    return domain;
-}
-
-void require_domain(const char* name, int domain) {
-    if (domain >= mem_sync_domains)
-        fail(cudaErrorInvalidValue, text("Invalid mem sync domain map: ", name, " domain maps to ", domain,
-                                         " which is beyond the device limit ", mem_sync_domains - 1));
-}
-
-cudaAccessPolicyWindow checked_window(const cudaAccessPolicyWindow& window) {
-    if (!(window.hitRatio >= 0 && window.hitRatio <= 1))
-        fail(cudaErrorInvalidValue, text("Hit ratio ", window.hitRatio, " is outside of valid range [0,1]"));
-    if (number_in(window.missProp) == cudaAccessPropertyPersisting)
-        fail(cudaErrorInvalidValue, "Cache miss property cannot be set to CU_ACCESS_PROPERTY_PERSISTING");
-    if (window.num_bytes > max_access_policy_window)
-        fail(cudaErrorInvalidValue,
-             text("Access policy window size ", window.num_bytes, " > max supported ", max_access_policy_window));
-    return window;
 }
 
 /// Of the attributes that older toolkits do not name.
@@ -168,15 +145,13 @@ void set_attribute(KernelAttributes& attributes, int id, const cudaLaunchAttribu
         attributes.cluster_scheduling = number_in(value.clusterSchedulingPolicyPreference);
         break;
     case cudaLaunchAttributePriority:
-        attributes.priority = std::clamp(value.priority, greatest_stream_priority, least_stream_priority);
+        attributes.priority = clamped_priority(value.priority);
         break;
     case cudaLaunchAttributeMemSyncDomainMap:
-        require_domain("default", value.memSyncDomainMap.default_);
-        require_domain("remote", value.memSyncDomainMap.remote);
-        attributes.domain_map = value.memSyncDomainMap;
+        attributes.domain_map = checked_domain_map(value.memSyncDomainMap);
         break;
     case cudaLaunchAttributeMemSyncDomain:
-        attributes.domain = static_cast<cudaLaunchMemSyncDomain>(checked_domain(number_in(value.memSyncDomain)));
+        attributes.domain = checked_domain(value.memSyncDomain);
         break;
     case cudaLaunchAttributeDeviceUpdatableKernelNode:
         attributes.device_node = device_node(attributes, value);

@@ -1,7 +1,7 @@
 // What kernels of a graph's launch can ask about it, and what they add to it.
 #pragma once
 
-#include "graph/condition.hpp"
+#include "condition.hpp"
 
 #include <cuda_runtime_api.h>
 
@@ -25,6 +25,8 @@ struct DeviceLaunches {
 struct LaunchContext {
     ConditionValues& conditions;
     const Launch& launch;
+    const void* exec;                     ///< whose launch it is, only to be compared
+    bool was_uploaded;                    ///< before the launch
     std::uint64_t removals_at_submission; ///< as work_queue.hpp has it
     DeviceLaunches device_launches{};
 };

@@ -2,6 +2,7 @@
 #include "symbols.hpp"
 
 #include "fat_binary.hpp"
+#include "memory/device_variables.hpp"
 #include "runtime/call.hpp"
 #include "runtime/elf_symbols.hpp"
 #include "runtime/text.hpp"
@@ -10,7 +11,6 @@
 #include <link.h>
 
 #include <cstdint>
-#include <iterator>
 #include <map>
 #include <mutex>
 #include <shared_mutex>
@@ -28,7 +28,6 @@ struct Shadow {
 
 struct Table {
     std::shared_mutex mutex;
-    std::map<const char*, std::size_t> bytes;
     std::map<const void*, Shadow> shadows;
 };
 
@@ -54,43 +53,36 @@ std::optional<std::size_t> size_of(const void* symbol) {
     return elf_variable_size(path, reinterpret_cast<std::uintptr_t>(symbol) - module.l_addr);
 }
 
-Range range_of(const char* base, std::size_t bytes) {
-    return {const_cast<char*>(base), bytes, cudaMemoryTypeDevice};
+/// Of nvcc's `symbol`.
+std::optional<Shadow> find_shadow(const void* symbol) {
+    const std::shared_lock lock(table().mutex);
+    const auto found = table().shadows.find(symbol);
+    return found == table().shadows.end() ? std::nullopt : std::optional(found->second);
 }
 
 } // namespace
 
 Range symbol_range(const void* symbol) {
-    const auto* base = static_cast<const char*>(symbol);
-    {
-        const std::shared_lock lock(table().mutex);
-        if (const auto shadow = table().shadows.find(symbol); shadow != table().shadows.end()) {
-            if (shadow->second.address == nullptr)
-                fail(cudaErrorInvalidSymbol,
-                     text(symbol,
-                          " is declared extern: each .cu file has its own variable, unless compiled by -rdc=true"));
-            return range_of(shadow->second.address, shadow->second.bytes);
-        }
-        const auto known = table().bytes.find(base);
-        if (known != table().bytes.end()) {
-            return range_of(base, known->second);
-        }
+    if (const std::optional<Shadow> shadow = find_shadow(symbol)) {
+        if (shadow->address == nullptr)
+            fail(cudaErrorInvalidSymbol,
+                 text(symbol, " is declared extern: each .cu file has its own variable, unless compiled by -rdc=true"));
+        return {const_cast<char*>(shadow->address), shadow->bytes, cudaMemoryTypeDevice};
     }
+    if (const std::optional<Range> known = variable_at(symbol)) return *known;
     if (translate_binary_of(symbol)) return symbol_range(symbol);
     const std::optional<std::size_t> bytes = symbol == nullptr ? std::nullopt : size_of(symbol);
     if (!bytes) {
         fail(cudaErrorInvalidSymbol, text(symbol, " is no device variable"));
     }
-    const std::unique_lock lock(table().mutex);
-    table().bytes.emplace(base, *bytes);
-    return range_of(base, *bytes);
+    note_variable(symbol, *bytes);
+    return *variable_at(symbol);
 }
 
 void note_symbol(const FatBinary& binary, const void* symbol, void* address, std::size_t bytes) {
-    const auto* const begin = static_cast<const char*>(address);
+    note_variable(address, bytes);
     const std::unique_lock lock(table().mutex);
-    table().shadows.insert_or_assign(symbol, Shadow{&binary, begin, bytes});
-    table().bytes.insert_or_assign(begin, bytes);
+    table().shadows.insert_or_assign(symbol, Shadow{&binary, static_cast<const char*>(address), bytes});
 }
 
 void note_extern_symbol(const FatBinary& binary, const void* symbol) {
@@ -102,20 +94,9 @@ void forget_symbols(const FatBinary* binary) noexcept {
     const std::unique_lock lock(table().mutex);
     std::erase_if(table().shadows, [&](const auto& entry) {
         if (entry.second.binary != binary) return false;
-        if (entry.second.address != nullptr) table().bytes.erase(entry.second.address);
+        if (entry.second.address != nullptr) forget_variable(entry.second.address);
         return true;
     });
-}
-
-std::optional<Range> find_symbol(const void* pointer) {
-    const auto* address = static_cast<const char*>(pointer);
-    const std::shared_lock lock(table().mutex);
-    const auto after = table().bytes.upper_bound(address);
-    if (after == table().bytes.begin()) {
-        return std::nullopt;
-    }
-    const auto& [base, bytes] = *std::prev(after);
-    return static_cast<std::size_t>(address - base) < bytes ? std::optional(range_of(base, bytes)) : std::nullopt;
 }
 
 } // namespace cudart_cpu::detail

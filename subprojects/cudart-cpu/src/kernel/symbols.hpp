@@ -18,7 +18,4 @@ void note_symbol(const FatBinary& binary, const void* symbol, void* address, std
 void note_extern_symbol(const FatBinary& binary, const void* symbol);
 void forget_symbols(const FatBinary* binary) noexcept;
 
-/// The known device variable that `pointer` points into.
-std::optional<Range> find_symbol(const void* pointer);
-
 } // namespace cudart_cpu::detail

@@ -1,8 +1,8 @@
 // The table of live allocations.
 #include "allocations.hpp"
 
-#include "kernel/access_checks.hpp"
-#include "kernel/symbols.hpp"
+#include "device_variables.hpp"
+#include "freed_memory.hpp"
 #include "memory_pool.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
@@ -265,7 +265,7 @@ std::optional<Range> find_allocation(const void* pointer) {
             return Range{const_cast<char*>(base), allocation.bytes, allocation.kind.type, allocation.kind.device};
         }
     }
-    return find_symbol(pointer);
+    return find_variable(pointer);
 }
 
 std::optional<Range> find_live_allocation(const void* pointer) {

@@ -7,7 +7,6 @@
 #include "runtime/cuda_versions.hpp"
 #include "runtime/number_in.hpp"
 #include "runtime/text.hpp"
-#include "stream/stream.hpp"
 
 namespace cudart_cpu::detail {
 
@@ -59,13 +58,13 @@ cudaSurfaceObject_t register_surface(std::unique_ptr<const Surface> surface) {
     return handle;
 }
 
-void destroy_surface(cudaSurfaceObject_t handle) {
-    if (!surfaces().remove(handle, pending_everywhere()))
+void destroy_surface(cudaSurfaceObject_t handle, std::function<bool()> is_pending) {
+    if (!surfaces().remove(handle, std::move(is_pending)))
         fail(cudaErrorInvalidValue, text("surface object ", handle, " is not alive"));
 }
 
-void destroy_surfaces_of(int device) {
-    surfaces().remove_if([=](const Surface& surface) { return surface.device == device; }, pending_everywhere());
+void destroy_surfaces_of(int device, const std::function<bool()>& is_pending) {
+    surfaces().remove_if([=](const Surface& surface) { return surface.device == device; }, is_pending);
 }
 
 } // namespace cudart_cpu::detail

@@ -4,6 +4,7 @@
 #include "texels.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 
 namespace cudart_cpu::detail {
@@ -27,8 +28,10 @@ const Surface* find_surface(cudaSurfaceObject_t handle, std::uint64_t submitted)
 const Surface& surface_of(cudaSurfaceObject_t handle);
 
 cudaSurfaceObject_t register_surface(std::unique_ptr<const Surface> surface);
-void destroy_surface(cudaSurfaceObject_t handle);
+/// `is_pending` says, whenever it is called, whether work of now has not ended: kernels of it may still use the
+/// surface.
+void destroy_surface(cudaSurfaceObject_t handle, std::function<bool()> is_pending);
 /// All that were made while this device was current.
-void destroy_surfaces_of(int device);
+void destroy_surfaces_of(int device, const std::function<bool()>& is_pending);
 
 } // namespace cudart_cpu::detail

@@ -8,7 +8,6 @@
 #include "runtime/cuda_versions.hpp"
 #include "runtime/number_in.hpp"
 #include "runtime/text.hpp"
-#include "stream/stream.hpp"
 #include "texture_checks.hpp"
 
 namespace cudart_cpu::detail {
@@ -111,13 +110,13 @@ cudaTextureObject_t register_texture(std::unique_ptr<const Texture> texture) {
     return handle;
 }
 
-void destroy_texture(cudaTextureObject_t handle) {
-    if (!textures().remove(handle, pending_everywhere()))
+void destroy_texture(cudaTextureObject_t handle, std::function<bool()> is_pending) {
+    if (!textures().remove(handle, std::move(is_pending)))
         fail(cudaErrorInvalidValue, text("texture object ", handle, " is not alive"));
 }
 
-void destroy_textures_of(int device) {
-    textures().remove_if([=](const Texture& texture) { return texture.device == device; }, pending_everywhere());
+void destroy_textures_of(int device, const std::function<bool()>& is_pending) {
+    textures().remove_if([=](const Texture& texture) { return texture.device == device; }, is_pending);
 }
 
 } // namespace cudart_cpu::detail

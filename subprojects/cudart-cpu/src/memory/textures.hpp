@@ -4,6 +4,7 @@
 #include "texels.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -33,8 +34,10 @@ const Texture* find_texture(cudaTextureObject_t handle, std::uint64_t submitted)
 const Texture& texture_of(cudaTextureObject_t handle);
 
 cudaTextureObject_t register_texture(std::unique_ptr<const Texture> texture);
-void destroy_texture(cudaTextureObject_t handle);
+/// `is_pending` says, whenever it is called, whether work of now has not ended: kernels of it may still use the
+/// texture.
+void destroy_texture(cudaTextureObject_t handle, std::function<bool()> is_pending);
 /// All that were made while this device was current.
-void destroy_textures_of(int device);
+void destroy_textures_of(int device, const std::function<bool()>& is_pending);
 
 } // namespace cudart_cpu::detail

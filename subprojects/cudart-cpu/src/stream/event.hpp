@@ -11,7 +11,6 @@
 
 namespace cudart_cpu::detail {
 
-class Stream;
 struct CapturedRecord;
 
 class Event {
@@ -36,18 +35,15 @@ class Event {
     std::shared_ptr<const CapturedRecord> captured_;
 };
 
+cudaEvent_t create_event(unsigned flags);
+
 /// These throw cudaErrorInvalidResourceHandle for a dead or null handle.
+void destroy_event(cudaEvent_t handle);
 Event& event_of(cudaEvent_t handle);
 /// For what goes on using it when its handle is dead.
 std::shared_ptr<Event> shared_event_of(cudaEvent_t handle);
 
 /// All that were made on this device.
 void destroy_events_of(int device);
-
-/// The event stands for all work of `stream` so far.
-void record(Event& event, Stream& stream);
-
-/// What is enqueued into `stream` from now on waits for what `event` stands for now.
-void wait(Stream& stream, const Event& event);
 
 } // namespace cudart_cpu::detail

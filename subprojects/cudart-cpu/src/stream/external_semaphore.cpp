@@ -1,6 +1,13 @@
 // External semaphores: what cudaImportExternalSemaphore makes of a file descriptor.
 #include "external_semaphore.hpp"
 
+#include "runtime/call.hpp"
+#include "runtime/handle_table.hpp"
+#include "runtime/live_counts.hpp"
+#include "runtime/text.hpp"
+
+#include <cudart_cpu/control.hpp>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -10,6 +17,20 @@
 namespace cudart_cpu::detail {
 
 namespace {
+
+struct OwnedSemaphore {
+    OwnedSemaphore(int fd, bool is_timeline) : semaphore(std::make_shared<ExternalSemaphore>(fd, is_timeline)) {}
+
+    std::shared_ptr<ExternalSemaphore> semaphore;
+    Counted<Kind::external_semaphore> counted;
+};
+
+using SemaphoreTable = HandleTable<OwnedSemaphore, cudaExternalSemaphore_t>;
+
+SemaphoreTable& semaphores() {
+    static auto* table = new SemaphoreTable;
+    return *table;
+}
 
 using FileIdentity = std::pair<dev_t, ino_t>;
 
@@ -57,4 +78,28 @@ ExternalSemaphore::~ExternalSemaphore() {
     close(fd_);
 }
 
+cudaExternalSemaphore_t add_external_semaphore(int fd, bool is_timeline) {
+    return semaphores().add(std::make_shared<OwnedSemaphore>(fd, is_timeline));
+}
+
+void destroy_external_semaphore(cudaExternalSemaphore_t handle) {
+    if (!semaphores().take(handle))
+        fail(cudaErrorInvalidResourceHandle, text("external semaphore ", handle, " is not alive"));
+}
+
+std::shared_ptr<ExternalSemaphore> external_semaphore_of(cudaExternalSemaphore_t handle) {
+    const std::shared_ptr<OwnedSemaphore> found = semaphores().find(handle);
+    if (!found) fail(cudaErrorInvalidResourceHandle, text("external semaphore ", handle, " is not alive"));
+    return found->semaphore;
+}
+
 } // namespace cudart_cpu::detail
+
+namespace cudart_cpu {
+
+std::uint64_t external_semaphore_value(cudaExternalSemaphore_t semaphore) {
+    const auto found = detail::semaphores().find(semaphore);
+    return found ? found->semaphore->value() : 0;
+}
+
+} // namespace cudart_cpu

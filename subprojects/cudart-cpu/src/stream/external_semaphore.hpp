@@ -44,7 +44,11 @@ class ExternalSemaphore {
     std::shared_ptr<SemaphoreState> state_;
 };
 
-/// Throws Failure for a dead or null handle.
+/// Takes `fd`, a valid one.
+cudaExternalSemaphore_t add_external_semaphore(int fd, bool is_timeline);
+
+/// These throw Failure for a dead or null handle.
+void destroy_external_semaphore(cudaExternalSemaphore_t handle);
 std::shared_ptr<ExternalSemaphore> external_semaphore_of(cudaExternalSemaphore_t handle);
 
 } // namespace cudart_cpu::detail

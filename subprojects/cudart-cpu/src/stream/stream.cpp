@@ -1,7 +1,6 @@
 // Streams, and the order between them that the legacy default stream makes.
 #include "stream.hpp"
 
-#include "capture/capture.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/environment.hpp"
@@ -91,6 +90,9 @@ Stream& per_thread_stream(int device) {
 
 thread_local bool null_is_per_thread = false;
 
+/// Null before the first capture.
+std::atomic<void (*)(Stream&) noexcept> stream_end{nullptr};
+
 /// For work on `stream`.
 std::unique_lock<std::mutex> lock_device(const Stream& stream) {
     // Made before the lock is taken, because making a stream takes it too.
@@ -149,11 +151,15 @@ Stream::Stream(unsigned flags, int priority, int device)
 }
 
 Stream::~Stream() {
-    leave_capture(*this);
+    if (const auto leave = stream_end.load()) leave(*this);
     queue_->close();
     if (queue_->is_idle()) {
         leave_device(*queue_); // its thread may never have started
     }
+}
+
+void set_stream_end(void (*leave)(Stream&) noexcept) noexcept {
+    stream_end.store(leave);
 }
 
 cudaStream_t create_stream(unsigned flags, int priority) {

@@ -49,6 +49,9 @@ class Stream {
     std::shared_ptr<Capture> capture_;
 };
 
+/// Each stream that goes is handed to `leave` first: captures, which stand above streams, must not keep it.
+void set_stream_end(void (*leave)(Stream&) noexcept) noexcept;
+
 cudaStream_t create_stream(unsigned flags, int priority);
 /// Throws cudaErrorInvalidResourceHandle for a dead handle or a default stream.
 void destroy_stream(cudaStream_t handle);

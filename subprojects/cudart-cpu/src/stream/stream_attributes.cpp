@@ -1,10 +1,10 @@
 // The attributes of a stream, beside its priority.
 #include "stream_attributes.hpp"
 
-#include "kernel/kernel_attributes.hpp"
 #include "runtime/call.hpp"
 #include "runtime/number_in.hpp"
 #include "runtime/text.hpp"
+#include "shared_attributes.hpp"
 #include "stream.hpp"
 
 #include <cstring>
@@ -12,13 +12,6 @@
 namespace cudart_cpu::detail {
 
 namespace {
-
-/// As launches check it.
-KernelAttributes checked(int id, const cudaLaunchAttributeValue& value) {
-    KernelAttributes attributes;
-    set_attribute(attributes, id, value);
-    return attributes;
-}
 
 int checked_policy(const cudaSynchronizationPolicy& policy) {
     const int number = number_in(policy);
@@ -48,19 +41,19 @@ void set_attribute(Stream& stream, int id, const cudaLaunchAttributeValue& value
     const std::lock_guard lock(set.mutex_);
     switch (id) {
     case cudaLaunchAttributeAccessPolicyWindow:
-        set.window_ = checked(id, value).window;
+        set.window_ = checked_window(value.accessPolicyWindow);
         return;
     case cudaLaunchAttributeSynchronizationPolicy:
         set.synchronization_ = checked_policy(value.syncPolicy);
         return;
     case cudaLaunchAttributePriority:
-        stream.set_priority(checked(id, value).priority);
+        stream.set_priority(clamped_priority(value.priority));
         return;
     case cudaLaunchAttributeMemSyncDomainMap:
-        set.domain_map_ = checked(id, value).domain_map;
+        set.domain_map_ = checked_domain_map(value.memSyncDomainMap);
         return;
     case cudaLaunchAttributeMemSyncDomain:
-        set.domain_ = checked(id, value).domain;
+        set.domain_ = checked_domain(value.memSyncDomain);
         return;
     default:
         refuse(id);

@@ -1,7 +1,7 @@
 // The arguments of a kernel node, in either of the forms that CUDA takes.
 #pragma once
 
-#include "kernel/kernel_args.hpp"
+#include "kernel_args.hpp"
 
 #include <cstddef>
 #include <memory>

@@ -1,7 +1,7 @@
 // Kernel nodes that kernels update.
 #pragma once
 
-#include "graph_arguments.hpp"
+#include "node_arguments.hpp"
 
 #include <cuda_runtime_api.h>
 

@@ -1,5 +1,5 @@
 // The arguments of a kernel node, in either of the forms that CUDA takes.
-#include "graph_arguments.hpp"
+#include "node_arguments.hpp"
 
 #include "runtime/call.hpp"
 #include "runtime/text.hpp"

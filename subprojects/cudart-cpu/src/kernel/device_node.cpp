@@ -1,7 +1,7 @@
 // Kernel nodes that kernels update.
-#include "graph_device_node.hpp"
+#include "device_node.hpp"
 
-#include "exec/exec_device_launch.hpp"
+#include "launch_context.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
 #include "runtime/handle_table.hpp"
@@ -42,7 +42,7 @@ cudaError_t update(cudaGraphDeviceNode_t handle, Change&& change) {
         return cudaErrorInvalidValue;
     }
     const LaunchContext* context = current_launch();
-    if (context && context->launch.address == node->exec() && !context->launch.is_uploaded) {
+    if (context && context->exec == node->exec() && !context->was_uploaded) {
         log_error("a graph whose nodes its own kernels update must be uploaded before it is launched");
         return cudaErrorInvalidValue;
     }

@@ -3,9 +3,9 @@
 
 #if CUDART_VERSION >= 12080
 
-#include "arrays.hpp"
 #include "capture/capture_rules.hpp"
 #include "copy_submit.hpp"
+#include "memory/arrays.hpp"
 #include "runtime/call.hpp"
 #include "runtime/number_in.hpp"
 #include "runtime/text.hpp"

@@ -1,7 +1,7 @@
 // Copies to and from symbols, as copies between addresses.
 #pragma once
 
-#include "kernel/symbols.hpp"
+#include "symbols.hpp"
 
 namespace cudart_cpu::detail {
 

@@ -1,7 +1,7 @@
 // Copies given to a stream.
 #pragma once
 
-#include "memory.hpp"
+#include "memory/memory.hpp"
 #include "stream/stream.hpp"
 
 namespace cudart_cpu::detail {

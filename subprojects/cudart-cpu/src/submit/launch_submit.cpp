@@ -2,9 +2,9 @@
 #include "launch_submit.hpp"
 
 #include "capture/capture.hpp"
-#include "graph/graph_device_node.hpp"
+#include "event_submit.hpp"
+#include "kernel/device_node.hpp"
 #include "runtime/device_model.hpp"
-#include "stream/event.hpp"
 
 #include <algorithm>
 

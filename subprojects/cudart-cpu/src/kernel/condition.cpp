@@ -1,7 +1,7 @@
 // The numbers on which conditional nodes decide.
 #include "condition.hpp"
 
-#include "kernel/launch_context.hpp"
+#include "launch_context.hpp"
 #include "runtime/call.hpp"
 
 #include <algorithm>

@@ -1,0 +1,80 @@
+// Memory that is no live allocation, as far as CUDART_CPU_CHECK asks for it.
+#include "freed_memory.hpp"
+
+#include "runtime/checks.hpp"
+
+#include <array>
+#include <cstdint>
+#include <iterator>
+#include <map>
+#include <mutex>
+
+namespace cudart_cpu::detail {
+
+namespace {
+
+struct KnownMemory {
+    std::mutex mutex;
+    std::array<FreedMemory, 256> freed{};
+    std::size_t next = 0;
+    std::map<const char*, std::size_t> kept; ///< of kernels' heaps, and what is ending
+};
+
+/// Never destroyed: kernels may run after main().
+KnownMemory& known_memory() {
+    static auto* all = new KnownMemory;
+    return *all;
+}
+
+bool is_within(const void* memory, std::size_t bytes, const char* base, std::size_t size) {
+    const auto at = reinterpret_cast<std::uintptr_t>(memory);
+    const auto begin = reinterpret_cast<std::uintptr_t>(base);
+    return at >= begin && at - begin <= size && bytes <= size - (at - begin);
+}
+
+} // namespace
+
+void note_ending(const void* memory, std::size_t bytes) noexcept {
+    if (checks_from_environment() == 0) return;
+    const std::lock_guard lock(known_memory().mutex);
+    known_memory().kept[static_cast<const char*>(memory)] = bytes;
+}
+
+void note_freed(const void* memory, std::size_t bytes) noexcept {
+    if (checks_from_environment() == 0) return;
+    KnownMemory& all = known_memory();
+    const std::lock_guard lock(all.mutex);
+    all.kept.erase(static_cast<const char*>(memory));
+    all.freed[all.next++ % all.freed.size()] = {static_cast<const char*>(memory), bytes};
+}
+
+void note_kernel_memory(void* memory, std::size_t bytes) {
+    const std::lock_guard lock(known_memory().mutex);
+    known_memory().kept[static_cast<const char*>(memory)] = bytes;
+}
+
+void forget_kernel_memory(const void* memory) {
+    const std::lock_guard lock(known_memory().mutex);
+    known_memory().kept.erase(static_cast<const char*>(memory));
+}
+
+bool is_kept_memory(const void* memory, std::size_t bytes) {
+    const std::lock_guard lock(known_memory().mutex);
+    const auto& kept = known_memory().kept;
+    const auto after = kept.upper_bound(static_cast<const char*>(memory));
+    if (after == kept.begin()) return false;
+    const auto& [base, size] = *std::prev(after);
+    return is_within(memory, bytes, base, size);
+}
+
+std::optional<FreedMemory> find_freed_memory(const void* pointer) {
+    KnownMemory& all = known_memory();
+    const std::lock_guard lock(all.mutex);
+    for (std::size_t i = 0; i < all.freed.size(); ++i) {
+        const FreedMemory& one = all.freed[(all.next + all.freed.size() - 1 - i) % all.freed.size()];
+        if (is_within(pointer, 1, one.base, one.bytes)) return one;
+    }
+    return std::nullopt;
+}
+
+} // namespace cudart_cpu::detail
