@@ -205,3 +205,14 @@ CUDA12_API(cudaWaitExternalSemaphoresAsync_v2, const cudaExternalSemaphore_t* se
            const cudaExternalSemaphoreWaitParams* params, unsigned count, cudaStream_t stream) {
     return NEXT(cudaWaitExternalSemaphoresAsync)(semaphores, params, count, stream);
 }
+
+CUDA12_PER_THREAD(cudaMemPrefetchAsync, 4)
+CUDA12_PER_THREAD(cudaMemPrefetchAsync_v2, 5)
+CUDA12_PER_THREAD(cudaMemcpy3DBatchAsync, 5)
+CUDA12_PER_THREAD(cudaMemcpyBatchAsync, 9)
+CUDA12_PER_THREAD(cudaSignalExternalSemaphoresAsync_v2, 4)
+CUDA12_PER_THREAD(cudaStreamGetCaptureInfo_v2, 6)
+CUDA12_PER_THREAD(cudaStreamGetCaptureInfo_v3, 7)
+CUDA12_PER_THREAD(cudaStreamUpdateCaptureDependencies, 4)
+CUDA12_PER_THREAD(cudaStreamUpdateCaptureDependencies_v2, 5)
+CUDA12_PER_THREAD(cudaWaitExternalSemaphoresAsync_v2, 4)

@@ -1,258 +1,112 @@
-// What code that was compiled for per-thread default streams calls, beside copies and fills: the same functions, for
-// which the default stream is cudaStreamPerThread.
+// What code that was compiled for per-thread default streams calls: the same functions, for which the default stream is
+// cudaStreamPerThread.
 #include "runtime/call.hpp"
+#include "runtime/same_parameters.hpp"
 #include "stream/stream.hpp"
+
+#include <type_traits>
 
 // CUDA advises against some of them, but programs call them.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 using namespace cudart_cpu::detail;
 
-CUDART_CPU_API cudaError_t cudaEventRecord_ptsz(cudaEvent_t event, cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaEventRecord(event, stream);
-}
+/// Defines `function`_ptsz, or _ptds where it is synchronous, with the `count` parameters of `function`.
+#define PER_THREAD(function, suffix, count)                                                                            \
+    CUDART_CPU_API cudaError_t function##_##suffix(CUDART_CPU_PARAMETERS_##count(function)) {                          \
+        const PerThreadDefault here;                                                                                   \
+        return function(CUDART_CPU_ARGUMENTS_##count());                                                               \
+    }                                                                                                                  \
+    static_assert(std::is_same_v<decltype(function##_##suffix), decltype(function)>)
 
-CUDART_CPU_API cudaError_t cudaEventRecordWithFlags_ptsz(cudaEvent_t event, cudaStream_t stream, unsigned flags) {
-    const PerThreadDefault here;
-    return cudaEventRecordWithFlags(event, stream, flags);
-}
-
-CUDART_CPU_API cudaError_t cudaFreeAsync_ptsz(void* devPtr, cudaStream_t hStream) {
-    const PerThreadDefault here;
-    return cudaFreeAsync(devPtr, hStream);
-}
-
-CUDART_CPU_API cudaError_t cudaGetDriverEntryPoint_ptsz(const char* symbol, void** funcPtr, unsigned long long flags,
-                                                        cudaDriverEntryPointQueryResult* driverStatus) {
-    const PerThreadDefault here;
-    return cudaGetDriverEntryPoint(symbol, funcPtr, flags, driverStatus);
-}
-
-CUDART_CPU_API cudaError_t cudaGraphInstantiateWithParams_ptsz(cudaGraphExec_t* pGraphExec, cudaGraph_t graph,
-                                                               cudaGraphInstantiateParams* instantiateParams) {
-    const PerThreadDefault here;
-    return cudaGraphInstantiateWithParams(pGraphExec, graph, instantiateParams);
-}
-
-CUDART_CPU_API cudaError_t cudaGraphLaunch_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaGraphLaunch(graphExec, stream);
-}
-
-CUDART_CPU_API cudaError_t cudaGraphUpload_ptsz(cudaGraphExec_t graphExec, cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaGraphUpload(graphExec, stream);
-}
-
-CUDART_CPU_API cudaError_t cudaLaunchCooperativeKernel_ptsz(const void* func, dim3 gridDim, dim3 blockDim, void** args,
-                                                            std::size_t sharedMem, cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaLaunchCooperativeKernel(func, gridDim, blockDim, args, sharedMem, stream);
-}
-
-CUDART_CPU_API cudaError_t cudaLaunchHostFunc_ptsz(cudaStream_t stream, cudaHostFn_t fn, void* userData) {
-    const PerThreadDefault here;
-    return cudaLaunchHostFunc(stream, fn, userData);
-}
-
-CUDART_CPU_API cudaError_t cudaLaunchKernel_ptsz(const void* func, dim3 gridDim, dim3 blockDim, void** args,
-                                                 std::size_t sharedMem, cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaLaunchKernel(func, gridDim, blockDim, args, sharedMem, stream);
-}
-
-CUDART_CPU_API cudaError_t cudaLaunchKernelExC_ptsz(const cudaLaunchConfig_t* config, const void* func, void** args) {
-    const PerThreadDefault here;
-    return cudaLaunchKernelExC(config, func, args);
-}
-
-CUDART_CPU_API cudaError_t cudaMallocAsync_ptsz(void** devPtr, std::size_t size, cudaStream_t hStream) {
-    const PerThreadDefault here;
-    return cudaMallocAsync(devPtr, size, hStream);
-}
-
-CUDART_CPU_API cudaError_t cudaMallocFromPoolAsync_ptsz(void** ptr, std::size_t size, cudaMemPool_t memPool,
-                                                        cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaMallocFromPoolAsync(ptr, size, memPool, stream);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamAddCallback_ptsz(cudaStream_t stream, cudaStreamCallback_t callback,
-                                                      void* userData, unsigned flags) {
-    const PerThreadDefault here;
-    return cudaStreamAddCallback(stream, callback, userData, flags);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamAttachMemAsync_ptsz(cudaStream_t stream, void* devPtr, std::size_t length,
-                                                         unsigned flags) {
-    const PerThreadDefault here;
-    return cudaStreamAttachMemAsync(stream, devPtr, length, flags);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t stream, cudaStreamCaptureMode mode) {
-    const PerThreadDefault here;
-    return cudaStreamBeginCapture(stream, mode);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamBeginCaptureToGraph_ptsz(cudaStream_t stream, cudaGraph_t graph,
-                                                              const cudaGraphNode_t* dependencies,
-                                                              const cudaGraphEdgeData* dependencyData,
-                                                              std::size_t numDependencies, cudaStreamCaptureMode mode) {
-    const PerThreadDefault here;
-    return cudaStreamBeginCaptureToGraph(stream, graph, dependencies, dependencyData, numDependencies, mode);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamCopyAttributes_ptsz(cudaStream_t dst, cudaStream_t src) {
-    const PerThreadDefault here;
-    return cudaStreamCopyAttributes(dst, src);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t* pGraph) {
-    const PerThreadDefault here;
-    return cudaStreamEndCapture(stream, pGraph);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamGetAttribute_ptsz(cudaStream_t hStream, cudaStreamAttrID attr,
-                                                       cudaStreamAttrValue* value_out) {
-    const PerThreadDefault here;
-    return cudaStreamGetAttribute(hStream, attr, value_out);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamGetFlags_ptsz(cudaStream_t hStream, unsigned* flags) {
-    const PerThreadDefault here;
-    return cudaStreamGetFlags(hStream, flags);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamGetId_ptsz(cudaStream_t hStream, unsigned long long* streamId) {
-    const PerThreadDefault here;
-    return cudaStreamGetId(hStream, streamId);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamGetPriority_ptsz(cudaStream_t hStream, int* priority) {
-    const PerThreadDefault here;
-    return cudaStreamGetPriority(hStream, priority);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamIsCapturing_ptsz(cudaStream_t stream, cudaStreamCaptureStatus* pCaptureStatus) {
-    const PerThreadDefault here;
-    return cudaStreamIsCapturing(stream, pCaptureStatus);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamQuery_ptsz(cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaStreamQuery(stream);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamSetAttribute_ptsz(cudaStream_t hStream, cudaStreamAttrID attr,
-                                                       const cudaStreamAttrValue* value) {
-    const PerThreadDefault here;
-    return cudaStreamSetAttribute(hStream, attr, value);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamSynchronize_ptsz(cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaStreamSynchronize(stream);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamWaitEvent_ptsz(cudaStream_t stream, cudaEvent_t event, unsigned flags) {
-    const PerThreadDefault here;
-    return cudaStreamWaitEvent(stream, event, flags);
-}
+PER_THREAD(cudaEventRecord, ptsz, 2);
+PER_THREAD(cudaEventRecordWithFlags, ptsz, 3);
+PER_THREAD(cudaFreeAsync, ptsz, 2);
+PER_THREAD(cudaGetDriverEntryPoint, ptsz, 4);
+PER_THREAD(cudaGraphInstantiateWithParams, ptsz, 3);
+PER_THREAD(cudaGraphLaunch, ptsz, 2);
+PER_THREAD(cudaGraphUpload, ptsz, 2);
+PER_THREAD(cudaLaunchCooperativeKernel, ptsz, 6);
+PER_THREAD(cudaLaunchHostFunc, ptsz, 3);
+PER_THREAD(cudaLaunchKernel, ptsz, 6);
+PER_THREAD(cudaLaunchKernelExC, ptsz, 3);
+PER_THREAD(cudaMallocAsync, ptsz, 3);
+PER_THREAD(cudaMallocFromPoolAsync, ptsz, 4);
+PER_THREAD(cudaMemcpy, ptds, 4);
+PER_THREAD(cudaMemcpy2D, ptds, 7);
+PER_THREAD(cudaMemcpy2DArrayToArray, ptds, 9);
+PER_THREAD(cudaMemcpy2DAsync, ptsz, 8);
+PER_THREAD(cudaMemcpy2DFromArray, ptds, 8);
+PER_THREAD(cudaMemcpy2DFromArrayAsync, ptsz, 9);
+PER_THREAD(cudaMemcpy2DToArray, ptds, 8);
+PER_THREAD(cudaMemcpy2DToArrayAsync, ptsz, 9);
+PER_THREAD(cudaMemcpy3D, ptds, 1);
+PER_THREAD(cudaMemcpy3DAsync, ptsz, 2);
+PER_THREAD(cudaMemcpy3DPeer, ptds, 1);
+PER_THREAD(cudaMemcpy3DPeerAsync, ptsz, 2);
+PER_THREAD(cudaMemcpyArrayToArray, ptds, 8);
+PER_THREAD(cudaMemcpyAsync, ptsz, 5);
+PER_THREAD(cudaMemcpyFromArray, ptds, 6);
+PER_THREAD(cudaMemcpyFromArrayAsync, ptsz, 7);
+PER_THREAD(cudaMemcpyFromSymbol, ptds, 5);
+PER_THREAD(cudaMemcpyFromSymbolAsync, ptsz, 6);
+PER_THREAD(cudaMemcpyToArray, ptds, 6);
+PER_THREAD(cudaMemcpyToArrayAsync, ptsz, 7);
+PER_THREAD(cudaMemcpyToSymbol, ptds, 5);
+PER_THREAD(cudaMemcpyToSymbolAsync, ptsz, 6);
+PER_THREAD(cudaMemset, ptds, 3);
+PER_THREAD(cudaMemset2D, ptds, 5);
+PER_THREAD(cudaMemset2DAsync, ptsz, 6);
+PER_THREAD(cudaMemset3D, ptds, 3);
+PER_THREAD(cudaMemset3DAsync, ptsz, 4);
+PER_THREAD(cudaMemsetAsync, ptsz, 4);
+PER_THREAD(cudaStreamAddCallback, ptsz, 4);
+PER_THREAD(cudaStreamAttachMemAsync, ptsz, 4);
+PER_THREAD(cudaStreamBeginCapture, ptsz, 2);
+PER_THREAD(cudaStreamBeginCaptureToGraph, ptsz, 6);
+PER_THREAD(cudaStreamCopyAttributes, ptsz, 2);
+PER_THREAD(cudaStreamEndCapture, ptsz, 2);
+PER_THREAD(cudaStreamGetAttribute, ptsz, 3);
+PER_THREAD(cudaStreamGetFlags, ptsz, 2);
+PER_THREAD(cudaStreamGetId, ptsz, 2);
+PER_THREAD(cudaStreamGetPriority, ptsz, 2);
+PER_THREAD(cudaStreamIsCapturing, ptsz, 2);
+PER_THREAD(cudaStreamQuery, ptsz, 1);
+PER_THREAD(cudaStreamSetAttribute, ptsz, 3);
+PER_THREAD(cudaStreamSynchronize, ptsz, 1);
+PER_THREAD(cudaStreamWaitEvent, ptsz, 3);
 
 #if CUDART_VERSION >= 12080
+PER_THREAD(cudaGetDriverEntryPointByVersion, ptsz, 5);
+PER_THREAD(cudaStreamGetDevice, ptsz, 2);
+#endif
 
-CUDART_CPU_API cudaError_t cudaGetDriverEntryPointByVersion_ptsz(const char* symbol, void** funcPtr,
-                                                                 unsigned cudaVersion, unsigned long long flags,
-                                                                 cudaDriverEntryPointQueryResult* driverStatus) {
-    const PerThreadDefault here;
-    return cudaGetDriverEntryPointByVersion(symbol, funcPtr, cudaVersion, flags, driverStatus);
-}
+// What CUDA 12 has with other parameters than CUDA 13.
+#if CUDART_VERSION < 13000
+PER_THREAD(cudaMemPrefetchAsync, ptsz, 4);
+PER_THREAD(cudaMemPrefetchAsync_v2, ptsz, 5);
+PER_THREAD(cudaSignalExternalSemaphoresAsync_v2, ptsz, 4);
+PER_THREAD(cudaStreamGetCaptureInfo_v2, ptsz, 6);
+PER_THREAD(cudaStreamGetCaptureInfo_v3, ptsz, 7);
+PER_THREAD(cudaStreamUpdateCaptureDependencies, ptsz, 4);
+PER_THREAD(cudaStreamUpdateCaptureDependencies_v2, ptsz, 5);
+PER_THREAD(cudaWaitExternalSemaphoresAsync_v2, ptsz, 4);
+#endif
 
-CUDART_CPU_API cudaError_t cudaStreamGetDevice_ptsz(cudaStream_t hStream, int* device) {
-    const PerThreadDefault here;
-    return cudaStreamGetDevice(hStream, device);
-}
-
+#if CUDART_VERSION >= 12080 && CUDART_VERSION < 13000
+PER_THREAD(cudaMemcpy3DBatchAsync, ptsz, 5);
+PER_THREAD(cudaMemcpyBatchAsync, ptsz, 9);
 #endif
 
 #if CUDART_VERSION >= 13000
-
-CUDART_CPU_API cudaError_t cudaMemDiscardAndPrefetchBatchAsync_ptsz(void** dptrs, std::size_t* sizes, std::size_t count,
-                                                                    cudaMemLocation* prefetchLocs,
-                                                                    std::size_t* prefetchLocIdxs,
-                                                                    std::size_t numPrefetchLocs,
-                                                                    unsigned long long flags, cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaMemDiscardAndPrefetchBatchAsync(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs,
-                                               flags, stream);
-}
-
-CUDART_CPU_API cudaError_t cudaMemDiscardBatchAsync_ptsz(void** dptrs, std::size_t* sizes, std::size_t count,
-                                                         unsigned long long flags, cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaMemDiscardBatchAsync(dptrs, sizes, count, flags, stream);
-}
-
-CUDART_CPU_API cudaError_t cudaMemPrefetchAsync_ptsz(const void* devPtr, std::size_t count, cudaMemLocation location,
-                                                     unsigned flags, cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaMemPrefetchAsync(devPtr, count, location, flags, stream);
-}
-
-CUDART_CPU_API cudaError_t cudaMemPrefetchBatchAsync_ptsz(void** dptrs, std::size_t* sizes, std::size_t count,
-                                                          cudaMemLocation* prefetchLocs, std::size_t* prefetchLocIdxs,
-                                                          std::size_t numPrefetchLocs, unsigned long long flags,
-                                                          cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaMemPrefetchBatchAsync(dptrs, sizes, count, prefetchLocs, prefetchLocIdxs, numPrefetchLocs, flags,
-                                     stream);
-}
-
-CUDART_CPU_API cudaError_t cudaMemcpy3DBatchAsync_ptsz(std::size_t numOps, cudaMemcpy3DBatchOp* opList,
-                                                       unsigned long long flags, cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaMemcpy3DBatchAsync(numOps, opList, flags, stream);
-}
-
-CUDART_CPU_API cudaError_t cudaMemcpyBatchAsync_ptsz(void* const* dsts, const void* const* srcs,
-                                                     const std::size_t* sizes, std::size_t count,
-                                                     cudaMemcpyAttributes* attrs, std::size_t* attrsIdxs,
-                                                     std::size_t numAttrs, cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaMemcpyBatchAsync(dsts, srcs, sizes, count, attrs, attrsIdxs, numAttrs, stream);
-}
-
-CUDART_CPU_API cudaError_t cudaSignalExternalSemaphoresAsync_ptsz(const cudaExternalSemaphore_t* extSemArray,
-                                                                  const cudaExternalSemaphoreSignalParams* paramsArray,
-                                                                  unsigned numExtSems, cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaSignalExternalSemaphoresAsync(extSemArray, paramsArray, numExtSems, stream);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamGetCaptureInfo_ptsz(cudaStream_t stream,
-                                                         cudaStreamCaptureStatus* captureStatus_out,
-                                                         unsigned long long* id_out, cudaGraph_t* graph_out,
-                                                         const cudaGraphNode_t** dependencies_out,
-                                                         const cudaGraphEdgeData** edgeData_out,
-                                                         std::size_t* numDependencies_out) {
-    const PerThreadDefault here;
-    return cudaStreamGetCaptureInfo(stream, captureStatus_out, id_out, graph_out, dependencies_out, edgeData_out,
-                                    numDependencies_out);
-}
-
-CUDART_CPU_API cudaError_t cudaStreamUpdateCaptureDependencies_ptsz(cudaStream_t stream, cudaGraphNode_t* dependencies,
-                                                                    const cudaGraphEdgeData* dependencyData,
-                                                                    std::size_t numDependencies, unsigned flags) {
-    const PerThreadDefault here;
-    return cudaStreamUpdateCaptureDependencies(stream, dependencies, dependencyData, numDependencies, flags);
-}
-
-CUDART_CPU_API cudaError_t cudaWaitExternalSemaphoresAsync_ptsz(const cudaExternalSemaphore_t* extSemArray,
-                                                                const cudaExternalSemaphoreWaitParams* paramsArray,
-                                                                unsigned numExtSems, cudaStream_t stream) {
-    const PerThreadDefault here;
-    return cudaWaitExternalSemaphoresAsync(extSemArray, paramsArray, numExtSems, stream);
-}
-
+PER_THREAD(cudaMemDiscardAndPrefetchBatchAsync, ptsz, 8);
+PER_THREAD(cudaMemDiscardBatchAsync, ptsz, 5);
+PER_THREAD(cudaMemPrefetchAsync, ptsz, 5);
+PER_THREAD(cudaMemPrefetchBatchAsync, ptsz, 8);
+PER_THREAD(cudaMemcpy3DBatchAsync, ptsz, 4);
+PER_THREAD(cudaMemcpyBatchAsync, ptsz, 8);
+PER_THREAD(cudaSignalExternalSemaphoresAsync, ptsz, 4);
+PER_THREAD(cudaStreamGetCaptureInfo, ptsz, 7);
+PER_THREAD(cudaStreamUpdateCaptureDependencies, ptsz, 5);
+PER_THREAD(cudaWaitExternalSemaphoresAsync, ptsz, 4);
 #endif
