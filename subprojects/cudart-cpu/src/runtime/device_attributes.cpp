@@ -2,211 +2,148 @@
 #include "call.hpp"
 #include "device_model.hpp"
 #include "device_properties.hpp"
+#include "number_in.hpp"
 #include "text.hpp"
+
+#include <unordered_map>
 
 namespace cudart_cpu::detail {
 
+namespace {
+
+/// Those that all devices have alike.
+std::unordered_map<int, int> common_attributes() {
+    const cudaDeviceProp p = device_properties(0);
+    return {
+        {cudaDevAttrClockRate, clock_khz},
+        {cudaDevAttrMemoryClockRate, memory_clock_khz},
+        {cudaDevAttrGlobalMemoryBusWidth, p.memoryBusWidth},
+        {cudaDevAttrSingleToDoublePrecisionPerfRatio, single_to_double_ratio},
+        {cudaDevAttrNumaId, -1},     // no NUMA
+        {cudaDevAttrHostNumaId, -1}, // no NUMA
+        {cudaDevAttrSurfaceAlignment, static_cast<int>(p.surfaceAlignment)},
+        {cudaDevAttrMaxTexture1DWidth, p.maxTexture1D},
+        {cudaDevAttrMaxTexture1DLinearWidth, static_cast<int>(max_linear_texels)},
+        {cudaDevAttrMaxTexture1DMipmappedWidth, p.maxTexture1DMipmap},
+        {cudaDevAttrMaxTexture1DLayeredWidth, p.maxTexture1DLayered[0]},
+        {cudaDevAttrMaxTexture1DLayeredLayers, p.maxTexture1DLayered[1]},
+        {cudaDevAttrMaxTexture2DWidth, p.maxTexture2D[0]},
+        {cudaDevAttrMaxTexture2DHeight, p.maxTexture2D[1]},
+        {cudaDevAttrMaxTexture2DLinearWidth, p.maxTexture2DLinear[0]},
+        {cudaDevAttrMaxTexture2DLinearHeight, p.maxTexture2DLinear[1]},
+        {cudaDevAttrMaxTexture2DLinearPitch, p.maxTexture2DLinear[2]},
+        {cudaDevAttrMaxTexture2DGatherWidth, p.maxTexture2DGather[0]},
+        {cudaDevAttrMaxTexture2DGatherHeight, p.maxTexture2DGather[1]},
+        {cudaDevAttrMaxTexture2DMipmappedWidth, p.maxTexture2DMipmap[0]},
+        {cudaDevAttrMaxTexture2DMipmappedHeight, p.maxTexture2DMipmap[1]},
+        {cudaDevAttrMaxTexture2DLayeredWidth, p.maxTexture2DLayered[0]},
+        {cudaDevAttrMaxTexture2DLayeredHeight, p.maxTexture2DLayered[1]},
+        {cudaDevAttrMaxTexture2DLayeredLayers, p.maxTexture2DLayered[2]},
+        {cudaDevAttrMaxTexture3DWidth, p.maxTexture3D[0]},
+        {cudaDevAttrMaxTexture3DHeight, p.maxTexture3D[1]},
+        {cudaDevAttrMaxTexture3DDepth, p.maxTexture3D[2]},
+        {cudaDevAttrMaxTexture3DWidthAlt, p.maxTexture3DAlt[0]},
+        {cudaDevAttrMaxTexture3DHeightAlt, p.maxTexture3DAlt[1]},
+        {cudaDevAttrMaxTexture3DDepthAlt, p.maxTexture3DAlt[2]},
+        {cudaDevAttrMaxTextureCubemapWidth, p.maxTextureCubemap},
+        {cudaDevAttrMaxTextureCubemapLayeredWidth, p.maxTextureCubemapLayered[0]},
+        {cudaDevAttrMaxTextureCubemapLayeredLayers, p.maxTextureCubemapLayered[1]},
+        {cudaDevAttrMaxSurface1DWidth, p.maxSurface1D},
+        {cudaDevAttrMaxSurface1DLayeredWidth, p.maxSurface1DLayered[0]},
+        {cudaDevAttrMaxSurface1DLayeredLayers, p.maxSurface1DLayered[1]},
+        {cudaDevAttrMaxSurface2DWidth, p.maxSurface2D[0]},
+        {cudaDevAttrMaxSurface2DHeight, p.maxSurface2D[1]},
+        {cudaDevAttrMaxSurface2DLayeredWidth, p.maxSurface2DLayered[0]},
+        {cudaDevAttrMaxSurface2DLayeredHeight, p.maxSurface2DLayered[1]},
+        {cudaDevAttrMaxSurface2DLayeredLayers, p.maxSurface2DLayered[2]},
+        {cudaDevAttrMaxSurface3DWidth, p.maxSurface3D[0]},
+        {cudaDevAttrMaxSurface3DHeight, p.maxSurface3D[1]},
+        {cudaDevAttrMaxSurface3DDepth, p.maxSurface3D[2]},
+        {cudaDevAttrMaxSurfaceCubemapWidth, p.maxSurfaceCubemap},
+        {cudaDevAttrMaxSurfaceCubemapLayeredWidth, p.maxSurfaceCubemapLayered[0]},
+        {cudaDevAttrMaxSurfaceCubemapLayeredLayers, p.maxSurfaceCubemapLayered[1]},
+        {cudaDevAttrMaxThreadsPerBlock, p.maxThreadsPerBlock},
+        {cudaDevAttrMaxBlockDimX, p.maxThreadsDim[0]},
+        {cudaDevAttrMaxBlockDimY, p.maxThreadsDim[1]},
+        {cudaDevAttrMaxBlockDimZ, p.maxThreadsDim[2]},
+        {cudaDevAttrMaxGridDimX, p.maxGridSize[0]},
+        {cudaDevAttrMaxGridDimY, p.maxGridSize[1]},
+        {cudaDevAttrMaxGridDimZ, p.maxGridSize[2]},
+        {cudaDevAttrMaxSharedMemoryPerBlock, static_shared_limit},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, optin_shared_limit},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, shared_per_multiprocessor},
+        {cudaDevAttrReservedSharedMemoryPerBlock, reserved_shared_per_block},
+        {cudaDevAttrTotalConstantMemory, static_cast<int>(p.totalConstMem)},
+        {cudaDevAttrWarpSize, p.warpSize},
+        {cudaDevAttrMaxPitch, static_cast<int>(p.memPitch)},
+        {cudaDevAttrMaxRegistersPerBlock, p.regsPerBlock},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, p.regsPerMultiprocessor},
+        {cudaDevAttrMultiProcessorCount, p.multiProcessorCount},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, p.maxThreadsPerMultiProcessor},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, p.maxBlocksPerMultiProcessor},
+        {cudaDevAttrComputeCapabilityMajor, p.major},
+        {cudaDevAttrComputeCapabilityMinor, p.minor},
+        {cudaDevAttrL2CacheSize, p.l2CacheSize},
+        {cudaDevAttrTextureAlignment, static_cast<int>(p.textureAlignment)},
+        {cudaDevAttrTexturePitchAlignment, static_cast<int>(p.texturePitchAlignment)},
+        {cudaDevAttrAsyncEngineCount, p.asyncEngineCount},
+        {cudaDevAttrMaxAccessPolicyWindowSize, p.accessPolicyMaxWindowSize},
+        {cudaDevAttrMaxPersistingL2CacheSize, p.persistingL2CacheMaxSize},
+        {cudaDevAttrMemSyncDomainCount, mem_sync_domains},
+        // Supported.
+        {cudaDevAttrCanMapHostMemory, 1},
+        {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
+        {cudaDevAttrConcurrentKernels, 1},
+        {cudaDevAttrUnifiedAddressing, 1},
+        {cudaDevAttrStreamPrioritiesSupported, 1},
+        {cudaDevAttrManagedMemory, 1},
+        {cudaDevAttrConcurrentManagedAccess, 1},
+        {cudaDevAttrComputePreemptionSupported, 1},
+        {cudaDevAttrMemoryPoolsSupported, 1},
+        {cudaDevAttrHostRegisterSupported, 1},
+        {cudaDevAttrTimelineSemaphoreInteropSupported, 1},
+        {cudaDevAttrGlobalL1CacheSupported, 1},
+        {cudaDevAttrLocalL1CacheSupported, 1},
+        {cudaDevAttrGpuOverlap, 1},
+        {cudaDevAttrCooperativeLaunch, 1},
+        {cudaDevAttrClusterLaunch, 1},
+        // Not supported, or none.
+        {cudaDevAttrComputeMode, 0},
+        {cudaDevAttrKernelExecTimeout, 0},
+        {cudaDevAttrIntegrated, 0},
+        {cudaDevAttrEccEnabled, 0},
+        {cudaDevAttrPciDeviceId, 0},
+        {cudaDevAttrPciDomainId, 0},
+        {cudaDevAttrTccDriver, 0},
+        {cudaDevAttrIsMultiGpuBoard, 0},
+        {cudaDevAttrMultiGpuBoardGroupID, 0},
+        {cudaDevAttrHostNativeAtomicSupported, 0},
+        {cudaDevAttrPageableMemoryAccess, 0},
+        {cudaDevAttrPageableMemoryAccessUsesHostPageTables, 0},
+        {cudaDevAttrDirectManagedMemAccessFromHost, 0},
+        {cudaDevAttrHostRegisterReadOnlySupported, 0},
+        {cudaDevAttrSparseCudaArraySupported, 0},
+        {cudaDevAttrDeferredMappingCudaArraySupported, 0},
+        {cudaDevAttrMemoryPoolSupportedHandleTypes, 0},
+        {cudaDevAttrIpcEventSupport, 0},
+        {cudaDevAttrCanFlushRemoteWrites, 0},
+        {cudaDevAttrNumaConfig, 0},
+        {cudaDevAttrMpsEnabled, 0},
+        {cudaDevAttrGPUDirectRDMASupported, 0},
+        {cudaDevAttrGPUDirectRDMAFlushWritesOptions, 0},
+        {cudaDevAttrGPUDirectRDMAWritesOrdering, 0},
+    };
+}
+
+} // namespace
+
 int device_attribute(cudaDeviceAttr attribute, int device) {
-    static const cudaDeviceProp p = device_properties(0);
-    switch (attribute) {
-    case cudaDevAttrPciBusId:
-        return pci_bus_of(device);
-    case cudaDevAttrClockRate:
-        return clock_khz;
-    case cudaDevAttrMemoryClockRate:
-        return memory_clock_khz;
-    case cudaDevAttrGlobalMemoryBusWidth:
-        return p.memoryBusWidth;
-    case cudaDevAttrSingleToDoublePrecisionPerfRatio:
-        return single_to_double_ratio;
-    case cudaDevAttrNumaId:
-    case cudaDevAttrHostNumaId:
-        return -1; // no NUMA
-    case cudaDevAttrSurfaceAlignment:
-        return static_cast<int>(p.surfaceAlignment);
-    case cudaDevAttrMaxTexture1DWidth:
-        return p.maxTexture1D;
-    case cudaDevAttrMaxTexture1DLinearWidth:
-        return static_cast<int>(max_linear_texels);
-    case cudaDevAttrMaxTexture1DMipmappedWidth:
-        return p.maxTexture1DMipmap;
-    case cudaDevAttrMaxTexture1DLayeredWidth:
-        return p.maxTexture1DLayered[0];
-    case cudaDevAttrMaxTexture1DLayeredLayers:
-        return p.maxTexture1DLayered[1];
-    case cudaDevAttrMaxTexture2DWidth:
-        return p.maxTexture2D[0];
-    case cudaDevAttrMaxTexture2DHeight:
-        return p.maxTexture2D[1];
-    case cudaDevAttrMaxTexture2DLinearWidth:
-        return p.maxTexture2DLinear[0];
-    case cudaDevAttrMaxTexture2DLinearHeight:
-        return p.maxTexture2DLinear[1];
-    case cudaDevAttrMaxTexture2DLinearPitch:
-        return p.maxTexture2DLinear[2];
-    case cudaDevAttrMaxTexture2DGatherWidth:
-        return p.maxTexture2DGather[0];
-    case cudaDevAttrMaxTexture2DGatherHeight:
-        return p.maxTexture2DGather[1];
-    case cudaDevAttrMaxTexture2DMipmappedWidth:
-        return p.maxTexture2DMipmap[0];
-    case cudaDevAttrMaxTexture2DMipmappedHeight:
-        return p.maxTexture2DMipmap[1];
-    case cudaDevAttrMaxTexture2DLayeredWidth:
-        return p.maxTexture2DLayered[0];
-    case cudaDevAttrMaxTexture2DLayeredHeight:
-        return p.maxTexture2DLayered[1];
-    case cudaDevAttrMaxTexture2DLayeredLayers:
-        return p.maxTexture2DLayered[2];
-    case cudaDevAttrMaxTexture3DWidth:
-        return p.maxTexture3D[0];
-    case cudaDevAttrMaxTexture3DHeight:
-        return p.maxTexture3D[1];
-    case cudaDevAttrMaxTexture3DDepth:
-        return p.maxTexture3D[2];
-    case cudaDevAttrMaxTexture3DWidthAlt:
-        return p.maxTexture3DAlt[0];
-    case cudaDevAttrMaxTexture3DHeightAlt:
-        return p.maxTexture3DAlt[1];
-    case cudaDevAttrMaxTexture3DDepthAlt:
-        return p.maxTexture3DAlt[2];
-    case cudaDevAttrMaxTextureCubemapWidth:
-        return p.maxTextureCubemap;
-    case cudaDevAttrMaxTextureCubemapLayeredWidth:
-        return p.maxTextureCubemapLayered[0];
-    case cudaDevAttrMaxTextureCubemapLayeredLayers:
-        return p.maxTextureCubemapLayered[1];
-    case cudaDevAttrMaxSurface1DWidth:
-        return p.maxSurface1D;
-    case cudaDevAttrMaxSurface1DLayeredWidth:
-        return p.maxSurface1DLayered[0];
-    case cudaDevAttrMaxSurface1DLayeredLayers:
-        return p.maxSurface1DLayered[1];
-    case cudaDevAttrMaxSurface2DWidth:
-        return p.maxSurface2D[0];
-    case cudaDevAttrMaxSurface2DHeight:
-        return p.maxSurface2D[1];
-    case cudaDevAttrMaxSurface2DLayeredWidth:
-        return p.maxSurface2DLayered[0];
-    case cudaDevAttrMaxSurface2DLayeredHeight:
-        return p.maxSurface2DLayered[1];
-    case cudaDevAttrMaxSurface2DLayeredLayers:
-        return p.maxSurface2DLayered[2];
-    case cudaDevAttrMaxSurface3DWidth:
-        return p.maxSurface3D[0];
-    case cudaDevAttrMaxSurface3DHeight:
-        return p.maxSurface3D[1];
-    case cudaDevAttrMaxSurface3DDepth:
-        return p.maxSurface3D[2];
-    case cudaDevAttrMaxSurfaceCubemapWidth:
-        return p.maxSurfaceCubemap;
-    case cudaDevAttrMaxSurfaceCubemapLayeredWidth:
-        return p.maxSurfaceCubemapLayered[0];
-    case cudaDevAttrMaxSurfaceCubemapLayeredLayers:
-        return p.maxSurfaceCubemapLayered[1];
-    case cudaDevAttrMaxThreadsPerBlock:
-        return p.maxThreadsPerBlock;
-    case cudaDevAttrMaxBlockDimX:
-        return p.maxThreadsDim[0];
-    case cudaDevAttrMaxBlockDimY:
-        return p.maxThreadsDim[1];
-    case cudaDevAttrMaxBlockDimZ:
-        return p.maxThreadsDim[2];
-    case cudaDevAttrMaxGridDimX:
-        return p.maxGridSize[0];
-    case cudaDevAttrMaxGridDimY:
-        return p.maxGridSize[1];
-    case cudaDevAttrMaxGridDimZ:
-        return p.maxGridSize[2];
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        return static_shared_limit;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        return optin_shared_limit;
-    case cudaDevAttrMaxSharedMemoryPerMultiprocessor:
-        return shared_per_multiprocessor;
-    case cudaDevAttrReservedSharedMemoryPerBlock:
-        return reserved_shared_per_block;
-    case cudaDevAttrTotalConstantMemory:
-        return static_cast<int>(p.totalConstMem);
-    case cudaDevAttrWarpSize:
-        return p.warpSize;
-    case cudaDevAttrMaxPitch:
-        return static_cast<int>(p.memPitch);
-    case cudaDevAttrMaxRegistersPerBlock:
-        return p.regsPerBlock;
-    case cudaDevAttrMaxRegistersPerMultiprocessor:
-        return p.regsPerMultiprocessor;
-    case cudaDevAttrMultiProcessorCount:
-        return p.multiProcessorCount;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-        return p.maxThreadsPerMultiProcessor;
-    case cudaDevAttrMaxBlocksPerMultiprocessor:
-        return p.maxBlocksPerMultiProcessor;
-    case cudaDevAttrComputeCapabilityMajor:
-        return p.major;
-    case cudaDevAttrComputeCapabilityMinor:
-        return p.minor;
-    case cudaDevAttrL2CacheSize:
-        return p.l2CacheSize;
-    case cudaDevAttrTextureAlignment:
-        return static_cast<int>(p.textureAlignment);
-    case cudaDevAttrTexturePitchAlignment:
-        return static_cast<int>(p.texturePitchAlignment);
-    case cudaDevAttrAsyncEngineCount:
-        return p.asyncEngineCount;
-    case cudaDevAttrMaxAccessPolicyWindowSize:
-        return p.accessPolicyMaxWindowSize;
-    case cudaDevAttrMaxPersistingL2CacheSize:
-        return p.persistingL2CacheMaxSize;
-    case cudaDevAttrMemSyncDomainCount:
-        return mem_sync_domains;
-    // Supported.
-    case cudaDevAttrCanMapHostMemory:
-    case cudaDevAttrCanUseHostPointerForRegisteredMem:
-    case cudaDevAttrConcurrentKernels:
-    case cudaDevAttrUnifiedAddressing:
-    case cudaDevAttrStreamPrioritiesSupported:
-    case cudaDevAttrManagedMemory:
-    case cudaDevAttrConcurrentManagedAccess:
-    case cudaDevAttrComputePreemptionSupported:
-    case cudaDevAttrMemoryPoolsSupported:
-    case cudaDevAttrHostRegisterSupported:
-    case cudaDevAttrTimelineSemaphoreInteropSupported:
-    case cudaDevAttrGlobalL1CacheSupported:
-    case cudaDevAttrLocalL1CacheSupported:
-    case cudaDevAttrGpuOverlap:
-    case cudaDevAttrCooperativeLaunch:
-    case cudaDevAttrClusterLaunch:
-        return 1;
-    // Not supported, or none.
-    case cudaDevAttrComputeMode:
-    case cudaDevAttrKernelExecTimeout:
-    case cudaDevAttrIntegrated:
-    case cudaDevAttrEccEnabled:
-    case cudaDevAttrPciDeviceId:
-    case cudaDevAttrPciDomainId:
-    case cudaDevAttrTccDriver:
-    case cudaDevAttrIsMultiGpuBoard:
-    case cudaDevAttrMultiGpuBoardGroupID:
-    case cudaDevAttrHostNativeAtomicSupported:
-    case cudaDevAttrPageableMemoryAccess:
-    case cudaDevAttrPageableMemoryAccessUsesHostPageTables:
-    case cudaDevAttrDirectManagedMemAccessFromHost:
-    case cudaDevAttrHostRegisterReadOnlySupported:
-    case cudaDevAttrSparseCudaArraySupported:
-    case cudaDevAttrDeferredMappingCudaArraySupported:
-    case cudaDevAttrMemoryPoolSupportedHandleTypes:
-    case cudaDevAttrIpcEventSupport:
-    case cudaDevAttrCanFlushRemoteWrites:
-    case cudaDevAttrNumaConfig:
-    case cudaDevAttrMpsEnabled:
-    case cudaDevAttrGPUDirectRDMASupported:
-    case cudaDevAttrGPUDirectRDMAFlushWritesOptions:
-    case cudaDevAttrGPUDirectRDMAWritesOrdering:
-        return 0;
-    default:
-        fail(cudaErrorInvalidValue, text("Invalid device attribute enum value ", static_cast<int>(attribute)));
-    }
+    static const auto& common = *new std::unordered_map<int, int>(common_attributes());
+    const int number = number_in(attribute);
+    if (number == cudaDevAttrPciBusId) return pci_bus_of(device);
+    const auto found = common.find(number);
+    if (found == common.end()) fail(cudaErrorInvalidValue, text("Invalid device attribute enum value ", number));
+    return found->second;
 }
 
 } // namespace cudart_cpu::detail
