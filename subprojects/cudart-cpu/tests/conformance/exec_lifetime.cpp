@@ -50,6 +50,39 @@ TEST_CASE("a graph destroyed in flight, with its executable graph, runs to its e
     REQUIRE(data.read() == std::vector{1});
 }
 
+TEST_CASE("an upload comes behind the launches in flight, and may be the last of its executable graph", "[exec]") {
+    const bool is_uploaded = GENERATE(false, true);
+    const bool stream_goes = GENERATE(false, true);
+    Stream stream(cudaStreamNonBlocking);
+    Stream other(cudaStreamNonBlocking);
+    Event end(cudaEventDisableTiming);
+    DeviceInts data(1);
+    Call set(store, data.data(), 0, 1);
+    Graph graph;
+    Gate gate;
+    add_kernel(graph, set, {add_host(graph, gate.node())});
+    Exec exec(graph);
+    if (is_uploaded) {
+        REQUIRE_CUDA(cudaGraphUpload(exec, stream));
+        stream.synchronize();
+    }
+    cudaStream_t launched = nullptr;
+    REQUIRE_CUDA(cudaStreamCreateWithFlags(&launched, cudaStreamNonBlocking));
+    REQUIRE_CUDA(cudaGraphLaunch(exec, launched));
+    gate.wait_until_entered();
+    if (stream_goes) REQUIRE_CUDA(cudaStreamDestroy(launched));
+    REQUIRE_CUDA(cudaGraphUpload(exec, other));
+    REQUIRE_CUDA(cudaEventRecord(end, other));
+    exec.destroy();
+    REQUIRE(cudaEventQuery(end) == cudaErrorNotReady);
+    REQUIRE(gate.passed() == 0);
+    gate.open();
+    REQUIRE_CUDA(cudaEventSynchronize(end));
+    REQUIRE(gate.passed() == 1);
+    REQUIRE(data.read() == std::vector{1});
+    if (!stream_goes) REQUIRE_CUDA(cudaStreamDestroy(launched));
+}
+
 TEST_CASE("several executable graphs of one graph are independent", "[exec]") {
     Stream stream;
     DeviceInts data(1);
