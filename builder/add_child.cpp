@@ -61,6 +61,7 @@ Node add_child(GraphState& graph, GraphState& source, const SourceLocation& wher
     source.read_all();
     graph.reserve_node();
 
+    const WithoutUserObjects plain(source);
     cudaGraphNode_t node = nullptr;
     const cudaError_t status = cudaGraphAddChildGraphNode(&node, graph.native(), nullptr, 0, source.native());
     if (status != cudaSuccess)

@@ -4,8 +4,8 @@
 #include "capture_attempt.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/open_captures.hpp"
+#include "owners/capture_owners.hpp"
 #include "owners/in_flight.hpp"
-#include "owners/reclaim.hpp"
 
 #include <cudag/buffer_param.hpp>
 #include <cudag/error.hpp>
@@ -231,9 +231,9 @@ class CaptureStore {
     }
 
     static void launch(cudaStream_t stream, CachedKey& key, Exec& exec) {
-        std::shared_ptr<LaunchMarker> marker = key.in_flight.marker(stream);
+        LaunchMark mark = key.in_flight.mark(stream);
         exec.launch(stream);
-        key.in_flight.launched(std::move(marker), stream);
+        key.in_flight.launched(std::move(mark), stream);
     }
 
     /// Keeps what `run` returns until what it has enqueued in `stream` has ended.
@@ -245,7 +245,7 @@ class CaptureStore {
         kept.front().owners.front().object = std::move(output);
         InFlight work;
         try {
-            work.launched(work.marker(stream), stream);
+            work.launched(work.mark(stream), stream);
         } catch (const Error&) {
             ignore(cudaStreamSynchronize(stream));
         }

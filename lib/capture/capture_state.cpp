@@ -107,6 +107,7 @@ CaptureState::CaptureState(cudaStream_t stream, const CaptureOptions& options, c
         graph_ = begun.graph;
         names_.emplace(nodes, location);
         launches_.emplace(id_);
+        captured_owners_.emplace(id_);
         open_.emplace(stream, location, to_string(options.mode));
         // A fork without work of its own changes nothing in the graph, and needs no join.
         if (blocking_) order(stream, blocking_.get(), call);
@@ -318,6 +319,13 @@ void CaptureState::order(cudaStream_t before, cudaStream_t after, const CaptureC
 std::size_t CaptureState::orders() {
     const std::scoped_lock lock(mutex_);
     return orders_;
+}
+
+std::vector<std::shared_ptr<const void>>& CaptureState::owners() {
+    if (!captured_owners_) return owners_;
+    const std::vector<std::shared_ptr<const void>> captured = captured_owners_->take();
+    owners_.insert(owners_.end(), captured.begin(), captured.end());
+    return owners_;
 }
 
 void CaptureState::keep(std::shared_ptr<const void> owner) {

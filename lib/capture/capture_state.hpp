@@ -6,6 +6,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
 #include "cuda/open_captures.hpp"
+#include "owners/capture_owners.hpp"
 #include "read/capture_names.hpp"
 #include "stream/captured_launches.hpp"
 
@@ -58,7 +59,8 @@ class CaptureState {
     [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
     [[nodiscard]] const SourceLocation& location() const noexcept { return location_; }
     [[nodiscard]] CaptureNames& names() noexcept { return *names_; }
-    [[nodiscard]] std::vector<std::shared_ptr<const void>>& owners() noexcept { return owners_; }
+    /// What the capture keeps, and what captured work has brought in.
+    [[nodiscard]] std::vector<std::shared_ptr<const void>>& owners();
     /// What is known of the kernels that cudag has launched into it since the last time.
     [[nodiscard]] std::vector<CapturedLaunch> launches() { return launches_->take(); }
     /// By any thread.
@@ -186,6 +188,7 @@ class CaptureState {
     mutable cudaError_t stale_;  ///< the last error that nobody had read before the capture
     std::optional<CaptureNames> names_;
     std::optional<CapturedLaunches> launches_;
+    std::optional<CaptureOwners> captured_owners_;
     std::optional<CaptureRecords> records_;
     std::optional<SourceLocation> spoiled_at_;
     std::optional<OpenCapture> open_;

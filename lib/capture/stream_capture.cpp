@@ -4,7 +4,6 @@
 #include "capture_state.hpp"
 #include "cuda/cuda_log.hpp"
 #include "cuda/handles.hpp"
-#include "owners/reclaim.hpp"
 #include "read/reader.hpp"
 
 #include <cudag/format.hpp>
@@ -34,12 +33,13 @@ Graph StreamCapture::finish() && {
         std::size_t count = 0;
         detail::checked<CaptureError>(cudaGraphGetNodes(native.get(), nullptr, &count), "cudaGraphGetNodes");
         state_->require_nodes(count);
-        if (!state_->owners().empty()) detail::keep_with_graph(native.get(), std::move(state_->owners()));
+        std::vector<std::shared_ptr<const void>> owners = std::move(state_->owners());
         Graph graph = state_->known_records() != nullptr
                           ? build_written()
                           : Graph(detail::captured_graph(native.get(), std::move(state_->names()),
                                                          std::move(state_->last_front()), state_->launches()));
         static_cast<void>(native.release());
+        if (!owners.empty()) graph.state().keep(std::move(owners));
         return graph;
     } catch (...) {
         state_->lose_own_graph();

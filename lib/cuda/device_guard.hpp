@@ -39,6 +39,13 @@ inline bool is_only_device() {
     return only;
 }
 
+/// The device that is current. Asks CUDA only if there are several. Throws GraphError if CUDA fails to tell.
+inline int device_here() {
+    int device = 0;
+    if (!is_only_device()) checked<GraphError>(cudaGetDevice(&device), "cudaGetDevice");
+    return device;
+}
+
 /// Calls `attempt()` with each device current, but the one that is, until it returns true; whether it did. For streams
 /// of which nobody has told the device: CUDA cannot be asked while they are captured, as that breaks the capture.
 template <class F>

@@ -3,6 +3,7 @@
 
 #include "function_cache.hpp"
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -14,6 +15,7 @@ struct OpenCaptureRecord;
 /// stand behind pointers: see kept_by_thread.
 struct ThreadState {
     bool has_context = false;                                            ///< see bind_context
+    std::uint16_t no_waiting = 0;                                        ///< how many NoWaiting it has
     unsigned log_position = 0;                                           ///< up to which the thread has read CUDA's log
     FunctionCache<64>* functions = nullptr;                              ///< that the thread has launched
     std::vector<std::shared_ptr<OpenCaptureRecord>>* captures = nullptr; ///< that the thread has begun

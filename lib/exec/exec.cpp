@@ -38,7 +38,11 @@ Exec Exec::view(cudaGraphExec_t exec, const Graph& graph) {
     if (exec == nullptr) detail::refuse("view: the executable graph is null");
     graph.state().require_root("view");
     const auto lock = graph.state().lock();
-    auto state = std::make_unique<ExecState>(exec, graph.state_, InstantiateOptions{.plan = Plan::as_written()});
+    detail::Owners owners;
+    graph.state().list_owners(owners);
+    auto state =
+        std::make_unique<ExecState>(exec, graph.state_, InstantiateOptions{.plan = Plan::as_written()}, nullptr,
+                                    std::vector<detail::HostNodeRun>(), detail::version_of(std::move(owners)));
     state->give_up_native();
     return Exec(std::move(state));
 }
@@ -100,7 +104,7 @@ InstantiateOptions Exec::flags() const {
     return state().options();
 }
 cudaGraphExec_t Exec::native() const {
-    return state().native();
+    return state().hand_out();
 }
 
 std::string to_string(const Exec& exec) {

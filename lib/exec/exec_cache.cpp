@@ -4,6 +4,7 @@
 #include <cudag/graph_memory.hpp>
 
 #include "cuda/failure.hpp"
+#include "cuda/no_waiting.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "exec_state.hpp"
 #include "graph/structure.hpp"
@@ -192,6 +193,7 @@ class ExecStore {
     /// A program whose graphs differ in much from one time to the next pays for few comparisons.
     [[nodiscard]] static bool give(Entry& entry, const std::shared_ptr<GraphState>& graph) {
         constexpr unsigned before_next_comparison = 15;
+        const NoWaiting no_waiting; // the graph that the exec had before may be the last to own something
         ExecState& exec = entry.exec.state();
         if (entry.not_compared != 0) {
             --entry.not_compared;
@@ -287,8 +289,10 @@ class ExecStore {
 
     /// The last entry stays: it is about to be launched.
     void evict() noexcept {
-        while (entries_.size() > options_.capacity || stats_.bytes > options_.max_bytes)
+        while (entries_.size() > options_.capacity || stats_.bytes > options_.max_bytes) {
+            const NoWaiting no_waiting;
             if (!evict_one(std::prev(entries_.end()))) return;
+        }
     }
     /// The first before `end` that is not in flight; false if all are. Launches in one stream end in order, so CUDA is
     /// asked about one exec for each stream, however many are in flight.

@@ -39,7 +39,7 @@ void ExecHosts::take_claim_of(ExecHosts& former) noexcept {
     if (launches_) launches_->set_claim(claim_);
 }
 
-void ExecHosts::retire(const InFlight& in_flight) noexcept {
+void ExecHosts::retire(InFlight& in_flight) noexcept {
     in_flight.retire(std::move(owners_));
     if (claim_) claim_gone(claim_);
 }

@@ -26,7 +26,7 @@ class ExecHosts {
     /// Runs for host nodes of `mine`, a graph of the exec, with the callables of `next`.
     [[nodiscard]] std::vector<HostNodeRun> runs(const GraphState& mine, const GraphState& next);
     /// Keeps those that an update of the whole has brought in, until the next one.
-    void keep(OwnerVersions&& owners, const InFlight& in_flight) noexcept {
+    void keep(OwnerVersions&& owners, InFlight& in_flight) noexcept {
         in_flight.retire(std::move(owners_));
         if (!owners.empty()) [[unlikely]]
             owners_ = std::move(owners);
@@ -39,7 +39,7 @@ class ExecHosts {
     /// The exec replaces that of `former`: what the host nodes of both throw is for one Exec to tell.
     void take_claim_of(ExecHosts& former) noexcept;
     /// The exec is destroyed.
-    void retire(const InFlight& in_flight) noexcept;
+    void retire(InFlight& in_flight) noexcept;
 
   private:
     /// Made with the first host node.

@@ -4,6 +4,7 @@
 #include "exec_races.hpp"
 #include "watched_writes.hpp"
 
+#include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/open_captures.hpp"
@@ -50,16 +51,20 @@ const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& 
 } // namespace
 
 ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options,
-                     std::shared_ptr<HostLaunches> launches, const std::vector<HostNodeRun>& hosts)
+                     std::shared_ptr<HostLaunches> launches, const std::vector<HostNodeRun>& hosts,
+                     OwnerVersions&& owners)
     : native_(native), source_(std::move(source)), exclusive_graph_(source_), basis_(source_),
-      hosts_(std::move(launches)), options_(options), planned_(planned_graphs(*source_)), was_read_(source_->is_read()),
-      seen_(source_->changes().version()), uploaded_(options.upload_stream.has_value()) {
+      in_flight_(device_here()), hosts_(std::move(launches)), options_(options), planned_(planned_graphs(*source_)),
+      was_read_(source_->is_read()), seen_(source_->changes().version()), uploaded_(options.upload_stream.has_value()) {
     for (const HostNodeRun& host : hosts)
         checked<InstantiateError>(set_host_run(native, host.node, *host.run), "cudaGraphExecHostNodeSetParams");
     source_->number_nodes();
     if (auto shadows = shadows_from(*source_)) shadows_ = std::move(shadows);
     options_.upload_stream.reset();
-    if (source_->changes().version() != 0) in_flight_.begin_tracking();
+    if (!owners.empty()) in_flight_.begin_tracking_end();
+    if (source_->changes().version() != 0 || (!owners.empty() && may_have_memory_nodes(*source_)))
+        in_flight_.begin_tracking(); // an upload of memory nodes, as marks the end, maps their memory anew
+    owners_ = std::move(owners);
     source_->exec_made();
 }
 
@@ -76,9 +81,11 @@ ExecState::~ExecState() {
     exclusive_graph_->exec_gone();
     if (owns_native_) {
         const RelaxedCapture allow_destruction; // no capture needs this Exec
-        // launches in flight finish; CUDA keeps the graph's owners for them
-        report_release(cudaGraphExecDestroy(native_), "cudaGraphExecDestroy");
+        if (in_flight_.end(native_))            // launches in flight finish
+            report_release(cudaGraphExecDestroy(native_), "cudaGraphExecDestroy");
     }
+    in_flight_.retire(std::move(owners_));
+    in_flight_.retire(std::move(basis_owners_));
     shadows_->retire(in_flight_);
     hosts_.retire(in_flight_);
     in_flight_.retire(std::move(matched_));
@@ -119,9 +126,9 @@ void ExecState::launch(cudaStream_t stream) {
         target = launch_target(stream);
     }
     if (in_flight_.tracks()) {
-        auto marker = in_flight_.marker(stream);
+        LaunchMark mark = in_flight_.mark(stream);
         launch_native(stream);
-        in_flight_.launched(std::move(marker), stream);
+        in_flight_.launched(std::move(mark), stream);
     } else {
         launch_native(stream);
     }
@@ -227,6 +234,24 @@ void ExecState::take_basis(std::shared_ptr<GraphState> basis) noexcept {
     forget_races();
     if (basis == source_) seen_ = basis->changes().version();
     basis_ = std::move(basis);
+}
+
+std::optional<OwnerVersions> ExecState::owners_brought_by(GraphState& basis) const {
+    if (basis_owners_.empty() && !basis.may_have_owners()) return std::nullopt;
+    Owners owners;
+    basis.list_owners(owners);
+    const auto are_kept_by = [&](const OwnerVersions& kept) {
+        if (kept.empty()) return owners.empty();
+        const Owners& all = kept.front().owners;
+        return std::ranges::all_of(owners, [&](const Owner& owner) {
+            return std::ranges::find(all, owner.object, &Owner::object) != all.end();
+        });
+    };
+    if (are_kept_by(owners_)) owners.clear();
+    const bool is_same = owners.empty()
+                             ? basis_owners_.empty()
+                             : are_kept_by(basis_owners_) && basis_owners_.front().owners.size() == owners.size();
+    return is_same ? std::nullopt : std::optional(version_of(std::move(owners)));
 }
 
 RaceWatch& ExecState::race_watch() {

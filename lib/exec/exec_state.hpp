@@ -29,16 +29,26 @@ class RaceWatch;
 
 class ExecState {
   public:
-    /// Takes over `native`, once nothing can fail. CUDA keeps `hosts`, the runs of its host nodes, with it.
+    /// Takes over `native`, once nothing can fail. `hosts` are the runs of its host nodes; `owners` are all that its
+    /// launches use, these runs, too: kept until there is no launch any more.
     ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options,
-              std::shared_ptr<HostLaunches> launches = nullptr, const std::vector<HostNodeRun>& hosts = {});
+              std::shared_ptr<HostLaunches> launches = nullptr, const std::vector<HostNodeRun>& hosts = {},
+              OwnerVersions&& owners = {});
     ~ExecState();
     ExecState(const ExecState&) = delete;
     ExecState& operator=(const ExecState&) = delete;
 
     [[nodiscard]] cudaGraphExec_t native() const noexcept { return native_; }
-    /// This state no longer destroys it.
-    void give_up_native() noexcept { owns_native_ = false; }
+    /// The same for others, who may launch it. Kernels do where they can: then CUDA keeps the owners.
+    [[nodiscard]] cudaGraphExec_t hand_out() {
+        if (owns_native_ && !options_.device_launch) in_flight_.note_handed_out();
+        return native_;
+    }
+    /// This state no longer destroys it, and it may be gone before.
+    void give_up_native() noexcept {
+        owns_native_ = false;
+        if (!owners_.empty()) in_flight_.begin_tracking();
+    }
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
     [[nodiscard]] const InstantiateOptions& options() const noexcept { return options_; }
@@ -149,6 +159,14 @@ class ExecState {
                   const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept;
     /// The same where `basis` brings nothing else: the exec `has_basis_alone` before and after.
     void take_basis(std::shared_ptr<GraphState> basis) noexcept;
+    /// What the graph that is to become the basis keeps; nothing if that is what this exec has already.
+    [[nodiscard]] std::optional<OwnerVersions> owners_brought_by(GraphState& basis) const;
+    /// Keeps them in place of those of the last basis.
+    void keep_basis_owners(OwnerVersions&& owners) noexcept {
+        in_flight_.retire(std::move(basis_owners_));
+        if (!owners.empty()) in_flight_.begin_tracking();
+        basis_owners_ = std::move(owners);
+    }
 
     /// The BufferParams that were bound.
     [[nodiscard]] BoundParams& bound_params() noexcept { return bound_params_; }
@@ -182,7 +200,9 @@ class ExecState {
     std::unique_ptr<Shadows> shadows_ = std::make_unique<Shadows>();
     InFlight in_flight_;
     ExecHosts hosts_;
-    OwnerVersions matched_; ///< what the last update by structure came from
+    OwnerVersions owners_;       ///< what the exec was made with: stays as long as it does
+    OwnerVersions basis_owners_; ///< what the last update of the whole has brought in, where it is something else
+    OwnerVersions matched_;      ///< what the last update by structure came from
     InstantiateOptions options_;
     std::vector<PlannedGraph> planned_;
     bool was_read_;

@@ -4,6 +4,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/no_waiting.hpp"
 #include "exec_state.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
@@ -79,7 +80,7 @@ Exec Graph::instantiate(InstantiateOptions options) const {
         detail::refuse<InstantiateError>(
             "instantiate: auto_free_on_launch and device_launch exclude each other; choose one");
     graph.require_root("instantiate");
-    detail::reclaim(); // before the lock: owners run user code when they go
+    const detail::NoWaiting no_waiting;
     const auto lock = graph.lock();
     // Where there are no records yet, CUDA may refuse first.
     if (graph.has_exec() && graph.is_read()) require_reusable(graph);
@@ -89,14 +90,17 @@ Exec Graph::instantiate(InstantiateOptions options) const {
 
     std::shared_ptr<detail::HostLaunches> launches;
     std::vector<detail::HostNodeRun> hosts;
-    std::vector<std::shared_ptr<const void>> host_owners;
     if (has_host_tasks(graph)) {
         launches = std::make_shared<detail::HostLaunches>(std::make_shared<detail::HostClaim>());
         hosts = make_host_runs(launches, graph, graph);
-        for (const detail::HostNodeRun& host : hosts)
-            host_owners.push_back(host.run);
     }
-    const detail::KeptForExecs kept(graph.native(), std::move(host_owners));
+    detail::Owners owners;
+    graph.list_owners(owners);
+    for (const detail::HostNodeRun& host : hosts)
+        owners.push_back({0, 0, host.run});
+    const detail::WithoutUserObjects plain(graph);
+    const detail::KeptForExecs kept(graph.native(), options.device_launch ? owners : detail::Owners());
+    if (options.device_launch) owners.clear(); // launches by kernels are CUDA's alone to see
 
     CUDA_GRAPH_INSTANTIATE_PARAMS params{};
     if (options.auto_free_on_launch) params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;
@@ -114,7 +118,8 @@ Exec Graph::instantiate(InstantiateOptions options) const {
         raise_instantiate(status, graph, params);
     }
     detail::UniqueExec owner(native);
-    auto state = std::make_unique<detail::ExecState>(native, state_, options, std::move(launches), hosts);
+    auto state = std::make_unique<detail::ExecState>(native, state_, options, std::move(launches), hosts,
+                                                     detail::version_of(std::move(owners)));
     static_cast<void>(owner.release());
     return Exec(std::move(state));
 }

@@ -64,7 +64,7 @@ class Shadows {
     }
 
     /// Drops what they own once the launches that may use it have finished.
-    void retire(const InFlight& in_flight) noexcept {
+    void retire(InFlight& in_flight) noexcept {
         for (Shadow& shadow : all_)
             in_flight.retire(std::move(shadow.owners));
     }

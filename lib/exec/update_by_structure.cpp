@@ -204,7 +204,10 @@ class StructureUpdate {
                         change.owners.empty() ? OwnerVersions() : version_of(std::move(change.owners)),
                         std::move(change.declared));
         const bool is_own = exec_.is_of(*graph_);
-        if (!is_own) kept_.push_back({0, 0, graph_}); // with all that its nodes own
+        if (!is_own) {
+            kept_.push_back({0, 0, graph_});
+            graph_->list_owners(kept_); // a graph that is moved into another one loses them with that
+        }
         OwnerVersions kept = kept_.empty() ? OwnerVersions() : version_of(std::move(kept_));
         for (const Redeclared& node : redeclared_)
             static_cast<void>(exec_.shadow(node.place)); // made here: nothing fails once CUDA has the changes

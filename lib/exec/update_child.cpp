@@ -6,6 +6,7 @@
 #include "changed_nodes.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/no_waiting.hpp"
 #include "exec_declarations.hpp"
 #include "exec_state.hpp"
 #include "graph/declarations.hpp"
@@ -120,6 +121,7 @@ class PendingUpdate {
 } // namespace detail
 
 void Exec::update(const ChildNode& node, const Graph& graph) {
+    const detail::NoWaiting no_waiting; // see the update of the whole
     detail::ExecState& exec = state();
     detail::GraphState& next = graph.state();
     next.require_root("update");
@@ -140,8 +142,10 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     detail::Shadow& shadow = exec.shadow(target);
     const std::vector<detail::HostNodeRun> hosts = exec.hosts().runs(mine, next);
     detail::Owners kept = owners_of(hosts);
-    kept.push_back({0, 0, graph.state_}); // with all that its nodes own
+    kept.push_back({0, 0, graph.state_});
+    next.list_owners(kept); // a graph that is moved into another one loses them with that
     detail::OwnerVersions owners = detail::version_of(std::move(kept));
+    const detail::WithoutUserObjects as_owned(next);
     // CUDA takes a graph only if as many nodes have ever been added to it, and in the same places. Those that builders
     // and plans have removed count.
     const cudaError_t status = cudaGraphExecChildGraphNodeSetParams(exec.native(), target.native(), next.native());

@@ -6,11 +6,11 @@
 
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/no_waiting.hpp"
 #include "exec_state.hpp"
 #include "graph/diff.hpp"
 #include "graph/find.hpp"
 #include "graph/names.hpp"
-#include "owners/reclaim.hpp"
 #include "update_by_structure.hpp"
 #include "update_rules.hpp"
 
@@ -147,9 +147,11 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
         if (std::optional<UpdateReport> obstacle = find_obstacle(exec, next)) return std::move(*obstacle);
     exec.complete_source(exec.source(), next);
     const bool plain = exec.has_basis_alone() && is_plain(next);
+    std::optional<OwnerVersions> owners = exec.owners_brought_by(next);
     std::optional<Brought> brought;
     if (!plain) brought.emplace(exec, next);
 
+    const WithoutUserObjects as_owned(next);
     CUgraphExecUpdateResultInfo info{};
     bind_context();
     const cudaError_t status = to_runtime(driver().graph_exec_update(exec.native(), next.native(), &info));
@@ -159,18 +161,22 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
         exec.take_basis(basis);
     else
         exec.take_all(basis, std::move(brought->shadows), brought->hosts, std::move(brought->host_owners));
+    if (owners) [[unlikely]]
+        exec.keep_basis_owners(std::move(*owners));
     return {};
 }
 
 } // namespace detail
 
 UpdateReport Exec::update(const Graph& graph, UpdateOptions options) {
+    const detail::NoWaiting no_waiting; // what the exec had before may be the last to own something
     graph.state().require_root("update");
     if (options.match == Match::structure) return detail::update_by_structure(state(), graph.state_);
     return detail::update_whole(state(), graph.state_, options);
 }
 
 UpdateReport Exec::update_or_instantiate(const Graph& graph, UpdateOptions options) {
+    const detail::NoWaiting no_waiting;
     UpdateReport report = update(graph, options);
     if (report.updated()) {
         ++state_->update_counts().updated;

@@ -192,6 +192,9 @@ class GraphUpdate {
     ~GraphUpdate() {
         races_.roll_back();
         lock_.unlock(); // before the former owners go: they run user code
+        if (next_.empty()) return;
+        const NoWaiting no_waiting;
+        next_.clear();
     }
     GraphUpdate(const GraphUpdate&) = delete;
     GraphUpdate& operator=(const GraphUpdate&) = delete;

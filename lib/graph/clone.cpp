@@ -11,8 +11,8 @@
 namespace cudag::detail {
 
 GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
-    : GraphRecords(origin), native_(native), edges_(origin.edges_), bindings_(origin.bindings_), units_(origin.units_),
-      construction_{true, origin.construction_.made_at} {
+    : GraphRecords(origin), native_(native), edges_(origin.edges_), bundles_(origin.bundles_),
+      bindings_(origin.bindings_), units_(origin.units_), construction_{true, origin.construction_.made_at} {
     construction_.options = origin.construction_.options;
     special_.joins = origin.special_.joins;
     special_.accesses = origin.special_.accesses;
@@ -21,7 +21,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);
     for (const UpdatedNode& node : origin.updated().all()) {
         if (node.owners.empty()) continue;
-        // CUDA would keep owners that it has with all clones to come, also when an update has replaced them
+        // among the owners of the graph they would be kept by all clones to come, also when an update has replaced them
         changes().reserve(1);
         changes().count(updated(node.index), Owners(node.owners));
     }

@@ -108,7 +108,10 @@ Graph Graph::clone() const {
     graph.complete_native();
     graph.read_all();
     cudaGraph_t native = nullptr;
-    detail::checked<GraphError>(cudaGraphClone(&native, graph.native()), "cudaGraphClone");
+    {
+        const detail::WithoutUserObjects plain(graph);
+        detail::checked<GraphError>(cudaGraphClone(&native, graph.native()), "cudaGraphClone");
+    }
     detail::UniqueGraph owner(native);
     const auto copy = std::make_shared<GraphState>(native, graph);
     static_cast<void>(owner.release());
@@ -136,6 +139,7 @@ cudaGraph_t Graph::native() const {
     detail::GraphState& graph = state();
     const auto lock = graph.lock();
     graph.complete_native();
+    graph.give_owners_to_native();
     return graph.native();
 }
 

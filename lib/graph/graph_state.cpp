@@ -28,9 +28,9 @@ GraphState::GraphState(cudaGraph_t native, std::unique_ptr<Unread> unread, const
 
 GraphState::~GraphState() {
     invalidate_handles();
-    forget_nested(0);
     if (owns_native_) report_release(cudaGraphDestroy(native_), "cudaGraphDestroy");
-    owners_.clear();
+    forget_nested(0); // after CUDA's graph: owners may be the code of its kernels
+    drop_owners();
     reclaim();
 }
 
@@ -107,7 +107,15 @@ void GraphState::forget_nested(std::uint32_t first) noexcept {
         if (!is_orphan()) // else all goes
             root().changes_.forget([&](const GraphState& changed) { return &changed.root() == graph.get(); });
         graph->invalidate_handles();
+        graph->drop_owners();
     }
+}
+
+void GraphState::drop_owners() noexcept {
+    for (const auto& graph : inner())
+        graph->drop_owners();
+    owners_.clear();
+    bundles_.clear();
 }
 
 void GraphState::invalidate_handles() noexcept {
@@ -183,13 +191,47 @@ void GraphState::keep(std::vector<std::shared_ptr<const void>>&& owners, std::ui
         owners_.add(std::move(owner), node);
 }
 
+void GraphState::bundle_owners() {
+    reserve_more(bundles_, 1);
+    bundles_.push_back(std::make_shared<const std::vector<std::shared_ptr<const void>>>(std::move(owners_.objects())));
+    owners_.clear();
+}
+
+void GraphState::list_owners(Owners& owners) {
+    if (!owners_.empty()) bundle_owners();
+    for (const auto& bundle : bundles_)
+        owners.push_back({0, 0, bundle});
+    for (const auto& graph : inner())
+        graph->list_owners(owners);
+}
+
+void GraphState::give_owners_to_native() {
+    for (const auto& graph : inner())
+        graph->give_owners_to_native();
+    if (given_bundles_ == bundles_.size()) return;
+    given_.reserve();
+    given_.add(
+        keep_with_graph(native_, {bundles_.begin() + static_cast<std::ptrdiff_t>(given_bundles_), bundles_.end()}));
+    given_bundles_ = bundles_.size();
+}
+
+void GraphState::take_owners_from_native() noexcept {
+    given_.take_from(native_);
+    for (const auto& graph : inner())
+        graph->take_owners_from_native();
+}
+
+void GraphState::return_owners_to_native() noexcept {
+    given_.return_to(native_);
+    for (const auto& graph : inner())
+        graph->return_owners_to_native();
+}
+
 void GraphState::complete_native(const Plan* plan) {
     for (const auto& graph : inner())
         graph->complete_native(plan);
-    if (!owners_.empty()) {
-        keep_with_graph(native_, std::move(owners_.objects()));
-        owners_.clear();
-    }
+    if (!owners_.empty()) bundle_owners();
+    if (is_borrowed()) give_owners_to_native();
     const Plan& next = plan == nullptr ? edges_.plan() : *plan;
     if (!edges_.follow(next)) follow_plan(*this, next);
 }

@@ -11,6 +11,7 @@
 #include "graph_identity.hpp"
 #include "graph_records.hpp"
 #include "graph_tree.hpp"
+#include "owners/reclaim.hpp"
 #include "region_units.hpp"
 #include "special_nodes.hpp"
 #include "structure.hpp"
@@ -91,6 +92,8 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     /// Ends the handles of this graph and of those inside it, because CUDA's graph goes, and tells so whoever still
     /// refers to this state: a Graph that was moved into a node, or the builder of a body.
     void invalidate_handles() noexcept;
+    /// CUDA's graph has gone, with those inside it: lets go of all that they keep, whoever still refers to this state.
+    void drop_owners() noexcept;
     /// The same for a root under construction, whose CUDA graph is lost because the capture at `where` failed.
     void set_destroyed_by(const SourceLocation& where) noexcept;
 
@@ -118,6 +121,18 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     /// Appends nodes that CUDA has already, with their edges; or all those of a graph that was unread. All or none.
     void append(ReadNodes&& nodes);
     void take_all(ReadNodes&& nodes);
+    /// Adds to `owners` all that this graph and those inside it keep: bundles, which clones and execs share.
+    void list_owners(Owners& owners);
+    [[nodiscard]] bool may_have_owners() const noexcept {
+        return !bundles_.empty() || !owners_.empty() || !nested().empty();
+    }
+    /// Gives the owners of this graph and of those inside it to CUDA's graphs, too, for what others make of them.
+    /// Throws GraphError, and can then be called again.
+    void give_owners_to_native();
+    [[nodiscard]] bool may_have_given_owners() const noexcept { return given_bundles_ != 0 || !nested().empty(); }
+    /// Takes them out again, and puts them back: what cudag makes of CUDA's graphs meanwhile keeps owners itself.
+    void take_owners_from_native() noexcept;
+    void return_owners_to_native() noexcept;
     /// Keeps owners that no node brings in, or that go with `node` if that is removed.
     void keep(std::vector<std::shared_ptr<const void>>&& owners, std::uint32_t node = WaitingOwners::of_graph);
 
@@ -144,9 +159,9 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     [[nodiscard]] ChangeLog& changes() noexcept { return root().changes_; }
 
     [[nodiscard]] cudaGraph_t native() const noexcept { return native_; }
-    /// Gives CUDA the owners that it has not seen, and the edges as `plan` has them, or where that is null the plan
-    /// that they followed last: needed before it instantiates, clones or shows the graph. Throws GraphError, and can
-    /// then be called again.
+    /// Gives CUDA the edges as `plan` has them, or where that is null the plan that they followed last: needed before
+    /// it instantiates, clones or shows the graph. Bundles the owners that have come since the last time. Throws
+    /// GraphError, and can then be called again.
     void complete_native(const Plan* plan = nullptr);
     /// This state no longer destroys CUDA's graph; from now on it does.
     void give_up_native() noexcept { owns_native_ = false; }
@@ -188,6 +203,7 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
   private:
     [[noreturn]] std::uint32_t refuse_foreign(const Node& node, std::string_view action) const;
     void keep_effects(std::uint32_t index, CallEffects&& effects) noexcept;
+    void bundle_owners();
     void forget_nested(std::uint32_t first) noexcept;
     /// Nodes have gone: there may be none left of a kind on which plans depend.
     void look_for_joins() noexcept;
@@ -203,6 +219,9 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     GraphEdges edges_;
     ChangeLog changes_; ///< of a root
     WaitingOwners owners_;
+    std::vector<std::shared_ptr<const void>> bundles_; ///< of owners; each is immutable
+    std::size_t given_bundles_ = 0;                    ///< how many of them CUDA's graph has, too
+    GivenObjects given_;                               ///< by which it has them
     GraphAllocations allocations_;
     Bindings bindings_;
     RegionUnits units_;
@@ -214,6 +233,24 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     mutable std::atomic<std::uint64_t> declared_version_ = 0;
     mutable std::atomic<std::uint64_t> cached_exec_ = 0;
     std::unique_ptr<GraphRaces> races_; ///< of a root
+};
+
+/// While it lives, CUDA's graphs of a tree have no owners that cudag gave them: clones, execs and children that are
+/// made of them launch at their full speed. Call with the graph's lock.
+class WithoutUserObjects {
+  public:
+    explicit WithoutUserObjects(GraphState& graph) noexcept : graph_(graph), may_have_(graph.may_have_given_owners()) {
+        if (may_have_) graph.take_owners_from_native();
+    }
+    ~WithoutUserObjects() {
+        if (may_have_) graph_.return_owners_to_native();
+    }
+    WithoutUserObjects(const WithoutUserObjects&) = delete;
+    WithoutUserObjects& operator=(const WithoutUserObjects&) = delete;
+
+  private:
+    GraphState& graph_;
+    bool may_have_;
 };
 
 } // namespace cudag::detail

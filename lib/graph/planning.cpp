@@ -68,8 +68,7 @@ int device_count() {
 const DeviceRules& device_rules() {
     static std::mutex mutex;
     static std::map<int, DeviceRules> known;
-    int device = 0;
-    if (!is_only_device()) checked<GraphError>(cudaGetDevice(&device), "cudaGetDevice");
+    const int device = device_here();
     const std::scoped_lock lock(mutex);
     const auto found = known.find(device);
     return found != known.end() ? found->second : known.emplace(device, rules_of_device()).first->second;

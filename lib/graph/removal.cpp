@@ -41,8 +41,10 @@ void GraphState::remove(std::span<const std::uint32_t> gone, const SourceLocatio
 
     destroy_natives(gone);
     renumber(next, std::move(removed), graphs, owners);
-    for (const auto& graph : graphs)
+    for (const auto& graph : graphs) {
         graph->invalidate_handles();
+        graph->drop_owners();
+    }
     graphs.clear();
     owners.clear();
     reclaim();

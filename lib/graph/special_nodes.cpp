@@ -3,6 +3,8 @@
 
 #include "graph_state.hpp"
 
+#include "cuda/failure.hpp"
+
 #include <algorithm>
 
 namespace cudag::detail {
@@ -16,7 +18,27 @@ bool is_inside(const GraphState& graph, const Has& has) {
            std::ranges::any_of(graph.nested(), [&](const auto& inner) { return has(*inner); });
 }
 
+bool has_native_memory_nodes(cudaGraph_t graph) {
+    std::size_t count = 0;
+    checked<GraphError>(cudaGraphGetNodes(graph, nullptr, &count), "cudaGraphGetNodes");
+    std::vector<cudaGraphNode_t> nodes(count);
+    if (count != 0) checked<GraphError>(cudaGraphGetNodes(graph, nodes.data(), &count), "cudaGraphGetNodes");
+    return std::ranges::any_of(nodes, [](cudaGraphNode_t node) {
+        cudaGraphNodeType type{};
+        checked<GraphError>(cudaGraphNodeGetType(node, &type), "cudaGraphNodeGetType");
+        if (type != cudaGraphNodeTypeGraph)
+            return type == cudaGraphNodeTypeMemAlloc || type == cudaGraphNodeTypeMemFree;
+        cudaGraph_t inner = nullptr;
+        checked<GraphError>(cudaGraphChildGraphNodeGetGraph(node, &inner), "cudaGraphChildGraphNodeGetGraph");
+        return has_native_memory_nodes(inner);
+    });
+}
+
 } // namespace
+
+bool may_have_memory_nodes(const GraphState& graph) {
+    return graph.is_read() ? has_memory_nodes(graph) : has_native_memory_nodes(graph.native());
+}
 
 bool has_memory_nodes(const GraphState& graph) {
     graph.read_nodes();

@@ -33,6 +33,8 @@ struct SpecialNodes {
 // Whether one is known in `graph`, or in a graph inside it.
 
 [[nodiscard]] bool has_memory_nodes(const GraphState& graph);
+/// The same without reading the nodes: asks CUDA where they are not. Throws GraphError.
+[[nodiscard]] bool may_have_memory_nodes(const GraphState& graph);
 [[nodiscard]] bool has_host_tasks(const GraphState& graph) noexcept;
 /// What `find_device_updatable` finds is more: it asks CUDA about the nodes that cudag did not make.
 [[nodiscard]] bool has_device_updatable(const GraphState& graph) noexcept;

@@ -1,4 +1,4 @@
-// Owners that CUDA does not hold yet, and which nodes brought them in.
+// Owners that are in no bundle yet, and which nodes brought them in.
 #pragma once
 
 #include "lists/growth.hpp"
@@ -14,7 +14,7 @@
 
 namespace cudag::detail {
 
-/// CUDA gets them with the graph's edges: until then they can be taken back.
+/// They are bundled when something is made of the graph: until then they can be taken back.
 class WaitingOwners {
   public:
     static constexpr auto of_graph = std::numeric_limits<std::uint32_t>::max(); ///< in place of a node

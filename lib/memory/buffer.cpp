@@ -2,6 +2,7 @@
 #include <cudag/buffer.hpp>
 
 #include "cuda/failure.hpp"
+#include "cuda/no_waiting.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "owners/reclaim.hpp"
 
@@ -24,10 +25,11 @@ std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const Source
     if (__builtin_mul_overflow(count, size, &bytes))
         refuse<Error>("the size overflows; ask for fewer elements", subject(), cudaErrorMemoryAllocation);
     reclaim(); // memory that launches have finished with may be what is missing
+    const WaitingRelease deleter(release);
     void* memory = nullptr;
     const cudaError_t status = obtain(&memory, bytes);
     if (status != cudaSuccess) raise_call<Error>(status, operation, subject());
-    return {memory, release};
+    return {memory, deleter};
 }
 
 /// While a stream is captured, this breaks the capture, which may use the memory, as CUDA wants it; but it frees.

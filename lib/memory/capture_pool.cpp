@@ -1,6 +1,7 @@
 // CapturePool: the handle of a PoolState.
 #include <cudag/capture_pool.hpp>
 
+#include "cuda/no_waiting.hpp"
 #include "pool_state.hpp"
 
 #include <fmt/format.h>
@@ -10,7 +11,8 @@
 namespace cudag {
 
 CapturePool::CapturePool(std::string_view label, SourceLocation location)
-    : state_(std::make_shared<detail::PoolState>(label, location)) {}
+    : state_(new detail::PoolState(label, location),
+             detail::WaitingRelease([](void* pool) { delete static_cast<detail::PoolState*>(pool); })) {}
 
 std::shared_ptr<void> CapturePool::allocate(std::size_t count, std::size_t size, const SourceLocation& location) {
     return state().allocate(count, size, location);

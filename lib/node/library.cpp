@@ -3,6 +3,7 @@
 
 #include "cuda/compat.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/no_waiting.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "function.hpp"
 
@@ -58,10 +59,13 @@ Library::Library(std::shared_ptr<CUlib_st> library) noexcept : library_(std::mov
 
 Library Library::adopt(CUlib_st* library) {
     if (library == nullptr) detail::refuse("Library::adopt: the library is null");
-    return Library(std::shared_ptr<CUlib_st>(library, [](CUlib_st* owned) {
+    constexpr auto unload = [](void* owned) {
         const detail::RelaxedCapture relaxed;
-        detail::report_release(detail::compat::library_unload(owned), "cudaLibraryUnload");
-    }));
+        detail::report_release(detail::compat::library_unload(static_cast<CUlib_st*>(owned)), "cudaLibraryUnload");
+    };
+    std::unique_ptr<CUlib_st, void (*)(void*)> owned(library, unload);
+    const detail::WaitingRelease deleter(unload);
+    return Library(std::shared_ptr<CUlib_st>(owned.release(), deleter));
 }
 
 Library Library::from_ptx(const std::string& text) {

@@ -4,6 +4,7 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/handles.hpp"
+#include "cuda/no_waiting.hpp"
 #include "cuda/progress.hpp"
 #include "stream_clock.hpp"
 
@@ -30,6 +31,7 @@ struct RetiredOwners {
 struct AllRetiredOwners {
     std::mutex mutex;
     std::unordered_map<cudaStream_t, std::shared_ptr<RetiredOwners>> of_stream;
+    RetiredOwners ended;                ///< of execs whose end is marked, in no order
     std::atomic<std::size_t> count = 0; ///< of versions
 };
 
@@ -53,21 +55,27 @@ std::shared_ptr<RetiredOwners> retired_owners_of(cudaStream_t stream) {
 /// By the clock of its stream, or by an event of its own where that has none.
 class LaunchMarker {
   public:
+    /// For the end of an exec, of `device`, whose launches have no marks.
+    explicit LaunchMarker(int device) noexcept : device_(device) {}
+    ~LaunchMarker() = default;
+    LaunchMarker(const LaunchMarker&) = delete;
+    LaunchMarker& operator=(const LaunchMarker&) = delete;
+
     LaunchMarker(cudaStream_t stream, std::shared_ptr<StreamClock> clock)
         : stream_(stream), retired_(retired_owners_of(stream)), clock_(std::move(clock)) {}
     /// For a launch in `stream`, whose device is current.
     explicit LaunchMarker(cudaStream_t stream) : stream_(stream), retired_(retired_owners_of(stream)) {
         checked(cudaGetDevice(&device_), "cudaGetDevice");
-        cudaEvent_t event = nullptr;
-        checked(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
-        event_.reset(event);
+        event_ = new_event();
     }
 
     /// Whether it can mark another launch in `stream`.
     [[nodiscard]] bool is_of(cudaStream_t stream) const noexcept {
         return stream_ == stream && (clock_ == nullptr || clock_->is_open());
     }
-    [[nodiscard]] RetiredOwners& retired() const noexcept { return *retired_; }
+    [[nodiscard]] RetiredOwners& retired() const noexcept {
+        return retired_ != nullptr ? *retired_ : retired_owners().ended;
+    }
     /// Whether it has an event, of that device.
     [[nodiscard]] bool has_event_of(int device) const noexcept { return event_ != nullptr && device_ == device; }
     /// For a launch in another stream of its event's device.
@@ -86,8 +94,9 @@ class LaunchMarker {
     void prepare() const noexcept {
         if (clock_ != nullptr) clock_->mark(number_);
     }
-    [[nodiscard]] bool finished() const noexcept {
+    [[nodiscard]] bool finished() noexcept {
         if (clock_ != nullptr) return clock_->has_reached(number_);
+        if (event_ == nullptr && !mark_end(exec_.get())) return false;
         return progress_of(event_.get()) != Progress::running;
     }
     void wait() const noexcept {
@@ -95,13 +104,46 @@ class LaunchMarker {
         ignore(cudaEventSynchronize(event_.get()));
     }
 
+    /// There will be no launch of `exec` any more: marks those that there were. False if that cannot be now: the exec
+    /// is then this marker's, which tries again when it is asked.
+    [[nodiscard]] bool end(cudaGraphExec_t exec) noexcept {
+        if (mark_end(exec)) return true;
+        exec_.reset(exec);
+        return false;
+    }
+
   private:
-    cudaStream_t stream_;
+    /// CUDA orders an upload behind all earlier launches of its exec, in whichever streams they were: of these nothing
+    /// else is known, nor whether they still exist. It fails without memory, or while memory that the exec has
+    /// allocated is not freed.
+    [[nodiscard]] bool mark_end(cudaGraphExec_t exec) noexcept {
+        try {
+            const DeviceGuard device(device_);
+            UniqueEvent event = new_event();
+            cudaStream_t made = nullptr;
+            checked(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
+            const UniqueStream stream(made); // goes when the upload has ended
+            checked(cudaGraphUpload(exec, made), "cudaGraphUpload");
+            checked(cudaEventRecord(event.get(), made), "cudaEventRecord");
+            event_ = std::move(event);
+            return true;
+        } catch (...) {
+            return false;
+        }
+    }
+    [[nodiscard]] static UniqueEvent new_event() {
+        cudaEvent_t event = nullptr;
+        checked(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), "cudaEventCreateWithFlags");
+        return UniqueEvent(event);
+    }
+
+    cudaStream_t stream_ = nullptr;
     std::shared_ptr<RetiredOwners> retired_;
     std::shared_ptr<StreamClock> clock_;
     std::uint64_t number_ = 0;
     int device_ = 0;
     UniqueEvent event_;
+    UniqueExec exec_; ///< whose end could not be marked at once
 };
 
 namespace {
@@ -119,23 +161,45 @@ OwnerVersions version_of(Owners&& owners) {
     return version;
 }
 
-std::shared_ptr<LaunchMarker> InFlight::marker(cudaStream_t stream) const {
+void InFlight::begin_tracking_end() {
+    end_ = std::make_shared<LaunchMarker>(device_);
+    if (marking_ == Marking::off) marking_ = Marking::at_end;
+}
+
+void InFlight::note_handed_out() {
+    if (is_handed_out_.load(std::memory_order_acquire)) return;
+    const std::scoped_lock lock(retired_owners().mutex);
+    if (!end_) end_ = std::make_shared<LaunchMarker>(device_);
+    is_handed_out_.store(true, std::memory_order_release);
+}
+
+LaunchMark InFlight::mark(cudaStream_t stream) {
     const bool reusable = last_launch_ && last_launch_.use_count() == 1;
     if (reusable && last_launch_->is_of(stream)) [[likely]]
-        return nullptr;
-    if (auto clock = StreamClock::of(stream)) return std::make_shared<LaunchMarker>(stream, std::move(clock));
+        return {};
+    const bool is_left_to_end = marking_ == Marking::at_end;
+    if (is_left_to_end && is_unmarked_ && stream == unmarked_stream_) [[likely]]
+        return {nullptr, true}; // also where another Stream has the handle now
+    if (auto clock = StreamClock::of(stream)) return {std::make_shared<LaunchMarker>(stream, std::move(clock))};
+    if (is_left_to_end) return {nullptr, true};
     auto capture = cudaStreamCaptureStatusNone;
     checked(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
     // A captured stream has no device to ask for; the launch fails, and says why.
-    if (capture != cudaStreamCaptureStatusNone) return std::make_shared<LaunchMarker>(stream);
+    if (capture != cudaStreamCaptureStatusNone) return {std::make_shared<LaunchMarker>(stream)};
     if (reusable && last_launch_->has_event_of(device_of(stream))) {
         last_launch_->move_to(stream);
-        return nullptr;
+        return {};
     }
-    return new_marker(stream);
+    return {new_marker(stream)};
 }
 
-void InFlight::launched(std::shared_ptr<LaunchMarker>&& marker, cudaStream_t stream) noexcept {
+void InFlight::launched(LaunchMark&& mark, cudaStream_t stream) noexcept {
+    is_unmarked_ = mark.is_left_to_end;
+    if (mark.is_left_to_end) {
+        unmarked_stream_ = stream;
+        return;
+    }
+    std::shared_ptr<LaunchMarker>& marker = mark.fresh;
     cudaError_t status = (marker ? *marker : *last_launch_).record();
     if (status != cudaSuccess) [[unlikely]] { // another device's stream may have got the handle of the one before
         ignore(status);
@@ -146,11 +210,13 @@ void InFlight::launched(std::shared_ptr<LaunchMarker>&& marker, cudaStream_t str
         }
     }
     if (marker) last_launch_ = std::move(marker);
-    if (status == cudaSuccess) [[likely]]
-        return;
-    ignore(status);
-    ignore(cudaStreamSynchronize(stream)); // without a mark the launch must have ended before owners may go
-    last_launch_ = nullptr;
+    if (status != cudaSuccess) [[unlikely]] {
+        ignore(status);
+        ignore(cudaStreamSynchronize(stream)); // without a mark the launch must have ended before owners may go
+        last_launch_ = nullptr;
+    }
+    if (!held_.empty()) [[unlikely]]
+        wait_for_last(held_);
 }
 
 bool InFlight::is_running() const noexcept {
@@ -161,19 +227,65 @@ void InFlight::wait() const noexcept {
     if (last_launch_) last_launch_->wait();
 }
 
-void InFlight::retire_owners(OwnerVersions&& version) const noexcept {
+bool InFlight::end(cudaGraphExec_t exec) noexcept {
+    const bool is_marked = !is_unmarked_ && !is_handed_out_.load(std::memory_order_relaxed);
+    if (is_marked) return true;
+    is_handed_out_.store(false, std::memory_order_relaxed); // `retire` holds nothing any more
+    last_launch_ = std::move(end_);
+    const bool is_callers = last_launch_->end(exec);
+    if (!held_.empty()) wait_for_last(held_);
+    return is_callers;
+}
+
+void InFlight::retire_owners(OwnerVersions&& version) noexcept {
+    if (is_handed_out_.load(std::memory_order_relaxed))
+        held_.splice(held_.end(), version);
+    else
+        wait_for_last(version);
+}
+
+void InFlight::wait_for_last(OwnerVersions& versions) const noexcept {
     if (!last_launch_) {
-        version.clear(); // no launch can use them
+        const NoWaiting no_waiting; // who retires in a call that may wait, reclaims
+        versions.clear();           // no launch can use them
         return;
     }
     last_launch_->prepare();
-    version.front().last_use = last_launch_;
+    for (OwnerVersion& version : versions)
+        version.last_use = last_launch_;
     AllRetiredOwners& all = retired_owners();
     const std::scoped_lock lock(all.mutex);
-    OwnerVersions& versions = last_launch_->retired().versions;
-    versions.splice(versions.end(), version);
-    ++all.count;
+    OwnerVersions& retired = last_launch_->retired().versions;
+    all.count += versions.size();
+    retired.splice(retired.end(), versions);
 }
+
+namespace {
+
+/// Asks about a few that are in flight at most, about others the next time.
+void drop_ended(AllRetiredOwners& all, OwnerVersions& finished) noexcept {
+    constexpr unsigned most = 16;
+    OwnerVersions& versions = all.ended.versions;
+    LaunchMarker* last = nullptr;
+    bool has_finished = false;
+    unsigned running = 0;
+    for (std::size_t left = versions.size(); left != 0 && running != most; --left) {
+        const auto version = versions.begin();
+        if (LaunchMarker* const marker = version->last_use.get(); marker != last) {
+            last = marker;
+            has_finished = marker->finished();
+            if (!has_finished) ++running;
+        }
+        if (has_finished) {
+            finished.splice(finished.end(), versions, version);
+            --all.count;
+        } else {
+            versions.splice(versions.end(), versions, version);
+        }
+    }
+}
+
+} // namespace
 
 bool has_retired_owners() noexcept {
     return retired_owners().count.load(std::memory_order_relaxed) != 0;
@@ -185,9 +297,9 @@ void drop_retired_owners() noexcept {
     const std::scoped_lock lock(all.mutex); // released before `finished` dies: owners run user code
     for (auto stream = all.of_stream.begin(); stream != all.of_stream.end();) {
         OwnerVersions& versions = stream->second->versions;
-        const LaunchMarker* last = nullptr;
+        LaunchMarker* last = nullptr;
         while (!versions.empty()) {
-            const LaunchMarker* marker = versions.front().last_use.get();
+            LaunchMarker* const marker = versions.front().last_use.get();
             if (marker != last && !marker->finished()) break;
             last = marker;
             finished.splice(finished.end(), versions, versions.begin());
@@ -196,6 +308,7 @@ void drop_retired_owners() noexcept {
         const bool is_used = !versions.empty() || stream->second.use_count() != 1;
         stream = is_used ? std::next(stream) : all.of_stream.erase(stream);
     }
+    drop_ended(all, finished);
 }
 
 } // namespace cudag::detail

@@ -1,8 +1,8 @@
 // User objects whose destructors only hand over; the objects die in reclaim().
 #include "reclaim.hpp"
 
-#include "cuda/compat.hpp"
 #include "cuda/failure.hpp"
+#include "cuda/no_waiting.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "in_flight.hpp"
 
@@ -48,12 +48,40 @@ cudaUserObject_t keep_as_object(cudaGraph_t graph, std::vector<std::shared_ptr<c
 
 } // namespace
 
-void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) {
-    keep_as_object<GraphError>(graph, std::move(objects));
+cudaUserObject_t keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) {
+    return keep_as_object<GraphError>(graph, std::move(objects));
 }
 
-KeptForExecs::KeptForExecs(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects) : graph_(graph) {
-    if (!objects.empty()) object_ = keep_as_object<InstantiateError>(graph, std::move(objects), {"instantiate"});
+void GivenObjects::take_from(cudaGraph_t graph) noexcept {
+    for (Given& given : objects_) {
+        if (given.is_taken) continue;
+        const cudaError_t kept = cudaUserObjectRetain(given.object, 1);
+        ignore(kept);
+        if (kept != cudaSuccess) continue;
+        const cudaError_t taken = cudaGraphReleaseUserObject(graph, given.object, 1);
+        ignore(taken);
+        given.is_taken = taken == cudaSuccess;
+        if (!given.is_taken) report_release(cudaUserObjectRelease(given.object, 1), "cudaUserObjectRelease");
+    }
+}
+
+void GivenObjects::return_to(cudaGraph_t graph) noexcept {
+    std::erase_if(objects_, [graph](Given& given) {
+        if (!std::exchange(given.is_taken, false)) return false;
+        const cudaError_t status = cudaGraphRetainUserObject(graph, given.object, 1, cudaGraphUserObjectMove);
+        if (status == cudaSuccess) return false;
+        report_release(status, "cudaGraphRetainUserObject");
+        report_release(cudaUserObjectRelease(given.object, 1), "cudaUserObjectRelease");
+        return true;
+    });
+}
+
+KeptForExecs::KeptForExecs(cudaGraph_t graph, const Owners& owners) : graph_(graph) {
+    if (owners.empty()) return;
+    std::vector<std::shared_ptr<const void>> objects;
+    for (const Owner& owner : owners)
+        objects.push_back(owner.object);
+    object_ = keep_as_object<InstantiateError>(graph, std::move(objects), {"instantiate"});
 }
 
 KeptForExecs::~KeptForExecs() {
@@ -61,21 +89,9 @@ KeptForExecs::~KeptForExecs() {
         report_release(cudaGraphReleaseUserObject(graph_, object_, 1), "cudaGraphReleaseUserObject");
 }
 
-void keep_with_capture(cudaStream_t stream, const Owners& owners) {
-    cudaStreamCaptureStatus capture{};
-    cudaGraph_t graph = nullptr;
-    checked<CaptureError>(compat::stream_get_capture_info(stream, &capture, nullptr, &graph),
-                          "cudaStreamGetCaptureInfo");
-    if (capture != cudaStreamCaptureStatusActive) return;
-    std::vector<std::shared_ptr<const void>> objects;
-    for (const Owner& owner : owners)
-        if (owner.object) objects.push_back(owner.object);
-    if (!objects.empty()) keep_with_graph(graph, std::move(objects));
-}
-
 void reclaim() noexcept {
     const bool some_released = released.load(std::memory_order_relaxed) != nullptr;
-    if (!some_released && !has_retired_owners()) return;
+    if ((!some_released && !has_retired_owners() && !has_left_over()) || NoWaiting::is_in_force()) return;
     const RelaxedCapture allow_free;
     Bundle* bundle = released.exchange(nullptr, std::memory_order_acquire);
     while (bundle != nullptr) {
@@ -83,6 +99,7 @@ void reclaim() noexcept {
         bundle = bundle->next;
     }
     drop_retired_owners();
+    release_left_over();
 }
 
 } // namespace cudag::detail

@@ -10,16 +10,36 @@
 
 namespace cudag::detail {
 
-/// Keeps `objects` with `graph`, its clones, its execs and their launches in flight, as one CUDA user object.
-/// Throws GraphError and keeps nothing if CUDA refuses.
-void keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects);
+/// Keeps `objects` with `graph`, its clones, its execs and their launches in flight, as one CUDA user object: for what
+/// others make of the graph. Each launch of such an exec costs about twice as much. Throws GraphError and keeps nothing
+/// if CUDA refuses.
+cudaUserObject_t keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects);
 
-/// `objects` as a user object of `graph` while this lives: those that are instantiated meanwhile keep it, with their
+/// The user objects of a graph that cudag has given it, which can be taken out of it for a while.
+class GivenObjects {
+  public:
+    /// Room for one more: adding it then cannot fail.
+    void reserve() { objects_.reserve(objects_.size() + 1); }
+    void add(cudaUserObject_t object) noexcept { objects_.push_back({object, false}); }
+    /// Takes from `graph` those that CUDA lets go.
+    void take_from(cudaGraph_t graph) noexcept;
+    /// Gives them back. Those that CUDA refuses are lost to what others make of the graph: it has no memory then.
+    void return_to(cudaGraph_t graph) noexcept;
+
+  private:
+    struct Given {
+        cudaUserObject_t object;
+        bool is_taken;
+    };
+    std::vector<Given> objects_;
+};
+
+/// `owners` as a user object of `graph` while this lives: those that are instantiated meanwhile keep it, with their
 /// launches in flight.
 class KeptForExecs {
   public:
-    /// Nothing for no objects. Throws GraphError if CUDA refuses.
-    KeptForExecs(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects);
+    /// Nothing for no owners. Throws GraphError if CUDA refuses.
+    KeptForExecs(cudaGraph_t graph, const Owners& owners);
     ~KeptForExecs();
     KeptForExecs(const KeptForExecs&) = delete;
     KeptForExecs& operator=(const KeptForExecs&) = delete;
@@ -29,13 +49,9 @@ class KeptForExecs {
     cudaUserObject_t object_ = nullptr;
 };
 
-/// The same for `owners` and the graph that `stream` is being captured into, by cudag or anybody else; nothing if the
-/// stream is not captured.
-void keep_with_capture(cudaStream_t stream, const Owners& owners);
-
-/// Destroys every object that no launch can use any more. CUDA reports that from a callback, where no CUDA call is
-/// allowed; owners free CUDA memory, so it happens here instead. Called by allocation, instantiation, synchronisation
-/// and the destructors of Graph and Exec. Costs two loads if there is nothing to do.
+/// Destroys every object that no launch can use any more, and frees what calls that must not wait have left over: this
+/// may wait for the device, as freeing memory does. Called by allocation, synchronisation and the destructors of Graph
+/// and Exec; does nothing under NoWaiting. Costs three loads if there is nothing to do.
 void reclaim() noexcept;
 
 } // namespace cudag::detail

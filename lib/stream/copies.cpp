@@ -9,7 +9,7 @@
 #include "node/copy_3d.hpp"
 #include "node/fill.hpp"
 #include "node/problem.hpp"
-#include "owners/reclaim.hpp"
+#include "owners/capture_owners.hpp"
 
 namespace cudag::detail {
 

@@ -71,7 +71,7 @@ void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* valu
     require_scalar(scalar, "set");
     const Capture capture = capture_of(stream, "set", scalar.where);
     require_recorded(stream, [&] { return scalar_subject("set", scalar.where); });
-    if (capture.graph != nullptr) keep_with_graph(capture.graph, {scalar.memory});
+    if (capture.status == cudaStreamCaptureStatusActive) keep_with_capture(stream, {{0, 0, scalar.memory}});
     auto* const memory = static_cast<std::byte*>(scalar.memory.get());
     const std::vector<SetParams> fills = fills_of(scalar, value, memory);
     if (fills.size() == 1) return set_async(stream, fills.front(), {}, scalar.where);

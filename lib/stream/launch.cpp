@@ -12,7 +12,7 @@
 #include "node/kernel.hpp"
 #include "node/launch_attributes.hpp"
 #include "node/launch_check.hpp"
-#include "owners/reclaim.hpp"
+#include "owners/capture_owners.hpp"
 
 #include <utility>
 

@@ -317,11 +317,11 @@ TEST_CASE("a failing question whether a launch has ended lets go of nothing that
     const auto used = give(*held.exec, held.first, held.to_first, 10);
     held.exec->launch(held.stream);
     held.exec.reset();
-    const cudag::Graph other = cudag::GraphBuilder().build();
-    for (std::uint64_t call = 1; call <= 8; ++call) { // instantiate() asks, among its calls
+    const cudag::Stream other;
+    for (std::uint64_t call = 1; call <= 8; ++call) { // a synchronisation asks, after its own call
         cudart_cpu::fail_call(call, cudaErrorMemoryAllocation);
         try {
-            static_cast<void>(other.instantiate());
+            other.synchronize();
         } catch (const cudag::Error&) {
         }
         cudart_cpu::fail_call(0, cudaSuccess);

@@ -313,3 +313,27 @@ TEST_CASE("a graph's clone keeps what the graph retained", "[owners]") {
     run(exec, Stream());
     CHECK(cell.value() == 5);
 }
+
+TEST_CASE("after native() was asked for, clones and Execs keep the owners, too", "[owners][clone]") {
+    Watched cell;
+    const Stream stream;
+    std::optional<Exec> exec;
+    {
+        const Graph graph = store_7(cell);
+        CHECK(graph.native() != nullptr);
+        {
+            Exec first = graph.instantiate();
+            run(first, stream);
+        }
+        const Graph clone = graph.clone();
+        GraphBuilder outer;
+        outer.child(clone);
+        CHECK(clone.native() != nullptr);
+        exec = std::move(outer).build().instantiate();
+    }
+    CHECK(cell.alive());
+    run(*exec, stream);
+    CHECK(cell.value() == 7);
+    exec.reset();
+    CHECK(released(cell, stream));
+}

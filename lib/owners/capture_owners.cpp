@@ -1,0 +1,73 @@
+// Lists of owners by capture; in captures of others, CUDA's user objects.
+#include "capture_owners.hpp"
+
+#include "cuda/compat.hpp"
+#include "cuda/failure.hpp"
+#include "reclaim.hpp"
+
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+namespace cudag::detail {
+
+namespace {
+
+using Objects = std::vector<std::shared_ptr<const void>>;
+
+/// Never destroyed: threads may capture at the end of the process.
+struct OwnersOfCaptures {
+    std::mutex mutex;
+    std::unordered_map<unsigned long long, Objects> lists;
+};
+
+OwnersOfCaptures& owners_of_captures() {
+    static auto* all = new OwnersOfCaptures;
+    return *all;
+}
+
+} // namespace
+
+CaptureOwners::CaptureOwners(unsigned long long capture) : capture_(capture) {
+    OwnersOfCaptures& all = owners_of_captures();
+    const std::scoped_lock lock(all.mutex);
+    all.lists[capture];
+}
+
+CaptureOwners::~CaptureOwners() {
+    Objects last; // dies after the lock: owners run user code
+    OwnersOfCaptures& all = owners_of_captures();
+    const std::scoped_lock lock(all.mutex);
+    const auto list = all.lists.find(capture_);
+    last.swap(list->second);
+    all.lists.erase(list);
+}
+
+Objects CaptureOwners::take() {
+    OwnersOfCaptures& all = owners_of_captures();
+    const std::scoped_lock lock(all.mutex);
+    return std::exchange(all.lists.find(capture_)->second, {});
+}
+
+void keep_with_capture(cudaStream_t stream, const Owners& owners) {
+    cudaStreamCaptureStatus capture{};
+    unsigned long long id = 0;
+    cudaGraph_t graph = nullptr;
+    checked<CaptureError>(compat::stream_get_capture_info(stream, &capture, &id, &graph), "cudaStreamGetCaptureInfo");
+    if (capture != cudaStreamCaptureStatusActive) return;
+    Objects objects;
+    for (const Owner& owner : owners)
+        if (owner.object) objects.push_back(owner.object);
+    if (objects.empty()) return;
+    {
+        OwnersOfCaptures& all = owners_of_captures();
+        const std::scoped_lock lock(all.mutex);
+        if (const auto list = all.lists.find(id); list != all.lists.end()) {
+            list->second.insert(list->second.end(), objects.begin(), objects.end());
+            return;
+        }
+    }
+    keep_with_graph(graph, std::move(objects));
+}
+
+} // namespace cudag::detail
