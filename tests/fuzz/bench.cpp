@@ -16,9 +16,11 @@ void warm_up(Bench& bench) {
     b.kernel({}, fuzz_real, reinterpret_cast<float*>(words), 2, 0, 1.0F);
     b.kernel({}, fuzz_wide, words, 3, Wide{});
     b.kernel({}, fuzz_write, words + std::size_t{4} * area_words, 1, 1);
-    b.kernel({}, fuzz_read, words + std::size_t{5} * area_words, words, words, 1, 1);
-    b.kernel({}, fuzz_combine, words, 1, words, 1, words, 1, 1);
-    b.kernel({}, fuzz_accumulate, words, 1, 1);
+    b.kernel({}, fuzz_read, words + std::size_t{5} * area_words, words + std::size_t{9} * area_words,
+             words + std::size_t{9} * area_words, 1, 1);
+    std::uint32_t* const combined = words + std::size_t{10} * area_words; // each writes what no other touches
+    b.kernel({}, fuzz_combine, combined, 1, combined, 1, combined, 1, 1);
+    b.kernel({}, fuzz_accumulate, words + std::size_t{11} * area_words, 1, 1);
     const cudag::Condition outer = b.condition(0);
     b.while_(outer, [&](cudag::GraphBuilder& body) {
         const cudag::Condition inner = body.condition(0);

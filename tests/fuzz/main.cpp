@@ -41,6 +41,7 @@ constexpr const char* usage =
   captures     captures with nodes written into them, forks and joins, that throw, and are relaxed
   regions      captured regions with declarations, in builders
   programs     conditions that kernels set, with inferred edges
+  owners       what graphs and Execs own, and launches in any stream
   caches       two ExecCaches and two CaptureCaches in several streams
   calls        runtime calls that fail, in the first four (CPU runtime)
   new          allocations that fail, in the first four (CPU runtime)
@@ -110,6 +111,7 @@ constexpr Fuzzer fuzzers[] = {
     {"regions", false, &fuzz_regions},
     {"programs", false, &fuzz_programs},
     {"caches", false, &fuzz_caches},
+    {"owners", false, &fuzz_owners},
     {"calls", true, [](Bench& bench, std::uint64_t seed) { run_faults(bench, seed, Faults::calls); }},
     {"new", true, [](Bench& bench, std::uint64_t seed) { run_faults(bench, seed, Faults::allocations); }},
 };

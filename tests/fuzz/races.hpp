@@ -1,4 +1,4 @@
-// What nodes do to memory, against a naive oracle: inferred edges, races, captures, regions, conditions and caches.
+// What nodes do to memory, against a naive oracle: edges, races, captures, regions, conditions, caches and owners.
 #pragma once
 
 #include "bench.hpp"
@@ -17,3 +17,5 @@ void fuzz_regions(Bench& bench, std::uint64_t seed);
 void fuzz_programs(Bench& bench, std::uint64_t seed);
 /// Two caches of either kind, and several streams.
 void fuzz_caches(Bench& bench, std::uint64_t seed);
+/// What graphs and Execs own, while launches in any stream use it.
+void fuzz_owners(Bench& bench, std::uint64_t seed);
