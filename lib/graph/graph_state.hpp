@@ -124,12 +124,12 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     /// Adds to `owners` all that this graph and those inside it keep: bundles, which clones and execs share.
     void list_owners(Owners& owners);
     [[nodiscard]] bool may_have_owners() const noexcept {
-        return !bundles_.empty() || !owners_.empty() || !nested().empty();
+        return !bundles_.empty() || !owners_.empty() || !inner().empty();
     }
     /// Gives the owners of this graph and of those inside it to CUDA's graphs, too, for what others make of them.
     /// Throws GraphError, and can then be called again.
     void give_owners_to_native();
-    [[nodiscard]] bool may_have_given_owners() const noexcept { return given_bundles_ != 0 || !nested().empty(); }
+    [[nodiscard]] bool may_have_given_owners() const noexcept { return given_bundles_ != 0 || !inner().empty(); }
     /// Takes them out again, and puts them back: what cudag makes of CUDA's graphs meanwhile keeps owners itself.
     void take_owners_from_native() noexcept;
     void return_owners_to_native() noexcept;

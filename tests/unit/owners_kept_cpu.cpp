@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <semaphore>
 #include <string>
 #include <thread>
 #include <utility>
@@ -178,7 +179,7 @@ bool returns_while_closed(Gate& gate, const std::function<void()>& work) {
 
 } // namespace
 
-TEST_CASE("owners outlive the Graph and the Exec, wherever the launch is and wherever they stand", "[unit][owners]") {
+TEST_CASE("owners outlive Graph and Exec, wherever the launch is and they stand", "[unit][owners]") {
     const NothingLeft check;
     const std::string place = GENERATE("alone", "clone", "captured", "child", "child's clone", "inner child", "body");
     const In in = each_way();
@@ -193,6 +194,33 @@ TEST_CASE("owners outlive the Graph and the Exec, wherever the launch is and whe
     CHECK(kept.is_alive());
     kept.gate.open();
     CHECK(goes(kept));
+}
+
+TEST_CASE("owners stay until the last launch has ended, whichever streams there were", "[unit][owners]") {
+    const NothingLeft check;
+    const bool starts_in_own = GENERATE(false, true);
+    const int launches = GENERATE(2, 3);
+    const cudag::DeviceBuffer<int> to(1);
+    const auto turns = std::make_shared<std::counting_semaphore<>>(0);
+    std::weak_ptr<Owned> watch;
+    Launcher own(In::stream), raw(In::raw);
+    {
+        cudag::GraphBuilder builder;
+        const auto wait = builder.host([turns] { turns->acquire(); });
+        auto owned = std::make_shared<Owned>(1, 7);
+        watch = owned;
+        builder.memcpy(to.span(), std::move(owned)).after(wait);
+        cudag::Exec exec = std::move(builder).build().instantiate();
+        for (int i = 0; i < launches; ++i)
+            ((i % 2 == 0) == starts_in_own ? own : raw)(exec);
+    }
+    turns->release(launches - 1);
+    let_go();
+    CHECK_FALSE(watch.expired());
+    turns->release();
+    for (int i = 0; i < 2000 && !watch.expired(); ++i)
+        let_go();
+    CHECK(watch.expired());
 }
 
 TEST_CASE("graphs with owners have no user objects, whatever is made of them", "[unit][owners]") {
@@ -233,8 +261,7 @@ TEST_CASE("a launch of a graph with owners is one call of CUDA's, in any stream"
     cudag::check(cudaDeviceSynchronize());
 }
 
-TEST_CASE("the update of a whole graph keeps its owners, and those before until their launch has ended",
-          "[unit][owners]") {
+TEST_CASE("an update of the whole keeps its owners, and the last ones for their launch", "[unit][owners]") {
     const NothingLeft check;
     const In in = GENERATE(In::stream, In::raw, In::two_streams);
     Kept first, second, third;
@@ -297,6 +324,38 @@ TEST_CASE("a refused update of a whole graph keeps nothing", "[unit][owners]") {
     }
     CHECK(goes(other));
     CHECK(own.is_alive());
+}
+
+TEST_CASE("an update of the whole that CUDA refuses keeps nothing", "[unit][owners][faults]") {
+    const NothingLeft check;
+    Kept own;
+    own.gate.open();
+    std::optional<cudag::Exec> exec = own.build().instantiate();
+    unsigned refused = 0;
+    for (std::uint64_t call = 1; call <= 20; ++call) {
+        CAPTURE(call);
+        Kept other;
+        other.gate.open();
+        bool is_updated = false;
+        {
+            const cudag::Graph next = other.build();
+            cudart_cpu::fail_call(call, cudaErrorMemoryAllocation);
+            try {
+                is_updated = exec->update(next).updated();
+            } catch (const cudag::Error&) {
+            }
+            cudart_cpu::fail_call(0, cudaSuccess);
+        }
+        if (is_updated) {
+            CHECK(other.is_alive());
+            continue;
+        }
+        ++refused;
+        CHECK(goes(other));
+    }
+    CHECK(refused >= 2); // an edge, the update itself
+    exec.reset();
+    CHECK(goes(own));
 }
 
 TEST_CASE("what others make of the native graph keeps the owners", "[unit][owners]") {
@@ -362,8 +421,7 @@ TEST_CASE("after native() what cudag makes of a graph still has no user objects"
     CHECK(goes(kept));
 }
 
-TEST_CASE("what an update replaces stays for launches by others, until a later launch or the Exec has ended",
-          "[unit][owners]") {
+TEST_CASE("what an update replaces stays for others' launches until a later one has ended", "[unit][owners]") {
     const NothingLeft check;
     const bool is_launched_again = GENERATE(false, true);
     Gate gate;
@@ -462,6 +520,7 @@ TEST_CASE("instantiating and updating never wait for launches, whatever memory t
     const auto set = written.memset(cudag::DeviceBuffer<int>(1), 1);
     cudag::Graph graph = std::move(written).build();
     cudag::Exec exec = graph.instantiate();
+    cudag::Exec never_launched = graph.instantiate();
     exec.update(set, cudag::DeviceBuffer<int>(1), 2);
     const auto other = [&] {
         cudag::GraphBuilder b;
@@ -492,6 +551,8 @@ TEST_CASE("instantiating and updating never wait for launches, whatever memory t
         exec.update(set, next(), 2); // retires the one before, whose launch has ended
         exec.update(set, next(), 2); // of no launch
         exec.update(set, borrowed.span(), 2);
+        never_launched.update(set, next(), 2);
+        never_launched.update(set, next(), 2);
         graph.update(set, next(), 4);
         graph.update(set, borrowed.span(), 4);
         CHECK(exec.apply(graph) == 1);
@@ -508,7 +569,7 @@ TEST_CASE("instantiating and updating never wait for launches, whatever memory t
     blocked.synchronize();
 }
 
-TEST_CASE("an Exec keeps the owners of graphs that it was updated by and that moved into another", "[unit][owners]") {
+TEST_CASE("an Exec keeps the owners of a graph that it was updated by and that moved on", "[unit][owners]") {
     const NothingLeft check;
     const bool by_structure = GENERATE(false, true);
     const cudag::DeviceBuffer<int> to(1);
