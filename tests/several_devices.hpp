@@ -1,7 +1,10 @@
 // Several devices for one test, on the CPU runtime.
 #pragma once
 
+#include <cudag/builder.hpp>
 #include <cudag/error.hpp>
+#include <cudag/exec.hpp>
+#include <cudag/graph.hpp>
 
 #include <cudart_cpu/control.hpp>
 
@@ -11,6 +14,7 @@
 class SeveralDevices {
   public:
     explicit SeveralDevices(unsigned count, int current = 0) {
+        static_cast<void>(cudag::GraphBuilder().build().instantiate()); // cudag asks a process once how many there are
         cudart_cpu::set_devices(count);
         if (current != 0) cudag::check(cudaSetDevice(current));
     }
