@@ -131,7 +131,7 @@ class ExecStore {
         const GraphState& state = graph.state();
         const std::uint64_t version = state.changes().version();
         const cudaStream_t only = only_stream(stream);
-        const std::uint64_t number = state.cached_exec().load(std::memory_order_relaxed);
+        const std::uint64_t number = state.memos().hint().load(std::memory_order_relaxed);
         const Place place = find(number);
         if (place != entries_.end()) {
             if (place->graph.get() == &state && place->stream == only) {
@@ -185,7 +185,7 @@ class ExecStore {
         if (!give(*place, graph)) return false;
         place->graph = graph;
         place->version = version;
-        graph->cached_exec().store(place->number, std::memory_order_relaxed);
+        graph->memos().hint().store(place->number, std::memory_order_relaxed);
         ++stats_.updates;
         return true;
     }
@@ -274,7 +274,7 @@ class ExecStore {
         entry.alike->splice(entry.alike->end(), alone);
         entry.in_stream->splice(entry.in_stream->end(), alone_in_stream);
         entries_.splice(entries_.end(), made);
-        state.cached_exec().store(entry.number, std::memory_order_relaxed);
+        state.memos().hint().store(entry.number, std::memory_order_relaxed);
         return std::prev(entries_.end());
     }
 

@@ -6,6 +6,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
+#include "cuda/no_waiting.hpp"
 #include "exec_declarations.hpp"
 #include "exec_state.hpp"
 #include "graph/graph_races.hpp"

@@ -17,6 +17,10 @@ namespace cudag::detail {
 
 namespace {
 
+struct KnownAddresses final : GraphMemo {
+    std::shared_ptr<const AddressIndex> index;
+};
+
 /// Words outside of this are no addresses: the first page is never mapped, and no machine has longer addresses.
 constexpr std::uintptr_t least_address = 4096;
 constexpr std::uintptr_t most_address = std::uintptr_t{1} << 57U;
@@ -197,7 +201,7 @@ std::shared_ptr<const AddressIndex> addresses_of(const GraphState& graph) {
     graph.read_nodes(); // not under the lock
     const auto lock = graph.lock();
     if (!graph.root().is_built()) return std::make_shared<const AddressIndex>(graph);
-    std::shared_ptr<const AddressIndex>& known = graph.known_addresses();
+    std::shared_ptr<const AddressIndex>& known = graph.memos().of<KnownAddresses>().index;
     if (known == nullptr || known->version() != graph.declared_version())
         known = std::make_shared<const AddressIndex>(graph);
     return known;

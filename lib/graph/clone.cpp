@@ -1,7 +1,6 @@
 // Clones of graphs, and CUDA's nodes in them.
 #include "clone_natives.hpp"
 #include "cuda/failure.hpp"
-#include "graph_races.hpp"
 #include "graph_state.hpp"
 
 #include <memory>

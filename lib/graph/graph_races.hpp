@@ -5,13 +5,12 @@
 #include "graph_state.hpp"
 #include "race_watch.hpp"
 
-#include <memory>
 #include <vector>
 
 namespace cudag::detail {
 
 /// Of a root: what its nodes have in force, watched.
-class GraphRaces final : public NodesInForce {
+class GraphRaces final : public GraphMemo, public NodesInForce {
   public:
     [[nodiscard]] const NodeParams& params(const NodePlace& node) const override {
         return node.graph->params(node.index);
@@ -33,8 +32,7 @@ class GraphRaces final : public NodesInForce {
 
 /// That of `root`, under its lock; made with the first use.
 [[nodiscard]] inline RaceWatch& race_watch_of(GraphState& root) {
-    if (root.races() == nullptr) root.races() = std::make_unique<GraphRaces>();
-    return root.races()->watch();
+    return root.memos().of<GraphRaces>().watch();
 }
 
 } // namespace cudag::detail

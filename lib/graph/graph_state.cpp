@@ -1,7 +1,6 @@
 // The state behind GraphBuilder and Graph.
 #include "graph_state.hpp"
 
-#include "graph_races.hpp"
 #include "names.hpp"
 #include "node/rules.hpp"
 #include "owners/reclaim.hpp"

@@ -9,12 +9,12 @@
 #include "cuda/light_mutex.hpp"
 #include "graph_edges.hpp"
 #include "graph_identity.hpp"
+#include "graph_memos.hpp"
 #include "graph_records.hpp"
 #include "graph_tree.hpp"
 #include "owners/reclaim.hpp"
 #include "region_units.hpp"
 #include "special_nodes.hpp"
-#include "structure.hpp"
 #include "waiting_owners.hpp"
 
 #include <cudag/detail/owners.hpp>
@@ -34,9 +34,7 @@
 
 namespace cudag::detail {
 
-class AddressIndex;
 struct CloneNatives;
-class GraphRaces;
 struct ReadNodes;
 
 /// Threads: once a graph is built and its nodes are read, its records, edges and natives change no more, and execs read
@@ -147,8 +145,6 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     [[nodiscard]] RegionUnits& units() noexcept { return units_; }
     /// Whether updates that make a race are refused; in all graphs of a tree as in the root.
     [[nodiscard]] bool refuses_races() const noexcept { return root().construction_.options.races == Races::refused; }
-    /// Of a root, under `lock()`; null before the first use, and to be reset where the edges are others now.
-    [[nodiscard]] std::unique_ptr<GraphRaces>& races() noexcept { return races_; }
     [[nodiscard]] const GraphAllocations& allocations() const { return read_nodes(), allocations_; }
     [[nodiscard]] GraphAllocations& allocations() { return read_nodes(), allocations_; }
     [[nodiscard]] Conditions& conditions() noexcept { return conditions_; }
@@ -183,22 +179,13 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
 
     [[nodiscard]] const SpecialNodes& special() const noexcept { return special_; }
     [[nodiscard]] SpecialNodes& special() noexcept { return special_; }
-    /// Under `lock()`: what `structure_of` has found.
-    [[nodiscard]] std::optional<KnownStructure>& known_structure() const noexcept { return known_structure_; }
-    /// Notes that the edges of the graph are others now: no cached exec has it any more.
-    void forget_structure() noexcept {
-        known_structure_.reset();
-        cached_exec_.store(0, std::memory_order_relaxed);
-    }
-    /// Under `lock()`: what `addresses_of` has found, and how often nodes have declared accesses, here and inside,
-    /// since this graph was made.
-    [[nodiscard]] std::shared_ptr<const AddressIndex>& known_addresses() const noexcept { return known_addresses_; }
+    /// Results about this graph that functions above keep with it.
+    [[nodiscard]] GraphMemos& memos() const noexcept { return memos_; }
+    /// How often nodes have declared accesses, here and inside, since this graph was made.
     [[nodiscard]] std::uint64_t declared_version() const noexcept {
         return declared_version_.load(std::memory_order_relaxed);
     }
     void count_declared() const noexcept { declared_version_.fetch_add(1, std::memory_order_relaxed); }
-    /// The number of the cached exec that was the last to take this graph; 0 before.
-    [[nodiscard]] std::atomic<std::uint64_t>& cached_exec() const noexcept { return cached_exec_; }
 
   private:
     [[noreturn]] std::uint32_t refuse_foreign(const Node& node, std::string_view action) const;
@@ -228,11 +215,8 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     Conditions conditions_; ///< of a root
     Construction construction_;
     SpecialNodes special_;
-    mutable std::optional<KnownStructure> known_structure_; ///< of a root
-    mutable std::shared_ptr<const AddressIndex> known_addresses_;
     mutable std::atomic<std::uint64_t> declared_version_ = 0;
-    mutable std::atomic<std::uint64_t> cached_exec_ = 0;
-    std::unique_ptr<GraphRaces> races_; ///< of a root
+    mutable GraphMemos memos_;
 };
 
 /// While it lives, CUDA's graphs of a tree have no owners that cudag gave them: clones, execs and children that are

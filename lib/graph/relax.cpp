@@ -158,8 +158,7 @@ RelaxReport relax(Graph& graph) {
     }
     for (detail::Relaxation& each : all)
         each.graph().edge_lists().rewrite(std::move(each.edges()));
-    state.forget_structure();
-    state.races().reset();
+    state.memos().forget();
     return report;
 }
 

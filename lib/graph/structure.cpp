@@ -8,7 +8,6 @@
 
 #include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
 #include <variant>
 
@@ -44,13 +43,14 @@ void add_graph(const GraphState& graph, Hash& hash) {
 } // namespace
 
 std::uint64_t structure_of(const GraphState& graph) {
-    std::optional<KnownStructure>& known = graph.known_structure();
+    auto& known = graph.memos().of<KnownStructure>();
     const std::uint64_t version = graph.changes().version(); // attributes are among what changes
-    if (known && known->version == version) return known->number;
+    if (known.version == version) return known.number;
     Hash hash;
     add_graph(graph, hash);
-    known = {hash.value(), version};
-    return hash.value();
+    known.number = hash.value();
+    known.version = version;
+    return known.number;
 }
 
 } // namespace cudag::detail

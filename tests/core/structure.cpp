@@ -19,6 +19,7 @@ using cudag::detail::EdgeRecord;
 using cudag::detail::GraphState;
 using cudag::detail::KernelParams;
 using cudag::detail::KernelSignature;
+using cudag::detail::KnownStructure;
 using cudag::detail::NodeParams;
 using cudag::detail::Place;
 using cudag::detail::structure_of;
@@ -118,16 +119,16 @@ TEST_CASE("the number of a structure tells kinds of nodes, how many there are, a
 
 TEST_CASE("a graph knows the number of its structure until a node changes", "[core][structure]") {
     const auto graph = graph_of({fill, copy}, {{0, 1}});
-    CHECK_FALSE(graph->known_structure());
+    const auto& known = graph->memos().of<KnownStructure>();
+    CHECK_FALSE(known.version);
     const std::uint64_t number = structure_of(*graph);
-    REQUIRE(graph->known_structure());
-    CHECK(graph->known_structure()->number == number);
-    CHECK(graph->known_structure()->version == graph->changes().version());
+    CHECK(known.number == number);
+    CHECK(known.version == graph->changes().version());
     CHECK(structure_of(*graph) == number);
     graph->changes().reserve(1);
     graph->changes().count(graph->updated(0), {});
     CHECK(structure_of(*graph) == number);
-    CHECK(graph->known_structure()->version == graph->changes().version());
+    CHECK(known.version == graph->changes().version());
 }
 
 TEST_CASE("the number of a structure tells graphs inside", "[core][structure]") {
