@@ -7,12 +7,12 @@
 #include "graph/check_edges.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
-#include "graph/races.hpp"
-#include "inferred_edges.hpp"
 #include "loops.hpp"
-#include "memory_check.hpp"
 #include "new_conditional.hpp"
 #include "new_node.hpp"
+#include "order/inferred_edges.hpp"
+#include "order/memory_check.hpp"
+#include "order/races.hpp"
 
 #include <cudag/detail/record.hpp>
 #include <cudag/format.hpp>

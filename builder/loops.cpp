@@ -4,11 +4,11 @@
 #include "cuda/device_guard.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/version.hpp"
+#include "edges/edge_groups.hpp"
 #include "graph/find.hpp"
 #include "graph/names.hpp"
 #include "node/kernel_attributes.hpp"
 #include "own_kernel_nodes.hpp"
-#include "plan/edge_groups.hpp"
 
 #include <cudag/condition.hpp>
 #include <cudag/format.hpp>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "capture/capture_state.hpp"
-#include "graph/captured_node.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/region_nodes.hpp"
 
 #include <cudag/captured_node.hpp>
 #include <cudag/error.hpp>

@@ -1,10 +1,10 @@
 // GraphBuilder: takes nodes and edges back.
 #include "cuda/failure.hpp"
-#include "graph/captured_node.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
 #include "graph/graph_state.hpp"
 #include "graph/names.hpp"
+#include "graph/region_nodes.hpp"
 #include "new_node.hpp"
 #include "node/kernel_attributes.hpp"
 

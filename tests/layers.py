@@ -14,19 +14,29 @@ MAY_INCLUDE = {
     "memory": ["cuda", "owners"],
     "node": ["cuda"],
     "lists": [],
-    "plan": ["lists"],
+    "edges": ["lists"],
+    "plan": ["lists", "edges"],
+    "accesses": ["lists", "edges"],
+    "matching": ["lists"],
     "stream": ["cuda", "owners", "node"],
-    "graph": ["cuda", "owners", "node", "plan", "lists"],
-    "read": ["cuda", "owners", "node", "plan", "lists", "graph"],
-    "exec": ["cuda", "owners", "node", "plan", "lists", "graph"],
-    "capture": ["cuda", "owners", "node", "plan", "stream", "graph", "read"],
-    "builder": ["cuda", "owners", "memory", "node", "plan", "lists", "stream", "graph", "read", "exec", "capture"],
+    "graph": ["cuda", "owners", "node", "lists", "edges", "plan", "accesses"],
+    "order": ["cuda", "node", "lists", "edges", "accesses", "graph"],
+    "compare": ["cuda", "node", "lists", "edges", "matching", "graph"],
+    "handles": ["cuda", "node", "lists", "edges", "accesses", "graph", "order"],
+    "read": ["cuda", "owners", "node", "lists", "edges", "graph"],
+    "exec": ["cuda", "owners", "node", "lists", "edges", "plan", "accesses", "matching", "graph", "order", "compare",
+             "handles"],
+    "capture": ["cuda", "owners", "node", "edges", "accesses", "stream", "graph", "order", "handles", "read"],
+    "builder": ["cuda", "owners", "memory", "node", "lists", "edges", "plan", "accesses", "stream", "graph", "order",
+                "handles", "read", "exec", "capture"],
 }
 # A pattern, where it may stand, and why nowhere else.
 ONLY_IN = [
     (r"CUDART_VERSION", ["lib/cuda"], "versions of CUDA differ in lib/cuda only"),
-    (r"#include <cuda(?!g)", ["lib", "builder", "include", "!lib/plan"], "plan is about edges, not about CUDA"),
-    (r"\bGraphState\b", ["lib", "builder", "include", "!lib/plan", "!lib/node", "!lib/cuda"], "it knows no graph"),
+    (r"#include <cuda(?!g)", ["lib", "builder", "include", "!lib/lists", "!lib/edges", "!lib/plan", "!lib/accesses",
+                             "!lib/matching"], "these are values: they know no CUDA"),
+    (r"\bGraphState\b", ["lib", "builder", "include", "!lib/lists", "!lib/edges", "!lib/plan",
+                          "!lib/accesses", "!lib/matching", "!lib/node", "!lib/cuda"], "it knows no graph"),
 ]
 
 

@@ -2,8 +2,8 @@
 #include "bound_inputs.hpp"
 
 #include "cuda/driver.hpp"
-#include "graph/buffer_uses.hpp"
 #include "graph/for_each_graph.hpp"
+#include "handles/buffer_uses.hpp"
 
 #include <cudag/error.hpp>
 

@@ -1,7 +1,7 @@
 // The inputs that replays of a GraphedFunction read where they are.
 #pragma once
 
-#include "plan/address_ranges.hpp"
+#include "accesses/address_ranges.hpp"
 
 #include <cudag/buffer_param.hpp>
 #include <cudag/detail/graphed_task.hpp>

@@ -1,8 +1,8 @@
 // Where an exec's graph uses the BufferParams that were bound last.
 #pragma once
 
-#include "graph/address_index.hpp"
-#include "graph/buffer_uses.hpp"
+#include "handles/address_index.hpp"
+#include "handles/buffer_uses.hpp"
 
 #include <cstddef>
 #include <cstdint>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "exec_state.hpp"
-#include "graph/race_check.hpp"
 #include "node/node_params.hpp"
+#include "order/race_check.hpp"
 
 #include <cstddef>
 #include <optional>

@@ -4,7 +4,7 @@
 
 #include "cuda/failure.hpp"
 #include "exec_state.hpp"
-#include "graph/text.hpp"
+#include "handles/text.hpp"
 #include "node/rules.hpp"
 
 #include <cudag/format.hpp>

@@ -3,11 +3,11 @@
 #include <cudag/graph.hpp>
 #include <cudag/graph_memory.hpp>
 
+#include "compare/structure.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/no_waiting.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "exec_state.hpp"
-#include "graph/structure.hpp"
 #include "sampled_time.hpp"
 #include "update_few.hpp"
 #include "update_graph.hpp"

@@ -1,8 +1,8 @@
 // What nodes of an exec say that they do to memory.
 #include "exec_declarations.hpp"
 
-#include "graph/declarations.hpp"
-#include "graph/node_accesses.hpp"
+#include "order/declarations.hpp"
+#include "order/node_accesses.hpp"
 
 namespace cudag::detail {
 

@@ -1,8 +1,8 @@
 // The host nodes of one exec: what CUDA is to call for them, and who may ask what they throw.
 #pragma once
 
-#include "graph/host_nodes.hpp"
 #include "graph/node_place.hpp"
+#include "host_nodes.hpp"
 #include "node/node_params.hpp"
 #include "owners/host_call.hpp"
 #include "owners/in_flight.hpp"

@@ -3,7 +3,7 @@
 
 #include "exec_declarations.hpp"
 #include "exec_state.hpp"
-#include "graph/race_watch.hpp"
+#include "order/race_watch.hpp"
 
 #include <vector>
 

@@ -4,12 +4,12 @@
 #include "exec_races.hpp"
 #include "watched_writes.hpp"
 
+#include "compare/diff.hpp"
 #include "cuda/device_guard.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/open_captures.hpp"
 #include "cuda/relaxed_capture.hpp"
-#include "graph/diff.hpp"
 #include "graph/names.hpp"
 #include "owners/reclaim.hpp"
 

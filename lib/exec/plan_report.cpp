@@ -4,13 +4,13 @@
 
 #include "cuda/compute_capability.hpp"
 #include "cuda/version.hpp"
+#include "edges/edge_groups.hpp"
+#include "edges/reduction.hpp"
 #include "exec_state.hpp"
-#include "graph/dot.hpp"
 #include "graph/for_each_graph.hpp"
 #include "graph/names.hpp"
-#include "plan/edge_groups.hpp"
+#include "handles/dot.hpp"
 #include "plan/join_costs.hpp"
-#include "plan/reduction.hpp"
 
 #include <fmt/format.h>
 

@@ -2,13 +2,13 @@
 #include "update_by_structure.hpp"
 
 #include "changed_nodes.hpp"
+#include "compare/condition_pairs.hpp"
+#include "compare/match_tree.hpp"
+#include "compare/unpaired.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "exec_declarations.hpp"
-#include "graph/condition_pairs.hpp"
-#include "graph/declarations.hpp"
-#include "graph/match_tree.hpp"
-#include "graph/unpaired.hpp"
+#include "order/declarations.hpp"
 #include "update_graph.hpp"
 #include "update_rules.hpp"
 

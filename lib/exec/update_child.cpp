@@ -4,14 +4,14 @@
 #include <cudag/nested_node.hpp>
 
 #include "changed_nodes.hpp"
+#include "compare/diff.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/no_waiting.hpp"
 #include "exec_declarations.hpp"
 #include "exec_state.hpp"
-#include "graph/declarations.hpp"
-#include "graph/diff.hpp"
-#include "graph/race_check.hpp"
+#include "order/declarations.hpp"
+#include "order/race_check.hpp"
 #include "update_rules.hpp"
 
 #include <fmt/format.h>

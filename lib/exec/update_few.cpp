@@ -4,7 +4,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "exec_declarations.hpp"
-#include "graph/declarations.hpp"
+#include "order/declarations.hpp"
 
 #include <algorithm>
 #include <cstddef>

@@ -4,11 +4,11 @@
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
 
+#include "compare/diff.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/no_waiting.hpp"
 #include "exec_state.hpp"
-#include "graph/diff.hpp"
 #include "graph/find.hpp"
 #include "graph/names.hpp"
 #include "update_by_structure.hpp"

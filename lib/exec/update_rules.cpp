@@ -1,9 +1,9 @@
 // What CUDA fixes of a node when its graph is instantiated.
 #include "update_rules.hpp"
 
+#include "compare/diff.hpp"
 #include "cuda/driver.hpp"
 #include "graph/device_rules.hpp"
-#include "graph/diff.hpp"
 #include "graph/names.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node/rules.hpp"

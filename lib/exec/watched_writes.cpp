@@ -6,8 +6,8 @@
 #include "exec_declarations.hpp"
 #include "exec_races.hpp"
 #include "exec_state.hpp"
-#include "graph/declarations.hpp"
-#include "graph/node_accesses.hpp"
+#include "order/declarations.hpp"
+#include "order/node_accesses.hpp"
 
 #include <dlfcn.h>
 

@@ -1,7 +1,7 @@
 // The edges of a graph, and which of them CUDA has.
 #include "graph_edges.hpp"
 
-#include "plan/edge_set.hpp"
+#include "edges/edge_set.hpp"
 
 namespace cudag::detail {
 

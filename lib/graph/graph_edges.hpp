@@ -1,9 +1,9 @@
 // The edges of a graph, and which of them CUDA has.
 #pragma once
 
+#include "edges/edges.hpp"
+#include "edges/growing_reduction.hpp"
 #include "native_edges.hpp"
-#include "plan/edges.hpp"
-#include "plan/growing_reduction.hpp"
 #include "plan/joins.hpp"
 
 #include <cudag/plan.hpp>

@@ -4,7 +4,7 @@
 #include "cuda/compat.hpp"
 #include "cuda/edge_data.hpp"
 #include "cuda/failure.hpp"
-#include "plan/edge_set.hpp"
+#include "edges/edge_set.hpp"
 
 #include <algorithm>
 #include <memory>

@@ -1,8 +1,8 @@
 // The edges that CUDA has in a graph.
 #pragma once
 
-#include "plan/edge_list.hpp"
-#include "plan/edge_record.hpp"
+#include "edges/edge_list.hpp"
+#include "edges/edge_record.hpp"
 
 #include <cuda_runtime_api.h>
 

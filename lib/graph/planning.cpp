@@ -8,12 +8,12 @@
 #include "cuda/failure.hpp"
 #include "cuda/own_kernels.hpp"
 #include "cuda/version.hpp"
+#include "edges/edge_set.hpp"
+#include "edges/outline.hpp"
+#include "edges/reduction.hpp"
 #include "graph_state.hpp"
-#include "plan/edge_set.hpp"
 #include "plan/ends.hpp"
-#include "plan/outline.hpp"
 #include "plan/plan.hpp"
-#include "plan/reduction.hpp"
 
 #include <algorithm>
 #include <cstdint>

@@ -2,8 +2,8 @@
 #pragma once
 
 #include "allocations.hpp"
+#include "edges/edge_record.hpp"
 #include "node_record.hpp"
-#include "plan/edge_record.hpp"
 
 #include <cuda_runtime_api.h>
 

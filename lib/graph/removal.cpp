@@ -1,9 +1,9 @@
 // Removes nodes from a graph that is being written: everything that goes by their indices follows.
-#include "captured_node.hpp"
 #include "cuda/failure.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"
 #include "owners/reclaim.hpp"
+#include "region_nodes.hpp"
 
 #include <cstdint>
 #include <memory>

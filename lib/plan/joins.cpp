@@ -1,9 +1,9 @@
 // What comes before what, many before many: by edges, or through a node between them.
 #include "joins.hpp"
 
-#include "edge_groups.hpp"
-#include "reduction.hpp"
-#include "topological_order.hpp"
+#include "edges/edge_groups.hpp"
+#include "edges/reduction.hpp"
+#include "edges/topological_order.hpp"
 
 #include <algorithm>
 #include <span>

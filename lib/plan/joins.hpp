@@ -1,7 +1,7 @@
 // What comes before what, many before many: by edges, or through a node between them.
 #pragma once
 
-#include "edge_record.hpp"
+#include "edges/edge_record.hpp"
 #include "join_costs.hpp"
 
 #include <cudag/plan.hpp>

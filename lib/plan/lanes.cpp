@@ -1,9 +1,9 @@
 // Lanes: which nodes come after each other, beyond what the edges say, so that fewer run at once.
 #include "lanes.hpp"
 
-#include "edge_groups.hpp"
+#include "edges/edge_groups.hpp"
+#include "edges/topological_order.hpp"
 #include "lists/none.hpp"
-#include "topological_order.hpp"
 
 #include <algorithm>
 #include <functional>

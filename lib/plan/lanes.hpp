@@ -1,7 +1,7 @@
 // Lanes: which nodes come after each other, beyond what the edges say, so that fewer run at once.
 #pragma once
 
-#include "edge_record.hpp"
+#include "edges/edge_record.hpp"
 #include "lane_costs.hpp"
 
 #include <cstddef>

@@ -1,9 +1,9 @@
 // The plan: which edges CUDA gets for those that a graph was written with.
 #include "plan.hpp"
 
+#include "edges/reduction.hpp"
 #include "ends.hpp"
 #include "lanes.hpp"
-#include "reduction.hpp"
 
 #include <utility>
 

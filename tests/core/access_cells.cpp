@@ -1,6 +1,6 @@
 // The cells into which accesses cut memory, and the parts and lists that accesses stand in.
-#include "plan/access_cells.hpp"
-#include "plan/access_parts.hpp"
+#include "accesses/access_cells.hpp"
+#include "accesses/access_parts.hpp"
 
 #include "catch.hpp"
 

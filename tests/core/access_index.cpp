@@ -1,6 +1,6 @@
 // Accesses that come and go, and the order of nodes as far as memory goes, beside what looking at all pairs finds.
-#include "plan/access_index.hpp"
-#include "plan/memory_order.hpp"
+#include "accesses/access_index.hpp"
+#include "accesses/memory_order.hpp"
 
 #include "catch.hpp"
 

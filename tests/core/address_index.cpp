@@ -1,7 +1,7 @@
 // Which words in the parameters of nodes are addresses, and what that makes of a parameter's memory.
-#include "graph/address_index.hpp"
-#include "graph/buffer_uses.hpp"
-#include "graph/captured_node.hpp"
+#include "handles/address_index.hpp"
+#include "graph/region_nodes.hpp"
+#include "handles/buffer_uses.hpp"
 
 #include "catch.hpp"
 #include "empty_graph.hpp"

@@ -1,5 +1,5 @@
 // Ranges of addresses in which one looks for others.
-#include "plan/address_ranges.hpp"
+#include "accesses/address_ranges.hpp"
 
 #include "catch.hpp"
 

@@ -1,7 +1,7 @@
 // Conditions of a graph: by their handles, in the arguments of kernels, and against those of another graph.
 #include "graph/conditions.hpp"
+#include "compare/condition_pairs.hpp"
 #include "graph/condition_arguments.hpp"
-#include "graph/condition_pairs.hpp"
 
 #include "catch.hpp"
 #include "empty_graph.hpp"

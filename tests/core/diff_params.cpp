@@ -1,5 +1,5 @@
 // In which fields the parameters of two nodes differ, and whether that is seen without the texts, too.
-#include "graph/diff.hpp"
+#include "compare/diff.hpp"
 #include "node/node_params.hpp"
 #include "node/owned_params.hpp"
 

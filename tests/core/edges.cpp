@@ -1,5 +1,5 @@
 // Edges as a value: merged, and searched for cycles and contradictions.
-#include "plan/edges.hpp"
+#include "edges/edges.hpp"
 
 #include "catch.hpp"
 

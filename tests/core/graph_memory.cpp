@@ -1,7 +1,7 @@
 // What is known of graph memory, wherever CUDA puts it: side by side, or over memory that is free again.
-#include "builder/memory_check.hpp"
-#include "builder/memory_uses.hpp"
 #include "graph/allocations.hpp"
+#include "order/memory_check.hpp"
+#include "order/memory_uses.hpp"
 
 #include "catch.hpp"
 

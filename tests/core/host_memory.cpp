@@ -1,5 +1,5 @@
 // Which sides of copies are host memory, by the direction of the copy and by what CUDA says of the address.
-#include "graph/host_memory.hpp"
+#include "handles/host_memory.hpp"
 
 #include "catch.hpp"
 #include "empty_graph.hpp"

@@ -1,5 +1,5 @@
 // Which nodes launch a kernel, of all devices and whoever made them.
-#include "graph/kernel_match.hpp"
+#include "handles/kernel_match.hpp"
 
 #include "catch.hpp"
 #include "kernels.hpp"

@@ -1,8 +1,8 @@
 // Lanes: chains of nodes side by side, and as many as end soonest.
 #include "plan/lanes.hpp"
 
-#include "plan/edge_groups.hpp"
-#include "plan/topological_order.hpp"
+#include "edges/edge_groups.hpp"
+#include "edges/topological_order.hpp"
 
 #include "catch.hpp"
 

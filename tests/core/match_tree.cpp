@@ -1,5 +1,5 @@
 // What of a node's parameters its partner in another graph must have, too, and what it has rather than another.
-#include "graph/match_tree.hpp"
+#include "compare/match_tree.hpp"
 
 #include "catch.hpp"
 #include "empty_graph.hpp"

@@ -1,7 +1,7 @@
 // Which nodes of two graphs stand for each other, against all permutations of small graphs, and what it costs.
-#include "plan/matching.hpp"
+#include "matching/matching.hpp"
 #include "bench/shapes.hpp"
-#include "plan/refinement.hpp"
+#include "matching/refinement.hpp"
 
 #include "catch.hpp"
 

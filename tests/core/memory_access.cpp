@@ -1,7 +1,7 @@
 // Which bytes regions have in common, beside an oracle that looks at every byte.
-#include "plan/memory_access.hpp"
+#include "accesses/memory_access.hpp"
 
-#include "plan/access_list.hpp"
+#include "accesses/access_list.hpp"
 
 #include "memory_oracle.hpp"
 

@@ -1,7 +1,7 @@
 // Random regions of memory, and their bytes one by one.
 #pragma once
 
-#include "plan/memory_access.hpp"
+#include "accesses/memory_access.hpp"
 #include "random.hpp"
 
 #include <algorithm>

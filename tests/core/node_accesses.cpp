@@ -1,6 +1,6 @@
 // What the nodes of a graph do to memory, and the races of these as elements of what they were given.
-#include "graph/node_accesses.hpp"
-#include "graph/races.hpp"
+#include "order/node_accesses.hpp"
+#include "order/races.hpp"
 
 #include "catch.hpp"
 #include "empty_graph.hpp"

@@ -1,12 +1,12 @@
 // Plans of random graphs, beside an oracle: what must come before what is the same, whatever the edges are.
 #include "plan/plan.hpp"
 
-#include "plan/edge_groups.hpp"
+#include "edges/edge_groups.hpp"
+#include "edges/growing_reduction.hpp"
+#include "edges/outline.hpp"
+#include "edges/reduction.hpp"
+#include "edges/topological_order.hpp"
 #include "plan/ends.hpp"
-#include "plan/growing_reduction.hpp"
-#include "plan/outline.hpp"
-#include "plan/reduction.hpp"
-#include "plan/topological_order.hpp"
 #include "plan_oracle.hpp"
 #include "random.hpp"
 

@@ -1,12 +1,12 @@
 // What plans and the order of accesses cost: ten times as many nodes take about ten times as long.
+#include "accesses/inference.hpp"
+#include "accesses/races.hpp"
+#include "accesses/relaxation.hpp"
 #include "bench/shapes.hpp"
-#include "plan/growing_reduction.hpp"
-#include "plan/inference.hpp"
+#include "edges/growing_reduction.hpp"
+#include "edges/precedence.hpp"
+#include "edges/reduction.hpp"
 #include "plan/plan.hpp"
-#include "plan/precedence.hpp"
-#include "plan/races.hpp"
-#include "plan/reduction.hpp"
-#include "plan/relaxation.hpp"
 
 #include "catch.hpp"
 #include "watched_nodes.hpp"

@@ -1,5 +1,5 @@
 // From which nodes paths lead to another one, beside all paths.
-#include "plan/precedence.hpp"
+#include "edges/precedence.hpp"
 
 #include "random.hpp"
 

@@ -1,5 +1,5 @@
 // The order in which a program adds nodes, as far as edges allow.
-#include "plan/program_order.hpp"
+#include "edges/program_order.hpp"
 
 #include "catch.hpp"
 

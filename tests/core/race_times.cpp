@@ -1,7 +1,7 @@
 // What race checks and inferred edges cost: ten times as many nodes take about ten times as long. Prints the times.
+#include "accesses/inference.hpp"
+#include "accesses/races.hpp"
 #include "bench/shapes.hpp"
-#include "plan/inference.hpp"
-#include "plan/races.hpp"
 
 #include "catch.hpp"
 

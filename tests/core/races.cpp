@@ -1,7 +1,7 @@
 // Races and inferred edges: rule by rule, and of random programs, beside an oracle of all pairs and all bytes.
-#include "plan/races.hpp"
+#include "accesses/races.hpp"
 
-#include "plan/inference.hpp"
+#include "accesses/inference.hpp"
 
 #include "memory_oracle.hpp"
 

@@ -1,5 +1,5 @@
 // Which nodes can be reached from which others, beside a search that takes all edges.
-#include "plan/reach.hpp"
+#include "edges/reach.hpp"
 
 #include "catch.hpp"
 

@@ -1,8 +1,8 @@
 // Relaxed edges: rule by rule, and of random programs, beside an oracle of all pairs and all bytes.
-#include "plan/relaxation.hpp"
+#include "accesses/relaxation.hpp"
 
-#include "plan/inference.hpp"
-#include "plan/races.hpp"
+#include "accesses/inference.hpp"
+#include "accesses/races.hpp"
 
 #include "memory_oracle.hpp"
 #include "plan_oracle.hpp"

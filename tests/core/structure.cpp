@@ -1,5 +1,5 @@
 // The number of a graph's structure: what an update of a whole graph cannot change has a part in it, and nothing else.
-#include "graph/structure.hpp"
+#include "compare/structure.hpp"
 
 #include "catch.hpp"
 #include "empty_graph.hpp"

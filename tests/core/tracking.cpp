@@ -1,5 +1,5 @@
 // Of which nodes it is known what they do to memory, and which stay where they are.
-#include "graph/tracking.hpp"
+#include "order/tracking.hpp"
 
 #include "catch.hpp"
 #include "empty_graph.hpp"

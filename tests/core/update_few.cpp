@@ -1,8 +1,8 @@
 // Updates of an exec by the nodes in which a graph differs: what an ExecCache, whose graphs have one structure, does
 // not show.
 #include "exec/update_few.hpp"
-#include "graph/declarations.hpp"
 #include "node/copy_3d.hpp"
+#include "order/declarations.hpp"
 
 #include "catch.hpp"
 #include "empty_graph.hpp"

@@ -1,7 +1,7 @@
 // A graph of nodes that do to memory what they declare, and whose changes are looked at for races.
 #pragma once
 
-#include "graph/race_watch.hpp"
+#include "order/race_watch.hpp"
 
 #include "empty_graph.hpp"
 

@@ -11,7 +11,7 @@ from .defects import FOLDERS, ROOT
 from .planting import SWITCH_HEADER, SWITCH_SOURCE, Planted, guilty
 
 OPTIONS = ["-Dcuda-runtime=cpu", "-Doptimization=0", "-Dbench=disabled", "-Dexamples=disabled", "-Dwerror=false", "-Dwarning_level=0"]
-FIRST = "lib/graph/graph.cpp"  # has the definition of the switches
+FIRST = "lib/handles/graph.cpp"  # has the definition of the switches
 
 
 def write_if_new(path, text):

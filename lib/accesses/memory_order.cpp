@@ -1,0 +1,45 @@
+// Which nodes of a graph the edges order, as far as memory goes.
+#include "memory_order.hpp"
+
+#include "edges/topological_order.hpp"
+
+#include <algorithm>
+#include <iterator>
+
+namespace cudag::detail {
+
+namespace {
+
+/// Whether edges lead from each place to the next one.
+template <class PlaceOf>
+bool link_all(std::size_t nodes, const std::vector<EdgeRecord>& edges, const PlaceOf& place_of) {
+    std::vector<bool> has_next(nodes);
+    for (const EdgeRecord& edge : edges)
+        if (orders_memory(edge.kind) && place_of(edge.to) == place_of(edge.from) + 1)
+            has_next[place_of(edge.from)] = true;
+    return static_cast<std::size_t>(std::ranges::count(has_next, true)) + 1 >= nodes;
+}
+
+} // namespace
+
+bool is_line(std::size_t nodes, const std::vector<EdgeRecord>& edges) {
+    return edges.size() + 1 >= nodes && link_all(nodes, edges, [](std::uint32_t node) { return node; });
+}
+
+MemoryOrder::MemoryOrder(std::size_t nodes, const std::vector<EdgeRecord>& edges) {
+    std::ranges::copy_if(edges, std::back_inserter(edges_), [](const EdgeRecord& e) { return orders_memory(e.kind); });
+    order_ = topological_order(edges_, EdgeGroups(nodes, edges_, &EdgeRecord::from));
+    place_ = places_in(order_);
+    const auto place_of = [this](std::uint32_t node) { return place_[node]; };
+    if (!link_all(nodes, edges_, place_of)) precedence_.emplace(edges_, order_, place_);
+}
+
+bool MemoryOrder::are_ordered(std::uint32_t a, std::uint32_t b) {
+    if (is_line()) return true;
+    if (place_[a] > place_[b]) std::swap(a, b);
+    asked_.assign(1, a);
+    precedence_->remove_ordered(b, asked_);
+    return asked_.empty();
+}
+
+} // namespace cudag::detail

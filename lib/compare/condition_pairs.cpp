@@ -1,0 +1,42 @@
+// Which conditions of two graphs stand for each other.
+#include "condition_pairs.hpp"
+
+#include "diff.hpp"
+#include "graph/names.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace cudag::detail {
+
+ConditionPairs::ConditionPairs(const GraphState& before, const GraphState& after, bool for_update)
+    : before_(&before.root()), after_(&after.root()), for_update_(for_update) {
+    if (before_->conditions().all().empty() || after_->conditions().all().empty()) return;
+    for_each_graph_pair(before, after, [this](const GraphState& a, const GraphState& b) {
+        const std::size_t common = std::min(a.nodes().size(), b.nodes().size());
+        for (std::uint32_t i = 0; i < common; ++i) {
+            const auto* ours = std::get_if<const ConditionalParams*>(&a.nodes()[i].params);
+            const auto* theirs = std::get_if<const ConditionalParams*>(&b.nodes()[i].params);
+            if (ours != nullptr && theirs != nullptr) pairs_.emplace((*ours)->condition, (*theirs)->condition);
+        }
+    });
+}
+
+bool ConditionPairs::same(cudaGraphConditionalHandle before, cudaGraphConditionalHandle after) const {
+    const auto pair = pairs_.find(before);
+    return (pair == pairs_.end() ? before : pair->second) == after;
+}
+
+std::string ConditionPairs::name(const GraphState* root, cudaGraphConditionalHandle handle) {
+    const ConditionRecord* record = root->conditions().find(handle);
+    if (record == nullptr || record->user == nullptr) return name(handle);
+    return "condition of " + describe_node(*record->user, record->node);
+}
+
+std::string ConditionPairs::initial(const GraphState* root, cudaGraphConditionalHandle handle) {
+    const ConditionRecord* record = root->conditions().find(handle);
+    return record == nullptr || !record->initial ? "none" : fmt::format("{}", *record->initial);
+}
+
+} // namespace cudag::detail

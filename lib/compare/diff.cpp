@@ -1,0 +1,181 @@
+// Walks two graphs side by side, in the order of their nodes.
+#include "diff.hpp"
+
+#include "condition_pairs.hpp"
+#include "graph/graph_locks.hpp"
+#include "graph/names.hpp"
+#include "node/node_params.hpp"
+
+#include <cudag/format.hpp>
+#include <cudag/graph.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+std::vector<EdgeRecord> sorted(std::vector<EdgeRecord> edges) {
+    std::sort(edges.begin(), edges.end(), edge_precedes);
+    return edges;
+}
+
+/// What a node is called before, and after if its label differs.
+std::string names(const GraphState& before, const GraphState& after, std::uint32_t index) {
+    const std::string_view old_label = before.nodes()[index].label;
+    const std::string_view new_label = after.nodes()[index].label;
+    std::string name = describe_node(before, index);
+    if (!new_label.empty() && new_label != old_label) name += fmt::format(" (now \"{}\")", without_nul(new_label));
+    return name;
+}
+
+/// The graphs are at the same place in their trees.
+class StructureDiff {
+  public:
+    StructureDiff(const GraphState& before, const GraphState& after, std::vector<Difference>& found)
+        : before_(before), after_(after), found_(found) {}
+
+    void nodes() {
+        const std::size_t common = std::min(before_.nodes().size(), after_.nodes().size());
+        for (std::uint32_t i = 0; i < common; ++i)
+            if (before_.nodes()[i].kind != after_.nodes()[i].kind)
+                found_.push_back({DifferenceKind::node_kind, before_.handle(i), after_.handle(i),
+                                  names(before_, after_, i), "kind", std::string(to_string(before_.nodes()[i].kind)),
+                                  std::string(to_string(after_.nodes()[i].kind)), true});
+        for (auto i = static_cast<std::uint32_t>(common); i < before_.nodes().size(); ++i)
+            found_.push_back({DifferenceKind::node,
+                              before_.handle(i),
+                              {},
+                              describe_node(before_, i),
+                              "node",
+                              "there",
+                              "missing",
+                              true});
+        for (auto i = static_cast<std::uint32_t>(common); i < after_.nodes().size(); ++i)
+            found_.push_back({DifferenceKind::node,
+                              {},
+                              after_.handle(i),
+                              describe_node(after_, i),
+                              "node",
+                              "missing",
+                              "there",
+                              true});
+    }
+
+    void edges() {
+        if (std::equal(before_.edges().begin(), before_.edges().end(), after_.edges().begin(), after_.edges().end()))
+            return;
+        const auto from = sorted(before_.edges());
+        const auto to = sorted(after_.edges());
+        std::vector<EdgeRecord> lost;
+        std::vector<EdgeRecord> added;
+        std::set_difference(from.begin(), from.end(), to.begin(), to.end(), std::back_inserter(lost), edge_precedes);
+        std::set_difference(to.begin(), to.end(), from.begin(), from.end(), std::back_inserter(added), edge_precedes);
+        for (const EdgeRecord& edge : lost)
+            found_.push_back({DifferenceKind::edge, before_.handle(edge.to), in_after(edge.to),
+                              describe_node(before_, edge.to), edge_name(before_, edge), "there", "missing", true});
+        for (const EdgeRecord& edge : added)
+            found_.push_back({DifferenceKind::edge, in_before(edge.to), after_.handle(edge.to),
+                              describe_node(after_, edge.to), edge_name(after_, edge), "missing", "there", true});
+    }
+
+  private:
+    [[nodiscard]] Node in_before(std::uint32_t index) const {
+        return index < before_.nodes().size() ? before_.handle(index) : Node();
+    }
+    [[nodiscard]] Node in_after(std::uint32_t index) const {
+        return index < after_.nodes().size() ? after_.handle(index) : Node();
+    }
+    static std::string edge_name(const GraphState& graph, const EdgeRecord& edge) {
+        const std::string kind = edge.kind == EdgeKind::full ? "" : fmt::format("{} ", to_string(edge.kind));
+        return fmt::format("{}edge from {}", kind, describe_node(graph, edge.from));
+    }
+
+    const GraphState& before_;
+    const GraphState& after_;
+    std::vector<Difference>& found_;
+};
+
+} // namespace
+
+std::vector<Difference> diff_structure(const GraphState& before, const GraphState& after) {
+    std::vector<Difference> found;
+    for_each_graph_pair(before, after, [&](const GraphState& a, const GraphState& b) {
+        StructureDiff structure(a, b, found);
+        structure.nodes();
+        structure.edges();
+    });
+    return found;
+}
+
+std::vector<Difference> diff_nodes(const GraphState& before, const ParamsOf& params_before, const GraphState& after,
+                                   bool for_update) {
+    std::vector<Difference> found;
+    const ConditionPairs conditions(before, after, for_update);
+    for_each_graph_pair(before, after, [&](const GraphState& a, const GraphState& b) {
+        const std::size_t common = std::min(a.nodes().size(), b.nodes().size());
+        for (std::uint32_t i = 0; i < common; ++i) {
+            const NodeParams& old_params = params_before(a, i);
+            if (same_params(old_params, b.params(i), conditions)) continue;
+            for (FieldDifference& field : diff_params(old_params, b.params(i), conditions))
+                found.push_back({field.kind, a.handle(i), b.handle(i), names(a, b, i), std::move(field.field),
+                                 std::move(field.before), std::move(field.after), field.needs_instantiate});
+        }
+    });
+    return found;
+}
+
+} // namespace detail
+
+std::string detail::list_differences(const std::vector<Difference>& differences) {
+    constexpr std::size_t shown = 10;
+    std::string text;
+    for (std::size_t i = 0; i < std::min(shown, differences.size()); ++i)
+        text += "\n  " + to_string(differences[i]);
+    if (differences.size() > shown) text += fmt::format("\n  and {} more", differences.size() - shown);
+    return text;
+}
+
+std::string_view to_string(DifferenceKind kind) noexcept {
+    switch (kind) {
+    case DifferenceKind::node:
+        return "node";
+    case DifferenceKind::edge:
+        return "edge";
+    case DifferenceKind::node_kind:
+        return "node_kind";
+    case DifferenceKind::function:
+        return "function";
+    case DifferenceKind::parameter:
+        return "parameter";
+    case DifferenceKind::attribute:
+        return "attribute";
+    }
+    return "unknown";
+}
+
+std::string to_string(const Difference& difference) {
+    return fmt::format("{}: {}: {} -> {}", difference.node, difference.field, difference.old_value,
+                       difference.new_value);
+}
+
+std::vector<Difference> diff(const Graph& a, const Graph& b) {
+    const detail::GraphState& before = a.state();
+    const detail::GraphState& after = b.state();
+    const detail::GraphLocks locks(before, after);
+    std::vector<Difference> found = detail::diff_structure(before, after);
+    const auto own_params = [](const detail::GraphState& graph, std::uint32_t index) -> const detail::NodeParams& {
+        return graph.params(index);
+    };
+    std::vector<Difference> fields = detail::diff_nodes(before, own_params, after, false);
+    found.insert(found.end(), std::make_move_iterator(fields.begin()), std::make_move_iterator(fields.end()));
+    return found;
+}
+
+} // namespace cudag

@@ -1,0 +1,56 @@
+// What an update of a whole graph cannot change, as a number.
+#include "structure.hpp"
+
+#include "graph/graph_state.hpp"
+#include "hash.hpp"
+#include "node/kernel_attributes.hpp"
+#include "node/launch_attributes.hpp"
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <variant>
+
+namespace cudag::detail {
+
+namespace {
+
+void add_kernel(const KernelParams& kernel, Hash& hash) {
+    hash.add(kernel.function);
+    if (kernel.attributes == nullptr && kernel.unread == nullptr) return;
+    const LaunchConfig config = full_config(kernel);
+    for (const LaunchAttribute& attribute : launch_attributes()) {
+        if (!attribute.rules.needs_instantiate || !attribute.is_given(config)) continue;
+        hash.add(attribute.id);
+        hash.add(std::hash<std::string>()(attribute.text(config)));
+    }
+}
+
+void add_graph(const GraphState& graph, Hash& hash) {
+    const std::size_t nodes = graph.nodes().size();
+    hash.add(nodes);
+    for (std::uint32_t i = 0; i < nodes; ++i) {
+        hash.add(static_cast<std::uint64_t>(graph.nodes()[i].kind));
+        if (const auto* const* kernel = std::get_if<const KernelParams*>(&graph.params(i))) add_kernel(**kernel, hash);
+    }
+    hash.add(graph.edges().size());
+    for (const EdgeRecord& edge : graph.edges())
+        hash.add(std::uint64_t{edge.from} << 34U | std::uint64_t{edge.to} << 2U | static_cast<unsigned>(edge.kind));
+    for (const auto& inner : graph.nested())
+        add_graph(*inner, hash);
+}
+
+} // namespace
+
+std::uint64_t structure_of(const GraphState& graph) {
+    auto& known = graph.memos().of<KnownStructure>();
+    const std::uint64_t version = graph.changes().version(); // attributes are among what changes
+    if (known.version == version) return known.number;
+    Hash hash;
+    add_graph(graph, hash);
+    known.number = hash.value();
+    known.version = version;
+    return known.number;
+}
+
+} // namespace cudag::detail

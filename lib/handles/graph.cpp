@@ -1,0 +1,162 @@
+// Graph: queries, clones, and the way to an Exec.
+#include <cudag/format.hpp>
+#include <cudag/graph.hpp>
+
+#include "cuda/failure.hpp"
+#include "cuda/handles.hpp"
+#include "graph/clone_natives.hpp"
+#include "graph/device_rules.hpp"
+#include "graph/find.hpp"
+#include "graph/graph_state.hpp"
+#include "graph/names.hpp"
+#include "host_memory.hpp"
+#include "kernel_match.hpp"
+#include "order/races.hpp"
+
+#include <utility>
+
+namespace cudag {
+
+using detail::GraphState;
+
+namespace {
+
+/// The nodes of `graph`, and after them those of graphs inside it, for which `is(record)` holds.
+template <class Predicate>
+void find_nodes(const GraphState& graph, std::vector<Node>& found, const Predicate& is) {
+    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
+        if (is(graph.nodes()[i])) found.push_back(graph.handle(i));
+    for (const auto& inner : graph.nested())
+        find_nodes(*inner, found, is);
+}
+
+std::vector<Node> find_launches(const GraphState& graph, detail::KernelMatch&& launches) {
+    std::vector<Node> result;
+    find_nodes(graph, result, [&](const detail::NodeRecord& node) { return launches(node.params); });
+    return result;
+}
+
+} // namespace
+
+Graph::Graph(std::shared_ptr<GraphState> state) noexcept : state_(std::move(state)) {}
+Graph::Graph(Graph&&) noexcept = default;
+Graph& Graph::operator=(Graph&&) noexcept = default;
+Graph::~Graph() = default;
+
+GraphState& Graph::state() const {
+    if (!state_) detail::refuse("a moved-from Graph was used");
+    if (state_->is_orphan()) detail::refuse("the Graph is inside a node of a graph that no longer exists");
+    return *state_;
+}
+
+std::size_t Graph::node_count() const {
+    return state().nodes().size();
+}
+std::size_t Graph::edge_count() const {
+    return state().edges().size();
+}
+
+std::vector<Node> Graph::nodes() const {
+    const GraphState& graph = state();
+    std::vector<Node> result;
+    result.reserve(graph.nodes().size());
+    for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
+        result.push_back(graph.handle(i));
+    return result;
+}
+
+std::vector<Edge> Graph::edges() const {
+    const GraphState& graph = state();
+    std::vector<Edge> result;
+    result.reserve(graph.edges().size());
+    for (const detail::EdgeRecord& edge : graph.edges())
+        result.push_back({graph.handle(edge.from), graph.handle(edge.to), edge.kind});
+    return result;
+}
+
+std::vector<Node> Graph::find(std::string_view label) const {
+    std::vector<Node> result;
+    find_nodes(state(), result, [&](const detail::NodeRecord& node) { return node.label == label; });
+    return result;
+}
+
+std::vector<Node> Graph::find_kernel(const void* symbol) const {
+    return find_launches(state(), detail::KernelMatch(symbol, "find "));
+}
+
+std::vector<Node> Graph::find_function(const Function& function) const {
+    return find_launches(state(), detail::KernelMatch(function.state()));
+}
+
+void Graph::keep(std::vector<std::shared_ptr<const void>>&& owners) {
+    std::erase(owners, nullptr);
+    GraphState& graph = state();
+    const auto lock = graph.lock();
+    graph.keep(std::move(owners));
+}
+
+Graph Graph::clone() const {
+    GraphState& graph = state();
+    graph.require_root("clone");
+    const auto lock = graph.lock();
+    if (const detail::NodePlace node = find_unlike(graph, &detail::KindRules::can_be_cloned))
+        detail::refuse(fmt::format("CUDA cannot clone a graph with {} nodes; write it again", node.record().kind),
+                       node.subject("clone: "), cudaErrorNotSupported);
+    if (const detail::NodePlace node = find_device_updatable(graph))
+        detail::refuse("kernels of a clone would change this node instead of their own; write the graph again",
+                       node.subject("clone: "), cudaErrorNotSupported);
+    graph.complete_native();
+    graph.read_all();
+    cudaGraph_t native = nullptr;
+    {
+        const detail::WithoutUserObjects plain(graph);
+        detail::checked<GraphError>(cudaGraphClone(&native, graph.native()), "cudaGraphClone");
+    }
+    detail::UniqueGraph owner(native);
+    const auto copy = std::make_shared<GraphState>(native, graph);
+    static_cast<void>(owner.release());
+    copy->replace_natives(natives_in(*copy, native));
+    return Graph(copy);
+}
+
+Node Graph::counterpart_of(const Node& original) const {
+    const GraphState& graph = state();
+    const Node found = graph.is_clone() ? find_counterpart(graph, original, detail::HandlesOf::origin) : Node();
+    if (found != Node()) return found;
+    const GraphState& other = GraphState::of(original);
+    detail::refuse(fmt::format("the node is not of the graph that this one was cloned from, but of {}; this is {}{}",
+                               detail::describe_graph(other), detail::describe_graph(graph),
+                               graph.is_clone() ? "" : ", which is no clone"),
+                   node_subject(other, GraphState::index_unchecked(original), "counterpart: "));
+}
+
+CapturedNode Graph::counterpart(const CapturedNode& original) const {
+    const Node first = counterpart_of(original.first_);
+    return {first, *original.region_}; // in memory that a clone keeps
+}
+
+cudaGraph_t Graph::native() const {
+    detail::GraphState& graph = state();
+    const auto lock = graph.lock();
+    graph.complete_native();
+    graph.give_owners_to_native();
+    return graph.native();
+}
+
+std::vector<Race> Graph::races() const {
+    state().read_all();
+    const auto lock = state().lock();
+    return detail::all_races_of(state());
+}
+std::vector<UntrackedArgument> Graph::untracked() const {
+    state().read_all();
+    const auto lock = state().lock();
+    return detail::all_untracked_of(state());
+}
+std::vector<HostMemory> Graph::host_memory() const {
+    state().read_all();
+    const auto lock = state().lock();
+    return detail::all_host_memory_of(state());
+}
+
+} // namespace cudag

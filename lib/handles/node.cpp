@@ -1,0 +1,154 @@
+// What handles answer.
+#include <cudag/format.hpp>
+#include <cudag/node.hpp>
+
+#include "cuda/failure.hpp"
+#include "cuda/kernel_name.hpp"
+#include "graph/graph_state.hpp"
+#include "graph/names.hpp"
+#include "kernel_match.hpp"
+#include "node/kernel_attributes.hpp"
+#include "order/declarations.hpp"
+
+#include <cstring>
+#include <memory>
+#include <utility>
+#include <vector>
+
+namespace cudag {
+
+using detail::GraphState;
+
+namespace {
+
+detail::NodeRecord& record_of(const Node& node) {
+    return GraphState::of(node).record(GraphState::index_unchecked(node));
+}
+
+} // namespace
+
+std::string_view to_string(EdgeKind kind) noexcept {
+    switch (kind) {
+    case EdgeKind::full:
+        return "full";
+    case EdgeKind::programmatic:
+        return "programmatic";
+    case EdgeKind::launch_completion:
+        return "launch_completion";
+    }
+    return "unknown";
+}
+
+NodeKind Node::kind() const {
+    return record_of(*this).kind;
+}
+std::string_view Node::label() const {
+    return record_of(*this).label;
+}
+SourceLocation Node::location() const {
+    return record_of(*this).location;
+}
+cudaGraphNode_t Node::native() const {
+    const GraphState& graph = GraphState::of(*this);
+    return graph.natives()[GraphState::index_unchecked(*this)];
+}
+
+Node Node::label(std::string_view text) const {
+    record_of(*this).label = detail::Label(text);
+    return *this;
+}
+
+void detail::declare_accesses(const Node& node, std::vector<ArgumentAccess>&& accesses) {
+    GraphState& graph = GraphState::of(node);
+    const auto lock = graph.lock();
+    declare_accesses(graph, GraphState::index_unchecked(node), std::move(accesses));
+}
+
+void detail::keep_with_node(const Node& node, std::vector<std::shared_ptr<const void>>&& owners) {
+    std::erase(owners, nullptr);
+    GraphState& graph = GraphState::of(node);
+    const std::uint32_t index = GraphState::index_unchecked(node);
+    const auto lock = graph.lock();
+    graph.keep(std::move(owners), index);
+}
+
+void Node::require_kind(NodeKind expected) const {
+    const GraphState& graph = GraphState::of(*this);
+    const std::uint32_t index = GraphState::index_unchecked(*this);
+    const NodeKind actual = graph.nodes()[index].kind;
+    if (actual != expected)
+        detail::refuse(fmt::format("it is no {} node", expected), detail::node_subject(graph, index, "as: "));
+}
+
+void Node::require_conditional(detail::ConditionalKind expected) const {
+    const GraphState& graph = GraphState::of(*this);
+    const std::uint32_t index = GraphState::index_unchecked(*this);
+    const auto* actual = std::get_if<const detail::ConditionalParams*>(&graph.nodes()[index].params);
+    if (actual == nullptr)
+        detail::refuse("CUDA does not tell which conditional an adopted node is",
+                       detail::node_subject(graph, index, "as: "));
+    if ((*actual)->kind != expected)
+        detail::refuse(fmt::format("it is no {} node", to_string(expected)),
+                       detail::node_subject(graph, index, "as: "));
+}
+
+KernelInfo Node::kernel_info() const {
+    const GraphState& graph = GraphState::of(*this);
+    const std::uint32_t index = GraphState::index_unchecked(*this);
+    const auto lock = graph.lock();
+    const auto* params = std::get_if<const detail::KernelParams*>(&graph.params(index));
+    if (params == nullptr) detail::refuse("it is no kernel node", detail::node_subject(graph, index, "kernel_info: "));
+    const detail::KernelParams& kernel = **params;
+    KernelInfo info{detail::kernel_name(kernel.function), full_config(kernel), {}};
+    for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
+        const detail::Parameter& parameter = kernel.signature->parameters[i];
+        info.arguments.emplace_back(kernel.values + parameter.offset, parameter.size);
+    }
+    return info;
+}
+
+void detail::read_argument(const Node& node, std::uint32_t index, void* to, std::size_t bytes) {
+    const GraphState& graph = GraphState::of(node);
+    const std::uint32_t place = GraphState::index_unchecked(node);
+    const auto lock = graph.lock();
+    const KernelParams& kernel = *std::get<const KernelParams*>(graph.params(place));
+    const bool fits = index < kernel.signature->count && kernel.signature->parameters[index].size == bytes;
+    if (!fits)
+        refuse(fmt::format("argument {} does not have {} bytes", index, bytes), node_subject(graph, place, "get: "));
+    std::memcpy(to, kernel.values + kernel.signature->parameters[index].offset, bytes);
+}
+
+cudaGraphDeviceNode_t detail::device_node(const Node& node) {
+    const GraphState& graph = GraphState::of(node);
+    const std::uint32_t index = GraphState::index_unchecked(node);
+    const auto subject = [&] { return node_subject(graph, index, "on_device: "); };
+    const auto* kernel = std::get_if<const KernelParams*>(&graph.nodes()[index].params);
+    if (kernel == nullptr || !is_device_updatable(**kernel))
+        refuse("the node is fixed for kernels; make it with .device_updatable = true", subject());
+    graph.special().device_updatable = true;
+    cudaLaunchAttributeValue value{};
+    const cudaError_t status =
+        cudaGraphKernelNodeGetAttribute(node.native(), cudaLaunchAttributeDeviceUpdatableKernelNode, &value);
+    if (status != cudaSuccess) raise_call<GraphError>(status, "cudaGraphKernelNodeGetAttribute", subject());
+    return value.deviceUpdatableKernelNode.devNode;
+}
+
+namespace {
+
+void require_launch(const Node& node, detail::KernelMatch&& launches, const auto& name) {
+    GraphState& graph = GraphState::of(node);
+    const std::uint32_t index = GraphState::index_unchecked(node);
+    if (!launches(graph.record(index).params))
+        detail::refuse(fmt::format("it does not launch {}", name()), node_subject(graph, index, "as: "));
+}
+
+} // namespace
+
+void detail::require_kernel(const Node& node, const void* symbol) {
+    require_launch(node, KernelMatch(symbol, "as "), [&] { return kernel_name(symbol); });
+}
+void detail::require_function(const Node& node, const Function& function) {
+    require_launch(node, KernelMatch(function.state()), [&] { return function.name(); });
+}
+
+} // namespace cudag

@@ -1,0 +1,49 @@
+// What nodes and graphs are called in logs.
+#include "text.hpp"
+
+#include "graph/graph_state.hpp"
+#include "graph/names.hpp"
+
+#include <cudag/format.hpp>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <string>
+
+namespace cudag {
+
+using detail::GraphState;
+
+std::string detail::count_nodes(const GraphState& graph) {
+    constexpr std::size_t kinds = 32;
+    std::array<std::size_t, kinds> counts{};
+    for (const detail::NodeRecord& node : graph.nodes())
+        ++counts[std::min(static_cast<std::size_t>(node.kind), kinds - 1)];
+    std::string list;
+    for (std::size_t kind = 0; kind < kinds; ++kind)
+        if (counts[kind] != 0)
+            list += fmt::format("{}{} {}", list.empty() ? " (" : ", ", counts[kind], static_cast<NodeKind>(kind));
+    const std::size_t all = graph.nodes().size();
+    return fmt::format("{} node{}{}{}", all, all == 1 ? "" : "s", list, list.empty() ? "" : ")");
+}
+
+std::string to_string(const Node& node) {
+    if (node == Node()) return "empty node handle";
+    if (!GraphState::is_alive(node)) return "handle of a node whose graph no longer exists";
+    if (const detail::RemovedNode* removed = GraphState::find_removed(node); removed != nullptr)
+        return fmt::format("handle of {}, which was removed at {}", describe_removed(*removed), removed->removed_at);
+    return detail::describe_node(GraphState::of(node), GraphState::index_unchecked(node));
+}
+
+std::string to_string(const Graph& graph) {
+    if (!graph.state_) return "moved-from Graph";
+    if (graph.state_->is_orphan()) return "Graph inside a node of a graph that no longer exists";
+    const GraphState& state = *graph.state_;
+    const std::size_t edges = state.edges().size();
+    const SourceLocation& where = state.root().made_at();
+    return fmt::format("graph of {} and {} edge{}{}", detail::count_nodes(state), edges, edges == 1 ? "" : "s",
+                       where.line == 0 ? "" : fmt::format(", made at {}", where));
+}
+
+} // namespace cudag

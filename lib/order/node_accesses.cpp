@@ -1,0 +1,303 @@
+// Collects what nodes do to memory.
+#include "node_accesses.hpp"
+
+#include "declarations.hpp"
+#include "graph/condition_arguments.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstring>
+#include <optional>
+#include <span>
+#include <utility>
+#include <variant>
+
+namespace cudag::detail {
+
+namespace {
+
+constexpr std::uintptr_t first_condition = std::uintptr_t{1} << 62U;
+
+/// What stands for a condition, above all addresses that programs have.
+MemoryRegion condition_cell(cudaGraphConditionalHandle handle) {
+    return {first_condition + static_cast<std::uintptr_t>(handle) % first_condition, 1};
+}
+
+/// By node: the most elements that it may be driven to; 0 of nodes that are not driven. Empty where none is.
+std::vector<std::size_t> most_elements(const GraphState& graph) {
+    std::vector<std::size_t> most;
+    graph.bindings().for_each_driven_size([&](std::uint32_t node, std::size_t elements) {
+        most.resize(graph.nodes().size());
+        most[node] = std::max(most[node], elements);
+    });
+    return most;
+}
+
+/// By node: what it frees; empty where the graph frees nothing.
+std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
+    std::vector<const GraphAllocation*> freed;
+    for (const GraphAllocation& memory : graph.allocations().list()) {
+        if (!memory.free) continue;
+        freed.resize(graph.nodes().size());
+        freed[*memory.free] = &memory;
+    }
+    return freed;
+}
+
+using TakenConditions = std::vector<std::pair<std::uint32_t, cudaGraphConditionalHandle>>;
+
+/// The conditions that a kernel takes, by argument; none for other nodes.
+TakenConditions conditions_of(const GraphState& root, const NodeParams& params) {
+    TakenConditions taken;
+    if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
+        for_each_condition(
+            root, *(*kernel)->signature, (*kernel)->values,
+            [&](std::uint32_t argument, cudaGraphConditionalHandle handle) { taken.emplace_back(argument, handle); });
+    return taken;
+}
+
+/// Whether two nodes that may stand in a graph of `root` set the same conditions.
+bool take_same_conditions(const GraphState& root, const NodeParams& a, const NodeParams& b) {
+    return root.conditions().all().empty() || conditions_of(root, a) == conditions_of(root, b);
+}
+
+/// What is known of the parameters of `kernel`, which may have come to a node from another graph.
+const KernelSignature& layout_of(const NodePlace& place, const KernelParams& kernel) {
+    const KernelSignature& known = known_signature(*place.graph, place.index, kernel);
+    return same_layout(known, *kernel.signature) ? known : *kernel.signature;
+}
+
+/// Calls `use(argument, mode, region, element_bytes)`.
+template <class Use>
+void for_each_use(const NodePlace& place, const NodeParams& params, ArrayAddresses& arrays, const Use& use) {
+    for_each_region(params, use);
+    if (const GraphState& root = place.graph->root(); !root.conditions().all().empty()) {
+        if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
+            for_each_condition(root, layout_of(place, **kernel), (*kernel)->values,
+                               [&](std::uint32_t argument, cudaGraphConditionalHandle handle) {
+                                   use(argument, AccessMode::write, condition_cell(handle), 1);
+                               });
+        if (const auto* const* conditional = std::get_if<const ConditionalParams*>(&params))
+            use(whole_node, AccessMode::read, condition_cell((*conditional)->condition), 1);
+    }
+    if (const auto* const* copy = std::get_if<const cudaMemcpy3DParms*>(&params)) {
+        if ((*copy)->dstArray != nullptr)
+            use(0, AccessMode::write, arrays.region((*copy)->dstArray, (*copy)->dstPos, (*copy)->extent), 1);
+        if ((*copy)->srcArray != nullptr)
+            use(1, AccessMode::read, arrays.region((*copy)->srcArray, (*copy)->srcPos, (*copy)->extent), 1);
+    }
+    if (const auto* const* alloc = std::get_if<const AllocParams*>(&params))
+        use(0, AccessMode::write, region_at((*alloc)->address, (*alloc)->bytes), 1);
+}
+
+/// What the nodes of one graph have in force there.
+class InGraph {
+  public:
+    explicit InGraph(const GraphState& graph) : graph_(graph) {}
+
+    [[nodiscard]] const NodeParams& params(std::uint32_t node) const { return graph_.params(node); }
+    [[nodiscard]] std::uint32_t region(std::uint32_t node) const { return graph_.units().of(node); }
+    template <class Use>
+    void for_each_declared(std::uint32_t node, const Use& use) const {
+        detail::for_each_declared(graph_, node, use);
+    }
+
+  private:
+    const GraphState& graph_;
+};
+
+/// The same elsewhere.
+class InOthers {
+  public:
+    InOthers(const GraphState& graph, const NodesInForce& nodes) : graph_(graph), nodes_(nodes) {}
+
+    [[nodiscard]] const NodeParams& params(std::uint32_t node) const { return nodes_.params({&graph_, node}); }
+    [[nodiscard]] std::uint32_t region(std::uint32_t node) const { return nodes_.region({&graph_, node}); }
+    template <class Use>
+    void for_each_declared(std::uint32_t node, const Use& use) const {
+        for (const ArgumentAccess& access : nodes_.declared({&graph_, node}))
+            use(access);
+    }
+
+  private:
+    const GraphState& graph_;
+    const NodesInForce& nodes_;
+};
+
+/// Calls `use(access, origin)` for what one node after another does; `nodes_of(graph)` tells what the nodes of a graph
+/// have in force.
+template <class NodesOf, class Use>
+class Collector {
+  public:
+    Collector(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays, const Use& use,
+              Sizes sizes = Sizes::in_force)
+        : graph_(graph), nodes_of_(nodes_of), arrays_(arrays), use_(use), sizes_(sizes) {}
+
+    void run() {
+        graph_.read_all();
+        add_all(graph_, std::nullopt);
+    }
+
+  private:
+    /// All nodes of `graph`, for the node that it is inside of, or for themselves.
+    void add_all(const GraphState& graph, std::optional<std::uint32_t> holder) {
+        const std::vector<const GraphAllocation*> freed = freed_by_nodes(graph);
+        std::vector<std::size_t> most;
+        if (sizes_ == Sizes::most) most = most_elements(graph);
+        auto nodes = nodes_of_(graph);
+        const auto count = static_cast<std::uint32_t>(graph.nodes().size());
+        for (std::uint32_t i = 0; i < count; ++i) {
+            const std::uint32_t node = holder.value_or(i);
+            region_ = holder ? 0 : nodes.region(i);
+            add(node, {&graph, i}, nodes, most.empty() ? 0 : most[i]);
+            if (!freed.empty() && freed[i] != nullptr)
+                note(node, {&graph, i}, {0, AccessMode::write, 1, {freed[i]->address, freed[i]->bytes}});
+            for (const auto& inner : graph.nested_in(i))
+                add_all(*inner, node);
+        }
+    }
+
+    /// `most` are the elements of a copy or fill, where these are to be others than those in force; else 0.
+    template <class Nodes>
+    void add(std::uint32_t node, const NodePlace& place, Nodes& nodes, std::size_t most) {
+        const auto note_use = [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region,
+                                  std::size_t element) {
+            note(node, place, {argument, mode, element, region});
+        };
+        const NodeParams& params = nodes.params(place.index);
+        if (most == 0)
+            for_each_use(place, params, arrays_, note_use);
+        else
+            for_each_use_of_most(place, params, most, note_use);
+        nodes.for_each_declared(place.index, [&](const ArgumentAccess& access) {
+            if (access.unit == 0 || place.graph != &graph_) // nodes inside are one with the node around them
+                note(node, place, access);
+            else
+                of_units_.push_back(access);
+        });
+        if (!of_units_.empty()) note_units(node, place);
+    }
+    template <class Note>
+    void for_each_use_of_most(const NodePlace& place, const NodeParams& params, std::size_t most, const Note& note) {
+        if (const auto* const* copy = std::get_if<const CopyParams*>(&params)) {
+            CopyParams next = **copy;
+            next.destination_size = next.source_size = most;
+            for_each_use(place, &next, arrays_, note);
+        } else if (const auto* const* set = std::get_if<const SetParams*>(&params)) {
+            SetParams next = **set;
+            next.size = most;
+            for_each_use(place, &next, arrays_, note);
+        }
+    }
+
+    void note(std::uint32_t node, const NodePlace& place, const ArgumentAccess& access) {
+        if (!access.region.is_empty()) use_(memory_access(node, access, region_, false), origin_of(place, access));
+    }
+    void note_units(std::uint32_t node, const NodePlace& place) {
+        std::stable_partition(of_units_.begin(), of_units_.end(), is_write);
+        for (const ArgumentAccess& access : of_units_)
+            if (!access.region.is_empty()) use_(memory_access(node, access, region_, true), origin_of(place, access));
+        of_units_.clear();
+    }
+    static bool is_write(const ArgumentAccess& access) { return access.mode == AccessMode::write; }
+    static AccessOrigin origin_of(const NodePlace& place, const ArgumentAccess& access) {
+        return {place, access.argument, access.element_bytes};
+    }
+
+    const GraphState& graph_;
+    NodesOf nodes_of_;
+    ArrayAddresses& arrays_;
+    const Use& use_;
+    Sizes sizes_;
+    std::uint32_t region_ = 0;             ///< of the node that is looked at
+    std::vector<ArgumentAccess> of_units_; ///< of one node
+};
+
+template <class NodesOf>
+NodeAccesses collect_with_origins(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays) {
+    NodeAccesses all;
+    const auto use = [&](const MemoryAccess& access, const AccessOrigin& origin) {
+        all.list.push_back(access);
+        all.origins.push_back(origin);
+    };
+    Collector(graph, nodes_of, arrays, use).run();
+    return all;
+}
+
+InGraph in_graph(const GraphState& graph) {
+    return InGraph(graph);
+}
+
+} // namespace
+
+MemoryAccess memory_access(std::uint32_t node, const ArgumentAccess& access, std::uint32_t region, bool by_region) {
+    const bool is_of_unit = by_region && access.unit != 0;
+    return {node, access.mode, access.region, is_of_unit ? access.unit : 0, is_of_unit ? 0 : region};
+}
+
+bool is_condition_cell(const MemoryRegion& region) noexcept {
+    return region.begin >= first_condition && region.begin < 2 * first_condition;
+}
+
+MemoryRegion ArrayAddresses::region(cudaArray_t array, const cudaPos& from, const cudaExtent& extent) {
+    constexpr std::size_t row = std::size_t{1} << 21U, slice = std::size_t{1} << 37U, all = std::size_t{1} << 51U;
+    const std::size_t number = numbers_.try_emplace(array, numbers_.size()).first->second;
+    const std::uintptr_t base = (std::uintptr_t{1} << 63U) + number * all;
+    return {base + from.z * slice + from.y * row + from.x, extent.width, extent.height, row, extent.depth, slice};
+}
+
+AccessList access_list_of(const GraphState& graph, Sizes sizes) {
+    AccessList all;
+    all.reserve(graph.declared_as_made().size());
+    const auto use = [&](const MemoryAccess& access, const AccessOrigin&) { all.add(access); };
+    ArrayAddresses arrays;
+    Collector(graph, in_graph, arrays, use, sizes).run();
+    return all;
+}
+
+std::vector<bool> driven_nodes(const GraphState& graph) {
+    std::vector<bool> driven;
+    const auto note = [&](std::uint32_t node) {
+        driven.resize(graph.nodes().size());
+        driven[node] = true;
+    };
+    graph.bindings().for_each_driven_size([&](std::uint32_t node, std::size_t) { note(node); });
+    for (const auto& inner : graph.nested())
+        if (!driven_nodes(*inner).empty()) note(inner->parent_node());
+    return driven;
+}
+
+NodeAccesses accesses_of(const GraphState& graph) {
+    ArrayAddresses arrays;
+    return collect_with_origins(graph, in_graph, arrays);
+}
+
+NodeAccesses accesses_of(const GraphState& graph, const NodesInForce& in_force, ArrayAddresses& arrays) {
+    const auto nodes_of = [&](const GraphState& inner) { return InOthers(inner, in_force); };
+    return collect_with_origins(graph, nodes_of, arrays);
+}
+
+std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams& params, ArrayAddresses& arrays) {
+    std::vector<ArgumentAccess> accesses;
+    for_each_use(node, params, arrays,
+                 [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
+                     if (!region.is_empty()) accesses.push_back({argument, mode, element, region});
+                 });
+    return accesses;
+}
+
+bool have_same_accesses(const GraphState& graph, const NodeParams& a, const NodeParams& b) {
+    if (a == b) return true;
+    const auto few_of = [](const NodeParams& params) {
+        ArgumentAccesses few;
+        for_each_region(params,
+                        [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region, std::size_t element) {
+                            few.push_back({argument, mode, element, region});
+                        });
+        return few;
+    };
+    const bool has_array = std::holds_alternative<const cudaMemcpy3DParms*>(a);
+    return !has_array && std::ranges::equal(few_of(a), few_of(b)) && take_same_conditions(graph.root(), a, b);
+}
+
+} // namespace cudag::detail

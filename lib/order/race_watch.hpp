@@ -1,0 +1,86 @@
+// Looks for races that changes of nodes would make.
+#pragma once
+
+#include "accesses/access_index.hpp"
+#include "accesses/memory_order.hpp"
+#include "node_accesses.hpp"
+
+#include <cudag/race.hpp>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <utility>
+#include <vector>
+
+namespace cudag::detail {
+
+/// The accesses of the nodes of a built graph, or of an exec, kept so that a change is compared only with accesses that
+/// overlap it. Each graph of the tree gets its record with the first change of a node there, and a new one with the
+/// first change after nodes have declared more accesses. A record costs the time of a search for races. Changes in a
+/// graph whose nodes stand in one line cost nothing afterwards.
+///
+/// Accesses that move by the same distance, as those of nodes whose memory is bound together, overlap each other as
+/// before and are not compared. Where changed accesses overlap very many others, all are searched instead.
+class RaceWatch {
+  public:
+    /// `in_force` must outlive this.
+    explicit RaceWatch(const NodesInForce& in_force) : in_force_(in_force) {}
+
+    /// A node that is to have `params`, and declares `declared`; each once, until `commit` or `roll_back`.
+    void stage(const NodePlace& node, const NodeParams& params, std::span<const ArgumentAccess> declared);
+    /// A race that what is staged would make, the rest being as it is.
+    [[nodiscard]] std::optional<Race> find();
+    void commit() noexcept;
+    void roll_back() noexcept;
+
+  private:
+    enum class State : std::uint8_t {
+        settled,
+        leaves,  ///< until `commit`
+        fresh,   ///< since `stage`
+        waiting, ///< fresh, and not compared with the others that wait: they all have moved by one distance
+    };
+    struct Entry {
+        MemoryAccess access;
+        AccessOrigin origin;
+        State state = State::settled;
+    };
+    using Index = AccessIndex<Entry>;
+    using Places = std::vector<Index::Place>;
+    /// The nodes of one graph among each other.
+    struct Level {
+        Level(const GraphState& g, std::uint64_t version)
+            : graph(g), declared_version(version), order(g.nodes().size(), g.edges()) {}
+
+        const GraphState& graph;
+        std::uint64_t declared_version; ///< of the graph when this was made
+        MemoryOrder order;
+        Index index = {};
+        std::map<std::pair<const GraphState*, std::uint32_t>, Places> of_node = {}; ///< also of nodes inside
+        std::optional<std::uintptr_t> distance = {}; ///< that those which wait have moved by
+        bool was_searched = false;                   ///< whether `find_anywhere` was called, since the last change
+    };
+    struct Staged {
+        Level* level;
+        Places* current;
+        Places next; ///< also those of `current` that stay
+    };
+
+    [[nodiscard]] Level& level_of(const GraphState& graph);
+    void stage(Level& level, std::uint32_t node, const NodePlace& origin, const std::vector<ArgumentAccess>& next);
+    [[nodiscard]] static Index::Place stage(Level& level, const Entry& entry, Index::Place* current);
+    [[nodiscard]] std::optional<Race> find(Staged& staged, std::size_t& most_visits);
+    [[nodiscard]] static std::optional<Race> find_anywhere(Level& level);
+    void end() noexcept;
+
+    const NodesInForce& in_force_;
+    ArrayAddresses arrays_;
+    std::map<const GraphState*, Level> levels_;
+    std::vector<Staged> staged_;
+};
+
+} // namespace cudag::detail

@@ -1,0 +1,237 @@
+// Finds races in a graph, and says what they are.
+#include "races.hpp"
+
+#include "accesses/memory_order.hpp"
+#include "accesses/races.hpp"
+#include "cuda/failure.hpp"
+#include "declarations.hpp"
+#include "graph/for_each_graph.hpp"
+#include "graph/graph_state.hpp"
+#include "graph/names.hpp"
+
+#include <cudag/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <limits>
+#include <string>
+#include <utility>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+/// "argument 1", "the destination", ...
+std::string describe_argument(const Node& node, MemoryArgument argument) {
+    if (argument == whole_node) return "what it declares";
+    switch (node.kind()) {
+    case NodeKind::kernel:
+        return fmt::format("argument {}", argument);
+    case NodeKind::memcpy:
+        return argument == 0 ? "the destination" : "the source";
+    case NodeKind::memset:
+        return "the destination";
+    default:
+        return "its memory";
+    }
+}
+
+std::string describe(const Node& node) {
+    return describe_node(GraphState::of(node), GraphState::index_unchecked(node));
+}
+
+std::string describe_user(const Node& node, const Node& inside, MemoryArgument argument, bool is_condition) {
+    const bool looks_at_it = is_condition && argument == whole_node;
+    const std::string which = looks_at_it ? "its condition" : describe_argument(inside, argument);
+    if (node == inside) return fmt::format("{} ({})", describe(node), which);
+    return fmt::format("{} ({} of {})", describe(node), which, describe(inside));
+}
+
+std::string what_they_do(const Race& race) {
+    if (race.is_condition && race.first_writes && race.second_writes) return "both may set the condition";
+    if (race.is_condition)
+        return race.first_writes ? "the first may set the condition, the second looks at it"
+                                 : "the first looks at the condition, the second may set it";
+    if (race.first_writes && race.second_writes) return "both write";
+    return race.first_writes ? "the first writes, the second reads," : "the first reads, the second writes,";
+}
+
+/// "element 3", "elements 3 to 5", "elements 1 to 3 of row 2", "elements from 1 of row 2 to 3 of row 7"
+std::string describe_elements(const Race& race) {
+    const std::size_t last = race.element + race.elements - 1;
+    if (race.row_elements == 0)
+        return race.elements == 1 ? fmt::format("element {}", race.element)
+                                  : fmt::format("elements {} to {}", race.element, last);
+    const std::size_t column = race.element % race.row_elements, last_column = last % race.row_elements;
+    const std::size_t row = race.element / race.row_elements, last_row = last / race.row_elements;
+    if (race.elements == 1) return fmt::format("element {} of row {}", column, row);
+    if (row == last_row) return fmt::format("elements {} to {} of row {}", column, last_column, row);
+    return fmt::format("elements from {} of row {} to {} of row {}", column, row, last_column, last_row);
+}
+
+/// The row of a region that an address in it belongs to, and its place there in bytes. Slices continue the rows.
+struct PlaceInRows {
+    std::size_t row;
+    std::size_t byte;
+};
+PlaceInRows place_in_rows(const MemoryRegion& region, std::uintptr_t address) {
+    std::size_t offset = address - region.begin;
+    std::size_t row = 0;
+    if (region.slices > 1 && region.slice_pitch != 0) {
+        const std::size_t slice = std::min(region.slices - 1, offset / region.slice_pitch);
+        offset -= slice * region.slice_pitch;
+        row = slice * region.rows;
+    }
+    const std::size_t row_in_slice =
+        region.rows > 1 && region.pitch != 0 ? std::min(region.rows - 1, offset / region.pitch) : 0;
+    return {row + row_in_slice, offset - row_in_slice * region.pitch};
+}
+
+/// Calls `use(argument)` for each argument of the node that may be an address and is not tracked.
+template <class Use>
+void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use& use) {
+    const auto* const* kernel = std::get_if<const KernelParams*>(&graph.params(index));
+    if (kernel == nullptr) return;
+    const KernelSignature& signature = known_signature(graph, index, **kernel);
+    for (std::uint32_t i = 0; i < signature.count; ++i) {
+        if (!may_be_address(signature.parameters[i])) continue;
+        bool is_tracked = false;
+        for_each_declared(graph, index,
+                          [&](const ArgumentAccess& access) { is_tracked = is_tracked || access.argument == i; });
+        if (!is_tracked) use(i);
+    }
+}
+
+/// Whether nothing tells what a node that is no kernel does to memory: neither its kind nor a declaration.
+bool is_undeclared(const GraphState& graph, std::uint32_t index) {
+    const NodeKind kind = graph.nodes()[index].kind;
+    if (kind == NodeKind::empty || kind == NodeKind::child) return false;
+    if (kind != NodeKind::host && !std::holds_alternative<std::monostate>(graph.params(index))) return false;
+    bool is_declared = false;
+    for_each_declared(graph, index, [&](const ArgumentAccess&) { is_declared = true; });
+    return !is_declared;
+}
+
+/// Not children: whoever built them was told.
+void collect(const GraphState& graph, std::size_t most, std::vector<Race>& races) {
+    for (Race& race : races_of(graph, most - races.size()))
+        races.push_back(std::move(race));
+    for (const auto& inner : graph.nested())
+        if (inner->place() == Place::body && races.size() < most) collect(*inner, most, races);
+}
+
+} // namespace
+
+Race make_race(const GraphState& graph, const MemoryAccess& a, const AccessOrigin& a_origin, const MemoryAccess& b,
+               const AccessOrigin& b_origin) {
+    if (b.node < a.node) return make_race(graph, b, b_origin, a, a_origin);
+    const auto race_of = [&](const AddressRange& range, std::size_t element, std::size_t end, std::size_t row) {
+        return Race{graph.handle(a.node),
+                    graph.handle(b.node),
+                    a_origin.place.graph->handle(a_origin.place.index),
+                    b_origin.place.graph->handle(b_origin.place.index),
+                    a_origin.argument,
+                    b_origin.argument,
+                    a.mode != AccessMode::read,
+                    b.mode != AccessMode::read,
+                    range.begin,
+                    range.end - range.begin,
+                    element,
+                    end - element,
+                    row,
+                    is_condition_cell(a.region)};
+    };
+    if (is_condition_cell(a.region)) return race_of({0, 0}, 0, 0, 0);
+    const AddressRange range = *common_bytes(a.region, b.region);
+    const std::size_t size = a_origin.element_bytes;
+    const bool has_rows = a.region.rows > 1 || a.region.slices > 1;
+    const std::size_t row_elements = has_rows ? std::max<std::size_t>(a.region.row_bytes / size, 1) : 0;
+    const auto element_at = [&](std::uintptr_t address) {
+        if (!has_rows) return (address - a.region.begin) / size;
+        const auto [row, byte] = place_in_rows(a.region, address);
+        return row * row_elements + byte / size;
+    };
+    return race_of(range, element_at(range.begin), element_at(range.end - 1) + 1, row_elements);
+}
+
+std::vector<Race> races_of(const GraphState& graph, std::size_t most) {
+    std::vector<Race> races;
+    const bool has_conditions = !graph.root().conditions().all().empty();
+    if (!graph.special().accesses && graph.nested().empty() && !has_conditions) return races;
+    if (is_line(graph.nodes().size(), graph.edges())) return races;
+    const std::vector<Conflict> conflicts =
+        find_races(access_list_of(graph), graph.nodes().size(), graph.edges(), most);
+    if (conflicts.empty()) return races;
+    const NodeAccesses accesses = accesses_of(graph);
+    for (const Conflict& conflict : conflicts)
+        races.push_back(make_race(graph, accesses.list[conflict.first], accesses.origins[conflict.first],
+                                  accesses.list[conflict.second], accesses.origins[conflict.second]));
+    return races;
+}
+
+std::vector<Race> all_races_of(const GraphState& graph) {
+    std::vector<Race> races;
+    for_each_graph(graph, [&](const GraphState& each) {
+        for (Race& race : races_of(each, std::numeric_limits<std::size_t>::max()))
+            races.push_back(std::move(race));
+    });
+    return races;
+}
+
+std::vector<UntrackedArgument> all_untracked_of(const GraphState& graph) {
+    std::vector<UntrackedArgument> untracked;
+    for_each_graph(graph, [&](const GraphState& each) {
+        for (std::uint32_t i = 0; i < each.nodes().size(); ++i) {
+            for_each_untracked(each, i, [&](MemoryArgument argument) {
+                untracked.push_back({each.handle(i), argument});
+            });
+            if (is_undeclared(each, i)) untracked.push_back({each.handle(i), whole_node});
+        }
+    });
+    return untracked;
+}
+
+void refuse_races(const GraphState& graph, const char* action) {
+    constexpr std::size_t shown = 10;
+    std::vector<Race> races;
+    collect(graph, shown + 1, races);
+    if (races.empty()) return;
+    std::string text = to_string(races.front());
+    for (std::size_t i = 1; i < std::min(races.size(), shown); ++i)
+        text += "\n" + to_string(races[i]);
+    if (races.size() > shown) text += "\nand more, which graph.races() tells of a graph built with Races::allowed";
+    refuse<RaceError>(text, {action,
+                             {std::string(races.front().first.label()), std::string(races.front().second.label())},
+                             races.front().second.location()});
+}
+
+} // namespace detail
+
+std::string to_string(const Race& race) {
+    const std::string first = detail::describe(race.first), second = detail::describe(race.second);
+    const bool are_kernels =
+        race.first_inside.kind() == NodeKind::kernel && race.second_inside.kind() == NodeKind::kernel;
+    const std::string which =
+        race.is_condition ? "" : fmt::format(" {} of what the first is given there", detail::describe_elements(race));
+    return fmt::format(
+        "nothing orders {} and {}: {}{}; let {} come .after({}){}",
+        detail::describe_user(race.first, race.first_inside, race.first_argument, race.is_condition),
+        detail::describe_user(race.second, race.second_inside, race.second_argument, race.is_condition),
+        detail::what_they_do(race), which, second, first,
+        !race.is_condition && are_kernels && race.first_writes && race.second_writes
+            ? ", or give both cudag::disjoint(memory) if they touch different elements, cudag::atomic(memory) if they "
+              "change it by atomic operations alone"
+            : "");
+}
+
+std::string to_string(const UntrackedArgument& untracked) {
+    if (untracked.argument == whole_node)
+        return detail::describe(untracked.node) + ": nothing tells what it does to memory; .reads() and .writes() do";
+    return fmt::format("{}: {}", detail::describe(untracked.node),
+                       detail::describe_argument(untracked.node, untracked.argument));
+}
+
+} // namespace cudag

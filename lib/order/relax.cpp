@@ -1,0 +1,181 @@
+// relax: finds the order that a graph needs, and gives it that one.
+#include <cudag/relax.hpp>
+
+#include "accesses/races.hpp"
+#include "accesses/relaxation.hpp"
+#include "cuda/failure.hpp"
+#include "declarations.hpp"
+#include "graph/find.hpp"
+#include "graph/for_each_graph.hpp"
+#include "graph/graph_state.hpp"
+#include "graph/names.hpp"
+#include "graph_races.hpp"
+#include "node/rules.hpp"
+#include "node_accesses.hpp"
+#include "races.hpp"
+#include "tracking.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <utility>
+
+namespace cudag {
+
+namespace detail {
+
+namespace {
+
+/// Throws GraphError if the edges of `graph` are not to be changed, or cannot be.
+void require_changeable(const GraphState& graph) {
+    graph.require_root("relax");
+    if (graph.is_borrowed()) refuse("relax: the graph is a view of one that is somebody else's, whose edges stay");
+    if (graph.has_exec())
+        refuse("relax: an Exec of the graph is alive, which has its edges; relax it before instantiate(), or a clone");
+    if (const NodePlace node = find_memory_node(graph))
+        refuse("CUDA removes no edges of a graph with memory nodes: allocate before the graph", node.subject("relax: "),
+               cudaErrorNotSupported);
+}
+
+/// The edges that one graph is to have, and why nodes of it stay.
+class Relaxation {
+  public:
+    Relaxation(GraphState& graph, std::vector<StayingNode>& staying)
+        : graph_(graph), staying_(staying), stays_(graph.nodes().size()) {
+        for (std::uint32_t i = 0; i < stays_.size(); ++i)
+            if (const auto reason = why_untracked(graph, i))
+                stay(i, {graph.handle(i), reason->reason, reason->inside.graph->handle(reason->inside.index),
+                         reason->argument});
+        for (const EdgeRecord& edge : graph.edges()) {
+            if (edge.kind == EdgeKind::full) continue;
+            stay(edge.from, StayReason::early_edge);
+            stay(edge.to, StayReason::early_edge);
+        }
+        AccessList accesses = access_list_of(graph, Sizes::most);
+        const std::vector<bool> driven = driven_nodes(graph);
+        if (!driven.empty() && !find_races(accesses, stays_.size(), graph.edges(), 1).empty()) {
+            stay_where_driven(driven);
+            accesses = access_list_of(graph);
+        }
+        // Nodes that stay before a join, and after it, would otherwise get an edge each to each.
+        if (graph.special().joins) stay_with_others();
+        edges_ = relaxed_edges(accesses, stays_.size(), graph.edges(), stays_, declared_regions());
+    }
+
+    [[nodiscard]] GraphState& graph() const noexcept { return graph_; }
+    [[nodiscard]] std::vector<EdgeRecord>& edges() noexcept { return edges_; }
+
+  private:
+    void stay(std::uint32_t node, const StayingNode& why) {
+        if (stays_[node]) return;
+        stays_[node] = true;
+        staying_.push_back(why);
+    }
+    void stay(std::uint32_t node, StayReason reason) { stay(node, {graph_.handle(node), reason, graph_.handle(node)}); }
+    /// With races at the largest sizes, the order of the graph does not tell the order that these need: what is driven
+    /// stays.
+    void stay_where_driven(const std::vector<bool>& driven) {
+        for (std::uint32_t i = 0; i < stays_.size(); ++i)
+            if (driven[i]) stay(i, StayReason::driven);
+    }
+    /// By node; empty where nothing was captured into the graph.
+    [[nodiscard]] std::vector<RegionPart> declared_regions() const {
+        std::vector<RegionPart> parts;
+        if (graph_.units().empty()) return parts;
+        for (std::uint32_t i = 0; i < stays_.size(); ++i) {
+            RegionPart part{graph_.units().of(i)};
+            for_each_declared(graph_, i, [&](const ArgumentAccess& access) {
+                part.is_declared = part.is_declared || (part.region != 0 && access.unit == part.region);
+            });
+            parts.push_back(part);
+        }
+        return parts;
+    }
+    void stay_with_others() {
+        const std::vector<bool> others = stays_;
+        for (const EdgeRecord& edge : graph_.edges()) {
+            if (others[edge.from] && graph_.nodes()[edge.to].kind == NodeKind::empty) stay(edge.to, StayReason::join);
+            if (others[edge.to] && graph_.nodes()[edge.from].kind == NodeKind::empty) stay(edge.from, StayReason::join);
+        }
+    }
+
+    GraphState& graph_;
+    std::vector<StayingNode>& staying_;
+    std::vector<bool> stays_;
+    std::vector<EdgeRecord> edges_;
+};
+
+void relax_all(GraphState& graph, std::vector<StayingNode>& staying, std::vector<Relaxation>& all) {
+    all.emplace_back(graph, staying);
+    for (const auto& inner : graph.nested())
+        relax_all(*inner, staying, all);
+}
+
+std::string why_it_stays(const StayingNode& staying) {
+    switch (staying.reason) {
+    case StayReason::untracked:
+        return fmt::format("argument {} may be an address of memory, of which cudag does not know how much is used; a "
+                           "span or a buffer says it, or .reads() and .writes()",
+                           staying.argument);
+    case StayReason::undeclared:
+        return "nothing tells what it does to memory; .reads() and .writes() do";
+    case StayReason::condition:
+        return "it depends on a condition, or may set one";
+    case StayReason::outside:
+        return "it orders work outside the graph";
+    case StayReason::early_edge:
+        return "an edge that is not full leads to it, or from it";
+    case StayReason::updatable:
+        return "kernels may change what it does";
+    case StayReason::join:
+        return "nodes beside it stay";
+    case StayReason::driven:
+        return "a DynamicParam drives its size, and at the largest sizes there would be races";
+    }
+    return "?";
+}
+
+} // namespace
+
+} // namespace detail
+
+RelaxReport relax(Graph& graph) {
+    detail::GraphState& state = graph.state();
+    state.read_all();
+    const auto lock = state.lock();
+    detail::require_changeable(state);
+    // of children, too, which other graphs refuse when they are built
+    for_each_graph(state, [](const detail::GraphState& each) { refuse_races(each, "relax"); });
+    RelaxReport report{};
+    std::vector<detail::Relaxation> all;
+    relax_all(state, report.staying, all);
+    report.longest_path_before = detail::longest_path(state.nodes().size(), state.edges());
+    report.longest_path_after = detail::longest_path(state.nodes().size(), all.front().edges());
+    for (detail::Relaxation& each : all) {
+        report.edges_before += each.graph().edges().size();
+        report.edges_after += each.edges().size();
+    }
+    for (detail::Relaxation& each : all)
+        each.graph().edge_lists().rewrite(std::move(each.edges()));
+    state.memos().forget();
+    return report;
+}
+
+std::string to_string(const StayingNode& staying) {
+    const std::string inside = staying.inside == staying.node ? "" : fmt::format("{}: ", to_string(staying.inside));
+    return fmt::format("{}: {}{}", to_string(staying.node), inside, detail::why_it_stays(staying));
+}
+
+std::string to_string(const RelaxReport& report) {
+    std::string text =
+        fmt::format("{} edges became {}; the longest path has {} nodes, before it had {}", report.edges_before,
+                    report.edges_after, report.longest_path_after, report.longest_path_before);
+    if (report.staying.empty()) return text;
+    text += fmt::format("; {} nodes stay where they are:", report.staying.size());
+    for (const StayingNode& staying : report.staying)
+        text += "\n  " + to_string(staying);
+    return text;
+}
+
+} // namespace cudag
