@@ -93,7 +93,8 @@ Node move_child(GraphState& graph, const std::shared_ptr<GraphState>& inner, con
             "an Exec of its graph is alive, and CUDA runs a graph inside another one only; destroy the Exec first, or "
             "pass the graph without std::move: it is cloned",
             new_node_subject(NodeKind::child, where));
-    require_version(12090, "moving a graph into another one (a clone does not: pass it without std::move)",
+    require_version(since::moved_children,
+                    "moving a graph into another one (a clone does not: pass it without std::move)",
                     [&] { return new_node_subject(NodeKind::child, where); });
     inner->complete_native();
     graph.reserve_node();

@@ -88,7 +88,7 @@ const Function& set_conditions() {
 }
 
 void require_own_kernels(const char* what, const SourceLocation& where) {
-    require_version(12080, what, [&] { return new_node_subject(NodeKind::kernel, where); });
+    require_version(since::kernels_from_images, what, [&] { return new_node_subject(NodeKind::kernel, where); });
 }
 
 } // namespace

@@ -183,7 +183,7 @@ void check_loops(const GraphState& graph) {
 void end_turns(GraphState& root) {
     if (root.conditions().count() < 2) return;
     const Loops loops(root);
-    if (loops.setters().empty() || cuda_version() < 12080) return;
+    if (loops.setters().empty() || cuda_version() < since::kernels_from_images) return;
     std::unordered_map<const GraphState*, std::vector<bool>> followed; // of the nodes that were written
     for (const Node& setter : loops.setters()) {
         GraphState& body = GraphState::of(setter);

@@ -27,8 +27,8 @@ Subject subject_of(ConditionalKind kind, const SourceLocation& where) {
 void require_bodies(ConditionalKind kind, std::size_t bodies, const SourceLocation& where) {
     const auto subject = [&] { return subject_of(kind, where); };
     if (bodies == 0) refuse("it has no body; give it one at least", subject());
-    if (kind == ConditionalKind::switch_) require_version(12080, "a switch", subject);
-    if (kind == ConditionalKind::if_ && bodies == 2) require_version(12080, "an if with an else", subject);
+    if (kind == ConditionalKind::switch_) require_version(since::switch_nodes, "a switch", subject);
+    if (kind == ConditionalKind::if_ && bodies == 2) require_version(since::else_bodies, "an if with an else", subject);
 }
 
 /// The record of `condition`, which a new node of `graph` may look at.

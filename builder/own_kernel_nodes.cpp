@@ -87,7 +87,7 @@ Node add_own_kernel(GraphState& graph, void* kernel, const char* name, KernelPar
 Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, unsigned value, std::string_view label,
                        const SourceLocation& where) {
     constexpr const char* name = "cudag_set_condition";
-    require_version(12080, "a condition with an initial value in a body that is repeated",
+    require_version(since::kernels_from_images, "a condition with an initial value in a body that is repeated",
                     [&] { return new_node_subject(NodeKind::kernel, where, name); });
     void* const kernel = set_condition_kernel();
     KernelParams* const params = make_params(graph, set_condition_signature);

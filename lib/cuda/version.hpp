@@ -15,6 +15,14 @@ namespace cudag::detail {
 /// The oldest CUDA that cudag builds with and runs on.
 inline constexpr int oldest_version = 12040;
 
+/// The first version of CUDA with a feature.
+namespace since {
+inline constexpr int kernels_from_images = 12080; ///< kernels of cudag's own, loaded from PTX
+inline constexpr int switch_nodes = 12080;
+inline constexpr int else_bodies = 12080;
+inline constexpr int moved_children = 12090;
+} // namespace since
+
 /// "12.4" of 12040.
 [[nodiscard]] inline std::string version_text(int version) {
     return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
@@ -29,7 +37,7 @@ inline constexpr int oldest_version = 12040;
     return std::min({CUDART_VERSION, runtime, driver});
 }
 
-/// "a switch needs CUDA 12.8; here is CUDA 12.6 at most" if CUDA is older than `needed`, such as 12080; or empty.
+/// "a switch needs CUDA 12.8; here is CUDA 12.6 at most" if CUDA is older than `needed`; or empty.
 [[nodiscard]] inline std::string missing_version(int needed, const char* feature) {
     if (needed <= oldest_version) return {};
     const int version = cuda_version();

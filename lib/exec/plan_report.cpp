@@ -34,8 +34,9 @@ std::string counted(std::size_t count, std::string_view what) {
 }
 
 std::string_view why_no_kernel() {
-    return detail::cuda_version() < 12080 ? "an empty kernel needs a driver and runtime for CUDA 12.8"
-                                          : "the empty kernel cannot be loaded on this device";
+    return detail::cuda_version() < detail::since::kernels_from_images
+               ? "an empty kernel needs a driver and runtime for CUDA 12.8"
+               : "the empty kernel cannot be loaded on this device";
 }
 
 std::string reason_of(const GraphState& graph, const JoinRecord& join) {

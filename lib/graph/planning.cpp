@@ -55,7 +55,7 @@ struct DeviceRules {
 
 DeviceRules rules_of_device() {
     const auto [major, minor] = compute_capability();
-    return {{join_costs(major, minor), cuda_version() >= 12080}, lane_costs(major, minor)};
+    return {{join_costs(major, minor), cuda_version() >= since::kernels_from_images}, lane_costs(major, minor)};
 }
 
 int device_count() {
