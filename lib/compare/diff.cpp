@@ -114,14 +114,14 @@ std::vector<Difference> diff_structure(const GraphState& before, const GraphStat
     return found;
 }
 
-std::vector<Difference> diff_nodes(const GraphState& before, const ParamsOf& params_before, const GraphState& after,
+std::vector<Difference> diff_nodes(const GraphState& before, const InForce& in_force, const GraphState& after,
                                    bool for_update) {
     std::vector<Difference> found;
     const ConditionPairs conditions(before, after, for_update);
     for_each_graph_pair(before, after, [&](const GraphState& a, const GraphState& b) {
         const std::size_t common = std::min(a.nodes().size(), b.nodes().size());
         for (std::uint32_t i = 0; i < common; ++i) {
-            const NodeParams& old_params = params_before(a, i);
+            const NodeParams& old_params = in_force.params({&a, i});
             if (same_params(old_params, b.params(i), conditions)) continue;
             for (FieldDifference& field : diff_params(old_params, b.params(i), conditions))
                 found.push_back({field.kind, a.handle(i), b.handle(i), names(a, b, i), std::move(field.field),
@@ -170,10 +170,7 @@ std::vector<Difference> diff(const Graph& a, const Graph& b) {
     const detail::GraphState& after = b.state();
     const detail::GraphLocks locks(before, after);
     std::vector<Difference> found = detail::diff_structure(before, after);
-    const auto own_params = [](const detail::GraphState& graph, std::uint32_t index) -> const detail::NodeParams& {
-        return graph.params(index);
-    };
-    std::vector<Difference> fields = detail::diff_nodes(before, own_params, after, false);
+    std::vector<Difference> fields = detail::diff_nodes(before, detail::graph_in_force, after, false);
     found.insert(found.end(), std::make_move_iterator(fields.begin()), std::make_move_iterator(fields.end()));
     return found;
 }

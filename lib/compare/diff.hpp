@@ -1,18 +1,14 @@
 // Compares graphs: their structure, and the parameters of their nodes.
 #pragma once
 
-#include "graph/graph_state.hpp"
+#include "graph/in_force.hpp"
 
 #include <cudag/diff.hpp>
 
-#include <functional>
 #include <string>
 #include <vector>
 
 namespace cudag::detail {
-
-/// The parameters in force in a node of the first graph: a graph's own, or those that an exec has.
-using ParamsOf = std::function<const NodeParams&(const GraphState& graph, std::uint32_t index)>;
 
 /// Calls `visit(before, after)` for every pair of graphs that stand at the same place in two trees: the roots first,
 /// then those inside nodes of the same number, and there of the same number.
@@ -31,9 +27,9 @@ void for_each_graph_pair(const GraphState& before, const GraphState& after, cons
 /// Nodes, kinds of nodes and edges; without an allocation where they are equal.
 [[nodiscard]] std::vector<Difference> diff_structure(const GraphState& before, const GraphState& after);
 
-/// Parameters of the nodes that both have. `for_update`: what keeps CUDA from taking `after` for `before`, even if it
-/// is not the user's.
-[[nodiscard]] std::vector<Difference> diff_nodes(const GraphState& before, const ParamsOf& params_before,
+/// Parameters of the nodes that both have: of `before` those of `in_force`. `for_update`: what keeps CUDA from taking
+/// `after` for `before`, even if it is not the user's.
+[[nodiscard]] std::vector<Difference> diff_nodes(const GraphState& before, const InForce& in_force,
                                                  const GraphState& after, bool for_update);
 
 } // namespace cudag::detail

@@ -125,7 +125,7 @@ void use_block(const NodeParams& params, const Use& use) {
 
 } // namespace
 
-MatchTree::MatchTree(const GraphState& root, const ParamsOf& params, LabelNumbers& labels) : params_(params) {
+MatchTree::MatchTree(const GraphState& root, const InForce& in_force, LabelNumbers& labels) : in_force_(in_force) {
     add(root, labels);
 }
 
@@ -133,7 +133,7 @@ void MatchTree::add(const GraphState& graph, LabelNumbers& labels) {
     const auto first = static_cast<std::uint32_t>(places_.size());
     for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
         const NodeRecord& record = graph.nodes()[i];
-        const NodeParams& params = params_(graph, i);
+        const NodeParams& params = in_force_.params({&graph, i});
         auto key = static_cast<std::uint64_t>(record.kind); // no address is that small
         if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
             key = reinterpret_cast<std::uintptr_t>((*kernel)->function);
@@ -158,7 +158,7 @@ void MatchTree::add(const GraphState& graph, LabelNumbers& labels) {
 MatchGraph MatchTree::with_fixed() const {
     MatchGraph graph = graph_;
     for (std::uint32_t i = 0; i < places_.size(); ++i) {
-        const NodeParams& params = params_(*places_[i].graph, places_[i].index);
+        const NodeParams& params = in_force_.params(places_[i]);
         Hash fixed;
         fixed.add(static_cast<std::uint64_t>(std::int64_t{places_[i].record().device}));
         fixed.add(params.index()); // copies are described in two ways

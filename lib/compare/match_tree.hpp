@@ -33,7 +33,7 @@ class MatchTree {
     static constexpr std::uint32_t inside = 3;
 
     /// Reads captured graphs. The labels must stay.
-    MatchTree(const GraphState& root, const ParamsOf& params, LabelNumbers& labels);
+    MatchTree(const GraphState& root, const InForce& in_force, LabelNumbers& labels);
 
     [[nodiscard]] const MatchGraph& graph() const noexcept { return graph_; }
     /// The same, where partners also have in common what updates of single nodes cannot change.
@@ -46,7 +46,7 @@ class MatchTree {
   private:
     void add(const GraphState& graph, LabelNumbers& labels);
 
-    const ParamsOf& params_;
+    const InForce& in_force_;
     std::vector<NodePlace> places_;
     MatchGraph graph_;
 };

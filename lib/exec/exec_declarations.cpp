@@ -1,7 +1,7 @@
 // What nodes of an exec say that they do to memory.
 #include "exec_declarations.hpp"
 
-#include "order/declarations.hpp"
+#include "graph/in_force.hpp"
 #include "order/node_accesses.hpp"
 
 namespace cudag::detail {

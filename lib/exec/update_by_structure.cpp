@@ -8,7 +8,8 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "exec_declarations.hpp"
-#include "order/declarations.hpp"
+#include "exec_in_force.hpp"
+#include "graph/in_force.hpp"
 #include "update_graph.hpp"
 #include "update_rules.hpp"
 
@@ -256,15 +257,10 @@ class StructureUpdate {
     ExecState& exec_;
     const std::shared_ptr<GraphState>& graph_;
     const KeptConditions conditions_;
-    const ParamsOf params_in_exec_ = [this](const GraphState& graph, std::uint32_t index) -> const NodeParams& {
-        return exec_.params({&graph, index});
-    };
-    const ParamsOf params_in_graph_ = [](const GraphState& graph, std::uint32_t index) -> const NodeParams& {
-        return graph.params(index);
-    };
+    const ExecInForce in_force_{exec_};
     LabelNumbers labels_;
-    const MatchTree before_{exec_.source(), params_in_exec_, labels_};
-    const MatchTree after_{*graph_, params_in_graph_, labels_};
+    const MatchTree before_{exec_.source(), in_force_, labels_};
+    const MatchTree after_{*graph_, graph_in_force, labels_};
     std::vector<std::uint32_t> partner_; ///< of each node of the exec
     std::vector<Unequal> unequal_;
     std::deque<Change> changes_; ///< they point into themselves

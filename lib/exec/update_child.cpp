@@ -10,7 +10,7 @@
 #include "cuda/no_waiting.hpp"
 #include "exec_declarations.hpp"
 #include "exec_state.hpp"
-#include "order/declarations.hpp"
+#include "graph/in_force.hpp"
 #include "order/race_check.hpp"
 #include "update_rules.hpp"
 

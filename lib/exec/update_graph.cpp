@@ -8,6 +8,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/no_waiting.hpp"
+#include "exec_in_force.hpp"
 #include "exec_state.hpp"
 #include "graph/find.hpp"
 #include "graph/names.hpp"
@@ -55,13 +56,7 @@ const char* words(UpdateVerdict verdict) {
 UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdict verdict,
                      std::vector<Difference>&& structure, cudaGraphNode_t culprit, const std::string& more) {
     std::vector<Difference> differences = std::move(structure);
-    if (differences.empty())
-        differences = diff_nodes(
-            exec.source(),
-            [&](const GraphState& graph, std::uint32_t index) -> const NodeParams& {
-                return exec.params({&graph, index});
-            },
-            next, true);
+    if (differences.empty()) differences = diff_nodes(exec.source(), ExecInForce(exec), next, true);
     const auto decisive = [&](const Difference& difference) {
         if (culprit != nullptr && difference.after != Node()) return difference.after.native() == culprit;
         return difference.needs_instantiate;

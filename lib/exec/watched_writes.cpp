@@ -4,8 +4,9 @@
 #include "watched_region.hpp"
 
 #include "exec_declarations.hpp"
-#include "exec_races.hpp"
+#include "exec_in_force.hpp"
 #include "exec_state.hpp"
+#include "graph/in_force.hpp"
 #include "order/declarations.hpp"
 #include "order/node_accesses.hpp"
 
@@ -55,7 +56,7 @@ bool are_writes_watched() noexcept {
 void declare_writes(const ExecState& exec) {
     static const auto forget = find<Forget>("cudart_cpu_forget_declarations");
     static const auto declare = find<Declare>("cudart_cpu_declare_node");
-    const ExecNodes in_force(exec);
+    const ExecInForce in_force(exec);
     ArrayAddresses arrays;
     const NodeAccesses all = accesses_of(exec.source(), in_force, arrays);
     std::map<std::pair<const GraphState*, std::uint32_t>, std::vector<WatchedRegion>> regions;

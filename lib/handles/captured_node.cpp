@@ -3,6 +3,7 @@
 
 #include "cuda/failure.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/in_force.hpp"
 #include "graph/names.hpp"
 #include "graph/region_nodes.hpp"
 #include "order/declarations.hpp"

@@ -1,13 +1,7 @@
-// What nodes of a graph say that they do to memory.
+// The accesses that nodes of a graph declare.
 #include "declarations.hpp"
 
 namespace cudag::detail {
-
-std::vector<ArgumentAccess> all_declared(const GraphState& graph, std::uint32_t index) {
-    std::vector<ArgumentAccess> accesses;
-    for_each_declared(graph, index, [&](const ArgumentAccess& access) { accesses.push_back(access); });
-    return accesses;
-}
 
 void declare_accesses(GraphState& graph, std::uint32_t index, std::vector<ArgumentAccess>&& accesses) {
     std::erase_if(accesses, [](const ArgumentAccess& access) { return access.region.is_empty(); });

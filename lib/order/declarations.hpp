@@ -1,4 +1,4 @@
-// What nodes of a graph say that they do to memory, as it is in force.
+// The accesses that nodes of a graph declare.
 #pragma once
 
 #include "graph/graph_state.hpp"
@@ -8,17 +8,6 @@
 #include <vector>
 
 namespace cudag::detail {
-
-/// Calls `visit(access)` for each access that the node has declared. Needs the graph's lock.
-template <class Visit>
-void for_each_declared(const GraphState& graph, std::uint32_t index, const Visit& visit) {
-    if (const UpdatedNode* const changed = graph.updated().find(index); changed != nullptr)
-        for (const ArgumentAccess& access : changed->accesses)
-            visit(access);
-    else
-        graph.declared_as_made().for_each(index, visit);
-}
-[[nodiscard]] std::vector<ArgumentAccess> all_declared(const GraphState& graph, std::uint32_t index);
 
 /// Adds to what the node declares. All or none.
 void declare_accesses(GraphState& graph, std::uint32_t index, std::vector<ArgumentAccess>&& accesses);

@@ -90,48 +90,13 @@ void for_each_use(const NodePlace& place, const NodeParams& params, ArrayAddress
         use(0, AccessMode::write, region_at((*alloc)->address, (*alloc)->bytes), 1);
 }
 
-/// What the nodes of one graph have in force there.
-class InGraph {
-  public:
-    explicit InGraph(const GraphState& graph) : graph_(graph) {}
-
-    [[nodiscard]] const NodeParams& params(std::uint32_t node) const { return graph_.params(node); }
-    [[nodiscard]] std::uint32_t region(std::uint32_t node) const { return graph_.units().of(node); }
-    template <class Use>
-    void for_each_declared(std::uint32_t node, const Use& use) const {
-        detail::for_each_declared(graph_, node, use);
-    }
-
-  private:
-    const GraphState& graph_;
-};
-
-/// The same elsewhere.
-class InOthers {
-  public:
-    InOthers(const GraphState& graph, const NodesInForce& nodes) : graph_(graph), nodes_(nodes) {}
-
-    [[nodiscard]] const NodeParams& params(std::uint32_t node) const { return nodes_.params({&graph_, node}); }
-    [[nodiscard]] std::uint32_t region(std::uint32_t node) const { return nodes_.region({&graph_, node}); }
-    template <class Use>
-    void for_each_declared(std::uint32_t node, const Use& use) const {
-        for (const ArgumentAccess& access : nodes_.declared({&graph_, node}))
-            use(access);
-    }
-
-  private:
-    const GraphState& graph_;
-    const NodesInForce& nodes_;
-};
-
-/// Calls `use(access, origin)` for what one node after another does; `nodes_of(graph)` tells what the nodes of a graph
-/// have in force.
-template <class NodesOf, class Use>
+/// Calls `use(access, origin)` for each access of one node after another.
+template <class Use>
 class Collector {
   public:
-    Collector(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays, const Use& use,
+    Collector(const GraphState& graph, const InForce& in_force, ArrayAddresses& arrays, const Use& use,
               Sizes sizes = Sizes::in_force)
-        : graph_(graph), nodes_of_(nodes_of), arrays_(arrays), use_(use), sizes_(sizes) {}
+        : graph_(graph), in_force_(in_force), arrays_(arrays), use_(use), sizes_(sizes) {}
 
     void run() {
         graph_.read_all();
@@ -144,12 +109,11 @@ class Collector {
         const std::vector<const GraphAllocation*> freed = freed_by_nodes(graph);
         std::vector<std::size_t> most;
         if (sizes_ == Sizes::most) most = most_elements(graph);
-        auto nodes = nodes_of_(graph);
         const auto count = static_cast<std::uint32_t>(graph.nodes().size());
         for (std::uint32_t i = 0; i < count; ++i) {
             const std::uint32_t node = holder.value_or(i);
-            region_ = holder ? 0 : nodes.region(i);
-            add(node, {&graph, i}, nodes, most.empty() ? 0 : most[i]);
+            region_ = holder ? 0 : in_force_.region({&graph, i});
+            add(node, {&graph, i}, most.empty() ? 0 : most[i]);
             if (!freed.empty() && freed[i] != nullptr)
                 note(node, {&graph, i}, {0, AccessMode::write, 1, {freed[i]->address, freed[i]->bytes}});
             for (const auto& inner : graph.nested_in(i))
@@ -158,18 +122,17 @@ class Collector {
     }
 
     /// `most` are the elements of a copy or fill, where these are to be others than those in force; else 0.
-    template <class Nodes>
-    void add(std::uint32_t node, const NodePlace& place, Nodes& nodes, std::size_t most) {
+    void add(std::uint32_t node, const NodePlace& place, std::size_t most) {
         const auto note_use = [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region,
                                   std::size_t element) {
             note(node, place, {argument, mode, element, region});
         };
-        const NodeParams& params = nodes.params(place.index);
+        const NodeParams& params = in_force_.params(place);
         if (most == 0)
             for_each_use(place, params, arrays_, note_use);
         else
             for_each_use_of_most(place, params, most, note_use);
-        nodes.for_each_declared(place.index, [&](const ArgumentAccess& access) {
+        in_force_.for_each_declared(place, [&](const ArgumentAccess& access) {
             if (access.unit == 0 || place.graph != &graph_) // nodes inside are one with the node around them
                 note(node, place, access);
             else
@@ -205,7 +168,7 @@ class Collector {
     }
 
     const GraphState& graph_;
-    NodesOf nodes_of_;
+    const InForce& in_force_;
     ArrayAddresses& arrays_;
     const Use& use_;
     Sizes sizes_;
@@ -213,22 +176,17 @@ class Collector {
     std::vector<ArgumentAccess> of_units_; ///< of one node
 };
 
-template <class NodesOf>
-NodeAccesses collect_with_origins(const GraphState& graph, NodesOf nodes_of, ArrayAddresses& arrays) {
+} // namespace
+
+NodeAccesses accesses_of(const GraphState& graph, const InForce& in_force, ArrayAddresses& arrays) {
     NodeAccesses all;
     const auto use = [&](const MemoryAccess& access, const AccessOrigin& origin) {
         all.list.push_back(access);
         all.origins.push_back(origin);
     };
-    Collector(graph, nodes_of, arrays, use).run();
+    Collector(graph, in_force, arrays, use).run();
     return all;
 }
-
-InGraph in_graph(const GraphState& graph) {
-    return InGraph(graph);
-}
-
-} // namespace
 
 MemoryAccess memory_access(std::uint32_t node, const ArgumentAccess& access, std::uint32_t region, bool by_region) {
     const bool is_of_unit = by_region && access.unit != 0;
@@ -251,7 +209,7 @@ AccessList access_list_of(const GraphState& graph, Sizes sizes) {
     all.reserve(graph.declared_as_made().size());
     const auto use = [&](const MemoryAccess& access, const AccessOrigin&) { all.add(access); };
     ArrayAddresses arrays;
-    Collector(graph, in_graph, arrays, use, sizes).run();
+    Collector(graph, graph_in_force, arrays, use, sizes).run();
     return all;
 }
 
@@ -269,12 +227,7 @@ std::vector<bool> driven_nodes(const GraphState& graph) {
 
 NodeAccesses accesses_of(const GraphState& graph) {
     ArrayAddresses arrays;
-    return collect_with_origins(graph, in_graph, arrays);
-}
-
-NodeAccesses accesses_of(const GraphState& graph, const NodesInForce& in_force, ArrayAddresses& arrays) {
-    const auto nodes_of = [&](const GraphState& inner) { return InOthers(inner, in_force); };
-    return collect_with_origins(graph, nodes_of, arrays);
+    return accesses_of(graph, graph_in_force, arrays);
 }
 
 std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams& params, ArrayAddresses& arrays) {

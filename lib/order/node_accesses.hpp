@@ -3,6 +3,7 @@
 
 #include "accesses/access_list.hpp"
 #include "accesses/memory_access.hpp"
+#include "graph/in_force.hpp"
 #include "graph/node_place.hpp"
 
 #include <cudag/detail/call_effects.hpp>
@@ -47,21 +48,6 @@ class ArrayAddresses {
     std::unordered_map<cudaArray_t, std::size_t> numbers_;
 };
 
-/// What nodes have in force: those of a graph, or of an exec.
-class NodesInForce {
-  public:
-    [[nodiscard]] virtual const NodeParams& params(const NodePlace& node) const = 0;
-    /// What the node says that it does to memory, by arguments and by itself.
-    [[nodiscard]] virtual std::vector<ArgumentAccess> declared(const NodePlace& node) const = 0;
-    /// The captured region that the node is a part of: see RegionUnits.
-    [[nodiscard]] virtual std::uint32_t region(const NodePlace& node) const = 0;
-    /// How often nodes of the graph have declared accesses, also those inside: see GraphState::declared_version.
-    [[nodiscard]] virtual std::uint64_t declared_version(const GraphState& graph) const = 0;
-
-  protected:
-    ~NodesInForce() = default;
-};
-
 /// Of copies and fills, all; of kernels, the arguments whose memory is known; and what was declared. A condition is one
 /// more cell of memory: kernels that take it write it, and its conditional reads it. Reads a captured graph. Takes as
 /// long as there are nodes and accesses.
@@ -75,7 +61,7 @@ enum class Sizes : std::uint8_t {
 [[nodiscard]] AccessList access_list_of(const GraphState& graph, Sizes sizes = Sizes::in_force);
 /// By node: whether a DynamicParam drives its size, or that of a node inside it. Empty where none is driven.
 [[nodiscard]] std::vector<bool> driven_nodes(const GraphState& graph);
-[[nodiscard]] NodeAccesses accesses_of(const GraphState& graph, const NodesInForce& in_force, ArrayAddresses& arrays);
+[[nodiscard]] NodeAccesses accesses_of(const GraphState& graph, const InForce& in_force, ArrayAddresses& arrays);
 
 /// What `node` does to memory with `params`, besides what it declares and frees.
 [[nodiscard]] std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams& params,

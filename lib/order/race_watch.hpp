@@ -28,7 +28,7 @@ namespace cudag::detail {
 class RaceWatch {
   public:
     /// `in_force` must outlive this.
-    explicit RaceWatch(const NodesInForce& in_force) : in_force_(in_force) {}
+    explicit RaceWatch(const InForce& in_force) : in_force_(in_force) {}
 
     /// A node that is to have `params`, and declares `declared`; each once, until `commit` or `roll_back`.
     void stage(const NodePlace& node, const NodeParams& params, std::span<const ArgumentAccess> declared);
@@ -77,7 +77,7 @@ class RaceWatch {
     [[nodiscard]] static std::optional<Race> find_anywhere(Level& level);
     void end() noexcept;
 
-    const NodesInForce& in_force_;
+    const InForce& in_force_;
     ArrayAddresses arrays_;
     std::map<const GraphState*, Level> levels_;
     std::vector<Staged> staged_;

@@ -7,6 +7,7 @@
 #include "declarations.hpp"
 #include "graph/for_each_graph.hpp"
 #include "graph/graph_state.hpp"
+#include "graph/in_force.hpp"
 #include "graph/names.hpp"
 
 #include <cudag/error.hpp>

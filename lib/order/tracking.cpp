@@ -2,6 +2,7 @@
 #include "tracking.hpp"
 
 #include "declarations.hpp"
+#include "graph/in_force.hpp"
 #include "node/kernel.hpp"
 #include "node/kernel_attributes.hpp"
 

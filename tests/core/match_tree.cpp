@@ -23,8 +23,8 @@ using cudag::detail::MatchGraph;
 using cudag::detail::MatchNode;
 using cudag::detail::MatchTree;
 using cudag::detail::NodeParams;
+using cudag::detail::NodePlace;
 using cudag::detail::Parameter;
-using cudag::detail::ParamsOf;
 using cudag::detail::SemaphoreParams;
 using cudag::detail::SetParams;
 
@@ -38,11 +38,20 @@ MatchNode node_with(const Params& block) {
     const auto graph = empty_graph();
     add_node(*graph);
     const NodeParams params = &block;
-    const ParamsOf params_of = [&](const cudag::detail::GraphState&, std::uint32_t) -> const NodeParams& {
-        return params;
+    class OneNode final : public cudag::detail::InForce {
+      public:
+        explicit OneNode(const NodeParams& params) : params_(params) {}
+        [[nodiscard]] const NodeParams& params(const NodePlace&) const override { return params_; }
+        void for_each_declared(const NodePlace&, const cudag::detail::AccessVisitor&) const override {}
+        [[nodiscard]] std::uint32_t region(const NodePlace&) const override { return 0; }
+        [[nodiscard]] std::uint64_t declared_version(const cudag::detail::GraphState&) const override { return 0; }
+
+      private:
+        const NodeParams& params_;
     };
+    const OneNode in_force(params);
     LabelNumbers labels;
-    return MatchTree(*graph, params_of, labels).with_fixed().nodes.at(0);
+    return MatchTree(*graph, in_force, labels).with_fixed().nodes.at(0);
 }
 
 /// "fixed" if a partner must have it, "wanted" if one that has it is preferred, "" if it is of no meaning.

@@ -13,15 +13,16 @@
 #include <vector>
 
 /// Nodes of a tree of graphs, which do what they declare.
-class DeclaredNodes : public cudag::detail::NodesInForce {
+class DeclaredNodes : public cudag::detail::InForce {
   public:
     using NodePlace = cudag::detail::NodePlace;
     using Key = std::pair<const cudag::detail::GraphState*, std::uint32_t>;
 
     [[nodiscard]] const cudag::detail::NodeParams& params(const NodePlace&) const override { return none_; }
-    [[nodiscard]] std::vector<cudag::detail::ArgumentAccess> declared(const NodePlace& node) const override {
-        const auto found = accesses.find({node.graph, node.index});
-        return found == accesses.end() ? std::vector<cudag::detail::ArgumentAccess>() : found->second;
+    void for_each_declared(const NodePlace& node, const cudag::detail::AccessVisitor& visit) const override {
+        if (const auto found = accesses.find({node.graph, node.index}); found != accesses.end())
+            for (const cudag::detail::ArgumentAccess& access : found->second)
+                visit(access);
     }
     [[nodiscard]] std::uint32_t region(const NodePlace& node) const override {
         const auto found = regions.find({node.graph, node.index});

@@ -1,0 +1,78 @@
+// The effective parameters and accesses of nodes: those of a graph, or of an exec.
+#pragma once
+
+#include "graph_state.hpp"
+#include "node_place.hpp"
+
+#include <cudag/detail/call_effects.hpp>
+
+#include <concepts>
+#include <cstdint>
+#include <vector>
+
+namespace cudag::detail {
+
+/// Calls `visit(access)` for each access that the node has declared. Needs the graph's lock.
+template <class Visit>
+void for_each_declared(const GraphState& graph, std::uint32_t index, const Visit& visit) {
+    if (const UpdatedNode* const changed = graph.updated().find(index); changed != nullptr)
+        for (const ArgumentAccess& access : changed->accesses)
+            visit(access);
+    else
+        graph.declared_as_made().for_each(index, visit);
+}
+[[nodiscard]] inline std::vector<ArgumentAccess> all_declared(const GraphState& graph, std::uint32_t index) {
+    std::vector<ArgumentAccess> accesses;
+    for_each_declared(graph, index, [&](const ArgumentAccess& access) { accesses.push_back(access); });
+    return accesses;
+}
+
+/// A function that takes accesses. It refers to the function, which must outlive it.
+class AccessVisitor {
+  public:
+    template <std::invocable<const ArgumentAccess&> Visit>
+    AccessVisitor(const Visit& visit) noexcept
+        : visit_(&visit),
+          call_([](const void* v, const ArgumentAccess& access) { (*static_cast<const Visit*>(v))(access); }) {}
+    void operator()(const ArgumentAccess& access) const { call_(visit_, access); }
+
+  private:
+    const void* visit_;
+    void (*call_)(const void* visit, const ArgumentAccess& access);
+};
+
+/// The state of nodes as it is in force, in one graph tree or in an exec of it.
+class InForce {
+  public:
+    [[nodiscard]] virtual const NodeParams& params(const NodePlace& node) const = 0;
+    /// Visits each access that the node declares, by arguments and by `.reads` and `.writes`. `visit` must not ask
+    /// about another node: a lock may be held.
+    virtual void for_each_declared(const NodePlace& node, const AccessVisitor& visit) const = 0;
+    /// The captured region that the node is a part of: see RegionUnits.
+    [[nodiscard]] virtual std::uint32_t region(const NodePlace& node) const = 0;
+    /// How often nodes of the graph have declared accesses, with those inside: see GraphState::declared_version.
+    [[nodiscard]] virtual std::uint64_t declared_version(const GraphState& graph) const = 0;
+
+  protected:
+    ~InForce() = default;
+};
+
+/// The state of each node in its own graph. Needs the graph's lock.
+class GraphInForce final : public InForce {
+  public:
+    [[nodiscard]] const NodeParams& params(const NodePlace& node) const override {
+        return node.graph->params(node.index);
+    }
+    void for_each_declared(const NodePlace& node, const AccessVisitor& visit) const override {
+        detail::for_each_declared(*node.graph, node.index, visit);
+    }
+    [[nodiscard]] std::uint32_t region(const NodePlace& node) const override {
+        return node.graph->units().of(node.index);
+    }
+    [[nodiscard]] std::uint64_t declared_version(const GraphState& graph) const override {
+        return graph.declared_version();
+    }
+};
+inline constexpr GraphInForce graph_in_force;
+
+} // namespace cudag::detail
