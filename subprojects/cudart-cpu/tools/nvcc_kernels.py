@@ -140,6 +140,8 @@ def as_cpp(arguments: Arguments) -> bool:
             continue
         if not OLDER_THAN_20.match(word):  # the runtime's header is C++20
             options.append(word)
+    if not any(word.startswith("-std=") for word in arguments.cpp_options + options):
+        options.append("-std=c++20")
     command = arguments.cxx + arguments.cpp_options + options + arguments.host
     with tempfile.TemporaryDirectory(prefix="cudart-cpu-") as folder:
         preprocessed = pathlib.Path(folder) / "kernels.ii"
