@@ -1,4 +1,4 @@
-// Graph memory as a graph knows it: what its nodes allocate and free.
+// Graph memory: the allocations and frees of a graph's nodes.
 #pragma once
 
 #include "lists/growth.hpp"
@@ -18,7 +18,7 @@
 
 namespace cudag::detail {
 
-/// Memory that nodes of one graph allocate, free, or both. Two may have the same address if CUDA reuses the first's.
+/// Memory allocated by a node of a graph, freed by one, or both. Two may share an address: CUDA reuses freed memory.
 struct GraphAllocation {
     std::uintptr_t address;
     std::size_t bytes;
@@ -32,17 +32,18 @@ struct GraphAllocation {
     }
 };
 
-/// Of a list of allocations that grows, and forgets what came last. Takes logarithmic time.
+/// An index of a list of allocations. It catches up with a list that grows; call `clear` when the list loses entries.
+/// Takes logarithmic time.
 class AllocationIndex {
   public:
-    /// The last one that has memory at `place` and that the graph itself allocates.
+    /// Returns the latest allocation with memory at `place` among those of the graph itself.
     [[nodiscard]] std::optional<std::size_t> latest(const std::vector<GraphAllocation>& all, std::uintptr_t place) {
         catch_up(all);
         const auto after = latest_.upper_bound(place);
         if (after == latest_.begin() || place >= std::prev(after)->second.end) return std::nullopt;
         return std::prev(after)->second.allocation;
     }
-    /// The one that another graph allocates at `address` and this one frees.
+    /// Returns the allocation at `address` by another graph that this graph frees.
     [[nodiscard]] std::optional<std::size_t> foreign(const std::vector<GraphAllocation>& all, std::uintptr_t address) {
         catch_up(all);
         const auto found = foreign_.find(address);
@@ -68,7 +69,7 @@ class AllocationIndex {
                 foreign_.try_emplace(all[known_].address, known_);
     }
 
-    /// The memory from `begin` to `end` is of allocation `known_` from now on.
+    /// Assigns the memory from `begin` to `end` to allocation `known_`, over any earlier one.
     void assign(std::uintptr_t begin, std::uintptr_t end) {
         split(begin);
         split(end);
@@ -84,12 +85,12 @@ class AllocationIndex {
         before.end = place;
     }
 
-    std::size_t known_ = 0;                    ///< how many of the list have been looked at
-    std::map<std::uintptr_t, Stretch> latest_; ///< by begin, none over another
+    std::size_t known_ = 0;                    ///< number of indexed entries
+    std::map<std::uintptr_t, Stretch> latest_; ///< by first address, disjoint
     std::unordered_map<std::uintptr_t, std::size_t> foreign_;
 };
 
-/// Those of one graph, in the order of their nodes; not those of graphs inside it.
+/// The allocations of one graph, in the order of their nodes, without those of graphs inside it.
 class GraphAllocations {
   public:
     GraphAllocations() = default;
@@ -97,28 +98,28 @@ class GraphAllocations {
 
     [[nodiscard]] const std::vector<GraphAllocation>& list() const noexcept { return list_; }
 
-    /// Room for one more.
+    /// Makes room for one more.
     void reserve() { reserve_more(list_, 1); }
     void add(const GraphAllocation& memory) { list_.push_back(memory); }
 
-    /// The last one that this graph allocates with memory at `place`; null if there is none.
+    /// Returns this graph's latest allocation with memory at `place`; null if there is none.
     [[nodiscard]] const GraphAllocation* find(std::uintptr_t place) const { return at(index_.latest(list_, place)); }
-    /// What another graph allocates at `address`, and this one frees; null if there is none.
+    /// Returns the memory that another graph allocates at `address` and this one frees; null if there is none.
     [[nodiscard]] const GraphAllocation* find_foreign(std::uintptr_t address) const {
         return at(index_.foreign(list_, address));
     }
-    /// One that was found, to be changed; and that which node `alloc` allocates.
+    /// Give write access: `own` to a result of `find`, `of_node` to the allocation of node `alloc`.
     [[nodiscard]] GraphAllocation& own(const GraphAllocation& found) noexcept {
         return list_[static_cast<std::size_t>(&found - list_.data())];
     }
     [[nodiscard]] GraphAllocation& of_node(std::uint32_t alloc) noexcept {
-        return *std::lower_bound(list_.begin(), list_.end(), alloc,
-                                 [](const GraphAllocation& memory, std::uint32_t node) {
-                                     return (memory.alloc ? *memory.alloc : *memory.free) < node; // what brought it in
-                                 });
+        return *std::lower_bound(
+            list_.begin(), list_.end(), alloc, [](const GraphAllocation& memory, std::uint32_t node) {
+                return (memory.alloc ? *memory.alloc : *memory.free) < node; // the node of the entry
+            });
     }
 
-    /// Nodes from `first` on are gone.
+    /// Forgets nodes from `first` on.
     void forget_nodes(std::uint32_t first) noexcept {
         index_.clear();
         for (GraphAllocation& memory : list_)
@@ -134,7 +135,7 @@ class GraphAllocations {
     }
 
     std::vector<GraphAllocation> list_;
-    mutable AllocationIndex index_; ///< catches up where something is looked for
+    mutable AllocationIndex index_; ///< catches up in each lookup
 };
 
 } // namespace cudag::detail

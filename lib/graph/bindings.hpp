@@ -1,4 +1,4 @@
-// What of a graph's nodes follows DynamicParams.
+// Bindings of a graph's nodes to DynamicParams.
 #pragma once
 
 #include "lists/growth.hpp"
@@ -17,29 +17,29 @@
 
 namespace cudag::detail {
 
-/// An argument of a kernel node, or what `driven` says.
+/// A use of a DynamicParam by a node: a kernel argument, or the quantity described by `driven`.
 struct Binding {
     std::uint32_t node;
     std::uint32_t argument;
     std::shared_ptr<const Driven> driven = nullptr;
     std::size_t most = 0;          ///< elements of a driven copy or fill
-    AccessMode mode = {};          ///< of an argument that is a span
-    std::size_t element_bytes = 0; ///< of such an argument; 0 of others
+    AccessMode mode = {};          ///< of a span argument
+    std::size_t element_bytes = 0; ///< of a span argument; 0 for others
 };
 
-/// By the parameter's id.
+/// The bindings of one graph, by the id of the DynamicParam.
 class Bindings {
   public:
-    /// Room for `list`.
+    /// Makes room for `list`.
     void reserve(const std::vector<ArgumentBinding>& list) {
         for (const ArgumentBinding& binding : list)
             reserve_more(all_[binding.dynamic], list.size());
     }
-    /// There must be room.
+    /// Adds a binding; there must be room.
     void add(std::uint64_t dynamic, Binding&& binding) noexcept {
         all_.find(dynamic)->second.push_back(std::move(binding));
     }
-    /// Room for one more of `dynamic`.
+    /// Makes room for one more binding of `dynamic`.
     void reserve(std::uint64_t dynamic) { reserve_more(all_[dynamic], 1); }
     [[nodiscard]] const std::vector<Binding>& of(std::uint64_t dynamic) const noexcept {
         static const std::vector<Binding> empty; // a constant
@@ -47,7 +47,7 @@ class Bindings {
         return found == all_.end() ? empty : found->second;
     }
 
-    /// Calls `use(node, most)` for each copy or fill whose size a parameter drives.
+    /// Calls `use(node, most)` for each copy or fill of driven size.
     template <class Use>
     void for_each_driven_size(const Use& use) const {
         for (const auto& [dynamic, list] : all_)

@@ -1,4 +1,4 @@
-// Changes of nodes after they were made, counted so that an exec can catch up.
+// Updates of nodes after their addition, counted so that an exec can catch up.
 #pragma once
 
 #include "declared_accesses.hpp"
@@ -21,25 +21,26 @@ namespace cudag::detail {
 
 class GraphState;
 
-/// A node whose parameters were changed after it was made. Its record keeps the first parameters, because execs made
-/// before the first change still have these.
+/// A node with parameters updated after its addition. Its record keeps the first parameters, because execs made before
+/// the first update still have these.
 struct UpdatedNode {
     GraphState* graph;
     std::uint32_t index;
-    OwnedParams params;                        ///< in force
+    OwnedParams params;                        ///< the effective parameters
     std::uint64_t version = 0;                 ///< of the last change; 0 before the first
-    Owners owners = {};                        ///< what the last change brought in
-    std::vector<ArgumentAccess> accesses = {}; ///< of a kernel, in force
+    Owners owners = {};                        ///< brought in by the last change
+    std::vector<ArgumentAccess> accesses = {}; ///< the effective accesses of a kernel
 };
 
-/// Those of one graph, not of graphs inside it.
+/// The updated nodes of one graph, without those of graphs inside it.
 class UpdatedNodes {
   public:
-    /// Null for a node that was not changed.
+    /// Returns the entry of node `index`; null if it was never updated.
     [[nodiscard]] const UpdatedNode* find(std::uint32_t index) const noexcept {
         return by_index_.empty() ? nullptr : by_index_[index];
     }
-    /// The place of a node of `graph`, which has `table`; made on first use, which changes nothing yet.
+    /// Returns the entry of a node of `graph` with the nodes `table`. The first call makes the entry, which changes
+    /// nothing yet.
     [[nodiscard]] UpdatedNode& place(GraphState& graph, const NodeTable& table, const DeclaredAccesses& declared,
                                      std::uint32_t index, std::pmr::memory_resource& memory) {
         if (by_index_.empty()) by_index_.resize(table.size());
@@ -58,17 +59,17 @@ class UpdatedNodes {
     std::vector<UpdatedNode*> by_index_; ///< empty before the first
 };
 
-/// The changes in a root and in all graphs inside it.
+/// The changes of a root and of all graphs inside it.
 class ChangeLog {
   public:
     /// Grows with each change. Needs no lock: a reader that takes the lock afterwards finds at least these changes.
     [[nodiscard]] std::uint64_t version() const noexcept { return version_.load(std::memory_order_relaxed); }
-    /// Room for `more`: counting them then cannot fail.
+    /// Makes room for `more` changes: counting them then cannot fail.
     void reserve(std::size_t more) { reserve_more(changes_, more); }
     [[nodiscard]] std::size_t size() const noexcept { return changes_.size(); }
 
-    /// Counts a change of `node` that is in its record already, and has brought in `owners`; call `reserve` first.
-    /// Execs that use the former owners hold them, too.
+    /// Counts a change of `node` already made in its entry, and takes its `owners`. Call `reserve` first. Execs that
+    /// use the former owners hold them, too.
     void count(UpdatedNode& node, Owners&& owners) noexcept {
         if (!node.owners.empty() || !owners.empty()) std::swap(node.owners, owners);
         if (node.version == 0) ++nodes_;
@@ -76,7 +77,7 @@ class ChangeLog {
         if (changes_.size() < 2 * nodes_ + 64) return;
         std::erase_if(changes_, [](const Change& change) { return change.is_outdated(); });
     }
-    /// Counts those of a graph that was a root, and is inside this one from now on.
+    /// Takes over the changes of a graph, a root so far, that is put inside this one.
     void take(ChangeLog& other) noexcept {
         for (const Change& change : std::exchange(other.changes_, {})) {
             if (change.is_outdated()) continue;
@@ -85,7 +86,7 @@ class ChangeLog {
         }
     }
 
-    /// Forgets those of graphs of which `is_gone` holds.
+    /// Forgets the changes of all graphs for which `is_gone` holds.
     template <class IsGone>
     void forget(const IsGone& is_gone) noexcept {
         std::erase_if(changes_, [&](const Change& change) {
@@ -95,7 +96,7 @@ class ChangeLog {
         });
     }
 
-    /// The nodes that were changed after `version`, each once, in order of the last change.
+    /// Visits the nodes changed after `version`, each once, in order of their last change.
     template <class Visit>
     void for_each_since(std::uint64_t version, const Visit& visit) const {
         auto change = std::upper_bound(changes_.begin(), changes_.end(), version,
@@ -109,7 +110,7 @@ class ChangeLog {
         std::uint64_t version;
         UpdatedNode* node;
 
-        /// Whether it is not its node's last, and says nothing.
+        /// Whether a later change of the same node replaces this one.
         [[nodiscard]] bool is_outdated() const noexcept { return version != node->version; }
     };
 
@@ -120,7 +121,7 @@ class ChangeLog {
     }
 
     std::atomic<std::uint64_t> version_ = 0;
-    std::size_t nodes_ = 0;       ///< how many were changed
+    std::size_t nodes_ = 0;       ///< number of changed nodes
     std::vector<Change> changes_; ///< by version
 };
 

@@ -1,4 +1,4 @@
-// Refuses edges that CUDA cannot take, by the names of their nodes.
+// Checks of edges for cycles and contradictions, with errors that name the nodes.
 #include "check_edges.hpp"
 
 #include "cuda/failure.hpp"
@@ -18,7 +18,7 @@ namespace {
 
 [[noreturn]] void refuse_cycle(const GraphState& graph, const std::vector<std::uint32_t>& cycle,
                                const std::string& action) {
-    constexpr std::size_t shown = 5; // from the begin, and from the end
+    constexpr std::size_t shown = 5; // from the beginning, and from the end
     Subject subject{action, {}, graph.nodes()[cycle.front()].location};
     std::string path;
     for (std::size_t i = 0; i < cycle.size(); ++i) {

@@ -1,4 +1,4 @@
-// Refuses edges that CUDA cannot take, by the names of their nodes.
+// Checks of edges for cycles and contradictions, with errors that name the nodes.
 #pragma once
 
 #include <functional>
@@ -8,12 +8,13 @@ namespace cudag::detail {
 
 class GraphState;
 
-/// Throws GraphError, saying `action`, if the edges close a cycle, or two of different kinds join the same nodes.
+/// Throws GraphError, naming `action`, if the edges close a cycle, or if two edges of different kinds join the same
+/// nodes.
 void check_edges(const GraphState& graph, const char* action);
-/// The same; `action` is called for the error only.
+/// Checks like the overload above; calls `action` for an error only.
 void check_edges(const GraphState& graph, const std::function<std::string()>& action);
-/// `check_edges`, and merges what is there twice. Looks at the edges that have come since the last time only, if they
-/// lead to nodes to which none led before.
+/// Checks the edges and merges repeated ones. Looks only at edges added since the last call, unless some of them lead
+/// backward or to nodes with earlier incoming edges.
 void settle_edges(GraphState& graph, const char* action);
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// Clones of graphs, and CUDA's nodes in them.
+// Clones of graphs, and the native nodes in them.
 #include "clone_natives.hpp"
 #include "cuda/failure.hpp"
 #include "graph_state.hpp"
@@ -20,7 +20,7 @@ GraphState::GraphState(cudaGraph_t native, const GraphState& origin)
     special_.host_tasks = origin.special_.host_tasks.load(std::memory_order_relaxed);
     for (const UpdatedNode& node : origin.updated().all()) {
         if (node.owners.empty()) continue;
-        // among the owners of the graph they would be kept by all clones to come, also when an update has replaced them
+        // These count as changes: all later clones would keep owners of the graph, even after an update replaced them.
         changes().reserve(1);
         changes().count(updated(node.index), Owners(node.owners));
     }

@@ -1,4 +1,4 @@
-// CUDA's nodes in clones of graphs.
+// Native nodes in clones of graphs.
 #pragma once
 
 #include "node/node_params.hpp"
@@ -13,16 +13,16 @@ namespace cudag::detail {
 
 class GraphState;
 
-/// CUDA's handles of a graph and of the child graphs inside it.
+/// The native handles of a graph and of the child graphs inside it.
 struct CloneNatives {
     cudaGraph_t graph = nullptr;
     std::vector<cudaGraphNode_t> nodes = {};
-    std::vector<cudaGraphNode_t> kernels = {};                              ///< that its plan has added
-    std::vector<std::pair<std::uint32_t, const KernelParams*>> unread = {}; ///< parameters that are read from a node
+    std::vector<cudaGraphNode_t> kernels = {};                              ///< kernels added by its plan
+    std::vector<std::pair<std::uint32_t, const KernelParams*>> unread = {}; ///< kernel parameters still to be read
     std::vector<CloneNatives> nested = {};
 };
 
-/// Those of `clone`, which CUDA has made of `graph`'s native graph, in the order of its nodes.
+/// Finds the native nodes of `clone`, which CUDA cloned from the native graph of `graph`, in the order of its nodes.
 [[nodiscard]] CloneNatives natives_in(GraphState& graph, cudaGraph_t clone);
 
 } // namespace cudag::detail

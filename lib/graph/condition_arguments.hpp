@@ -1,4 +1,4 @@
-// The conditions that a kernel takes.
+// The conditions among a kernel's arguments.
 #pragma once
 
 #include "graph_state.hpp"
@@ -12,10 +12,10 @@
 
 namespace cudag::detail {
 
-/// Where the handle of a condition of `root` stands in `bytes`, whole Conditions only; `use(handle)` for each.
+/// Calls `use(handle)` for each condition of `root` with its whole Condition object in `bytes`.
 template <class Use>
 void for_each_whole_condition(const GraphState& root, const std::byte* bytes, std::size_t size, const Use& use) {
-    constexpr std::size_t meaningful = 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t); // what follows is padding
+    constexpr std::size_t meaningful = 2 * sizeof(std::uint64_t) + sizeof(std::uint32_t); // padding follows
     static_assert(sizeof(cudaGraphConditionalHandle) == sizeof(std::uint64_t));
     for (std::size_t at = 0; at + sizeof(Condition) <= size; at += alignof(Condition)) {
         cudaGraphConditionalHandle handle = 0;
@@ -26,8 +26,8 @@ void for_each_whole_condition(const GraphState& root, const std::byte* bytes, st
     }
 }
 
-/// Calls `use(argument, handle)` for each condition of `root` that a kernel takes for certain: as an argument, or whole
-/// in an object.
+/// Calls `use(argument, handle)` for each condition of `root` certainly taken by a kernel: as an argument, or as a
+/// whole Condition inside an object.
 template <class Use>
 void for_each_condition(const GraphState& root, const KernelSignature& signature, const std::byte* values,
                         const Use& use) {

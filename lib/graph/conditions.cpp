@@ -1,4 +1,4 @@
-// Conditions: made, checked where they are used, and left over when a body throws.
+// Conditions: making them, checking their use, and reusing those of failed bodies.
 #include "conditions.hpp"
 
 #include "cuda/driver.hpp"
@@ -23,7 +23,7 @@ bool precedes(const ConditionRecord& condition, cudaGraphConditionalHandle handl
     return condition.handle < handle;
 }
 
-/// A record of `all`, which may be const; null if there is none.
+/// Finds a record in `all`, a const or mutable list; null if there is none.
 template <class List>
 auto* find_in(List& all, cudaGraphConditionalHandle handle) noexcept {
     const auto found = std::lower_bound(all.begin(), all.end(), handle, precedes);
@@ -47,7 +47,7 @@ void Conditions::reserve(std::optional<unsigned> initial, int device) {
 }
 
 void Conditions::add(const ConditionRecord& condition) noexcept {
-    // at the end, as CUDA counts; wherever it counts in another way
+    // This appends, because CUDA's handles ascend, and stays correct for handles in any other order.
     all_.insert(std::lower_bound(all_.begin(), all_.end(), condition.handle, precedes), condition);
     asked_for_.push_back(condition.handle);
     ++alike_.find({condition.initial, condition.device})->second.count;

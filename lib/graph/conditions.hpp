@@ -1,4 +1,4 @@
-// The conditions of a root graph, and which nodes look at them.
+// The conditions of a root graph, and the nodes that test them.
 #pragma once
 
 #include <cudag/condition.hpp>
@@ -23,45 +23,46 @@ struct ConditionRecord {
     std::optional<unsigned> initial;
     int device;
     SourceLocation location;
-    const GraphState* user = nullptr; ///< the graph of the node that looks at it; null if none does
+    const GraphState* user = nullptr; ///< the graph of the node that tests it; null if none does
     std::uint32_t node = 0;
     bool abandoned = false; ///< by a body that threw: CUDA cannot take a condition back
-    bool left = false;      ///< by a node that was removed: others may still set it, and another node may have it
+    bool left = false;      ///< by a removed node: others may still set it, and another node may test it
 
-    /// Whether no node will look at it: it is nobody's mistake.
+    /// Whether no node needs to test it, so that an unused condition is no mistake of the user.
     [[nodiscard]] bool is_left_over() const noexcept { return abandoned || (left && user == nullptr); }
 };
 
-/// CUDA takes no condition back: those that a body made which then threw are left over, and are given to who next asks
-/// for one that is made alike. The others stand in the order in which they were asked for, so that a body's are the
-/// last ones when it throws.
+/// The conditions of a root. CUDA cannot delete a condition, so those of a body that threw are left over, and the next
+/// request for an equal condition gets one of them. The others stand in the order of their requests: when a body
+/// throws, its conditions are the last ones.
 class Conditions {
   public:
-    /// All that CUDA has, those left over, too, by handle: as a rule in the order in which they were made.
+    /// All of CUDA's conditions, including those left over, by handle: usually the order of their creation.
     [[nodiscard]] const std::vector<ConditionRecord>& all() const noexcept { return all_; }
     [[nodiscard]] ConditionRecord* find(cudaGraphConditionalHandle handle) noexcept;
     [[nodiscard]] const ConditionRecord* find(cudaGraphConditionalHandle handle) const noexcept;
-    /// How many are not left over.
+    /// Number of conditions that are not abandoned.
     [[nodiscard]] std::size_t count() const noexcept { return asked_for_.size(); }
 
-    /// Room for one that is made so; `add`, `abandon_from` and `take_abandoned` then cannot fail.
+    /// Makes room for one condition of this kind: `add`, `abandon_from` and `take_abandoned` then cannot fail.
     void reserve(std::optional<unsigned> initial, int device);
     void add(const ConditionRecord& condition) noexcept;
-    /// One that was left over, made so, and is no longer; null if there is none.
+    /// Takes back an abandoned condition of this kind; null if there is none.
     ConditionRecord* take_abandoned(std::optional<unsigned> initial, int device) noexcept;
-    /// Leaves over all but the first `count`, at which no node looks any more.
+    /// Abandons all conditions but the first `count`; no node may test the abandoned ones.
     void abandon_from(std::size_t count) noexcept;
-    /// Nodes of `graph` have gone, with the graphs inside them, which are still there, but inside it no more.
+    /// Follows the removal of nodes of `graph`. The graphs inside them must still exist, but no longer be inside
+    /// `graph`.
     void renumber(const GraphState& graph, const Renumbering& next) noexcept;
 
   private:
     struct Alike {
         std::size_t count = 0;
-        std::vector<cudaGraphConditionalHandle> abandoned = {}; ///< with room for all of them
+        std::vector<cudaGraphConditionalHandle> abandoned = {}; ///< has room for all
     };
 
     std::vector<ConditionRecord> all_;
-    std::vector<cudaGraphConditionalHandle> asked_for_; ///< with room for all
+    std::vector<cudaGraphConditionalHandle> asked_for_; ///< has room for all
     std::map<std::pair<std::optional<unsigned>, int>, Alike> alike_;
 };
 

@@ -1,4 +1,4 @@
-// What a graph needs while it is written.
+// The state of a graph under construction.
 #pragma once
 
 #include "cuda/function_cache.hpp"
@@ -17,24 +17,24 @@ namespace cudag::detail {
 class GraphState;
 struct RegionNodes;
 
-/// Of a root, and of each body by itself.
+/// The state of construction of a root; each body has one of its own.
 struct Construction {
     bool is_built = false;
-    SourceLocation made_at = {};                 ///< where it was built or captured; "nowhere" before that, and if
-                                                 ///< CUDA's own functions made it
-    std::int32_t device = any_device;            ///< what new nodes note as theirs
-    const GraphState* open_body = nullptr;       ///< the body, of a node of this graph, that is being written
-    const SourceLocation* open_region = nullptr; ///< where the region begins that is being captured into this graph,
-                                                 ///< which takes no other nodes then
-    bool is_captured_into = false;               ///< CUDA removes no nodes until that has ended
-    /// CUDA has kept a node that was to be removed: it does so where there are memory nodes, or where something is
-    /// wrong with it.
+    /// The place of build() or of the capture; "nowhere" before that, and if CUDA's own functions made the graph.
+    SourceLocation made_at = {};
+    std::int32_t device = any_device;      ///< the device recorded for new nodes
+    const GraphState* open_body = nullptr; ///< the body being written, of a node of this graph
+    /// The beginning of the region being captured into this graph, which takes no other nodes meanwhile.
+    const SourceLocation* open_region = nullptr;
+    /// Whether a capture into this graph is open: CUDA removes no nodes until it ends.
+    bool is_captured_into = false;
+    /// CUDA has kept a node that was to be removed, because the graph has memory nodes or the node is faulty.
     bool has_unwanted_nodes = false;
-    /// Where the capture into this graph began that failed, which made CUDA or cudag destroy it.
+    /// The beginning of a failed capture into this graph, because of which CUDA or cudag destroyed it.
     std::optional<SourceLocation> destroyed_by = std::nullopt;
-    FunctionCache<16> functions = {};                    ///< of the kernels that were added
-    std::vector<const KernelSignature*> signatures = {}; ///< of the Functions that were added, in the graph's memory
-    std::vector<const RegionNodes*> regions = {};        ///< that were captured, in order, in the graph's memory
+    FunctionCache<16> functions = {};                    ///< of the added kernels
+    std::vector<const KernelSignature*> signatures = {}; ///< of the added Functions, in the graph's memory
+    std::vector<const RegionNodes*> regions = {};        ///< the captured regions in order, in the graph's memory
     BuilderOptions options = {};                         ///< of a root
 };
 

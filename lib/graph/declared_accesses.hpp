@@ -1,5 +1,4 @@
-// What nodes do to memory, as far as their arguments and `.reads`, `.writes` tell; and what captured ones were launched
-// with.
+// Accesses declared by nodes through their arguments and `.reads`, `.writes`; launch signatures of captured kernels.
 #pragma once
 
 #include "cuda/light_mutex.hpp"
@@ -28,14 +27,14 @@ namespace cudag::detail {
 /// to built graphs and reads of Execs take `lock()` in addition.
 class DeclaredAccesses {
   public:
-    /// A captured kernel, and the types of its parameters, which CUDA does not tell.
+    /// A captured kernel with its parameter types, which CUDA does not report.
     struct Launch {
         std::uint32_t node;
         const KernelSignature* signature;
     };
 
     DeclaredAccesses() = default;
-    /// Copies under the lock of the origin's graph.
+    /// Copies; requires the lock of the origin's graph.
     DeclaredAccesses(const DeclaredAccesses& origin)
         : list_(origin.list_), chains_(origin.chains_), launches_(origin.launches_), is_empty_(origin.empty()),
           has_gaps_(origin.has_gaps_) {}
@@ -44,7 +43,7 @@ class DeclaredAccesses {
     [[nodiscard]] std::unique_lock<LightMutex> lock() const { return std::unique_lock(mutex_); }
 
     [[nodiscard]] std::size_t size() const noexcept { return list_.size(); }
-    /// Needs no lock.
+    /// Whether no node declares an access. Needs no lock.
     [[nodiscard]] bool empty() const noexcept { return is_empty_.load(std::memory_order_relaxed); }
 
     /// Makes room for `more` accesses of node `node`: adding them then cannot fail.
@@ -87,7 +86,7 @@ class DeclaredAccesses {
         forget(node);
         add(node, accesses);
     }
-    /// Gives up the places of accesses that were replaced by more or fewer.
+    /// Closes the gaps left by replacements of different length.
     void close_up() noexcept {
         if (!std::exchange(has_gaps_, false)) return;
         keep_if([](std::uint32_t) { return true; });
@@ -96,7 +95,7 @@ class DeclaredAccesses {
     void add_launch(std::uint32_t node, const KernelSignature& signature) {
         launches_.insert(std::ranges::upper_bound(launches_, node, {}, &Launch::node), {node, &signature});
     }
-    /// Null if it is not known.
+    /// Returns the signature of a captured kernel; null if it is unknown.
     [[nodiscard]] const KernelSignature* signature_of(std::uint32_t node) const noexcept {
         const auto launch = std::ranges::lower_bound(launches_, node, {}, &Launch::node);
         return launch == launches_.end() || launch->node != node ? nullptr : launch->signature;
@@ -119,7 +118,7 @@ class DeclaredAccesses {
         Entry(const ArgumentAccess& of_node, std::uint32_t its_node) noexcept : access(of_node), node(its_node) {}
 
         ArgumentAccess access;
-        std::uint32_t node; ///< none: forgotten
+        std::uint32_t node; ///< `none` for a forgotten entry
         std::uint32_t next = none;
     };
     /// The accesses of one node: places in the list, in ascending order.
@@ -156,10 +155,10 @@ class DeclaredAccesses {
 
     mutable LightMutex mutex_;
     std::vector<Entry> list_;
-    std::vector<Chain> chains_;    ///< by node, up to the last one that declares something
+    std::vector<Chain> chains_;    ///< by node, up to the last one with declared accesses
     std::vector<Launch> launches_; ///< in order of their nodes
     std::atomic<bool> is_empty_ = true;
-    bool has_gaps_ = false; ///< entries of no node
+    bool has_gaps_ = false; ///< whether there are forgotten entries
 };
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// What CUDA forbids to graphs that kernels launch or change, refused with the node's name.
+// Checks of CUDA's rules for device-side graph launch and device-updatable nodes; errors name the node.
 #include "device_rules.hpp"
 
 #include "cuda/failure.hpp"
@@ -30,7 +30,8 @@ void require_plain_copy(const GraphState& graph, std::uint32_t index) {
             subject_of(graph, index));
 }
 
-/// Whether there is work in `graph`: a kernel, a copy or a fill. Throws if there is what cannot be there.
+/// Whether `graph` has work: a kernel, a copy or a fill. Throws if a graph for device-side launch cannot have one of
+/// its nodes.
 bool check_nodes(const GraphState& graph) {
     bool works = false;
     for (std::uint32_t i = 0; i < graph.nodes().size(); ++i) {
@@ -62,7 +63,7 @@ NodePlace find_device_updatable(const GraphState& graph) {
         const auto* kernel = std::get_if<const KernelParams*>(&g.nodes()[i].params);
         return kernel != nullptr && is_device_updatable(**kernel);
     });
-    if (node) node.graph->special().device_updatable = true; // now it is known
+    if (node) node.graph->special().device_updatable = true; // from now on it is known
     return node;
 }
 

@@ -1,4 +1,4 @@
-// The rules of graphs that kernels launch or change.
+// The rules for graphs with device-side launch or device-updatable nodes.
 #pragma once
 
 #include "find.hpp"
@@ -6,10 +6,10 @@
 
 namespace cudag::detail {
 
-/// Throws InstantiateError if the graph has something in it that a graph launched by kernels cannot have.
+/// Throws InstantiateError if CUDA cannot launch the graph from a kernel (device-side graph launch).
 void require_device_launchable(const GraphState& graph);
 
-/// The first device-updatable node of `graph`, or of a graph inside it.
+/// Returns the first device-updatable node of `graph`, or of a graph inside it.
 [[nodiscard]] NodePlace find_device_updatable(const GraphState& graph);
 
 } // namespace cudag::detail

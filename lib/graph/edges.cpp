@@ -1,4 +1,4 @@
-// Logical edges of a graph: added by handles.
+// Additions of logical edges by node handles.
 #include "cuda/failure.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"

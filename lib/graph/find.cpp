@@ -1,4 +1,4 @@
-// Looks for a node in a graph and in the graphs inside it.
+// Searches for a node in a graph and in the graphs inside it.
 #include "find.hpp"
 
 #include "cuda/driver.hpp"

@@ -1,11 +1,11 @@
-// Visits a graph and those inside it.
+// Traversal of a graph and the graphs inside it.
 #pragma once
 
 #include "graph_state.hpp"
 
 namespace cudag::detail {
 
-/// Calls `visit(each)` for `graph`, and after it for all graphs inside its nodes, in order. Reads a captured graph.
+/// Calls `visit(each)` for `graph`, then for all graphs inside its nodes, in order. Reads a captured graph.
 template <class Visit>
 void for_each_graph(const GraphState& graph, const Visit& visit) {
     visit(graph);

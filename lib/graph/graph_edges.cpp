@@ -1,4 +1,4 @@
-// The edges of a graph, and which of them CUDA has.
+// The logical and the native edges of a graph.
 #include "graph_edges.hpp"
 
 #include "edges/edge_set.hpp"

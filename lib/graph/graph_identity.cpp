@@ -1,4 +1,4 @@
-// Which graph a handle is of.
+// Graph identity: the graph of a handle.
 #include "graph_identity.hpp"
 
 #include "cuda/failure.hpp"

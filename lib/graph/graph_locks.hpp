@@ -7,7 +7,7 @@
 
 namespace cudag::detail {
 
-/// Which may be one.
+/// Holds the locks of two graphs, possibly the same graph.
 class GraphLocks {
   public:
     GraphLocks(const GraphState& a, const GraphState& b)

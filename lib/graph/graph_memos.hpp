@@ -1,4 +1,4 @@
-// Results that functions above the graph keep with it.
+// Results about a graph, kept with it by functions above.
 #pragma once
 
 #include <atomic>
@@ -9,7 +9,7 @@
 
 namespace cudag::detail {
 
-/// A result about one graph: a type of its own for each function that keeps one.
+/// Base of the results about one graph: each function derives a type of its own for its result.
 struct GraphMemo {
     GraphMemo() = default;
     virtual ~GraphMemo() = default;
@@ -35,7 +35,7 @@ class GraphMemos {
         memos_.clear();
         hint_.store(0, std::memory_order_relaxed);
     }
-    /// A number for a cache of Execs, which finds the graph's Exec by it without a lock; 0 at first.
+    /// A number by which a cache of Execs finds the graph's Exec without a lock; 0 at first.
     [[nodiscard]] std::atomic<std::uint64_t>& hint() noexcept { return hint_; }
 
   private:

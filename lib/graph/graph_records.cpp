@@ -1,4 +1,4 @@
-// The nodes of a graph, and those of its clones.
+// The nodes of a graph, and their copies in clones.
 #include "graph_records.hpp"
 
 #include "graph_state.hpp"

@@ -1,4 +1,4 @@
-// The nodes of a graph: what they were made with, and what updates have given them since.
+// The nodes of a graph: their first and their effective parameters.
 #pragma once
 
 #include "changes.hpp"
@@ -20,8 +20,8 @@ namespace cudag::detail {
 
 class GraphState;
 
-/// Those of a graph that cudag did not make are read from CUDA when something asks for them: all functions that show
-/// records do.
+/// The records of a graph's nodes. If cudag did not make the graph, they are read from CUDA on demand: by every
+/// function that returns records.
 class GraphRecords {
   public:
     void read_nodes() const {
@@ -42,32 +42,32 @@ class GraphRecords {
         return std::span(table_.records()).subspan(first);
     }
     [[nodiscard]] std::size_t known_nodes() const noexcept { return table_.size(); }
-    /// The index of CUDA's node, if it is one of this graph that is known; else NodeIndices::none.
+    /// Returns the index of a native node among the known nodes of this graph; NodeIndices::none for any other.
     [[nodiscard]] std::uint32_t find_native(cudaGraphNode_t node) { return table_.find(node); }
 
-    /// The parameters of a node as they are in this graph; its record has those that it was made with.
+    /// Returns the effective parameters of a node in this graph; its record has the first ones.
     [[nodiscard]] const NodeParams& params(std::uint32_t index) const {
         const UpdatedNode* const changed = updated_.find(index);
         return changed != nullptr ? changed->params.view() : nodes()[index].params;
     }
     [[nodiscard]] UpdatedNode& updated(std::uint32_t index);
     [[nodiscard]] const UpdatedNodes& updated() const noexcept { return updated_; }
-    /// What nodes say that they do to memory, beside what those of `updated()` say now: see declarations.hpp.
+    /// Accesses declared by nodes when they were added. `updated()` has those of updated nodes: see declarations.hpp.
     [[nodiscard]] const DeclaredAccesses& declared_as_made() const noexcept { return accesses_; }
     [[nodiscard]] DeclaredAccesses& declared_as_made() noexcept { return accesses_; }
-    /// Where parameters stand.
+    /// Memory for parameters.
     [[nodiscard]] ParameterMemory& memory() noexcept { return memory_; }
 
     GraphRecords& operator=(const GraphRecords&) = delete;
 
   protected:
     GraphRecords() : table_(64) {}
-    /// Of a `graph` whose nodes are still to be read.
+    /// Constructs the records of a `graph` still to be read.
     GraphRecords(std::unique_ptr<Unread> unread, GraphState& graph) : unread_(std::move(unread)) {
         unread_->set_graph(graph);
     }
-    /// Of a clone: what is in force in `origin`, which has been read, is what its nodes are made with. Blocks are those
-    /// of `origin`, but a clone of many clones has copies of them.
+    /// Constructs the records of a clone. The effective parameters of `origin`, already read, become the first ones of
+    /// the clone. Blocks are shared with `origin`; a clone of many clones copies them.
     GraphRecords(const GraphRecords& origin);
     ~GraphRecords() = default;
 

@@ -16,7 +16,7 @@ struct Pool {
 };
 
 Pool& pool() {
-    static auto* all = new Pool; // never destroyed: handles may be asked during static destruction
+    static auto* all = new Pool; // never destroyed: handles may be used during static destruction
     return *all;
 }
 
@@ -39,7 +39,7 @@ GraphSlot* take_slot(GraphState& state) {
 void release_slot(GraphSlot* slot) noexcept {
     Pool& all = pool();
     const std::scoped_lock lock(all.mutex);
-    slot->removed = nullptr; // it goes with the graph
+    slot->removed = nullptr; // it dies with the graph
     slot->generation.fetch_add(1, std::memory_order_release);
     all.free.push_back(slot);
 }

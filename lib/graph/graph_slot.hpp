@@ -1,4 +1,4 @@
-// Graph identities: what lets a handle outlive its graph without dangling.
+// Graph identities: they let a handle outlive its graph without dangling.
 #pragma once
 
 #include <atomic>
@@ -9,14 +9,14 @@ namespace cudag::detail {
 class GraphState;
 class RemovedNodes;
 
-/// Slots are reused, never freed: a handle compares its generation with the slot's and knows whether its graph lives.
+/// The identity of a graph. Slots are reused, never freed: a handle is alive while its generation equals the slot's.
 struct GraphSlot {
     std::atomic<std::uint32_t> generation = 0;
     GraphState* state = nullptr;
-    const RemovedNodes* removed = nullptr; ///< null where the number of each handle is the index of its node
+    const RemovedNodes* removed = nullptr; ///< null if each handle's number is the index of its node
 };
 
-/// A slot for one graph's life; releasing it kills the handles.
+/// Takes a slot for one graph's life; its release kills the handles.
 [[nodiscard]] GraphSlot* take_slot(GraphState& state);
 void release_slot(GraphSlot* slot) noexcept;
 

@@ -20,7 +20,7 @@ GraphState::GraphState(cudaGraph_t native) : native_(native) {
 
 GraphState::GraphState(cudaGraph_t native, std::unique_ptr<Unread> unread, const SourceLocation& made_at)
     : GraphRecords(std::move(unread), *this), native_(native), construction_{true, made_at} {
-    construction_.options.races = Races::allowed; // whoever captured it may ask for them
+    construction_.options.races = Races::allowed; // whoever captured it may ask for them by races()
     special_.read = true;
     begin(*this);
 }
@@ -76,7 +76,8 @@ void GraphState::reserve_nested(const GraphState& graph) {
 void GraphState::remove_last() noexcept {
     const auto last = static_cast<std::uint32_t>(table().size() - 1);
     forget_nested(last);
-    if (!construction_.destroyed_by && !construction_.is_captured_into) { // the node has gone, or will go, with others
+    if (!construction_.destroyed_by &&
+        !construction_.is_captured_into) { // else the node has gone, or will go, with others
         const cudaError_t status = cudaGraphDestroyNode(table().natives().back());
         ignore(status);
         if (status != cudaSuccess) root().construction_.has_unwanted_nodes = true;
@@ -103,7 +104,7 @@ void GraphState::look_for_joins() noexcept {
 
 void GraphState::forget_nested(std::uint32_t first) noexcept {
     while (const std::shared_ptr<GraphState> graph = take_last_inner(first)) {
-        if (!is_orphan()) // else all goes
+        if (!is_orphan()) // else the whole graph goes
             root().changes_.forget([&](const GraphState& changed) { return &changed.root() == graph.get(); });
         graph->invalidate_handles();
         graph->drop_owners();
@@ -171,11 +172,11 @@ void GraphState::append(ReadNodes&& nodes) {
     edges_.add_native(nodes.edges);
     if (nodes.has_memory) allocations_ = GraphAllocations(std::move(nodes.allocations));
     for (ReadNodes::Inner& graph : nodes.nested)
-        attach(std::move(graph.graph), graph.node, Place::child); // CUDA shows no bodies of conditionals
+        attach(std::move(graph.graph), graph.node, Place::child); // CUDA does not show bodies of conditionals
     special_.memory = special_.memory || nodes.has_memory;
     special_.joins = special_.joins || nodes.has_joins;
     special_.accesses = true;
-    if (!special_.read) special_.read = true; // of a captured graph it is: another thread may be looking
+    if (!special_.read) special_.read = true; // true for a captured graph, at which another thread may be looking
 }
 
 void GraphState::take_all(ReadNodes&& nodes) {

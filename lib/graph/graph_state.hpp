@@ -1,4 +1,4 @@
-// The state behind GraphBuilder and Graph: CUDA's graph, and what cudag knows of it.
+// The state behind GraphBuilder and Graph: CUDA's graph, and cudag's knowledge of it.
 #pragma once
 
 #include "allocations.hpp"
@@ -37,72 +37,75 @@ namespace cudag::detail {
 struct CloneNatives;
 struct ReadNodes;
 
-/// Threads: once a graph is built and its nodes are read, its records, edges and natives change no more, and execs read
-/// them on any thread without a lock. What does change, by updates of nodes, is read and written under `lock()`, as are
-/// the calls that give CUDA the graph: the parameters in force, the list of changes, the numbers of nodes, and what
-/// CUDA has not seen yet. Labels are the exception: they are for one thread.
+/// The state of one graph.
+///
+/// Threads: the records, edges and natives of a built graph no longer change once its nodes are read, and execs read
+/// them on any thread without a lock. Updates change the effective parameters, the list of changes, the numbers of
+/// nodes and the data not yet given to CUDA: `lock()` protects these, and the calls that complete the native graph.
+/// Labels are the exception: they are for one thread.
 class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
   public:
-    /// Takes over `native`: destroys it at the end.
+    /// Takes over `native`, and destroys it at the end.
     explicit GraphState(cudaGraph_t native);
-    /// A built graph whose nodes cudag did not make. Takes over `native`; reads nothing from it before it must.
+    /// Constructs a built graph with nodes that cudag did not make. Takes over `native`, and reads nothing from it
+    /// before it must.
     GraphState(cudaGraph_t native, std::unique_ptr<Unread> unread, const SourceLocation& made_at);
-    /// A clone: copies the records of `origin`, which has read all of them, and takes changes that brought in owners
-    /// for changes of its own. Its children are cloned with it; natives are still those of `origin` until
-    /// `replace_natives`.
+    /// Constructs a clone. Copies the records of `origin`, which must all be read, and counts changes that brought in
+    /// owners as its own. Clones the children, too; natives are still those of `origin` until `replace_natives`.
     GraphState(cudaGraph_t native, const GraphState& origin);
     ~GraphState();
 
-    /// The index of a handle of this graph. Throws GraphError, saying `action`, for any other handle.
+    /// Returns the index of a handle of this graph. Throws GraphError, naming `action`, for any other handle.
     [[nodiscard]] std::uint32_t index_of(const Node& node, std::string_view action) const {
         return is_own(node) ? index_unchecked(node) : refuse_foreign(node, action);
     }
 
-    /// The graph whose node `parent_node()` this one is inside of; null for a root.
+    /// Returns the graph around this one, which is inside its node `parent_node()`; null for a root.
     [[nodiscard]] const GraphState* parent() const noexcept { return static_cast<const GraphState*>(outer()); }
     [[nodiscard]] const GraphState& root() const noexcept { return static_cast<const GraphState&>(top()); }
     [[nodiscard]] GraphState& root() noexcept { return static_cast<GraphState&>(top()); }
-    /// Throws GraphError, saying `action`, if this graph is inside a node.
+    /// Throws GraphError, naming `action`, if this graph is inside a node.
     void require_root(std::string_view action) const;
-    /// The graphs inside nodes of this one, in order; those inside node `index`; one of these, or null.
+    /// Return the graphs inside nodes of this one, in order: all of them, those inside node `index`, or one of these,
+    /// null if there is none.
     [[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& nested() const { return read_nodes(), inner(); }
     [[nodiscard]] std::span<const std::shared_ptr<GraphState>> nested_in(std::uint32_t index) const {
         return read_nodes(), inner_of(index);
     }
     [[nodiscard]] const std::shared_ptr<GraphState>* find_nested(std::uint32_t index, std::size_t number) const;
     /// Puts `inner` inside this graph's node `index`, which owns its CUDA graph from now on; call `reserve_nested`
-    /// first. A node's bodies are attached in order. Changes of a graph that was a root are changes of this root then.
+    /// first. A node's bodies are attached in order. If `inner` was a root, its changes become changes of this root.
     void attach(std::shared_ptr<GraphState> inner, std::uint32_t index, Place place) noexcept;
     void reserve_nested(std::size_t more) { reserve_inner(more); }
     void reserve_nested(const GraphState& graph);
-    /// Numbers the nodes of this root, once; those that are still to be read when they are.
+    /// Numbers the nodes of this root, once. Unread nodes are numbered when they are read.
     void number_nodes() noexcept;
 
-    /// Removes the last node with what is inside it, from CUDA's graph too: the way back when its bodies fail.
+    /// Removes the last node and its inner graphs, from CUDA's graph too: the rollback when its bodies fail.
     void remove_last() noexcept;
-    /// Forgets nodes from `first` on, the last ones, which CUDA has removed, with their edges and what is inside them.
+    /// Forgets the last nodes, from `first` on, after CUDA removed them, with their edges and inner graphs.
     void forget_from(std::uint32_t first) noexcept;
-    /// Removes the nodes that `gone` lists, each once, and what is inside them, from CUDA's graph, too; their edges and
-    /// owners go with them. There must be no other thread, and no name of this graph's nodes but handles. Throws
-    /// GraphError if CUDA keeps the first of them, and changes nothing; where it keeps a later one, the graph has an
-    /// unwanted node.
+    /// Removes the nodes in `gone`, each listed once, from this graph and from CUDA's, with their edges, owners and
+    /// inner graphs. No other thread may use the graph, and only handles may refer to its nodes. Throws GraphError, and
+    /// changes nothing, if CUDA keeps the newest of them; if it keeps another, the graph has an unwanted node.
     void remove(std::span<const std::uint32_t> gone, const SourceLocation& where);
-    /// Ends the handles of this graph and of those inside it, because CUDA's graph goes, and tells so whoever still
-    /// refers to this state: a Graph that was moved into a node, or the builder of a body.
+    /// Ends the handles of this graph and of those inside it, because CUDA's graph goes. Other holders of this state
+    /// notice it by that: a Graph moved into a node, or the builder of a body.
     void invalidate_handles() noexcept;
-    /// CUDA's graph has gone, with those inside it: lets go of all that they keep, whoever still refers to this state.
+    /// Releases all owners of this graph and of those inside it, whoever still holds this state. CUDA's graph must be
+    /// gone.
     void drop_owners() noexcept;
-    /// The same for a root under construction, whose CUDA graph is lost because the capture at `where` failed.
+    /// Records the loss of this unfinished root's CUDA graph by the failed capture at `where`, and ends its handles.
     void set_destroyed_by(const SourceLocation& where) noexcept;
 
-    /// Reads what is still to be read here and in the graphs inside this one.
+    /// Reads everything still unread, here and in the graphs inside this one.
     void read_all() const;
 
-    /// The lock of the root. Not recursive: no other function of this class takes it.
+    /// Locks the root. Not recursive: no other function of this class takes the lock.
     [[nodiscard]] std::unique_lock<LightMutex> lock() const { return std::unique_lock(root().mutex_); }
     [[nodiscard]] std::unique_lock<LightMutex> deferred_lock() const { return {root().mutex_, std::defer_lock}; }
 
-    /// Room for one more node with its owners: `append` then cannot fail after CUDA has made the node.
+    /// Makes room for one more node with its owners: `append` then cannot fail after CUDA has made the node.
     void reserve_node(std::size_t owners = 0) {
         table().reserve(1);
         owners_.reserve(owners);
@@ -114,24 +117,25 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
         bindings_.reserve(effects.bindings);
         declared_as_made().reserve(static_cast<std::uint32_t>(table().size()), effects.accesses.size());
     }
-    /// Owners are kept until the graph, its clones and execs are gone and no launch uses them.
+    /// Appends a node. Its owners live until the graph, its clones and execs are gone and no launch uses them.
     Node append(cudaGraphNode_t native, NodeRecord&& record, CallEffects&& effects = {}) noexcept;
-    /// Appends nodes that CUDA has already, with their edges; or all those of a graph that was unread. All or none.
+    /// Append nodes that CUDA already has, with their edges. `take_all` appends all nodes of an unread graph. All or
+    /// none.
     void append(ReadNodes&& nodes);
     void take_all(ReadNodes&& nodes);
-    /// Adds to `owners` all that this graph and those inside it keep: bundles, which clones and execs share.
+    /// Adds to `owners` all owners of this graph and of those inside it, as bundles shared with clones and execs.
     void list_owners(Owners& owners);
     [[nodiscard]] bool may_have_owners() const noexcept {
         return !bundles_.empty() || !owners_.empty() || !inner().empty();
     }
-    /// Gives the owners of this graph and of those inside it to CUDA's graphs, too, for what others make of them.
-    /// Throws GraphError, and can then be called again.
+    /// Gives the owners of this graph and of those inside it to CUDA's graphs, too, for copies and execs made by
+    /// others. Throws GraphError, and can then be called again.
     void give_owners_to_native();
     [[nodiscard]] bool may_have_given_owners() const noexcept { return given_bundles_ != 0 || !inner().empty(); }
-    /// Takes them out again, and puts them back: what cudag makes of CUDA's graphs meanwhile keeps owners itself.
+    /// Take these owners out and put them back: clones and execs made by cudag in between keep owners themselves.
     void take_owners_from_native() noexcept;
     void return_owners_to_native() noexcept;
-    /// Keeps owners that no node brings in, or that go with `node` if that is removed.
+    /// Keeps owners of the graph itself, or of `node`: its removal releases them.
     void keep(std::vector<std::shared_ptr<const void>>&& owners, std::uint32_t node = WaitingOwners::of_graph);
 
     [[nodiscard]] const std::vector<EdgeRecord>& edges() const { return read_edges(), edges_.logical().list(); }
@@ -140,31 +144,31 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
 
     [[nodiscard]] const Bindings& bindings() const noexcept { return bindings_; }
     [[nodiscard]] Bindings& bindings() noexcept { return bindings_; }
-    /// The captured regions that nodes are parts of.
+    /// The captured regions and their nodes.
     [[nodiscard]] const RegionUnits& units() const noexcept { return units_; }
     [[nodiscard]] RegionUnits& units() noexcept { return units_; }
-    /// Whether updates that make a race are refused; in all graphs of a tree as in the root.
+    /// Whether updates that make a race are refused, as the root decides for its whole tree.
     [[nodiscard]] bool refuses_races() const noexcept { return root().construction_.options.races == Races::refused; }
     [[nodiscard]] const GraphAllocations& allocations() const { return read_nodes(), allocations_; }
     [[nodiscard]] GraphAllocations& allocations() { return read_nodes(), allocations_; }
     [[nodiscard]] Conditions& conditions() noexcept { return conditions_; }
     [[nodiscard]] const Conditions& conditions() const noexcept { return conditions_; }
 
-    /// Of the root.
+    /// The changes of the root.
     [[nodiscard]] const ChangeLog& changes() const noexcept { return root().changes_; }
     [[nodiscard]] ChangeLog& changes() noexcept { return root().changes_; }
 
     [[nodiscard]] cudaGraph_t native() const noexcept { return native_; }
-    /// Gives CUDA the edges as `plan` has them, or where that is null the plan that they followed last: needed before
-    /// it instantiates, clones or shows the graph. Bundles the owners that have come since the last time. Throws
-    /// GraphError, and can then be called again.
+    /// Writes the edges to CUDA as planned by `plan`, or by the last plan if it is null. Call it before CUDA
+    /// instantiates, clones or shows the graph. Bundles the owners added since the last call. Throws GraphError, and
+    /// can then be called again.
     void complete_native(const Plan* plan = nullptr);
-    /// This state no longer destroys CUDA's graph; from now on it does.
+    /// Release and take ownership of CUDA's graph: only its owner destroys it.
     void give_up_native() noexcept { owns_native_ = false; }
     void take_native() noexcept { owns_native_ = true; }
-    /// Whether it is somebody else's, though it is inside no other one.
+    /// Whether CUDA's graph belongs to others, although it is inside no node.
     [[nodiscard]] bool is_borrowed() const noexcept { return !owns_native_ && parent() == nullptr; }
-    /// Takes the handles of a clone for its own.
+    /// Replaces all native handles by those of a clone.
     void replace_natives(CloneNatives&& natives) noexcept;
 
     [[nodiscard]] const Construction& construction() const noexcept { return construction_; }
@@ -172,16 +176,16 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     [[nodiscard]] bool is_built() const noexcept { return construction_.is_built; }
     [[nodiscard]] const SourceLocation& made_at() const noexcept { return construction_.made_at; }
 
-    /// How many execs of this graph are alive.
+    /// Count the live execs of this graph.
     void exec_made() noexcept { ++live_execs_; }
     void exec_gone() noexcept { --live_execs_; }
     [[nodiscard]] bool has_exec() const noexcept { return live_execs_ != 0; }
 
     [[nodiscard]] const SpecialNodes& special() const noexcept { return special_; }
     [[nodiscard]] SpecialNodes& special() noexcept { return special_; }
-    /// Results about this graph that functions above keep with it.
+    /// Results about this graph, kept with it by functions above.
     [[nodiscard]] GraphMemos& memos() const noexcept { return memos_; }
-    /// How often nodes have declared accesses, here and inside, since this graph was made.
+    /// Number of declarations of accesses by nodes, here and inside, since this graph was made.
     [[nodiscard]] std::uint64_t declared_version() const noexcept {
         return declared_version_.load(std::memory_order_relaxed);
     }
@@ -192,7 +196,7 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     void keep_effects(std::uint32_t index, CallEffects&& effects) noexcept;
     void bundle_owners();
     void forget_nested(std::uint32_t first) noexcept;
-    /// Nodes have gone: there may be none left of a kind on which plans depend.
+    /// Updates `special().joins` after a removal, which may have left no empty node.
     void look_for_joins() noexcept;
     void destroy_natives(std::span<const std::uint32_t> nodes);
     void renumber(const Renumbering& next, std::vector<RemovedNode>&& removed,
@@ -206,9 +210,9 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     GraphEdges edges_;
     ChangeLog changes_; ///< of a root
     WaitingOwners owners_;
-    std::vector<std::shared_ptr<const void>> bundles_; ///< of owners; each is immutable
-    std::size_t given_bundles_ = 0;                    ///< how many of them CUDA's graph has, too
-    GivenObjects given_;                               ///< by which it has them
+    std::vector<std::shared_ptr<const void>> bundles_; ///< bundles of owners, each immutable
+    std::size_t given_bundles_ = 0;                    ///< number of bundles that CUDA's graph has, too
+    GivenObjects given_;                               ///< CUDA's references to them
     GraphAllocations allocations_;
     Bindings bindings_;
     RegionUnits units_;
@@ -219,8 +223,8 @@ class GraphState : public GraphIdentity, public GraphTree, public GraphRecords {
     mutable GraphMemos memos_;
 };
 
-/// While it lives, CUDA's graphs of a tree have no owners that cudag gave them: clones, execs and children that are
-/// made of them launch at their full speed. Call with the graph's lock.
+/// Takes the owners given by cudag out of the CUDA graphs of a tree for its lifetime: clones, execs and children made
+/// of them then launch at full speed. Requires the graph's lock.
 class WithoutUserObjects {
   public:
     explicit WithoutUserObjects(GraphState& graph) noexcept : graph_(graph), may_have_(graph.may_have_given_owners()) {

@@ -1,4 +1,4 @@
-// Where a graph stands: by itself, or inside a node of another one.
+// Nesting of graphs: a graph is a root, or inside a node of another graph.
 #include "graph_tree.hpp"
 
 #include "graph_state.hpp"

@@ -1,4 +1,4 @@
-// Where a graph stands: by itself, or inside a node of another one.
+// Nesting of graphs: a graph is a root, or inside a node of another graph.
 #pragma once
 
 #include <cstddef>
@@ -13,16 +13,16 @@ namespace cudag::detail {
 class GraphState;
 class Renumbering;
 
-/// As a child graph, or as a body of a conditional.
+/// The place of a graph: by itself, as a child graph, or as a body of a conditional.
 enum class Place : std::uint8_t { root, child, body };
 
-/// The graphs inside nodes of a graph, each with its place.
+/// The place of a graph, and the graphs inside its nodes.
 class GraphTree {
   public:
     [[nodiscard]] Place place() const noexcept { return place_; }
-    /// The index of the node that this graph is inside of.
+    /// The index of the node around this graph.
     [[nodiscard]] std::uint32_t parent_node() const noexcept { return parent_node_; }
-    /// Which of the graphs inside that node this one is, and which of all `nested()` of the graph around it.
+    /// The rank of this graph in that node, and in all `nested()` of the graph around it.
     [[nodiscard]] std::uint32_t number() const noexcept { return number_; }
     [[nodiscard]] std::uint32_t position() const noexcept { return position_; }
     /// The device of all nodes of a body.
@@ -33,7 +33,7 @@ class GraphTree {
         return place_ == Place::body || (parent_ != nullptr && parent_->is_in_body());
     }
 
-    /// Node i of a graph has the number `first_number() + i` in its root, which has `node_total()`.
+    /// Numbers in the root: node i of a graph has `first_number() + i`; the root has `node_total()`.
     [[nodiscard]] std::uint32_t first_number() const noexcept { return first_number_; }
     [[nodiscard]] std::uint32_t node_total() const noexcept { return *node_total_; }
 
@@ -48,21 +48,21 @@ class GraphTree {
     [[nodiscard]] const GraphTree& top() const noexcept { return parent_ == nullptr ? *this : parent_->top(); }
     [[nodiscard]] GraphTree& top() noexcept { return parent_ == nullptr ? *this : parent_->top(); }
 
-    /// In order of their nodes.
+    /// The graphs inside nodes of this one, in order of the nodes.
     [[nodiscard]] const std::vector<std::shared_ptr<GraphState>>& inner() const noexcept { return nested_; }
     [[nodiscard]] std::span<const std::shared_ptr<GraphState>> inner_of(std::uint32_t node) const;
     void reserve_inner(std::size_t more);
-    /// There must be room. A node's graphs are added in the order of its bodies.
+    /// Adds a graph inside `node`; there must be room. A node's graphs are added in the order of its bodies.
     void add_inner(std::shared_ptr<GraphState>&& graph, std::uint32_t node, Place place) noexcept;
-    /// Takes out the last graph inside a node from `first` on, which stands for itself then; null if there is none.
+    /// Takes out the last graph inside a node from `first` on, which becomes a root; null if there is none.
     [[nodiscard]] std::shared_ptr<GraphState> take_last_inner(std::uint32_t first) noexcept;
     void leave() noexcept { parent_ = nullptr; }
-    /// How many graphs there are inside nodes that go. Moves them to `gone`, which has room, when the nodes do: they
-    /// stand for themselves then.
+    /// Counts the graphs inside nodes that go. `renumber_inner` moves them to `gone`, which has room: they become
+    /// roots.
     [[nodiscard]] std::size_t count_gone(const Renumbering& next) const noexcept;
     void renumber_inner(const Renumbering& next, std::vector<std::shared_ptr<GraphState>>& gone) noexcept;
 
-    /// Numbers the nodes of this root, and of all graphs inside it, once.
+    /// Numbers the nodes of this root and of all graphs inside it, once.
     void number_all() noexcept {
         if (!node_total_) node_total_ = number_from(0);
     }

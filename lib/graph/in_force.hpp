@@ -27,7 +27,7 @@ void for_each_declared(const GraphState& graph, std::uint32_t index, const Visit
     return accesses;
 }
 
-/// A function that takes accesses. It refers to the function, which must outlive it.
+/// A reference to a function that takes accesses. The function must outlive it.
 class AccessVisitor {
   public:
     template <std::invocable<const ArgumentAccess&> Visit>
@@ -41,23 +41,23 @@ class AccessVisitor {
     void (*call_)(const void* visit, const ArgumentAccess& access);
 };
 
-/// The state of nodes as it is in force, in one graph tree or in an exec of it.
+/// The effective state of the nodes of a graph tree, or of an exec of it.
 class InForce {
   public:
     [[nodiscard]] virtual const NodeParams& params(const NodePlace& node) const = 0;
-    /// Visits each access that the node declares, by arguments and by `.reads` and `.writes`. `visit` must not ask
-    /// about another node: a lock may be held.
+    /// Visits each access declared by the node, through arguments, `.reads` and `.writes`. `visit` must not ask about
+    /// another node: a lock may be held.
     virtual void for_each_declared(const NodePlace& node, const AccessVisitor& visit) const = 0;
-    /// The captured region that the node is a part of: see RegionUnits.
+    /// Returns the captured region of the node: see RegionUnits.
     [[nodiscard]] virtual std::uint32_t region(const NodePlace& node) const = 0;
-    /// How often nodes of the graph have declared accesses, with those inside: see GraphState::declared_version.
+    /// Number of declarations of accesses in the graph and inside it: see GraphState::declared_version.
     [[nodiscard]] virtual std::uint64_t declared_version(const GraphState& graph) const = 0;
 
   protected:
     ~InForce() = default;
 };
 
-/// The state of each node in its own graph. Needs the graph's lock.
+/// The effective state of each node in its own graph. Needs the graph's lock.
 class GraphInForce final : public InForce {
   public:
     [[nodiscard]] const NodeParams& params(const NodePlace& node) const override {

@@ -1,4 +1,4 @@
-// The text that names a node.
+// The label of a node.
 #pragma once
 
 #include <memory>
@@ -7,7 +7,7 @@
 
 namespace cudag::detail {
 
-/// One text for all nodes, of a graph and of its clones, that were named with it; gone with the last of them.
+/// A text shared by all nodes with this label, in a graph and its clones. It lives as long as the last of them.
 class Label {
   public:
     Label() noexcept = default;

@@ -1,4 +1,4 @@
-// How errors and reports name nodes and graphs.
+// Names of nodes and graphs in errors and reports.
 #include "names.hpp"
 
 #include "cuda/kernel_name.hpp"
@@ -17,14 +17,15 @@ std::string_view kind_text(const NodeRecord& node) noexcept {
 
 namespace {
 
-/// What a node is called where its place in the source does not matter.
+/// Names a node without its place in the source.
 std::string name_node(const GraphState& graph, std::uint32_t index) {
     const NodeRecord& record = graph.nodes()[index];
     const std::string_view kind = kind_text(record);
     const auto* const* kernel = std::get_if<const KernelParams*>(&record.params);
     if (!record.label.empty()) {
         std::string name = fmt::format("{} \"{}\"", kind, without_nul(record.label));
-        const bool is_captured = kernel != nullptr && (*kernel)->symbol == nullptr; // then others may have its label
+        const bool is_captured =
+            kernel != nullptr && (*kernel)->symbol == nullptr; // then other nodes may share its label
         if (is_captured) name += fmt::format(" ({})", kernel_name((*kernel)->function));
         return name;
     }
@@ -64,7 +65,7 @@ std::string describe_graph(const GraphState& graph) {
 
 namespace {
 
-/// The graph in `graph` that is a clone of the one that `node` is of; null if there is none.
+/// Finds the clone, in `graph`, of the graph of `node`; null if there is none.
 const GraphState* find_clone(const GraphState& graph, const Node& node) {
     if (graph.is_of_origin(node)) return &graph;
     for (const auto& inner : graph.nested())

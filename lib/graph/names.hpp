@@ -1,4 +1,4 @@
-// How errors and reports name nodes and graphs.
+// Names of nodes and graphs in errors and reports.
 #pragma once
 
 #include "cuda/failure.hpp"
@@ -12,23 +12,24 @@
 
 namespace cudag::detail {
 
-/// "kernel", "memcpy", ..., but "if", "while", "switch" for a conditional.
+/// Returns "kernel", "memcpy", ..., but "if", "while", "switch" for a conditional.
 [[nodiscard]] std::string_view kind_text(const NodeRecord& node) noexcept;
 
-/// "kernel \"scale\" at f.cpp:12", or by kernel name or kind and index where there is no label. A captured kernel has
-/// the label of its step, and its own name: "kernel \"frame\" (blur) at f.cpp:12".
+/// Describes a node: "kernel \"scale\" at f.cpp:12", or by kernel name or kind and index if it has no label. A captured
+/// kernel has the label of its step, and its own name: "kernel \"frame\" (blur) at f.cpp:12".
 [[nodiscard]] std::string describe_node(const GraphState& graph, std::uint32_t index);
 
-/// Where the nodes of a graph stand: "the graph itself", or "child \"c\" at f.cpp:12", "body 1 of switch \"s\"".
+/// Describes the place of a graph's nodes: "the graph itself", or "child \"c\" at f.cpp:12", "body 1 of switch \"s\"".
 [[nodiscard]] std::string describe_place(const GraphState& graph);
 
-/// "the graph made at f.cpp:12", of the root of `graph`.
+/// Describes the root of `graph`: "the graph made at f.cpp:12".
 [[nodiscard]] std::string describe_graph(const GraphState& graph);
 
-/// Of which graph `node` is, which is none of `here`'s root or inside it, and by which handle it would be one.
+/// Names the graph of `node`, which must be outside of `here`'s tree, and the function for its counterpart there, if
+/// any.
 [[nodiscard]] std::string describe_foreign(const GraphState& here, const Node& node);
 
-/// A node as the subject of an error: "<action><node>", its label and its location.
+/// Returns a node as the subject of an error: "<action><node>", its label and its location.
 [[nodiscard]] Subject node_subject(const GraphState& graph, std::uint32_t index, std::string_view action = {});
 
 } // namespace cudag::detail

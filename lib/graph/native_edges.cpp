@@ -1,4 +1,4 @@
-// The edges that CUDA has in a graph.
+// Native edges: the edges of CUDA's graph.
 #include "native_edges.hpp"
 
 #include "cuda/compat.hpp"
@@ -25,7 +25,7 @@ struct Changes {
     std::vector<EdgeRecord> added;
 };
 
-/// What makes `wanted` of `present` if all of `removed` go before any of `added` come.
+/// Computes the changes from `present` to `wanted` for a caller that removes all of `removed` before it adds `added`.
 Changes changes_between(std::span<const EdgeRecord> present, std::span<const EdgeRecord> wanted) {
     const std::vector<EdgeRecord> old_edges = by_target(present);
     const std::vector<EdgeRecord> new_edges = by_target(wanted);
@@ -48,8 +48,8 @@ Changes changes_between(std::span<const EdgeRecord> present, std::span<const Edg
     return changes;
 }
 
-/// The first of some edges, as CUDA takes them: of one kind, for CUDA 13.0 gives all edges of one call the data of the
-/// first.
+/// The leading edges of a list, in CUDA's form. They are of one kind: CUDA 13.0 gives all edges of one call the data of
+/// the first.
 class NativePairs {
   public:
     NativePairs(std::span<const EdgeRecord> edges, std::span<const cudaGraphNode_t> nodes)
@@ -99,19 +99,19 @@ void NativeEdges::become(std::span<const EdgeRecord> wanted, std::size_t same, c
     const auto differ = std::mismatch(list_.begin() + offset, list_.end(), wanted.begin() + offset, wanted.end());
     same = static_cast<std::size_t>(differ.first - list_.begin());
     const std::span rest = wanted.subspan(same);
-    if (same == list_.size()) return extend(rest, graph, nodes); // the usual case: CUDA has the first of them
+    if (same == list_.size()) return extend(rest, graph, nodes); // the usual case
 
     const Changes changes = changes_between(std::span(list_).subspan(same), rest);
     remove(changes.removed, graph, nodes);
     add(changes.added, graph, nodes);
-    list_.assign(wanted.begin(), wanted.end()); // so that the next call is quick
+    list_.assign(wanted.begin(), wanted.end()); // in the wanted order: the next call is quick
 }
 
 void NativeEdges::extend(std::span<const EdgeRecord> more, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
     add(more, graph, nodes);
 }
 
-/// Those of `nodes` nodes, in the order in which they became sinks.
+/// Returns the sinks among `nodes` nodes, in the order in which they became sinks.
 std::vector<std::uint32_t> NativeEdges::sinks(std::size_t nodes) const {
     constexpr std::size_t never = 0;
     std::vector<std::size_t> sunk_at(nodes);
@@ -132,7 +132,7 @@ std::vector<std::uint32_t> NativeEdges::sinks(std::size_t nodes) const {
     return found;
 }
 
-/// All but the first become sinks once more, in order: they lead on to it for a moment.
+/// Adds and removes an edge from each sink to the first one, so that CUDA lists the sinks in this order.
 void NativeEdges::restore_sinks(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes) {
     if (!have_sinks_moved_) return;
     const std::vector<std::uint32_t> all = sinks(nodes.size());

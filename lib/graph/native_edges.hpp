@@ -1,4 +1,4 @@
-// The edges that CUDA has in a graph.
+// Native edges: the edges of CUDA's graph.
 #pragma once
 
 #include "edges/edge_list.hpp"
@@ -14,43 +14,43 @@
 
 namespace cudag::detail {
 
-/// What CUDA has may be other edges than those that a graph is written with, and in another order: it gets edges late,
-/// and as they are planned, but has those that it recorded itself from the start.
+/// The native edges of a graph. They may differ from its logical edges, and in order: CUDA gets edges late and as
+/// planned, but has the edges of a capture from the start.
 class NativeEdges {
   public:
     [[nodiscard]] const std::vector<EdgeRecord>& list() const noexcept { return list_; }
 
-    /// Room for `more`: `note` then cannot fail.
+    /// Makes room for `more` edges: `note` then cannot fail.
     void reserve(std::size_t more) { reserve_more(list_, more); }
-    /// CUDA has these, and no others.
+    /// Replaces the list by `all`, the edges found in CUDA's graph.
     void take(std::vector<EdgeRecord> all) { list_ = std::move(all); }
-    /// CUDA has this one, and had it not before.
+    /// Records an edge that CUDA has added.
     void note(const EdgeRecord& edge) { list_.push_back(edge); }
-    /// A capture has ended when there were so many nodes, and `front` was what its stream's next node would have come
-    /// after: these have become sinks then, in this order.
+    /// Records the tail `front` of a capture that ended after `nodes` nodes. CUDA made these nodes sinks at that
+    /// moment, in this order.
     void note_front(std::size_t nodes, std::vector<std::uint32_t> front) {
         fronts_.push_back({nodes, std::move(front)});
     }
-    /// CUDA has removed nodes from `first` on.
+    /// Follows CUDA's removal of the nodes from `first` on.
     void forget_nodes(std::uint32_t first) {
         detail::forget_nodes(list_, first);
         std::erase_if(fronts_, [first](const Front& front) { return front.nodes > first; });
         have_sinks_moved_ = true;
     }
 
-    /// CUDA has removed nodes.
+    /// Follows a removal of nodes by CUDA.
     void renumber(const Renumbering& next) noexcept;
 
-    /// Makes CUDA have those of `wanted`, each once, and in this order at each node: when CUDA updates an exec by a
-    /// graph, it pairs nodes by it. The first `same` are known to be the first that it has. `nodes` are CUDA's nodes of
-    /// `graph`, by number. Throws GraphError, and can then be called again.
+    /// Makes CUDA's edges equal to `wanted`, which has each once, in the same order at each node: CUDA pairs nodes by
+    /// this order when it updates an exec. The first `same` edges must be equal already. `nodes` are the native nodes
+    /// of `graph`, by number. Throws GraphError, and can then be called again.
     void become(std::span<const EdgeRecord> wanted, std::size_t same, cudaGraph_t graph,
                 std::span<const cudaGraphNode_t> nodes);
-    /// The same, of what it has and `more`, which it has not.
+    /// Adds the edges `more`, which CUDA must lack. Throws GraphError, and can then be called again.
     void extend(std::span<const EdgeRecord> more, cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes);
 
-    /// CUDA also pairs nodes by the order in which those without outgoing edges, the sinks, became so: it is then as if
-    /// nothing had been taken away. Throws GraphError, and can then be called again.
+    /// Restores the order of the sinks, nodes without outgoing edges, as if no edge had been removed: CUDA pairs nodes
+    /// by the order in which they became sinks, too. Throws GraphError, and can then be called again.
     void restore_sinks(cudaGraph_t graph, std::span<const cudaGraphNode_t> nodes);
 
   private:
@@ -65,7 +65,7 @@ class NativeEdges {
 
     std::vector<EdgeRecord> list_;
     std::vector<Front> fronts_;
-    bool have_sinks_moved_ = false; ///< whether nodes have become sinks by losing edges
+    bool have_sinks_moved_ = false; ///< whether the loss of edges made sinks
 };
 
 } // namespace cudag::detail

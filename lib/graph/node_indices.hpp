@@ -1,4 +1,4 @@
-// The indices of nodes by CUDA's handles.
+// The indices of nodes by their native handles.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,13 +11,13 @@
 
 namespace cudag::detail {
 
-/// A table of places in a list of nodes that others hold, and that may grow.
+/// A hash table of indices into a growing list of nodes, which the caller holds.
 class NodeIndices {
   public:
     NodeIndices() = default;
     explicit NodeIndices(std::span<const cudaGraphNode_t> nodes) { extend(nodes); }
 
-    /// Adds the nodes of `nodes` that are behind those added before: constant time for each, on average over all calls.
+    /// Adds the nodes behind those added before: constant time for each, on average over all calls.
     void extend(std::span<const cudaGraphNode_t> nodes) {
         if (slots_.size() < 2 * nodes.size()) {
             std::size_t size = 16;
@@ -39,7 +39,7 @@ class NodeIndices {
         count_ = 0;
     }
 
-    /// Of a node in `nodes`, the list that was added; `none` for any other.
+    /// Returns the index of `node` in `nodes`, the added list; `none` for any other node.
     [[nodiscard]] std::uint32_t find(std::span<const cudaGraphNode_t> nodes, cudaGraphNode_t node) const noexcept {
         if (slots_.empty()) return none;
         std::size_t slot = first_slot(node);
@@ -52,7 +52,7 @@ class NodeIndices {
 
   private:
     [[nodiscard]] std::size_t first_slot(cudaGraphNode_t node) const noexcept {
-        // multiplied, so that the places of neighbours are far apart; the size is a power of two
+        // The product spreads neighbouring addresses; the size is a power of two.
         return (reinterpret_cast<std::uintptr_t>(node) * std::uint64_t{0x9e3779b97f4a7c15} >> 32U) % slots_.size();
     }
 

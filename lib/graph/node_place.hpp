@@ -1,4 +1,4 @@
-// A node as the library refers to it: where its graph is, and which of its nodes it is.
+// The library's reference to a node: its graph and its index.
 #pragma once
 
 #include "graph_state.hpp"
@@ -12,7 +12,7 @@
 
 namespace cudag::detail {
 
-/// A node of a graph that stays where it is meanwhile; none where `graph` is null.
+/// A reference to a node; empty if `graph` is null. The graph must stay in place.
 struct NodePlace {
     const GraphState* graph = nullptr;
     std::uint32_t index = 0;

@@ -1,4 +1,4 @@
-// What cudag knows of a node.
+// The record of a node.
 #pragma once
 
 #include "label.hpp"
@@ -18,7 +18,7 @@ struct NodeRecord {
         : kind(its_kind), params(its_params), label(std::move(its_label)), location(where) {}
 
     NodeKind kind;
-    std::int32_t device = any_device; ///< as the builder was told; else CUDA alone knows
+    std::int32_t device = any_device; ///< as given to the builder; any_device if only CUDA knows
     NodeParams params;
     Label label;
     SourceLocation location;

@@ -16,7 +16,7 @@
 
 namespace cudag::detail {
 
-/// The record of each node, and CUDA's node apart from it, for the loops that need nothing else.
+/// The records of nodes, and apart from them the native nodes, for loops that need nothing else.
 class NodeTable {
   public:
     NodeTable() = default;
@@ -27,7 +27,7 @@ class NodeTable {
     [[nodiscard]] std::vector<NodeRecord>& records() noexcept { return records_; }
     [[nodiscard]] const std::vector<cudaGraphNode_t>& natives() const noexcept { return natives_; }
 
-    /// Room for `more`: adding them then cannot fail.
+    /// Makes room for `more` nodes: adding them then cannot fail.
     void reserve(std::size_t more) {
         reserve_more(records_, more);
         reserve_more(natives_, more);
@@ -57,14 +57,13 @@ class NodeTable {
         next.close_up(natives_);
         indices_.clear();
     }
-    /// The same nodes of a clone of CUDA's graph.
+    /// Replaces all native nodes by their counterparts in a clone of CUDA's graph.
     void replace_natives(std::vector<cudaGraphNode_t>& natives) noexcept {
         natives_.swap(natives);
         indices_.clear();
     }
 
-    /// The index of CUDA's node; NodeIndices::none if it is none of these. Indexes those that have come since the last
-    /// call.
+    /// Returns the index of a native node; NodeIndices::none for any other. Indexes nodes added since the last call.
     [[nodiscard]] std::uint32_t find(cudaGraphNode_t node) {
         indices_.extend(natives_);
         return indices_.find(natives_, node);
@@ -73,7 +72,7 @@ class NodeTable {
   private:
     std::vector<NodeRecord> records_;
     std::vector<cudaGraphNode_t> natives_;
-    NodeIndices indices_; ///< of the first of `natives_`
+    NodeIndices indices_; ///< of a leading part of `natives_`
 };
 
 } // namespace cudag::detail

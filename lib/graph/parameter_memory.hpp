@@ -10,7 +10,7 @@
 
 namespace cudag::detail {
 
-/// Blocks that are freed as one.
+/// Memory blocks freed all at once.
 class Arena {
   public:
     [[nodiscard]] std::pmr::memory_resource& memory() noexcept {
@@ -24,12 +24,12 @@ class Arena {
     bool is_used_ = false;
 };
 
-/// A graph's arena, and those that it shares with clones.
+/// The arena of a graph, and arenas shared with clones.
 class ParameterMemory {
   public:
     ParameterMemory() : arena_(std::make_shared<Arena>()) {}
 
-    /// For a clone: an arena of its own, beside those with the blocks that it refers to.
+    /// Returns the memory of a clone: a new arena, along with all arenas of the blocks shared with the clone.
     [[nodiscard]] ParameterMemory of_clone() const {
         ParameterMemory memory;
         memory.origins_ = origins_;
@@ -37,13 +37,13 @@ class ParameterMemory {
         memory.regions_ = regions_;
         return memory;
     }
-    /// Whether a clone of clones comes from so many graphs that it should have copies of all blocks instead.
+    /// Whether a clone of clones refers to so many arenas that it should copy all blocks instead.
     [[nodiscard]] bool has_many_origins() const noexcept { return origins_.size() > 8; }
-    /// No block of theirs is referred to any more.
+    /// Drops the arenas of origins; no block in them may be in use.
     void forget_origins() noexcept { origins_.clear(); }
 
     [[nodiscard]] std::pmr::memory_resource& resource() noexcept { return arena_->memory(); }
-    /// `count` objects of T, or a copy of one value.
+    /// Allocate `count` objects of T, or a copy of one value.
     template <class T>
     [[nodiscard]] T* allocate(std::size_t count) {
         static_assert(std::is_trivially_destructible_v<T>);
@@ -53,11 +53,11 @@ class ParameterMemory {
     [[nodiscard]] const T* store(const T& value) {
         return new (allocate<T>(1)) T(value);
     }
-    /// A block for anything.
+    /// Allocates a block aligned for any type.
     [[nodiscard]] std::byte* allocate_bytes(std::size_t bytes) {
         return static_cast<std::byte*>(resource().allocate(bytes, alignof(std::max_align_t)));
     }
-    /// For what handles of captured regions refer to: those of all clones, too.
+    /// Memory for the data behind handles of captured regions, shared with all clones.
     [[nodiscard]] std::pmr::memory_resource& of_regions() {
         if (!regions_) regions_ = std::make_shared<Arena>();
         return regions_->memory();

@@ -1,4 +1,4 @@
-// Gives CUDA the edges of a graph as a plan has them.
+// Planning of a graph: writes its planned edges to CUDA.
 #include "planning.hpp"
 
 #include "cuda/compat.hpp"
@@ -36,8 +36,8 @@ bool is_at_event(const GraphState& graph, const EdgeRecord& edge) {
     return is_event(graph.nodes()[edge.from].kind) || is_event(graph.nodes()[edge.to].kind);
 }
 
-/// The nodes whose edges stay, of `edges`: to events that a library may have captured, and to what waits for them, they
-/// are not for cudag to change. Empty if there are none.
+/// Finds the nodes whose incoming edges must stay: cudag may not change edges to events, possibly captured by a
+/// library, or from them. Empty if there are none.
 std::vector<bool> kept_nodes(const GraphState& graph, const std::vector<EdgeRecord>& edges) {
     std::vector<bool> kept;
     for (const EdgeRecord& edge : edges) {
@@ -64,7 +64,7 @@ int device_count() {
     return count;
 }
 
-/// Of the current device. CUDA is asked about each device once.
+/// Returns the rules of the current device. Asks CUDA once for each device.
 const DeviceRules& device_rules() {
     static std::mutex mutex;
     static std::map<int, DeviceRules> known;
@@ -74,7 +74,7 @@ const DeviceRules& device_rules() {
     return found != known.end() ? found->second : known.emplace(device, rules_of_device()).first->second;
 }
 
-/// The device of a context, which is made current for a moment.
+/// Returns the device of a context, which is current for a moment.
 int device_of_context(CUcontext context) {
     CUresult pushed = driver().ctx_push_current(context);
     if (pushed == CUDA_ERROR_INVALID_CONTEXT)
@@ -91,8 +91,8 @@ int device_of_context(CUcontext context) {
 /// Finds the devices of the nodes of one graph.
 class NodeDevices {
   public:
-    /// By node; empty if all are on one. CUDA tells only those of kernels: a copy or fill is on the device that the
-    /// builder was told, or on that of a node before it.
+    /// Returns the device of each node; empty if all are on one. CUDA reports only those of kernels: a copy or fill is
+    /// on the device given to the builder, or on the device of a node before it.
     [[nodiscard]] static std::vector<std::uint32_t> of(const GraphState& graph, const std::vector<EdgeRecord>& edges) {
         if (device_count() == 1) return {};
         bind_context();
@@ -124,7 +124,7 @@ class NodeDevices {
     std::map<CUcontext, std::uint32_t> of_context_;
 };
 
-/// Those that CUDA has, and then the others.
+/// Returns the native edges, then the others.
 std::vector<EdgeRecord> native_first(const std::vector<EdgeRecord>& native, const std::vector<EdgeRecord>& all) {
     const EdgeSet had(native);
     std::vector<EdgeRecord> edges = native;
@@ -139,7 +139,7 @@ PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges
                     .edges = edges,
                     .keeps_all = kept_nodes(graph, edges),
                     .rules = device_rules().joins};
-    // A kernel before and after those of several devices would make each device wait for the others.
+    // With several devices, a kernel before and after all nodes would make each device wait for the others.
     if (has_many_ends && is_only_device()) {
         input.is_kernel.resize(input.nodes);
         for (std::size_t node = 0; node < input.nodes; ++node)
@@ -161,7 +161,7 @@ PlanInput input_of(const GraphState& graph, const std::vector<EdgeRecord>& edges
     return input;
 }
 
-/// For each kernel of a plan a kernel node that it is next to; null if there is none.
+/// Finds a neighbouring kernel node for each kernel of a plan; null if it has none.
 std::vector<cudaGraphNode_t> neighbours(const GraphState& graph, const PlannedEdges& planned) {
     const auto nodes = static_cast<std::uint32_t>(graph.natives().size());
     std::vector<cudaGraphNode_t> found(planned.kernels);
@@ -176,8 +176,8 @@ std::vector<cudaGraphNode_t> neighbours(const GraphState& graph, const PlannedEd
     return found;
 }
 
-/// Adds a kernel of one thread without effect, in the context of the kernel `neighbour`; on the current device if
-/// `neighbour` is null.
+/// Adds an empty kernel of one thread in the context of the kernel `neighbour`; on the current device if `neighbour` is
+/// null.
 cudaGraphNode_t add_nothing(cudaGraph_t graph, cudaGraphNode_t neighbour) {
     CUDA_KERNEL_NODE_PARAMS params{};
     if (neighbour != nullptr) {
@@ -220,7 +220,7 @@ std::optional<PlannedEdges> planned_by(const Plan& plan, PlanInput&& input) {
     return planned;
 }
 
-/// CUDA removes no edges of such a graph: what leads to nodes to which it has edges stays as it is.
+/// Plans a graph with memory nodes. CUDA cannot remove its edges: nodes with incoming native edges keep their edges.
 std::optional<PlannedEdges> planned_with_memory(const GraphState& graph, const Plan& plan, bool has_many_ends) {
     const std::vector<EdgeRecord>& native = graph.edge_lists().native();
     const std::vector<EdgeRecord>& written = graph.edges();
@@ -269,7 +269,7 @@ std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const
 
 namespace {
 
-/// Makes CUDA's graph have the kernels of `planned`, or none where that is null.
+/// Adds and removes empty kernels so that CUDA's graph has those of `planned`; none if it is null.
 void have_kernels(GraphState& graph, const PlannedEdges* planned) {
     std::vector<cudaGraphNode_t>& kernels = graph.edge_lists().kernels();
     const std::size_t wanted = planned == nullptr ? 0 : planned->kernels;
@@ -280,7 +280,7 @@ void have_kernels(GraphState& graph, const PlannedEdges* planned) {
     if (kernels.size() >= wanted) return;
     std::optional<DeviceGuard> device;
     for (const GraphState* around = &graph; around != nullptr && !device; around = around->parent())
-        if (around->place() == Place::body) device.emplace(around->device()); // where all nodes of a body are
+        if (around->place() == Place::body) device.emplace(around->device()); // the device of all nodes of a body
     bind_context();
     kernels.reserve(wanted);
     const std::vector<cudaGraphNode_t> near = neighbours(graph, *planned);
@@ -288,8 +288,8 @@ void have_kernels(GraphState& graph, const PlannedEdges* planned) {
         kernels.push_back(add_nothing(graph.native(), near[kernels.size()]));
 }
 
-/// Whether a captured graph that nobody has asked anything of has so many edges that CUDA takes longer for them than it
-/// takes to read and plan it. Where most of its nodes come after one other, there is little to plan.
+/// Whether an unread captured graph has so many edges that they cost CUDA more time than reading and planning the
+/// graph. If most of its nodes depend on one other node, a plan gains little.
 bool has_many_edges(const GraphState& graph) {
     std::size_t nodes = 0, edges = 0;
     checked<GraphError>(compat::graph_edge_count(graph.native(), &edges), "cudaGraphGetEdges");
@@ -313,7 +313,7 @@ std::vector<PlannedGraph> planned_graphs(const GraphState& graph) {
 }
 
 void follow_plan(GraphState& graph, const Plan& plan) {
-    if (!graph.is_read()) { // a captured graph is planned inside of a read one, or if the plan pays
+    if (!graph.is_read()) { // a captured graph is planned inside a read one, or if the plan pays
         const bool is_inside = graph.parent() != nullptr && graph.root().is_read();
         if (plan == Plan::as_written() || (!is_inside && !plan.wants_lanes() && !has_many_edges(graph)))
             return graph.edge_lists().stay(plan);
@@ -323,7 +323,7 @@ void follow_plan(GraphState& graph, const Plan& plan) {
     edges.plan_by(plan, planned_edges(graph, plan));
     if (has_memory_nodes(graph)) edges.fix();
     const PlannedEdges* const planned = edges.planned().get();
-    if (edges.kernels().empty() && (planned == nullptr || planned->kernels == 0)) // as a rule
+    if (edges.kernels().empty() && (planned == nullptr || planned->kernels == 0)) // usually
         return edges.become_planned(graph.native(), graph.natives());
     have_kernels(graph, planned);
     std::vector<cudaGraphNode_t> nodes = graph.natives();

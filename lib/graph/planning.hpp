@@ -1,4 +1,4 @@
-// Gives CUDA the edges of a graph as a plan has them.
+// Planning of a graph: writes its planned edges to CUDA.
 #pragma once
 
 #include "plan/joins.hpp"
@@ -12,22 +12,22 @@ namespace cudag::detail {
 
 class GraphState;
 
-/// What `plan` makes of the edges of `graph`, not of those inside it, if it changes them; null if they are best as they
-/// are. Of a graph with memory nodes, of which CUDA removes no edges, those that it has stay, and where a plan was
-/// followed, that plan. Throws GraphError.
+/// Plans the edges of `graph`, without graphs inside it. Returns null if they are best as written. If the graph has
+/// memory nodes, its native edges stay, because CUDA cannot remove them, and so does the first plan followed. Throws
+/// GraphError.
 [[nodiscard]] std::shared_ptr<const PlannedEdges> planned_edges(const GraphState& graph, const Plan& plan);
 
-/// Makes CUDA's edges of `graph`, not of those inside it, follow `plan`. Those of a captured graph that nobody has
-/// asked anything of stay as they were recorded, unless it has many. Throws GraphError, and can then be called again.
+/// Makes the native edges of `graph`, without graphs inside it, follow `plan`. An unread captured graph keeps its
+/// recorded edges, unless it has many. Throws GraphError, and can then be called again.
 void follow_plan(GraphState& graph, const Plan& plan);
 
-/// A graph of which a plan has made other edges than those that were written.
+/// A graph with edges changed by a plan.
 struct PlannedGraph {
     const GraphState* graph;
     std::shared_ptr<const PlannedEdges> planned;
 };
 
-/// Such graphs: `graph` and those inside it.
+/// Returns the planned graphs among `graph` and those inside it.
 [[nodiscard]] std::vector<PlannedGraph> planned_graphs(const GraphState& graph);
 
 } // namespace cudag::detail

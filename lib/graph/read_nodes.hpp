@@ -1,4 +1,4 @@
-// Nodes that cudag did not make, as they were read from CUDA.
+// Nodes read from CUDA, not made by cudag.
 #pragma once
 
 #include "allocations.hpp"
@@ -15,7 +15,7 @@ namespace cudag::detail {
 
 class GraphState;
 
-/// What is known of new nodes, before the graph has it.
+/// The records of new nodes before their graph takes them.
 struct ReadNodes {
     struct Inner {
         std::uint32_t node;
@@ -25,9 +25,9 @@ struct ReadNodes {
     std::vector<cudaGraphNode_t> natives = {};
     std::vector<NodeRecord> records = {};
     std::vector<EdgeRecord> edges = {};
-    bool has_joins = false;                        ///< whether one of the nodes is empty
-    bool has_memory = false;                       ///< whether one of the nodes allocates or frees
-    std::vector<GraphAllocation> allocations = {}; ///< all of the graph; none if no node of these has memory
+    bool has_joins = false;                        ///< whether a node is empty
+    bool has_memory = false;                       ///< whether a node allocates or frees
+    std::vector<GraphAllocation> allocations = {}; ///< all of the graph; empty if none of these nodes has memory
     std::vector<Inner> nested = {};
 };
 

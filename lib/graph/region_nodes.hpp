@@ -1,4 +1,4 @@
-// What handles of captured regions refer to.
+// The nodes of a captured region.
 #pragma once
 
 #include <cudag/source_location.hpp>
@@ -8,7 +8,7 @@
 
 namespace cudag::detail {
 
-/// What a CapturedNode refers to: nodes in a row, by the numbers of their handles. They are removed together.
+/// The nodes of a region, target of a CapturedNode: consecutive numbers of handles. They are removed together.
 struct RegionNodes {
     std::uint32_t first;
     std::uint32_t count;
@@ -17,7 +17,7 @@ struct RegionNodes {
     SourceLocation location;
 };
 
-/// What accesses know a region by: see RegionOfAccess.
+/// Returns the number of a region in records of accesses: see RegionOfAccess.
 [[nodiscard]] constexpr std::uint32_t unit_of(const RegionNodes& region) noexcept {
     return region.first + 1;
 }

@@ -1,4 +1,4 @@
-// Which nodes of a graph are parts of captured regions.
+// The captured regions of a graph's nodes.
 #pragma once
 
 #include "lists/growth.hpp"
@@ -11,23 +11,23 @@
 
 namespace cudag::detail {
 
-/// The captured regions of one graph, by the indices of their nodes: unlike RegionNodes also those of a clone.
+/// The captured regions of one graph, by the indices of their nodes. Unlike RegionNodes, a clone has them, too.
 class RegionUnits {
   public:
-    /// Makes room for one more: `add` then cannot fail.
+    /// Makes room for one more region: `add` then cannot fail.
     void reserve() { reserve_more(list_, 1); }
-    /// Adds a region behind all others. `unit` is its number, which is not 0.
+    /// Adds a region behind all others. `unit` is its number, not 0.
     void add(std::uint32_t first, std::uint32_t count, std::uint32_t unit) noexcept {
         list_.push_back({first, first + count, unit});
     }
-    /// The number of the region of a node; 0 of a node outside of all.
+    /// Returns the number of the region of a node; 0 if it is in none.
     [[nodiscard]] std::uint32_t of(std::uint32_t node) const noexcept {
         const auto after = std::ranges::upper_bound(list_, node, {}, &Region::first);
         return after == list_.begin() || node >= std::prev(after)->end ? 0 : std::prev(after)->unit;
     }
     [[nodiscard]] bool empty() const noexcept { return list_.empty(); }
 
-    /// Regions go as a whole.
+    /// Follows a removal of nodes. A region goes as a whole.
     void renumber(const Renumbering& next) noexcept {
         std::erase_if(list_, [&](const Region& region) { return !next.keeps(region.first); });
         for (auto& [first, end, unit] : list_) {

@@ -1,4 +1,4 @@
-// Removes nodes from a graph that is being written: everything that goes by their indices follows.
+// Removal of nodes from a graph under construction, with everything that depends on their indices.
 #include "cuda/failure.hpp"
 #include "graph_state.hpp"
 #include "names.hpp"
@@ -15,7 +15,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// What handles of nodes that go, which `next` tells, will be told.
+/// Makes the records of the nodes dropped by `next`, for errors about their handles.
 std::vector<RemovedNode> removed_nodes(const GraphState& graph, const Renumbering& next, const SourceLocation& where) {
     std::vector<RemovedNode> removed;
     removed.reserve(graph.nodes().size() - next.kept());
@@ -34,7 +34,7 @@ void GraphState::remove(std::span<const std::uint32_t> gone, const SourceLocatio
     const Renumbering next(table().size(), gone);
     std::vector<RemovedNode> removed = removed_nodes(*this, next, where);
     reserve_removed(removed.size());
-    std::vector<std::shared_ptr<const void>> owners; // they go last, as do the graphs: they run user code
+    std::vector<std::shared_ptr<const void>> owners; // dropped last, as are the graphs: they run user code
     owners.reserve(owners_.count_gone(next));
     std::vector<std::shared_ptr<GraphState>> graphs;
     graphs.reserve(count_gone(next));
@@ -50,7 +50,7 @@ void GraphState::remove(std::span<const std::uint32_t> gone, const SourceLocatio
     reclaim();
 }
 
-/// Newest first: CUDA finds them soonest so.
+/// Destroys the newest node first: CUDA finds it soonest.
 void GraphState::destroy_natives(std::span<const std::uint32_t> nodes) {
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
         const cudaError_t status = cudaGraphDestroyNode(table().natives()[*node]);

@@ -1,4 +1,4 @@
-// The nodes that were removed from a graph while it was written: what handles are numbered by.
+// The nodes removed from a graph under construction, and the numbers of handles.
 #pragma once
 
 #include "label.hpp"
@@ -18,27 +18,27 @@ namespace cudag::detail {
 
 struct RemovedNode {
     std::uint32_t number;
-    std::string_view kind; ///< as errors call it
+    std::string_view kind; ///< as in errors
     Label label;
     SourceLocation made_at;
     SourceLocation removed_at;
 };
 
-/// A handle keeps its number for good: nodes are numbered as they are made, those that were removed included. The index
-/// of a node is its number less the removed nodes before it. New nodes are told nothing of that.
+/// The removed nodes of a graph. A handle keeps its number for good: nodes are numbered in order of their addition,
+/// removed ones included. The index of a node is its number less the removed nodes before it.
 class RemovedNodes {
   public:
-    /// Null for a node that is there.
+    /// Returns the record of a removed node; null for an existing one.
     [[nodiscard]] const RemovedNode* find(std::uint32_t number) const noexcept {
         const auto place = from(number);
         return place == list_.end() || place->number != number ? nullptr : &*place;
     }
-    /// The index of a node that is there.
+    /// Returns the index of an existing node.
     [[nodiscard]] std::uint32_t index_of(std::uint32_t number) const noexcept {
         return number - static_cast<std::uint32_t>(from(number) - list_.begin());
     }
     [[nodiscard]] std::uint32_t number_of(std::uint32_t index) const noexcept {
-        std::size_t before = 0; // how many removed ones: a binary search
+        std::size_t before = 0; // number of removed ones, by binary search
         for (std::size_t more = list_.size(); more != 0;) {
             const std::size_t half = more / 2;
             if (list_[before + half].number - (before + half) <= index) {
@@ -51,9 +51,9 @@ class RemovedNodes {
         return index + static_cast<std::uint32_t>(before);
     }
 
-    /// Room for `more`.
+    /// Makes room for `more`.
     void reserve(std::size_t more) { reserve_more(list_, more); }
-    /// Adds `nodes`, which stand in order; there must be room.
+    /// Adds `nodes`, which are in order; there must be room.
     void add(std::vector<RemovedNode>&& nodes) noexcept {
         const auto before = static_cast<std::ptrdiff_t>(list_.size());
         std::move(nodes.begin(), nodes.end(), std::back_inserter(list_));
@@ -70,7 +70,7 @@ class RemovedNodes {
     std::vector<RemovedNode> list_; ///< by number
 };
 
-/// "kernel "scale" at f.cpp:12", as far as it is still known.
+/// Describes a removed node as far as it is still known: "kernel \"scale\" at f.cpp:12".
 [[nodiscard]] std::string describe_removed(const RemovedNode& node);
 
 } // namespace cudag::detail

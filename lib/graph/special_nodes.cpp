@@ -1,4 +1,4 @@
-// Nodes that rules ask for.
+// Flags for the special nodes of a graph.
 #include "special_nodes.hpp"
 
 #include "graph_state.hpp"
@@ -11,7 +11,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// Looks inside only where the nodes are read: another thread may be reading them.
+/// Looks inside only if the nodes are read: another thread may be reading them.
 template <class Has>
 bool is_inside(const GraphState& graph, const Has& has) {
     return graph.has_known_nodes() &&

@@ -1,4 +1,4 @@
-// Nodes that rules ask for.
+// Flags for the special nodes of a graph.
 #pragma once
 
 #include <atomic>
@@ -7,38 +7,38 @@ namespace cudag::detail {
 
 class GraphState;
 
-/// To a question that may not have been asked.
+/// The answer to a question that may not have been asked.
 enum class Answer : unsigned char { unknown, no, yes };
 
-/// Which there are in one graph, not in those inside it; told by whoever adds or notices one.
+/// Flags of one graph, without the graphs inside it; the function that adds or notices a node sets them.
 struct SpecialNodes {
-    /// Alloc or free nodes, or one that could not be had: CUDA deletes no node and no edge of the graph then.
+    /// Alloc or free nodes, or a failed attempt to add one: CUDA then deletes no node and no edge of the graph.
     bool memory = false;
     /// Empty nodes.
     bool joins = false;
-    /// Nodes of which it is known what they do to memory.
+    /// Nodes with known memory accesses.
     bool accesses = false;
-    /// Nodes that brought in owners, or owners that no node brought in.
+    /// Nodes with owners, or owners of the graph itself.
     bool owners = false;
-    /// Nodes that cudag did not make, whose attributes it has not asked for.
+    /// Nodes not made by cudag, with unread attributes.
     bool read = false;
-    /// Host nodes with a callable that cudag calls.
+    /// Host nodes with a callable called by cudag.
     mutable std::atomic<bool> host_tasks = false;
-    /// Nodes that kernels may change.
+    /// Device-updatable nodes.
     mutable std::atomic<bool> device_updatable = false;
-    /// Kernels with attributes that execs keep silently, also inside the graph.
+    /// Kernels with attributes that an exec update silently ignores, here or inside the graph.
     mutable std::atomic<Answer> kept_silently = Answer::unknown;
 };
 
-// Whether one is known in `graph`, or in a graph inside it.
+// These functions return whether such a node is known in `graph`, or in a graph inside it.
 
 [[nodiscard]] bool has_memory_nodes(const GraphState& graph);
-/// The same without reading the nodes: asks CUDA where they are not. Throws GraphError.
+/// Checks without reading the nodes: asks CUDA about unread ones. Throws GraphError.
 [[nodiscard]] bool may_have_memory_nodes(const GraphState& graph);
 [[nodiscard]] bool has_host_tasks(const GraphState& graph) noexcept;
-/// What `find_device_updatable` finds is more: it asks CUDA about the nodes that cudag did not make.
+/// Unlike `find_device_updatable`, does not ask CUDA about the nodes that cudag did not make.
 [[nodiscard]] bool has_device_updatable(const GraphState& graph) noexcept;
-/// Whether there may be one that is not known.
+/// Whether there may be a device-updatable node, known or not.
 [[nodiscard]] bool may_have_device_updatable(const GraphState& graph) noexcept;
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// Records of a captured graph that nobody has asked for yet.
+// Unread records: those of a captured graph before their first use.
 #pragma once
 
 #include <atomic>
@@ -7,7 +7,7 @@ namespace cudag::detail {
 
 class GraphState;
 
-/// What is still to be read from CUDA of a graph whose nodes cudag did not make. Threads may ask, and read, at once.
+/// The unread part of a graph whose nodes cudag did not make. Threads may ask, and read, concurrently.
 class Unread {
   public:
     Unread() = default;
@@ -18,11 +18,11 @@ class Unread {
     [[nodiscard]] bool nodes() const noexcept { return nodes_.load(std::memory_order_acquire); }
     [[nodiscard]] bool edges() const noexcept { return edges_.load(std::memory_order_acquire); }
 
-    /// Whose records are made: for its constructor, before anybody asks.
+    /// Sets the graph of the records: for its constructor, before any use.
     void set_graph(GraphState& graph) noexcept { graph_ = &graph; }
-    /// Makes the graph's records of nodes, if that is still to be done. Throws GraphError if CUDA cannot describe them.
+    /// Reads the records of nodes unless this is done. Throws GraphError if CUDA cannot describe them.
     virtual void read_nodes() = 0;
-    /// Makes those of its edges, of which CUDA tells in calls of their own; likewise.
+    /// Reads the edges, which need calls of their own, likewise.
     virtual void read_edges() = 0;
 
   protected:

@@ -1,4 +1,4 @@
-// Owners that are in no bundle yet, and which nodes brought them in.
+// Owners without a bundle yet, with their nodes.
 #pragma once
 
 #include "lists/growth.hpp"
@@ -14,20 +14,20 @@
 
 namespace cudag::detail {
 
-/// They are bundled when something is made of the graph: until then they can be taken back.
+/// The owners added since the last bundle. Clones and execs need bundles: until then owners can be taken back.
 class WaitingOwners {
   public:
     static constexpr auto of_graph = std::numeric_limits<std::uint32_t>::max(); ///< in place of a node
 
     [[nodiscard]] bool empty() const noexcept { return objects_.empty(); }
-    /// The objects, for who empties the list, too.
+    /// The objects. A caller may move them out, and then calls `clear`.
     [[nodiscard]] std::vector<std::shared_ptr<const void>>& objects() noexcept { return objects_; }
     void clear() noexcept {
         objects_.clear();
         nodes_.clear();
     }
 
-    /// Room for `more`: adding them then cannot fail.
+    /// Makes room for `more` owners: adding them then cannot fail.
     void reserve(std::size_t more) {
         reserve_more(objects_, more);
         reserve_more(nodes_, more);
@@ -37,7 +37,7 @@ class WaitingOwners {
         nodes_.push_back(node);
     }
 
-    /// How many there are of nodes that go. Moves them to `gone`, which has room, when the nodes do.
+    /// Counts the owners of removed nodes. `renumber` moves them to `gone`, where room must be.
     [[nodiscard]] std::size_t count_gone(const Renumbering& next) const noexcept {
         return static_cast<std::size_t>(
             std::ranges::count_if(nodes_, [&](std::uint32_t node) { return node != of_graph && !next.keeps(node); }));
