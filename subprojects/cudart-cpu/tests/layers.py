@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Checks that each folder of src/ includes from the folders below it only, and prints today's exceptions."""
+"""Checks that each folder of src/ includes from the folders below it only, prints today's exceptions, and checks that no
+folder defines functions that another one declares, for its callers would then depend on a folder above them."""
 import re
 import sys
 from pathlib import Path
@@ -43,9 +44,32 @@ def problems_of(path, found):
                 yield f"{name}: {folder} stands below {header.parts[0]} and must not include {header}"
 
 
+# A function at namespace scope, up to what ends its declaration or begins its body.
+FUNCTION = r"^(?:\[\[\w+\]\] )?[A-Za-z_][\w:<>,&* ]*?[ &*](\w+)\([^;{]*\)(?: noexcept)?"
+ANONYMOUS = re.compile(r"^namespace \{$.*?^\} // namespace$", re.MULTILINE | re.DOTALL)
+
+
+def functions(pattern, ending):
+    """Names of functions, with the folders and sources that have them."""
+    found = {}
+    for path in sorted(SOURCES.rglob(pattern)):
+        for name in re.findall(FUNCTION + ending, ANONYMOUS.sub("", path.read_text()), re.MULTILINE):
+            found.setdefault(name, {})[path.relative_to(SOURCES).parts[0]] = path.relative_to(SOURCES)
+    return found
+
+
+def displaced_functions():
+    declared = functions("*.hpp", ";")
+    for name, places in functions("*.cpp", r" \{").items():
+        for folder, source in places.items():
+            if name in declared and folder not in declared[name]:
+                header = next(iter(declared[name].values()))
+                yield f"{source}: defines {name}, which {header} declares: it belongs into that folder"
+
+
 def main():
     found = set()
-    problems = [problem for path in sorted(SOURCES.rglob("*.?pp")) for problem in problems_of(path, found)]
+    problems = list(displaced_functions()) + [problem for path in sorted(SOURCES.rglob("*.?pp")) for problem in problems_of(path, found)]
     for source, header in sorted(EXCEPTIONS - found):
         problems.append(f"{source}: includes {header} no longer: remove this exception from tests/layers.py")
     if problems:
