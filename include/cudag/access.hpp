@@ -9,8 +9,9 @@
 
 namespace cudag {
 
-/// The part of a node that uses memory: the argument of a kernel, counted from 0; 0 for the destination of a copy and 1
-/// for its source; 0 for a fill; `whole_node` for memory declared by `.reads` and `.writes`.
+/// The number of the operand with an access to memory: the position of a kernel's argument, counted from 0; 0 for the
+/// destination of a copy and 1 for its source; 0 for a fill; `whole_node` for memory declared by `.reads` and
+/// `.writes`.
 using MemoryArgument = std::uint32_t;
 inline constexpr MemoryArgument whole_node = 0xffff'ffff;
 
@@ -26,9 +27,9 @@ struct DeclaredArgument {
 
 } // namespace detail
 
-// The functions below declare the access of a kernel to an argument: a buffer, a span or a shared_ptr to a buffer.
-// Without them, a kernel reads memory passed as a pointer or span to const, and reads and writes other memory. Each
-// result refers to `memory`: use it within the same expression.
+// The functions below declare the access of a kernel to an argument: a buffer, a span, a shared_ptr to a buffer, or a
+// DynamicParam of a span. Without them, a kernel reads memory passed as a pointer or span to const, and reads and
+// writes other memory. Each result refers to `memory`: use it within the same expression.
 
 /// Declares a read: the kernel does not write `memory`, although its parameter would allow it.
 ///

@@ -24,7 +24,8 @@ enum class AccessProperty : std::uint8_t {
 ///     config.access_policy = cudag::AccessPolicy{.memory = as_bytes(x), .hit_ratio = 0.5F};
 ///     b.kernel(config, step, x, n);
 ///
-/// `memory` is borrowed; `as_bytes(span)` converts any span. `hit_ratio` is from 0 to 1. `miss` cannot be `persisting`.
+/// `memory` is borrowed; `as_bytes(span)` converts any span. `hit_ratio` is from 0 to 1, and `miss` is not
+/// `persisting`; see LaunchConfig for the errors.
 struct AccessPolicy {
     DeviceSpan<const std::byte> memory;
     float hit_ratio = 1.0F;

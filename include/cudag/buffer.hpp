@@ -54,7 +54,7 @@ class OwnedMemory {
     [[nodiscard]] std::size_t size_bytes() const noexcept { return size_ * sizeof(Element); }
     [[nodiscard]] bool empty() const noexcept { return size_ == 0; }
 
-    /// The shared owner of the memory: a copy of this pointer keeps the memory alive. Null for an empty buffer.
+    /// Returns the shared owner of the memory; null for an empty buffer. A copy of the pointer keeps the memory alive.
     [[nodiscard]] const std::shared_ptr<void>& owner() const noexcept { return memory_; }
 
   protected:
@@ -86,8 +86,8 @@ template <class Element>
 class DeviceBuffer : public detail::OwnedMemory<Element> {
   public:
     /// Allocates `count` elements. `count` may be 0: then `data()` is null. Throws Error if CUDA cannot allocate.
-    /// Throws CaptureError if a capture forbids the allocation, and breaks that capture: one of this thread unless it
-    /// is relaxed, or a global one. A CapturePool allocates during captures.
+    /// Throws CaptureError, and breaks the capture, if a capture forbids the allocation to this thread: see
+    /// CaptureMode. A CapturePool allocates during captures.
     explicit DeviceBuffer(std::size_t count, SourceLocation location = SourceLocation::current())
         : detail::OwnedMemory<Element>(detail::allocate_device(count, sizeof(Element), location), count) {}
     template <detail::NoCount Count>

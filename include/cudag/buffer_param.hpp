@@ -19,19 +19,19 @@ namespace cudag {
 
 /// The meaning of a pointer to the end of a BufferParam's memory, in a kernel that also uses the memory itself.
 enum class EndPointers : std::uint8_t {
-    /// The end of a range [begin, end): bound with the beginning. Exception: the pointer refers to other memory, and is
-    /// not bound, if an allocation contains the address, a node is known to use memory from the address on, or another
-    /// parameter of the same call begins there.
+    /// The end of a range [begin, end), replaced together with the beginning. Exceptions: the pointer stays, as the
+    /// beginning of other memory, if an allocation contains the address, if a node is known to use memory from the
+    /// address on, or if another BufferParam of the same call of `bind` begins there.
     where_clear,
-    bound,     ///< always the end of a range: bound with the beginning
-    not_bound, ///< always the beginning of other memory
+    bound,     ///< always the end of a range: replaced together with the beginning
+    not_bound, ///< always the beginning of other memory: never replaced
 };
 
 /// The rules of `Exec::bind` for recognising addresses of a BufferParam.
 struct BufferParamOptions {
-    /// Binds addresses inside larger arguments, too: in any aligned word of an object, as kernels of libraries take
-    /// them, or in an integer. A number that happens to equal an address of the memory is replaced as well. If false,
-    /// bind refuses a parameter with an address in such an argument.
+    /// Also binds addresses inside other arguments: in any aligned word of an object, such as the struct of parameters
+    /// of a library's kernel, or in an integer. A number that happens to equal an address of the memory is replaced as
+    /// well. If false, bind refuses a parameter if such an argument contains an address of its memory.
     bool in_objects = false;
     EndPointers end_pointers = EndPointers::where_clear;
 };
@@ -62,21 +62,21 @@ struct ParamMemory {
 ///     ...
 ///     exec.bind(in, y); // y: n floats or more
 ///
-/// Bind finds the uses by address, in the original parameters of the nodes: under any name, in built and in captured
-/// graphs, and in the graphs inside them. It replaces
+/// Bind finds the uses by address, in the parameters given to the nodes when the graph was made, under any name: in
+/// built and captured graphs, and in their inner graphs. Updates add and remove no uses. Bind replaces
 ///   - pointers, spans, copies and fills that begin inside the memory
 ///   - in a kernel with one of these, a pointer to the end of the memory (see EndPointers)
-///   - accesses inside the memory declared by `.reads` and `.writes`: they move with the uses of their node, of the
-///     nodes inside it, or of its captured region
+///   - accesses to the memory declared by `.reads` and `.writes`, if an address of it is used by the same node, a node
+///     inside it, or a node of the same captured region
 ///
-/// Bind does not see tables of pointers in memory. It refuses a parameter, and names the node, if a use cannot be
+/// Bind does not see tables of pointers in memory. It throws UpdateError, and names the node, if a use cannot be
 /// replaced:
 ///   - a node unknown to cudag (an adopted or captured conditional, or a kind that CUDA has added), unless it declares
 ///     its memory by `.reads` and `.writes`
 ///   - an address in an object or an integer, without `in_objects`
 ///   - a copy, fill or span that begins before the memory and reaches into it
 ///   - a copy of two or three dimensions, or a copy or fill that begins inside the memory and reaches beyond its end
-///   - a node with a declared access to the memory, but without an address of it
+///   - a declared access to the memory without such an address
 ///   - a free of the memory, unless the graph allocates it
 ///
 /// One BufferParam may serve many graphs. Nodes keep its original memory, like a buffer's. Move-only. It may be
@@ -101,7 +101,7 @@ class BufferParam : public detail::OwnedMemory<Element> {
     /// Returns a view of all elements: a use of the parameter in nodes, which do not keep the memory then.
     [[nodiscard]] DeviceSpan<Element> span() const noexcept { return {this->data(), this->size()}; }
 
-    /// The identity of the parameter for Execs. Throws GraphError if the parameter was moved from.
+    /// Returns the identity of the parameter for Execs. Throws GraphError if the parameter was moved from.
     [[nodiscard]] detail::ParamMemory memory() const {
         if (this->empty()) [[unlikely]]
             detail::refuse_param("it was moved from");
@@ -169,7 +169,7 @@ class BufferBinding {
     [[nodiscard]] const detail::ParamMemory& param() const noexcept { return param_; }
     [[nodiscard]] std::uintptr_t address() const noexcept { return address_; }
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
-    /// The shared owner of the memory; null if the memory is borrowed.
+    /// Returns the shared owner of the memory; null if the memory is borrowed.
     [[nodiscard]] std::shared_ptr<const void> owner() const noexcept {
         return owners_.empty() ? nullptr : owners_.front().object;
     }
@@ -189,10 +189,11 @@ class BufferBinding {
 ///         std::puts(to_string(use).c_str());
 struct BufferUse {
     Node node;
-    /// The operand with the address: the position of a kernel's argument; in a copy, 0 for the destination and 1 for
-    /// the source; in a fill, 0.
+    /// The number of the operand with the address: the position of a kernel's argument, counted from 0; 0 for the
+    /// destination of a copy and 1 for its source; 0 for a fill.
     std::size_t argument;
-    std::size_t offset; ///< of the address, in bytes from the beginning of the parameter; its length for its end
+    /// The offset of the address in the parameter's memory, in bytes; the size of the memory for a pointer to its end.
+    std::size_t offset;
     friend bool operator==(const BufferUse&, const BufferUse&) = default;
 };
 

@@ -48,9 +48,9 @@ namespace cudag {
 ///
 /// The graph keeps arguments that own memory (DeviceBuffer, PinnedBuffer, shared_ptr). Spans and raw pointers are
 /// borrowed: they must outlive every launch. A node belongs to the device that is current when the node is made.
-/// A builder is move-only; a moved-from builder may only be assigned to or destroyed. Host-only; does not synchronise.
-/// Threads: one at a time on one builder and on the handles of its nodes. Other threads may meanwhile use a Graph that
-/// is being cloned into a child.
+/// Move-only; a moved-from or built builder may only be assigned to or destroyed: other calls throw GraphError, as does
+/// a call that needs a newer CUDA. Host-only; does not synchronise. Threads: one at a time on one builder and on the
+/// handles of its nodes. Other threads may meanwhile use a Graph that is being cloned into a child.
 class CUDAG_EXPORT GraphBuilder {
   public:
     /// Makes an empty graph. Throws Error if CUDA cannot make one (no driver, no device).
@@ -62,9 +62,10 @@ class CUDAG_EXPORT GraphBuilder {
     GraphBuilder& operator=(GraphBuilder&&) noexcept;
     ~GraphBuilder();
 
-    /// Adds a launch of `function`, a `__global__` function. The `arguments` are copied now. Numbers must fit their
-    /// parameters exactly; pointers convert as in C++; see KernelArgument. Throws GraphError if CUDA refuses the launch
-    /// (grid, block, shared memory, unknown kernel).
+    /// Adds a launch of `function`, a `__global__` function. The `arguments` are copied now. The compiler checks their
+    /// types: pointers convert as in C++, buffers and spans become pointers, and a floating-point number must not be
+    /// wider than its parameter. Throws GraphError if an integer does not fit its parameter exactly, or if CUDA refuses
+    /// the launch (grid, block, shared memory, unknown kernel).
     template <class... Parameter, class... Argument>
     KernelNode<Parameter...>
     kernel( // cudag: kernel(config, function, arguments...); of overloads or a template, say which: f<int>
@@ -210,8 +211,9 @@ class CUDAG_EXPORT GraphBuilder {
     /// Adds a call of `callable()` on the host. The callable is moved or copied into the graph and lives as long as
     /// launches may use it. It must make no CUDA calls, and may run concurrently with itself if several Execs of one
     /// graph run.
-    /// An exception of the callable does not stop the launch: later nodes run all the same. It is thrown, nested in a
-    /// HostError, by the next synchronisation through cudag of the stream of the launch, or by `Exec::rethrow`.
+    /// An exception of the callable does not stop the launch: later nodes run all the same. The next wait for the
+    /// launch through cudag, or `Exec::rethrow`, throws it, nested in a HostError.
+    /// Throws GraphError in the body of a conditional.
     template <class Callable>
     HostNode host( // cudag: host(function) takes a function without arguments: host([=] { f(x); })
         Callable&& callable, SourceLocation location = SourceLocation::current()) {
@@ -287,7 +289,7 @@ class CUDAG_EXPORT GraphBuilder {
     }
 
     /// Allocates memory of `count` elements that `Exec::bind` can later replace by other memory. Nodes use the result
-    /// as any buffer. Adds no node. Throws GraphError if `count` is 0, and Error if the device has no memory left.
+    /// as any buffer. Adds no node. Throws like the constructor of BufferParam.
     template <class Element = detail::NoElement>
     [[nodiscard]] BufferParam<Element> parameter( // cudag: parameter<float>(count); for existing memory, BufferParam(x)
         std::size_t count, BufferParamOptions options = {}, SourceLocation location = SourceLocation::current()) {
@@ -302,7 +304,7 @@ class CUDAG_EXPORT GraphBuilder {
     /// time.
     /// Throws GraphError if
     /// - `count` is 0 or too large,
-    /// - the device does not exist, or a peer cannot access it,
+    /// - the device does not exist, a peer cannot access it, or CUDA refuses the allocation,
     /// - the edges so far close a cycle,
     /// - this is the body of a conditional.
     template <class Element = detail::NoElement>
@@ -334,7 +336,8 @@ class CUDAG_EXPORT GraphBuilder {
     }
 
     /// Adds a barrier after one or more nodes, each given as a handle, a captured region or a range of these. Nodes
-    /// `.after` the barrier come after all of them, with n + m edges instead of n * m.
+    /// `.after` the barrier come after all of them, with n + m edges instead of n * m. Throws GraphError for a handle
+    /// of another graph.
     template <class... Handle>
     JoinNode join( // cudag: join(a, b, ...) takes the nodes one by one, or a range of them
         detail::Located<Node> first, const Handle&... rest) {
@@ -360,8 +363,8 @@ class CUDAG_EXPORT GraphBuilder {
     }
 
     /// Adds a clone of the current state of `graph` as one node. `inside` of the handle finds the nodes in it. Throws
-    /// GraphError if `graph` has conditionals, memory nodes or device-updatable kernels, or is already inside another
-    /// graph.
+    /// GraphError if `graph` has conditional nodes, graph memory nodes or device-updatable kernels, or is already
+    /// inside another graph.
     ChildNode child(const Graph& graph, // cudag: child(graph) takes a Graph
                     SourceLocation location = SourceLocation::current()) {
         return {detail::Passkey(), detail::add_child(state(), graph.state(), location)};
@@ -369,8 +372,8 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Adds `graph` itself as one node, without a clone. Its handles stay valid, and Execs of the outer graph accept
     /// them. `graph` may still be inspected, but not instantiated, cloned or added again. Needs CUDA 12.9. Throws
-    /// GraphError, and leaves `graph` as it is, if it has conditionals or a live Exec, is a Graph::view, or is already
-    /// inside another graph.
+    /// GraphError, and leaves `graph` as it is, if it has conditional nodes or a live Exec, is a Graph::view, or is
+    /// already inside another graph.
     ChildNode child(Graph&& graph, SourceLocation location = SourceLocation::current()) {
         static_cast<void>(graph.state());
         return {detail::Passkey(), detail::move_child(state(), graph.state_, location)};
@@ -388,9 +391,9 @@ class CUDAG_EXPORT GraphBuilder {
     /// stays usable, and the graph is as before the call, except that
     /// - a broken capture destroys CUDA's graph: cudag restores it from a clone, so the native handles of its nodes
     ///   change,
-    /// - the graph is lost if the capture is broken and CUDA cannot clone the graph (conditionals or conditions, memory
-    ///   nodes, device-updatable kernels), or if handles exist of nodes that the function added by StreamCapture::add.
-    ///   The error reports the loss, and the builder and its handles throw GraphError from then on.
+    /// - the graph is lost if the capture is broken and CUDA cannot clone the graph (conditional nodes or conditions,
+    ///   graph memory nodes, device-updatable kernels), or if handles exist of nodes that the function added by
+    ///   StreamCapture::add. The error reports the loss, and the builder and its handles throw GraphError from then on.
     template <detail::CaptureFunction Callable>
     auto capture( // cudag: capture(stream, function) calls function(cudaStream_t) or (StreamCapture&)
         StreamRef stream, Callable&& function, CaptureOptions options = {},
@@ -410,11 +413,11 @@ class CUDAG_EXPORT GraphBuilder {
         }
     }
 
-    /// Makes a condition for one conditional node of this graph, or of a body inside it. Its value is `initial` at the
-    /// start of each launch. If the conditional node is in a body that a `while_` repeats, the value is also reset at
-    /// each start of that body: cudag adds a kernel node to the body, before all its other nodes. This needs CUDA 12.8,
-    /// and the first one in a process takes some 60 ms to load. Without `initial`, the value is undefined until a
-    /// kernel sets it, and is never reset.
+    /// Makes a condition for one conditional node of this graph, or of a body inside it, on the current device. Its
+    /// value is `initial` at the start of each launch. If the conditional node is in a body that a `while_` repeats,
+    /// the value is also reset at each start of that body: cudag adds a kernel node to the body, before all its other
+    /// nodes. This needs CUDA 12.8, and the first one in a process takes some 60 ms to load. Without `initial`, the
+    /// value is undefined until a kernel sets it, and is never reset.
     [[nodiscard]] Condition condition(unsigned initial, SourceLocation location = SourceLocation::current()) {
         return detail::make_condition(state(), initial, location);
     }
@@ -425,11 +428,11 @@ class CUDAG_EXPORT GraphBuilder {
     /// Adds an if node: it runs the nodes of the body `then` if `condition` is not 0 when the node starts.
     /// `then` is a function `void(GraphBuilder&)`. It is called at once, with a builder for the nodes of the body; that
     /// builder accepts no nodes later, and the outer one none during the call. An exception of `then` is rethrown, and
-    /// the builder is as before the call; but if the graph has memory nodes, `build()` then throws, since CUDA removes
-    /// no nodes.
+    /// the builder is as before the call; but if the graph has graph memory nodes, `build()` then throws, since CUDA
+    /// removes no nodes.
     /// A body may have kernel, memcpy, memset, join, child and conditional nodes, all of one device, and may use host
     /// memory only if page-locked (rules of CUDA). Edges never cross the border of a body. Throws GraphError if
-    /// `condition` belongs to another graph, or already has a node.
+    /// `condition` belongs to another graph, was made on another device than the current one, or already has a node.
     IfNode if_( // cudag: if_(condition, then), with a Condition of builder.condition()
         const Condition& condition, detail::GraphBody then, SourceLocation location = SourceLocation::current()) {
         return {detail::Passkey(), add_conditional(detail::ConditionalKind::if_, condition, &then, 1, location)};
@@ -444,13 +447,13 @@ class CUDAG_EXPORT GraphBuilder {
     }
 
     /// Adds a while loop: it tests `condition` before each iteration and runs the body while it is not 0, possibly
-    /// never. Rules and errors are those of `if_`. A kernel in the body, or in a graph inside it, must take the
+    /// never. Rules and errors are those of `if_`. A kernel in the body, or in an inner graph of it, must take the
     /// condition as an argument and set it to 0 eventually: otherwise `build()` throws GraphError, unless the condition
     /// is initially 0 and no kernel outside takes it.
     ///
     /// `build()` may add a kernel node without effect, labelled "end of a turn" (some 0.4 us per iteration), after a
     /// kernel that takes the condition: if nothing else in the body comes after that kernel, and the graph has other
-    /// conditionals. Without it such launches sometimes end in cudaErrorLaunchFailure (H200, driver 580.159).
+    /// conditional nodes. Without it such launches sometimes end in cudaErrorLaunchFailure (H200, driver 580.159).
     WhileNode
     while_(const Condition& condition, // cudag: while_(condition, body), with a Condition of builder.condition()
            detail::GraphBody body, SourceLocation location = SourceLocation::current()) {
@@ -512,7 +515,7 @@ class CUDAG_EXPORT GraphBuilder {
     /// Removes one or more nodes, each given as a handle, a captured region or a range of these. A repeated handle
     /// counts once.
     /// The edges of the nodes go too, and no edge replaces them: nodes before and after a removed node are no longer
-    /// ordered by it. All graphs inside go too, including a moved child. Owners are released at once, except those of
+    /// ordered by it. Their inner graphs go, too, including a moved child. Owners are released at once, except those of
     /// captured work: the graph keeps them. Inferred edges come from the remaining nodes only. All other handles stay
     /// valid; handles of removed nodes throw GraphError with this reason.
     /// The condition of a removed conditional may get another node. If it has none, `build()` gives it an `if_` with an
@@ -520,8 +523,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// Throws GraphError, and removes nothing, for
     /// - handles of other graphs,
     /// - nodes outside the body or capture under construction,
-    /// - nodes that CUDA cannot remove: all nodes of a graph with memory nodes, device-updatable kernels, and parts of
-    ///   captured regions.
+    /// - nodes that cannot be removed: all nodes of a graph with graph memory nodes, device-updatable kernels, and
+    ///   parts of captured regions.
     ///
     /// The cost depends on the nodes and edges of the graph, not on the number removed: remove many nodes by one call.
     template <class... Handle>
@@ -550,7 +553,7 @@ class CUDAG_EXPORT GraphBuilder {
     /// Throws GraphError, and removes nothing, as `remove` does, and if
     /// - there is no such edge,
     /// - both nodes belong to one region,
-    /// - CUDA already has the edge, in a graph with memory nodes: CUDA removes no edges from it.
+    /// - CUDA already has the edge, in a graph with graph memory nodes: CUDA removes no edges from it.
     template <class Callable>
     void remove_edge( // cudag: remove_edge(from, to) takes the nodes of `to.after(from)`
         const Callable& from, const Node& to, SourceLocation location = SourceLocation::current()) {
@@ -566,7 +569,8 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Returns a view of this builder that adds its nodes on `device`: `b.on(1).kernel(...)`, or `auto second =
     /// b.on(1);`. Each call of the view makes `device` current, and then the caller's device again. The view adds to
-    /// the graph of this builder, and only this builder can build it. Throws GraphError if there is no such device.
+    /// the graph of this builder, keeps that alive, and accepts nodes until this builder builds it. Throws GraphError
+    /// if there is no such device.
     [[nodiscard]] GraphBuilder on(int device);
 
     /// Checks the graph as `build()` does: throws the same errors, and changes nothing.
@@ -574,9 +578,10 @@ class CUDAG_EXPORT GraphBuilder {
 
     /// Checks the graph and returns it; the builder is then empty. Handles stay valid. If it throws, the builder is
     /// unchanged.
-    /// Throws GraphError if the edges close a cycle (the message shows the path), if a condition has no node, if a loop
-    /// cannot end, or on a view of another builder. Throws RaceError if two unordered nodes use the same memory and one
-    /// of them writes it, as far as cudag knows their accesses, unless Races::allowed.
+    /// Throws GraphError if the edges close a cycle (the message shows the path), if a use of graph memory is not
+    /// between its alloc and free nodes, if a condition has no node, if a loop cannot end, or on a view of another
+    /// builder. Throws RaceError if two unordered nodes use the same memory and one of them writes it, as far as cudag
+    /// knows their accesses, unless Races::allowed.
     [[nodiscard]] Graph build( // cudag: build() empties the builder: std::move(builder).build()
         SourceLocation location = SourceLocation::current()) &&;
 

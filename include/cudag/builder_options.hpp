@@ -29,8 +29,8 @@ enum class Dependencies : std::uint8_t {
     ///   and `.writes`. `graph.untracked()` lists such nodes.
     /// - A captured region takes part as one node with the accesses of all its nodes.
     /// - If at least 32 nodes must come before each of at least 32 others, a join (an empty node labelled "inferred
-    ///   join") stands between them: n + m edges instead of n * m. Graphs with memory nodes get no such joins, because
-    ///   CUDA never removes a node from them.
+    ///   join") stands between them: n + m edges instead of n * m. Graphs with graph memory nodes get no such joins,
+    ///   because CUDA never removes a node from them.
     inferred,
 };
 

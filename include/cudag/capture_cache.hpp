@@ -32,7 +32,7 @@ class CaptureStore;
 struct CaptureCacheOptions {
     /// Number of eager runs of a key before its capture, for libraries to load, tune and allocate.
     unsigned warm_up = 2;
-    /// Number of graphs kept, and of keys kept without a graph; at least 1.
+    /// Maximum number of graphs, and of keys without a graph; at least 1. Graphs in flight may exceed it.
     std::size_t capacity = 16;
     /// Number of further captures of a key after its first failed one, each after `warm_up` more eager runs.
     unsigned retries = 1;
@@ -49,7 +49,8 @@ enum class RunKind {
     replayed, ///< by launching the graph of an earlier call
 };
 
-/// Device memory at a new address in each call of a key, as an argument of CaptureCache::run. Borrowed.
+/// Device memory at an address that may change between calls of a key: an argument of CaptureCache::run. Borrowed until
+/// the work has run.
 ///
 ///     cudag::CaptureCache cache;
 ///     for (cudag::DeviceBuffer<float>* data : {&x, &y, &x, &y})

@@ -10,9 +10,10 @@
 namespace cudag {
 
 /// Scope of a capture's protection against potentially unsafe calls (CUDA's term), such as cudaMalloc: CUDA does not
-/// record them, but recorded work may depend on them. The values equal those of `cudaStreamCaptureMode`.
+/// record them, but recorded work may depend on them. A thread exempts itself by ThreadCaptureMode. The values equal
+/// those of `cudaStreamCaptureMode`.
 enum class CaptureMode : unsigned {
-    global = cudaStreamCaptureModeGlobal,             ///< forbids these calls to all threads but relaxed ones
+    global = cudaStreamCaptureModeGlobal,             ///< forbids these calls to all threads
     thread_local_ = cudaStreamCaptureModeThreadLocal, ///< forbids these calls to the capturing thread
     relaxed = cudaStreamCaptureModeRelaxed,           ///< forbids no calls
 };

@@ -31,7 +31,7 @@ struct CapturedOrRun;
 
 template <>
 struct CapturedOrRun<void> {
-    std::optional<Exec> exec;   ///< exec of the captured graph, launched once; none if the function ran eagerly
+    std::optional<Exec> exec;   ///< Exec of the captured graph, launched once; none if the function ran eagerly
     std::optional<Error> error; ///< reason for an eager run: the text, and in `labels()` the step
 };
 
@@ -70,15 +70,16 @@ StepsCall steps_call(Callable& function) {
 ///
 /// Asynchronous. The result holds the Exec for replays, or the reason for the eager run. If the function returns a
 /// value (not a reference), the result also holds the value of the last call. Memory is borrowed as in StreamCapture.
-/// - The function runs eagerly in the legacy default stream, and in a stream under capture: there it becomes part of
-///   that capture.
-/// - Work enqueued into `stream`, streams forked from it, and the legacy default stream runs on the device once, in any
-///   case (the latter unless `refuse_legacy_stream` is false).
+/// - If `stream` is the legacy default stream, or is already being captured, the function runs eagerly; in the latter
+///   case its work becomes part of that capture.
+/// - Work enqueued into `stream` and the streams forked from it runs on the device once, in any case. With
+///   `refuse_legacy_stream`, so does work enqueued into the legacy default stream.
 /// - Host work, and work enqueued into other streams, runs at each call: twice if the capture fails. But a function
 ///   without any recorded node has already done all its work, and is not called again.
 /// - Exceptions of `function` pass through. But after a CaptureError, and after any exception in a broken capture, the
 ///   function is called again, eagerly; exceptions of that call pass through.
-/// Throws Error if CUDA refuses the launch. Other threads must not use `stream` during the call.
+/// Throws CaptureError if this thread is capturing another stream (see StreamCapture), and Error if CUDA refuses the
+/// launch. Other threads must not use `stream` during the call.
 template <detail::StepsFunction Callable>
 auto capture_or_run( // cudag: capture_or_run(stream, function) calls function(cudaStream_t) or function(cudag::Steps&)
     StreamRef stream, Callable&& function, CaptureOrRunOptions options = {},

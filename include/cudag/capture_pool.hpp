@@ -49,8 +49,8 @@ struct PoolId {
 ///   the buffers are gone, it shares the memory with later captures.
 /// cudag does not order the users of shared memory. Graphs sharing memory must not run concurrently, and work using a
 /// reused block must run after the work of the previous user, between streams and within a graph.
-/// Move-only; a moved-from pool may only be assigned to or destroyed. Threads: all calls on one pool may run
-/// concurrently, except moves and assignment; any thread may destroy its buffers.
+/// Move-only; a moved-from pool may only be assigned to or destroyed: other calls throw Error. Threads: all calls on
+/// one pool may run concurrently, except moves and assignment; any thread may destroy its buffers.
 class CUDAG_EXPORT CapturePool {
   public:
     /// Makes an empty pool on the current device; `label` and `location` name it in errors. Throws Error if there is no

@@ -26,7 +26,7 @@ class DeviceExec {
     /// Returns CUDA's own handle.
     [[nodiscard]] CUDAG_HOST_DEVICE cudaGraphExec_t native() const noexcept { return exec_; }
 
-    /// Whether the handle refers to a graph, see `current`.
+    /// Returns whether the handle refers to a graph: see `current`.
     [[nodiscard]] CUDAG_HOST_DEVICE explicit operator bool() const noexcept { return exec_ != nullptr; }
 
     /// Device only: returns the graph of the calling kernel, such as to launch it again as its own tail. The handle is

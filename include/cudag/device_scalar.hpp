@@ -58,8 +58,7 @@ class DeviceScalar : public detail::OwnedMemory<Value> {
 
   public:
     /// Allocates the scalar on the current device and sets it; the device has the value when this returns. Throws like
-    /// the constructor of DeviceBuffer: CUDA does not allocate while this thread captures a stream, unless that capture
-    /// is relaxed.
+    /// the constructor of DeviceBuffer, also during captures.
     explicit DeviceScalar(const Value& value, SourceLocation location = SourceLocation::current())
         : detail::OwnedMemory<Value>(detail::make_scalar(sizeof(Value), &value, location), 1) {}
     DeviceScalar(DeviceScalar&&) noexcept = default;

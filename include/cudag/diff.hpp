@@ -42,9 +42,9 @@ struct Difference {
 /// Returns "kernel \"scale\" at a.cpp:12: argument 1: 2 -> 3".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Difference& difference);
 
-/// Returns all differences of `b` from `a`: nodes, edges and parameters, in child graphs and bodies, too; empty if the
-/// graphs are equal. Labels and locations are no difference. Parameters unknown to cudag, such as those of adopted
-/// nodes of rare kinds, are not compared.
+/// Returns all differences of `b` from `a`: nodes, edges and parameters, in inner graphs, too; empty if the graphs are
+/// equal. Labels and locations are no difference. Parameters unknown to cudag, such as those of adopted nodes of rare
+/// kinds, are not compared.
 ///
 ///     cudag::Graph other = std::move(b).build();
 ///     for (const cudag::Difference& difference : cudag::diff(graph, other))

@@ -99,14 +99,15 @@ class DynamicParam {
     DynamicParam& operator=(const DynamicParam&) = delete; // cudag: a DynamicParam has no copies: pass it by reference
     DynamicParam& operator=(const Value&) = delete; // cudag: a DynamicParam is set by set(value, execs and graphs...)
 
-    /// The value set last. New nodes start with it.
+    /// Returns the value set last. New nodes start with it.
     [[nodiscard]] const Value& value() const noexcept { return value_; }
 
     /// Lets the launch shape of a kernel node follow this parameter. Grid, block and shared bytes become those of
     /// `config(value)`, now and after every `set`. The other fields of the result must be omitted, or equal the node's.
-    /// The graph must be under construction. It and its clones keep `config`, and call it on any thread that sets the
-    /// parameter. Throws GraphError if the graph is built, UpdateError if the launch is refused; the node is unchanged
-    /// then.
+    /// The graph must be under construction. It and its clones keep `config`, and each `set` calls it, on the thread of
+    /// that `set`. `config` must not use a Graph or an Exec. Its exceptions pass through, here and in `set`. Throws
+    /// GraphError if the graph is built, UpdateError if the launch is refused. The node is unchanged after an
+    /// exception.
     template <class Handle, class Callable>
     requires detail::is_kernel_node<Handle>
     void drive(const Handle& node, Callable&& config) const {
@@ -125,9 +126,9 @@ class DynamicParam {
 
     /// Lets the size of a copy or fill in one dimension follow this parameter. The node takes the first `count(value)`
     /// elements of its original memory; without a function, the first `value` elements. The size at creation is the
-    /// maximum: updates with other memory must give as much. Throws GraphError if the graph is built or the node has
-    /// several dimensions. Throws UpdateError, here and in `set`, if the number is less than 1 or more than the
-    /// maximum.
+    /// maximum: updates with other memory must give as much. The rules for `config` hold for `count`, too. Throws
+    /// GraphError if the graph is built or the node has several dimensions. Throws UpdateError, here and in `set`, if
+    /// the number is less than 1 or more than the maximum.
     template <class Handle, class Callable = std::identity>
     requires std::same_as<Handle, MemcpyNode> || std::same_as<Handle, MemsetNode>
     void drive(const Handle& node, Callable&& count = {}) const {
@@ -169,7 +170,7 @@ class DynamicParam {
             return 0;
     }
 
-    /// The identity of this parameter in bindings.
+    /// Returns the identity of this parameter in bindings.
     [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
 
   private:

@@ -58,7 +58,7 @@ class CUDAG_EXPORT Error : public std::system_error {
     std::shared_ptr<const Content> content_;
 };
 
-/// Reports wrong use of a graph, node or handle, or a node or edge refused by CUDA.
+/// Reports wrong use of a graph, node or handle, a node or edge refused by CUDA, or a feature of a newer CUDA.
 class CUDAG_EXPORT GraphError : public Error {
   public:
     using Error::Error;
@@ -85,7 +85,7 @@ class CUDAG_EXPORT InstantiateError : public Error {
     using Error::Error;
 };
 
-/// Reports new parameters rejected by an Exec; it launches as before.
+/// Reports an update rejected by an Exec or a Graph; both stay as they were.
 ///
 ///     const auto node = graph.find_one(scale);
 ///     try {

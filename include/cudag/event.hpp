@@ -37,7 +37,8 @@ class CUDAG_EXPORT Event {
     /// Returns CUDA's handle, borrowed; null if moved-from.
     [[nodiscard]] cudaEvent_t get() const noexcept { return event_; }
 
-    /// Marks the point after all work enqueued in `stream` so far. Replaces an earlier mark.
+    /// Marks the point after all work enqueued in `stream` so far. Replaces an earlier mark. Throws Error if CUDA
+    /// refuses, for example a stream of another device than the event's.
     void record(StreamRef stream, // cudag: record(stream) marks a place in a stream
                 SourceLocation location = SourceLocation::current());
 
@@ -47,8 +48,8 @@ class CUDAG_EXPORT Event {
     /// Exec, reports these exceptions. Throws CaptureError if the mark is in a capture, which is then broken.
     void synchronize(SourceLocation location = SourceLocation::current()) const;
 
-    /// Returns true if the marked work has finished, or if there is no mark. Does not block. Throws Error if any of the
-    /// work failed, and CaptureError as `synchronize` does.
+    /// Returns true if the marked work has finished, or if there is no mark. Does not block, and reports no host
+    /// failures. Throws Error if any of the work failed, and CaptureError as `synchronize` does.
     [[nodiscard]] bool query(SourceLocation location = SourceLocation::current()) const;
 
     /// Returns the milliseconds from `start` to this event. Both must have timing, and marks with finished work. Throws

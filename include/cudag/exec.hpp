@@ -46,7 +46,7 @@ struct InstantiateOptions {
     Plan plan = {};                                        ///< decides the edges of CUDA's graph
 };
 
-/// How often `Exec::update_or_instantiate` updated, and how often it instantiated anew.
+/// Counts of `Exec::update_or_instantiate`: its updates, and its new instances.
 struct UpdateCounts {
     std::uint64_t updated = 0;
     std::uint64_t instantiated = 0;
@@ -66,10 +66,10 @@ struct UpdateCounts {
 /// Launches of one Exec never overlap each other. Updates affect later launches, never those in flight, and leave the
 /// Graph unchanged. A refused update throws UpdateError and changes nothing.
 ///
-/// An Exec keeps the nodes and owners of its graph alive. It keeps the owners given to an update until the last launch
-/// with access to them has ended, even if the Exec is destroyed while that launch is in flight. Updates never wait for
-/// the device: a later call that may wait, such as an allocation or a synchronisation, frees the memory that they
-/// release.
+/// An Exec keeps the nodes of its graph, their handles and the graph's owners alive, even after the Graph is gone. It
+/// keeps the owners given to an update until the last launch with access to them has ended, even if the Exec is
+/// destroyed while that launch is in flight. Updates never wait for the device: a later call that may wait, such as an
+/// allocation or a synchronisation, frees the memory that they release.
 ///
 /// Move-only. Every call on a moved-from Exec except assignment throws GraphError. Threads: const calls on one Exec may
 /// run concurrently; any other call excludes all others on it. Meanwhile other threads may use and update its Graph,
@@ -94,9 +94,10 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     Exec& operator=(Exec&&) noexcept;
     ~Exec();
 
-    /// Enqueues one run of the graph in `stream`. Asynchronous. Throws Error if CUDA refuses. A graph with
-    /// device-updatable nodes is uploaded first if necessary; a captured node counts as device-updatable only after
-    /// `on_device()` was called for it.
+    /// Enqueues one run of the graph in `stream`. Asynchronous. Throws Error if CUDA refuses, and CaptureError if
+    /// `stream` is being captured: CUDA captures no launch of a graph, and the capture is then broken. A graph with
+    /// device-updatable kernels is uploaded first if necessary; a captured kernel counts as device-updatable only after
+    /// `KernelNode::on_device` was called for it.
     void launch(StreamRef stream); // cudag: launch(stream) runs it in a stream, and counts that: no const Exec
 
     /// Throws HostError if host nodes threw exceptions in launches of this Exec that no call has reported yet. Needed
@@ -109,7 +110,8 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// CUDA's own calls, too): synchronise the stream between the two, or omit the upload.
     void upload(StreamRef stream); // cudag: upload(stream) is ordered in a stream; no const Exec
 
-    /// Whether the device has the current state of this Exec: it was uploaded or launched, and not updated since.
+    /// Returns whether the device has the current state of this Exec: it was uploaded or launched, and not updated
+    /// since.
     [[nodiscard]] bool is_uploaded() const;
 
     /// Returns a handle for kernels that launch this graph (device-side graph launch). Throws GraphError unless this
@@ -128,8 +130,8 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     ///         std::puts(report.to_string().c_str());
     ///
     /// A refusal, by CUDA or by cudag, is a report and no exception: the report lists the differences, and nothing has
-    /// changed. Throws UpdateError if CUDA fails for a reason outside the graphs. Keep using the handles of this Exec's
-    /// own graph. Keeps `graph` alive until the next such update.
+    /// changed. Throws UpdateError if CUDA fails for a reason outside the graphs, and GraphError if `graph` is an inner
+    /// graph. Keep using the handles of this Exec's own graph. Keeps `graph` alive until the next such update.
     ///
     /// CUDA silently ignores other cluster sizes and shared-memory carveouts (driver 580), so cudag refuses them; see
     /// `UpdateOptions::trust_attributes`.
@@ -151,10 +153,14 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// changes nothing, if nodes or edges differ or CUDA refuses; RaceError if the update would make a race.
     void update(const ChildNode& node, const Graph& graph);
 
-    /// Updates this Exec to `graph`, or replaces it by a new instance of `graph` if an update is impossible and
-    /// instantiation helps. The report gives the reason of a replacement, and `update_counts()` the number so far. A
-    /// new instance has the same `flags()`, all its nodes enabled, and is not uploaded; from then on, use the handles
-    /// of `graph`. Throws InstantiateError, and changes nothing, if `graph` cannot be instantiated.
+    /// Updates this Exec to `graph`, or replaces it by a new instance of `graph`. The report has three outcomes:
+    /// - `updated()`: the update was made,
+    /// - `needs_instantiate()`: the update is impossible for the reported reason, and the Exec is a new instance,
+    /// - neither: instantiation would not help either, and the Exec is unchanged.
+    ///
+    /// A new instance has the same `flags()`, all its nodes enabled, and is not uploaded; from then on, use the handles
+    /// of `graph`. `update_counts()` counts the first two outcomes. Throws as `update` does, and InstantiateError if
+    /// `graph` cannot be instantiated; nothing has changed then.
     UpdateReport update_or_instantiate(const Graph& graph, UpdateOptions options = {});
     [[nodiscard]] UpdateCounts update_counts() const;
 
@@ -170,7 +176,7 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// returns their number. The graph stays unchanged. Other updates may change the same nodes: the last one counts.
     /// Memory declared by `.reads` and `.writes` moves, too.
     ///
-    /// Throws UpdateError, and changes nothing, in these cases:
+    /// Throws GraphError if `param` was moved from. Throws UpdateError, and changes nothing, in these cases:
     ///   - no node uses the parameter, or a node uses it in a way that cannot be replaced (see BufferParam)
     ///   - the memory is null or too short, or a copy or fill exceeds the parameter
     ///   - a whole update has given a node a kernel with other parameter types
@@ -211,7 +217,7 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     void disable(const Node& node); // cudag: disable(node) takes a handle, such as graph.find_one(kernel)
     [[nodiscard]] bool is_enabled(const Node& node) const;
 
-    /// How often this Exec was launched.
+    /// Returns the number of launches of this Exec.
     [[nodiscard]] std::uint64_t replays() const;
 
     /// Reports the edges made by the plan, the reasons, and possible gains. Takes about as long as planning.
@@ -221,12 +227,12 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// or kernels, are grey and dashed; empty kernels of the plan are points.
     [[nodiscard]] std::string dot() const;
 
-    /// The options of this Exec's instantiation, without the upload stream.
+    /// Returns the options of this Exec's instantiation, without the upload stream.
     [[nodiscard]] InstantiateOptions flags() const;
 
-    /// CUDA's handle, borrowed. cudag does not see updates made through it. Launches through it keep owners alive, too:
-    /// after this call, owners replaced by an update stay until the next launch through this Exec has ended, or until
-    /// the Exec's end.
+    /// Returns CUDA's handle, borrowed. cudag does not see updates made through it. Launches through it keep owners
+    /// alive, too: after this call, owners replaced by an update stay until the next launch through this Exec has
+    /// ended, or until the Exec's end.
     [[nodiscard]] cudaGraphExec_t native() const;
 
   private:

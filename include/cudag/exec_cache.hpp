@@ -1,4 +1,4 @@
-// ExecCache: executable graphs by structure, for programs that create many graphs one after the other.
+// ExecCache: Execs by structure, for programs that create many graphs one after the other.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -23,27 +23,27 @@ class ExecStore;
 
 /// The options of an ExecCache.
 struct ExecCacheOptions {
-    std::size_t capacity = 64; ///< number of execs kept; at least 1
-    /// Device memory of the execs kept, in bytes, measured at the first launch of each. Beyond it, the least recently
-    /// launched execs go.
+    std::size_t capacity = 64; ///< maximum number of Execs; at least 1
+    /// Maximum device memory of the Execs, in bytes, measured at the first launch of each. Execs in flight may exceed
+    /// both maxima.
     std::size_t max_bytes = std::numeric_limits<std::size_t>::max();
-    bool stream_affine = false; ///< launches each exec only in the stream of its first launch
+    bool stream_affine = false; ///< launches each Exec only in the stream of its first launch
     InstantiateOptions instantiate = {};
 };
 
 /// Counts of an ExecCache's launches since its construction, and of its present content.
 struct ExecCacheStats {
-    std::uint64_t hits = 0;           ///< launches of an exec already holding the graph
-    std::uint64_t updates = 0;        ///< launches of an exec updated to the graph
-    std::uint64_t instantiations = 0; ///< launches of a new exec
+    std::uint64_t hits = 0;           ///< launches of an Exec already holding the graph
+    std::uint64_t updates = 0;        ///< launches of an Exec updated to the graph
+    std::uint64_t instantiations = 0; ///< launches of a new Exec
     std::uint64_t evictions = 0;
     std::size_t execs = 0;
-    std::size_t bytes = 0;          ///< device memory; CUDA takes it in large pieces, so many execs add none
+    std::size_t bytes = 0;          ///< device memory; CUDA takes it in large pieces, so many Execs add none
     double update_seconds = 0;      ///< elapsed in updates, also refused ones; estimated from one in 13
     double instantiate_seconds = 0; ///< elapsed, with first launches and the measuring of memory
 };
 
-/// Launches graphs through cached execs, in the cheapest way possible.
+/// Launches graphs through cached Execs, in the cheapest way possible.
 ///
 ///     cudag::ExecCache cache;
 ///     for (int i = 1; i <= 100; ++i) {
@@ -52,14 +52,14 @@ struct ExecCacheStats {
 ///         cache.launch(std::move(builder).build(), stream); // one instantiation, then updates
 ///     }
 ///
-/// - If an exec holds this very graph, it is launched. Changes of the graph since its last launch are applied first.
-/// - Else, if an exec was made from a graph of the same structure, it is updated and launched. If few nodes differ,
+/// - If an Exec holds this very graph, it is launched. Changes of the graph since its last launch are applied first.
+/// - Else, if an Exec was made from a graph of the same structure, it is updated and launched. If few nodes differ,
 ///   only these are updated; if none differ, nothing is.
 /// - Else the graph is instantiated.
 /// The structure is the part of a graph that no update can change: kinds of nodes, edges, kernels, and attributes fixed
-/// by CUDA; never pointers, sizes or values. If several execs fit, the least recently launched one is updated. If there
-/// are more execs than `capacity`, or more bytes than `max_bytes`, the cache drops the least recently launched exec not
-/// in flight; none while all are in flight. Each exec keeps its source graph and its present graph alive, with their
+/// by CUDA; never pointers, sizes or values. If several Execs fit, the least recently launched one is updated. If there
+/// are more Execs than `capacity`, or more bytes than `max_bytes`, the cache drops the least recently launched Exec not
+/// in flight; none while all are in flight. Each Exec keeps its source graph and its present graph alive, with their
 /// owners. The destructor and `clear` wait for launches in flight. Move-only; a moved-from cache throws GraphError.
 /// Threads: one at a time on one cache, except for const calls.
 class CUDAG_EXPORT ExecCache {
@@ -70,18 +70,17 @@ class CUDAG_EXPORT ExecCache {
     ExecCache& operator=(ExecCache&&) noexcept;
     ~ExecCache();
 
-    /// Launches `graph` once in `stream`, and returns the launched exec, valid until the next call on this cache.
+    /// Launches `graph` once in `stream`, and returns the launched Exec, valid until the next call on this cache.
     /// Asynchronous.
-    /// If memory for a new exec is missing, the cache trims the memory of former graphs, drops all execs not in flight,
-    /// and tries once more. Throws InstantiateError if `graph` cannot be instantiated; after a lack of memory, its text
-    /// gives the number of execs alive. Throws Error if CUDA refuses the launch, and UpdateError as `Exec::update`
-    /// does.
+    /// If memory for a new Exec is missing, the cache trims graph memory, drops all Execs not in flight, and tries once
+    /// more. Throws InstantiateError if `graph` cannot be instantiated; after a lack of memory, its text gives the
+    /// number of live Execs. Throws Error if CUDA refuses the launch, and UpdateError as `Exec::update` does.
     const Exec& launch(const Graph& graph, StreamRef stream);
 
-    /// Drops all execs. Waits for launches in flight.
+    /// Drops all Execs. Waits for launches in flight.
     void clear();
 
-    /// Returns the counts since the construction, and the present number and memory of the execs.
+    /// Returns the counts since the construction, and the present number and memory of the Execs.
     [[nodiscard]] ExecCacheStats stats() const;
 
   private:

@@ -20,8 +20,9 @@ namespace cudag {
 ///     auto computed = b.kernel(config, step, x, n).after(rendered);
 ///     b.signal({timeline, 2}).after(computed);
 ///
-/// Move-only; a moved-from semaphore may only be assigned to or destroyed. It must outlive every node and launch that
-/// uses it; nodes keep a semaphore passed as a shared_ptr. Threads: const calls may run concurrently.
+/// Move-only; move assignment swaps the two semaphores. A moved-from one may only be assigned to or destroyed. It must
+/// outlive every node and launch that uses it; nodes keep a semaphore passed as a shared_ptr. Threads: const calls may
+/// run concurrently.
 class CUDAG_EXPORT ExternalSemaphore {
   public:
     /// Imports a timeline semaphore, which holds a growing number (VK_SEMAPHORE_TYPE_TIMELINE), from the POSIX file
@@ -40,7 +41,7 @@ class CUDAG_EXPORT ExternalSemaphore {
     }
     ~ExternalSemaphore();
 
-    /// CUDA's handle, borrowed; null if moved from.
+    /// Returns CUDA's handle, borrowed; null if it was moved into a new object.
     [[nodiscard]] cudaExternalSemaphore_t get() const noexcept { return semaphore_; }
 
   private:

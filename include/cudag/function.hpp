@@ -56,8 +56,8 @@ class CUDAG_EXPORT Function {
     /// Refers to a kernel for all devices, from `cudaLibraryGetKernel` or `cudaGetKernel`. Makes CUDA load it on the
     /// current device. Throws GraphError if it is null or unknown to CUDA.
     explicit Function(cudaKernel_t kernel);
-    /// Refers to a kernel of the current device only, from `cuModuleGetFunction` or `cudaGetFuncBySymbol`: nodes and
-    /// launches on other devices throw. Throws GraphError if it is null or unknown to CUDA.
+    /// Refers to a kernel of the current device only, from `cuModuleGetFunction` or `cudaGetFuncBySymbol`: on other
+    /// devices, nodes throw GraphError and launches Error. Throws GraphError if it is null or unknown to CUDA.
     explicit Function(cudaFunction_t function);
     Function(const Function&) = default; // moves copy: no Function is without a kernel
     Function& operator=(const Function&) = default;

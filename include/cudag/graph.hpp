@@ -63,8 +63,8 @@ struct Edge {
 ///
 /// Move-only; `clone()` makes a copy. Every call on a moved-from Graph except assignment throws GraphError. Threads:
 /// calls on one Graph, on handles of its nodes and on its Execs may run concurrently, and see an update of a node
-/// entirely or not at all. Only moves and assignment exclude other calls on the Graph; `label()` excludes all calls on
-/// the Graph, its handles and its Execs.
+/// entirely or not at all. Only moves and assignment exclude other calls on the Graph; `Node::label` excludes all calls
+/// on the Graph, its handles and its Execs.
 class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
   public:
     /// Takes ownership of a graph made with CUDA's own functions: cudag destroys it. Its nodes get handles; kernel
@@ -158,8 +158,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     }
 
     /// Updates a node, as updates of an Exec do, for later Execs and for Execs that `apply` this Graph. Former owners
-    /// stay with the Execs that use them. Throws UpdateError, and changes nothing, if CUDA refuses; RaceError if it
-    /// would make a race.
+    /// stay with the Execs that use them. Throws UpdateError, and changes nothing, if the update is refused; RaceError
+    /// if it would make a race; GraphError for an inner graph.
     using Updates::update;
 
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) alive with this graph, with its later
@@ -171,9 +171,9 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     }
 
     /// Returns an independent graph with the same nodes, edges, labels and owners. Handles of this graph do not belong
-    /// to the clone: `counterpart` translates them. Throws GraphError for an inner graph, a graph with conditional or
-    /// memory nodes (CUDA cannot clone it), and a graph with device-updatable nodes (kernels of the clone would change
-    /// the original nodes).
+    /// to the clone: `counterpart` translates them. Throws GraphError for an inner graph, a graph with conditional
+    /// nodes or graph memory nodes (CUDA cannot clone it), and a graph with device-updatable kernels (kernels of the
+    /// clone would change the original nodes).
     [[nodiscard]] Graph clone() const;
 
     /// Returns the handle, in this clone, of a node of the original graph or one of its inner graphs. Throws GraphError
@@ -192,15 +192,16 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// Returns Graphviz text with kinds, labels and kernel names, for `dot -Tsvg`.
     [[nodiscard]] std::string dot() const;
 
-    /// CUDA's handle, borrowed from this Graph. It has the edges and empty kernels of the plan of the last
+    /// Returns CUDA's handle, borrowed from this Graph. It has the edges and empty kernels of the plan of the last
     /// instantiation, or of the default plan. cudag does not see nodes added through it. CUDA keeps the owners alive
     /// with each graph or executable made from it by other code. That makes launches of those executables slower, up to
     /// twice as long, but never launches of cudag's Execs.
     [[nodiscard]] cudaGraph_t native() const;
 
-    /// Makes the executable form. The Exec keeps all it needs of this Graph, so the Graph may be destroyed first. CUDA
-    /// allows only one Exec at a time for a graph with conditional, graph memory or device-updatable nodes. Does not
-    /// wait for the device. Throws InstantiateError with CUDA's reason and the node's label.
+    /// Makes an Exec, the executable form of this graph. The Exec keeps all it needs of this Graph, so the Graph may be
+    /// destroyed first. CUDA allows only one Exec at a time for a graph with conditional nodes, graph memory nodes or
+    /// device-updatable kernels. Does not wait for the device. Throws InstantiateError, with the reason and the node's
+    /// label, if CUDA or cudag refuses; GraphError for an inner graph.
     [[nodiscard]] Exec instantiate(InstantiateOptions options = {}) const;
     template <detail::NoInstantiateOptions Options>
     Exec
@@ -213,8 +214,8 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     /// Lists the accesses unknown to cudag, which `races()` cannot check:
     ///   - kernel arguments that may be addresses of memory of unknown size: raw pointers, and arguments of kernels
     ///     that cudag did not launch, or launched into a capture begun by other code
-    ///   - as a whole, each node of unknown effect without `.reads` or `.writes`: an adopted or captured conditional,
-    ///     or a kind added by CUDA
+    ///   - as a whole, each node of unknown effect without `.reads` or `.writes`: a host node, an adopted or captured
+    ///     conditional node, or a kind added by CUDA
     [[nodiscard]] std::vector<UntrackedArgument> untracked() const;
     /// Lists the host memory that copies of this graph and its inner graphs read or write at each launch. It is
     /// borrowed unless given with an owner (PinnedBuffer, shared_ptr, `copied`): a local array copied from by a

@@ -24,7 +24,7 @@ namespace cudag {
 struct GraphedFunctionOptions {
     /// Number of eager runs before the capture, for libraries to load, tune and allocate.
     unsigned warm_up_runs = 1;
-    std::size_t capacity = 1; ///< number of shapes kept; at least 1
+    std::size_t capacity = 1; ///< maximum number of shapes; at least 1
     /// Lets replays read inputs in place instead of copying them, if the function takes them as `DeviceSpan<const
     /// Element>`. Such an input is borrowed until the replay has run. The function must not return it, and must reach
     /// it only through its nodes' parameters (see BufferParam), not for example through a table of pointers. A pointer
@@ -64,9 +64,9 @@ class GraphedFunction {
 /// The sizes of the inputs are their shape. At the first `forward` of a shape the function runs `warm_up_runs` times
 /// and is captured, both in a private stream. Each `forward` then copies the inputs into static inputs of the shape, or
 /// binds them (`bind_inputs`), and replays the graph.
-/// The graph refers to memory and host values as of the capture: call `reset` after they change. The warm-up runs have
-/// the effects of calls on all memory but the inputs. An owner held or returned by the function lives as long as a
-/// replay may use it.
+/// The graph refers to memory and host values as of the capture: call `reset` after they change. The warm-up runs are
+/// real calls on copies of the inputs: they change other memory, and do host work, like any call. An owner held or
+/// returned by the function lives as long as a replay may use it.
 /// Replays run one after the other, in the order of the calls, in all streams. The destructor waits for none.
 /// Move-only; a moved-from GraphedFunction throws GraphError. Threads: one at a time on one object, except for const
 /// calls.
@@ -93,9 +93,9 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     /// destruction. The next `forward` of the shape overwrites the outputs, after the shape's last replay, but without
     /// waiting for readers in other streams.
     /// A new shape evicts the least recently used one if there are `capacity` others; if that one is in flight, the
-    /// call waits for it. A new shape is refused while this thread captures another stream, unless that capture allows
-    /// allocation. Exceptions of the function pass through. Throws CaptureError if the capture breaks, as StreamCapture
-    /// does, or if `stream` is itself being captured; Error if CUDA refuses. The shapes are then unchanged, and the
+    /// call waits for it. Exceptions of the function pass through. Throws CaptureError if the capture breaks, as
+    /// StreamCapture does, if `stream` is itself being captured, if this thread is capturing another stream, or if any
+    /// capture forbids the allocation for a new shape; Error if CUDA refuses. The shapes are then unchanged, and the
     /// next `forward` tries again.
     template <class... Argument>
     detail::GraphedOutput<Output> forward( // cudag: forward(stream, inputs...)
@@ -123,8 +123,8 @@ class GraphedFunction<Output(cudaStream_t, Input...)> {
     [[nodiscard]] std::uint64_t captures() const { return cache_.captures(); }
     /// Returns the number of launches of the function's graphs since the construction.
     [[nodiscard]] std::uint64_t replays() const { return cache_.replays(); }
-    /// Returns the number of inputs copied by replays. Empty inputs, and inputs given in their static input, do not
-    /// count.
+    /// Returns the number of inputs copied by replays. Empty inputs do not count, nor does an input at the address of
+    /// its own static input, such as a former output.
     [[nodiscard]] std::uint64_t copied_inputs() const { return cache_.copied_inputs(); }
     /// Returns the inputs not bound by the last `forward`, in order, with the reasons; without empty inputs.
     [[nodiscard]] std::vector<CopiedInput> last_copied() const { return cache_.last_copied(); }

@@ -30,8 +30,9 @@ struct HostFailure {
 ///         error.rethrow_nested(); // the oldest exception, with its own type
 ///     }
 ///
-/// Thrown by the next synchronisation, through cudag, of the stream of the launch, or by `Exec::rethrow`. Each
-/// exception is reported once. The oldest one is nested: `rethrow_nested()` throws it with its own type.
+/// The next wait for the launch through cudag throws it (`Stream::synchronize`, `Event::synchronize`,
+/// `DeviceScalar::get`), or `Exec::rethrow` does. Each exception is reported once. The oldest one is nested:
+/// `rethrow_nested()` throws it with its own type.
 /// `what()` names the first ten nodes with the texts of their exceptions; `location()` is that of the oldest
 /// one's node. `code()` is the code of the oldest exception if it is an Error, else cudaErrorUnknown.
 class CUDAG_EXPORT HostError : public Error, public std::nested_exception {

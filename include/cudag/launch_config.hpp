@@ -71,8 +71,8 @@ struct ProgrammaticEvent {
 ///     b.kernel(cudag::grid_1d(1000, 256), step, x, 1000);
 ///
 /// An update of a node may change `grid`, `block` and `shared_bytes`. It may repeat or omit the fields after them, but
-/// not change them. An attribute unsupported by the device or by this version of CUDA is refused with a GraphError
-/// (Error by `launch`) that gives the reason.
+/// not change them. An attribute that is invalid, or unsupported by the device or by this version of CUDA, is refused
+/// with the reason: by a GraphError, in `launch` by an Error, in an update by an UpdateError.
 struct LaunchConfig {
     dim3 grid = {1, 1, 1};
     dim3 block = {1, 1, 1};

@@ -43,6 +43,7 @@ class CUDAG_EXPORT Library {
     /// Throws GraphError if there is none; the text lists the names of all kernels.
     [[nodiscard]] Function function(const std::string& name) const;
     /// Returns the names of all kernels; an empty list for a library without kernels (functions or variables alone).
+    /// Throws GraphError if CUDA cannot load the code.
     [[nodiscard]] std::vector<std::string> kernel_names() const;
 
     /// CUDA's handle, borrowed: valid while this library is loaded.

@@ -22,7 +22,7 @@ struct AllocOptions {
     std::optional<int> device = std::nullopt;
     /// The nodes that the alloc node comes after. CUDA lets the alloc node reuse memory freed by a node before it, but
     /// finds that node only when the alloc node is made: a later `.after` adds order, but no reuse. If `after` is not
-    /// empty, all edges of the graph at that moment become permanent.
+    /// empty, CUDA receives the edges of the graph so far, except redundant ones, and never removes them.
     std::vector<Node> after = {};
     /// Other devices with access to the memory. Each must be able to have it (`cudaDeviceCanAccessPeer`).
     std::vector<int> peers = {};

@@ -39,7 +39,8 @@ class ChildNode : public detail::TypedNode<ChildNode> {
             return Handle(detail::Passkey(), detail::counterpart_inside(*this, node));
     }
 
-    /// Returns the graph inside, for inspection. It is instantiated, cloned and updated as a part of the outer graph.
+    /// Returns the inner graph, for inspection. It is instantiated, cloned and updated as a part of the outer graph,
+    /// and does not keep that alive: calls throw GraphError once the outer graph no longer exists.
     [[nodiscard]] Graph graph() const { return detail::graph_inside(*this, 0); }
 };
 
@@ -55,9 +56,9 @@ class IfNode : public detail::TypedNode<IfNode> {
     static constexpr detail::ConditionalKind conditional_kind = detail::ConditionalKind::if_;
     using TypedNode::TypedNode;
 
-    /// Returns the body, for inspection.
+    /// Returns the body, an inner graph for inspection; see ChildNode::graph.
     [[nodiscard]] Graph body() const { return detail::graph_inside(*this, 0); }
-    /// Returns the else body, for inspection. Throws GraphError if there is none.
+    /// Returns the else body, for inspection, as `body` does. Throws GraphError if there is none.
     [[nodiscard]] Graph else_body() const { return detail::graph_inside(*this, 1); }
     [[nodiscard]] bool has_else() const { return detail::count_inside(*this) == 2; }
 };
@@ -72,7 +73,7 @@ class WhileNode : public detail::TypedNode<WhileNode> {
     static constexpr detail::ConditionalKind conditional_kind = detail::ConditionalKind::while_;
     using TypedNode::TypedNode;
 
-    /// Returns the body, for inspection.
+    /// Returns the body, for inspection, as IfNode::body does.
     [[nodiscard]] Graph body() const { return detail::graph_inside(*this, 0); }
 };
 
@@ -88,7 +89,8 @@ class SwitchNode : public detail::TypedNode<SwitchNode> {
     static constexpr detail::ConditionalKind conditional_kind = detail::ConditionalKind::switch_;
     using TypedNode::TypedNode;
 
-    /// Returns body `number`, counted from 0, for inspection. Throws GraphError if there is no such body.
+    /// Returns body `number`, counted from 0, for inspection, as IfNode::body does. Throws GraphError if there is no
+    /// such body.
     [[nodiscard]] Graph body(std::size_t number) const { return detail::graph_inside(*this, number); }
     [[nodiscard]] std::size_t body_count() const { return detail::count_inside(*this); }
 };

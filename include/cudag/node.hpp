@@ -115,8 +115,9 @@ std::vector<ArgumentAccess> declared_accesses(const Memory&... memory) {
 ///     auto typed = found.as(fill); // a KernelNode<float*, float, int>
 ///
 /// It owns nothing, and refers to its node through the identity of the graph. Every use throws GraphError if the handle
-/// is empty, its node was removed, or its graph no longer exists. Handles stay valid when a builder becomes a Graph,
-/// and when other nodes are removed. Threads: as its Graph permits; before `build()`, as its GraphBuilder permits.
+/// is empty, its node was removed, or its graph no longer exists. A graph exists until its builder or Graph and all its
+/// Execs are destroyed. Handles stay valid when a builder becomes a Graph, and when other nodes are removed. Threads:
+/// as its Graph permits; before `build()`, as its GraphBuilder permits.
 class CUDAG_EXPORT Node {
   public:
     Node() noexcept = default;
@@ -136,7 +137,8 @@ class CUDAG_EXPORT Node {
 
     /// Declares that the node reads `memory` (buffers, spans and host ranges, all borrowed), in addition to its
     /// arguments: for host nodes, raw pointers and kernels of libraries. Race checks, inferred edges and `relax` use
-    /// the declaration. Takes effect in this Graph and in later clones.
+    /// the declaration. Takes effect in this Graph, in later clones, and in the Graph's Execs until they update the
+    /// node.
     template <class... Memory>
     Node reads(const Memory&... memory) const { // cudag: reads(memory, ...) takes buffers, spans and host ranges
         detail::declare_accesses(*this, detail::declared_accesses<detail::AccessMode::read>(memory...));
@@ -362,7 +364,7 @@ class KernelNode : public detail::TypedNode<KernelNode<Parameter...>> {
 
     /// Returns a handle for kernels that change this node, see DeviceNode. It may be an argument of nodes of the same
     /// graph. Throws GraphError unless the node was made with `.device_updatable`. A graph with such a node has one
-    /// Exec at a time, cannot be cloned, and cannot update an Exec as a whole. An update of the node through an Exec
+    /// Exec at a time, cannot be cloned, and takes no part in whole updates. An update of the node through an Exec
     /// replaces all changes made by kernels.
     [[nodiscard]] DeviceNode<Parameter...> on_device() const { return {detail::Passkey(), detail::device_node(*this)}; }
 

@@ -25,7 +25,7 @@ namespace cudag {
 ///   - A captured graph keeps its edges if no call has asked for its nodes or edges before `instantiate`, unless it has
 ///     many edges or the plan has lanes: reading it usually costs more time than a plan gains.
 ///   - A graph with graph memory nodes is planned once, by the first plan given to it, and has no lanes, since CUDA
-///     removes none of its edges. Edges that CUDA needs before an allocation stay, except redundant ones at that time.
+///     removes none of its edges. Edges given to CUDA earlier, for an alloc node with `AllocOptions::after`, stay.
 ///
 /// In a .cu file, nvcc 13.0 crashes ("Segmentation fault", no message) on a conditional expression with `Plan{...}`
 /// inside the braces of options, as on any aggregate with a vector. `Plan()` compiles, and so does a variable:
@@ -37,9 +37,9 @@ struct Plan {
     /// Omits redundant edges, those implied by others. Edges of other kinds than full stay, and imply none.
     bool reduce = true;
     /// Replaces each join, and each group of n * m edges from n nodes to m nodes, by the form with the quickest launch:
-    /// edges, or an empty kernel, no node of the Graph. The kernel needs CUDA 12.8.
+    /// edges, or an empty kernel (not a node of the Graph). The kernel needs CUDA 12.8.
     bool joins = true;
-    /// Puts an empty kernel, no node of the Graph, before the first kernels of a graph if they are many, and another
+    /// Puts an empty kernel (not a node of the Graph) before the first kernels of a graph if they are many, and another
     /// one after the last kernels if they are many: the launch call then starts one kernel only. Not for inner graphs,
     /// and not if the process sees several devices.
     bool ends = true;
@@ -53,7 +53,7 @@ struct Plan {
     /// nonnegative duration for each node.
     std::vector<double> durations = {};
 
-    /// Whether nodes may be put on lanes.
+    /// Returns whether nodes may be put on lanes.
     [[nodiscard]] bool wants_lanes() const noexcept { return lanes != 0 || !durations.empty(); }
     /// Returns the plan that gives CUDA the edges as written.
     [[nodiscard]] static Plan as_written() { return {.reduce = false, .joins = false, .ends = false}; }

@@ -27,16 +27,16 @@ struct Race {
     bool first_writes;
     bool second_writes;
     std::uintptr_t begin;      ///< the address of the first byte used by both
-    std::size_t bytes;         ///< from the first byte used by both to the last
+    std::size_t bytes;         ///< number of bytes from the first used by both to the last
     std::size_t element;       ///< the index of the first element used by both in the argument of `first`, row by row,
                                ///< without padding
-    std::size_t elements;      ///< from the first element used by both to the last
-    std::size_t row_elements;  ///< in each row of that argument, if it has two or three dimensions; else 0
+    std::size_t elements;      ///< number of elements from the first used by both to the last
+    std::size_t row_elements;  ///< number of elements in each row of that argument; 0 if it has one dimension
     bool is_condition = false; ///< both use a condition: there are no bytes or elements
 };
 
 /// An argument of a kernel with an unknown extent of memory: a raw pointer. With `whole_node`, a node that may use any
-/// memory, such as a host node without declarations. `graph.untracked()` lists them.
+/// memory, such as a host node without declarations. `Graph::untracked` lists them.
 struct UntrackedArgument {
     Node node;
     MemoryArgument argument;

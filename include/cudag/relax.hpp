@@ -35,16 +35,16 @@ struct StayingNode {
 
 /// A report of the changes that `relax` made to the edges of a graph.
 struct RelaxReport {
-    std::vector<StayingNode> staying; ///< including nodes of graphs inside
-    std::size_t edges_before;         ///< including edges of graphs inside
-    std::size_t edges_after;          ///< including edges of graphs inside
+    std::vector<StayingNode> staying; ///< including nodes of inner graphs
+    std::size_t edges_before;         ///< including edges of inner graphs
+    std::size_t edges_after;          ///< including edges of inner graphs
     std::size_t longest_path_before;  ///< in nodes, of the graph itself
     std::size_t longest_path_after;   ///< in nodes, of the graph itself
 };
 
 /// Reduces the order of `graph` to the needs of its nodes' memory accesses, expressed by the fewest edges. Independent
-/// work that a capture recorded in one stream then runs concurrently. Graphs inside children and bodies are relaxed
-/// too. Call it before `instantiate()`.
+/// work that a capture recorded in one stream then runs concurrently. Inner graphs are relaxed, too. Call it before
+/// `instantiate()`.
 ///
 ///     cudag::Graph captured = cudag::capture(stream, [&](cudaStream_t s) { library_call(s, x.data(), n); });
 ///     captured.find_one(scale).reads(x).writes(y);
@@ -58,10 +58,9 @@ struct RelaxReport {
 ///   it likewise.
 /// - `races()` of the result is empty as long as no update gives a node other memory.
 ///
-/// Throws RaceError if there are races, since they have no order to keep. Throws GraphError if the graph has memory
-/// nodes (CUDA removes no edges from it), has an Exec, is inside another graph, or is a view of a graph owned
-/// elsewhere. The graph is then unchanged. If the graph was captured, its nodes are read first. Threads: excludes all
-/// other calls on the Graph.
+/// Throws RaceError if there are races, since they have no order to keep. Throws GraphError for a graph with graph
+/// memory nodes (CUDA removes no edges from it) or a live Exec, an inner graph, and a Graph::view. The graph is then
+/// unchanged. If the graph was captured, its nodes are read first. Threads: excludes all other calls on the Graph.
 CUDAG_EXPORT RelaxReport relax(Graph& graph);
 
 /// Describes a staying node and its reason: "kernel \"gemm\" at a.cpp:12: kernels may change ...".

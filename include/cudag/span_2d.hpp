@@ -31,8 +31,9 @@ class Span2D {
     CUDAG_HOST_DEVICE constexpr Span2D(Element* data, std::size_t width, std::size_t height, std::size_t pitch) noexcept
         : data_(data), width_(width), height_(height), pitch_(pitch) {}
 
-    /// Makes a region at the beginning of a range of this side, such as a DeviceBuffer or a vector; the range is
-    /// borrowed too. Rows have no padding, or a pitch in bytes. Throws GraphError if the range is too small.
+    /// Makes a region at the beginning of a range: of device memory, such as a DeviceBuffer, for a DeviceSpan2D; of
+    /// host memory, such as a vector, for a HostSpan2D. The range is borrowed. Rows have no padding, or a pitch in
+    /// bytes. Throws GraphError if the range is too small.
     template <detail::RangeOfSide<OnSide> Range>
     Span2D(Range&& range, std::size_t width, std::size_t height)
         : Span2D(std::forward<Range>(range), width, height, width * sizeof(Element)) {}

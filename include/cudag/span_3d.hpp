@@ -37,8 +37,9 @@ class Span3D {
                                        std::size_t pitch, std::size_t slice_height) noexcept
         : data_(data), width_(width), height_(height), depth_(depth), pitch_(pitch), slice_height_(slice_height) {}
 
-    /// Makes a region without padding at the beginning of a range of this side, such as a DeviceBuffer or a vector; the
-    /// range is borrowed too. Throws GraphError if the range is too small.
+    /// Makes a region without padding at the beginning of a range: of device memory, such as a DeviceBuffer, for a
+    /// DeviceSpan3D; of host memory, such as a vector, for a HostSpan3D. The range is borrowed. Throws GraphError if it
+    /// is too small.
     template <detail::RangeOfSide<OnSide> Range>
     Span3D(Range&& range, std::size_t width, std::size_t height, std::size_t depth)
         : Span3D(detail::begin_of(range, {{width, height, depth}, width * sizeof(Element)}), width, height, depth) {

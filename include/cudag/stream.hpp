@@ -37,8 +37,8 @@ class CUDAG_EXPORT Stream {
     /// captured, or a capture forbids this thread to wait; that capture is then broken, as by CUDA's own call.
     void synchronize(SourceLocation location = SourceLocation::current()) const;
 
-    /// Returns true if all work enqueued so far has finished. Does not block. Throws Error if any of it failed, and
-    /// CaptureError as `synchronize` does.
+    /// Returns true if all work enqueued so far has finished. Does not block, and reports no host failures. Throws
+    /// Error if any of the work failed, and CaptureError as `synchronize` does.
     [[nodiscard]] bool query(SourceLocation location = SourceLocation::current()) const;
 
   private:

@@ -43,12 +43,12 @@ class CUDAG_EXPORT UpdateReport {
           differences_(std::move(differences)) {}
 
     [[nodiscard]] bool updated() const noexcept { return verdict_ == UpdateVerdict::updated; }
-    /// Whether instantiating the graph helps after a refused update.
+    /// Returns whether instantiating the graph helps after a refused update.
     [[nodiscard]] bool needs_instantiate() const noexcept { return needs_instantiate_; }
     [[nodiscard]] UpdateVerdict verdict() const noexcept { return verdict_; }
-    /// The reason given by CUDA or cudag; "" after a successful update.
+    /// Returns the reason given by CUDA or cudag; "" after a successful update.
     [[nodiscard]] const std::string& reason() const noexcept { return reason_; }
-    /// The differences between graph and exec after a refused update, the refused ones first.
+    /// Returns the differences between graph and Exec after a refused update, the refused ones first.
     [[nodiscard]] const std::vector<Difference>& differences() const noexcept { return differences_; }
 
     /// Returns "updated", or the verdict, the reason and the first differences, one per line.
