@@ -83,7 +83,7 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Wraps an executable graph owned by other code and instantiated from the graph of `graph`, usually a
     /// `Graph::view`. It must outlive this Exec. Launches and updates work as in other Execs; updates made by other
     /// code are not seen. Owners given to updates stay alive until the last launch through this Exec with access to
-    /// them has ended. Throws GraphError if `exec` is null.
+    /// them has ended. Throws GraphError if `exec` is null, or `graph` is an inner graph.
     [[nodiscard]] static Exec view(cudaGraphExec_t exec, const Graph& graph);
 
     Exec() = delete;                       // cudag: an Exec comes from graph.instantiate()
@@ -118,12 +118,24 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// Exec was instantiated with `.device_launch`, and uploaded or launched since its last update.
     [[nodiscard]] DeviceExec on_device() const;
 
-    /// Updates one node for later launches, such as `exec.update(kernel, cudag::arg<1>(2.0f))`. Throws UpdateError, and
-    /// changes nothing, if the update is refused; RaceError if it would make a race.
+    /// Updates one node for later launches. Throws UpdateError, and changes nothing, if the update is refused;
+    /// RaceError if it would make a race. The forms, by the kind of the node:
+    ///   - kernel: `update(node, arguments...)`, `update(node, arg<1>(2.0f))` for some arguments by position (of a
+    ///     FunctionNode: `arg(1, 2.0f)`), or `update(node, config, arguments...)` with all, some or no arguments
+    ///   - copy: `update(node, destination, source)`. CUDA fixes the direction, the devices and the origin of the
+    ///   memory
+    ///     (cudaMalloc or the host, a memory pool, or a graph), and updates copies in one dimension only
+    ///   - fill: `update(node, range, value)`. CUDA fixes the device and the height; above a height of 1, the width and
+    ///     the pitch, too
+    ///   - host node: `update(node, function)`
+    ///   - event node: `update(node, event)`
+    ///   - semaphore node: `update(node, {semaphore, value})`, or a list of the same length
+    ///
+    /// Alloc, free, join and conditional nodes have no update; `update(child, graph)` is below.
     using Updates::update;
 
-    /// Updates the whole Exec: its nodes receive the parameters of the nodes of `graph`. By default `graph` must have
-    /// the same nodes and edges, created in the same order.
+    /// Updates the whole Exec (a whole update): its nodes receive the parameters of the nodes of `graph`. By default
+    /// `graph` must have the same nodes and edges, created in the same order.
     ///
     ///     cudag::Graph next = std::move(b).build();
     ///     if (cudag::UpdateReport report = exec.update(next); !report.updated())
@@ -210,9 +222,9 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
 
     /// Enables or disables a kernel, memcpy or memset node for later launches. A disabled node does nothing; its
     /// successors still wait for its predecessors. It may be updated, and stays disabled then, after updates of the
-    /// whole graph, too. Throws UpdateError for nodes of other kinds; `is_enabled` returns true for them. Never enable
-    /// nodes through `native()`: CUDA lets small disabled memsets wait for nothing, so cudag gives them substitute
-    /// parameters until they are enabled.
+    /// whole graph, too. Throws UpdateError for nodes of other graphs, and of other kinds; `is_enabled` returns true
+    /// for the latter. Never enable nodes through `native()`: CUDA lets small disabled memsets wait for nothing, so
+    /// cudag gives them substitute parameters until they are enabled.
     void enable(const Node& node);  // cudag: enable(node) takes a handle, such as graph.find_one(kernel)
     void disable(const Node& node); // cudag: disable(node) takes a handle, such as graph.find_one(kernel)
     [[nodiscard]] bool is_enabled(const Node& node) const;

@@ -60,6 +60,7 @@ struct Edge {
 ///
 /// Nodes and edges are in the order of their creation. `nodes()` and `edges()` omit inner graphs, the graphs inside
 /// child and conditional nodes: the handles of these nodes return them.
+/// A captured graph is read once, by the first call with a need for its nodes: cudag then asks CUDA about each node.
 ///
 /// Move-only; `clone()` makes a copy. Every call on a moved-from Graph except assignment throws GraphError. Threads:
 /// calls on one Graph, on handles of its nodes and on its Execs may run concurrently, and see an update of a node
@@ -157,9 +158,10 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
         return uses_of(param.memory());
     }
 
-    /// Updates a node, as updates of an Exec do, for later Execs and for Execs that `apply` this Graph. Former owners
-    /// stay with the Execs that use them. Throws UpdateError, and changes nothing, if the update is refused; RaceError
-    /// if it would make a race; GraphError for an inner graph.
+    /// Updates a node, in the forms of Exec::update, for later Execs and for Execs that `apply` this Graph. Copies in
+    /// two and three dimensions can be updated here, too. Former owners stay with the Execs that use them. Throws
+    /// UpdateError, and changes nothing, if the update is refused; RaceError if it would make a race; GraphError for an
+    /// inner graph.
     using Updates::update;
 
     /// Keeps `owners` (DeviceBuffer, PinnedBuffer, CapturePool, shared_ptr) alive with this graph, with its later

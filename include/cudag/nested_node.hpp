@@ -1,4 +1,4 @@
-// Nodes with graphs inside: a child graph, or the bodies of a conditional.
+// Nodes with inner graphs: a child graph, or the bodies of a conditional.
 #pragma once
 
 #include <cudag/config.hpp>
@@ -28,9 +28,8 @@ class ChildNode : public detail::TypedNode<ChildNode> {
     static constexpr NodeKind node_kind = NodeKind::child;
     using TypedNode::TypedNode;
 
-    /// Returns the counterpart of `node` in the graph inside this node. `node` is a handle of the graph given to
-    /// `child`, or of a graph inside that one. Execs of the outer graph accept the counterpart. Throws GraphError for
-    /// other handles.
+    /// Returns the counterpart of `node` in the inner graph. `node` is a handle of the graph given to `child`, or of an
+    /// inner graph of that one. Execs of the outer graph accept the counterpart. Throws GraphError for other handles.
     template <detail::AnyNode Handle>
     [[nodiscard]] Handle inside(const Handle& node) const { // cudag: inside(node) takes a handle
         if constexpr (std::same_as<Handle, Node>)

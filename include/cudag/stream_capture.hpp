@@ -85,8 +85,9 @@ decltype(auto) call_step(Callable& function, cudaStream_t stream) {
 ///     capture.step("library", [&](cudaStream_t s) { library_call(s, x.data(), n); });
 ///     cudag::Graph graph = std::move(capture).finish();
 ///
-/// Ownership: the object owns the capture, and a graph only after `finish()` has succeeded. If it is destroyed before,
-/// by an exception or otherwise, it ends the capture, drops the recorded work, and leaves the stream usable.
+/// Ownership: the object owns the capture; `finish()` hands out the graph. If it is destroyed before, by an exception
+/// or otherwise, it ends the capture, drops the recorded work, and leaves the stream usable. After the end, all
+/// functions except `status` and `stream` throw CaptureError.
 /// Lifetimes: the stream must not be synchronised, queried or destroyed during the capture. Recorded work borrows its
 /// memory, except the owners given to `retain` and to cudag's own calls in the stream.
 /// Other streams: cudag's own calls (launch, memcpy_async, memset_async, Exec::launch and the like) on the capturing

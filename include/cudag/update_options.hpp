@@ -15,7 +15,7 @@ enum class Match {
     /// several threads. The pairs depend on the graphs alone, by these rules:
     ///   - Paired nodes have the same kind, the same kernel and, if both have one, the same label. If a label is
     ///     equally frequent in both graphs, its nodes pair only with each other.
-    ///   - Edges between paired nodes agree, with their kinds, and so do the graphs inside child and conditional nodes.
+    ///   - Edges between paired nodes agree, with their kinds, and so do inner graphs.
     ///   - A graph in the same order is paired in order, even if a kernel was replaced by another one; CUDA then
     ///     receives the whole graph.
     ///   - Among nodes that look alike, nodes with equal parameters are paired first, then nodes with the same memory,
