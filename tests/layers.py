@@ -32,6 +32,7 @@ MAY_INCLUDE = {
 }
 # A pattern, where it may stand, and why nowhere else.
 ONLY_IN = [
+    (r"\bCUDART_CPU\b", ["include/cudag/detail/runtime.hpp"], "one header knows the runtime"),
     (r"CUDART_VERSION", ["lib/cuda"], "versions of CUDA differ in lib/cuda only"),
     (r"#include <cuda(?!g)", ["lib", "builder", "include", "!lib/lists", "!lib/edges", "!lib/plan", "!lib/accesses",
                              "!lib/matching"], "these are values: they know no CUDA"),

@@ -4,6 +4,7 @@
 #include <cudag/condition.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/passkey.hpp>
+#include <cudag/detail/runtime.hpp>
 #include <cudag/function.hpp>
 #include <cudag/source_location.hpp>
 
@@ -11,10 +12,6 @@
 #include <cstddef>
 #include <type_traits>
 #include <utility>
-
-#ifdef CUDART_CPU
-#include <cudart_cpu/kernel.hpp>
-#endif
 
 namespace cudag::detail {
 
@@ -79,11 +76,6 @@ void require_one_value(const Argument& argument, const SourceLocation& where) {
     if constexpr (!std::same_as<Argument, Condition>) require_one(argument.size(), where);
 }
 
-#ifdef CUDART_CPU
-/// The CPU runtime's cudaGraphSetConditional, by another name: nvcc allows the original name in kernels only.
-extern "C" CUDAG_EXPORT void set_condition_on_cpu(cudaGraphConditionalHandle handle,
-                                                  unsigned value) __asm__("cudaGraphSetConditional");
-
 /// The kernels for the CPU runtime. For CUDA, cudag has them as PTX text.
 struct ConditionKernels {
     using Handle = Condition;
@@ -101,18 +93,17 @@ struct ConditionKernels {
         set3(a, x, b, y, c, z), set1(d, w);
     }
 };
-#endif
 
 /// Registers the kernels with the CPU runtime; does nothing with CUDA.
 inline void know_condition_kernels() {
-#ifdef CUDART_CPU
-    cudart_cpu::register_library_kernel("cudag_set_condition", ConditionKernels::set_handle);
-    cudart_cpu::register_library_kernel("cudag_count_turns", ConditionKernels::count);
-    cudart_cpu::register_library_kernel("cudag_set_conditions_1", ConditionKernels::set1);
-    cudart_cpu::register_library_kernel("cudag_set_conditions_2", ConditionKernels::set2);
-    cudart_cpu::register_library_kernel("cudag_set_conditions_3", ConditionKernels::set3);
-    cudart_cpu::register_library_kernel("cudag_set_conditions_4", ConditionKernels::set4);
-#endif
+    if constexpr (on_cpu_runtime) {
+        know_library_kernel("cudag_set_condition", ConditionKernels::set_handle);
+        know_library_kernel("cudag_count_turns", ConditionKernels::count);
+        know_library_kernel("cudag_set_conditions_1", ConditionKernels::set1);
+        know_library_kernel("cudag_set_conditions_2", ConditionKernels::set2);
+        know_library_kernel("cudag_set_conditions_3", ConditionKernels::set3);
+        know_library_kernel("cudag_set_conditions_4", ConditionKernels::set4);
+    }
 }
 
 } // namespace cudag::detail

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/detail/launch_shape.hpp>
+#include <cudag/detail/runtime.hpp>
 #include <cudag/detail/type_name.hpp>
 #include <cudag/launch_config.hpp>
 #include <cudag/span.hpp>
@@ -12,10 +13,6 @@
 #include <cstddef>
 #include <cstdint>
 #include <type_traits>
-
-#ifdef CUDART_CPU
-#include <cudart_cpu/kernel.hpp>
-#endif
 
 namespace cudag {
 class Condition;
@@ -175,9 +172,7 @@ constexpr Result refuse_config() {
 /// Returns the CUDA runtime's symbol of `kernel`. Registers the kernel with the CPU runtime.
 template <class... Parameter>
 [[nodiscard]] const void* kernel_symbol(void (*kernel)(Parameter...)) {
-#ifdef CUDART_CPU
-    cudart_cpu::register_kernel(kernel);
-#endif
+    know_kernel(kernel);
     return reinterpret_cast<const void*>(kernel);
 }
 
