@@ -123,8 +123,7 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     ///   - kernel: `update(node, arguments...)`, `update(node, arg<1>(2.0f))` for some arguments by position (of a
     ///     FunctionNode: `arg(1, 2.0f)`), or `update(node, config, arguments...)` with all, some or no arguments
     ///   - copy: `update(node, destination, source)`. CUDA fixes the direction, the devices and the origin of the
-    ///   memory
-    ///     (cudaMalloc or the host, a memory pool, or a graph), and updates copies in one dimension only
+    ///     memory (cudaMalloc or the host, a memory pool, or a graph), and updates copies in one dimension only
     ///   - fill: `update(node, range, value)`. CUDA fixes the device and the height; above a height of 1, the width and
     ///     the pitch, too
     ///   - host node: `update(node, function)`

@@ -69,15 +69,15 @@ struct Edge {
 class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
   public:
     /// Takes ownership of a graph made with CUDA's own functions: cudag destroys it. Its nodes get handles; kernel
-    /// nodes can be found and updated by kernel. Throws GraphError, and leaves the ownership with the caller, if CUDA
-    /// cannot describe it.
+    /// nodes can be found and updated by kernel. Throws GraphError, and leaves the ownership with the caller, if
+    /// `graph` is null or CUDA cannot describe it.
     [[nodiscard]] static Graph adopt(cudaGraph_t graph);
 
     /// Wraps a graph owned by other code, which must outlive this Graph, its handles and its Execs. Its nodes can be
     /// inspected and updated. Its edges stay as they are, whatever the plan, and it cannot be moved into another graph.
     /// This view does not see later changes by other code: make a new view, such as for a child graph refilled by a
-    /// library: `b.child(view)`, and then `exec.update(child, Graph::view(graph))`. Throws GraphError if CUDA cannot
-    /// describe the graph.
+    /// library: `b.child(view)`, and then `exec.update(child, Graph::view(graph))`. Throws GraphError if `graph` is
+    /// null or CUDA cannot describe it.
     [[nodiscard]] static Graph view(cudaGraph_t graph);
 
     Graph() = delete; // cudag: a Graph comes from std::move(builder).build(), capture(stream, function) or adopt()
