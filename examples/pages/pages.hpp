@@ -1,0 +1,23 @@
+// The programs on the pages of docs/, one function per page.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+
+namespace pages {
+
+void graphs();
+void races();
+void plan();
+void updates();
+void capture();
+void errors();
+
+/// Throws unless `value` is `expected`: each program checks its own results.
+inline void expect(float value, float expected, const char* what) {
+    if (value != expected)
+        throw std::runtime_error(std::string(what) + " is " + std::to_string(value) + ", not " +
+                                 std::to_string(expected));
+}
+
+} // namespace pages

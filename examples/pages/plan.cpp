@@ -1,0 +1,52 @@
+// docs/plan.md: the report of a plan, other plans, and plans timed on the device.
+#include "kernels.hpp"
+#include "pages.hpp"
+
+#include <cudag/cudag.hpp>
+
+#include <cstdio>
+#include <utility>
+#include <vector>
+
+namespace pages {
+namespace {
+
+/// Sixteen chains of kernels, each on its 64 elements, all after one fill.
+cudag::Graph chains(cudag::DeviceBuffer<float>& x) {
+    constexpr int count = 16, length = 8, part = 64;
+    cudag::GraphBuilder b;
+    auto ones = b.memset(x, 1.0f);
+    for (int chain = 0; chain < count; ++chain) {
+        const auto range = x.span().subspan(static_cast<std::size_t>(chain * part), part);
+        auto last = b.kernel(cudag::grid_1d(part, 64), scale, part, 1.5f, range).after(ones);
+        for (int i = 1; i < length; ++i)
+            last = b.kernel(cudag::grid_1d(part, 64), scale, part, 1.0f, range).after(last, ones); // `ones`: redundant
+    }
+    return std::move(b).build();
+}
+
+} // namespace
+
+void plan() {
+    cudag::Stream stream;
+    cudag::DeviceBuffer<float> x(1024);
+    cudag::Graph graph = chains(x);
+    // plan begins
+    cudag::Exec exec = graph.instantiate();
+    std::puts(exec.plan().to_string().c_str()); // the changes to the edges, and possible further gains
+
+    cudag::Exec plain = graph.instantiate({.plan = cudag::Plan::as_written()}); // CUDA gets the edges as they are
+    cudag::Exec narrow = graph.instantiate({.plan = {.lanes = 8}});             // at most 8 nodes run at once
+    cudag::Tuned tuned = cudag::tune(graph, stream);                            // times several plans on the device
+    tuned.exec.launch(stream);
+    // plan ends
+    plain.launch(stream);
+    narrow.launch(stream);
+    exec.launch(stream);
+    cudag::PinnedBuffer<float> first(1);
+    cudag::memcpy_async(stream, first, x.span().subspan(0, 1));
+    stream.synchronize();
+    expect(first[0], 1.5f, "a value under any plan");
+}
+
+} // namespace pages
