@@ -1,4 +1,4 @@
-// The README's second example: existing stream code as a graph, updated like one that was built.
+// The example of docs/capture.md: existing stream code as a graph, updated like one that was built.
 #include "existing.hpp"
 
 #include <cudag/cudag.hpp>
@@ -17,7 +17,7 @@ bool run() {
     cudag::DeviceBuffer<float> x(n), y(n), total(1);
     cudag::DeviceBuffer<std::byte> scratch(scratch_for(n));
 
-    // README begins
+    // capture begins
     cudag::Stream stream;
     cudag::Graph graph = cudag::capture(stream, [&](cudag::StreamCapture& c) {
         c.step("upload", [&](cudaStream_t s) { cudag::memcpy_async(s, x, host_x); });
@@ -30,7 +30,7 @@ bool run() {
     exec.update(node, cudag::arg<1>(0.5f));
     exec.launch(stream);
     stream.synchronize(); // host_total = 0.5 * (3 * n - 2)
-    // README ends
+    // capture ends
 
     std::printf("total = %.1f\n", static_cast<double>(host_total.data()[0]));
     return host_total.data()[0] == 0.5f * (3 * n - 2);

@@ -1,30 +1,96 @@
 #!/usr/bin/env python3
-"""The README's programs are those of examples/ between their two `README` comments, and its commands are those of CI."""
+"""Compares the code in README.md and docs/ with the programs that it is cut from, and the README's commands with CI.
+
+A comment before a code block names its source:
+
+    <!-- examples/readme.cpp -->                     the parts between `// README begins` and `// README ends`
+    <!-- examples/pages/races.cpp: inferred -->      the parts between `// inferred begins` and `// inferred ends`
+    <!-- tests/consumer/meson.build -->              a file without such comments: all of it after the first comment
+    <!-- printed by examples/pages/races.cpp -->     some of the output of `pages races`, with any line breaks
+
+Every C++ block has a source. Output is compared if `--pages PROGRAM` gives the built program. `--write` replaces the blocks
+of code, not those of output, by their sources.
+"""
+import argparse
 import re
+import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+BLOCK = re.compile(r"(?:^<!-- (?P<source>[^\n]*) -->\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
+SOURCE = re.compile(r"(?P<printed>printed by )?(?P<path>[\w./]+)(?:: (?P<part>\w+))?$")
 
 
-def blocks(readme, language):
-    return re.findall(rf"^```{language}\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+def part_of(path, part):
+    """The code of a source that a page shows."""
+    text = (ROOT / path).read_text()
+    mark = r"^ *(?://|#) " + part + " {}\n"
+    parts = re.findall(mark.format("begins") + "(.*?)" + mark.format("ends"), text, re.MULTILINE | re.DOTALL)
+    if parts:
+        return textwrap.dedent("\n".join(parts))
+    if part != "README" or path.endswith((".cpp", ".cu", ".hpp")):
+        sys.exit(f"{path} has no part between `{part} begins` and `{part} ends`")
+    return re.sub(r"\A(#.*\n)+", "", text)
+
+
+def words(text):
+    """Text without its line breaks and without the folders of source locations."""
+    return " ".join(re.sub(r"[^\s(]*/(\w+\.cpp:\d+)", r"\1", text).split())
+
+
+def output_of(pages, path):
+    return subprocess.run([pages, Path(path).stem], stdout=subprocess.PIPE, text=True, check=True).stdout
+
+
+def check_page(page, pages, write):
+    """Yields the mistakes of one page."""
+    text = page.read_text()
+    name = page.relative_to(ROOT)
+
+    def new_block(block):
+        source = block["source"] and SOURCE.match(block["source"])
+        if not source or source["printed"]:
+            return block[0]
+        return f"{block[0][:block.start('code') - block.start()]}{part_of(source['path'], source['part'] or 'README')}```"
+
+    if write:
+        text = BLOCK.sub(new_block, text)
+        page.write_text(text)
+    for block in BLOCK.finditer(text):
+        line = text.count("\n", 0, block.start("code"))
+        source = block["source"] and SOURCE.match(block["source"])
+        if not source:
+            if block["language"] == "cpp" or block["source"]:
+                yield f"{name}:{line}: no comment before this block names its program: <!-- PATH: PART -->"
+        elif source["printed"]:
+            if pages and (not block["code"].strip() or words(block["code"]) not in words(output_of(pages, source["path"]))):
+                yield f"{name}:{line}: {source['path']} does not print this; its output:\n{output_of(pages, source['path'])}"
+        elif block["code"] != part_of(source["path"], source["part"] or "README"):
+            yield f"{name}:{line}: this is not the code of {block['source']}; tests/readme.py --write replaces it"
+
+
+def check_commands():
+    readme = (ROOT / "README.md").read_text()
+    commands = (ROOT / ".ci" / "run").read_text()
+    block = re.search(r"^```sh\n(.*?)^```$", readme, re.MULTILINE | re.DOTALL)
+    for command in block[1].splitlines():
+        command = command.split("#")[0].strip()
+        if not re.search(rf"^\s*step .* {re.escape(command)}$", commands, re.MULTILINE):
+            yield f".ci/run does not run the README's `{command}` as it stands"
 
 
 def main():
-    readme = (ROOT / "README.md").read_text()
-    for name in "readme.cpp", "captured.cpp":
-        program = (ROOT / "examples" / name).read_text()
-        region = re.search(r"^ *// README begins\n(.*?)^ *// README ends\n", program, re.MULTILINE | re.DOTALL)
-        if not region or textwrap.dedent(region[1]) not in blocks(readme, "cpp"):
-            sys.exit(f"README.md has no code block that is examples/{name} between `// README begins` and "
-                     "`// README ends`")
-    commands = (ROOT / ".ci" / "run").read_text()
-    for command in blocks(readme, "sh")[0].splitlines():
-        command = command.split("#")[0].strip()
-        if not re.search(rf"^\s*step .* {re.escape(command)}$", commands, re.MULTILINE):
-            sys.exit(f".ci/run does not run the README's `{command}` as it stands")
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--pages", help="the built program `pages`, to compare its output")
+    parser.add_argument("--write", action="store_true", help="write the code of the sources into the blocks")
+    given = parser.parse_args()
+    mistakes = list(check_commands())
+    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+        mistakes += check_page(page, given.pages, given.write)
+    if mistakes:
+        sys.exit("\n".join(mistakes))
 
 
 main()

@@ -16,7 +16,6 @@ void refused() {
     const cudag::LaunchConfig config = cudag::grid_1d(n, 64);
     cudag::DeviceBuffer<float> x(n);
     cudag::PinnedBuffer<float> host(n);
-    bool caught = false;
     // refused begins
     cudag::GraphBuilder b;
     b.kernel(config, scale, n, 2.0f, x).label("double");
@@ -25,10 +24,14 @@ void refused() {
         cudag::Graph graph = std::move(b).build();
     } catch (const cudag::RaceError& race) {
         std::puts(race.what());
-        // refused ends
-        caught = true;
     }
-    if (!caught) throw std::runtime_error("the race was not refused");
+    // refused ends
+    try {
+        b.check(); // unchanged by the refusal
+    } catch (const cudag::RaceError&) {
+        return;
+    }
+    throw std::runtime_error("the race was not refused");
 }
 
 void declared() {

@@ -118,7 +118,7 @@ std::shared_ptr<const FunctionState> describe_driver_function(cudaFunction_t fun
 std::vector<Parameter> parameters_of(CUfunction function) {
     std::vector<Parameter> found;
     // Before 13.2 nothing else tells the end of the list: names do not, since other compilers than nvcc pass objects in
-    // parts. CUDA's log gets lines of it (README.md), which cudag does not repeat.
+    // parts. CUDA's log gets lines of it (docs/errors.md), which cudag does not repeat.
     if (driver().func_get_param_count == nullptr) {
         while (const std::optional<Parameter> parameter = parameter_of(function, found.size()))
             found.push_back(*parameter);

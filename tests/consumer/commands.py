@@ -8,7 +8,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 CHECKOUT = HERE.parent.parent
-README = (CHECKOUT / "README.md").read_text()
+INSTALL_PAGE = (CHECKOUT / "docs" / "install.md").read_text()
 PROJECT_FILES = ("main.cpp", "kernels.cu", "kernels.hpp", "meson.build")
 
 
@@ -38,9 +38,9 @@ def copy_project(to):
     (to / "subprojects").mkdir()
 
 
-def readme_wrap(url=None):
-    """The wrap that the README shows."""
-    text = re.search(r"^```ini\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)[1]
+def wrap_of_page(url=None):
+    """The wrap in docs/install.md."""
+    text = re.search(r"^```ini\n(.*?)^```$", INSTALL_PAGE, re.MULTILINE | re.DOTALL)[1]
     return text if url is None else text.replace("THE URL THAT YOU CLONE CUDAG FROM", url)
 
 

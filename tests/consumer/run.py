@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from commands import CHECKOUT, HERE, place_libraries, readme_wrap, run, running_meson
+from commands import CHECKOUT, HERE, place_libraries, wrap_of_page, run, running_meson
 
 REFUSAL = "which cannot run kernels that nvcc compiled"
 
@@ -44,10 +44,10 @@ class Consumer:
             sys.exit("the consumer printed something else")
 
     def subproject(self, project):
-        """cudag from subprojects/, where the wrap that the README shows finds it."""
+        """cudag from subprojects/, where the wrap of docs/install.md finds it."""
         (project / "subprojects").mkdir()
         (project / "subprojects" / "cudag").symlink_to(CHECKOUT)
-        (project / "subprojects" / "cudag.wrap").write_text(readme_wrap())
+        (project / "subprojects" / "cudag.wrap").write_text(wrap_of_page())
 
     def set_up(self, *options):
         """As everybody types it, in the project."""

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Sets up this folder's project as users type it, `meson setup build` in the project, with cudag in its subprojects/ in each
-way: by the README's wrap, as a clone, and as a symbolic link. `set_up.py running` takes the Meson that runs the tests,
+way: by the wrap of docs/install.md, as a clone, and as a symbolic link. `set_up.py running` takes the Meson that runs the tests,
 `oldest` and `newest` those that `.ci/setup ci` puts into .versions/."""
 import argparse
 import shutil
@@ -9,13 +9,13 @@ import sys
 import tempfile
 from pathlib import Path
 
-from commands import CHECKOUT, copy_project, copy_sources, readme_wrap, run, running_meson, table_of
+from commands import CHECKOUT, copy_project, copy_sources, wrap_of_page, run, running_meson, table_of
 
 SKIPPED = 77
 
 
 def as_wrap(project, clone):
-    (project / "subprojects" / "cudag.wrap").write_text(readme_wrap(url=clone.as_uri()))
+    (project / "subprojects" / "cudag.wrap").write_text(wrap_of_page(url=clone.as_uri()))
 
 
 def as_clone(project, clone):
@@ -54,7 +54,7 @@ def main():
         print(f"not run: there is no {meson[0]}; `.ci/setup ci` puts it there")
         sys.exit(SKIPPED)
     run(*meson, "--version")
-    ways = {"by the README's wrap": as_wrap, "as a clone": as_clone, "as a symbolic link": as_link}
+    ways = {"by the wrap of docs/install.md": as_wrap, "as a clone": as_clone, "as a symbolic link": as_link}
     without_git = shutil.which("git") is None
     with tempfile.TemporaryDirectory(prefix="cudag-set-up-") as folder:
         clone = Path(folder) / "cudag"
@@ -70,7 +70,7 @@ def main():
             check(way, run(*meson, "setup", "build", cwd=project, check=False, stdout=subprocess.PIPE,
                            stderr=subprocess.STDOUT, text=True), project)
     if without_git:
-        print("not run: the README's wrap and a clone, because there is no git")
+        print("not run: the wrap and a clone, because there is no git")
         sys.exit(SKIPPED)
 
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Installs cudag by the README's line, in a clone, and builds a program by hand as the README says, with a kernel that has
-<<<>>> and __shared__. What is compiled are the program and its kernel: the libraries are those of a given build."""
+"""Installs cudag by the line of docs/install.md, in a clone, and builds a program by hand as this page says, with a kernel
+that has <<<>>> and __shared__. What is compiled are the program and its kernel: the libraries are those of a given build."""
 import argparse
 import os
 import re
@@ -11,16 +11,16 @@ import sys
 import tempfile
 from pathlib import Path
 
-from commands import HERE, README, copy_sources, place_libraries, run, running_meson, table_of
+from commands import HERE, INSTALL_PAGE, copy_sources, place_libraries, run, running_meson, table_of
 
 
-def commands_of_readme():
+def commands_of_page():
     """The line that installs, and those that compile by hand."""
-    line = re.search(r"`(meson setup build --prefix PREFIX [^`]* && meson install -C build)`", README)
-    by_hand = re.search(r"^By hand:\n\n```sh\n(.*?)^```$", README, re.MULTILINE | re.DOTALL)
+    line = re.search(r"`(meson setup build --prefix PREFIX [^`]* && meson install -C build)`", INSTALL_PAGE)
+    by_hand = re.search(r"^By hand:\n\n```sh\n(.*?)^```$", INSTALL_PAGE, re.MULTILINE | re.DOTALL)
     if line is None or by_hand is None:
-        sys.exit("README.md has no line `meson setup build --prefix PREFIX ... && meson install -C build`, or no block below "
-                 "`By hand:`")
+        sys.exit("docs/install.md has no line `meson setup build --prefix PREFIX ... && meson install -C build`, or no block "
+                 "below `By hand:`")
     return line[1], by_hand[1]
 
 
@@ -31,7 +31,7 @@ def install(line, clone, prefix, given):
     done = run(*set_up, f"-Dcuda-runtime={given.runtime}", cwd=clone, check=False, stdout=subprocess.PIPE,
                stderr=subprocess.STDOUT, text=True)
     if done.returncode != 0:
-        sys.exit(f"the README's line does not set up cudag:\n{done.stdout}")
+        sys.exit(f"the line of docs/install.md does not set up cudag:\n{done.stdout}")
     place_libraries(given.build, clone / "build")
     run(*to_install, "--no-rebuild", "--quiet", cwd=clone)
     return table_of(done.stdout)
@@ -44,8 +44,8 @@ def main():
     parser.add_argument("--nvcc", default="", help="the toolkit's nvcc, if it has one")
     parser.add_argument("build", type=Path)
     given = parser.parse_args()
-    line, by_hand = commands_of_readme()
-    with tempfile.TemporaryDirectory(prefix="cudag-readme-") as folder:
+    line, by_hand = commands_of_page()
+    with tempfile.TemporaryDirectory(prefix="cudag-install-") as folder:
         work = Path(folder)
         copy_sources(work / "cudag")
         table = install(line, work / "cudag", work / "prefix", given)
