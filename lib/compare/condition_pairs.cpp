@@ -1,4 +1,4 @@
-// Which conditions of two graphs stand for each other.
+// Pairs of corresponding conditions in two graphs.
 #include "condition_pairs.hpp"
 
 #include "diff.hpp"

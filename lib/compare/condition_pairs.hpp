@@ -1,4 +1,4 @@
-// Which conditions of two graphs stand for each other.
+// Pairs of corresponding conditions in two graphs.
 #pragma once
 
 #include "graph/graph_state.hpp"
@@ -11,19 +11,19 @@
 
 namespace cudag::detail {
 
-/// CUDA's handles of conditions are numbers, counted in the order in which the conditions of a graph were made. So two
-/// graphs may be equal that have others: what counts is which nodes look at them. But CUDA updates no exec from a graph
-/// whose conditionals have other numbers.
+/// The corresponding conditions of two graphs. CUDA's handles of conditions are numbers, counted in the order of their
+/// creation in a graph. Equal graphs may have different ones: conditions correspond if corresponding nodes test them.
+/// Yet CUDA does not update an exec from a graph with other numbers in its conditionals.
 class ConditionPairs : public SameConditions {
   public:
-    /// Those of conditionals at the same place stand for each other. `for_update`: CUDA is to take `after` for
-    /// `before`.
+    /// Pairs the conditions of conditionals at the same place. `for_update`: the comparison is for CUDA's update from
+    /// `before` to `after`.
     ConditionPairs(const GraphState& before, const GraphState& after, bool for_update);
 
     [[nodiscard]] bool same(cudaGraphConditionalHandle before, cudaGraphConditionalHandle after) const override;
     [[nodiscard]] bool for_update() const noexcept override { return for_update_; }
 
-    /// "condition of if \"x\" at f.cpp:12"
+    /// Names a condition: "condition of if \"x\" at f.cpp:12".
     [[nodiscard]] std::string name_before(cudaGraphConditionalHandle handle) const override {
         return name(before_, handle);
     }

@@ -1,4 +1,4 @@
-// Walks two graphs side by side, in the order of their nodes.
+// Comparison of two graphs side by side, in the order of their nodes.
 #include "diff.hpp"
 
 #include "condition_pairs.hpp"
@@ -26,7 +26,7 @@ std::vector<EdgeRecord> sorted(std::vector<EdgeRecord> edges) {
     return edges;
 }
 
-/// What a node is called before, and after if its label differs.
+/// Names a node by its old label, and by its new one if that differs.
 std::string names(const GraphState& before, const GraphState& after, std::uint32_t index) {
     const std::string_view old_label = before.nodes()[index].label;
     const std::string_view new_label = after.nodes()[index].label;
@@ -35,7 +35,7 @@ std::string names(const GraphState& before, const GraphState& after, std::uint32
     return name;
 }
 
-/// The graphs are at the same place in their trees.
+/// The structural differences between two graphs at the same place in their trees.
 class StructureDiff {
   public:
     StructureDiff(const GraphState& before, const GraphState& after, std::vector<Difference>& found)

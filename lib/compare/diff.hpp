@@ -1,4 +1,4 @@
-// Compares graphs: their structure, and the parameters of their nodes.
+// Comparison of two graphs: their structure, and the parameters of their nodes.
 #pragma once
 
 #include "graph/in_force.hpp"
@@ -10,8 +10,8 @@
 
 namespace cudag::detail {
 
-/// Calls `visit(before, after)` for every pair of graphs that stand at the same place in two trees: the roots first,
-/// then those inside nodes of the same number, and there of the same number.
+/// Calls `visit(before, after)` for each pair of graphs at the same place in two trees: the roots, then the graphs of
+/// the same number inside nodes of the same number.
 template <class Visit>
 void for_each_graph_pair(const GraphState& before, const GraphState& after, const Visit& visit) {
     visit(before, after);
@@ -21,14 +21,14 @@ void for_each_graph_pair(const GraphState& before, const GraphState& after, cons
             for_each_graph_pair(*inner, **other, visit);
 }
 
-/// The first ten, one a line, and how many more there are.
+/// Lists the first ten differences, one a line, and the number of further ones.
 [[nodiscard]] std::string list_differences(const std::vector<Difference>& differences);
 
-/// Nodes, kinds of nodes and edges; without an allocation where they are equal.
+/// Compares nodes, their kinds, and edges. Allocates nothing if they are equal.
 [[nodiscard]] std::vector<Difference> diff_structure(const GraphState& before, const GraphState& after);
 
-/// Parameters of the nodes that both have: of `before` those of `in_force`. `for_update`: what keeps CUDA from taking
-/// `after` for `before`, even if it is not the user's.
+/// Compares the parameters of nodes found in both graphs; those of `before` come from `in_force`. `for_update`: reports
+/// all obstacles to CUDA's update from `before` to `after`, even those not made by the user.
 [[nodiscard]] std::vector<Difference> diff_nodes(const GraphState& before, const InForce& in_force,
                                                  const GraphState& after, bool for_update);
 

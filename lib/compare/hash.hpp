@@ -1,4 +1,4 @@
-// A number made of others, the same for the same ones in the same order.
+// A hash of a sequence of numbers: equal sequences have equal hashes.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// A graph and all graphs inside it as one value, to be matched with another.
+// A graph tree as one flat graph, for matching with another tree.
 #include "match_tree.hpp"
 
 #include "hash.hpp"
@@ -28,7 +28,7 @@ void add(Hash& hash, const cudaPitchedPtr& memory, const cudaPos& position) noex
     hash.add(position.z);
 }
 
-// What updates of single nodes cannot change of each kind of parameters.
+// Fixed parameters of each kind, which updates of single nodes cannot change.
 
 void add_fixed(Hash& hash, const KernelParams& kernel) {
     if (kernel.attributes == nullptr && kernel.unread == nullptr) return;
@@ -82,7 +82,7 @@ void add_fixed(Hash& hash, const FreeParams& free) {
     hash.add(free.address);
 }
 
-// What updates can change: those of which more is equal are the better partners.
+// Changeable parameters. Among possible partners, nodes with more of them in common are preferred.
 
 void add_changeable(Hash& hash, const KernelParams& kernel) {
     add(hash, kernel.shape.grid);
@@ -90,7 +90,7 @@ void add_changeable(Hash& hash, const KernelParams& kernel) {
     hash.add(kernel.shape.shared_bytes);
     for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
         const Parameter& parameter = kernel.signature->parameters[i];
-        hash.add_bytes(kernel.values + parameter.offset, parameter.size); // apart: there are gaps between them
+        hash.add_bytes(kernel.values + parameter.offset, parameter.size); // separately: there are gaps between them
     }
 }
 
@@ -114,7 +114,7 @@ void add_changeable(Hash& hash, const EventParams& event) {
     hash.add(static_cast<const void*>(event.event));
 }
 
-/// Calls `use` with the block of parameters, if it is one for which `use` has a meaning.
+/// Calls `use` with the block of parameters, if there is one.
 template <class Use>
 void use_block(const NodeParams& params, const Use& use) {
     const auto visit = [&use](const auto& block) {
@@ -161,7 +161,7 @@ MatchGraph MatchTree::with_fixed() const {
         const NodeParams& params = in_force_.params(places_[i]);
         Hash fixed;
         fixed.add(static_cast<std::uint64_t>(std::int64_t{places_[i].record().device}));
-        fixed.add(params.index()); // copies are described in two ways
+        fixed.add(params.index()); // copies have two kinds of descriptions
         use_block(params, [&](const auto& block) {
             if constexpr (requires { add_fixed(fixed, block); }) add_fixed(fixed, block);
         });

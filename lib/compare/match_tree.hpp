@@ -1,4 +1,4 @@
-// A graph and all graphs inside it as one value, to be matched with another.
+// A graph tree as one flat graph, for matching with another tree.
 #pragma once
 
 #include "diff.hpp"
@@ -15,7 +15,7 @@ namespace cudag::detail {
 /// Numbers for the labels of two trees.
 class LabelNumbers {
   public:
-    /// 0 for none.
+    /// Returns the number of a label; 0 for none.
     [[nodiscard]] std::uint32_t of(std::string_view label) {
         if (label.empty()) return 0;
         return numbers_.try_emplace(label, static_cast<std::uint32_t>(numbers_.size() + 1)).first->second;
@@ -25,20 +25,22 @@ class LabelNumbers {
     std::unordered_map<std::string_view, std::uint32_t> numbers_;
 };
 
-/// All nodes in a row, those of a graph before those inside of it. What is inside a node hangs on it by edges of kinds
-/// of their own, one for each of its graphs. The key of a kernel is its function, that of another node its kind.
+/// The nodes of a graph tree as one flat graph, the nodes of each graph before those inside it. A node has edges to all
+/// nodes inside it, with a kind of their own for each of its inner graphs. The key of a kernel is its function, the key
+/// of any other node its kind.
 class MatchTree {
   public:
-    /// Kinds of edges from here on lead from a node to those inside its first graph, its second one, ...
+    /// Kind of the edges from a node into its first inner graph; the other inner graphs have the next kinds.
     static constexpr std::uint32_t inside = 3;
 
-    /// Reads captured graphs. The labels must stay.
+    /// Reads captured graphs. The labels must outlive this object.
     MatchTree(const GraphState& root, const InForce& in_force, LabelNumbers& labels);
 
     [[nodiscard]] const MatchGraph& graph() const noexcept { return graph_; }
-    /// The same, where partners also have in common what updates of single nodes cannot change.
+    /// Returns the graph with fixed parameters, too: partners also agree in all that updates of single nodes cannot
+    /// change.
     [[nodiscard]] MatchGraph with_fixed() const;
-    /// The same, where a kernel is one node like any other.
+    /// Returns the graph with the kind as the key of kernels, too, so that any two kernels may be partners.
     [[nodiscard]] MatchGraph with_kinds() const;
     [[nodiscard]] std::size_t size() const noexcept { return places_.size(); }
     [[nodiscard]] const NodePlace& place(std::uint32_t node) const noexcept { return places_[node]; }

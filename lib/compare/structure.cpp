@@ -1,4 +1,4 @@
-// What an update of a whole graph cannot change, as a number.
+// Hash of a graph's structure: of all that a whole update cannot change.
 #include "structure.hpp"
 
 #include "graph/graph_state.hpp"
@@ -44,7 +44,7 @@ void add_graph(const GraphState& graph, Hash& hash) {
 
 std::uint64_t structure_of(const GraphState& graph) {
     auto& known = graph.memos().of<KnownStructure>();
-    const std::uint64_t version = graph.changes().version(); // attributes are among what changes
+    const std::uint64_t version = graph.changes().version(); // it counts changes of attributes, too
     if (known.version == version) return known.number;
     Hash hash;
     add_graph(graph, hash);

@@ -1,4 +1,4 @@
-// Why the nodes of two graphs cannot be paired.
+// Reasons why the nodes of two graphs cannot be paired.
 #include "unpaired.hpp"
 
 #include "cuda/kernel_name.hpp"
@@ -24,7 +24,7 @@ class Unpaired {
     Unpaired(const MatchTree& before, const MatchTree& after)
         : before_(before), after_(after), is_told_before_(before.size()), is_told_after_(after.size()) {}
 
-    /// Nodes of one label that are of another kind, or launch another kernel.
+    /// Reports nodes of one label that differ in kind or kernel.
     void other_work() {
         const auto pairs = only_ones([](const MatchNode& node) { return std::pair(node.label, std::uint64_t{}); });
         for (const auto& [label, pair] : pairs) {
@@ -41,7 +41,7 @@ class Unpaired {
         }
     }
 
-    /// Nodes of a kind, a kernel and a label of which there are more in one graph.
+    /// Reports groups of nodes, equal in kind, kernel and label, with more members in one graph.
     void numbers(const std::vector<Matching::Group>& groups) {
         for (const Matching::Group& group : groups) {
             const auto left = [](const std::vector<std::uint32_t>& nodes, const std::vector<bool>& is_told) {
@@ -55,7 +55,7 @@ class Unpaired {
         }
     }
 
-    /// Edges between nodes of which both graphs have one each.
+    /// Reports edges between nodes with exactly one counterpart each.
     void edges() {
         std::vector<std::uint32_t> partner(before_.size(), none);
         std::vector<bool> has_partner(after_.size());
@@ -65,7 +65,7 @@ class Unpaired {
             partner[pair.before] = pair.after;
             has_partner[pair.after] = true;
         }
-        std::map<MatchEdge, MatchEdge> mapped; // by what it is in the second graph
+        std::map<MatchEdge, MatchEdge> mapped; // by the counterpart in the second graph
         for (const MatchEdge& edge : before_.graph().edges)
             if (partner[edge.from] != none && partner[edge.to] != none)
                 mapped.insert({{partner[edge.from], partner[edge.to], edge.kind}, edge});
@@ -81,13 +81,13 @@ class Unpaired {
         }
     }
 
-    /// Nodes that their neighbours show to be more in one graph.
+    /// Reports groups of nodes, alike in their neighbours, with more members in one graph.
     void places(const std::vector<Matching::Group>& groups) {
         for (const Matching::Group& group : groups)
             tell_numbers(group, DifferenceKind::edge, "nodes like it at such a place");
     }
 
-    /// Labels that more nodes of one graph have, and which keep apart what is alike otherwise.
+    /// Reports labels with more nodes in one graph, if they alone distinguish the nodes.
     void labels() {
         const auto pairs = only_ones([](const MatchNode& node) { return std::pair(node.label, std::uint64_t{}); });
         for (const auto& [label, pair] : pairs)
@@ -99,7 +99,7 @@ class Unpaired {
     [[nodiscard]] std::vector<Difference>& found() noexcept { return found_; }
 
   private:
-    /// The first nodes of the graphs with something, and how many have it.
+    /// The first nodes with a property in both graphs, and the number of nodes with it.
     struct Pair {
         std::uint32_t before = none;
         std::uint32_t after = none;
@@ -122,7 +122,7 @@ class Unpaired {
         return pairs;
     }
 
-    /// Of the node that has it: a whole update may have changed what its record tells.
+    /// Names the kernel of a key. A node's record may be outdated by a whole update.
     static std::string kernel_of(std::uint64_t key) { return kernel_name(reinterpret_cast<CUfunction>(key)); }
     static std::string edge_name(const MatchTree& tree, const MatchEdge& edge) {
         const std::string from = tree.place(edge.from).describe();

@@ -1,4 +1,4 @@
-// Why the nodes of two graphs cannot be paired.
+// Reasons why the nodes of two graphs cannot be paired.
 #pragma once
 
 #include "match_tree.hpp"
@@ -10,8 +10,8 @@
 
 namespace cudag::detail {
 
-/// Nodes with no partner, by their labels, kinds and numbers, or else edges; empty if no node shows it. `matching` is
-/// of these trees, and found none.
+/// Describes nodes without a partner, by their labels, kinds and numbers, or else edges; empty if no node shows a
+/// reason. `matching` must be of these trees, and have found no pairing.
 [[nodiscard]] std::vector<Difference> describe_unpaired(const MatchTree& before, const MatchTree& after,
                                                         const Matching& matching);
 
