@@ -1,4 +1,4 @@
-// Collects the addresses in the parameters of nodes.
+// Collection of the addresses in the parameters of nodes.
 #include "address_index.hpp"
 
 #include "node/kernel.hpp"
@@ -21,11 +21,11 @@ struct KnownAddresses final : GraphMemo {
     std::shared_ptr<const AddressIndex> index;
 };
 
-/// Words outside of this are no addresses: the first page is never mapped, and no machine has longer addresses.
+/// Words outside of this range are no addresses: the first page is never mapped, and no machine has longer addresses.
 constexpr std::uintptr_t least_address = 4096;
 constexpr std::uintptr_t most_address = std::uintptr_t{1} << 57U;
 
-/// The addresses that the nodes of a graph, and of those inside it, have for memory that they allocate.
+/// Collects the addresses of memory allocated by the nodes of a graph, and of those inside it.
 void collect_allocated(const GraphState& graph, std::unordered_set<std::uintptr_t>& addresses) {
     for (const GraphAllocation& memory : graph.allocations().list())
         if (memory.alloc) addresses.insert(memory.address);
@@ -35,14 +35,14 @@ void collect_allocated(const GraphState& graph, std::unordered_set<std::uintptr_
 
 using DeclaredArguments = std::span<const ArgumentAccess>;
 
-/// Appends what one node after another, in order, has in its parameters.
+/// Appends the addresses in the parameters of one node after another, in order.
 class NodeWords {
   public:
     NodeWords(const GraphState& graph, std::uint32_t number, const std::unordered_set<std::uintptr_t>& allocated,
               std::vector<AddressWord>& words, std::vector<KnownMemory>& known)
         : graph_(graph), number_(number), allocated_(allocated), words_(words), known_(known) {}
 
-    /// Whether the node declares all that it does.
+    /// Adds a node. Returns whether the node declares all its accesses.
     [[nodiscard]] bool add(std::uint32_t node) {
         node_ = node;
         declared_.clear();
@@ -94,7 +94,7 @@ class NodeWords {
         const KernelSignature& launched = known_signature(graph_, node_, kernel);
         const bool has_types = launched.count == kernel.signature->count;
         for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
-            Parameter parameter = kernel.signature->parameters[i]; // lies where CUDA has it
+            Parameter parameter = kernel.signature->parameters[i]; // at CUDA's offset
             if (has_types && launched.parameters[i].size == parameter.size) {
                 parameter.type = launched.parameters[i].type;
                 parameter.cpp_type = launched.parameters[i].cpp_type;
@@ -120,7 +120,7 @@ class NodeWords {
         std::uint32_t at = parameter.offset;
         if (may_be_address(parameter) || (parameter.size >= word && begins_memory(word_at(at)))) {
             add_word(index, at, word_at(at), 0, WordKind::address, begins_memory(word_at(at)));
-            if (is_known) return; // what else a span has are numbers of its own
+            if (is_known) return; // the rest of a span is numbers
             at += word;
         }
         at = (at + word - 1) / word * word;
@@ -139,7 +139,7 @@ class NodeWords {
     const std::unordered_set<std::uintptr_t>& allocated_;
     std::vector<AddressWord>& words_;
     std::vector<KnownMemory>& known_;
-    std::vector<ArgumentAccess> declared_; ///< of the node
+    std::vector<ArgumentAccess> declared_; ///< by the current node
     std::uint32_t node_ = 0;
 };
 

@@ -1,4 +1,4 @@
-// Which nodes use the memory of a BufferParam, and where the addresses stand in their parameters.
+// The uses of a BufferParam's memory by nodes, and the addresses in their parameters.
 #include "buffer_uses.hpp"
 
 #include "address_index.hpp"
@@ -28,7 +28,7 @@ namespace detail {
 
 namespace {
 
-/// A node around, or with, uses of the memory: the number of the first of them.
+/// A node with, or around, uses of the memory, and the number of the first use.
 struct UseHolder {
     std::uint32_t graph;
     std::uint32_t node;
@@ -55,7 +55,7 @@ class UseFinder {
     }
 
   private:
-    /// A use or an obstacle, with where its node stands.
+    /// A use or an obstacle, with the place of its node.
     template <class T>
     struct Placed {
         std::uint32_t graph;
@@ -90,7 +90,7 @@ class UseFinder {
         });
     }
 
-    /// A kernel that uses the memory, and has a pointer to its end, takes it as [begin, end).
+    /// Looks at pointers to the end: a kernel that uses the memory, and has such a pointer, takes it as [begin, end).
     void look_at_ends() {
         if (param_.end_pointers == EndPointers::not_bound) return;
         const std::size_t inside = uses_.size();
@@ -113,7 +113,7 @@ class UseFinder {
         });
         return found != last && found->graph == word.graph && found->node == word.node;
     }
-    /// Whether memory of somebody else begins, or goes on, where the parameter's ends.
+    /// Whether other memory begins, or continues, at the end of the parameter.
     [[nodiscard]] bool may_begin_other_memory() {
         if (!is_memory_at_end_) {
             bind_context();
@@ -133,7 +133,7 @@ class UseFinder {
         }
         std::ranges::sort(holders_);
     }
-    /// The first use in nodes `first` to `last` of a graph, and inside them; null if there is none.
+    /// Returns the first use in nodes `first` to `last` of a graph, and inside them; null if there is none.
     [[nodiscard]] const UseHolder* find_use(std::uint32_t graph, std::uint32_t first, std::uint32_t last) const {
         const auto found = std::ranges::lower_bound(holders_, UseHolder{graph, first, 0});
         return found != holders_.end() && found->graph == graph && found->node <= last ? &*found : nullptr;
@@ -153,13 +153,13 @@ class UseFinder {
         else
             add_obstacle(known.graph, known.node, Obstacle::declared, known.argument);
     }
-    /// Whether the argument has an address inside the memory.
+    /// Whether the argument has an address inside the parameter's memory.
     [[nodiscard]] bool has_use_in(const KnownMemory& known) const {
         const auto key = [](const auto& use) { return std::tie(use.graph, use.node, use.value.argument); };
         const auto found = std::ranges::lower_bound(uses_, std::tie(known.graph, known.node, known.argument), {}, key);
         return found != uses_.end() && key(*found) == std::tie(known.graph, known.node, known.argument);
     }
-    /// The nodes that declare something together: those of a captured region.
+    /// Returns the first and the last node of a joint declaration: all nodes of a captured region.
     static std::pair<std::uint32_t, std::uint32_t> region_around(const KnownMemory& known, const NodePlace& place) {
         if (known.unit == 0) return {known.node, known.node};
         for (const RegionNodes* region : place.graph->construction().regions) {
@@ -195,7 +195,7 @@ class UseFinder {
     std::vector<UseHolder> holders_;
     std::vector<Placed<DeclaredUse>> declared_;
     std::vector<Placed<ObstacleAt>> obstacles_;
-    std::optional<bool> is_memory_at_end_; ///< none before the first pointer there
+    std::optional<bool> is_memory_at_end_; ///< empty before the first pointer to the end
 };
 
 } // namespace
@@ -206,7 +206,7 @@ MemoryUses uses_of(const GraphState& graph, const ParamMemory& param) {
 
 std::vector<std::uintptr_t> all_addresses(const GraphState& graph) {
     std::vector<std::uintptr_t> addresses;
-    const std::shared_ptr<const AddressIndex> index = addresses_of(graph); // that of a graph under construction is ours
+    const std::shared_ptr<const AddressIndex> index = addresses_of(graph); // a graph under construction keeps none
     for (const AddressWord& word : index->words())
         addresses.push_back(word.address);
     return addresses;

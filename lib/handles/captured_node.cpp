@@ -1,4 +1,4 @@
-// What handles of captured regions answer.
+// Handles of captured regions.
 #include <cudag/captured_node.hpp>
 
 #include "cuda/failure.hpp"
@@ -30,7 +30,7 @@ std::vector<Node> handles(const GraphState& graph, std::span<const std::uint32_t
     return nodes;
 }
 
-/// The graph that `first`, the first node of a region, is there in.
+/// Returns the graph of `first`, the first node of a region. Throws GraphError if the node was removed.
 GraphState& graph_of(const Node& first) {
     GraphState& graph = GraphState::of(first);
     static_cast<void>(GraphState::index_unchecked(first));

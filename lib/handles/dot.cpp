@@ -1,4 +1,4 @@
-// Graph as Graphviz text.
+// Graphs as Graphviz text.
 #include "dot.hpp"
 
 #include <cudag/graph.hpp>
@@ -36,13 +36,13 @@ std::string escaped(std::string_view text) {
     return result;
 }
 
-/// What the graph `number` inside a node is to it.
+/// Names the role of inner graph `number` in its node.
 std::string role(const NodeRecord& node, std::size_t number) {
     const auto* conditional = std::get_if<const detail::ConditionalParams*>(&node.params);
     return conditional == nullptr ? "graph" : role_of_body((*conditional)->kind, number);
 }
 
-/// A graph inside a node is a cluster in the cluster of its node.
+/// Writes a graph as text. A graph inside a node is a cluster in the cluster of its node.
 class DotWriter {
   public:
     DotWriter(const detail::GraphState& graph, const std::vector<detail::PlannedGraph>& planned) : planned_(planned) {
@@ -53,7 +53,7 @@ class DotWriter {
     [[nodiscard]] std::string&& text() && noexcept { return std::move(text_); }
 
   private:
-    static constexpr std::size_t deepest = 128; ///< spaces: the text stays as long as there are nodes
+    static constexpr std::size_t deepest = 128; ///< largest indent: the text grows with the nodes, not their depth
 
     void write(const detail::GraphState& graph, const std::string& indent) {
         const std::size_t first = next_;
@@ -84,7 +84,7 @@ class DotWriter {
         next_kernel_ += plan->kernels;
     }
 
-    /// Of a graph of `nodes` nodes, the first of which is `first`: those after them are kernels of a plan.
+    /// Names a node of a graph with `nodes` nodes, numbered from `first` on; higher indices are kernels of a plan.
     [[nodiscard]] std::string name_of(std::uint32_t index, std::size_t first, std::uint32_t nodes) const {
         return index < nodes ? fmt::format("n{}", first + index) : fmt::format("k{}", next_kernel_ + index - nodes);
     }
@@ -109,7 +109,7 @@ class DotWriter {
             text_ += indent + line;
             return;
         }
-        // without a label of its own, a cluster has that of the one around it
+        // A cluster without a label of its own would show the label of the one around it.
         text_ += fmt::format("{0}subgraph cluster_n{1} {{\n{0}    label=\"\";\n{0}    {2}", indent, id, line);
         const std::string deeper = indent.size() < deepest ? indent + "        " : indent;
         for (std::size_t number = 0; number < inside.size(); ++number) {

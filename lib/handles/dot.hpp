@@ -1,4 +1,4 @@
-// Graph as Graphviz text, also with the edges of a plan.
+// Graphs as Graphviz text, with the edges of a plan if there is one.
 #pragma once
 
 #include "graph/planning.hpp"
@@ -8,8 +8,8 @@
 
 namespace cudag::detail {
 
-/// In graphs of `planned`, edges that the plan has left out are grey and dashed, as are joins that it has replaced, and
-/// its kernels are points.
+/// Returns the text of a graph. In graphs of `planned`, edges left out and joins replaced by the plan are grey, with
+/// dashed lines; kernels of the plan are points.
 [[nodiscard]] std::string dot_of(const GraphState& graph, const std::vector<PlannedGraph>& planned = {});
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// Graph::find_one: the node that is looked for, or what there is instead.
+// Graph::find_one: the wanted node, or a list of the existing ones.
 #include <cudag/graph.hpp>
 
 #include "cuda/failure.hpp"
@@ -22,7 +22,7 @@ using detail::GraphState;
 
 namespace {
 
-constexpr std::size_t most_listed = 10; ///< how many nodes or names an error lists
+constexpr std::size_t most_listed = 10; ///< largest number of nodes or names in an error
 
 /// Calls `visit` for the records of `graph` and of graphs inside it.
 template <class Visit>
@@ -33,7 +33,8 @@ void for_each_record(const GraphState& graph, const Visit& visit) {
         for_each_record(*inner, visit);
 }
 
-/// How many letters must be changed, added or left out to make one text of the other; of long ones, of their begins.
+/// Returns the edit distance: letters changed, added or left out between two texts, or their beginnings if they are
+/// long.
 std::size_t distance(std::string_view a, std::string_view b) {
     constexpr std::size_t looked_at = 64;
     a = a.substr(0, looked_at);
@@ -50,14 +51,14 @@ std::size_t distance(std::string_view a, std::string_view b) {
     return row.back();
 }
 
-/// Names without repetition, in order.
+/// Distinct names, in order.
 class Names {
   public:
     void add(std::string name) {
         if (!name.empty() && known_.insert(name).second) names_.push_back(std::move(name));
     }
 
-    /// The nearest to `wanted` first: `"a", "b" and 3 more`.
+    /// Lists names, nearest to `wanted` first: `"a", "b" and 3 more`.
     [[nodiscard]] std::string list(std::string_view wanted, const char* quote) {
         constexpr std::size_t compared = 1000;
         std::vector<std::pair<std::size_t, std::string_view>> near;

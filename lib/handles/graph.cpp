@@ -1,4 +1,4 @@
-// Graph: queries, clones, and the way to an Exec.
+// Graph: queries, clones and instantiation.
 #include <cudag/format.hpp>
 #include <cudag/graph.hpp>
 
@@ -21,7 +21,7 @@ using detail::GraphState;
 
 namespace {
 
-/// The nodes of `graph`, and after them those of graphs inside it, for which `is(record)` holds.
+/// Appends the nodes of `graph`, then of graphs inside it, for which `is(record)` holds.
 template <class Predicate>
 void find_nodes(const GraphState& graph, std::vector<Node>& found, const Predicate& is) {
     for (std::uint32_t i = 0; i < graph.nodes().size(); ++i)
@@ -132,7 +132,7 @@ Node Graph::counterpart_of(const Node& original) const {
 
 CapturedNode Graph::counterpart(const CapturedNode& original) const {
     const Node first = counterpart_of(original.first_);
-    return {first, *original.region_}; // in memory that a clone keeps
+    return {first, *original.region_}; // in memory shared with the clone
 }
 
 cudaGraph_t Graph::native() const {

@@ -1,4 +1,4 @@
-// Finds the host memory that copies of a graph use.
+// The host memory used by copies of a graph.
 #include "host_memory.hpp"
 
 #include "cuda/failure.hpp"
@@ -20,7 +20,7 @@ struct HostSide {
     MemoryArgument argument;
     const void* data;
     std::size_t bytes;
-    bool is_host; ///< as far as the copy's direction tells
+    bool is_host; ///< according to the copy's direction
 };
 
 cudaMemoryType type_of(const void* data) {

@@ -1,4 +1,4 @@
-// The host memory that copies of a graph use.
+// The host memory used by copies of a graph.
 #pragma once
 
 #include "graph/graph_state.hpp"
@@ -9,7 +9,7 @@
 
 namespace cudag::detail {
 
-/// Of `graph` and all graphs inside it, in order of the nodes. Throws GraphError.
+/// Returns the host memory of `graph` and all graphs inside it, in order of the nodes. Throws GraphError.
 [[nodiscard]] std::vector<cudag::HostMemory> all_host_memory_of(const GraphState& graph);
 
 } // namespace cudag::detail

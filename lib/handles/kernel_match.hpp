@@ -1,4 +1,4 @@
-// Tells which nodes launch a kernel.
+// A test of nodes for a given kernel.
 #pragma once
 
 #include "cuda/driver.hpp"
@@ -13,8 +13,8 @@
 
 namespace cudag::detail {
 
-/// Whether nodes launch the kernel that the runtime knows by a symbol, on whichever device. Throws GraphError, saying
-/// `action`, if it knows none.
+/// Whether nodes launch a given kernel, on any device. The constructor from a symbol throws GraphError, naming
+/// `action`, if the runtime does not know the symbol.
 class KernelMatch {
   public:
     KernelMatch(const void* symbol, const char* action) : symbol_(symbol) {

@@ -1,4 +1,4 @@
-// What handles of child and conditional nodes answer about the graphs inside.
+// Handles of child and conditional nodes: the graphs inside.
 #include <cudag/nested_node.hpp>
 
 #include "cuda/failure.hpp"

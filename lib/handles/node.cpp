@@ -1,4 +1,4 @@
-// What handles answer.
+// Handles of nodes.
 #include <cudag/format.hpp>
 #include <cudag/node.hpp>
 

@@ -1,4 +1,4 @@
-// What nodes and graphs are called in logs.
+// Names of nodes and graphs in logs.
 #include "text.hpp"
 
 #include "graph/graph_state.hpp"

@@ -1,4 +1,4 @@
-// What graphs are called in logs.
+// Names of graphs in logs.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@ namespace cudag::detail {
 
 class GraphState;
 
-/// "3 nodes (2 kernel, 1 memcpy)", without those of graphs inside nodes.
+/// Counts the nodes: "3 nodes (2 kernel, 1 memcpy)", without those of graphs inside.
 [[nodiscard]] std::string count_nodes(const GraphState& graph);
 
 } // namespace cudag::detail
