@@ -1,4 +1,4 @@
-// Adds child graphs: clones made by CUDA, or moved graphs.
+// Additions of child graphs: clones made by CUDA, or moved graphs.
 #include "body_copies.hpp"
 #include "cuda/compat.hpp"
 #include "cuda/failure.hpp"

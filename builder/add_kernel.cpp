@@ -1,4 +1,4 @@
-// Adds kernel nodes: the way that is to be short.
+// Additions of kernel nodes: the path that must be short.
 #include "cuda/driver.hpp"
 #include "cuda/kernel_name.hpp"
 #include "graph/graph_state.hpp"
@@ -20,7 +20,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// The arguments of `call`, copied into the graph's arena; `attributes` are there.
+/// Copies the arguments of `call` into the graph's arena; `attributes` must be there already.
 const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunction function,
                               const LaunchConfig* attributes) {
     auto* memory = graph.memory().allocate_bytes(sizeof(KernelParams) + call.signature->bytes);
@@ -31,7 +31,7 @@ const KernelParams* copy_call(GraphState& graph, const KernelCall& call, CUfunct
         KernelParams{function, symbol_of(call), call.signature, call.config->shape, values, kernel, attributes};
 }
 
-/// The driver's function of the kernel: looked up once per symbol and device. This thread then has a context.
+/// Returns the driver's function of the kernel, looked up once per symbol and device. This thread then has a context.
 template <class MakeSubject>
 CUfunction function_of(GraphState& graph, const KernelCall& call, const MakeSubject& subject) {
     if (call.function != nullptr) [[unlikely]]
@@ -40,7 +40,7 @@ CUfunction function_of(GraphState& graph, const KernelCall& call, const MakeSubj
     return graph.construction().functions.find<GraphError>(call.symbol, context, subject);
 }
 
-/// The graph's own copy, which its nodes with these parameters share: the Function may go before them.
+/// Returns the graph's own copy, shared by all its nodes with these parameters: the Function may die before them.
 const KernelSignature* own_signature(GraphState& graph, const KernelSignature& signature) {
     std::vector<const KernelSignature*>& known = graph.construction().signatures;
     const auto found = std::find_if(known.begin(), known.end(),

@@ -1,4 +1,4 @@
-// Adds nodes that allocate graph memory and free it.
+// Additions of nodes that allocate graph memory and free it.
 #include "add_memory.hpp"
 
 #include "add_node.hpp"
@@ -18,7 +18,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// The devices that `options` name, checked.
+/// The devices named by `options`, checked.
 struct MemoryPlace {
     int device;
     std::vector<cudaMemAccessDesc> peers;
@@ -60,7 +60,7 @@ MemoryPlace place_of(const AllocOptions& options, const MakeSubject& subject) {
     return place;
 }
 
-/// The nodes of `after`, each once.
+/// Returns the nodes of `after`, each once.
 std::vector<std::uint32_t> ancestors(const GraphState& graph, const std::vector<Node>& after) {
     std::vector<std::uint32_t> indices;
     for (const Node& node : after) {
@@ -70,7 +70,7 @@ std::vector<std::uint32_t> ancestors(const GraphState& graph, const std::vector<
     return indices;
 }
 
-/// A second free of the memory of `owner`'s node `alloc`, in `graph`, after node `free` of `freeing`.
+/// Throws GraphError: `graph` frees the memory of `owner`'s node `alloc` again, after node `free` of `freeing`.
 [[noreturn]] void refuse_second_free(const GraphState& graph, const GraphState& owner, std::uint32_t alloc,
                                      const GraphState& freeing, std::uint32_t free, const SourceLocation& where) {
     Subject subject = new_node_subject(NodeKind::free, where);
@@ -80,7 +80,7 @@ std::vector<std::uint32_t> ancestors(const GraphState& graph, const std::vector<
            std::move(subject));
 }
 
-/// The free node of another graph, if it still exists, that frees `memory`.
+/// Returns the other graph with a free node for `memory`, if this node still exists; else null.
 const GraphState* freeing_graph(const GraphAllocation& memory) {
     return memory.freed_elsewhere == Node() || !GraphState::is_alive(memory.freed_elsewhere)
                ? nullptr
@@ -149,7 +149,7 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
     const std::vector<std::uint32_t> from = ancestors(graph, options.after);
     if (!from.empty()) {
         settle_edges(graph, "alloc");
-        graph.edge_lists().write_needed(graph.native(), graph.natives()); // CUDA looks for memory to reuse along them
+        graph.edge_lists().write_needed(graph.native(), graph.natives()); // CUDA seeks memory to reuse along them
     }
     graph.reserve_node();
     graph.edge_lists().reserve_native(from.size());
@@ -163,7 +163,7 @@ Node add_alloc(GraphState& graph, std::size_t count, std::size_t element_bytes, 
     const NewAllocation wanted{bytes, options.max_pool_bytes, place.device, place.peers, natives};
     AllocParams made{};
     if (const NativeResult added = add_native(node, graph.native(), wanted, made); added.status != cudaSuccess) {
-        graph.special().memory = true; // CUDA takes it for a graph with memory nodes from now on (driver 580)
+        graph.special().memory = true; // CUDA then treats the graph as one with memory nodes (driver 580)
         Subject failed = subject();
         failed.text += fmt::format(": {} bytes on device {}", bytes, place.device);
         raise_call<GraphError>(added.status, added.operation, std::move(failed));

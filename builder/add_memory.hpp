@@ -1,4 +1,4 @@
-// What nodes that copy and fill ask about graph memory.
+// Graph-memory checks for new copies and fills.
 #pragma once
 
 #include "graph/graph_state.hpp"
@@ -9,8 +9,8 @@
 
 namespace cudag::detail {
 
-/// Throws GraphError if `region`, which a new node uses in `mode`, is in memory that a node of `graph` frees: CUDA
-/// gives no such memory to copies and fills that are made later, wherever their edges put them.
+/// Throws GraphError if `region`, which a new node uses in `mode`, is in memory freed by a node of `graph`: CUDA gives
+/// it to no copy or fill made later, wherever their edges put them.
 void require_unfreed(const GraphState& graph, const MemoryRegion& region, AccessMode mode, NodeKind kind,
                      const SourceLocation& where);
 

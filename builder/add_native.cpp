@@ -1,4 +1,4 @@
-// Adds nodes from CUDA's own description of them.
+// Additions of nodes from CUDA's own description of them.
 #include "cuda/compat.hpp"
 #include "cuda/driver.hpp"
 #include "cuda/failure.hpp"
@@ -34,7 +34,7 @@ void require_fit_body(const GraphState& graph) {
 } // namespace
 
 Node add_native(GraphState& graph, cudaGraphNodeParams& params, const SourceLocation& where) {
-    const auto kind = static_cast<NodeKind>(params.type); // value for value
+    const auto kind = static_cast<NodeKind>(params.type); // the values are equal
     require_allowed(graph, kind, where);
     require_describable(kind, where);
     bind_context();

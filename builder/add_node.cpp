@@ -1,4 +1,4 @@
-// What GraphBuilder adds, kernels, children and conditionals aside.
+// Additions of all other nodes: no kernels, children or conditionals.
 #include "add_node.hpp"
 
 #include "graph/check_edges.hpp"

@@ -1,4 +1,4 @@
-// Adds one node: CUDA validates it at once, the record follows.
+// Additions of single nodes: CUDA validates a node at once, then it is recorded.
 #pragma once
 
 #include "add_memory.hpp"
@@ -14,7 +14,7 @@
 
 namespace cudag::detail {
 
-/// Records the node that `add(node)` makes in CUDA's graph, with parameters that are in the graph's memory. Throws
+/// Makes a node in CUDA's graph by `add(node)` and records it. `params` must be in the graph's memory. Throws
 /// GraphError if CUDA refuses.
 template <class Add>
 Node append_new(GraphState& graph, NodeKind kind, const NodeParams& params, CallEffects&& effects,
@@ -26,7 +26,7 @@ Node append_new(GraphState& graph, NodeKind kind, const NodeParams& params, Call
     return graph.append(node, {kind, params, {}, where}, std::move(effects));
 }
 
-/// A copy in the graph's memory.
+/// Copies `params` into the graph's memory.
 template <class Params>
 NodeParams store_params(GraphState& graph, const Params& params) {
     if constexpr (requires { trailing_bytes(params); })
@@ -35,8 +35,8 @@ NodeParams store_params(GraphState& graph, const Params& params) {
         return graph.memory().store(params);
 }
 
-/// Adds a node that does what `params`, of a kind in lib/node, say. Throws GraphError if the graph takes no such node
-/// now, or something is wrong with them.
+/// Adds a node described by `params`, of a kind in lib/node. Throws GraphError if the graph cannot take such a node
+/// now, or if the parameters are invalid.
 template <class Params>
 Node add_node(GraphState& graph, NodeKind kind, const Params& params, CallEffects&& effects,
               const SourceLocation& where) {

@@ -1,4 +1,4 @@
-// Copies that CUDA does not run in the bodies of conditionals.
+// Checks for copies refused by CUDA in the bodies of conditionals.
 #include "body_copies.hpp"
 
 #include "cuda/failure.hpp"

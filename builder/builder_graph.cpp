@@ -1,4 +1,4 @@
-// The device of a builder's view: made current for one call.
+// The device of a builder's view, current during one call.
 #include <cudag/detail/builder_graph.hpp>
 
 #include "cuda/failure.hpp"

@@ -1,4 +1,4 @@
-// StreamCapture: nodes that are written into a running capture, and its end.
+// StreamCapture: additions of nodes to a running capture, and its end.
 #include <cudag/builder.hpp>
 #include <cudag/capture_mode.hpp>
 #include <cudag/condition.hpp>
@@ -24,7 +24,7 @@ using detail::CaptureRecords;
 using detail::CaptureState;
 using detail::GraphState;
 
-/// A graph that is captured into takes nodes for the time of one call.
+/// Lets a graph with an open capture take nodes during its lifetime, for one call.
 class Opening {
   public:
     explicit Opening(GraphState& graph) noexcept
@@ -38,7 +38,7 @@ class Opening {
     const SourceLocation* region_;
 };
 
-/// Whether CUDA's graph is known to have `count` nodes.
+/// Whether CUDA reports `count` nodes in the graph.
 bool has_natives(const GraphState& graph, std::size_t count) noexcept {
     std::size_t found = 0;
     const cudaError_t status = cudaGraphGetNodes(graph.native(), nullptr, &found);
@@ -67,7 +67,7 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
     const std::size_t conditions = graph->root().conditions().count();
     try {
         {
-            const detail::RelaxedCapture relaxed; // memory of a repeat's count, kernels that are loaded now
+            const detail::RelaxedCapture relaxed; // for a repeat's count, and for kernels loaded now
             const Opening open(*graph);
             GraphBuilder builder(graph);
             function(builder);
@@ -82,7 +82,7 @@ void StreamCapture::add_nodes(const detail::GraphBody& function, const SourceLoc
     } catch (...) {
         if (has_natives(*graph, natives)) {
             graph->root().conditions().abandon_from(conditions);
-        } else { // CUDA removes no nodes now, and handles of them are about
+        } else { // CUDA removes no nodes now, and handles of them exist
             state.spoil(location);
             graph->root().set_destroyed_by(state.location());
         }
@@ -126,7 +126,7 @@ Graph StreamCapture::build_written() {
     note_front(graph->edge_lists(), graph->natives(), front);
     graph->construction().open_region = nullptr;
     graph->construction().is_captured_into = false;
-    graph->construction().options.races = Races::allowed; // as in other captures: their graphs tell of races
+    graph->construction().options.races = Races::allowed; // as in other captures: their graphs only report races
     GraphBuilder builder(graph);
     builder.is_view_ = false;
     Graph built = std::move(builder).build(state_->location());

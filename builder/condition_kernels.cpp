@@ -1,4 +1,4 @@
-// Kernels of cudag's own that set conditions, as PTX text: cudag is compiled without nvcc.
+// Kernels of cudag's own for conditions, as PTX text: cudag is compiled without nvcc.
 #include <cudag/detail/condition_kernels.hpp>
 
 #include "cuda/failure.hpp"
@@ -26,7 +26,7 @@ constexpr const char* head = R"(.version 8.0
 ;
 )";
 
-/// Begins with the handle.
+/// A Condition begins with its handle.
 constexpr std::size_t condition_bytes = sizeof(Condition);
 static_assert(alignof(Condition) == 8);
 

@@ -1,4 +1,4 @@
-// GraphBuilder: conditionals, whose bodies are written by functions.
+// GraphBuilder: conditionals with bodies written by functions.
 #include <cudag/builder.hpp>
 #include <cudag/device_scalar.hpp>
 

@@ -39,8 +39,8 @@ std::shared_ptr<GraphState> make_state() {
     return state;
 }
 
-/// CUDA instantiates no graph with a condition that no node looks at, and takes none back: one that was made in a body
-/// that threw, or for a node that was removed, gets a node that does nothing.
+/// Adds an empty conditional for each condition left over by a body that threw or by a removed node. CUDA cannot delete
+/// a condition, and instantiates no graph with a condition that no node tests.
 void use_conditions_left_over(GraphState& graph) {
     detail::Conditions& conditions = graph.conditions();
     for (const detail::ConditionRecord& each : conditions.all()) {
@@ -75,14 +75,14 @@ void require_written(const GraphState& graph) {
             {{}, {}, *region});
 }
 
-/// Null if edges are as written.
+/// Infers the edges; null if the edges stay as written.
 std::unique_ptr<detail::InferredEdges> infer_edges(GraphState& graph, bool is_view) {
     if (is_view || graph.construction().options.dependencies == Dependencies::as_written) return nullptr;
     return std::make_unique<detail::InferredEdges>(graph);
 }
 
-/// Whether there are edges that order no memory in the place of inferred ones, or regions, inside which none are
-/// inferred: in the graph, or in a body.
+/// Whether inference can leave a race in the graph or in a body: a launch-completion edge replaces an inferred one but
+/// orders no memory, and none are inferred inside captured regions.
 bool may_race_when_inferred(const GraphState& graph) {
     return graph.edge_lists().logical().has_early() || !graph.construction().regions.empty() ||
            std::any_of(graph.nested().begin(), graph.nested().end(), [](const auto& inner) {
@@ -90,7 +90,7 @@ bool may_race_when_inferred(const GraphState& graph) {
            });
 }
 
-/// What a graph must be to be built; of a view's, less.
+/// Throws GraphError if the graph cannot be built. A view has fewer requirements.
 void check_graph(const GraphState& graph, bool is_view) {
     check_edges(graph, "build");
     if (!graph.allocations().list().empty()) check_graph_memory(graph);

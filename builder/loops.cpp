@@ -1,4 +1,4 @@
-// Whether the loops of a graph can end, and what ends them.
+// The loops of a graph: their ends, and the kernels that set their conditions.
 #include "loops.hpp"
 
 #include "cuda/device_guard.hpp"
@@ -27,7 +27,7 @@ using Handle = cudaGraphConditionalHandle;
 
 struct Loop {
     const ConditionRecord& condition;
-    bool is_around = false; ///< whether the kernel that is being looked at is in its body
+    bool is_around = false; ///< whether the current kernel is in its body
     bool can_end = false;
     bool is_set_outside = false;
 };
@@ -44,7 +44,7 @@ class Loops {
     [[nodiscard]] const std::vector<Node>& setters() const noexcept { return setters_; }
 
     void require_ends() const {
-        for (const ConditionRecord& condition : root_.conditions().all()) // in the order in which they were made
+        for (const ConditionRecord& condition : root_.conditions().all()) // in the order of their creation
             if (const auto loop = loops_.find(condition.handle); loop != loops_.end() && is_endless(loop->second))
                 refuse_loop(condition);
     }
@@ -74,7 +74,7 @@ class Loops {
 
     /// Whether the kernel takes the condition of a loop around it.
     bool look_at(const KernelParams& kernel) {
-        if (is_own_kernel(kernel)) return false; // sets conditions of conditionals beside it to their initial value
+        if (is_own_kernel(kernel)) return false; // resets conditions of conditionals in the same body
         bool is_setter = false;
         for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
             const Parameter& parameter = kernel.signature->parameters[i];
@@ -87,7 +87,7 @@ class Loops {
         return is_setter;
     }
 
-    /// Any eight bytes may be a handle; a whole Condition is one for certain.
+    /// Looks for handles in an object: any eight bytes may be a handle, a whole Condition certainly has one.
     bool look_for_handles(const std::byte* bytes, std::uint32_t size) {
         bool is_setter = false;
         for (std::uint32_t at = 0; at + sizeof(Handle) <= size;) {
@@ -100,7 +100,7 @@ class Loops {
     }
 
     [[nodiscard]] bool is_whole(Handle handle, const std::byte* bytes) const {
-        constexpr std::size_t meaningful = 2 * sizeof(Handle) + sizeof(std::uint32_t); // what follows is padding
+        constexpr std::size_t meaningful = 2 * sizeof(Handle) + sizeof(std::uint32_t); // padding follows
         const Condition condition = root_.condition_value(handle);
         return std::memcmp(&condition, bytes, meaningful) == 0;
     }
@@ -111,8 +111,8 @@ class Loops {
         return handle;
     }
 
-    /// What is neither certain nor likely makes no setter: other values of the same kernel would make none, and graphs
-    /// that differ in values alone are updates of each other.
+    /// Notes a handle and returns whether it makes the kernel a setter. A handle neither certain nor likely does not:
+    /// graphs that differ in values alone are updates of each other, so chance values must not change the structure.
     bool takes(Handle handle, bool certain, bool likely = false) {
         const auto found = loops_.find(handle);
         if (found == loops_.end()) return false;
@@ -123,7 +123,7 @@ class Loops {
         return (certain || likely) && found->second.is_around;
     }
 
-    /// A loop whose condition is 0 at first and never set is not run at all.
+    /// Whether the loop never ends. A loop does not run at all if its condition begins with 0 and is never set.
     static bool is_endless(const Loop& loop) {
         if (loop.can_end || (loop.condition.initial == 0U && !loop.is_set_outside)) return false;
         const GraphState& graph = *loop.condition.user;
@@ -132,7 +132,7 @@ class Loops {
         return true;
     }
 
-    /// Whether cudag does not know what a kernel will be given.
+    /// Whether the arguments of a kernel are unknown.
     static bool is_unknown(const GraphState& graph, std::uint32_t index) {
         const auto* kernel = std::get_if<const KernelParams*>(&graph.params(index));
         return kernel != nullptr && !is_own_kernel(**kernel) &&
@@ -152,13 +152,13 @@ class Loops {
     std::vector<Node> setters_;
 };
 
-/// For each node whether anything but empty nodes comes after it.
+/// Finds, for each node, whether other nodes than empty ones depend on it.
 std::vector<bool> followed_nodes(const GraphState& graph) {
     const auto& edges = graph.edges();
     const EdgeGroups incoming(graph.nodes().size(), edges, &EdgeRecord::to);
     const auto is_empty = [&](std::uint32_t node) { return graph.nodes()[node].kind == NodeKind::empty; };
     std::vector<bool> followed(graph.nodes().size());
-    std::vector<std::uint32_t> waiting; // empty nodes, whose predecessors are followed as they are
+    std::vector<std::uint32_t> waiting; // empty nodes whose predecessors are still to be marked
     const auto follow = [&](std::uint32_t node) {
         if (!followed[node] && is_empty(node)) waiting.push_back(node);
         followed[node] = true;
@@ -184,7 +184,7 @@ void end_turns(GraphState& root) {
     if (root.conditions().count() < 2) return;
     const Loops loops(root);
     if (loops.setters().empty() || cuda_version() < since::kernels_from_images) return;
-    std::unordered_map<const GraphState*, std::vector<bool>> followed; // of the nodes that were written
+    std::unordered_map<const GraphState*, std::vector<bool>> followed; // without the nodes added here
     for (const Node& setter : loops.setters()) {
         GraphState& body = GraphState::of(setter);
         const std::uint32_t index = GraphState::index_unchecked(setter);

@@ -1,20 +1,20 @@
-// The loops of a graph: whether they can end, and what comes after the kernels that end them.
+// The loops of a graph: their ends, and the last kernels of their turns.
 #pragma once
 
 #include "graph/graph_state.hpp"
 
 namespace cudag::detail {
 
-/// Throws GraphError for a `while_` that would repeat its body for ever, once it has begun: no kernel in its body takes
-/// its condition as an argument, alone or in an object. Kernels whose arguments are unknown, or which other kernels may
-/// change, count as if they did. Takes as long as there are bytes of arguments in loops.
+/// Throws GraphError for a `while_` that never ends once it has begun: no kernel in its body takes its condition as an
+/// argument, alone or in an object. Kernels with unknown arguments, and device-updatable ones, count as if they took
+/// it. Takes time proportional to the bytes of arguments in loops.
 void check_loops(const GraphState& graph);
 
-/// Where a graph has a loop and other conditionals, launches end in cudaErrorLaunchFailure now and then (driver
-/// 580.159, H200; without cudag, too) if in a body nothing that runs on the GPU comes after the kernel that sets the
-/// loop's condition: lets a kernel that does nothing come after each such kernel, some 0.4 us a turn. An empty node
-/// does not help. Can be called again where it threw. A condition is seen as an argument, as a CUDA handle, too, and
-/// whole in an object. Does nothing before CUDA 12.8.
+/// Adds an empty kernel after each kernel that sets a loop's condition as the last GPU work of a body. Without it,
+/// launches of a graph with a loop and other conditionals end in cudaErrorLaunchFailure now and then (driver 580.159,
+/// H200; without cudag, too). The kernel costs some 0.4 us a turn; an empty node does not help. Recognises a condition
+/// as an argument, also as a CUDA handle, and whole in an object. Can be called again after a throw. Does nothing
+/// before CUDA 12.8.
 void end_turns(GraphState& root);
 
 } // namespace cudag::detail

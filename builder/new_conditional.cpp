@@ -1,4 +1,4 @@
-// Adds conditional nodes, and finishes their bodies.
+// Additions of conditional nodes with their bodies.
 #include "new_conditional.hpp"
 
 #include "cuda/device_guard.hpp"
@@ -31,7 +31,7 @@ void require_bodies(ConditionalKind kind, std::size_t bodies, const SourceLocati
     if (kind == ConditionalKind::if_ && bodies == 2) require_version(since::else_bodies, "an if with an else", subject);
 }
 
-/// The record of `condition`, which a new node of `graph` may look at.
+/// Returns the record of `condition`. Throws GraphError if a new node of `graph` may not test it.
 ConditionRecord& require_free(GraphState& graph, ConditionalKind kind, const Condition& condition,
                               const SourceLocation& where) {
     GraphState& root = GraphState::of(condition);
@@ -50,7 +50,7 @@ ConditionRecord& require_free(GraphState& graph, ConditionalKind kind, const Con
     return *record;
 }
 
-/// The nodes that come after no other.
+/// Returns the nodes without incoming edges.
 std::vector<std::uint32_t> roots_of(const GraphState& graph) {
     std::vector<bool> has_edge(graph.nodes().size());
     for (const EdgeRecord& edge : graph.edges())
@@ -61,8 +61,8 @@ std::vector<std::uint32_t> roots_of(const GraphState& graph) {
     return roots;
 }
 
-/// The kernel that gives the condition of node `index`, a conditional of `body`, its initial value; none if it has
-/// none.
+/// Adds a kernel that resets the condition of node `index`, a conditional of `body`, to its initial value; nothing if
+/// it has none.
 std::optional<Node> add_reset(GraphState& body, std::uint32_t index) {
     const NodeRecord node = body.nodes()[index]; // a copy: the list is about to grow
     const auto* params = std::get_if<const ConditionalParams*>(&node.params);
@@ -74,25 +74,25 @@ std::optional<Node> add_reset(GraphState& body, std::uint32_t index) {
     return add_set_condition(body, condition->handle, *condition->initial, "reset of " + name, node.location);
 }
 
-/// Whether a graph is a body that runs more than once each time the graph around it starts.
+/// Whether a graph is a body that runs repeatedly in each run of its root.
 bool is_repeated(const GraphState& graph) {
     if (graph.parent() == nullptr) return false;
     const auto* node = std::get_if<const ConditionalParams*>(&graph.parent()->nodes()[graph.parent_node()].params);
     return (node != nullptr && (*node)->kind == ConditionalKind::while_) || is_repeated(*graph.parent());
 }
 
-/// CUDA assigns initial values once a launch. Where a body is repeated, kernels assign them, before everything else in
-/// the body that has the conditional: what kernels of that body set afterwards holds.
+/// Adds kernels to a repeated body that reset the conditions of its conditionals, because CUDA assigns initial values
+/// only once per launch. They precede everything else in the body: values set later by its kernels hold.
 void reset_conditions(GraphState& body) {
     if (!is_repeated(body)) return;
-    const DeviceGuard device(body.device()); // the function that wrote the body may have left another one
+    const DeviceGuard device(body.device()); // the function that wrote the body may have left another device current
     const std::vector<std::uint32_t> roots = roots_of(body);
     const auto count = static_cast<std::uint32_t>(body.nodes().size());
     std::vector<Node> resets;
     for (std::uint32_t i = 0; i < count; ++i)
         if (body.nodes()[i].kind == NodeKind::conditional)
             if (const auto reset = add_reset(body, i)) resets.push_back(*reset);
-    constexpr std::size_t few = 64; // edges: above it, all meet in the last reset
+    constexpr std::size_t few = 64; // number of edges; above it, all meet in the last reset
     if (resets.size() > 1 && resets.size() * roots.size() > few) {
         add_edges(resets.back(), resets.data(), resets.size() - 1);
         resets.erase(resets.begin(), resets.end() - 1);
@@ -102,7 +102,7 @@ void reset_conditions(GraphState& body) {
         add_edges(body.handle(root), resets.data(), resets.size());
 }
 
-/// Node `index` of `graph` is about to go, with all inside it: the conditions that nodes look at there are free again.
+/// Frees the conditions tested by node `index` of `graph`, or by nodes inside it, before the node goes.
 void free_conditions(GraphState& graph, std::uint32_t index, Conditions& conditions) noexcept {
     if (const auto* params = std::get_if<const ConditionalParams*>(&graph.record(index).params))
         if (ConditionRecord* condition = conditions.find((*params)->condition); condition != nullptr)
@@ -162,7 +162,7 @@ NewConditional::~NewConditional() {
 void NewConditional::remove() noexcept {
     graph_.construction().open_body = nullptr;
     if (!graph_.construction()
-             .destroyed_by) { // else the root, with its conditions, is out of use, and no longer above this graph
+             .destroyed_by) { // else the root is out of use with its conditions, and no longer above this graph
         Conditions& conditions = graph_.root().conditions();
         free_conditions(graph_, index_, conditions);
         conditions.abandon_from(conditions_before_);

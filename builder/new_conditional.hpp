@@ -1,4 +1,4 @@
-// A conditional node whose bodies are being written: it stays if all of them end well.
+// A conditional node under construction: it stays if all its bodies end well.
 #pragma once
 
 #include "graph/graph_state.hpp"
@@ -13,19 +13,20 @@ namespace cudag::detail {
 
 class NewConditional {
   public:
-    /// Adds the node with `bodies` empty bodies, or throws GraphError and adds nothing.
+    /// Adds the node with `bodies` empty bodies. Throws GraphError and adds nothing if that fails.
     NewConditional(GraphState& graph, ConditionalKind kind, const Condition& condition, std::size_t bodies,
                    const SourceLocation& where);
-    /// Removes the node, and what is inside it, unless it was kept.
+    /// Removes the node and everything inside it, unless `keep` was called.
     ~NewConditional();
     NewConditional(const NewConditional&) = delete;
     NewConditional& operator=(const NewConditional&) = delete;
 
-    /// Body `number`, which takes nodes from now on, while the graph around it takes none.
+    /// Opens body `number`: from now on it takes nodes, and the graph around it takes none.
     [[nodiscard]] std::shared_ptr<GraphState> open_body(std::size_t number);
-    /// Checks the open body, which takes no more nodes. Throws GraphError for what `build()` would refuse in a graph.
+    /// Checks the open body and closes it for nodes. Throws GraphError for faults that `build()` would refuse in a
+    /// graph.
     void close_body();
-    /// Ends the writing; the node stays.
+    /// Ends the construction; the node stays.
     Node keep() noexcept;
 
   private:

@@ -1,4 +1,4 @@
-// Names and places of nodes that are about to be added.
+// Names and places of nodes about to be added.
 #include "new_node.hpp"
 
 #include "graph/names.hpp"

@@ -1,4 +1,4 @@
-// Captures a region into a builder's graph.
+// Captured regions of a builder's graph.
 #include "new_region.hpp"
 
 #include "body_copies.hpp"
@@ -38,7 +38,7 @@ std::size_t node_count(cudaGraph_t graph) {
     return count;
 }
 
-/// Newest first, as CUDA forgets edges with their nodes. Whether CUDA has removed all.
+/// Destroys the newest node first, as CUDA forgets edges with their nodes. Returns whether CUDA removed all.
 bool destroy_nodes(std::span<const cudaGraphNode_t> nodes) noexcept {
     bool all = true;
     for (auto node = nodes.rbegin(); node != nodes.rend(); ++node) {
@@ -49,13 +49,13 @@ bool destroy_nodes(std::span<const cudaGraphNode_t> nodes) noexcept {
     return all;
 }
 
-/// Throws GraphError if `stream` is of another device than the body `graph`. Those that cannot be captured are refused
-/// later.
+/// Throws GraphError if `stream` is on another device than the body `graph`. Streams without capture support are
+/// refused later.
 void require_device(const GraphState& graph, cudaStream_t stream, const SourceLocation& where) {
     if (graph.place() != Place::body || stream == nullptr || stream == cudaStreamLegacy) return;
     cudaStreamCaptureStatus status{};
     checked<GraphError>(cudaStreamIsCapturing(stream, &status), "cudaStreamIsCapturing");
-    if (status != cudaStreamCaptureStatusNone) return; // asking for its device would break the capture
+    if (status != cudaStreamCaptureStatusNone) return; // a query of its device would break the capture
     if (const int device = device_of(stream); device != graph.device())
         refuse(fmt::format("the stream is of device {}, and {} is on device {}; all its nodes belong there", device,
                            describe_place(graph), graph.device()),
@@ -70,7 +70,7 @@ std::span<const std::uint32_t> store(std::pmr::memory_resource& memory, const st
 
 } // namespace
 
-/// The graph as it was before the region.
+/// A clone of the graph as it was before the region.
 struct NewRegion::Clone {
     explicit Clone(UniqueGraph&& graph) noexcept : native(std::move(graph)) {}
 
@@ -133,7 +133,7 @@ bool NewRegion::has_survived() noexcept {
     const CaptureEnd end = state_->abandon();
     if (end != CaptureEnd::elsewhere) return end == CaptureEnd::well;
     std::size_t count = 0;
-    const cudaError_t status = cudaGraphGetNodes(graph_.native(), nullptr, &count); // CUDA knows graphs that are gone
+    const cudaError_t status = cudaGraphGetNodes(graph_.native(), nullptr, &count); // CUDA recognises destroyed graphs
     ignore(status);
     return status == cudaSuccess;
 }
@@ -176,7 +176,7 @@ CapturedNode NewRegion::finish() {
 
 bool NewRegion::will_break() const {
     switch (state_->status()) {
-    case CaptureStatus::none: // it was ended elsewhere: whether the graph still exists is unknown
+    case CaptureStatus::none: // ended elsewhere: the graph may no longer exist
         return false;
     case CaptureStatus::invalidated:
         return true;
@@ -187,8 +187,8 @@ bool NewRegion::will_break() const {
 }
 
 void NewRegion::note_captured() noexcept {
-    // A line, as most regions are, is found from its end. CUDA lists all nodes of the graph, not those from a number
-    // on: a region that forks costs a list of as many handles as the graph has nodes.
+    // Most regions are lines, found from their end. CUDA lists all nodes of the graph, not those from a number on: a
+    // region with a fork costs a list of as many handles as the graph has nodes.
     try {
         if (state_->status() != CaptureStatus::active) return;
         const std::vector<cudaGraphNode_t> front = state_->front();
@@ -231,7 +231,7 @@ void NewRegion::save() noexcept {
     note_captured();
     if (graph_.parent() != nullptr || !graph_.conditions().all().empty()) return;
     try {
-        if (!will_break()) return; // asked first: what follows looks at all graphs inside this one
+        if (!will_break()) return; // first, because the checks below look at all graphs inside this one
         if (has_memory_nodes(graph_) || has_device_updatable(graph_)) return;
         cudaGraph_t native = nullptr;
         {
@@ -244,7 +244,7 @@ void NewRegion::save() noexcept {
         for (cudaGraphNode_t& node : nodes)
             checked<GraphError>(cudaGraphNodeFindInClone(&node, node, native), "cudaGraphNodeFindInClone");
         if (destroy_nodes(nodes)) clone_ = std::move(clone);
-    } catch (...) { // the graph will be lost, which is told then
+    } catch (...) { // the graph will be lost, and an error reports that then
     }
 }
 
@@ -286,7 +286,7 @@ CapturedNode NewRegion::describe() {
     std::vector<EdgeRecord> edges = describe_region(graph_, undescribed(), location_);
     name_nodes(graph_, first_, first_native_, state_->names());
     note_launches(graph_, state_->launches());
-    if (state_->known_records() != nullptr) edges = graph_.edges(); // in which earlier ones are
+    if (state_->known_records() != nullptr) edges = graph_.edges(); // including earlier ones
     require_fit();
     state_->require_nodes(graph_.nodes().size() - first_);
     if (graph_.nodes().size() == first_) {
@@ -294,7 +294,7 @@ CapturedNode NewRegion::describe() {
         line_.reserve(1);
         cudaGraphNode_t join = nullptr;
         checked<GraphError>(cudaGraphAddEmptyNode(&join, graph_.native(), nullptr, 0), "cudaGraphAddEmptyNode");
-        line_.push_back(join); // it goes, too, if what follows fails
+        line_.push_back(join); // so that it goes, too, if the rest fails
         graph_.append(join, {NodeKind::empty, std::monostate(), {}, location_});
     }
     note_front(graph_.edge_lists(), graph_.natives(), state_->last_front());
@@ -302,7 +302,7 @@ CapturedNode NewRegion::describe() {
     std::vector<bool> has_before(count);
     std::vector<bool> has_after(count);
     for (const EdgeRecord& edge : edges) {
-        if (edge.from - first_ >= count || edge.to - first_ >= count) continue; // wraps around for earlier nodes
+        if (edge.from - first_ >= count || edge.to - first_ >= count) continue; // earlier nodes wrap around
         has_before[edge.to - first_] = true;
         has_after[edge.from - first_] = true;
     }

@@ -1,4 +1,4 @@
-// A region that is being captured into a builder's graph: it stays if the capture ends well.
+// A region under capture into a builder's graph: it stays if the capture ends well.
 #pragma once
 
 #include "capture/capture_state.hpp"
@@ -19,50 +19,50 @@
 
 namespace cudag::detail {
 
-/// CUDA destroys a graph with all its nodes if a capture into it ends badly. So the capture is looked at before its
-/// end, and what the graph was before is saved in a clone, with which the graph goes on living.
+/// A region under capture. CUDA destroys a graph with all its nodes if a capture into it ends badly, so the capture is
+/// checked before its end, and the former graph is saved as a clone, which replaces a destroyed graph.
 class NewRegion {
   public:
-    /// Begins to capture `stream` into `graph`, which takes no other nodes as long as this lives. Throws GraphError if
-    /// the graph takes no nodes now, or CaptureError.
+    /// Begins to capture `stream` into `graph`, which takes no other nodes during the lifetime of this object. Throws
+    /// GraphError if the graph takes no nodes now, or CaptureError.
     NewRegion(std::shared_ptr<GraphState> graph, cudaStream_t stream, const CaptureOptions& options,
               const SourceLocation& where);
-    /// Ends the capture if it has not ended; its nodes are removed.
+    /// Ends the capture, unless it has ended, and removes its nodes.
     ~NewRegion();
     NewRegion(const NewRegion&) = delete;
     NewRegion& operator=(const NewRegion&) = delete;
 
     [[nodiscard]] StreamCapture& capture() noexcept { return *capture_; }
     /// Ends the capture; the nodes stay. Throws CaptureError if the capture was broken, left an error unread or is
-    /// empty without leave, and GraphError if the graph cannot have one of the nodes; it has none of them then.
+    /// empty without permission, and GraphError if the graph cannot have one of the nodes; then it gets none of them.
     [[nodiscard]] CapturedNode finish();
-    /// Inside a catch block that has caught `cause`: ends the capture, whose nodes are removed, and throws on, with a
-    /// word about the graph if that is lost.
+    /// Ends the capture, removes its nodes and rethrows `cause`, with a note in the message if the graph is lost. Call
+    /// it in the catch block of `cause`.
     [[noreturn]] void fail(const CaptureError& cause);
 
   private:
     struct Clone;
 
     void drop() noexcept;
-    /// Notes what was captured, while CUDA tells what the stream comes after.
+    /// Lists the captured nodes. Call it before the capture ends: afterwards CUDA no longer reports the stream's tail.
     void note_captured() noexcept;
-    /// What was captured, in CUDA's order; what of that is yet to be described.
+    /// Return the captured nodes in CUDA's order: all of them, or those without records.
     [[nodiscard]] std::vector<cudaGraphNode_t> captured() const;
     [[nodiscard]] std::vector<cudaGraphNode_t> undescribed() const;
     [[nodiscard]] std::uint32_t described_to() const;
-    /// The region has ended, well or badly.
+    /// Ends the region, well or badly: the graph takes nodes again.
     void close() noexcept;
-    /// Whether there are handles of nodes that would be of none if the region failed.
+    /// Whether users hold handles of nodes that a failed region would delete.
     [[nodiscard]] bool has_written() const noexcept;
     void lose_graph(bool exists) noexcept;
-    /// Clones the graph if the end of the capture will destroy it, as far as is known.
+    /// Clones the graph if the end of the capture will probably destroy it.
     void save() noexcept;
     [[nodiscard]] bool will_break() const;
-    /// Whether a node was recorded that the stream does not come after.
+    /// Whether the stream's tail comes after only a part of the captured nodes: then a fork is unjoined.
     [[nodiscard]] bool is_unjoined() const;
-    /// Whether the graph outlived the end of the capture.
+    /// Abandons the capture. Returns whether the graph outlived its end.
     [[nodiscard]] bool has_survived() noexcept;
-    /// The capture has ended with an error.
+    /// Replaces the destroyed graph by its clone; without a clone, records the loss.
     void recover() noexcept;
     void remove_captured() noexcept;
     void require_fit() const;
@@ -71,13 +71,13 @@ class NewRegion {
     GraphState& graph_;
     GraphState& root_;
     std::uint32_t first_ = 0;        ///< the first node of the region
-    std::uint32_t first_native_ = 0; ///< the same, as CUDA counts
+    std::uint32_t first_native_ = 0; ///< its number among the native nodes
     SourceLocation location_;
     std::unique_ptr<StreamCapture> capture_;
     CaptureState* state_ = nullptr;
     std::size_t conditions_before_ = 0;
-    bool is_all_described_ = false;     ///< whether that is known
-    std::vector<cudaGraphNode_t> line_; ///< what is yet to be described, if that is a line; else none, or not known yet
+    bool is_all_described_ = false;     ///< whether all captured nodes are known to have records
+    std::vector<cudaGraphNode_t> line_; ///< nodes without records, if known to be a line; else empty
     std::unique_ptr<Clone> clone_;
     bool ended_ = false;
 };

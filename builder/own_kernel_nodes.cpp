@@ -1,4 +1,4 @@
-// Kernel nodes that cudag adds by itself.
+// Kernel nodes of cudag's own.
 #include "own_kernel_nodes.hpp"
 
 #include "cuda/driver.hpp"
@@ -14,7 +14,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// `__global__ void cudag_set_condition(cudaGraphConditionalHandle handle, unsigned value)`
+/// The kernel `__global__ void cudag_set_condition(cudaGraphConditionalHandle handle, unsigned value)`.
 constexpr const char* set_condition_ptx = R"(.version 8.0
 .target sm_52
 .address_size 64
@@ -50,23 +50,23 @@ void* set_condition_kernel() {
 }
 
 using SetCondition = SignatureOf<ConditionHandle, unsigned>;
-const KernelSignature set_condition_signature = SetCondition::value; // a copy: users' kernels may have the same
+const KernelSignature set_condition_signature = SetCondition::value; // a copy: users' kernels may share the original
 const KernelSignature nothing_signature{nullptr, 0, 0};
 
-/// Null if CUDA does not tell.
+/// Returns the function of a kernel node; null if CUDA does not report it.
 CUfunction function_of(cudaGraphNode_t node) {
     CUDA_KERNEL_NODE_PARAMS params{};
     bind_context();
     return driver().graph_kernel_node_get_params(node, &params) == CUDA_SUCCESS ? params.func : nullptr;
 }
 
-/// Parameters whose values are yet to be written.
+/// Allocates parameters; their values are still to be written.
 KernelParams* make_params(GraphState& graph, const KernelSignature& signature) {
     auto* memory = graph.memory().allocate_bytes(sizeof(KernelParams) + signature.bytes);
     return new (memory) KernelParams{nullptr, nullptr, &signature, {}, memory + sizeof(KernelParams)};
 }
 
-/// Adds a node of one thread that runs `kernel`, known as `name`.
+/// Adds a node that runs `kernel`, named `name`, in one thread.
 Node add_own_kernel(GraphState& graph, void* kernel, const char* name, KernelParams* params, void** arguments,
                     std::string_view label, const SourceLocation& where) {
     Label stored_label(label);

@@ -1,4 +1,4 @@
-// Kernel nodes that cudag adds by itself.
+// Kernel nodes of cudag's own.
 #pragma once
 
 #include "graph/graph_state.hpp"
@@ -7,15 +7,15 @@
 
 namespace cudag::detail {
 
-/// Adds a kernel node that sets `condition` to `value`, in a body that is about to end. The first call in a process
-/// loads the kernel, some 60 ms. Throws GraphError and adds nothing if CUDA refuses it, or is older than 12.8.
+/// Adds a kernel node that sets `condition` to `value`, in a body about to end. The first call in a process loads the
+/// kernel, in some 60 ms. Throws GraphError and adds nothing if CUDA refuses the node or is older than 12.8.
 Node add_set_condition(GraphState& graph, cudaGraphConditionalHandle condition, unsigned value, std::string_view label,
                        const SourceLocation& where);
 
-/// Adds a kernel node that does nothing. Needs CUDA 12.8.
+/// Adds an empty kernel node. Needs CUDA 12.8.
 Node add_nothing(GraphState& graph, std::string_view label, const SourceLocation& where);
 
-/// Whether a kernel node was added by these.
+/// Whether one of these functions added a kernel node.
 [[nodiscard]] bool is_own_kernel(const KernelParams& kernel) noexcept;
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// GraphBuilder: takes nodes and edges back.
+// GraphBuilder: removal of nodes and edges.
 #include "cuda/failure.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/find.hpp"
@@ -27,7 +27,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// Throws GraphError if CUDA, or what is being written into `graph`, keeps its nodes and edges now.
+/// Throws GraphError if the nodes and edges of `graph` must stay now, because of CUDA or of an open body or capture.
 void require_changeable(const GraphState& graph, const char* action, const SourceLocation& where) {
     const auto refuse_now = [&](const std::string& reason) {
         refuse(reason, {fmt::format("{} at {}", action, where), {}, where});
@@ -47,7 +47,7 @@ void require_changeable(const GraphState& graph, const char* action, const Sourc
                 "after that");
 }
 
-/// Each once, in order.
+/// Returns the indices of `nodes`, each once, in order.
 std::vector<std::uint32_t> indices_of(const GraphState& graph, std::span<const Node> nodes) {
     std::vector<std::uint32_t> indices;
     indices.reserve(nodes.size());
@@ -72,7 +72,7 @@ void require_no_memory(const GraphState& graph, std::uint32_t index) {
                             node.describe()));
 }
 
-/// Throws GraphError for a node that kernels may change, or that has one inside it.
+/// Throws GraphError if one of `gone` is a device-updatable node, or has one inside it.
 void require_no_device_updatable(const GraphState& graph, const std::vector<std::uint32_t>& gone) {
     if (!may_have_device_updatable(graph)) return;
     constexpr const char* reason = "CUDA keeps device-updatable kernels";
@@ -85,7 +85,7 @@ void require_no_device_updatable(const GraphState& graph, const std::vector<std:
     }
 }
 
-/// Throws GraphError if a part only of a region is in `gone`.
+/// Throws GraphError if `gone` has only a part of a region.
 void require_whole_regions(const GraphState& graph, const std::vector<std::uint32_t>& gone) {
     for (const RegionNodes* region : graph.construction().regions) {
         const std::uint32_t first = GraphState::index_unchecked(graph.numbered(region->first));
@@ -99,7 +99,7 @@ void require_whole_regions(const GraphState& graph, const std::vector<std::uint3
     }
 }
 
-/// The region that both nodes are in; null if there is none.
+/// Finds the region of both nodes; null if there is none.
 const RegionNodes* find_region(const GraphState& graph, const EdgeRecord& edge) {
     const auto& regions = graph.construction().regions; // in order
     const auto after =
@@ -116,7 +116,7 @@ Subject edge_subject(const GraphState& graph, const EdgeRecord& edge) {
     return subject;
 }
 
-/// Throws GraphError if one of `gone` is not there, or cannot go.
+/// Throws GraphError if one of `gone` does not exist, or cannot be removed.
 void require_removable(const GraphState& graph, std::span<const EdgeRecord> gone) {
     std::vector<bool> found(gone.size());
     for (const EdgeRecord& edge : graph.edges())
@@ -131,7 +131,7 @@ void require_removable(const GraphState& graph, std::span<const EdgeRecord> gone
                                describe_node(graph, gone[i].from), region->location),
                    edge_subject(graph, gone[i]), cudaErrorNotSupported);
     }
-    // Outside of regions CUDA gets edges before build() for allocations alone.
+    // Outside of regions, CUDA gets edges before build() only for allocations.
     for (const EdgeRecord& edge : graph.edge_lists().native())
         if (find_ends(gone, edge) != nullptr)
             refuse(fmt::format("CUDA has the edge from {} already, and removes none from a graph with memory nodes, "
