@@ -289,7 +289,7 @@ void have_kernels(GraphState& graph, const PlannedEdges* planned) {
 }
 
 /// Whether an unread captured graph has so many edges that they cost CUDA more time than reading and planning the
-/// graph. If most of its nodes depend on one other node, a plan gains little.
+/// graph. If most of its nodes have one incoming edge, there is little to plan.
 bool has_many_edges(const GraphState& graph) {
     std::size_t nodes = 0, edges = 0;
     checked<GraphError>(compat::graph_edge_count(graph.native(), &edges), "cudaGraphGetEdges");
