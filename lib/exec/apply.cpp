@@ -1,4 +1,4 @@
-// Exec::apply: pushes what changed in the exec's graph, node by node, all or nothing.
+// Exec::apply: updates of the nodes changed in the exec's graph, one by one, all or none.
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
 

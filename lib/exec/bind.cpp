@@ -1,4 +1,4 @@
-// Exec::bind: other memory for BufferParams, node by node, all or nothing.
+// Exec::bind: replacement of the memory of BufferParams, node by node, all or none.
 #include <cudag/access.hpp>
 #include <cudag/exec.hpp>
 
@@ -30,7 +30,7 @@ namespace detail {
 
 namespace {
 
-/// One use, and what is to stand there.
+/// A use of a parameter, and the binding that replaces its address.
 struct Rebound {
     const AddressUse* use;
     const BufferBinding* binding;
@@ -41,19 +41,19 @@ struct Rebound {
     }
 };
 
-/// Memory that a node declares something of, and where it will be.
+/// Memory with declared accesses of a node, and its place after the bind.
 struct MovedMemory {
     NodePlace place;
-    std::uintptr_t begin; ///< its address in the graph, where parameters that share memory now are still apart
+    std::uintptr_t begin; ///< its address in the graph: parameters bound to the same memory still differ there
     std::size_t bytes;
     std::uintptr_t next;
 
     [[nodiscard]] std::uint32_t node_number() const noexcept { return place.graph->first_number() + place.index; }
 };
 
-/// How far a binding moves the memory of its parameter. Two parameters that share memory need equal distances.
+/// The distance by which a binding moves the memory of its parameter. Parameters that share memory need equal ones.
 std::uintptr_t distance_of(const BufferBinding& binding) noexcept {
-    return binding.address() - binding.param().address; // wraps
+    return binding.address() - binding.param().address; // may wrap around
 }
 
 void require_sound(const BufferBinding& binding) {
@@ -63,7 +63,7 @@ void require_sound(const BufferBinding& binding) {
                                         describe_param(binding.param()), binding.bytes()));
 }
 
-/// Throws UpdateError if a parameter is given twice, or memory that two of them share would be in two places.
+/// Throws UpdateError if a parameter is given twice, or if memory shared by two parameters would be in two places.
 void require_apart(std::span<const BufferBinding> bindings) {
     if (bindings.size() < 2) return;
     std::vector<const BufferBinding*> sorted;
@@ -75,7 +75,7 @@ void require_apart(std::span<const BufferBinding> bindings) {
     if (const auto twice = std::ranges::adjacent_find(sorted, {}, id); twice != sorted.end())
         refuse<UpdateError>(fmt::format("bind: {} is given twice", describe_param((*twice)->param())));
     std::ranges::stable_sort(sorted, {}, address);
-    const BufferBinding* longest = sorted.front(); // of those before: the one that ends last
+    const BufferBinding* longest = sorted.front(); // the one that ends last, so far
     const auto end_of = [](const BufferBinding& binding) { return binding.param().address + binding.param().bytes; };
     for (const BufferBinding* binding : std::span(sorted).subspan(1)) {
         const bool overlap = binding->param().address < end_of(*longest);
@@ -107,7 +107,7 @@ class Binder {
         require_apart(bindings);
         for (const BufferBinding& binding : bindings)
             add(binding);
-        if (bindings.size() > 1) { // the uses of one stand node by node
+        if (bindings.size() > 1) { // each binding lists its uses by node: merge them
             const auto is_before = [](const auto& a, const auto& b) { return a.node_number() < b.node_number(); };
             std::stable_sort(rebound_.begin(), rebound_.end(), is_before);
             std::stable_sort(moved_.begin(), moved_.end(), is_before);
@@ -143,7 +143,7 @@ class Binder {
         found_.push_back(exec_.bound_params().find(exec_.source(), param));
         const MemoryUses& found = *found_.back();
         for (const ObstacleAt& obstacle : found.obstacles)
-            if (obstacle.kind != Obstacle::end) refuse_obstacle(obstacle, param); // the end is other memory then
+            if (obstacle.kind != Obstacle::end) refuse_obstacle(obstacle, param); // such an end is other memory
         if (found.uses.empty())
             refuse<UpdateError>(
                 fmt::format("bind: no node of {} uses {}", describe_graph(exec_.source()), describe_param(param)));
@@ -170,7 +170,7 @@ class Binder {
                                    [&](const BufferBinding& other) { return other.param().address == address; });
     }
 
-    /// An address that is the end of one parameter, which says so, is not the beginning of another one.
+    /// Removes other parameters' uses of the addresses claimed as ends by `EndPointers::bound`.
     void settle_claims() {
         const auto is_claim = [](const Rebound& rebound) {
             return rebound.use->offset == rebound.binding->param().bytes;
@@ -185,7 +185,7 @@ class Binder {
         });
     }
 
-    /// Adds the node of `uses` to `changed`, if something changes in it.
+    /// Adds the node of `uses` to `changed` if its parameters or owners change.
     void add(const Uses& uses, ChangedNodes& changed) {
         const NodePlace& place = uses.front().use->place;
         const NodeParams& current = exec_.params(place);
@@ -201,7 +201,8 @@ class Binder {
         changed.add(place, next.view(), owners_after(uses, owners), declared_after(uses, place, current));
     }
 
-    /// Adds the nodes that declare what others do: those around them, or in their region.
+    /// Adds the nodes with moved declarations but no use of their own: the uses are in nodes inside them or in their
+    /// region.
     void add_declared_alone(ChangedNodes& changed) const {
         for (auto first = moved_.begin(); first != moved_.end();) {
             const NodePlace& place = first->place;
@@ -224,7 +225,7 @@ class Binder {
         return owner == nullptr || (owners != nullptr && std::any_of(owners->begin(), owners->end(), keeps));
     }
 
-    /// The node's declarations after the bind: those of bound arguments and those of the whole node move.
+    /// Returns the node's declarations after the bind: those of bound arguments and of the whole node move.
     [[nodiscard]] std::vector<ArgumentAccess> declared_after(const Uses& uses, const NodePlace& place,
                                                              const NodeParams& current) const {
         std::vector<ArgumentAccess> declared;
@@ -241,7 +242,7 @@ class Binder {
         });
         return declared;
     }
-    /// By address in the graph.
+    /// Returns the moved memory of a node, ordered by address in the graph.
     [[nodiscard]] std::vector<MovedMemory> moved_of(const NodePlace& place) const {
         const std::uint32_t number = place.graph->first_number() + place.index;
         const auto first = std::ranges::lower_bound(moved_, number, {}, &MovedMemory::node_number);
@@ -250,8 +251,8 @@ class Binder {
         std::ranges::sort(moved, {}, &MovedMemory::begin);
         return moved;
     }
-    /// Appends the accesses that `access` becomes. A range becomes pieces: moved ones, and those that stay. Rows that
-    /// reach out of the moved memory stay as they are, and the moved part of them is added as one range.
+    /// Appends the accesses that `access` becomes. A range becomes pieces, moved ones and unmoved ones. Rows that
+    /// exceed the moved memory stay, and their moved part is added as one range.
     static void move(const ArgumentAccess& access, const std::vector<MovedMemory>& moved,
                      std::vector<ArgumentAccess>& list) {
         const std::uintptr_t origin = access.moved_from != 0 ? access.moved_from : access.region.begin;
@@ -262,7 +263,7 @@ class Binder {
             piece.moved_from = now == first ? 0 : first;
             if (first < last && std::ranges::find(list, piece) == list.end()) list.push_back(piece);
         };
-        std::uintptr_t next = origin; // what is before it has been appended
+        std::uintptr_t next = origin; // everything before it has been appended
         for (const MovedMemory& memory : moved) {
             const std::uintptr_t first = std::max(next, memory.begin);
             const std::uintptr_t last = std::min(end, memory.begin + memory.bytes);
@@ -284,7 +285,8 @@ class Binder {
             list.push_back(access);
     }
 
-    /// Those of other arguments stay. In an object, what else it points at is not known: only what was bound goes.
+    /// Keeps the owners of other arguments. In an object only the owners of bound addresses go: its other pointers are
+    /// unknown.
     static OwnerVersions owners_after(const Uses& uses, const Owners* current) {
         Owners owners = current != nullptr ? *current : Owners();
         const auto word_of = [](const AddressUse& use) { return use.is_in_object ? use.at + 1 : 0; };
@@ -299,7 +301,7 @@ class Binder {
         return owners.empty() ? OwnerVersions() : version_of(std::move(owners));
     }
 
-    /// The update of a whole graph may have given the node another one.
+    /// Throws UpdateError if a whole update has given the node a kernel with other parameter types.
     static void require_same_kernel(const NodeParams& current, const NodePlace& place) {
         const auto* const* made = std::get_if<const KernelParams*>(&place.record().params);
         if (made == nullptr) return;
@@ -310,10 +312,10 @@ class Binder {
 
     ExecState& exec_;
     std::span<const BufferBinding> bindings_;
-    std::vector<BoundParams::Uses> found_; ///< of the bindings
-    std::vector<Rebound> rebound_;         ///< the uses of each node together
-    bool has_claims_ = false;              ///< some are ends where other parameters begin
-    std::vector<MovedMemory> moved_;       ///< what each node declares together
+    std::vector<BoundParams::Uses> found_; ///< one for each binding
+    std::vector<Rebound> rebound_;         ///< ordered by node
+    bool has_claims_ = false;              ///< some are ends at the beginning of other parameters
+    std::vector<MovedMemory> moved_;       ///< ordered by node
     std::array<std::byte, 4096> few_;
     std::pmr::monotonic_buffer_resource memory_{few_.data(), few_.size()};
     std::vector<OwnedParams> next_;

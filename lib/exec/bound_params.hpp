@@ -1,4 +1,4 @@
-// Where an exec's graph uses the BufferParams that were bound last.
+// Uses of the BufferParams bound last in an exec's graph.
 #pragma once
 
 #include "handles/address_index.hpp"
@@ -15,13 +15,13 @@
 
 namespace cudag::detail {
 
-/// By memory and options of the parameters: what an exec's graph was made with never changes, so uses are looked for
-/// once. Holds about as many uses as the graph has addresses; those that were bound least recently go first.
+/// A cache of uses, by memory and options of the parameters. One search for each is enough: the parameters of an exec's
+/// source graph never change. Holds a few uses for each address in the graph; drops the least recently bound first.
 class BoundParams {
   public:
     using Uses = std::shared_ptr<const MemoryUses>;
 
-    /// Those in `graph`, always the same one. Throws GraphError.
+    /// Returns the uses in `graph`, the same graph in each call. Throws GraphError.
     [[nodiscard]] Uses find(const GraphState& graph, const ParamMemory& param) {
         if (const std::uint64_t version = graph.declared_version(); version != version_) {
             forget();
@@ -31,7 +31,7 @@ class BoundParams {
         if (known != places_.end()) return known->second->uses;
         return std::make_shared<const MemoryUses>(uses_of(graph, param));
     }
-    /// Keeps those of a parameter that was bound. Where there is no memory left, they are looked for again.
+    /// Keeps the uses of a bound parameter. If memory runs out, drops all uses: they are searched again.
     void keep(const GraphState& graph, const ParamMemory& param, const Uses& uses) noexcept {
         try {
             const Key key(param);

@@ -1,4 +1,4 @@
-// Nodes of an exec that take other parameters, one after the other, all or none.
+// Changes of several nodes of an exec, one after the other, all or none.
 #include "changed_nodes.hpp"
 
 #include "cuda/failure.hpp"
@@ -12,7 +12,7 @@ namespace cudag::detail {
 void ChangedNodes::add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners,
                        std::vector<ArgumentAccess>&& declared) {
     Shadow& shadow = exec_.shadow(place);
-    exec_.reserve(shadow, next); // the update of a whole graph may have given the node another kernel
+    exec_.reserve(shadow, next); // a whole update may have given the node another kernel
     Change& change = nodes_.emplace_back(Change{place, next, shadow, std::move(owners), std::move(declared)});
     change.run = exec_.hosts().run(place, next, change.owners);
     if (change.run != nullptr && may_undo_) {
@@ -44,14 +44,14 @@ std::optional<ChangedNodes::Refusal> ChangedNodes::push() {
             continue;
         const Change& refused = nodes_[i];
         if (result.api == Api::runtime) ignore(result.status);
-        while (i-- > 0) // first: words may find no memory
+        while (i-- > 0) // before the subject's text, which may run out of memory
             undo(nodes_[i]);
         return Refusal{result, refused.next, refused.place.subject(call_), refused.place};
     }
     return std::nullopt;
 }
 
-/// What was in force was accepted once.
+/// Restores the effective parameters: CUDA has accepted them before.
 void ChangedNodes::undo(Change& change) noexcept {
     const NativeResult result = exec_.set_params(change.place, change.shadow.params, change.undo);
     if (result.api == Api::runtime) ignore(result.status);

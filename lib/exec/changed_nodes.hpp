@@ -1,4 +1,4 @@
-// Nodes of an exec that take other parameters, one after the other, all or none.
+// Changes of several nodes of an exec, one after the other, all or none.
 #pragma once
 
 #include "exec_state.hpp"
@@ -13,33 +13,33 @@ namespace cudag::detail {
 
 class ChangedNodes {
   public:
-    /// Room for `count` nodes. Errors begin with `call`, such as "apply: ".
+    /// Reserves room for `count` nodes. Errors begin with `call`, such as "apply: ".
     ChangedNodes(ExecState& exec, std::size_t count, const char* call)
         : exec_(exec), may_undo_(count > 1), call_(call) {
         nodes_.reserve(count);
     }
 
-    /// A node, the parameters that it is to take, their owners, and what it then says that it does to memory. Throws
-    /// UpdateError if CUDA would refuse them.
+    /// Adds a node with its next parameters, their owners, and the accesses it then declares. Borrows `next`. Throws
+    /// UpdateError if CUDA would refuse the parameters.
     void add(const NodePlace& place, const NodeParams& next, OwnerVersions&& owners,
              std::vector<ArgumentAccess>&& declared);
-    /// A node that keeps its parameters and owners, and then says this.
+    /// Adds a node with other declared accesses, but unchanged parameters and owners.
     void add_declared(const NodePlace& place, std::vector<ArgumentAccess>&& declared) {
         declared_.push_back({place, exec_.shadow(place), std::move(declared)});
     }
-    /// Throws RaceError if all these would make a race, in an exec that refuses them.
+    /// Throws RaceError if the exec refuses races and all these changes together would make one.
     void require_no_race();
 
-    /// What CUDA has said to the parameters of a node.
+    /// CUDA's refusal of a node's parameters.
     struct Refusal {
         NativeResult result;
         const NodeParams& params;
         Subject subject;
         NodePlace place;
     };
-    /// Gives CUDA all parameters; after a refusal it has none of them.
+    /// Gives CUDA all parameters. After a refusal it has none of them.
     [[nodiscard]] std::optional<Refusal> push();
-    /// Puts them in force, once CUDA has them.
+    /// Puts the changes in force, once CUDA has them.
     void commit() noexcept;
 
   private:
@@ -49,12 +49,12 @@ class ChangedNodes {
         Shadow& shadow;
         OwnerVersions owners;
         std::vector<ArgumentAccess> declared;
-        HostRun* run = nullptr;  ///< of a host task
-        HostRun* undo = nullptr; ///< of the one in force
+        HostRun* run = nullptr;  ///< of `next`; null unless it is a host task
+        HostRun* undo = nullptr; ///< of the effective host task; null if no undo is needed
         OwnerVersions undo_owners = {};
     };
 
-    /// A node of which only this changes.
+    /// A node with other declared accesses only.
     struct Declared {
         NodePlace place;
         Shadow& shadow;

@@ -14,7 +14,7 @@ void set_native_enabled(cudaGraphExec_t exec, const NodePlace& node, bool enable
 }
 
 void DisabledMemsets::disable(cudaGraphExec_t exec, const NodePlace& node, Shadow& shadow) {
-    std::list<NodePlace> noted{node}; // cannot fail after CUDA has agreed
+    std::list<NodePlace> noted{node}; // made first: nothing may fail after CUDA has agreed
     set_native_enabled(exec, node, false);
     try {
         if (loses_order(shadow.params))

@@ -1,4 +1,4 @@
-// The memset nodes of one exec that are disabled, which are parked where CUDA would forget their order.
+// The disabled memset nodes of one exec, parked if CUDA would forget their order.
 #pragma once
 
 #include "graph/node_place.hpp"
@@ -13,22 +13,22 @@ namespace cudag::detail {
 
 class ExecState;
 
-/// Enables or disables CUDA's node. Throws UpdateError, and changes nothing.
+/// Enables or disables CUDA's node. Throws UpdateError, and changes nothing, if CUDA refuses.
 void set_native_enabled(cudaGraphExec_t exec, const NodePlace& node, bool enabled);
 
 class DisabledMemsets {
   public:
     [[nodiscard]] const std::list<NodePlace>& all() const noexcept { return nodes_; }
 
-    /// Throws UpdateError, and changes nothing.
+    /// Enable or disable a memset node. Throw UpdateError, and change nothing, if CUDA refuses.
     void enable(cudaGraphExec_t exec, const NodePlace& node, Shadow& shadow);
     void disable(cudaGraphExec_t exec, const NodePlace& node, Shadow& shadow);
 
-    /// Parks a disabled memset that now has `params`, if it needs that; if CUDA fails, before the next launch.
+    /// Parks a disabled memset that has taken `params`, if necessary. If CUDA fails, `require_parked` tries again.
     void park_again(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params) noexcept;
-    /// The same with all inside `graph`.
+    /// Parks all disabled memsets inside `graph` again.
     void park_inside(const ExecState& exec, const GraphState& graph) noexcept;
-    /// To be called before launches. Throws Error if CUDA fails once more.
+    /// Call before each launch. Throws Error if CUDA fails once more.
     void require_parked(const ExecState& exec) {
         if (must_park_) [[unlikely]]
             park_all(exec);
@@ -38,7 +38,7 @@ class DisabledMemsets {
     void park_all(const ExecState& exec);
 
     std::list<NodePlace> nodes_;
-    bool must_park_ = false; ///< one is not parked that should be
+    bool must_park_ = false; ///< parking has failed for a memset
 };
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// Sets bound arguments in graphs and execs, all or none.
+// Updates of arguments bound to DynamicParams, in graphs and execs, all or none.
 #include <cudag/dynamic_param.hpp>
 
 #include "cuda/failure.hpp"
@@ -21,21 +21,21 @@ namespace cudag::detail {
 
 namespace {
 
-/// A launch shape or a size: what a parameter drives.
+/// A value driven by a parameter: a launch shape or a size.
 struct Drive {
     LaunchConfig config = {};
     std::size_t count = 0;
 };
 
-/// What follows a parameter in one node, and what it was before.
+/// A change of one node by a parameter, with the former value.
 struct Change {
     UpdateTarget target;
     Node node;
     std::uint32_t argument = 0;
     const KernelSignature* signature = nullptr;
-    std::size_t former = 0; ///< where the argument's bytes stand
+    std::size_t former = 0; ///< offset of the argument's former bytes
     AccessMode mode = {};
-    std::size_t element_bytes = 0; ///< of a span; 0 of other arguments
+    std::size_t element_bytes = 0; ///< of a span; 0 for other arguments
     const Driven* driven = nullptr;
     Drive next = {}, driven_before = {};
 };
@@ -44,7 +44,7 @@ const NodeParams& params_in(const UpdateTarget& target, const GraphState& graph,
     return target.exec != nullptr ? target.exec->params({&graph, index}) : graph.params(index);
 }
 
-/// The update of a whole graph may have given the node another kernel than the one whose argument was bound.
+/// Whether the argument has the type of the bound one: a whole update may have given the node another kernel.
 bool is_bound_parameter(const KernelParams& kernel, const KernelParams& bound, std::uint32_t argument) {
     const KernelSignature& signature = *kernel.signature;
     const Parameter& parameter = bound.signature->parameters[argument];
@@ -59,7 +59,8 @@ std::string elements_text(const ElementCount& count) {
     return count.is_negative ? fmt::to_string(static_cast<std::int64_t>(count.value)) : fmt::to_string(count.value);
 }
 
-/// What `driven` makes of the value, for a node that was made with `most` elements. Throws UpdateError.
+/// Returns the shape or size that `driven` makes of the value. Throws UpdateError if the size is below 1 or above
+/// `most`, the node's original number of elements.
 template <class MakeSubject>
 Drive drive_of(const Driven& driven, const void* value, std::size_t most, const MakeSubject& subject) {
     if (driven.config) return {driven.config(value)};
@@ -72,7 +73,7 @@ Drive drive_of(const Driven& driven, const void* value, std::size_t most, const 
     return {{}, static_cast<std::size_t>(count.value)};
 }
 
-/// The elements of a copy or fill in one dimension; 0 of other nodes.
+/// The number of elements of a one-dimensional copy or fill; 0 for other nodes.
 std::size_t elements_of(const NodeParams& params) noexcept {
     if (const auto* copy = std::get_if<const CopyParams*>(&params)) return (*copy)->source_size;
     if (const auto* set = std::get_if<const SetParams*>(&params))
@@ -87,7 +88,7 @@ void set_driven(const UpdateTarget& target, const Node& node, const Driven& driv
         update_size(target, node, next.count);
 }
 
-/// The arguments bound to `id` in `target`, and what it drives, with their former values.
+/// Appends the changes of arguments bound to `id` in `target`, and of nodes driven by it, with their former values.
 void collect(const UpdateTarget& target, const GraphState& graph, std::uint64_t id, const void* given,
              std::size_t bytes, std::vector<Change>& changes, std::vector<std::byte>& former) {
     for (const Binding& binding : graph.bindings().of(id)) {
@@ -162,7 +163,7 @@ std::size_t set_dynamic(std::uint64_t id, const DynamicValue& value, const Updat
     } catch (...) {
         while (done-- > 0)
             set(changes[done], changes[done].driven_before,
-                {former.data() + changes[done].former, value.bytes, value.region}); // was accepted once
+                {former.data() + changes[done].former, value.bytes, value.region}); // CUDA has accepted it before
         throw;
     }
     return changes.size();

@@ -1,4 +1,4 @@
-// Exec: launching, enabling, and what it tells.
+// Launches and getters of Exec, and the enabling of its nodes.
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
 

@@ -1,4 +1,4 @@
-// ExecCache: which exec launches a graph, and which goes.
+// Choice, update and eviction of the execs of an ExecCache.
 #include <cudag/exec_cache.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/graph_memory.hpp>
@@ -33,7 +33,7 @@ std::size_t free_memory() {
     return free;
 }
 
-/// How much of `free` is taken now; none if CUDA does not say: what was launched cannot fail any more.
+/// The part of `free` taken since; 0 if CUDA fails: the launch has happened and cannot fail any more.
 std::size_t taken_of(std::size_t free) noexcept {
     std::size_t rest = free, total = 0;
     if (cudaMemGetInfo(&rest, &total) != cudaSuccess) static_cast<void>(cudaGetLastError());
@@ -44,7 +44,7 @@ bool is_out_of_memory(const Error& error) {
     return error.code().value() == static_cast<int>(cudaErrorMemoryAllocation);
 }
 
-/// Of all caches: graphs are told the number of an exec, which may be gone when they are asked.
+/// Unique among all caches: a graph records the number of its exec, and may outlive the exec.
 std::uint64_t next_number() noexcept {
     static std::atomic<std::uint64_t> last = 0;
     return ++last;
@@ -103,30 +103,30 @@ class ExecStore {
     struct Entry;
     using Place = std::list<Entry>::iterator;
     using Alike = std::list<Place>;    ///< execs of one structure, the least recently launched first
-    using InStream = std::list<Place>; ///< execs that were launched in one stream last, likewise
+    using InStream = std::list<Place>; ///< execs launched last in one stream, in the same order
     struct Entry {
         Exec exec;
         std::uint64_t number = next_number();
-        cudaStream_t stream; ///< null unless it is the only one
+        cudaStream_t stream; ///< the only stream if stream-affine, else null
         std::uint64_t structure;
         std::size_t bytes;
-        std::shared_ptr<const GraphState> graph; ///< that it has
-        std::uint64_t version;                   ///< of the graph
-        unsigned not_compared = 0;               ///< how many updates to come are given to CUDA as they are
-        Alike* alike = nullptr;                  ///< where it stands
-        Alike::iterator place = {};              ///< in these
+        std::shared_ptr<const GraphState> graph; ///< its present graph
+        std::uint64_t version;                   ///< of its present graph
+        unsigned not_compared = 0;               ///< how many later updates skip the comparison
+        Alike* alike = nullptr;                  ///< the list of its structure
+        Alike::iterator place = {};              ///< its position there
         cudaStream_t launched_in = nullptr;
-        InStream* in_stream = nullptr; ///< where it stands
-        InStream::iterator turn = {};  ///< in these
-        std::uint64_t launch = 0;      ///< the number of its last launch
+        InStream* in_stream = nullptr; ///< the list of its stream
+        InStream::iterator turn = {};  ///< its position there
+        std::uint64_t launch = 0;      ///< number of its last launch
     };
 
-    /// Where a launch in one stream is all that an exec may have: that stream.
+    /// The only stream of an exec launched in `stream`; null if it may use all.
     [[nodiscard]] cudaStream_t only_stream(cudaStream_t stream) const noexcept {
         return options_.stream_affine ? stream : nullptr;
     }
 
-    /// An exec that has `graph`, updated to it if need be; none if it is to be instantiated.
+    /// Returns an exec that has `graph`, updated if necessary; nothing if `graph` must be instantiated.
     [[nodiscard]] std::optional<Place> kept(const Graph& graph, cudaStream_t stream) {
         const GraphState& state = graph.state();
         const std::uint64_t version = state.changes().version();
@@ -136,13 +136,13 @@ class ExecStore {
         if (place != entries_.end()) {
             if (place->graph.get() == &state && place->stream == only) {
                 if (place->version == version) return hit(place);
-                if (update(place, graph.state_, version)) return place; // else it has the graph as it was before
+                if (update(place, graph.state_, version)) return place; // if refused, the exec has the former version
             }
         }
         const auto alike = of_structure_.find(structure_in(state));
         if (alike == of_structure_.end()) return std::nullopt;
         const bool may_be_others = number != 0 && (place == entries_.end() || options_.stream_affine);
-        if (may_be_others) // another stream's exec, or another cache's, has taken the graph since
+        if (may_be_others) // an exec of another stream or cache has taken the graph since
             for (const Place other : alike->second)
                 if (other->graph.get() == &state && other->stream == only && other->version == version)
                     return hit(other);
@@ -150,7 +150,7 @@ class ExecStore {
             if (other->stream == only && update(other, graph.state_, version)) return other;
         return std::nullopt;
     }
-    /// The entry of that number, or the end. The entry launched last is tried first: it needs no look-up.
+    /// Returns the entry with this number, or the end. Tries the last launched entry first: it needs no lookup.
     [[nodiscard]] Place find(std::uint64_t number) noexcept {
         if (!entries_.empty() && entries_.back().number == number) return std::prev(entries_.end());
         const auto known = of_number_.find(number);
@@ -161,11 +161,11 @@ class ExecStore {
         return place;
     }
 
-    /// Whether the latest launch of all was this exec's, in `stream`. It then stands last in each of its lists.
+    /// Whether this exec had the latest launch of all, in `stream`. It is then last in each of its lists.
     [[nodiscard]] bool is_last(Place place, cudaStream_t stream) noexcept {
         return std::next(place) == entries_.end() && place->launched_in == stream;
     }
-    /// For the launch of a kept exec in `stream`.
+    /// Moves a kept exec to the end of its lists, for a launch in `stream`.
     void make_last(Place place, cudaStream_t stream) {
         InStream& last = place->launched_in == stream ? *place->in_stream : of_stream_[stream]; // first: it may fail
         entries_.splice(entries_.end(), entries_, place);
@@ -190,10 +190,11 @@ class ExecStore {
         return true;
     }
 
-    /// A program whose graphs differ in much from one time to the next pays for few comparisons.
+    /// Updates an exec. After a failed comparison, the next ones are skipped: if graphs always differ in many nodes,
+    /// few comparisons are paid for.
     [[nodiscard]] static bool give(Entry& entry, const std::shared_ptr<GraphState>& graph) {
         constexpr unsigned before_next_comparison = 15;
-        const NoWaiting no_waiting; // the graph that the exec had before may be the last to own something
+        const NoWaiting no_waiting; // the former graph may be the last owner of something
         ExecState& exec = entry.exec.state();
         if (entry.not_compared != 0) {
             --entry.not_compared;
@@ -204,7 +205,7 @@ class ExecStore {
         return update_whole(exec, graph, {}, Compared::if_refused).updated();
     }
 
-    /// Instantiates `graph` and launches it; its entry is the last one then.
+    /// Instantiates and launches `graph`; its entry is then the last.
     void launch_new(const Graph& graph, cudaStream_t stream) {
         const SampledTime::Scope timed(instantiate_time_);
         try {
@@ -228,8 +229,8 @@ class ExecStore {
         }
     }
 
-    /// CUDA takes the memory of an exec with its first launch. No upload before it: that would have to be waited for,
-    /// behind whatever the stream waits for (see Exec::upload).
+    /// Measures the exec's memory: CUDA allocates it at the first launch. No upload before it: the cache would have to
+    /// wait for it, behind all work in the stream (see Exec::upload).
     void try_new(const Graph& graph, cudaStream_t stream) {
         const std::size_t free = free_memory();
         const Place place = add(graph, stream);
@@ -244,7 +245,7 @@ class ExecStore {
         ++stats_.instantiations;
     }
 
-    /// A new exec, as the last entry.
+    /// Makes a new exec as the last entry.
     [[nodiscard]] Place add(const Graph& graph, cudaStream_t stream) {
         const GraphState& state = graph.state();
         const std::uint64_t version = state.changes().version();
@@ -287,15 +288,15 @@ class ExecStore {
         entries_.erase(place);
     }
 
-    /// The last entry stays: it is about to be launched.
+    /// Drops execs beyond the limits. The last entry stays: it is the one launched.
     void evict() noexcept {
         while (entries_.size() > options_.capacity || stats_.bytes > options_.max_bytes) {
             const NoWaiting no_waiting;
             if (!evict_one(std::prev(entries_.end()))) return;
         }
     }
-    /// The first before `end` that is not in flight; false if all are. Launches in one stream end in order, so CUDA is
-    /// asked about one exec for each stream, however many are in flight.
+    /// Drops the least recently launched exec before `end` that is not in flight; false if all are. Asks CUDA about one
+    /// exec for each stream, however many are in flight: launches in one stream end in order.
     bool evict_one(Place end) noexcept {
         const RelaxedCapture allow_queries;
         Place place = end;
@@ -317,13 +318,13 @@ class ExecStore {
     }
 
     ExecCacheOptions options_;
-    ExecCacheStats stats_;        ///< but for the times
-    SampledTime update_time_{13}; ///< no multiple of what `give` counts by
+    ExecCacheStats stats_;        ///< without the times
+    SampledTime update_time_{13}; ///< coprime to the period of comparisons in `give`
     SampledTime instantiate_time_{1};
     std::list<Entry> entries_; ///< the least recently launched first
     std::unordered_map<std::uint64_t, Place> of_number_;
     std::unordered_map<std::uint64_t, Alike> of_structure_;
-    std::unordered_map<cudaStream_t, InStream> of_stream_; ///< none is empty
+    std::unordered_map<cudaStream_t, InStream> of_stream_; ///< no list is empty
     std::uint64_t launches_ = 0;
 };
 

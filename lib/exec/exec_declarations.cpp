@@ -1,4 +1,4 @@
-// What nodes of an exec say that they do to memory.
+// Accesses declared by the nodes of an exec.
 #include "exec_declarations.hpp"
 
 #include "graph/in_force.hpp"

@@ -1,4 +1,4 @@
-// What nodes of an exec say that they do to memory, as it is in force.
+// Effective declared accesses of the nodes of an exec.
 #pragma once
 
 #include "exec_state.hpp"
@@ -9,7 +9,7 @@
 
 namespace cudag::detail {
 
-/// Calls `visit(access)` for each access that the node declares. Holds a lock meanwhile: `visit` asks no other node.
+/// Calls `visit(access)` for each access declared by the node. Holds a lock meanwhile: `visit` asks no other node.
 template <class Visit>
 void for_each_declared(const ExecState& exec, const NodePlace& node, const Visit& visit) {
     if (const Shadow* const shadow = exec.find_shadow(node); shadow != nullptr && shadow->declared) {
@@ -19,24 +19,24 @@ void for_each_declared(const ExecState& exec, const NodePlace& node, const Visit
     }
     const DeclaredAccesses& as_made = exec.in_basis(*node.graph).declared_as_made();
     if (as_made.empty()) return;
-    const auto lock = as_made.lock(); // another thread may declare more: not under the graph's lock
+    const auto lock = as_made.lock(); // another thread may declare more, without the graph's lock
     as_made.for_each(node.index, visit);
 }
 [[nodiscard]] std::vector<ArgumentAccess> all_declared(const ExecState& exec, const NodePlace& node);
 
-/// Whether it declares these, and nothing else.
+/// Whether the node declares exactly these accesses.
 [[nodiscard]] bool declares(const ExecState& exec, const NodePlace& node, std::span<const ArgumentAccess> accesses);
 
-/// Whether it declares the same as node `index` of `graph`, under whose lock this is. `buffer` spares an allocation.
+/// Whether the node declares the same as node `index` of `graph`. Call under its lock. `buffer` spares an allocation.
 [[nodiscard]] bool declares_as(const ExecState& exec, const NodePlace& node, const GraphState& graph,
                                std::uint32_t index, std::vector<ArgumentAccess>& buffer);
 
-/// Whether a node with this shadow may declare something.
+/// Whether a node with this shadow may declare accesses.
 [[nodiscard]] inline bool may_declare(const ExecState& exec, const NodePlace& node, const Shadow& shadow) {
     return shadow.declared ? !shadow.declared->empty() : !exec.in_basis(*node.graph).declared_as_made().empty();
 }
 
-/// Whether a node would do something else to memory with `next`, declaring `declared`.
+/// Whether `next` and `declared` would change the node's accesses.
 [[nodiscard]] bool changes_accesses(const ExecState& exec, const NodePlace& node, const NodeParams& next,
                                     std::span<const ArgumentAccess> declared);
 

@@ -1,4 +1,4 @@
-// The host nodes of one exec: what CUDA is to call for them, and who may ask what they throw.
+// The host nodes of one exec: their runs, called by CUDA, and the claim to their failures.
 #pragma once
 
 #include "graph/node_place.hpp"
@@ -18,36 +18,36 @@ class ExecHosts {
     /// `launches` is null if the exec has no host node yet.
     explicit ExecHosts(std::shared_ptr<HostLaunches> launches);
 
-    /// Null before there is a host node.
+    /// Returns null before the first host node.
     [[nodiscard]] HostLaunches* find_launches() const noexcept { return launches_.get(); }
 
-    /// What CUDA is to call if `params` are a host task: made, and kept by `owners`. Null for all other parameters.
+    /// Makes a run for CUDA to call, kept by `owners`, if `params` are a host task; returns null for other parameters.
     [[nodiscard]] HostRun* run(const NodePlace& node, const NodeParams& params, OwnerVersions& owners);
-    /// Runs for host nodes of `mine`, a graph of the exec, with the callables of `next`.
+    /// Makes runs for host nodes of `mine`, a graph of the exec, with the callables of `next`.
     [[nodiscard]] std::vector<HostNodeRun> runs(const GraphState& mine, const GraphState& next);
-    /// Keeps those that an update of the whole has brought in, until the next one.
+    /// Keeps the runs of a whole update until the next one.
     void keep(OwnerVersions&& owners, InFlight& in_flight) noexcept {
         in_flight.retire(std::move(owners_));
         if (!owners.empty()) [[unlikely]]
             owners_ = std::move(owners);
     }
 
-    /// Throws HostError if host nodes threw in the launches, and nobody has seen it.
+    /// Throws HostError if host nodes threw in the launches, and no call has reported it.
     void rethrow() const {
         if (claim_) rethrow_host_failures(claim_);
     }
-    /// The exec replaces that of `former`: what the host nodes of both throw is for one Exec to tell.
+    /// Takes the claim of `former`, replaced by this exec: one Exec reports the host failures of both.
     void take_claim_of(ExecHosts& former) noexcept;
-    /// The exec is destroyed.
+    /// Call when the exec is destroyed.
     void retire(InFlight& in_flight) noexcept;
 
   private:
-    /// Made with the first host node.
+    /// Makes the launches for the first host node.
     [[nodiscard]] const std::shared_ptr<HostLaunches>& launches();
 
-    std::shared_ptr<HostClaim> claim_;       ///< null before there is a host node
-    std::shared_ptr<HostLaunches> launches_; ///< the same
-    OwnerVersions owners_;                   ///< of the runs that the last whole update brought in
+    std::shared_ptr<HostClaim> claim_;       ///< null before the first host node
+    std::shared_ptr<HostLaunches> launches_; ///< null before the first host node
+    OwnerVersions owners_;                   ///< of the runs of the last whole update
 };
 
 } // namespace cudag::detail

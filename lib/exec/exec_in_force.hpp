@@ -9,7 +9,7 @@
 
 namespace cudag::detail {
 
-/// The state of nodes as an exec has them.
+/// The effective state of nodes in an exec.
 class ExecInForce final : public InForce {
   public:
     explicit ExecInForce(const ExecState& exec) noexcept : exec_(exec) {}

@@ -1,4 +1,4 @@
-// Races that updates of an exec would make.
+// Detection of races that updates of an exec would make.
 #pragma once
 
 #include "exec_in_force.hpp"

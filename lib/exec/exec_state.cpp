@@ -22,7 +22,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// An allocation that its own graph does not free; null if there is none.
+/// Finds an allocation not freed by its own graph; null if there is none.
 const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& owner) {
     for (const GraphAllocation& memory : graph.allocations().list()) {
         if (!memory.alloc || memory.free) continue;
@@ -34,7 +34,7 @@ const GraphAllocation* find_unfreed(const GraphState& graph, const GraphState*& 
     return nullptr;
 }
 
-/// CUDA's answer to a second launch without a free between is a bare "invalid argument".
+/// Explains a second launch without a free in between: CUDA reports a bare "invalid argument".
 [[noreturn]] void raise_launch_failure(cudaError_t status, const GraphState& source, bool must_be_freed) {
     CallFailure failure = describe_failure(status, "cuGraphLaunch", {}, Api::driver);
     const GraphState* owner = nullptr;
@@ -63,7 +63,7 @@ ExecState::ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source,
     options_.upload_stream.reset();
     if (!owners.empty()) in_flight_.begin_tracking_end();
     if (source_->changes().version() != 0 || (!owners.empty() && may_have_memory_nodes(*source_)))
-        in_flight_.begin_tracking(); // an upload of memory nodes, as marks the end, maps their memory anew
+        in_flight_.begin_tracking(); // marking the end takes an upload, which maps the memory of memory nodes anew
     owners_ = std::move(owners);
     source_->exec_made();
 }
@@ -116,7 +116,7 @@ void ExecState::launch(cudaStream_t stream) {
     require_recorded(stream, [&] { return Subject{"launch of an Exec of " + describe_graph(*source_)}; });
     disabled_memsets_.require_parked(*this);
     if (!uploaded_ && has_device_updatable(*source_)) [[unlikely]]
-        upload(stream); // what kernels change must be on the device before
+        upload(stream); // device-updatable nodes must be on the device before kernels change them
     if (are_writes_watched()) [[unlikely]]
         declare_writes(*this);
     HostLaunches* const host_launches = hosts_.find_launches();
@@ -191,7 +191,7 @@ std::unique_ptr<Shadows> ExecState::shadows_from(const GraphState& basis) const 
     auto shadows = std::make_unique<Shadows>();
     for_each_graph_pair(*source_, basis, [&](const GraphState& mine, const GraphState& theirs) {
         for (const UpdatedNode& node : theirs.updated().all()) {
-            if (node.index >= mine.nodes().size()) continue; // CUDA is going to refuse such a graph
+            if (node.index >= mine.nodes().size()) continue; // CUDA will refuse such a graph
             Shadow& shadow = shadows->make(mine.first_number() + node.index, source_->node_total(), node.params);
             shadow.owners = version_of(Owners(node.owners));
             shadow.declared = node.accesses;
@@ -219,8 +219,7 @@ void ExecState::take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shad
     else if (!shadows_->empty())
         shadows_->clear();
     if (basis->changes().version() != 0) in_flight_.begin_tracking();
-    if (has_memory_nodes(*source_)) { // so has the basis: CUDA counts this exec as one of the graph that it was
-                                      // updated from
+    if (has_memory_nodes(*source_)) { // so has the basis: CUDA now counts this exec as one of that graph
         exclusive_graph_->exec_gone();
         basis->exec_made();
         exclusive_graph_ = basis;

@@ -1,4 +1,4 @@
-// The state behind Exec: CUDA's exec, its source graph, and what updates have set since.
+// The state behind Exec: CUDA's exec, its source graph, and the effects of updates.
 #pragma once
 
 #include "bound_params.hpp"
@@ -29,8 +29,8 @@ class RaceWatch;
 
 class ExecState {
   public:
-    /// Takes over `native`, once nothing can fail. `hosts` are the runs of its host nodes; `owners` are all that its
-    /// launches use, these runs, too: kept until there is no launch any more.
+    /// Takes over `native`, once nothing can fail. `hosts` are the runs of its host nodes. `owners`, with these runs,
+    /// are all that its launches use; they stay until the last launch has ended.
     ExecState(cudaGraphExec_t native, std::shared_ptr<GraphState> source, const InstantiateOptions& options,
               std::shared_ptr<HostLaunches> launches = nullptr, const std::vector<HostNodeRun>& hosts = {},
               OwnerVersions&& owners = {});
@@ -39,12 +39,13 @@ class ExecState {
     ExecState& operator=(const ExecState&) = delete;
 
     [[nodiscard]] cudaGraphExec_t native() const noexcept { return native_; }
-    /// The same for others, who may launch it. Kernels do where they can: then CUDA keeps the owners.
+    /// Returns `native` for other code, which may launch it. With `.device_launch` CUDA keeps the owners: kernels
+    /// launch it.
     [[nodiscard]] cudaGraphExec_t hand_out() {
         if (owns_native_ && !options_.device_launch) in_flight_.note_handed_out();
         return native_;
     }
-    /// This state no longer destroys it, and it may be gone before.
+    /// Leaves the destruction to other code: CUDA's exec may be gone before this state.
     void give_up_native() noexcept {
         owns_native_ = false;
         if (!owners_.empty()) in_flight_.begin_tracking();
@@ -52,15 +53,15 @@ class ExecState {
     [[nodiscard]] std::uint64_t replays() const noexcept { return replays_; }
 
     [[nodiscard]] const InstantiateOptions& options() const noexcept { return options_; }
-    /// What the plan has changed in the graphs of this exec.
+    /// The changes made by the plan in the graphs of this exec.
     [[nodiscard]] const std::vector<PlannedGraph>& planned() const noexcept { return planned_; }
-    /// Whether the plan saw the nodes and edges of its graph: not of a captured one of which nobody had asked anything.
+    /// Whether the plan saw the nodes and edges of its graph. False if the graph was captured and still unread.
     [[nodiscard]] bool was_read() const noexcept { return was_read_; }
-    /// Completes CUDA's graph of `next`, with edges planned as those of `mine` were, a graph of this exec: CUDA
-    /// compares them.
+    /// Completes CUDA's graph of `next` with edges planned like those of `mine`, a graph of this exec: CUDA compares
+    /// them.
     void complete_source(const GraphState& mine, GraphState& next) const;
     [[nodiscard]] UpdateCounts& update_counts() noexcept { return update_counts_; }
-    /// Counts on from where `former`, which this exec replaces, has stopped.
+    /// Continues the counts and the claim to host failures of `former`, replaced by this exec.
     void continue_counts_of(ExecState& former) noexcept {
         replays_ = former.replays_;
         update_counts_ = former.update_counts_;
@@ -72,13 +73,13 @@ class ExecState {
     void launch(cudaStream_t stream);
     void upload(cudaStream_t stream);
 
-    /// Whether kernels may launch it.
+    /// Whether kernels may launch this exec.
     [[nodiscard]] bool device_launch() const noexcept { return options_.device_launch; }
-    /// Whether the device has it as it is.
+    /// Whether the device has the current state.
     [[nodiscard]] bool uploaded() const noexcept { return uploaded_; }
     void set_changed() noexcept { uploaded_ = false; }
 
-    /// The node of this exec's graph that a handle names. Throws UpdateError for other handles.
+    /// Returns the node of this exec's graph for a handle. Throws UpdateError for other handles.
     [[nodiscard]] NodePlace node_of(const Node& node) const {
         const GraphState& graph = GraphState::of(node);
         if (&graph != source_.get() && &graph.root() != source_.get()) [[unlikely]]
@@ -86,27 +87,27 @@ class ExecState {
         return {&graph, GraphState::index_unchecked(node)};
     }
 
-    /// The graph that CUDA counts this exec for, where a graph can have only one.
+    /// The graph that CUDA counts this exec for: some graphs can have only one exec.
     [[nodiscard]] const GraphState& exclusive_graph() const noexcept { return *exclusive_graph_; }
     /// The graph that this exec was made from.
     [[nodiscard]] const GraphState& source() const noexcept { return *source_; }
-    /// The graph that all parameters came from last: its own, or that of an update of the whole.
+    /// The graph that last set all parameters: the source, or the graph of the last whole update.
     [[nodiscard]] const GraphState& basis() const noexcept { return *basis_; }
-    /// The graph of the basis at the place where `graph` stands in the source.
+    /// The graph of the basis at the place of `graph` in the source.
     [[nodiscard]] const GraphState& in_basis(const GraphState& graph) const {
         return graph.parent() == nullptr ? *basis_ : inside_basis(graph);
     }
     /// Whether this exec was made from `graph`.
     [[nodiscard]] bool is_of(const GraphState& graph) const noexcept { return &graph == source_.get(); }
-    /// The version of its graph that this exec has.
+    /// The version of the source that this exec has.
     [[nodiscard]] std::uint64_t seen() const noexcept { return seen_; }
     void set_seen(std::uint64_t version) noexcept { seen_ = version; }
 
-    /// Whether updates have left nothing in it but what `basis()` is.
+    /// Whether updates have left only the state of `basis()`.
     [[nodiscard]] bool has_basis_alone() const noexcept { return shadows_->empty() && matched_.empty(); }
-    /// Whether nodes may have others than those of the basis as it was made.
+    /// Whether nodes may differ from the basis as it was made.
     [[nodiscard]] bool has_shadows() const noexcept { return !shadows_->empty(); }
-    /// What is in force in a node; made on first use.
+    /// The effective parameters of a node, with their owners; made on first use.
     [[nodiscard]] Shadow& shadow(const NodePlace& node) {
         const std::uint32_t number = node.graph->first_number() + node.index;
         if (Shadow* const found = shadows_->find(number)) [[likely]]
@@ -114,7 +115,7 @@ class ExecState {
         return make_shadow(number, node);
     }
 
-    /// The same; null if there is none yet.
+    /// Returns the node's shadow; null if there is none yet.
     [[nodiscard]] Shadow* find_shadow(const NodePlace& node) noexcept {
         return shadows_->find(node.graph->first_number() + node.index);
     }
@@ -124,54 +125,55 @@ class ExecState {
 
     /// Gives a node of CUDA's exec `params`, and `run` if they are a host task.
     [[nodiscard]] NativeResult set_params(const NodePlace& node, const NodeParams& params, HostRun* run);
-    /// The same, with a run that is made if they are one, and kept by `owners`.
+    /// Gives a node of CUDA's exec `params`. Makes the run of a host task, kept by `owners`.
     [[nodiscard]] NativeResult set_params(const NodePlace& node, const NodeParams& params, OwnerVersions& owners) {
         return set_params(node, params, hosts_.run(node, params, owners));
     }
 
-    /// Makes CUDA call host nodes that have just taken their parameters from another graph through `runs`. Where it
-    /// refuses, a node runs all the same, and cudag only prints what it throws.
+    /// Makes CUDA call host nodes through `runs`. Call after they took parameters from another graph. If CUDA refuses,
+    /// a node runs all the same, and cudag only prints its exceptions.
     void set_host_runs(const std::vector<HostNodeRun>& runs) noexcept;
 
-    /// Room for `params` in a shadow; see Shadows.
+    /// Makes room for `params` in a shadow; see Shadows.
     void reserve(Shadow& shadow, const NodeParams& params) { shadows_->reserve(shadow, params); }
 
-    /// Enables or disables a node that is of a kind that can be. Throws UpdateError, and changes nothing.
+    /// Enables or disables a node of a kind that permits it. Throws UpdateError, and changes nothing, if CUDA refuses.
     void set_enabled(const NodePlace& node, bool enabled);
-    /// To be called where CUDA has given nodes inside `graph` new parameters: disabled memsets need them parked again.
+    /// Parks disabled memsets again. Call after CUDA has given nodes inside `graph` new parameters.
     void park_inside(const GraphState& graph) noexcept { disabled_memsets_.park_inside(*this, graph); }
 
-    /// What is in force in a node, without a shadow if there is none yet.
+    /// The effective parameters of a node. Makes no shadow.
     [[nodiscard]] const NodeParams& params(const NodePlace& node) const;
-    /// Those that it has in the graph that this exec last took as a whole.
+    /// The node's parameters in the basis as it was made.
     [[nodiscard]] const NodeParams& params_in_basis(const NodePlace& node) const;
-    /// Whether updates that make a race are refused.
+    /// Whether this exec refuses updates that make a race.
     [[nodiscard]] bool refuses_races() const noexcept { return source_->refuses_races(); }
-    /// Made with the first use; forgotten where nodes take what nobody compares.
+    /// The watch for races, made on first use. `forget_races` drops it after updates that are not staged in it.
     [[nodiscard]] RaceWatch& race_watch();
     void forget_races() noexcept;
 
-    /// The shadows that an exec has which took all its parameters from `basis`: of the nodes that were changed in it
-    /// since they were made. Null if it has none.
+    /// Makes the shadows of an exec with all parameters from `basis`: one for each node updated in `basis`, and for
+    /// each disabled memset. Null if there are none.
     [[nodiscard]] std::unique_ptr<Shadows> shadows_from(const GraphState& basis) const;
-    /// Notes that all parameters are those of `basis` now, whose `shadows_from` are `shadows`.
+    /// Records that all parameters come from `basis`, with `shadows` from `shadows_from`. Makes CUDA call `hosts`.
     void take_all(std::shared_ptr<GraphState> basis, std::unique_ptr<Shadows> shadows,
                   const std::vector<HostNodeRun>& hosts, OwnerVersions&& host_owners) noexcept;
-    /// The same where `basis` brings nothing else: the exec `has_basis_alone` before and after.
+    /// Records a basis that brings parameters only: the exec `has_basis_alone` before and after.
     void take_basis(std::shared_ptr<GraphState> basis) noexcept;
-    /// What the graph that is to become the basis keeps; nothing if that is what this exec has already.
+    /// Returns the owners brought by a graph about to become the basis; nothing if this exec already has the same.
     [[nodiscard]] std::optional<OwnerVersions> owners_brought_by(GraphState& basis) const;
-    /// Keeps them in place of those of the last basis.
+    /// Keeps the owners of the new basis instead of the last one's.
     void keep_basis_owners(OwnerVersions&& owners) noexcept {
         in_flight_.retire(std::move(basis_owners_));
         if (!owners.empty()) in_flight_.begin_tracking();
         basis_owners_ = std::move(owners);
     }
 
-    /// The BufferParams that were bound.
+    /// The uses of BufferParams bound so far.
     [[nodiscard]] BoundParams& bound_params() noexcept { return bound_params_; }
 
-    /// Keeps what an update by structure has brought in beside the owners of single nodes, until the next one.
+    /// Keeps the owners brought by an update by structure, in addition to those of single nodes, until the next such
+    /// update or a whole one.
     void keep_matched(OwnerVersions&& owners) noexcept {
         uploaded_ = false;
         in_flight_.retire(std::move(matched_));
@@ -179,7 +181,7 @@ class ExecState {
         matched_ = std::move(owners);
     }
 
-    /// Puts `next` in force: launches to come use it, those in flight may use the previous version.
+    /// Puts the owners `next` in force for later launches; those in flight may use the former version.
     void commit(Shadow& shadow, OwnerVersions&& next) noexcept {
         uploaded_ = false;
         if (!shadow.owners.empty() || !next.empty()) replace_owners(shadow, std::move(next));
@@ -196,13 +198,13 @@ class ExecState {
     bool owns_native_ = true;
     std::shared_ptr<GraphState> source_;
     std::shared_ptr<GraphState> exclusive_graph_; ///< see exclusive_graph()
-    std::shared_ptr<GraphState> basis_;           ///< what a node without a shadow has is what it was made with there
+    std::shared_ptr<GraphState> basis_;           ///< the origin of the parameters of nodes without a shadow
     std::unique_ptr<Shadows> shadows_ = std::make_unique<Shadows>();
     InFlight in_flight_;
     ExecHosts hosts_;
-    OwnerVersions owners_;       ///< what the exec was made with: stays as long as it does
-    OwnerVersions basis_owners_; ///< what the last update of the whole has brought in, where it is something else
-    OwnerVersions matched_;      ///< what the last update by structure came from
+    OwnerVersions owners_;       ///< of the instantiation: they stay as long as the exec
+    OwnerVersions basis_owners_; ///< of the last whole update, where different
+    OwnerVersions matched_;      ///< of the last update by structure
     InstantiateOptions options_;
     std::vector<PlannedGraph> planned_;
     bool was_read_;

@@ -1,4 +1,4 @@
-// Makes the runs of an exec's host nodes.
+// Construction of the runs of an exec's host nodes.
 #include "host_nodes.hpp"
 
 #include "compare/diff.hpp"

@@ -1,4 +1,4 @@
-// Graph::instantiate: CUDA's reason and node in the error.
+// Graph::instantiate, with CUDA's reason and node in its errors.
 #include <cudag/graph.hpp>
 
 #include "cuda/driver.hpp"
@@ -47,7 +47,7 @@ const char* reason_of(CUgraphInstantiateResult result) {
                                          detail::Api::driver);
 }
 
-/// Throws if `graph` can have one exec only, which it has.
+/// Throws InstantiateError if `graph` can have only one exec, and has it.
 void require_reusable(const detail::GraphState& graph) {
     const auto refuse_for = [](const detail::NodePlace& node) {
         detail::refuse<InstantiateError>("CUDA allows one Exec at a time of a graph with such a node, and one is "
@@ -82,7 +82,7 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     graph.require_root("instantiate");
     const detail::NoWaiting no_waiting;
     const auto lock = graph.lock();
-    // Where there are no records yet, CUDA may refuse first.
+    // An unread graph has no records to check yet: CUDA may refuse it first.
     if (graph.has_exec() && graph.is_read()) require_reusable(graph);
     if (options.device_launch) require_device_launchable(graph);
     if (!options.plan.durations.empty()) check_durations(graph, options.plan.durations);
@@ -100,7 +100,7 @@ Exec Graph::instantiate(InstantiateOptions options) const {
         owners.push_back({0, 0, host.run});
     const detail::WithoutUserObjects plain(graph);
     const detail::KeptForExecs kept(graph.native(), options.device_launch ? owners : detail::Owners());
-    if (options.device_launch) owners.clear(); // launches by kernels are CUDA's alone to see
+    if (options.device_launch) owners.clear(); // only CUDA sees launches by kernels, so it keeps the owners
 
     CUDA_GRAPH_INSTANTIATE_PARAMS params{};
     if (options.auto_free_on_launch) params.flags |= CUDA_GRAPH_INSTANTIATE_FLAG_AUTO_FREE_ON_LAUNCH;

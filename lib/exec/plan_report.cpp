@@ -1,4 +1,4 @@
-// What a plan has done, in words, and in DOT.
+// Reports of a plan's changes, as text and as DOT.
 #include <cudag/exec.hpp>
 #include <cudag/plan.hpp>
 
@@ -28,7 +28,7 @@ using detail::GraphState;
 using detail::JoinReason;
 using detail::JoinRecord;
 
-/// For texts: "1 edge", "3 edges".
+/// Formats a count for texts: "1 edge", "3 edges".
 std::string counted(std::size_t count, std::string_view what) {
     return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
 }
@@ -101,11 +101,11 @@ PlanGain gain_of(const JoinRecord& join, const detail::JoinGains& gains) {
     return {.launch_call = gains.node_call * around, .gpu = gains.node_gpu * around};
 }
 
-/// What would be said of a graph if the plan were another one.
+/// The figures of a graph under another plan.
 struct OtherPlan {
     std::size_t edges = 0;
     std::size_t kernels = 0;
-    std::size_t joins = 0; ///< that became something else
+    std::size_t joins = 0; ///< replaced by edges or kernels
     friend bool operator==(const OtherPlan&, const OtherPlan&) = default;
 
     void add(const GraphState& graph, const detail::PlannedEdges* planned) {
@@ -128,7 +128,7 @@ OtherPlan plan_of(const GraphState& root, const Plan& plan) {
     return other;
 }
 
-/// Null where the edges of `graph` are as they were written.
+/// Returns the planned edges of `graph`; null if they are as written.
 const detail::PlannedEdges* planned_in(const detail::ExecState& exec, const GraphState& graph) {
     const auto found = std::ranges::find(exec.planned(), &graph, &detail::PlannedGraph::graph);
     return found == exec.planned().end() ? nullptr : found->planned.get();
@@ -151,7 +151,7 @@ std::string switched_off(const Plan& plan) {
     return text;
 }
 
-/// What the default would have made of edges that were not planned, or not in all ways.
+/// Reports the default plan's result for edges that were not planned, or planned with options off.
 void advise_plan(const detail::ExecState& exec, std::vector<std::string>& advice) {
     Plan full = exec.options().plan;
     const std::string off = switched_off(full);
@@ -171,7 +171,7 @@ void advise_plan(const detail::ExecState& exec, std::vector<std::string>& advice
             fmt::format("the plan has these off: {}; with them, {} would be {}", off, now.text(), then.text()));
 }
 
-/// CUDA removes no edges of graphs with memory nodes.
+/// Reports edges and joins that stay because CUDA removes no edges of graphs with memory nodes.
 void advise_memory(const detail::ExecState& exec, std::vector<std::string>& advice) {
     std::size_t implied = 0, joins = 0;
     for_each_graph(exec.source(), [&](const GraphState& graph) {
@@ -199,7 +199,7 @@ void advise_memory(const detail::ExecState& exec, std::vector<std::string>& advi
                                      why, joins == 1 ? "1 join is" : fmt::format("each of {} joins is", joins)));
 }
 
-/// Joins that had to stay empty nodes.
+/// Reports joins that had to stay empty nodes.
 void advise_nodes(const detail::ExecState& exec, const std::optional<detail::JoinGains>& gains,
                   std::vector<std::string>& advice) {
     const auto add = [&](JoinReason reason, std::optional<bool> with_memory, std::string_view remedy) {

@@ -1,4 +1,4 @@
-// Time that is told from some of many measurements.
+// Time estimated from some of many runs.
 #pragma once
 
 #include <chrono>
@@ -6,12 +6,13 @@
 
 namespace cudag::detail {
 
-/// How long something takes, every so often: reading the clock each time would be a large part of a short one.
+/// The duration of an operation, measured every so often: reading the clock each time would be a large part of a short
+/// one.
 class SampledTime {
   public:
     explicit SampledTime(std::uint64_t every) : every_(every) {}
 
-    /// Measures a scope, if it is one of those.
+    /// Measures a scope, if its turn has come.
     class Scope {
       public:
         explicit Scope(SampledTime& time) : time_(time.count_++ % time.every_ == 0 ? &time : nullptr) {
@@ -30,7 +31,7 @@ class SampledTime {
         std::chrono::steady_clock::time_point start_;
     };
 
-    /// Of all scopes, each of which was as long as those that were measured.
+    /// The estimated time of all scopes, at the mean of the measured ones.
     [[nodiscard]] double seconds() const noexcept {
         return measured_ == 0 ? 0 : seconds_ * static_cast<double>(count_) / static_cast<double>(measured_);
     }

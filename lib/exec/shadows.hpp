@@ -1,4 +1,4 @@
-// What updates have set in an exec's nodes: CUDA has no getter for it.
+// Effective parameters of an exec's updated nodes: CUDA has no getter for them.
 #pragma once
 
 #include "node/owned_params.hpp"
@@ -16,14 +16,14 @@
 
 namespace cudag::detail {
 
-/// The parameters in force in one node, and what they own.
+/// The effective parameters of one node, and their owners.
 struct Shadow {
     OwnedParams params;
-    OwnerVersions owners = {};       ///< none if everything that updates brought in is borrowed
-    std::byte* place = nullptr;      ///< where `params` are
-    std::size_t place_bytes = 0;     ///< may be more than they have
+    OwnerVersions owners = {};       ///< none if all operands of updates are borrowed
+    std::byte* place = nullptr;      ///< the memory of `params`
+    std::size_t place_bytes = 0;     ///< may exceed their size
     bool is_disabled_memset = false; ///< CUDA's node is disabled, and may be parked
-    /// What the node says that it does to memory; nothing if that is what it was made with.
+    /// The accesses declared by the node; nothing if they are its original ones.
     std::optional<std::vector<ArgumentAccess>> declared = std::nullopt;
 };
 
@@ -35,7 +35,7 @@ class Shadows {
         return of_.empty() ? nullptr : of_[number];
     }
 
-    /// A shadow for a node that has none, with a copy of `params`; `nodes` is how many nodes there are.
+    /// Makes a shadow with a copy of `params` for a node without one; `nodes` is the number of all nodes.
     Shadow& make(std::uint32_t number, std::uint32_t nodes, const NodeParams& params) {
         if (of_.empty()) of_.resize(nodes);
         Shadow fresh;
@@ -44,12 +44,12 @@ class Shadows {
         return *of_[number];
     }
 
-    /// Makes room in `shadow` for `params`, and changes nothing that it shows: `assign` then cannot fail. A node keeps
-    /// its largest place, so that updates to and fro store no more.
+    /// Makes room in `shadow` for `params`, without a visible change: `assign` then cannot fail. A node keeps its
+    /// largest place, so updates to and fro take no more memory.
     void reserve(Shadow& shadow, const NodeParams& params) {
         const std::size_t bytes = copy_bytes(params);
         if (bytes <= shadow.place_bytes) return;
-        const NodeParams current = shadow.params.view(); // stays where it was, as all in the arena
+        const NodeParams current = shadow.params.view(); // stays valid: the arena frees nothing
         shadow.params = OwnedParams(make_place(shadow, std::max(bytes, 2 * shadow.place_bytes)), current);
     }
     static void assign(Shadow& shadow, const NodeParams& params) noexcept {
@@ -63,7 +63,7 @@ class Shadows {
         arena_.release();
     }
 
-    /// Drops what they own once the launches that may use it have finished.
+    /// Drops the owners once the launches with access to them have finished.
     void retire(InFlight& in_flight) noexcept {
         for (Shadow& shadow : all_)
             in_flight.retire(std::move(shadow.owners));

@@ -1,4 +1,4 @@
-// tune: instantiates a graph by several plans, and times them.
+// Timing of a graph instantiated by several plans.
 #include <cudag/tune.hpp>
 
 #include "cuda/failure.hpp"
@@ -26,7 +26,7 @@ constexpr unsigned launches_in_a_row = 8;
 
 class Clock {
   public:
-    /// Since the clock was made.
+    /// The time since construction.
     [[nodiscard]] double microseconds() const {
         return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start_).count();
     }
@@ -72,17 +72,17 @@ class Tuner {
             if (!is_exclusive_) measure_in_turns();
             return choose_one();
         } catch (...) {
-            ignore(cudaStreamSynchronize(stream_.get())); // launches that failed may have others before them
+            ignore(cudaStreamSynchronize(stream_.get())); // other launches may precede the failed one
             throw;
         }
     }
 
   private:
-    /// What CUDA gets from one candidate at least.
+    /// A set of edges given to CUDA, by at least one candidate.
     struct Way {
-        std::size_t row; ///< of the first
+        std::size_t row; ///< of the first such candidate
         std::vector<PlannedGraph> planned;
-        std::optional<Exec> exec; ///< of a graph that can have one only: of the last way
+        std::optional<Exec> exec; ///< if the graph can have only one exec: of the last way only
         std::vector<double> launch_calls;
         std::vector<double> gpu_times;
         std::vector<double> intervals;
@@ -107,7 +107,7 @@ class Tuner {
         add_lanes();
     }
 
-    /// Until there are as many as there are nodes that can run at once.
+    /// Doubles the lanes, up to the number of nodes that can run at once.
     void add_lanes() {
         for (unsigned lanes = 1; lanes != 0; lanes *= 2) {
             add({.lanes = lanes});
@@ -155,14 +155,14 @@ class Tuner {
         end_.synchronize();
     }
 
-    /// The first launch takes CUDA's resources. No upload before it: where processes share a GPU, a launch behind an
-    /// upload that has not ended may never start (driver 580).
+    /// The first launch takes CUDA's resources. No upload before it: if processes share a GPU, a launch behind an
+    /// unfinished upload may never start (driver 580).
     void warm_up(Exec& exec) {
         exec.launch(stream_);
         wait();
     }
 
-    /// Each comes first as often as the others.
+    /// Measures the ways in rotation: each comes first equally often.
     void measure_in_turns() {
         for (std::size_t first = 0; first < options_.repetitions; ++first)
             for (std::size_t i = 0; i < ways_.size(); ++i)
@@ -205,7 +205,7 @@ class Tuner {
         return {take_exec(chosen), TuneReport(std::move(rows_), chosen, options_.goal)};
     }
 
-    /// CUDA's edges are those of this plan then.
+    /// Returns the exec of the chosen plan, with the plan's edges in CUDA's graph.
     [[nodiscard]] Exec take_exec(std::size_t row) {
         const Plan& plan = rows_[row].plan;
         const auto way = std::find_if(ways_.begin(), ways_.end(), [&](const Way& each) { return each.row == row; });

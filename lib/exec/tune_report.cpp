@@ -1,4 +1,4 @@
-// What tune has measured, in a table.
+// The table of tune's measurements.
 #include <cudag/tune_report.hpp>
 
 #include <fmt/format.h>

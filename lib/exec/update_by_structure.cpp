@@ -1,4 +1,4 @@
-// Updates of an exec by graphs whose nodes come in another order.
+// Updates of an exec by graphs with another order of nodes.
 #include "update_by_structure.hpp"
 
 #include "changed_nodes.hpp"
@@ -30,7 +30,8 @@ namespace cudag::detail {
 
 namespace {
 
-/// What nodes take from another graph is a handle's number: an exec keeps its conditions.
+/// Conditions are equal only if their handles are: a node takes a handle's number from another graph, and an exec keeps
+/// its conditions.
 class KeptConditions : public ConditionPairs {
   public:
     KeptConditions(const GraphState& before, const GraphState& after) : ConditionPairs(before, after, true) {}
@@ -68,7 +69,7 @@ class StructureUpdate {
     StructureUpdate(ExecState& exec, const std::shared_ptr<GraphState>& graph)
         : exec_(exec), graph_(graph), conditions_(exec.source(), *graph) {}
 
-    /// Nothing if CUDA may take the graph as a whole.
+    /// Returns nothing if CUDA may take the whole graph.
     [[nodiscard]] std::optional<UpdateReport> run() {
         const Matcher loose(before_.graph(), after_.graph());
         const bool is_in_order = loose.is_in_order();
@@ -80,7 +81,7 @@ class StructureUpdate {
         const MatchGraph fixed_before = before_.with_fixed();
         const MatchGraph fixed_after = after_.with_fixed();
         Matching matching = Matcher(fixed_before, fixed_after).find();
-        if (matching.is_refuted() && !is_in_order) matching = loose.find(); // what is fixed may be all that differs
+        if (matching.is_refuted() && !is_in_order) matching = loose.find(); // they may differ in fixed fields alone
         const bool is_found = matching.result == Matching::Result::found;
         if (is_found) {
             partner_ = std::move(matching.partner);
@@ -88,7 +89,7 @@ class StructureUpdate {
         }
         if (is_in_order) return std::nullopt;
         if (!is_found && are_in_order_but_for_kernels())
-            return std::nullopt; // an update may change the kernel of a node
+            return std::nullopt; // a whole update may change a node's kernel
         if (!is_found) return not_paired(matching);
         return refused(differences(),
                        "some changes cannot be made node by node, and the nodes come in another order than CUDA needs "
@@ -96,8 +97,8 @@ class StructureUpdate {
     }
 
   private:
-    /// A node that takes parameters. Of a kernel only shape and arguments: what else is known of it stays right, and
-    /// stays when the graph goes that it would come from.
+    /// A node that takes parameters. A kernel takes shape and arguments only: its other parameters stay right, and must
+    /// not end with the other graph.
     struct Change {
         NodePlace place;
         const NodeParams* next;
@@ -108,26 +109,26 @@ class StructureUpdate {
         NodeParams merged = {};
     };
 
-    /// A node that keeps its parameters, but declares something else about memory.
+    /// A node with unchanged parameters, but other declared accesses.
     struct Redeclared {
         NodePlace place;
         std::vector<ArgumentAccess> declared;
     };
 
-    /// In what a node differs from its partner.
+    /// The differences between a node and its partner.
     struct Unequal {
         NodePlace mine;
         NodePlace next;
         std::vector<FieldDifference> fields;
     };
 
-    /// Whether the nodes come in one order, each of one kind, whichever kernels they launch.
+    /// Whether the nodes have the same kinds and edges in the same order, regardless of their kernels.
     [[nodiscard]] bool are_in_order_but_for_kernels() const {
         const MatchGraph before = before_.with_kinds(), after = after_.with_kinds();
         return Matcher(before, after).is_in_order();
     }
 
-    /// Compares the pairs. False if there is something that no update of a single node can change.
+    /// Compares the pairs. False if a change is impossible in updates of single nodes.
     [[nodiscard]] bool can_push() {
         unequal_.clear();
         changes_.clear();
@@ -167,7 +168,7 @@ class StructureUpdate {
         return can;
     }
 
-    /// Those of `first`, and what cannot be changed, come first.
+    /// Lists the differences, impossible changes and those of `first` at the beginning.
     [[nodiscard]] std::vector<Difference> differences(const NodePlace& first = {}) {
         std::vector<Difference> list;
         for (Unequal& node : unequal_)
@@ -207,7 +208,7 @@ class StructureUpdate {
         const bool is_own = exec_.is_of(*graph_);
         if (!is_own) {
             kept_.push_back({0, 0, graph_});
-            graph_->list_owners(kept_); // a graph that is moved into another one loses them with that
+            graph_->list_owners(kept_); // a graph moved into another one loses its owners
         }
         OwnerVersions kept = kept_.empty() ? OwnerVersions() : version_of(std::move(kept_));
         for (const Redeclared& node : redeclared_)
@@ -223,13 +224,13 @@ class StructureUpdate {
         return {UpdateVerdict::updated, {}, {}, false};
     }
 
-    /// For what comes first.
+    /// Reports a refusal, with the verdict of the first difference.
     [[nodiscard]] static UpdateReport refused(std::vector<Difference>&& differences, const char* reason) {
         const UpdateVerdict verdict =
             differences.empty() ? UpdateVerdict::topology_changed : verdict_of(differences.front().kind);
         return {verdict, reason, std::move(differences), true};
     }
-    /// By CUDA, in its own words.
+    /// Reports CUDA's refusal in its own words. Throws UpdateError if the cause is outside the graph.
     [[nodiscard]] UpdateReport refused(ChangedNodes::Refusal&& refusal) {
         const cudaError_t status = refusal.result.status;
         if (status != cudaErrorInvalidValue && status != cudaErrorNotSupported &&
@@ -265,8 +266,8 @@ class StructureUpdate {
     std::vector<Unequal> unequal_;
     std::deque<Change> changes_; ///< they point into themselves
     std::vector<Redeclared> redeclared_;
-    std::vector<ArgumentAccess> declared_; ///< of one node: spares allocations
-    Owners kept_;                          ///< of nodes that stay as they are
+    std::vector<ArgumentAccess> declared_; ///< of one node; spares allocations
+    Owners kept_;                          ///< of unchanged nodes
 };
 
 } // namespace

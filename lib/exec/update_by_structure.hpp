@@ -1,4 +1,4 @@
-// Updates of an exec by graphs whose nodes come in another order.
+// Updates of an exec by graphs with another order of nodes.
 #pragma once
 
 #include "exec_state.hpp"
@@ -9,8 +9,8 @@
 
 namespace cudag::detail {
 
-/// Gives the exec what differs in `graph`, node by node, all or nothing. Where that is not enough, but the order is the
-/// same, updates it as a whole.
+/// Updates the nodes of the exec that differ in `graph`, one by one, all or none. If that is not enough, but the order
+/// is the same, makes a whole update.
 [[nodiscard]] UpdateReport update_by_structure(ExecState& exec, const std::shared_ptr<GraphState>& graph);
 
 } // namespace cudag::detail

@@ -28,7 +28,7 @@ namespace detail {
 
 namespace {
 
-/// What the nodes of a graph inside an exec's graph take from another one, made ready before CUDA is asked.
+/// The changes of nodes inside a child node, prepared before CUDA is asked.
 class PendingUpdate {
   public:
     PendingUpdate(ExecState& exec, const GraphState& mine, const GraphState& next) : exec_(exec) {
@@ -46,7 +46,7 @@ class PendingUpdate {
         });
     }
 
-    /// Throws RaceError if it would make a race, in an exec that refuses them.
+    /// Throws RaceError if the exec refuses races and the update would make one.
     template <class MakeSubject>
     void require_no_race(const MakeSubject& subject) {
         if (!exec_.refuses_races()) return;
@@ -62,11 +62,12 @@ class PendingUpdate {
             put_in_force(node);
     }
 
-    /// Gives CUDA what differs node by node, and commits it. False if an exec cannot take that, or it is not known.
-    /// Throws UpdateError if CUDA refuses a node. Nothing has changed then, and `commit` must not follow.
+    /// Updates differing nodes one by one, and commits. Returns false if an exec cannot take a change or parameters are
+    /// unknown. Throws UpdateError if CUDA refuses a node. In both cases nothing has changed, and `commit` must not
+    /// follow.
     [[nodiscard]] bool push_each() {
         ChangedNodes changed(exec_, nodes_.size(), "update of ");
-        std::vector<PendingNode*> equal; // CUDA needs nothing for them; their owners and declarations are others
+        std::vector<PendingNode*> equal; // CUDA needs no call for them, but their owners and declarations change
         for (PendingNode& node : nodes_) {
             if (is_unknown(node.place.record().kind, *node.next)) return false;
             const std::vector<FieldDifference> differences = diff_params(node.shadow->params, *node.next);
@@ -121,7 +122,7 @@ class PendingUpdate {
 } // namespace detail
 
 void Exec::update(const ChildNode& node, const Graph& graph) {
-    const detail::NoWaiting no_waiting; // see the update of the whole
+    const detail::NoWaiting no_waiting; // see Exec::update(const Graph&)
     detail::ExecState& exec = state();
     detail::GraphState& next = graph.state();
     next.require_root("update");
@@ -143,11 +144,11 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     const std::vector<detail::HostNodeRun> hosts = exec.hosts().runs(mine, next);
     detail::Owners kept = owners_of(hosts);
     kept.push_back({0, 0, graph.state_});
-    next.list_owners(kept); // a graph that is moved into another one loses them with that
+    next.list_owners(kept); // a graph moved into another one loses its owners
     detail::OwnerVersions owners = detail::version_of(std::move(kept));
     const detail::WithoutUserObjects as_owned(next);
-    // CUDA takes a graph only if as many nodes have ever been added to it, and in the same places. Those that builders
-    // and plans have removed count.
+    // CUDA compares all nodes ever added to both graphs, in number and place. Nodes removed by builders and plans
+    // count.
     const cudaError_t status = cudaGraphExecChildGraphNodeSetParams(exec.native(), target.native(), next.native());
     if (status == cudaSuccess) {
         pending.commit();
@@ -159,7 +160,7 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
         if (status != cudaErrorGraphExecUpdateFailure || !pending.push_each())
             throw UpdateError(status, failure.text, failure.details);
     }
-    exec.set_host_runs(hosts); // those before go with their owners, also of nodes that stay as they are
+    exec.set_host_runs(hosts); // also in unchanged nodes: the former runs go with their owners
     exec.commit(shadow, std::move(owners));
     exec.park_inside(mine);
 }

@@ -1,4 +1,4 @@
-// Updates of an exec by the nodes in which a graph differs from it, where these are few.
+// Updates of an exec by the differing nodes of a graph, if they are few.
 #include "update_few.hpp"
 
 #include "cuda/driver.hpp"
@@ -19,24 +19,24 @@ namespace cudag::detail {
 
 namespace {
 
-/// CUDA takes about as long for one node as for so many that it finds unchanged in a whole graph.
+/// CUDA takes about as long to update one node as to find this many nodes of a whole graph unchanged.
 constexpr std::size_t unchanged_for_one = 8;
 
-/// What is to be done with a node.
+/// The update needed by a node.
 enum class NodeUpdate { none, by_itself, with_all };
 
-/// Whether both launch one function, without attributes. A signature that both have is that of a type, or of one node
-/// before and after an update.
+/// Whether both launch the same function, without attributes. Equal pointers to signatures mean equal types, or one
+/// node before and after an update.
 bool have_one_function(const KernelParams& a, const KernelParams& b) noexcept {
     return a.function == b.function && a.signature == b.signature && a.attributes == nullptr && b.attributes == nullptr;
 }
 
 bool same_shape(const LaunchShape& a, const LaunchShape& b) noexcept {
-    static_assert(sizeof(LaunchShape) == 2 * sizeof(dim3) + sizeof(std::size_t)); // nothing between its members
+    static_assert(sizeof(LaunchShape) == 2 * sizeof(dim3) + sizeof(std::size_t)); // no padding between its members
     return std::memcmp(&a, &b, sizeof a) == 0;
 }
 
-/// Whether both are kernels that are launched with the same bytes: quick, for nearly all nodes as a rule.
+/// Whether both are kernels launched with the same bytes. Quick, and usually enough for nearly all nodes.
 bool are_equal_kernels(const NodeParams& current, const NodeParams& wanted) noexcept {
     const auto* const* a = std::get_if<const KernelParams*>(&current);
     const auto* const* b = std::get_if<const KernelParams*>(&wanted);
@@ -44,8 +44,8 @@ bool are_equal_kernels(const NodeParams& current, const NodeParams& wanted) noex
            std::memcmp((*a)->values, (*b)->values, (*b)->signature->bytes) == 0;
 }
 
-/// The first node from `node` on that is not an equal kernel in both lists; their length if there is none. A function
-/// of its own, so that its loop has the processor's registers to itself.
+/// Returns the first node from `node` on without equal kernels in both lists; their length if there is none. A separate
+/// function, so its loop has the processor's registers to itself.
 [[gnu::noinline]] std::uint32_t next_unequal(const std::vector<NodeRecord>& current,
                                              const std::vector<NodeRecord>& wanted, std::uint32_t node) noexcept {
     while (node < current.size() && are_equal_kernels(current[node].params, wanted[node].params))
@@ -58,7 +58,7 @@ bool same_values(const KernelSignature& signature, const std::byte* a, const std
         return true;
     return std::all_of(signature.parameters, signature.parameters + signature.count, [&](const Parameter& parameter) {
         return std::memcmp(a + parameter.offset, b + parameter.offset, parameter.size) == 0;
-    }); // what lies between them may be anything
+    }); // padding may differ
 }
 
 NodeUpdate update_needed(const KernelParams& current, const KernelParams& wanted) noexcept {
@@ -84,7 +84,7 @@ bool brings_owners(const GraphState& graph) {
            std::ranges::any_of(updated, [](const UpdatedNode& node) { return !node.owners.empty(); });
 }
 
-/// The nodes that are to be updated by themselves; nothing if CUDA is to take all.
+/// Returns the nodes to update one by one; nothing if CUDA must take the whole graph.
 std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec, const GraphState& graph) {
     const std::vector<NodeRecord>& nodes = exec.source().nodes();
     const std::vector<NodeRecord>& next = graph.nodes();
@@ -111,7 +111,7 @@ std::optional<std::vector<std::uint32_t>> nodes_to_update(const ExecState& exec,
     return found;
 }
 
-/// Gives CUDA the parameters of these nodes; none of them, and false, if it refuses some.
+/// Gives CUDA the parameters of these nodes. If it refuses one, restores all and returns false.
 bool push(ExecState& exec, const GraphState& graph, const std::vector<std::uint32_t>& nodes) {
     const auto accepts = [&exec](std::uint32_t index, const NodeParams& params) {
         const NativeResult result = exec.set_params({&exec.source(), index}, params, nullptr);
@@ -124,7 +124,7 @@ bool push(ExecState& exec, const GraphState& graph, const std::vector<std::uint3
     for (std::size_t i = 0; i < nodes.size(); ++i) {
         if (accepts(nodes[i], graph.params(nodes[i]))) [[likely]]
             continue;
-        while (i-- > 0) // what was in force was accepted once
+        while (i-- > 0) // CUDA has accepted the effective parameters before
             static_cast<void>(accepts(nodes[i], exec.params({&exec.source(), nodes[i]})));
         return false;
     }
@@ -140,12 +140,12 @@ bool update_few(ExecState& exec, const std::shared_ptr<GraphState>& basis) {
     const GraphState& source = exec.source();
     if (source.nodes().size() != graph.nodes().size()) return false;
     const std::optional<std::vector<std::uint32_t>> nodes = nodes_to_update(exec, graph);
-    if (!nodes || source.edges() != graph.edges()) return false; // what differs as a rule comes first
+    if (!nodes || source.edges() != graph.edges()) return false; // nodes first: they usually differ
     if (nodes->empty()) return true;
     std::unique_ptr<Shadows> shadows = exec.shadows_from(graph);
-    if (!push(exec, graph, *nodes)) return false; // CUDA may take it with the whole graph
+    if (!push(exec, graph, *nodes)) return false; // CUDA may accept it in a whole update
     if (shadows == nullptr && exec.has_basis_alone()) [[likely]]
-        exec.take_basis(basis); // with which the next graph is compared
+        exec.take_basis(basis); // the next graph is compared with it
     else
         exec.take_all(basis, std::move(shadows), {}, {});
     return true;

@@ -1,4 +1,4 @@
-// Updates of an exec by the nodes in which a graph differs from it, where these are few.
+// Updates of an exec by the differing nodes of a graph, if they are few.
 #pragma once
 
 #include "exec_state.hpp"
@@ -7,10 +7,10 @@
 
 namespace cudag::detail {
 
-/// Gives the exec, whose nodes nobody else updates, what differs in `graph`, node by node, where that costs less than
-/// to give CUDA all of it: in few nodes or none, which CUDA is not told of at all. False, and nothing has changed,
-/// where it is to take the whole graph: more differs, or what no update of a node can change, or owners come or go,
-/// which CUDA keeps for launches in flight only then.
+/// Updates the exec to `graph` node by node, if cheaper than a whole update: if few nodes differ, or none, without any
+/// call of CUDA. Nobody else may update nodes of the exec. Returns false, and changes nothing, if a whole update is
+/// needed: more nodes differ, a change is impossible in an update of one node, or owners come or go (only a whole
+/// update keeps them for launches in flight).
 [[nodiscard]] bool update_few(ExecState& exec, const std::shared_ptr<GraphState>& graph);
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// Updates of whole graphs: compared first, so that a refusal has a name.
+// Whole updates of execs. The graphs are compared first, to give a refusal its reason.
 #include "update_graph.hpp"
 
 #include <cudag/exec.hpp>
@@ -29,7 +29,7 @@ namespace detail {
 
 namespace {
 
-/// CUDA's verdict has no words of its own.
+/// Words for a verdict: CUDA has none.
 const char* words(UpdateVerdict verdict) {
     switch (verdict) {
     case UpdateVerdict::updated:
@@ -72,7 +72,7 @@ UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdic
     return {verdict, std::move(reason), std::move(differences), true};
 }
 
-/// Why the exec cannot have the parameters of `next`, as far as cudag knows; nothing if it knows no reason.
+/// Returns cudag's reason against an update to `next`; nothing if it knows none.
 std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphState& next) {
     if (std::string reason = about_device_updatable(exec.source(), next); !reason.empty())
         return UpdateReport{UpdateVerdict::not_supported, std::move(reason), {}, true};
@@ -94,14 +94,14 @@ std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphStat
                    std::move(structure), nullptr, {});
 }
 
-/// Whether a graph has nothing but parameters that an exec takes from it, as far as that is known.
+/// Whether a graph brings nothing but parameters to an exec, as far as known.
 bool is_plain(const GraphState& graph) {
     const SpecialNodes& special = graph.special();
     return graph.has_known_nodes() && graph.nested().empty() && graph.changes().version() == 0 && !special.memory &&
            !special.host_tasks.load(std::memory_order_relaxed);
 }
 
-/// What an exec takes from a graph beside the parameters of its nodes.
+/// The state that a graph brings to an exec in addition to parameters.
 struct Brought {
     std::unique_ptr<Shadows> shadows;
     std::vector<HostNodeRun> hosts;
@@ -110,11 +110,12 @@ struct Brought {
     Brought(ExecState& exec, const GraphState& next)
         : shadows(exec.shadows_from(next)), hosts(exec.hosts().runs(exec.source(), next)),
           host_owners(version_of(owners_of(hosts))) {
-        static_cast<void>(has_memory_nodes(exec.source())); // reads it: take_all() asks, and cannot fail
+        static_cast<void>(has_memory_nodes(exec.source())); // reads the graph: take_all() asks, and cannot fail
     }
 };
 
-/// Why CUDA has not taken `next`; `known` if cudag knows no reason. Throws UpdateError if it is not about the graph.
+/// Reports CUDA's refusal of `next`; `known` if cudag has compared the graphs without finding a reason. Throws
+/// UpdateError if the cause is outside the graph.
 UpdateReport report_refusal(const ExecState& exec, const GraphState& next, cudaError_t status,
                             const CUgraphExecUpdateResultInfo& info, bool known) {
     const CallFailure failure = describe_failure(status, "cuGraphExecUpdate", {}, Api::driver);
@@ -134,7 +135,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
                           Compared compared) {
     GraphState& next = *basis;
     const auto lock = next.lock();
-    // A graph that was captured is not read for an update that CUDA takes: it costs more than all the rest.
+    // A captured graph is not read for an update that CUDA takes: reading costs more than all the rest.
     const bool known = (compared == Compared::first && exec.source().is_read() && next.is_read()) ||
                        has_device_updatable(exec.source()) || has_device_updatable(next) ||
                        (!options.trust_attributes && may_be_kept_silently(exec.source(), next));
@@ -164,7 +165,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
 } // namespace detail
 
 UpdateReport Exec::update(const Graph& graph, UpdateOptions options) {
-    const detail::NoWaiting no_waiting; // what the exec had before may be the last to own something
+    const detail::NoWaiting no_waiting; // the former basis may be the last owner of something
     graph.state().require_root("update");
     if (options.match == Match::structure) return detail::update_by_structure(state(), graph.state_);
     return detail::update_whole(state(), graph.state_, options);

@@ -10,8 +10,8 @@
 
 namespace cudag::detail {
 
-/// When cudag compares the graphs by itself, as far as they are read: before CUDA does, or, where they are alike as a
-/// rule, only to tell why CUDA has refused one.
+/// When cudag itself compares the graphs, as far as they are read: before CUDA does, or only to explain CUDA's refusal,
+/// for graphs that are usually alike.
 enum class Compared { first, if_refused };
 
 /// Gives CUDA the whole graph.

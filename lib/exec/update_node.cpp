@@ -1,4 +1,4 @@
-// Updates of single nodes, of a graph or of an exec: CUDA first, the record after it has agreed.
+// Updates of single nodes of a graph or an exec: first CUDA, then, if it agrees, the record.
 #include <cudag/exec.hpp>
 #include <cudag/graph.hpp>
 #include <cudag/race.hpp>
@@ -43,8 +43,8 @@ namespace detail {
 
 namespace {
 
-/// The owners of a node's next version: `fresh`, and those of `current` whose argument stays as it is, which is where
-/// `values` is null (all are replaced if `values` itself is null).
+/// The owners of a node's next version: `fresh`, and the current ones of unchanged arguments, null in `values`. All are
+/// replaced if `values` itself is null.
 Owners next_owners(const Owners& current, Owners&& fresh, void* const* values) {
     if (values != nullptr)
         for (const Owner& owner : current)
@@ -52,7 +52,7 @@ Owners next_owners(const Owners& current, Owners&& fresh, void* const* values) {
     return std::move(fresh);
 }
 
-/// The declared accesses of a kernel after an update: those of the new arguments, and those of arguments that stay.
+/// The declared accesses of a kernel after an update: those of new arguments, and those of unchanged ones.
 class NextDeclared {
   public:
     NextDeclared(ArgumentAccesses& fresh, void* const* values) : list_(fresh), values_(values) {}
@@ -71,14 +71,14 @@ class NextDeclared {
     void* const* values_;
 };
 
-/// What to do about nodes that race while only one of them has changed.
+/// Remedies for a race between nodes while only one of them has changed.
 constexpr const char* for_execs = "; nodes that change together are given to an Exec together: to bind, apply, or the "
                                   "update of a whole graph";
 constexpr const char* for_graphs =
     "; nodes of a Graph change one by one: where two of them exchange memory, give one of "
     "them other memory in between, or build a graph that has both changes";
 
-/// Whether `call` gives a condition, or an object that may hold one.
+/// Whether `call` passes a condition, or an object that may hold one.
 bool may_give_condition(const KernelCall& call, const KernelSignature& signature) {
     for (std::uint32_t i = 0; i < signature.count; ++i) {
         const Parameter& parameter = signature.parameters[i];
@@ -88,7 +88,7 @@ bool may_give_condition(const KernelCall& call, const KernelSignature& signature
     return false;
 }
 
-/// The parameters of a kernel after a call, which `signature` describes then.
+/// The parameters of a kernel after a call, described by `signature`.
 class KernelAfter {
   public:
     KernelAfter(const KernelCall& call, const KernelParams& current, const KernelSignature& signature)
@@ -118,10 +118,10 @@ class ExecUpdate {
     [[nodiscard]] OwnedParams& params() const noexcept { return shadow_.params; }
     [[nodiscard]] const KernelParams& original() const { return *std::get<const KernelParams*>(node_.record().params); }
 
-    /// What `commit` will put in force.
+    /// Prepares the owners for `commit`.
     void prepare(Owners&& fresh, void* const* values) {
         if (shadow_.owners.empty() && fresh.empty()) [[likely]]
-            return; // everything is borrowed, as it was
+            return; // everything is still borrowed
         replace_owners(std::move(fresh), values);
     }
     /// Checks the declared accesses of the node after the update. `commit` puts them in force.
@@ -130,7 +130,7 @@ class ExecUpdate {
             return;
         prepare_declared(std::move(fresh), values, shadow_.params);
     }
-    /// The same for a kernel that is to take other conditions: `params` are those after the update.
+    /// Checks the accesses of a kernel that takes other conditions; `params` are those after the update.
     [[gnu::noinline]] void prepare_declared(ArgumentAccesses&& fresh, void* const* values, const NodeParams& params) {
         if (!exec_.refuses_races() && !are_writes_watched()) return; // nobody will ask
         NextDeclared next(fresh, values);
@@ -178,8 +178,8 @@ class ExecUpdate {
     ExecState& exec_;
     NodePlace node_;
     Shadow& shadow_;
-    std::optional<OwnerVersions> next_;                        ///< none: as before
-    std::optional<std::vector<ArgumentAccess>> next_declared_; ///< none: as before
+    std::optional<OwnerVersions> next_;                        ///< none: unchanged
+    std::optional<std::vector<ArgumentAccess>> next_declared_; ///< none: unchanged
     RaceCheck races_;
 };
 
@@ -257,11 +257,11 @@ class GraphUpdate {
     std::unique_lock<LightMutex> lock_;
     UpdatedNode& node_;
     Owners next_;
-    std::optional<std::vector<ArgumentAccess>> next_declared_; ///< none: as before
+    std::optional<std::vector<ArgumentAccess>> next_declared_; ///< none: unchanged
     RaceCheck races_;
 };
 
-/// One change of a node of a graph under construction, which keeps the owners that it has.
+/// One change of a node of a graph under construction. The node keeps its owners.
 class RecordUpdate {
   public:
     static constexpr bool of_exec = false;
@@ -301,7 +301,7 @@ template <class Update>
         update(GraphUpdate(*target.graph, node));
 }
 
-/// The same, also where the graph is under construction.
+/// Calls `update(node)` as `update_in` does, or with a RecordUpdate if the graph is under construction.
 template <class Update>
 void update_anywhere(const UpdateTarget& target, const Node& node, const Update& update) {
     if (target.exec == nullptr && !target.graph->is_built())
@@ -310,13 +310,13 @@ void update_anywhere(const UpdateTarget& target, const Node& node, const Update&
         update_in(target, node, update);
 }
 
-/// What `Params` of a node are; null for a node of another kind.
+/// The node's parameters, if they are `Params`; null for a node of another kind.
 template <class Params, class NodeUpdate>
 Params* params_as(const NodeUpdate& update) {
     return update.params().template find<Params>();
 }
 
-/// Gives a node `next`, of any kind but a kernel's. Owners of operands stay where `values` are null.
+/// Gives a node of any kind but kernel the parameters `next`. Owners of operands with null `values` stay.
 template <class NodeUpdate, class Params>
 void set_params(NodeUpdate& update, const Params& next, Owners&& owners, void* const* values = nullptr) {
     const auto subject = [&] { return update.subject(); };
@@ -333,11 +333,11 @@ void set_params(NodeUpdate& update, const Params& next, Owners&& owners, void* c
     update.commit();
 }
 
-/// The update of a whole graph may have given the node another kernel: then its parameters must have the types of
-/// `given`.
+/// Throws UpdateError unless the kernel's parameters have the types of `given`: a whole update may have given the node
+/// another kernel.
 template <class NodeUpdate>
 void require_same_kernel(const KernelSignature& given, const KernelParams& current, const NodeUpdate& update) {
-    // a handle is of the kernel that the graph has there
+    // A handle belongs to the kernel in its graph.
     if (!same_types(given, *current.signature) &&
         !(same_layout(given, *current.signature) && same_kernel_types(current, update.original())))
         refuse_other_kernel("", kernel_name(current.function), update.subject());
@@ -348,17 +348,17 @@ void require_signature(const KernelSignature& given, KernelParams& current, cons
     if (&given == current.signature) [[likely]]
         return;
     require_same_kernel(given, current, update);
-    current.signature = &given; // so that the next time it is known
+    current.signature = &given; // known the next time
 }
 
-/// Whether `given` knows of a condition where `current` knows of a number.
+/// Whether `given` has a condition in place of a number in `current`.
 bool has_new_condition(const KernelSignature& given, const KernelSignature& current) noexcept {
     return !std::equal(
         given.parameters, given.parameters + given.count, current.parameters,
         [](const Parameter& next, const Parameter& former) { return !is_condition(next) || is_condition(former); });
 }
 
-/// The signature of the node once `call` is in force. Requires the kernel of the node.
+/// Returns the signature of the node once `call` is in force. Requires the kernel of the node.
 template <class NodeUpdate>
 const KernelSignature& next_signature(const KernelCall& call, const KernelParams& current, const NodeUpdate& update) {
     const KernelSignature& given = *call.signature;
@@ -366,19 +366,19 @@ const KernelSignature& next_signature(const KernelCall& call, const KernelParams
     if (&given == &former) [[likely]]
         return given;
     require_same_kernel(given, current, update);
-    const bool some_stay = call.block == nullptr; // of which `former` knows the conditions
+    const bool some_stay = call.block == nullptr; // `former` knows their conditions
     if (!some_stay || !same_types(given, former)) return given;
     if (!has_new_condition(given, former)) return former;
     return has_new_condition(former, given) ? merged_signature(given, former, call.values) : given;
 }
 
-/// Notes what CUDA has accepted.
+/// Records a call that CUDA has accepted.
 void store_call(const KernelCall& call, KernelParams& kernel) noexcept {
-    if (call.config != nullptr) kernel.shape = call.config->shape; // its attributes stay, in CUDA, too
+    if (call.config != nullptr) kernel.shape = call.config->shape; // attributes stay, in CUDA, too
     copy_values(call, kernel.values);
 }
 
-/// Attributes are fixed, and a new grid must suit them.
+/// Throws UpdateError if the call changes attributes, which are fixed, or if its grid does not suit them.
 template <class MakeSubject>
 void require_suitable(const PassedConfig& passed, const KernelParams& current, const MakeSubject& subject) {
     if (given_attributes(passed) == nullptr && current.attributes == nullptr) [[likely]]
@@ -390,8 +390,8 @@ void require_suitable(const PassedConfig& passed, const KernelParams& current, c
                                     subject);
 }
 
-/// Gives a kernel node what `call` gives; `current` are its parameters, which `signature` describes afterwards. Of a
-/// DynamicParam an update passes the value: arguments are bound where nodes are made.
+/// Gives a kernel node the shape and arguments of `call`; `current` are its parameters, described by `signature`
+/// afterwards. An update passes the value of a DynamicParam: arguments are bound only when nodes are made.
 template <class NodeUpdate>
 void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current, const KernelSignature& signature,
               CallEffects&& effects) {
@@ -402,7 +402,7 @@ void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current,
     }
     const ArgumentPointers arguments(call, current);
     update.prepare(std::move(effects.owners), call.values);
-    const auto may_change_conditions = [&] { // it may give one, or a number in place of one
+    const auto may_change_conditions = [&] { // it may pass one, or a number in place of one
         return may_give_condition(call, signature) || may_give_condition(call, *current.signature);
     };
     if (update.has_conditions() && may_change_conditions()) [[unlikely]]
@@ -421,7 +421,7 @@ void set_call(NodeUpdate& update, const KernelCall& call, KernelParams& current,
     update.commit();
 }
 
-/// CUDA fixes that it finds out the direction by itself, as it does for copies captured with cudaMemcpyDefault.
+/// Keeps cudaMemcpyDefault, as in captured copies: CUDA fixes whether it determines the direction itself.
 CopyParams keep_default_direction(const CopyParams& copy, const CopyParams* current) noexcept {
     CopyParams next = copy;
     if (current != nullptr && current->kind == cudaMemcpyDefault) next.kind = cudaMemcpyDefault;

@@ -1,4 +1,4 @@
-// What CUDA fixes of a node when its graph is instantiated.
+// Properties of nodes that CUDA fixes at instantiation.
 #include "update_rules.hpp"
 
 #include "compare/diff.hpp"
@@ -32,18 +32,18 @@ std::string kept_silently_here(const GraphState& before, const GraphState& after
     return {};
 }
 
-/// Of a graph that was captured: quicker than to read it.
+/// Checks a captured graph without reading it, which is quicker.
 bool may_be_kept_silently(cudaGraph_t graph) {
     for (const cudaGraphNode_t node : nodes_of(graph)) {
         const NodeKind kind = kind_of(node);
         if (kind == NodeKind::kernel ? may_keep_attributes(node)
-                                     : kind == NodeKind::child || kind == NodeKind::conditional) // whatever is inside
+                                     : kind == NodeKind::child || kind == NodeKind::conditional) // not looked into
             return true;
     }
     return false;
 }
 
-/// Of a graph with records, and those inside it.
+/// Checks a graph with records, and those inside it.
 bool may_be_kept_silently(const GraphState& graph, std::unordered_set<CUfunction>& plain) {
     const auto is_one = [&plain](const NodeRecord& record) {
         const auto* const* kernel = std::get_if<const KernelParams*>(&record.params);
@@ -53,7 +53,7 @@ bool may_be_kept_silently(const GraphState& graph, std::unordered_set<CUfunction
            std::ranges::any_of(graph.nested(), [&](const auto& inner) { return may_be_kept_silently(*inner, plain); });
 }
 
-/// Asked once: neither functions nor attributes of nodes change.
+/// Checks each graph once: neither functions nor attributes of nodes change.
 bool may_be_kept_silently(const GraphState& graph) {
     std::atomic<Answer>& known = graph.special().kept_silently;
     if (const Answer answer = known.load(std::memory_order_relaxed); answer != Answer::unknown)

@@ -1,12 +1,12 @@
-// What a CPU runtime that watches writes is told of a node's memory.
+// Memory of a node as declared to a CPU runtime that watches writes.
 #pragma once
 
 #include <cudag/detail/memory_region.hpp>
 
 namespace cudag::detail {
 
-/// The layout of cudart_cpu::NodeRegion, which stands in another product: cudag finds its functions by name in
-/// whichever runtime a program has. `tests/core/watched_region_cpu.cpp` holds both and compares them.
+/// The layout of cudart_cpu::NodeRegion, part of another product: cudag finds its functions by name in the program's
+/// runtime. `tests/core/watched_region_cpu.cpp` compares the two.
 struct WatchedRegion {
     MemoryRegion region;
     bool is_written;

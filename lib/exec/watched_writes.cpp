@@ -1,4 +1,4 @@
-// What nodes write, for a CPU runtime that looks whether they write more.
+// Declarations of the writes of nodes, for a CPU runtime that detects other writes.
 #include "watched_writes.hpp"
 
 #include "watched_region.hpp"
@@ -26,13 +26,13 @@ using Watches = bool (*)();
 using Forget = void (*)(cudaGraphExec_t);
 using Declare = void (*)(cudaGraphExec_t, cudaGraphNode_t, const char*, const WatchedRegion*, std::size_t);
 
-/// Null in NVIDIA's runtime.
+/// Returns null in NVIDIA's runtime.
 template <class Function>
 Function find(const char* name) {
     return reinterpret_cast<Function>(dlsym(RTLD_DEFAULT, name));
 }
 
-/// Whether nothing that the node is given may be memory of which it does not say what it does.
+/// Whether the node declares an access by each argument that may be an address.
 bool says_all(const ExecState& exec, const NodePlace& node) {
     const auto* const* kernel = std::get_if<const KernelParams*>(&exec.params(node));
     if (kernel == nullptr) return true;
@@ -65,7 +65,7 @@ void declare_writes(const ExecState& exec) {
         if (says_all(exec, node))
             regions[{node.graph, node.index}].push_back({all.list[i].region, all.list[i].mode != AccessMode::read});
     }
-    forget(exec.native()); // a node may have said something in the graph before
+    forget(exec.native()); // nodes may have declared other accesses before
     for (const auto& [place, list] : regions) {
         const NodePlace node{place.first, place.second};
         declare(exec.native(), node.native(), node.describe().c_str(), list.data(), list.size());

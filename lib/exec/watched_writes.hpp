@@ -1,14 +1,14 @@
-// What nodes write, for a CPU runtime that looks whether they write more.
+// Declarations of the writes of nodes, for a CPU runtime that detects other writes.
 #pragma once
 
 namespace cudag::detail {
 
 class ExecState;
 
-/// Whether the program's runtime is one that looks, and does.
+/// Whether the program's runtime can watch writes, and does.
 [[nodiscard]] bool are_writes_watched() noexcept;
 
-/// Tells it what the nodes of an exec do to memory that say so for all that they are given.
+/// Declares to the runtime the accesses of all nodes of an exec that declare every argument.
 void declare_writes(const ExecState& exec);
 
 } // namespace cudag::detail
