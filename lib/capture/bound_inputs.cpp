@@ -1,4 +1,4 @@
-// The inputs that replays of a GraphedFunction read where they are.
+// Inputs of a GraphedFunction that its replays read in place.
 #include "bound_inputs.hpp"
 
 #include "cuda/driver.hpp"
@@ -16,7 +16,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// The memory that the graph's nodes allocate, and those inside.
+/// Appends the memory allocated by nodes of the graph, and of those inside.
 void find_allocated(const GraphState& graph, std::vector<AddressRange>& memory) {
     for_each_graph(graph, [&](const GraphState& each) {
         for (const NodeRecord& node : each.nodes())
@@ -25,7 +25,7 @@ void find_allocated(const GraphState& graph, std::vector<AddressRange>& memory) 
     });
 }
 
-/// The allocations that the parameters of nodes point into. Whatever may be an address is looked at.
+/// Appends the allocations that parameters of nodes point into. Every possible address counts.
 void find_pointed_at(const GraphState& graph, std::vector<AddressRange>& memory) {
     bind_context();
     AddressRange last{0, 0};
@@ -38,7 +38,7 @@ void find_pointed_at(const GraphState& graph, std::vector<AddressRange>& memory)
     }
 }
 
-/// Why the exec's nodes cannot have other memory in place of the parameter's; nothing if they can.
+/// Returns the reason why the exec's nodes cannot take other memory for the parameter; nothing if they can.
 std::optional<std::string> why_not_bound(const GraphState& graph, Exec& exec, const BufferParam<std::byte>& param) {
     const MemoryUses found = uses_of(graph, param.memory());
     if (!found.obstacles.empty())
@@ -103,7 +103,7 @@ void BoundInputs::place(GraphedInputs given) {
         if (!inputs_[i]) continue;
         Input& input = *inputs_[i];
         input.next = input.param.data();
-        if (given[i].data == input.next) continue; // it is the static input
+        if (given[i].data == input.next) continue; // already the static input
         reasons_[i] = why_not_bindable(given[i]);
         if (reasons_[i] != nullptr) continue;
         input.next = static_cast<std::byte*>(const_cast<void*>(given[i].data)); // only read

@@ -1,4 +1,4 @@
-// The inputs that replays of a GraphedFunction read where they are.
+// Inputs of a GraphedFunction that its replays read in place.
 #pragma once
 
 #include "accesses/address_ranges.hpp"
@@ -19,7 +19,7 @@ namespace cudag::detail {
 
 using GraphedInputs = std::span<const GraphedInput>;
 
-/// Of static inputs, in bytes: as of cudaMalloc.
+/// The alignment of static inputs in bytes, as of cudaMalloc.
 inline constexpr std::size_t input_alignment = 256;
 
 [[nodiscard]] inline std::size_t bytes_of(const GraphedInput& input) noexcept {
@@ -36,38 +36,38 @@ inline constexpr std::size_t input_alignment = 256;
 
 class BoundInputs {
   public:
-    /// Of `exec`, made from `graph`, which was captured with the static `inputs` for `given`: those that `is_const`.
-    /// Throws Error.
+    /// Prepares `exec` for binding its inputs with `is_const`. It was made from `graph`, captured with the static
+    /// `inputs` for `given`. Throws Error.
     BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, const std::vector<StaticInput>& inputs,
                 std::span<const bool> is_const);
 
-    /// Has `exec` read those of `given` where they are that can be bound, and the others in the static inputs. What is
-    /// still to be copied: for a bound one its static input stands there. What CUDA refuses as other memory in a copy
-    /// is copied from then on. Throws UpdateError if something else fails, and changes nothing.
+    /// Makes `exec` read the bindable inputs of `given` in place, and the others in the static inputs. Returns the
+    /// inputs still to be copied; a bound one appears as its static input. If CUDA refuses other memory in a copy, the
+    /// input is always copied from then on. Throws UpdateError, and changes nothing, if something else fails.
     [[nodiscard]] GraphedInputs bind(Exec& exec, GraphedInputs given);
 
-    /// Why the last call of `bind` has left input `i` to be copied; null if it has bound it.
+    /// Returns the reason why the last call of `bind` did not bind input `i`; null if it did.
     [[nodiscard]] const char* why_copied(std::size_t i) const noexcept { return reasons_[i]; }
 
   private:
     struct Input {
-        BufferParam<std::byte> param; ///< whose memory is the static input
-        std::byte* bound;             ///< what the exec reads
+        BufferParam<std::byte> param; ///< with the static input as its memory
+        std::byte* bound;             ///< the address that the exec reads
         std::byte* next;
     };
 
-    /// Why a replay may not read the input where it is; null if it may.
+    /// Returns the reason why a replay may not read the input in place; null if it may.
     [[nodiscard]] const char* why_not_bindable(const GraphedInput& given) const;
-    /// From now on the input is always copied.
+    /// Makes the input always copied.
     void give_up(std::size_t i, std::string&& reason);
     /// Sets `next` of each input, `rest_` and `reasons_`.
     void place(GraphedInputs given);
-    /// Has `exec` read what is next; the error if CUDA refuses that.
+    /// Makes `exec` read the inputs at `next`. Returns CUDA's error if it refuses.
     [[nodiscard]] static std::optional<std::string> bind_next(Exec& exec, std::span<std::optional<Input>> inputs);
 
-    std::vector<std::optional<Input>> inputs_; ///< none for those that are always copied
-    std::vector<std::string> always_copied_;   ///< why these are
-    AddressRanges used_;                       ///< what nodes allocate or point into
+    std::vector<std::optional<Input>> inputs_; ///< none for inputs that are always copied
+    std::vector<std::string> always_copied_;   ///< the reasons
+    AddressRanges used_;                       ///< allocations by nodes, and those that nodes point into
     std::vector<GraphedInput> rest_;           ///< of the last call
     std::vector<const char*> reasons_;         ///< of the last call: see why_copied
 };

@@ -1,4 +1,4 @@
-// An attempt to capture a function: what is put down to the capture, and what is the function's own.
+// Attempts to capture functions: their failures, apart from the functions' own.
 #include "capture_attempt.hpp"
 
 #include "capture_state.hpp"
@@ -26,7 +26,7 @@ CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup,
     if (!setup.refuse_legacy_stream) begun->open().allow_legacy_stream();
     const CaptureState& state = *begun;
     StreamCapture capture(Passkey(), std::move(begun));
-    try { // whatever is thrown once the capture is broken is put down to that: its end tells the cause
+    try { // any exception after the break of a capture counts as the break: its end reports the cause
         Steps steps(Passkey(), capture);
         if (const std::shared_ptr<const void> kept = function(steps)) capture.retain(kept);
     } catch (const CaptureError& cause) {
@@ -40,7 +40,7 @@ CaptureAttempt::CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup,
         find_buffers(graph, setup.buffers);
         exec = graph.instantiate(setup.instantiate);
         for (const auto& buffer : buffers)
-            if (buffer) exec->bind(*buffer, buffer->span()); // changes nothing: whether it can be done
+            if (buffer) exec->bind(*buffer, buffer->span()); // changes nothing: tests the binding
     } catch (const CaptureError& cause) {
         error = cause;
         recorded_nothing_ = state.recorded_nothing();

@@ -1,4 +1,4 @@
-// An attempt to capture a function that may run eagerly instead.
+// Attempts to capture functions that may run eagerly instead.
 #pragma once
 
 #include <cudag/buffer_param.hpp>
@@ -21,27 +21,27 @@
 
 namespace cudag::detail {
 
-/// What an attempt needs but the function.
+/// The inputs of an attempt, except the function.
 struct AttemptSetup {
     CaptureMode mode;
     bool refuse_legacy_stream;
     const InstantiateOptions& instantiate;
     const SourceLocation& location;
-    std::span<const DeviceSpan<std::byte>> buffers = {}; ///< that replays are to find elsewhere
+    std::span<const DeviceSpan<std::byte>> buffers = {}; ///< replays use others in their place
 };
 
 class CaptureAttempt {
   public:
-    /// Calls `function` once, in a capture of `stream`, and instantiates what it records; the graph keeps what it
-    /// returns. Throws what has nothing to do with that.
+    /// Calls `function` once, in a capture of `stream`, and instantiates the recorded graph, which keeps the function's
+    /// result. Failures of this go to `error`; all other exceptions are thrown.
     CaptureAttempt(cudaStream_t stream, const AttemptSetup& setup,
                    const std::function<std::shared_ptr<const void>(Steps&)>& function);
 
-    /// Whether the function is yet to run. One that recorded nothing has done all that it does.
+    /// Whether the function is yet to run. If it recorded nothing, all its work is already done.
     [[nodiscard]] bool must_run() const noexcept { return error && !recorded_nothing_; }
 
     std::optional<Exec> exec;
-    std::vector<std::optional<BufferParam<std::byte>>> buffers; ///< of the exec; none where it does not use one
+    std::vector<std::optional<BufferParam<std::byte>>> buffers; ///< of the exec; none for one it does not use
     std::optional<Error> error;                                 ///< unless there is an exec
 
   private:

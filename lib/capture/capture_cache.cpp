@@ -1,4 +1,4 @@
-// CaptureCache: whether a key's call runs eagerly, is captured or replayed, and which key goes.
+// CaptureCache: eager runs, captures and replays of keys, and their eviction.
 #include <cudag/capture_cache.hpp>
 
 #include "capture_attempt.hpp"
@@ -32,7 +32,7 @@ std::shared_ptr<const void> run_eagerly(cudaStream_t stream,
     return run(steps);
 }
 
-/// A key, and what is known of it. Shared with the calls of it that are under way: what they run may evict it.
+/// A key and its state, shared with its calls under way: the functions in them may evict it.
 struct CachedKey {
     CachedKey(const KeyView& view, std::uint64_t number, const SourceLocation& location)
         : type(view.type), hash(view.hash), equal(view.equal), key(view.copy(view.key)) {
@@ -52,7 +52,7 @@ struct CachedKey {
     KeyReport report;
     unsigned warm = 0; ///< eager runs since the last attempt to capture
     std::optional<Exec> exec;
-    std::vector<std::optional<BufferParam<std::byte>>> buffers; ///< of the exec; none where it does not use one
+    std::vector<std::optional<BufferParam<std::byte>>> buffers; ///< of the exec; none for one it does not use
     InFlight in_flight;                                         ///< of the exec
     std::list<std::shared_ptr<CachedKey>>::iterator place;
     bool is_in_cache = false;
@@ -124,7 +124,7 @@ class CaptureStore {
     using Keys = std::list<std::shared_ptr<CachedKey>>;
     using Place = Keys::iterator;
 
-    /// A call of a key: the key stands in the cache meanwhile, and goes again if it is new and the call fails.
+    /// A call of a key: the key is in the cache meanwhile, and leaves it if it is new and the call fails.
     class Use {
       public:
         Use(CaptureStore& store, const KeyView& view, const SourceLocation& location) : store_(store) {
@@ -236,7 +236,7 @@ class CaptureStore {
         key.in_flight.launched(std::move(mark), stream);
     }
 
-    /// Keeps what `run` returns until what it has enqueued in `stream` has ended.
+    /// Keeps the result of `run` until the work that `run` has enqueued in `stream` has ended.
     template <class Run>
     static void keep_until_run(cudaStream_t stream, const Run& run) {
         OwnerVersions kept = version_of({Owner()}); // before anything is enqueued
@@ -278,7 +278,7 @@ class CaptureStore {
         return keys_.back();
     }
 
-    /// Nothing if it has gone already.
+    /// Does nothing if the key has gone already.
     void erase(CachedKey& key) noexcept {
         if (!std::exchange(key.is_in_cache, false)) return;
         if (key.exec) --graphs_;
@@ -293,7 +293,8 @@ class CaptureStore {
         while (keys_.size() - graphs_ > options_.capacity && evict_one(false)) {
         }
     }
-    /// The first, with a graph or without, that is not in flight; false if all are. The last has just been run.
+    /// Drops the least recently run key, with a graph or without, that is not in flight; false if all are. Spares the
+    /// last key: it has just been run.
     bool evict_one(bool with_graph) noexcept {
         const Place last = std::prev(keys_.end());
         const Place place = std::find_if(keys_.begin(), last, [&](const auto& key) {
@@ -307,7 +308,7 @@ class CaptureStore {
 
     CaptureCacheOptions options_;
     CaptureCacheStats stats_;
-    std::uint64_t numbers_ = 0; ///< how many keys there have been
+    std::uint64_t numbers_ = 0; ///< how many keys were ever made
     std::size_t graphs_ = 0;
     Keys keys_; ///< the least recently run first
     std::unordered_multimap<std::size_t, Place> of_hash_;

@@ -1,4 +1,4 @@
-// Capture modes, and the guard that sets a thread's.
+// Capture modes, and the guard of a thread's mode.
 #include <cudag/capture_mode.hpp>
 
 #include "cuda/failure.hpp"

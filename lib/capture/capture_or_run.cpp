@@ -1,4 +1,4 @@
-// capture_or_run(): which of the two it became.
+// capture_or_run(): a capture and a launch, or an eager run.
 #include <cudag/capture_or_run.hpp>
 
 #include "capture_attempt.hpp"

@@ -1,4 +1,4 @@
-// Describes what a capture has recorded, and puts what was written in its place.
+// Descriptions of captured nodes, and edges of the nodes written between them.
 #include "capture_records.hpp"
 
 #include "cuda/driver.hpp"

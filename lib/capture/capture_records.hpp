@@ -1,4 +1,4 @@
-// The nodes of a capture under way, described so far that others can be written between them.
+// Records of a capture under way: they permit writing other nodes in between.
 #pragma once
 
 #include "graph/graph_state.hpp"
@@ -15,34 +15,35 @@
 
 namespace cudag::detail {
 
-/// CUDA counts the nodes of a graph that is captured into in the order in which they came, whoever added them. It
-/// removes none until the capture has ended.
+/// The nodes of a captured graph so far. CUDA counts them in order of addition, by anyone, and removes none before the
+/// capture has ended.
 class CaptureRecords {
   public:
-    /// `graph` has all that was there when the capture began, as CUDA counted `natives` nodes.
+    /// `graph` has all nodes from before the capture, `natives` as CUDA counts.
     CaptureRecords(std::shared_ptr<GraphState> graph, std::uint32_t natives, const SourceLocation& begun_at);
 
     [[nodiscard]] const std::shared_ptr<GraphState>& graph() const noexcept { return graph_; }
-    /// How many nodes are described, as CUDA counts.
+    /// The number of described nodes, as CUDA counts.
     [[nodiscard]] std::uint32_t natives() const noexcept { return natives_; }
 
-    /// Whether nodes were written, of which there are handles.
+    /// Whether nodes with handles were written.
     [[nodiscard]] bool has_written() const noexcept { return has_written_; }
 
-    /// Describes what CUDA has recorded since the last time; where that is a line, as a rule, it ends with `front`.
+    /// Describes the nodes that CUDA has recorded since the last call; if they are a line, it usually ends with
+    /// `front`.
     void catch_up(std::span<const cudaGraphNode_t> front);
-    /// The nodes from number `first` of the graph on were written; throws GraphError if their edges close a cycle. They
-    /// come after `front` from now on, and the result is what comes after all of them.
+    /// Places the nodes written from number `first` on behind `front`, and returns their last ones, the new front.
+    /// Throws GraphError if their edges close a cycle.
     [[nodiscard]] std::vector<cudaGraphNode_t> connect(std::uint32_t first, std::size_t first_edge,
                                                        std::span<const cudaGraphNode_t> front);
-    /// Gives the nodes of the capture their names.
+    /// Names the nodes of the capture.
     void name(const CaptureNames& names);
 
   private:
     std::shared_ptr<GraphState> graph_;
     SourceLocation begun_at_;
     std::uint32_t first_;        ///< the first node of the capture
-    std::uint32_t first_native_; ///< the same, as CUDA counts
+    std::uint32_t first_native_; ///< the first node of the capture, as CUDA counts
     std::uint32_t natives_;
     bool has_written_ = false;
 };

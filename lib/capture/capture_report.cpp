@@ -1,4 +1,4 @@
-// What a CaptureCache says about itself, as text.
+// Text of a CaptureCache's report.
 #include <cudag/capture_report.hpp>
 #include <cudag/format.hpp>
 

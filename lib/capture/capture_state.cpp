@@ -1,4 +1,4 @@
-// How a capture begins, is looked at, and ends.
+// Beginning, state and end of a capture.
 #include "capture_state.hpp"
 
 #include "cuda/compat.hpp"
@@ -20,12 +20,12 @@ namespace cudag::detail {
 
 namespace {
 
-/// Of the failures of other calls than these CUDA's code tells whether they have broken a capture.
+/// Whether `call` is a launch or a wait. For any other call, the error code alone shows whether the capture is broken.
 bool is_launch_or_wait(std::string_view call) {
     return (call.starts_with("cuLaunch") && call != "cuLaunchHostFunc") || call.starts_with("cuStreamWaitEvent");
 }
 
-/// The failure that broke a capture, as far as can be told; null if none is known.
+/// Returns the failure that broke a capture, as far as can be known; null if none is.
 const LoggedFailure* breaking(const std::vector<LoggedFailure>& failures) {
     const auto first = [&](auto&& is_it) -> const LoggedFailure* {
         const auto found = std::find_if(failures.begin(), failures.end(), is_it);
@@ -41,7 +41,7 @@ const LoggedFailure* breaking(const std::vector<LoggedFailure>& failures) {
     return found;
 }
 
-/// On the same device, whose legacy default stream waits for it.
+/// Makes a stream on the same device: the device's legacy default stream waits for it.
 UniqueStream blocking_stream_beside(cudaStream_t stream) {
     const DeviceGuard device(stream);
     cudaStream_t made = nullptr;
@@ -53,7 +53,7 @@ std::string describe_code(cudaError_t code) {
     return fmt::format("{} ({})", cudaGetErrorString(code), cudaGetErrorName(code));
 }
 
-/// Of an error that a broken capture has brought about: without what stands in the one about the capture anyway.
+/// Shortens the text of an error caused by a broken capture: the capture's own error repeats prefix and advice.
 std::string_view without_advice(std::string_view what) {
     if (constexpr std::string_view prefix = "cudag: "; what.starts_with(prefix)) what.remove_prefix(prefix.size());
     const std::string_view advice = hint(cudaErrorStreamCaptureInvalidated, {});
@@ -62,7 +62,7 @@ std::string_view without_advice(std::string_view what) {
     return what;
 }
 
-/// What to do about a call that has failed with `code` and broken the capture. `call` is empty if that is not known.
+/// Returns the remedy for a call that has failed with `code` and broken the capture. `call` is empty if unknown.
 std::string advice(cudaError_t code, std::string_view call, bool in_step) {
     if (is_launch_or_wait(call) && !is_about_capture(code))
         return call.starts_with("cuLaunch")
@@ -139,7 +139,7 @@ CaptureEnd CaptureState::abandon() noexcept {
 bool CaptureState::is_gone() const noexcept {
     try {
         return status() == CaptureStatus::none;
-    } catch (const Error&) { // its end will tell
+    } catch (const Error&) { // the capture's end will report it
         return false;
     }
 }
@@ -156,7 +156,7 @@ CaptureState::Info CaptureState::info(cudaStream_t stream) const {
 CaptureStatus CaptureState::status() const {
     if (ended_) return CaptureStatus::none;
     const Info now = info(stream_);
-    const bool is_another = id_ != 0 && now.id != id_; // 0: it has begun, and is not known yet
+    const bool is_another = id_ != 0 && now.id != id_; // 0: just begun, the id is not yet known
     return now.status == CaptureStatus::active && is_another ? CaptureStatus::none : now.status;
 }
 
@@ -234,7 +234,7 @@ void CaptureState::require_unfinished(const CaptureCall& call) const {
 }
 
 void CaptureState::require_errors_read(const CaptureCall& call, const char* when) const {
-    if (std::this_thread::get_id() != thread_) return; // that has another last error
+    if (std::this_thread::get_id() != thread_) return; // another thread has another last error
     const cudaError_t last = cudaPeekAtLastError();
     if (last == cudaSuccess) return;
     const std::vector<LoggedFailure> failures = failures_since(logged_);
@@ -244,7 +244,7 @@ void CaptureState::require_errors_read(const CaptureCall& call, const char* when
     };
     auto found = find(last);
     if (found == failures.rend() && last == stale_) return;
-    if (found == failures.rend()) found = find(cudaSuccess); // the runtime's own end may have said why
+    if (found == failures.rend()) found = find(cudaSuccess); // the runtime's own failures are logged without a code
     const LoggedFailure failure = found != failures.rend() ? *found : LoggedFailure{last, {}, {}, true};
     static_cast<void>(cudaGetLastError());
     logged_ = log_position();
@@ -453,7 +453,7 @@ cudaGraph_t CaptureState::end() {
         require_active(call);
     }
     if (options_.mode != CaptureMode::relaxed &&
-        std::this_thread::get_id() != thread_) // CUDA would drop what was recorded
+        std::this_thread::get_id() != thread_) // CUDA would drop the recorded work
         refuse<CaptureError>("another thread than the one that began it cannot end a capture: call finish() there, or "
                              "capture with CaptureMode::relaxed",
                              subject(call), cudaErrorStreamCaptureWrongThread);
@@ -468,7 +468,7 @@ cudaGraph_t CaptureState::end() {
             require_nothing_passed(call);
             require_unspoiled(call);
             last_front_ = front();
-            // What is not joined is gone when the end fails, and costs as much as a call of CUDA for each node to find.
+            // Found now: a failed end destroys unjoined work. The search costs as much as a CUDA call for each node.
             const bool may_be_told = has_unjoined_fork() || !names_->stretches().empty();
             if (may_be_told) unjoined = unjoined_work(graph_, natives_before_, last_front_, *names_);
         } catch (...) {

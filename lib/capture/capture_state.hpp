@@ -31,27 +31,27 @@
 
 namespace cudag::detail {
 
-/// What is being done with a capture, for the error text.
+/// A call on a capture, for its error text.
 struct CaptureCall {
     std::string_view name; ///< "step"
     std::string_view label = {};
     SourceLocation location = {};
 };
 
-/// How a capture ended.
+/// The end of a capture.
 enum class CaptureEnd {
     well,
-    badly,     ///< CUDA has destroyed what was captured into
-    elsewhere, ///< by somebody else's call, whether well or badly
+    badly,     ///< CUDA has destroyed the graph captured into
+    elsewhere, ///< by other code, well or badly
 };
 
 class CaptureState {
   public:
-    /// Begins to capture `stream`: into a graph of its own, or into `into`, behind the nodes that this has.
-    /// `nodes` is how many these are. Throws CaptureError.
+    /// Begins to capture `stream`: into a graph of its own, or into `into`, behind its `nodes` nodes. Throws
+    /// CaptureError.
     CaptureState(cudaStream_t stream, const CaptureOptions& options, const SourceLocation& location,
                  std::shared_ptr<GraphState> into = nullptr, std::uint32_t nodes = 0);
-    /// Ends the capture if it has not ended; a graph of its own goes with it.
+    /// Ends the capture if it has not ended, and destroys a graph of its own.
     ~CaptureState();
     CaptureState(const CaptureState&) = delete;
     CaptureState& operator=(const CaptureState&) = delete;
@@ -59,82 +59,84 @@ class CaptureState {
     [[nodiscard]] cudaStream_t stream() const noexcept { return stream_; }
     [[nodiscard]] const SourceLocation& location() const noexcept { return location_; }
     [[nodiscard]] CaptureNames& names() noexcept { return *names_; }
-    /// What the capture keeps, and what captured work has brought in.
+    /// The owners kept by the capture, and those brought by captured work.
     [[nodiscard]] std::vector<std::shared_ptr<const void>>& owners();
-    /// What is known of the kernels that cudag has launched into it since the last time.
+    /// Returns the known effects of the kernels that cudag has launched into the capture since the last call.
     [[nodiscard]] std::vector<CapturedLaunch> launches() { return launches_->take(); }
-    /// By any thread.
+    /// Any thread may call it.
     void keep(std::shared_ptr<const void> owner);
 
     [[nodiscard]] CaptureStatus status() const;
-    /// How many nodes the graph has. Throws CaptureError, about `call`, unless the capture stands.
+    /// The number of nodes in the graph. Throws CaptureError, about `call`, unless the capture stands.
     [[nodiscard]] std::uint32_t node_count(const CaptureCall& call) const;
 
-    /// Throws CaptureError, about `call`, if a call on the thread that captures has failed since the last time, and
-    /// nobody has read its error. `when` is "before this step, " or empty.
+    /// Throws CaptureError, about `call`, if a call on the capturing thread has failed since the last check, and nobody
+    /// has read its error. `when` is "before this step, " or empty.
     void require_errors_read(const CaptureCall& call, const char* when = "") const;
-    /// Throws CaptureError, about `call`, if CUDA has refused calls on this thread since the last time because of the
-    /// capture, but has left it alive; unless that is allowed. `when` is "before this step, " or empty.
+    /// Throws CaptureError, about `call`, if CUDA has refused calls on this thread since the last check because of the
+    /// capture, but has left it alive; unless refusals are allowed. `when` is "before this step, " or empty.
     void require_no_refused_calls(const CaptureCall& call, const char* when = "");
     [[nodiscard]] bool allows_refused_calls() const noexcept { return allows_refused_calls_; }
     void allow_refused_calls(bool is_allowed) noexcept { allows_refused_calls_ = is_allowed; }
-    /// Throws CaptureError, about `call`, if work was refused that would have gone past the capture, and whoever sent
-    /// it has swallowed that error.
+    /// Throws CaptureError, about `call`, if work that would have bypassed the capture was refused, and its caller has
+    /// swallowed the error.
     void require_nothing_passed(const CaptureCall& call);
-    /// Throws CaptureError, about the step `call`, if it has no work although it must.
+    /// Throws CaptureError, about the step `call`, if the step must have work but has none.
     void require_work(const CaptureCall& call, bool has_work) const;
-    /// What broke the capture, if `error`, which was thrown afterwards, does not tell it; none if the capture stands.
+    /// Returns the error that broke the capture before `error` was thrown; nothing if `error` reports it, or if the
+    /// capture stands.
     [[nodiscard]] std::optional<CaptureError> broken_before(const Error& error, const CaptureCall& call) const;
-    /// Throws CaptureError for a capture that has ended well with `count` nodes, if it may not be empty.
+    /// Throws CaptureError if the capture has ended well with `count` nodes, but must not be empty.
     void require_nodes(std::size_t count);
-    /// Whether that has thrown.
+    /// Whether `require_nodes` has thrown.
     [[nodiscard]] bool recorded_nothing() const noexcept { return recorded_nothing_; }
     /// Throws CaptureError, about `call`, unless the capture stands.
     void require_active(const CaptureCall& call) const;
-    /// Throws CaptureError unless the capture is yet to be ended by its owner.
+    /// Throws CaptureError if the capture's owner has ended it.
     void require_unfinished(const CaptureCall& call) const;
 
-    /// How many forks and joins there were. By any thread.
+    /// The number of forks and joins. Any thread may call it.
     [[nodiscard]] std::size_t orders();
-    /// What the thread that began the capture knows of it.
+    /// The capture as known to the thread that began it.
     [[nodiscard]] OpenCapture& open() noexcept { return *open_; }
 
-    /// By any thread.
+    /// Any thread may call these two.
     void fork(cudaStream_t other, const SourceLocation& location);
     void join(cudaStream_t other, const SourceLocation& location);
 
-    /// What it has recorded so far, for those who write nodes in between: made at the first call, which lets nobody
-    /// else write into the graph. Throws GraphError.
+    /// The records of the capture so far, for writing nodes in between. The first call makes them, and closes the graph
+    /// to all other writers. Throws GraphError.
     [[nodiscard]] CaptureRecords& records();
-    /// Null before that.
+    /// Returns null before the first call of `records`.
     [[nodiscard]] CaptureRecords* known_records() noexcept { return records_ ? &*records_ : nullptr; }
-    /// What the stream records next comes after `nodes`. Throws CaptureError.
+    /// Makes the stream's next node depend on `nodes`. Throws CaptureError.
     void continue_after(std::vector<cudaGraphNode_t>&& nodes, const CaptureCall& call) const;
-    /// The capture cannot end well any more: at `where` nodes were written that cannot stay, and that CUDA removes only
-    /// when it has ended.
+    /// Prevents a good end: nodes written at `where` cannot stay, and CUDA removes them only after the capture's end.
     void spoil(const SourceLocation& where) noexcept { spoiled_at_ = where; }
     [[nodiscard]] bool is_spoiled() const noexcept { return spoiled_at_.has_value(); }
 
-    /// Whether it is known to have ended.
+    /// Whether the capture is known to have ended.
     [[nodiscard]] bool has_ended() const noexcept { return ended_.has_value(); }
-    /// Whether the graph was there before the capture.
+    /// Whether the graph is older than the capture.
     [[nodiscard]] bool is_into_another() const noexcept { return into_ != nullptr; }
-    /// Whether a stream that `fork` has forked to is still to be joined.
+    /// Whether a stream forked by `fork` is still to be joined.
     [[nodiscard]] bool has_unjoined_fork() const noexcept { return !unjoined_.empty(); }
-    /// What the stream's next node will come after. Throws CaptureError unless the capture stands.
+    /// Returns the front: the nodes that the stream's next node will depend on. Throws CaptureError unless the capture
+    /// stands.
     [[nodiscard]] std::vector<cudaGraphNode_t> front() const;
 
-    /// Ends the capture if it has not ended, and drops a graph of its own.
+    /// Ends the capture if it has not ended, and destroys a graph of its own.
     CaptureEnd abandon() noexcept;
-    /// Ends the capture and returns its graph: the caller's, if it is not the one captured into. Throws CaptureError if
-    /// the capture was broken or an error is unread, and has ended it then, or if it is not this thread's.
+    /// Ends the capture and returns its graph, owned by the caller unless it was captured into. Throws CaptureError if
+    /// the capture was broken or an error is unread, and ends the capture; or, without ending it, on a thread that may
+    /// not end it.
     [[nodiscard]] cudaGraph_t end();
-    /// A graph of its own is gone, or about to go: who knows it is told.
+    /// Marks a graph of its own as destroyed, for its handles. Call when it is gone, or about to go.
     void lose_own_graph() noexcept;
-    /// What the stream's next node would have come after when the capture ended.
+    /// The front at the end of the capture.
     [[nodiscard]] std::vector<cudaGraphNode_t>& last_front() noexcept { return last_front_; }
 
-    /// "capture at f.cpp:12 (thread-local): step "gemm" at f.cpp:14"
+    /// Returns "capture at f.cpp:12 (thread-local): step "gemm" at f.cpp:14".
     [[nodiscard]] Subject subject(const CaptureCall& call) const;
 
   private:
@@ -143,11 +145,11 @@ class CaptureState {
         std::string step; ///< " in step "gemm" at f.cpp:14"; empty outside of steps
         cudaStream_t stream;
         bool joined = false;
-        std::size_t before; ///< the fork to the same stream before this one, if that is not joined; else `no_fork`
+        std::size_t before; ///< the fork to the same stream before this one, if unjoined; else `no_fork`
     };
     static constexpr auto no_fork = std::numeric_limits<std::size_t>::max();
 
-    /// What CUDA says about a stream.
+    /// The capture of a stream, as reported by CUDA.
     struct Info {
         CaptureStatus status = CaptureStatus::none;
         unsigned long long id = 0;
@@ -157,35 +159,35 @@ class CaptureState {
 
     /// Throws CaptureError if the capture was spoiled.
     void require_unspoiled(const CaptureCall& call) const;
-    /// Whether somebody else has ended the capture, as far as can be told.
+    /// Whether other code has ended the capture, as far as can be known.
     [[nodiscard]] bool is_gone() const noexcept;
-    /// What broke the capture. Takes the last error.
+    /// Returns the error that broke the capture. Clears CUDA's last error.
     [[nodiscard]] CaptureError broken(const CaptureCall& call, std::string_view thrown_after = {}) const;
-    /// What `after` records from now on comes after what `before` has recorded.
+    /// Orders later work in `after` behind the work recorded in `before`.
     void order(cudaStream_t before, cudaStream_t after, const CaptureCall& call) const;
-    /// What is not joined, and where it was forked; `work` is what nothing waits for, if it is known. Asks CUDA
-    /// nothing: the streams may be gone.
+    /// Describes the unjoined streams and their forks; `work` is the unjoined work, if known. Asks CUDA nothing: the
+    /// streams may be gone.
     [[nodiscard]] std::string unjoined_forks(std::string_view work) const;
     void set_ended(CaptureEnd end) noexcept {
         ended_ = end;
         if (open_) open_->end();
     }
 
-    std::mutex mutex_; ///< of what any thread may do: forks, owners
+    std::mutex mutex_; ///< for the parts open to any thread: forks, owners
     cudaStream_t stream_;
     CaptureOptions options_;
     SourceLocation location_;
     std::thread::id thread_ = std::this_thread::get_id();
     std::shared_ptr<GraphState> into_; ///< null for a graph of its own
-    std::uint32_t natives_before_;     ///< how many nodes that had
+    std::uint32_t natives_before_;     ///< the number of nodes in `into_` before
     bool recorded_nothing_ = false;
-    UniqueStream blocking_; ///< in the capture to make CUDA refuse the legacy stream; null if that is not asked for
-    std::optional<CaptureEnd> ended_ = CaptureEnd::well; ///< for want of a beginning
+    UniqueStream blocking_; ///< in the capture, so CUDA refuses the legacy stream; null if not requested
+    std::optional<CaptureEnd> ended_ = CaptureEnd::well; ///< before it has begun
     unsigned long long id_ = 0;
-    cudaGraph_t graph_ = nullptr; ///< CUDA's until the capture has ended
+    cudaGraph_t graph_ = nullptr; ///< owned by CUDA until the capture has ended
     std::vector<cudaGraphNode_t> last_front_;
-    mutable LogPosition logged_; ///< when the capture was last seen to stand, and no error was unread
-    mutable cudaError_t stale_;  ///< the last error that nobody had read before the capture
+    mutable LogPosition logged_; ///< where the capture last stood without an unread error
+    mutable cudaError_t stale_;  ///< the last error left unread before the capture
     std::optional<CaptureNames> names_;
     std::optional<CapturedLaunches> launches_;
     std::optional<CaptureOwners> captured_owners_;
@@ -196,7 +198,7 @@ class CaptureState {
     LogPosition refusals_read_; ///< up to where the log was searched for refused calls
     bool allows_refused_calls_;
     std::vector<Fork> forks_;
-    std::unordered_map<cudaStream_t, std::size_t> unjoined_; ///< the last fork to a stream that is still to be joined
+    std::unordered_map<cudaStream_t, std::size_t> unjoined_; ///< the last fork to each stream still to be joined
     std::vector<std::shared_ptr<const void>> owners_;
 };
 

@@ -1,4 +1,4 @@
-// The shapes of a GraphedFunction: which is replayed, which is made, which goes.
+// The shapes of a GraphedFunction: lookup, capture, replay and eviction.
 #include <cudag/graphed_function.hpp>
 
 #include "cuda/device_guard.hpp"
@@ -22,7 +22,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// Unique among all streams that ever were: the handle of a destroyed stream may come back as another's.
+/// Unique among all streams ever made: a new stream may reuse the handle of a destroyed one.
 unsigned long long id_of(cudaStream_t stream) {
     unsigned long long id = 0;
     checked(cudaStreamGetId(stream, &id), "cudaStreamGetId");
@@ -54,7 +54,7 @@ class GraphedCache::State {
 
     GraphedSetup setup_;
     std::list<GraphedShape> shapes_;
-    std::shared_ptr<Event> last_; ///< after the last replay, of whichever shape
+    std::shared_ptr<Event> last_; ///< after the last replay of any shape
     unsigned long long last_stream_ = 0;
     std::uint64_t captures_ = 0;
     std::uint64_t replays_ = 0;
@@ -74,7 +74,8 @@ void GraphedCache::State::require_memory(GraphedInputs given) const {
             refuse<Error>(fmt::format("input {} of {} elements is null", i, given[i].size), setup_.subject());
 }
 
-/// Each replay comes after the one before it: if a shape has finished, so have all that were used less recently.
+/// Drops the least recently used shapes. Replays run in order: after one shape has finished, so have all used less
+/// recently.
 void GraphedCache::State::evict() noexcept {
     while (shapes_.size() > setup_.options.capacity) {
         ignore(cudaEventSynchronize(shapes_.back().replayed()->get()));

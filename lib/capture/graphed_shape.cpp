@@ -1,4 +1,4 @@
-// How a shape of a GraphedFunction comes to be, and replays.
+// Construction and replays of a shape of a GraphedFunction.
 #include "graphed_shape.hpp"
 
 #include "cuda/device_guard.hpp"
@@ -21,14 +21,14 @@ namespace cudag::detail {
 
 namespace {
 
-/// What is enqueued in `after` from now on comes after what is in `before`.
+/// Orders later work in `after` behind the present work in `before`.
 void order(cudaStream_t before, cudaStream_t after) {
     const OrderResult ordered = order_streams(before, after);
     checked(ordered.status, ordered.operation);
 }
 
-/// The static inputs for `given`, in one allocation; null if all are empty. `stream` may use it. If they are to be
-/// bound, nothing begins where one of them ends, so that a pointer to its end is nothing else.
+/// Allocates the static inputs for `given` as one block, usable in `stream`; null if all are empty. For binding, a gap
+/// follows each input: a pointer to its end then refers to nothing else.
 std::shared_ptr<void> allocate_inputs(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given,
                                       std::vector<StaticInput>& inputs) {
     std::vector<std::size_t> offsets;
@@ -40,7 +40,7 @@ std::shared_ptr<void> allocate_inputs(const GraphedSetup& setup, cudaStream_t st
         inputs.push_back({nullptr, input.size});
     }
     if (total == 0) return nullptr;
-    reclaim(); // what former shapes have left may be what is missing
+    reclaim(); // former shapes may have left the missing memory
     void* block = nullptr;
     const cudaError_t status = cudaMallocAsync(&block, total, setup.memory->get());
     if (status != cudaSuccess) {
@@ -57,13 +57,13 @@ std::shared_ptr<void> allocate_inputs(const GraphedSetup& setup, cudaStream_t st
     return memory;
 }
 
-/// An output may be an input, in place.
+/// Whether the input must be copied: an output may be an input, in place.
 bool needs_copy(const GraphedInput& given, const StaticInput& input) {
     return given.size != 0 && given.data != input.data;
 }
 
-/// Whether the copies of the inputs before `i`, or its own, write to what `given[i]` is copied from: an output that
-/// lies in the static inputs, and comes back as another input than the one it lies in.
+/// Whether the copies of inputs up to `i` write to the source of `given[i]`: an output inside the static inputs,
+/// returned as another input than its own.
 bool is_overwritten(std::size_t i, GraphedInputs given, const std::vector<StaticInput>& inputs) {
     if (!needs_copy(given[i], inputs[i])) return false;
     for (std::size_t k = 0; k <= i; ++k)
@@ -78,7 +78,7 @@ void copy(cudaStream_t stream, void* to, const GraphedInput& from) {
             "cudaMemcpyAsync");
 }
 
-/// Memory between two places of a stream.
+/// Memory allocated and freed in the order of a stream.
 class SavedInput {
   public:
     SavedInput(cudaStream_t stream, std::size_t bytes) : stream_(stream) {
@@ -95,10 +95,10 @@ class SavedInput {
     void* memory_ = nullptr;
 };
 
-/// How many it has copied.
+/// Copies the inputs as necessary, and returns the number of copies.
 std::size_t copy_inputs(cudaStream_t stream, GraphedInputs given, const std::vector<StaticInput>& inputs) {
     std::size_t copied = 0;
-    std::vector<std::unique_ptr<SavedInput>> saved; // by input; empty if none needs it
+    std::vector<std::unique_ptr<SavedInput>> saved; // by input; empty if none is necessary
     for (std::size_t i = 0; i < given.size(); ++i) {
         if (!is_overwritten(i, given, inputs)) continue;
         saved.resize(given.size());
@@ -115,8 +115,8 @@ std::size_t copy_inputs(cudaStream_t stream, GraphedInputs given, const std::vec
     return copied;
 }
 
-/// The time in which work runs in the side stream: after what is in the caller's stream, before what comes there and in
-/// the memory stream.
+/// A period of work in the side stream: behind present work in the caller's stream, before later work there and in the
+/// memory stream.
 class SideWork {
   public:
     SideWork(const GraphedSetup& setup, cudaStream_t stream) : setup_(setup), stream_(stream) {
@@ -175,7 +175,7 @@ Exec GraphedShape::prepare(const GraphedSetup& setup, cudaStream_t stream, Graph
     output_ = capture.step(
         name_of(inputs_),
         [&](cudaStream_t side) { return setup.task.run(setup.task.callable.get(), side, inputs_.data()); },
-        {.allow_empty = true}, setup.location);            // its end tells, by CaptureOptions
+        {.allow_empty = true}, setup.location);            // finish() checks, by CaptureOptions
     capture.retain(memory_, setup.task.callable, output_); // replays in flight outlive the shape
     const Graph graph = std::move(capture).finish();
     Exec exec = graph.instantiate(setup.options.instantiate);
@@ -204,12 +204,12 @@ std::size_t GraphedShape::replay(cudaStream_t stream, GraphedInputs given) {
         copied = copy_inputs(stream, given, inputs_);
         exec_.launch(stream);
     } catch (...) {
-        ignore(cudaStreamSynchronize(stream)); // no event tells when the copies that were made have ended
+        ignore(cudaStreamSynchronize(stream)); // no event marks the end of the copies made
         throw;
     }
     if (const cudaError_t status = cudaEventRecord(replayed_->get(), stream); status != cudaSuccess) {
         ignore(status);
-        ignore(cudaStreamSynchronize(stream)); // the mark of an earlier replay, or none, is then as good
+        ignore(cudaStreamSynchronize(stream)); // an earlier mark, or none, is then as good
     }
     return copied;
 }

@@ -21,7 +21,7 @@
 
 namespace cudag::detail {
 
-/// What all shapes of a GraphedFunction have in common.
+/// The common setup of all shapes of a GraphedFunction.
 struct GraphedSetup {
     GraphedTask task;
     GraphedFunctionOptions options;
@@ -29,25 +29,25 @@ struct GraphedSetup {
     Stream side = Stream(); ///< for warm-up runs and captures
     int device = device_of(side.get());
     bool is_on_only_device = is_only_device();
-    /// Where static inputs are allocated and freed, without waiting for the device as cudaFree would; nothing else
-    /// happens in it, as it must never be captured.
+    /// Allocates and frees static inputs, without waiting for the device as cudaFree would. Carries no other work: it
+    /// must never be captured.
     std::shared_ptr<Stream> memory = std::make_shared<Stream>();
 
-    /// "GraphedFunction at f.cpp:12: forward"
+    /// Returns "GraphedFunction at f.cpp:12: forward".
     [[nodiscard]] Subject subject() const;
 };
 
 class GraphedShape {
   public:
-    /// Warms up and captures, in order with `stream`. Throws what the function throws, CaptureError, InstantiateError.
+    /// Warms up and captures, in order with `stream`. Throws the function's exceptions, CaptureError, InstantiateError.
     GraphedShape(const GraphedSetup& setup, cudaStream_t stream, GraphedInputs given);
 
     [[nodiscard]] bool is_of(GraphedInputs given) const noexcept;
     [[nodiscard]] const void* output() const noexcept { return output_.get(); }
-    /// The inputs that the last replay has copied, and why.
+    /// The inputs copied by the last replay, with reasons.
     [[nodiscard]] std::vector<CopiedInput> copied_inputs() const;
 
-    /// Copies `given` into the static inputs, or binds them, and launches. How many it has copied. Throws Error.
+    /// Copies `given` into the static inputs, or binds them, and launches. Returns the number of copies. Throws Error.
     std::size_t replay(cudaStream_t stream, GraphedInputs given);
     /// An event after the last replay.
     [[nodiscard]] const std::shared_ptr<Event>& replayed() const noexcept { return replayed_; }
@@ -59,7 +59,7 @@ class GraphedShape {
     std::shared_ptr<void> memory_;
     std::shared_ptr<Event> replayed_ = std::make_shared<Event>(EventOptions{.timing = false});
     std::shared_ptr<const void> output_;
-    std::optional<BoundInputs> bound_; ///< if any can be
+    std::optional<BoundInputs> bound_; ///< with bind_inputs only
     Exec exec_;
 };
 

@@ -1,4 +1,4 @@
-// Forks and joins of a function that is captured, or runs eagerly.
+// Forks and joins of a function, captured or run eagerly.
 #include <cudag/steps.hpp>
 
 #include "cuda/failure.hpp"

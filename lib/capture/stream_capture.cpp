@@ -130,13 +130,13 @@ void StreamCapture::Step::finish() {
 }
 
 void StreamCapture::Step::rethrow() const {
-    static_cast<void>(state_.open().take_refused()); // is being told
+    static_cast<void>(state_.open().take_refused()); // reported now
     try {
         throw;
     } catch (const Error& error) {
         std::string_view what = error.what();
         if (constexpr std::string_view prefix = "cudag: "; what.starts_with(prefix)) what.remove_prefix(prefix.size());
-        if (what.starts_with(state_.subject({}).text)) throw; // of an inner step, or of this one
+        if (what.starts_with(state_.subject({}).text)) throw; // already about an inner step, or this one
         const detail::CaptureCall call{"step", label_, location_};
         if (const std::optional<CaptureError> culprit = state_.broken_before(error, call)) throw *culprit;
         const auto code = static_cast<cudaError_t>(error.code().value());

@@ -1,4 +1,4 @@
-// Finds what a capture has recorded that nothing waits for, and says what it is.
+// Search for the unjoined work of a capture, and its description.
 #include "unjoined_work.hpp"
 
 #include "cuda/driver.hpp"
@@ -29,7 +29,7 @@ std::vector<cudaGraphNode_t> nodes_before(cudaGraphNode_t node) {
     return found;
 }
 
-/// Which of `nodes` those of `front` come after, or are.
+/// Marks the nodes of `front`, and all that they depend on, among `nodes`.
 std::vector<bool> joined_nodes(const std::vector<cudaGraphNode_t>& nodes, const std::vector<cudaGraphNode_t>& front) {
     const NodeIndices indices(nodes);
     std::vector<bool> is_joined(nodes.size());
@@ -38,7 +38,7 @@ std::vector<bool> joined_nodes(const std::vector<cudaGraphNode_t>& nodes, const 
         const cudaGraphNode_t node = next.back();
         next.pop_back();
         const std::uint32_t index = indices.find(nodes, node);
-        if (index == NodeIndices::none || is_joined[index]) continue; // none: it was there before the capture
+        if (index == NodeIndices::none || is_joined[index]) continue; // none: older than the capture
         is_joined[index] = true;
         for (const cudaGraphNode_t before : nodes_before(node))
             next.push_back(before);
@@ -49,7 +49,7 @@ std::vector<bool> joined_nodes(const std::vector<cudaGraphNode_t>& nodes, const 
 std::string name_of(cudaGraphNode_t node) {
     CUgraphNodeType type{};
     checked_driver<GraphError>(driver().graph_node_get_type(node, &type), "cuGraphNodeGetType");
-    const auto kind = static_cast<NodeKind>(type); // value for value
+    const auto kind = static_cast<NodeKind>(type); // equal values
     if (kind != NodeKind::kernel) return std::string(to_string(kind));
     CUDA_KERNEL_NODE_PARAMS params{};
     checked_driver<GraphError>(driver().graph_kernel_node_get_params(node, &params), "cuGraphKernelNodeGetParams");

@@ -1,4 +1,4 @@
-// What a capture has recorded that nothing waits for.
+// Unjoined work of a capture: no later work waits for it.
 #pragma once
 
 #include "read/capture_names.hpp"
@@ -11,8 +11,8 @@
 
 namespace cudag::detail {
 
-/// The nodes of `graph`, from number `first` on, that nodes of `front` do not come after: "kernel blur in step "frame"
-/// at f.cpp:12, memcpy". Empty if there are none, or CUDA does not tell. Two calls of CUDA for each node.
+/// Describes the nodes of `graph` from number `first` on without a path to `front`: "kernel blur in step "frame" at
+/// f.cpp:12, memcpy". Empty if there are none, or if CUDA does not report them. Two CUDA calls for each node.
 [[nodiscard]] std::string unjoined_work(cudaGraph_t graph, std::uint32_t first,
                                         const std::vector<cudaGraphNode_t>& front, const CaptureNames& names);
 
