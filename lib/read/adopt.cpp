@@ -1,4 +1,4 @@
-// Graph::adopt and Graph::view: of graphs that were made with CUDA's own functions.
+// Graph::adopt and Graph::view, for graphs made with CUDA's own functions.
 #include <cudag/graph.hpp>
 
 #include "cuda/failure.hpp"

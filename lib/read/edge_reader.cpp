@@ -1,4 +1,4 @@
-// Reads the edges of graphs that were made without cudag.
+// Edges of graphs made without cudag.
 #include "edge_reader.hpp"
 
 #include "cuda/driver.hpp"

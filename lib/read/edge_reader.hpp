@@ -1,4 +1,4 @@
-// Reads the edges of graphs that were made without cudag.
+// Edges of graphs made without cudag.
 #pragma once
 
 #include "graph/graph_state.hpp"
@@ -14,24 +14,24 @@
 
 namespace cudag::detail {
 
-/// Reads the edges of nodes, one node after the other, which costs CUDA a fraction of listing those of a graph.
+/// Reads edges node by node: this costs CUDA a fraction of listing all edges of a graph.
 class EdgeReader {
   public:
-    /// `nodes` are new ones of `graph`, which knows the ones before. Others were added through CUDA's handle, and
-    /// remain unknown.
+    /// `nodes` are the new ones of `graph`, which knows the nodes before. Nodes added through CUDA's handle remain
+    /// unknown.
     EdgeReader(GraphState& graph, std::span<const cudaGraphNode_t> nodes) : graph_(graph), nodes_(nodes) {}
 
-    /// The edges to the new nodes, the first of which has the index `first`; by node, and from earlier nodes first.
+    /// Returns the edges to the new nodes, by node, from earlier nodes first. The first new node has the index `first`.
     [[nodiscard]] std::vector<EdgeRecord> edges(std::uint32_t first);
 
-    /// If `count` new nodes of `graph` are a line, that is, each depends on the one before and on nothing else, the
-    /// first one on known nodes at most, and the last one is `last`: these nodes in order. Else none, for other nodes
-    /// may have been added in any order.
+    /// Returns the `count` new nodes of `graph` in order, if they are a line that ends with `last`: each depends only
+    /// on the one before, and the first one on known nodes at most. Else returns none: other nodes may have come in any
+    /// order.
     [[nodiscard]] static std::vector<cudaGraphNode_t> line_to(GraphState& graph, cudaGraphNode_t last,
                                                               std::size_t count);
 
   private:
-    /// How many nodes `node` depends on, which stand in `from_` then.
+    /// Reads the dependencies of `node` into `from_`, and returns their number.
     std::size_t read(cudaGraphNode_t node);
 
     GraphState& graph_;

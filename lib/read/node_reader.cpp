@@ -1,4 +1,4 @@
-// Reads what nodes do that were made without cudag.
+// Parameters of nodes made without cudag.
 #include "node_reader.hpp"
 
 #include "cuda/driver.hpp"
@@ -22,7 +22,7 @@ NodeParams NodeReader::read(cudaGraphNode_t node, NodeKind kind, std::uint32_t i
     if (const auto* alloc = std::get_if<const AllocParams*>(&params)) note(**alloc, index);
     if (const auto* free = std::get_if<const FreeParams*>(&params)) note(**free, index);
     if (const auto* host = std::get_if<const cudaHostNodeParams*>(&params))
-        if (is_host_task(**host)) graph_.special().host_tasks = true; // of a clone that CUDA made of a graph of cudag's
+        if (is_host_task(**host)) graph_.special().host_tasks = true; // in CUDA's clone of a graph of cudag's
     return params;
 }
 
@@ -34,7 +34,7 @@ void NodeReader::note(const FreeParams& free, std::uint32_t index) {
     const auto place = reinterpret_cast<std::uintptr_t>(free.address);
     auto& known = allocations_;
     for (; indexed_ < known.size(); ++indexed_)
-        latest_[known[indexed_].address] = indexed_; // the one before it there has been freed
+        latest_[known[indexed_].address] = indexed_; // the former one there has been freed
     const auto memory = latest_.find(place);
     if (memory != latest_.end() && !known[memory->second].free)
         known[memory->second].free = index;

@@ -1,4 +1,4 @@
-// Reads what nodes do that were made without cudag.
+// Parameters of nodes made without cudag.
 #pragma once
 
 #include "graph/graph_state.hpp"
@@ -16,10 +16,10 @@ namespace cudag::detail {
 /// Reads the parameters of new nodes of a graph into its memory.
 class NodeReader {
   public:
-    /// Notes in `allocations`, which hold those of the graph, what memory the nodes allocate and free.
+    /// Records memory allocated and freed by the nodes in `allocations`, which start as those of the graph.
     NodeReader(GraphState& graph, std::vector<GraphAllocation>& allocations);
 
-    /// The parameters of `node`, which will have `index`; none for a kind that has none. Throws GraphError.
+    /// Returns the parameters of `node`, later number `index`; none for a kind without parameters. Throws GraphError.
     [[nodiscard]] NodeParams read(cudaGraphNode_t node, NodeKind kind, std::uint32_t index);
 
   private:
@@ -29,7 +29,7 @@ class NodeReader {
     GraphState& graph_;
     KernelReader kernels_;
     std::vector<GraphAllocation>& allocations_;
-    std::size_t indexed_ = 0;                                ///< how many of them are in `latest_`
+    std::size_t indexed_ = 0;                                ///< how many of `allocations_` are in `latest_`
     std::unordered_map<std::uintptr_t, std::size_t> latest_; ///< by address
 };
 

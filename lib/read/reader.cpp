@@ -1,4 +1,4 @@
-// Describes graphs that were made without cudag: read from CUDA first, then appended as a whole.
+// Descriptions of graphs made without cudag: read from CUDA first, then appended as a whole.
 #include "reader.hpp"
 
 #include "cuda/driver.hpp"
@@ -22,7 +22,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// The graph inside a child node, which owns it.
+/// Describes the graph inside a child node, its owner.
 std::shared_ptr<GraphState> describe_inside(cudaGraphNode_t child) {
     cudaGraph_t native = nullptr;
     checked<GraphError>(cudaGraphChildGraphNodeGetGraph(child, &native), "cudaGraphChildGraphNodeGetGraph");
@@ -32,15 +32,15 @@ std::shared_ptr<GraphState> describe_inside(cudaGraphNode_t child) {
     return inner;
 }
 
-/// Gives the records of nodes, `first` being the number of the first one, the names that they lack. Each is named once:
-/// near-linear in nodes and names, however deep steps stand inside each other.
+/// Names the records that lack a name; the first has number `first`. Names each once: near-linear in nodes and names,
+/// however deep steps are nested.
 void name_records(std::span<NodeRecord> records, std::size_t first, const CaptureNames& names) {
     if (names.stretches().empty()) return;
     std::vector<const NamedNodes*> nearest_first;
     for (const NamedNodes& stretch : names.stretches())
         nearest_first.push_back(&stretch);
     std::ranges::stable_sort(nearest_first, std::greater(), &NamedNodes::depth);
-    std::vector<std::size_t> unnamed(records.size() + 1); // from each place, where to look for a node without a name
+    std::vector<std::size_t> unnamed(records.size() + 1); // for each place, where to look for a node without a name
     std::iota(unnamed.begin(), unnamed.end(), std::size_t{0});
     const auto next_unnamed = [&](std::size_t i) {
         while (unnamed[i] != i)
@@ -57,13 +57,13 @@ void name_records(std::span<NodeRecord> records, std::size_t first, const Captur
             unnamed[i] = i + 1;
             SourceLocation& where = records[i].location;
             if (where.line == begun_at.line && where.file == begun_at.file)
-                where = stretch->location; // else it was written
+                where = stretch->location; // other nodes were written
             if (records[i].label.empty()) records[i].label = label;
         }
     }
 }
 
-/// `natives` are nodes of CUDA's graph, the first of which will have the index `known`. No edges, and no names.
+/// Describes `natives`, nodes of CUDA's graph with indices from `known` on, without edges and names.
 ReadNodes describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& natives, std::size_t known,
                          const SourceLocation& where) {
     ReadNodes description;
@@ -83,7 +83,7 @@ ReadNodes describe_nodes(GraphState& graph, std::vector<cudaGraphNode_t>&& nativ
     return description;
 }
 
-/// Describing is rare, and graphs are many: one for all.
+/// One mutex for all graphs: descriptions are rare, and graphs are many.
 std::recursive_mutex& reading() {
     static std::recursive_mutex mutex;
     return mutex;
@@ -115,7 +115,7 @@ class CapturedRecords : public Unread {
     }
 
   private:
-    std::optional<CaptureNames> names_; ///< of nodes that are still to be read
+    std::optional<CaptureNames> names_; ///< of nodes still to be read
     std::vector<cudaGraphNode_t> front_;
     std::vector<CapturedLaunch> launches_;
 };
@@ -137,7 +137,7 @@ void name_nodes(GraphState& graph, std::uint32_t first, std::uint32_t first_nati
 }
 
 void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::span<const cudaGraphNode_t> front) {
-    if (front.size() < 2) return; // one is the latest node
+    if (front.size() < 2) return; // a single one is the latest node
     const NodeIndices indices(nodes);
     std::vector<std::uint32_t> numbers;
     for (const cudaGraphNode_t node : front)
@@ -168,7 +168,7 @@ std::shared_ptr<GraphState> adopted_graph(cudaGraph_t native) {
     auto graph = captured_graph(native, CaptureNames(0, {}));
     try {
         graph->read_all();
-        static_cast<void>(find_device_updatable(*graph)); // such graphs are uploaded before launches
+        static_cast<void>(find_device_updatable(*graph)); // launches upload graphs with such nodes
     } catch (...) {
         graph->give_up_native();
         throw;

@@ -1,4 +1,4 @@
-// Records of nodes that cudag did not make: those of adopted graphs, and those that captures add.
+// Records of nodes made without cudag: in adopted graphs, or by captures.
 #pragma once
 
 #include "capture_names.hpp"
@@ -14,31 +14,31 @@
 
 namespace cudag::detail {
 
-/// Describes the nodes that a capture, begun at `where`, has added to CUDA's graph, `natives` in CUDA's order, and
-/// appends them to `graph`, with the edges that lead to them, which count as written; returns these edges. Throws
-/// GraphError if CUDA cannot describe a node, and then changes nothing in `graph`: what becomes of CUDA's nodes is up
-/// to the caller. Takes no time for what the graph has already, unless there is memory among the new nodes.
+/// Describes `natives`, the nodes added to CUDA's graph by a capture begun at `where`, in CUDA's order. Appends them to
+/// `graph` with their incoming edges, which count as written, and returns these edges. Throws GraphError, and leaves
+/// `graph` unchanged, if CUDA cannot describe a node; CUDA's nodes are left to the caller. Takes no time for earlier
+/// nodes, unless there is memory among the new ones.
 std::vector<EdgeRecord> describe_region(GraphState& graph, std::vector<cudaGraphNode_t>&& natives,
                                         const SourceLocation& where);
 
-/// Gives the nodes of `graph` from `first` on, which a capture has added, the names that they lack. `names` counts as
-/// CUDA does, where that one is number `first_native`.
+/// Gives nodes of `graph` added by a capture, from `first` on, the names they lack. `names` counts as CUDA does: there
+/// the first one is number `first_native`.
 void name_nodes(GraphState& graph, std::uint32_t first, std::uint32_t first_native, const CaptureNames& names);
 
-/// Notes that a capture has ended when CUDA's graph had `nodes`. Its stream's next node would have come after `front`.
+/// Records the end of a capture, when CUDA's graph had `nodes`: its stream's next node would have depended on `front`.
 void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::span<const cudaGraphNode_t> front);
 
-/// Notes what captured nodes of `graph` were launched with.
+/// Records the launches of captured nodes of `graph`.
 void note_launches(GraphState& graph, std::vector<CapturedLaunch>&& launches);
 
-/// A built graph that owns `native`, a graph that was captured; its nodes are described when something needs them.
-/// `front` is what the stream's next node would have come after.
+/// Makes a built graph that owns `native`, a captured graph. Its nodes are described when first needed. `front` is the
+/// stream's front at the end of the capture.
 [[nodiscard]] std::shared_ptr<GraphState> captured_graph(cudaGraph_t native, CaptureNames&& names,
                                                          std::vector<cudaGraphNode_t>&& front = {},
                                                          std::vector<CapturedLaunch>&& launches = {});
 
-/// The same for a graph that was made in any other way, described at once. Throws GraphError, and leaves `native` to
-/// the caller, if CUDA cannot describe it.
+/// Makes a built graph that owns `native`, made in any other way, and describes it at once. Throws GraphError, and
+/// leaves `native` to the caller, if CUDA cannot describe it.
 [[nodiscard]] std::shared_ptr<GraphState> adopted_graph(cudaGraph_t native);
 
 } // namespace cudag::detail
