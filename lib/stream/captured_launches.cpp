@@ -1,4 +1,4 @@
-// What kernels do to memory that are launched into captures, by capture.
+// Memory accesses of kernels launched into captures, by capture.
 #include "captured_launches.hpp"
 
 #include "cuda/compat.hpp"
@@ -48,7 +48,7 @@ std::vector<CapturedLaunch> CapturedLaunches::take() {
 
 void CapturedLaunches::note(cudaStream_t stream, const KernelSignature& signature, CallEffects&& effects) {
     const bool is_captured = captures.load(std::memory_order_relaxed) != 0;
-    if (!is_captured || effects.accesses.empty()) [[likely]] // of raw pointers CUDA tells as much
+    if (!is_captured || effects.accesses.empty()) [[likely]] // for raw pointers CUDA's node suffices
         return;
     cudaStreamCaptureStatus status{};
     unsigned long long capture = 0;
@@ -56,7 +56,7 @@ void CapturedLaunches::note(cudaStream_t stream, const KernelSignature& signatur
     const cudaGraphEdgeData* data = nullptr;
     std::size_t count = 0;
     const cudaError_t asked = compat::stream_get_capture_front(stream, &status, &front, &data, &count, &capture);
-    ignore(asked); // it was launched: what is not noted is not tracked
+    ignore(asked); // the launch has succeeded: unrecorded, it is not tracked
     if (asked != cudaSuccess || status != cudaStreamCaptureStatusActive || count != 1) return;
     const std::scoped_lock lock(collected().mutex);
     const auto launches = collected().by_capture.find(capture);

@@ -1,4 +1,4 @@
-// What kernels do to memory that are launched into captures: CUDA's nodes do not tell.
+// Memory accesses of kernels launched into captures: CUDA's nodes do not report them.
 #pragma once
 
 #include "node/captured_launch.hpp"
@@ -12,20 +12,20 @@
 
 namespace cudag::detail {
 
-/// Collects the launches of one capture, by any thread.
+/// Collects the launches into one capture, by any thread.
 class CapturedLaunches {
   public:
-    /// `capture` is CUDA's number of it.
+    /// `capture` is CUDA's id of the capture.
     explicit CapturedLaunches(unsigned long long capture);
     ~CapturedLaunches();
     CapturedLaunches(const CapturedLaunches&) = delete;
     CapturedLaunches& operator=(const CapturedLaunches&) = delete;
 
-    /// Those since the last time.
+    /// Returns the launches since the last call.
     [[nodiscard]] std::vector<CapturedLaunch> take();
 
-    /// Notes what was just launched in `stream`, if it is in such a capture, and tells of memory. Else takes a load, or
-    /// a call of CUDA while something else is captured.
+    /// Records a launch just made in `stream`, if such a capture contains it and it declares accesses. Otherwise costs
+    /// a load, or a CUDA call while another stream is captured.
     static void note(cudaStream_t stream, const KernelSignature& signature, CallEffects&& effects);
 
   private:

@@ -1,4 +1,4 @@
-// DeviceScalar: set by memsets, which carry the value itself, in a stream as in a graph.
+// DeviceScalar: memsets carry its values, in streams and in graphs.
 #include <cudag/device_scalar.hpp>
 
 #include "cuda/compat.hpp"
@@ -39,7 +39,7 @@ Capture capture_of(cudaStream_t stream, const char* call, const SourceLocation& 
     return capture;
 }
 
-/// The value as memsets to `memory`: neighbours that are equal share one.
+/// Returns the value as memsets to `memory`: equal neighbours share one.
 std::vector<SetParams> fills_of(const ScalarPlace& scalar, const void* value, std::byte* memory) {
     const std::size_t element_bytes = scalar.bytes % 4 == 0 ? 4 : scalar.bytes % 2 == 0 ? 2 : 1;
     const auto* const bytes = static_cast<const std::byte*>(value);
@@ -60,8 +60,8 @@ std::vector<SetParams> fills_of(const ScalarPlace& scalar, const void* value, st
 } // namespace
 
 std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value, const SourceLocation& where) {
-    auto memory = allocate_device(2, bytes, where); // the scalar, and where a value of several fills is put together
-    const Stream stream;                            // of its own, because those of the user may be captured
+    auto memory = allocate_device(2, bytes, where); // the scalar, and room to assemble values of several fills
+    const Stream stream;                            // its own: the user's may be captured
     set_scalar(stream.get(), {memory, bytes, where}, value);
     checked(cudaStreamSynchronize(stream.get()), "cudaStreamSynchronize");
     return memory;
@@ -75,7 +75,7 @@ void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* valu
     auto* const memory = static_cast<std::byte*>(scalar.memory.get());
     const std::vector<SetParams> fills = fills_of(scalar, value, memory);
     if (fills.size() == 1) return set_async(stream, fills.front(), {}, scalar.where);
-    std::byte* const whole = memory + scalar.bytes; // so that a fill that fails leaves the scalar as it is
+    std::byte* const whole = memory + scalar.bytes; // a failed fill then leaves the scalar unchanged
     for (const SetParams& fill : fills_of(scalar, value, whole))
         set_async(stream, fill, {}, scalar.where);
     const cudaError_t status = cudaMemcpyAsync(memory, whole, scalar.bytes, cudaMemcpyDeviceToDevice, stream);

@@ -20,7 +20,7 @@ void require(cudaError_t status, const char* operation, const char* call, const 
         detail::raise_call<Error>(status, operation, {fmt::format("Event::{} at {}", call, where), {}, where});
 }
 
-/// Throws where CUDA would only say that a handle is invalid.
+/// Throws a precise error for a moved-from Event: CUDA would report only an invalid handle.
 cudaEvent_t require_event(cudaEvent_t event, const char* call, const SourceLocation& where) {
     if (event == nullptr) [[unlikely]]
         detail::refuse<Error>("a moved-from Event was used", {fmt::format("Event::{} at {}", call, where), {}, where},
@@ -39,7 +39,7 @@ Event::Event(Event&& other) noexcept
     : event_(std::exchange(other.event_, nullptr)), mark_(std::exchange(other.mark_, {})) {}
 
 Event& Event::operator=(Event&& other) noexcept {
-    Event last(std::move(*this)); // ends what it had; itself, if `other` is *this
+    Event last(std::move(*this)); // destroys the former event; on self-assignment, returns it
     Event& from = &other == this ? last : other;
     event_ = std::exchange(from.event_, nullptr);
     mark_ = std::exchange(from.mark_, {});
@@ -66,7 +66,7 @@ void Event::synchronize(SourceLocation location) const {
 
 bool Event::query(SourceLocation location) const {
     const cudaError_t status = cudaEventQuery(require_event(event_, "query", location));
-    if (status == cudaErrorNotReady) return false; // never the last error
+    if (status == cudaErrorNotReady) return false; // never becomes the last error
     require(status, "cudaEventQuery", "query", location);
     return true;
 }

@@ -20,13 +20,14 @@ namespace cudag::detail {
 
 namespace {
 
-/// Throws what the launch of `call` failed with.
+/// Throws the failure of the launch of `call`.
 [[noreturn]] void raise(cudaError_t status, const char* operation, const KernelCall& call, Api api) {
     raise_launch<Error>(status, operation, {"launch of " + kernel_name(call)}, api, config_of(*call.config),
                         symbol_of(call));
 }
 
-/// For this thread's launches. The context's id tells it from one that had its address before a cudaDeviceReset.
+/// Returns the function for this thread's launches. Contexts are compared by id: after a cudaDeviceReset, another one
+/// may have the same address.
 CUfunction function_of(const KernelCall& call) {
     const auto subject = [&] { return Subject{"launch of " + kernel_name(call)}; };
     if (call.function != nullptr) [[unlikely]]
@@ -41,14 +42,14 @@ CUfunction function_of(const KernelCall& call) {
 void launch_with_attributes(cudaStream_t stream, const KernelCall& call, const LaunchConfig& config) {
     const auto subject = [&] { return Subject{"launch of " + kernel_name(call)}; };
     require_attributes<Error>(config, symbol_of(call), LaunchUse::stream, subject);
-    const void* const launched = call.function != nullptr ? function_of(call) : call.symbol; // handles are taken, too
+    const void* const launched = call.function != nullptr ? function_of(call) : call.symbol; // it takes handles, too
     const NativeAttributes attributes(config);
     cudaLaunchConfig_t native{};
     native.gridDim = config.grid;
     native.blockDim = config.block;
     native.dynamicSmemBytes = native_shared_bytes(config.shared_bytes);
     native.stream = stream;
-    native.attrs = const_cast<cudaLaunchAttribute*>(attributes.begin()); // read only, but CUDA's type says otherwise
+    native.attrs = const_cast<cudaLaunchAttribute*>(attributes.begin()); // read only, despite CUDA's type
     native.numAttrs = static_cast<unsigned>(attributes.size());
     cudaError_t status = cudaLaunchKernelExC(&native, launched, const_cast<void**>(call.values));
     if (status == cudaErrorInvalidResourceHandle && call.function != nullptr) [[unlikely]]
@@ -87,7 +88,7 @@ void launch_kernel(cudaStream_t stream, const KernelCall& call, CallEffects&& ef
                                       const_cast<void**>(call.values), nullptr);
     };
     const CUresult result = launch_here();
-    // A function is a context's, and runs in that one's streams; CUDA does not tell a captured stream's.
+    // A function belongs to a context, and runs in its streams. CUDA does not report the context of a captured stream.
     if (result != CUDA_SUCCESS) [[unlikely]]
         if (result != CUDA_ERROR_INVALID_HANDLE ||
             !succeeds_on_another_device([&] { return launch_here() == CUDA_SUCCESS; }))

@@ -34,7 +34,7 @@ Stream::Stream() {
 Stream::Stream(Stream&& other) noexcept : stream_(std::exchange(other.stream_, nullptr)) {}
 
 Stream& Stream::operator=(Stream&& other) noexcept {
-    Stream last(std::move(*this)); // ends what it had; itself, if `other` is *this
+    Stream last(std::move(*this)); // destroys the former stream; on self-assignment, returns it
     stream_ = std::exchange(&other == this ? last.stream_ : other.stream_, nullptr);
     return *this;
 }
@@ -59,7 +59,7 @@ void Stream::synchronize(SourceLocation location) const {
 
 bool Stream::query(SourceLocation location) const {
     const cudaError_t status = cudaStreamQuery(StreamRef(*this).get());
-    if (status == cudaErrorNotReady) return false; // never the last error
+    if (status == cudaErrorNotReady) return false; // never becomes the last error
     if (status != cudaSuccess) detail::raise_call<Error>(status, "cudaStreamQuery", stream_subject("query", location));
     return true;
 }

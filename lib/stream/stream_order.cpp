@@ -1,4 +1,4 @@
-// Orders streams by events, whichever devices they are on.
+// Order of streams on any devices, by events.
 #include "stream_order.hpp"
 
 #include "cuda/device_guard.hpp"
@@ -12,7 +12,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// By an event of the current device.
+/// Uses an event of the current device.
 OrderResult order_here(cudaStream_t before, cudaStream_t after) {
     cudaEvent_t made = nullptr;
     if (const cudaError_t status = cudaEventCreateWithFlags(&made, cudaEventDisableTiming); status != cudaSuccess)
