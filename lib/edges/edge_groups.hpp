@@ -1,4 +1,4 @@
-// Edges by node: what walks through a graph need.
+// Edges by node, for walks through a graph.
 #pragma once
 
 #include "edge_record.hpp"
@@ -9,7 +9,7 @@
 
 namespace cudag::detail {
 
-/// Edges grouped by one of their ends, in order: those of node n are items[first[n]] to items[first[n + 1]].
+/// Edges grouped by one of their ends, in order: the edges of node n are items[first[n]] to items[first[n + 1]].
 struct EdgeGroups {
     std::vector<std::uint32_t> first;
     std::vector<std::uint32_t> items; ///< indices of edges

@@ -1,4 +1,4 @@
-// What lists of edges share.
+// Operations shared by lists of edges.
 #pragma once
 
 #include "edge_record.hpp"
@@ -15,7 +15,7 @@ inline void forget_nodes(std::vector<EdgeRecord>& list, std::uint32_t first) {
     std::erase_if(list, [first](const EdgeRecord& edge) { return edge.from >= first || edge.to >= first; });
 }
 
-/// Removes the edges of nodes that go.
+/// Removes the edges of removed nodes and renumbers the others.
 inline void renumber(std::vector<EdgeRecord>& list, const Renumbering& next) noexcept {
     std::erase_if(list, [&](const EdgeRecord& edge) { return !next.keeps(edge.from) || !next.keeps(edge.to); });
     for (EdgeRecord& edge : list)

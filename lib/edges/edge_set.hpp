@@ -1,4 +1,4 @@
-// Edges that are looked up.
+// A set of edges with fast lookup.
 #pragma once
 
 #include "edge_record.hpp"

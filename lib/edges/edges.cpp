@@ -1,4 +1,4 @@
-// The edges of a graph as a value: added, merged, and searched for cycles and contradictions.
+// The edges of a graph as a value: adds, merges, finds cycles and contradictions.
 #include "edges.hpp"
 
 #include "edge_groups.hpp"

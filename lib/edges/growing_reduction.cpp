@@ -1,4 +1,4 @@
-// Transitive reduction of a graph that grows, where edges cannot be taken away again.
+// Transitive reduction of a growing graph whose edges cannot be removed again.
 #include "growing_reduction.hpp"
 
 #include "lists/growth.hpp"
@@ -58,7 +58,7 @@ void GrowingReduction::for_each_before(const std::vector<EdgeRecord>& edges, std
         if (edges[edge].kind == EdgeKind::full) use(edges[edge].from);
 }
 
-/// Marks what comes before the nodes directly before `node`, or returns false if that is too much.
+/// Marks all ancestors of the direct predecessors of `node`. Returns false if there are too many.
 bool GrowingReduction::find_ancestors(const std::vector<EdgeRecord>& edges, std::uint32_t node) {
     ++turn_;
     open_.clear();

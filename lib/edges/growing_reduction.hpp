@@ -1,4 +1,4 @@
-// Transitive reduction of a graph that grows, where edges cannot be taken away again.
+// Transitive reduction of a growing graph whose edges cannot be removed again.
 #pragma once
 
 #include "edge_record.hpp"
@@ -9,21 +9,21 @@
 
 namespace cudag::detail {
 
-/// Takes the edges of a graph part by part, and tells of each part which of its edges a path of two or more full edges
-/// implies that are known by then. An edge that is not full neither is implied nor implies another. The edges close no
-/// cycle, and none is there twice.
+/// Takes the edges of a graph part by part and reports the implied edges of each part: those with a path of two or more
+/// full edges known by then. An edge other than full is never implied and implies no other. The edges are acyclic and
+/// unique.
 ///
-/// Looks back from each node that got edges, as far as the earliest of them comes from where all lead forward, and at
-/// no more than `most_steps` edges: of a node for which that is too few, no edge counts as implied. So each part takes
-/// time in proportion to its edges. 4 bytes of memory for each edge, 8 for each node.
+/// Looks back from each target of new edges, over at most `most_steps` edges and, if all edges lead forward, no further
+/// than the earliest source of the new edges. If the steps do not suffice for a node, none of its edges counts as
+/// implied. Each part thus takes time in proportion to its edges. Memory: 4 bytes for each edge, 8 for each node.
 class GrowingReduction {
   public:
     static constexpr std::size_t most_steps = 4096;
 
-    /// How many edges are known.
+    /// The number of known edges.
     [[nodiscard]] std::size_t size() const noexcept { return next_.size(); }
-    /// `edges` are all of a graph of `nodes` nodes, those that are known first. Tells of the others, in order, whether
-    /// each is implied. Where it throws, no edges are known.
+    /// Takes all edges of a graph of `nodes` nodes, the known ones first. Returns for each new edge, in order, whether
+    /// it is implied. If it throws, no edges are known.
     [[nodiscard]] std::vector<bool> add(std::size_t nodes, const std::vector<EdgeRecord>& edges);
     void clear() noexcept;
 
@@ -33,12 +33,12 @@ class GrowingReduction {
     template <class Use>
     void for_each_before(const std::vector<EdgeRecord>& edges, std::uint32_t node, const Use& use) const;
 
-    std::vector<std::uint32_t> latest_;  ///< by node: its latest edge of those that lead to it
-    std::vector<std::uint32_t> next_;    ///< by edge: the one before it that leads to the same node
-    std::vector<std::uint32_t> turn_of_; ///< by node: in which turn it was found last
+    std::vector<std::uint32_t> latest_;  ///< by node: its latest incoming edge
+    std::vector<std::uint32_t> next_;    ///< by edge: the previous edge to the same node
+    std::vector<std::uint32_t> turn_of_; ///< by node: the last turn that found it
     std::uint32_t turn_ = 0;
     bool are_forward_ = true;
-    std::vector<std::uint32_t> open_; ///< found in this turn, what comes before them not yet
+    std::vector<std::uint32_t> open_; ///< nodes found in this turn, with predecessors not yet visited
 };
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// What can be seen of edges at a glance: whether there is anything to plan.
+// A quick look at edges: whether there is anything to plan.
 #include "outline.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What can be seen of edges at a glance: whether there is anything to plan.
+// A quick look at edges: whether there is anything to plan.
 #pragma once
 
 #include "edge_record.hpp"
@@ -9,12 +9,12 @@
 namespace cudag::detail {
 
 struct Outline {
-    bool has_meeting;        ///< two edges lead to one node: else none is implied by others, and there is no block
-    std::size_t first_nodes; ///< to which no edge leads
-    std::size_t last_nodes;  ///< from which no edge leads
+    bool has_meeting;        ///< a node has two incoming edges; otherwise no edge is implied and there is no block
+    std::size_t first_nodes; ///< number of nodes without incoming edges
+    std::size_t last_nodes;  ///< number of nodes without outgoing edges
 };
 
-/// Quick where a graph is written as a line.
+/// Computes the outline; quick for a graph written as a line.
 [[nodiscard]] Outline outline_of(std::size_t nodes, const std::vector<EdgeRecord>& edges);
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// Which of a node's possible predecessors paths lead from.
+// Precedence between nodes: whether paths lead from candidates to a node.
 #include "precedence.hpp"
 
 #include "lists/none.hpp"
@@ -9,7 +9,7 @@ namespace cudag::detail {
 
 namespace {
 
-constexpr int most_successors = 4; ///< that are tried one after another
+constexpr int most_successors = 4; ///< most successors to try one after another
 constexpr std::size_t most_steps_of_all = 32;
 
 } // namespace
@@ -30,7 +30,7 @@ void Precedence::make_trees() {
     }
     for (std::size_t i = order_.size(); i-- > 0;)
         if (const std::uint32_t above = predecessor_[order_[i]]; above != none) below_[above] += below_[order_[i]];
-    std::vector<std::uint32_t> next(order_.size()); // by node: the number that the next one below it gets
+    std::vector<std::uint32_t> next(order_.size()); // by node: the number for the next one below it
     std::uint32_t next_root = 0;
     for (const std::uint32_t node : order_) {
         std::uint32_t& number = predecessor_[node] == none ? next_root : next[predecessor_[node]];
@@ -54,7 +54,8 @@ bool Precedence::is_known(std::uint32_t first, std::uint32_t second) const {
     return false;
 }
 
-/// From node to node, as far back as the earliest that is asked for, but not for long: whether that was enough.
+/// Looks back node by node, at most to the earliest candidate, for a limited number of steps. Returns whether they
+/// sufficed.
 bool Precedence::look_back(std::uint32_t node, std::vector<std::uint32_t>& nodes) {
     if (!incoming_) {
         incoming_.emplace(order_.size(), edges_, &EdgeRecord::to);

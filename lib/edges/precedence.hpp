@@ -1,4 +1,4 @@
-// Which of a node's possible predecessors paths lead from.
+// Precedence between nodes: whether paths lead from candidates to a node.
 #pragma once
 
 #include "edge_groups.hpp"
@@ -10,25 +10,24 @@
 
 namespace cudag::detail {
 
-/// Answers from which of some nodes paths lead to another one, where most are near, or far along a line.
+/// Finds the nodes of a set from which paths lead to another node. Fast if most are close, or far back on a line.
 ///
-/// Two trees take constant time for what they know: in one each node stands below its latest predecessor, and what is
-/// above a node comes before it; by the other one, each node comes before its earliest successor. They know all of
-/// lines, and of branches that fork and join. What they do not know is looked for along a few edges, and then by Reach.
-/// Making it takes as long as there are nodes and edges.
+/// Two trees answer in constant time. In one, each node stands below its latest predecessor, and all nodes above a node
+/// precede it; in the other, each node precedes its earliest successor. They know all of lines, and of branches that
+/// fork and join. For other paths a search follows a few edges, then asks Reach. Construction takes nodes + edges.
 class Precedence {
   public:
-    /// `order` is one that the edges keep, and `place` says for each node where it stands there. They and the edges
-    /// must outlive this.
+    /// `order` respects the edges; `place` gives the position of each node in it. Both and the edges must outlive this
+    /// object.
     Precedence(const std::vector<EdgeRecord>& edges, const std::vector<std::uint32_t>& order,
                const std::vector<std::uint32_t>& place);
 
-    /// Of `nodes`, each there once and with an earlier place than `node`, leaves those from which no path leads to it.
+    /// Removes from `nodes` every node with a path to `node`. `nodes` are unique, with earlier places than `node`.
     void remove_ordered(std::uint32_t node, std::vector<std::uint32_t>& nodes);
 
     /// Whether the trees know a path from `first` to `second`.
     [[nodiscard]] bool is_known(std::uint32_t first, std::uint32_t second) const;
-    /// The one with the latest place of those from which an edge leads to `node`; the highest number if there is none.
+    /// The direct predecessor of `node` with the latest place; the highest number if there is none.
     [[nodiscard]] std::uint32_t latest_predecessor(std::uint32_t node) const { return predecessor_[node]; }
 
   private:
@@ -45,12 +44,12 @@ class Precedence {
     std::vector<std::uint32_t> predecessor_; ///< by node: the latest
     std::vector<std::uint32_t> successor_;   ///< by node: the earliest
     std::vector<std::uint32_t> number_;      ///< by node, from the top of the tree of latest predecessors
-    std::vector<std::uint32_t> below_; ///< by node: how many numbers from its own on are those below it and its own
+    std::vector<std::uint32_t> below_;       ///< by node: the size of its subtree, whose numbers begin at its own
 
     std::optional<EdgeGroups> incoming_;
-    std::uint32_t turn_ = 0;              ///< of looking back
-    std::vector<std::uint32_t> asked_in_; ///< by node: in which turn it is asked for, until a path is found
-    std::vector<std::uint32_t> seen_in_;  ///< by node: the last turn that came by
+    std::uint32_t turn_ = 0;              ///< the current look back
+    std::vector<std::uint32_t> asked_in_; ///< by node: the turn of a request for it, until a path is found
+    std::vector<std::uint32_t> seen_in_;  ///< by node: the last turn that visited it
     std::vector<std::uint32_t> open_;
     std::optional<Reach> reach_;
     std::vector<Reach::Target> targets_;

@@ -1,4 +1,4 @@
-// Orders nodes by number as far as edges allow.
+// Program order: nodes by number as far as edges allow.
 #include "program_order.hpp"
 
 #include "edge_groups.hpp"

@@ -1,4 +1,4 @@
-// The order of a program, where edges say otherwise than the numbers of its nodes.
+// Program order: nodes by number as far as edges allow.
 #pragma once
 
 #include "edge_record.hpp"
@@ -9,9 +9,8 @@
 
 namespace cudag::detail {
 
-/// The nodes in the order of their numbers, but for those that `edges`, which close no cycle, put after others: such a
-/// node comes as soon as these have. Takes (nodes + edges) * log(nodes), and nodes + edges where all edges lead
-/// forward.
+/// Returns the nodes by number; a node with a later-numbered predecessor follows as soon as all its predecessors have
+/// come. The edges are acyclic. Takes (nodes + edges) * log(nodes), or nodes + edges if all edges lead forward.
 [[nodiscard]] std::vector<std::uint32_t> program_order(std::size_t nodes, const std::vector<EdgeRecord>& edges);
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// Which nodes of a graph come after which others.
+// Reachability between the nodes of a graph.
 #include "reach.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// Transitive reduction: which edges other edges imply.
+// Transitive reduction: edges implied by other edges.
 #include "reduction.hpp"
 
 #include "edge_groups.hpp"
@@ -21,9 +21,9 @@ struct Incoming {
     std::uint32_t edge;
 };
 
-/// Nodes are named by their places in a topological order here. A candidate is an edge from a node that has an earlier
-/// way out to a node that has a later way in; no other can be implied. A sweep along the order notes for each node
-/// which of 512 sources of candidates come before it, a bit each.
+/// Nodes are named here by their places in a topological order. A candidate is an edge whose source has an earlier
+/// outgoing edge and whose target has a later incoming one; no other can be implied. A sweep along the order records,
+/// for each node, its predecessors among 512 sources of candidates, one bit each.
 class Reduction {
   public:
     Reduction(std::size_t nodes, const std::vector<EdgeRecord>& edges, const std::vector<bool>& keeps_all)
@@ -32,7 +32,7 @@ class Reduction {
         find_candidates(edges, keeps_all);
     }
 
-    /// The latest sources first: what their sweeps remove, earlier ones need not follow.
+    /// Sweeps the latest sources first: sweeps of earlier sources need not follow edges already removed.
     std::vector<bool> run() {
         for (std::size_t end = sources_.size(); end > 0;) {
             const std::size_t begin = end - std::min(end, sources_per_sweep);
@@ -53,10 +53,10 @@ class Reduction {
 
     struct Source {
         std::uint32_t node;
-        std::uint32_t last; ///< the last node that a candidate leads to from it
+        std::uint32_t last; ///< the last target of a candidate from it
     };
 
-    /// Full edges by their targets, the latest source first.
+    /// Groups full edges by target, the latest source first.
     void sort_edges(const std::vector<EdgeRecord>& edges) {
         std::vector<std::uint32_t> place;
         if (!are_forward(edges)) {
@@ -145,10 +145,10 @@ class Reduction {
         }
     }
 
-    std::vector<std::uint32_t> first_; ///< by place: where the edges to a node begin in `incoming_`
+    std::vector<std::uint32_t> first_; ///< by place: the start of the node's edges in `incoming_`
     std::vector<Incoming> incoming_;
     std::vector<EdgeState> states_;        ///< by edge
-    std::vector<std::uint32_t> source_of_; ///< by place: which of `sources_` it is
+    std::vector<std::uint32_t> source_of_; ///< by place: its index in `sources_`
     std::vector<Source> sources_;          ///< in order
     bool any_ = false;
     std::vector<Row> rows_; ///< of one sweep

@@ -1,4 +1,4 @@
-// Transitive reduction: which edges other edges imply.
+// Transitive reduction: edges implied by other edges.
 #pragma once
 
 #include "edge_record.hpp"
@@ -8,18 +8,18 @@
 
 namespace cudag::detail {
 
-/// Whether each edge is implied by a path of two or more full edges, and need not be there; empty if none is. An edge
-/// that is not full neither is implied nor implies another, for it says another thing. Those to nodes of `keeps_all`
-/// count as not implied; it is empty if there is none.
+/// Returns for each edge whether a path of two or more full edges implies it, so that it is not needed; empty if no
+/// edge is implied. An edge other than full is never implied and implies no other, since its meaning differs. An edge
+/// to a node of `keeps_all` counts as not implied; `keeps_all` is empty if there is no such node.
 ///
-/// The edges close no cycle, and none is there twice. Exact. Takes nodes + edges, and for each 512 nodes from which an
-/// edge leads that may be implied the nodes and edges between the first of them and the last that such an edge leads
-/// to: near-linear where edges are short, at worst (nodes + edges that remain) * nodes / 512. At most 80 bytes of
-/// memory for each node, and 9 for each edge.
+/// The edges are acyclic and unique. The result is exact. Takes nodes + edges, plus one sweep for each 512 sources of
+/// possibly implied edges, over the nodes and edges between the first source and the last target: near-linear if edges
+/// are short, at worst (nodes + remaining edges) * nodes / 512. Memory: at most 80 bytes for each node and 9 for each
+/// edge.
 [[nodiscard]] std::vector<bool> find_implied(std::size_t nodes, const std::vector<EdgeRecord>& edges,
                                              const std::vector<bool>& keeps_all = {});
 
-/// The edges that no others imply, in order.
+/// The edges not implied by others, in order.
 [[nodiscard]] std::vector<EdgeRecord> reduced(std::size_t nodes, const std::vector<EdgeRecord>& edges,
                                               const std::vector<bool>& keeps_all = {});
 

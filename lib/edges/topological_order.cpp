@@ -1,4 +1,4 @@
-// An order of nodes that all edges keep.
+// A topological order: an order of nodes respected by all edges.
 #include "topological_order.hpp"
 
 #include <algorithm>

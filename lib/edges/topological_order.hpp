@@ -1,4 +1,4 @@
-// An order of nodes that all edges keep.
+// A topological order: an order of nodes respected by all edges.
 #pragma once
 
 #include "edge_groups.hpp"
@@ -8,11 +8,11 @@
 
 namespace cudag::detail {
 
-/// The nodes in an order that all `edges`, which close no cycle, keep; `outgoing` are these edges by their sources.
+/// The nodes in an order respected by all `edges`, which are acyclic. `outgoing` are these edges by source.
 [[nodiscard]] std::vector<std::uint32_t> topological_order(const std::vector<EdgeRecord>& edges,
                                                            const EdgeGroups& outgoing);
 
-/// Where each node stands in such an order.
+/// The place of each node in such an order.
 [[nodiscard]] std::vector<std::uint32_t> places_in(const std::vector<std::uint32_t>& order);
 
 /// Whether all edges lead to nodes with higher numbers, so that the numbers are such an order.

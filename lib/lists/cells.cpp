@@ -1,4 +1,4 @@
-// Elements in cells, which are split again and again, and put together as they were.
+// A partition of elements into cells, with splits and their undoing.
 #include "cells.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// How lists grow to which elements are added one by one.
+// Growth policy for vectors that receive one element at a time.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,8 @@ template <class T>
     list.reserve(std::max(2 * list.capacity(), list.size() + more));
 }
 
-/// Room for `more`, so that what comes one by one is moved seldom. Inlined where nodes are added.
+/// Makes room for `more` elements; doubles the capacity, so that repeated additions rarely move the list. Inlined where
+/// nodes are added.
 template <class T>
 void reserve_more(std::vector<T>& list, std::size_t more) {
     if (list.capacity() - list.size() < more) [[unlikely]]

@@ -1,4 +1,4 @@
-// The index that stands for no element of a list.
+// The index for "no element".
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What becomes of the numbers of things in a list when some of them go.
+// New numbers for the elements of a list after some are removed.
 #pragma once
 
 #include <cstddef>
@@ -10,10 +10,10 @@
 
 namespace cudag::detail {
 
-/// Those that stay close up, and keep their order.
+/// The new numbers of a list's elements after a removal: the kept ones close up in their order.
 class Renumbering {
   public:
-    /// Of `count` things go those in `gone`, where a number may stand more than once.
+    /// Removes the elements in `gone` from `count` elements. `gone` may repeat a number.
     Renumbering(std::size_t count, std::span<const std::uint32_t> gone) : next_(count) {
         for (const std::uint32_t number : gone)
             next_[number] = none;
@@ -23,16 +23,16 @@ class Renumbering {
 
     [[nodiscard]] std::size_t kept() const noexcept { return kept_; }
     [[nodiscard]] bool keeps(std::uint32_t number) const noexcept { return next_[number] != none; }
-    /// The number that one has from now on which stays.
+    /// The new number of a kept element.
     [[nodiscard]] std::uint32_t operator()(std::uint32_t number) const noexcept { return next_[number]; }
-    /// How many of the first `count` stay.
+    /// How many of the first `count` elements are kept.
     [[nodiscard]] std::size_t kept_of(std::size_t count) const noexcept {
         for (; count != 0; --count)
             if (next_[count - 1] != none) return next_[count - 1] + std::size_t{1};
         return 0;
     }
 
-    /// Closes up a list of all of them.
+    /// Closes up a list of all elements.
     template <class T>
     void close_up(std::vector<T>& list) const noexcept {
         for (std::size_t i = 0; i < next_.size(); ++i)
