@@ -1,4 +1,4 @@
-// Which nodes of one graph stand for which of another that differs only in how its nodes are numbered.
+// Correspondence of nodes between two graphs that differ only in node numbers.
 #include "matching.hpp"
 
 #include "refinement.hpp"
@@ -19,13 +19,13 @@ bool may_share_label(const MatchNode& a, const MatchNode& b) noexcept {
     return a.label == 0 || b.label == 0 || a.label == b.label;
 }
 
-/// Tries pairs of nodes that look alike, one after the other, and takes back those that lead nowhere.
+/// Backtracking search: tries pairs of nodes that look alike, and undoes failed ones.
 class Search {
   public:
     Search(const MatchGraph& before, const MatchGraph& after, Refinement& refinement)
         : before_(before), after_(after), refinement_(refinement), cells_(refinement.cells()) {}
 
-    /// Pairs all nodes. False if that is impossible, or the steps do not suffice.
+    /// Pairs all nodes. Returns false if there is no pairing or the steps do not suffice.
     [[nodiscard]] bool run() {
         for (bool is_possible = true; is_possible;) {
             const std::vector<Suggestion> suggestions = suggest();
@@ -45,7 +45,7 @@ class Search {
         return false;
     }
 
-    /// Of each node of the first graph, once all are paired.
+    /// The partner of each node of the first graph, once all are paired.
     [[nodiscard]] Indices partners() const {
         Indices partner(first_count());
         for (std::uint32_t cell = 0; cell < cells_.count(); ++cell) {
@@ -57,17 +57,17 @@ class Search {
     }
 
   private:
-    /// Two nodes that may be partners; what comes first is tried first.
+    /// Two nodes that may be partners; lower ones are tried first.
     struct Suggestion {
         unsigned rank;
         std::uint32_t first;
         std::uint32_t second;
         friend auto operator<=>(const Suggestion&, const Suggestion&) = default;
     };
-    /// What was chosen for a node that looked like others, and what else it may be.
+    /// The chosen partner of an ambiguous node, and the alternatives.
     struct Choice {
         std::uint32_t first;
-        std::uint32_t cells; ///< how many there were before
+        std::uint32_t cells; ///< number of cells before the choice
         Indices others = {};
         bool knows_others = false;
     };
@@ -91,7 +91,7 @@ class Search {
         return true;
     }
 
-    /// The same choice, or an earlier one, with another node. False if there is none.
+    /// Repeats the last choice, or an earlier one, with another partner. Returns false if there is no alternative.
     [[nodiscard]] bool try_others() {
         while (!choices_.empty() && !refinement_.is_exhausted()) {
             Choice& last = choices_.back();
@@ -109,7 +109,7 @@ class Search {
         return false;
     }
 
-    /// All in its cell but the one that was suggested; the last one comes first.
+    /// Lists the alternatives: all nodes of its cell but the suggested one. The last element is tried first.
     void list_others(Choice& choice) {
         choice.knows_others = true;
         for (const std::uint32_t element : cells_.elements(cells_.of(choice.first)))
@@ -118,8 +118,7 @@ class Search {
         std::sort(choice.others.begin(), choice.others.end(), std::greater());
     }
 
-    /// Pairs for all nodes that are not told apart: first those that something makes the only ones of their kind, then
-    /// those of which there are several, each in the order of their nodes.
+    /// Suggests pairs for all ambiguous nodes: first those with a unique property, then the others, each in node order.
     [[nodiscard]] std::vector<Suggestion> suggest() {
         std::vector<Suggestion> suggestions;
         for (std::uint32_t cell = 0; cell < cells_.count(); ++cell) {
@@ -139,7 +138,7 @@ class Search {
         return suggestions;
     }
 
-    /// Pairs nodes for which `key` is equal, and takes them out.
+    /// Pairs nodes with equal `key` and removes them from the lists.
     template <class Key>
     void suggest_equal(Indices& firsts, Indices& seconds, unsigned rank, std::vector<Suggestion>& suggestions,
                        const Key& key) const {
@@ -187,7 +186,7 @@ class Search {
     std::vector<Choice> choices_;
 };
 
-/// The labels that equally many nodes have in both graphs.
+/// The labels on equally many nodes of both graphs.
 std::vector<bool> find_common_labels(const MatchGraph& before, const MatchGraph& after) {
     std::vector<std::int64_t> surplus(1);
     std::vector<bool> is_common(1);
@@ -219,7 +218,8 @@ Matcher::Matcher(const MatchGraph& before, const MatchGraph& after) : before_(be
             return static_cast<std::size_t>((colour.key * 31 + colour.more) * 31 + colour.label);
         }
     };
-    std::unordered_map<Colour, std::uint32_t, ColourHash> known; // numbered as they come, whatever the keys are
+    std::unordered_map<Colour, std::uint32_t, ColourHash> known; // numbers colours in order of appearance, independent
+                                                                 // of the keys
     colours_.reserve(before.nodes.size() + after.nodes.size());
     for (const MatchGraph* graph : {&before, &after})
         for (const MatchNode& node : graph->nodes) {

@@ -1,4 +1,4 @@
-// Tells nodes that look alike apart by their neighbours.
+// Colour refinement: distinguishes nodes that look alike by their neighbours.
 #include "refinement.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// Sums of these tell how many edges of which kinds there are, as good as always; who pairs nodes compares the edges.
+/// Weights whose sums almost always identify the number of edges of each kind. Whoever pairs nodes compares the edges.
 std::uint64_t weight_of(std::uint32_t kind, bool is_backward) noexcept {
     std::uint64_t value = (std::uint64_t{kind} << 1U | (is_backward ? 1U : 0U)) + 1;
     value *= 0x9e3779b97f4a7c15U;
@@ -87,7 +87,7 @@ void Refinement::look_from(std::uint32_t cell) {
             sum_[link.to] += link.weight;
         }
     }
-    // a sum that is 0 in between has its element there twice
+    // an element stands here twice if its sum was 0 in between
     std::ranges::sort(touched_, {},
                       [this](std::uint32_t element) { return std::tuple(cells_.of(element), sum_[element], element); });
     touched_.erase(std::unique(touched_.begin(), touched_.end()), touched_.end());
@@ -115,7 +115,8 @@ bool Refinement::split(std::size_t begin, std::size_t end) {
     std::uint32_t largest = cell;
     for (std::uint32_t made = first_new; made < cells_.count(); ++made)
         if (cells_[made].size() > cells_[largest].size()) largest = made;
-    const bool is_waiting = is_waiting_[cell]; // else what the largest part tells follows from the others
+    const bool is_waiting = is_waiting_[cell]; // otherwise the largest part is redundant: the other parts imply its
+                                               // result
     if (!is_waiting && largest != cell) add_waiting(cell);
     for (std::uint32_t made = first_new; made < cells_.count(); ++made)
         if (is_waiting || made != largest) add_waiting(made);

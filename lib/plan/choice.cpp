@@ -1,4 +1,4 @@
-// Which of several plans is chosen by what was measured of them.
+// The choice among several plans by measured times.
 #include "choice.hpp"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace cudag::detail {
 
 namespace {
 
-constexpr double least_gain = 0.02; ///< clocks of devices tick, and launches differ by where an Exec stands in memory
+constexpr double least_gain = 0.02; ///< device clocks tick, and launch times vary with an Exec's place in memory
 
 double median_of(std::vector<double>& values) {
     const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);

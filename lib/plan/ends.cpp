@@ -1,4 +1,4 @@
-// Where a graph begins and ends: many kernels at once, or one before and after them.
+// The ends of a graph: many kernels at once, or one kernel before and after them.
 #include "ends.hpp"
 
 namespace cudag::detail {

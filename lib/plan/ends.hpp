@@ -1,4 +1,4 @@
-// Where a graph begins and ends: many kernels at once, or one before and after them.
+// The ends of a graph: many kernels at once, or one kernel before and after them.
 #pragma once
 
 #include "joins.hpp"
@@ -9,13 +9,13 @@
 
 namespace cudag::detail {
 
-/// So many kernels begin or end a graph sooner if they come after an empty one, or before one: the launch call then
-/// starts one instead of each. From `bench/joins --ends`.
+/// The least number of kernels at an end of a graph for which an empty kernel before or after them saves time: the
+/// launch call then starts one kernel instead of each. From `bench/joins --ends`.
 inline constexpr std::size_t least_ends = 8;
 
-/// Puts an empty kernel before the kernels that a graph begins with, and one after those that it ends with, where there
-/// are `least_ends` of them. `is_kernel` says it of the nodes. At the end only if there is one at the begin, or the
-/// graph begins with one node: it gains nothing without that.
+/// Puts an empty kernel before the first kernels of a graph, and one after the last, if there are `least_ends` of them.
+/// An end kernel is added only if the graph begins with an empty kernel or with one node: without that it gains
+/// nothing.
 void plan_ends(const std::vector<bool>& is_kernel, PlannedEdges& planned);
 
 } // namespace cudag::detail

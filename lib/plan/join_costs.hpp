@@ -1,4 +1,4 @@
-// When an empty kernel is the quicker join.
+// Costs of joins: when an empty kernel is faster than edges.
 #pragma once
 
 #include <cstddef>
@@ -6,42 +6,42 @@
 
 namespace cudag::detail {
 
-/// What a GPU makes of joins, by how many times as many edges they need without a kernel as with one:
-/// before * after / (before + after). From `bench/joins`.
+/// Thresholds of a GPU for joins, as the ratio of edges without a kernel to edges with one: before * after / (before +
+/// after). From `bench/joins`.
 struct JoinCosts {
-    /// Above this, edges that were written from each to each are worse than a kernel between: neither the time on the
-    /// GPU nor that of the launch call is then more than 2 % longer with a kernel, of any block that was measured.
+    /// Above this ratio, a kernel replaces written edges from each to each: neither the time on the GPU nor that of the
+    /// launch call is then more than 2 % longer with a kernel, for any measured block.
     double edges_up_to;
-    /// The same for a join that was written, which is slow as it is: above this a kernel is better than edges, over
-    /// all.
+    /// The threshold for a written join, which is slow as it is: above this ratio a kernel is better than edges,
+    /// overall.
     double joins_up_to;
 
-    /// How many edges there are without a kernel for each that there is with one.
+    /// The number of edges without a kernel for each edge with one.
     [[nodiscard]] static constexpr double edge_ratio(std::size_t before, std::size_t after) noexcept {
         return static_cast<double>(before) * static_cast<double>(after) / static_cast<double>(before + after);
     }
 };
 
-/// Those of GPUs with a compute capability of `major`.`minor`, or of the most similar ones that were measured.
+/// The costs for GPUs with compute capability `major`.`minor`, or for the most similar measured ones.
 [[nodiscard]] JoinCosts join_costs(int major, int minor) noexcept;
 
-/// What a plan gains, for texts, not for choices. In microseconds, medians over what was measured: single graphs gain
-/// half of it, or twice.
+/// Estimated gains of a plan, for texts, not for choices. In microseconds, medians over all measurements; a single
+/// graph may gain half or twice as much.
 struct JoinGains {
-    /// An empty node becomes what is quickest: for each node before and after it, where there are several of both.
-    /// From `bench/joins`.
+    /// Gain when an empty node becomes the fastest form: for each node before and after it, if there are several of
+    /// both. From `bench/joins`.
     double node_call;
     double node_gpu;
-    /// Edges from each to each become a kernel: likewise.
+    /// Gain when edges from each to each become a kernel: for each node before and after it, likewise.
     double block_call;
     double block_gpu;
-    /// One edge less. From `bench/joins` and `bench/plan`.
+    /// Gain for each edge less. From `bench/joins` and `bench/plan`.
     double edge_instantiate;
-    /// Of nodes that a graph begins with, for each, where it begins with one instead. From `bench/plan`.
+    /// Gain for each first node when the graph begins with one node instead. From `bench/plan`.
     double begin_call;
 };
 
-/// Those of GPUs with a compute capability of `major`.`minor`; nothing where no such one was measured.
+/// The gains for GPUs with compute capability `major`.`minor`; nothing if none was measured.
 [[nodiscard]] std::optional<JoinGains> join_gains(int major, int minor) noexcept;
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// What comes before what, many before many: by edges, or through a node between them.
+// Joins, where many nodes precede many others: by edges, or through a node between them.
 #include "joins.hpp"
 
 #include "edges/edge_groups.hpp"
@@ -14,7 +14,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// Up to this many edges from each to each are quicker than an empty node, where no kernel may be added.
+/// The most edges from each to each that are faster than an empty node, if no kernel may be added.
 constexpr std::size_t most_edges_for_node = 1024;
 
 class Joiner {
@@ -31,7 +31,7 @@ class Joiner {
         const EdgeGroups incoming(nodes_, edges, &EdgeRecord::to);
         const EdgeGroups outgoing(nodes_, edges, &EdgeRecord::from);
         const std::vector<bool> meets_early = find_early_targets(edges);
-        std::vector<std::vector<std::uint32_t>> before(nodes_); // of joins that become edges
+        std::vector<std::vector<std::uint32_t>> before(nodes_); // by join that becomes edges
         std::vector<std::uint32_t> kernel_of(nodes_);
         for (const std::uint32_t node : topological_order(edges, outgoing)) {
             std::vector<std::uint32_t> from;
@@ -78,13 +78,13 @@ class Joiner {
         planned_.edges = reduced(nodes_ + planned_.kernels, planned_.edges, kept);
     }
 
-    /// Puts a kernel between nodes that all come before the same others.
+    /// Puts a kernel between nodes that all precede the same others.
     void find_blocks() {
         if (!rules_.kernels) return;
         const std::size_t nodes = nodes_ + planned_.kernels;
         const std::vector<EdgeRecord>& edges = planned_.edges;
         const EdgeGroups incoming(nodes, edges, &EdgeRecord::to);
-        std::vector<std::vector<std::uint32_t>> before(nodes); // of nodes after several, in order
+        std::vector<std::vector<std::uint32_t>> before(nodes); // by node with several predecessors, in order
         std::unordered_map<std::size_t, std::vector<std::uint32_t>> by_hash;
         std::vector<std::size_t> hashes; // in order of their first nodes
         for (std::uint32_t node = 0; node < nodes; ++node) {
@@ -106,9 +106,9 @@ class Joiner {
             std::vector<std::uint32_t>& alike = by_hash[hash];
             while (!alike.empty()) {
                 const std::vector<std::uint32_t>& from = before[alike.front()];
-                const auto others =
-                    std::stable_partition(alike.begin(), alike.end(), // that of std::ranges is too much for clang++ 14
-                                          [&](std::uint32_t node) { return before[node] == from; });
+                const auto others = std::stable_partition(alike.begin(), alike.end(), // the one of std::ranges is too
+                                                                                      // much for clang++ 14
+                                                          [&](std::uint32_t node) { return before[node] == from; });
                 const std::vector<std::uint32_t> to(alike.begin(), others);
                 alike.erase(alike.begin(), others);
                 if (from.size() < 2 || to.size() < 2 ||
@@ -146,7 +146,7 @@ class Joiner {
         return static_cast<std::uint32_t>(list.size());
     }
 
-    /// The nodes that an edge leads to that is not full: CUDA allows no second edge from where that one comes from.
+    /// The targets of non-full edges: CUDA allows no second edge from the same source.
     [[nodiscard]] std::vector<bool> find_early_targets(const std::vector<EdgeRecord>& edges) const {
         std::vector<bool> found(nodes_);
         for (const EdgeRecord& edge : edges)
@@ -187,7 +187,7 @@ class Joiner {
     std::size_t nodes_;
     const std::vector<bool>& keeps_all_;
     const JoinRules& rules_;
-    std::vector<std::uint32_t> seen_by_; ///< the last node, plus one, that a node was found to be before
+    std::vector<std::uint32_t> seen_by_; ///< by node: its last found successor, plus one
     PlannedEdges planned_;
 };
 

@@ -1,4 +1,4 @@
-// What comes before what, many before many: by edges, or through a node between them.
+// Joins, where many nodes precede many others: by edges, or through a node between them.
 #pragma once
 
 #include "edges/edge_record.hpp"
@@ -13,23 +13,23 @@
 
 namespace cudag::detail {
 
-/// Why a join becomes what it becomes.
+/// The reason for the form of a join.
 enum class JoinReason : char {
-    joins_nothing, ///< nothing comes before it, or nothing after it
-    no_more_edges, ///< one node comes before it, or one after it: edges without it are no more than with it
-    few_edges,     ///< edges are quicker than a kernel
-    many_edges,    ///< a kernel is quicker than edges
-    early_edges,   ///< edges that are not full lead to what comes after it: CUDA takes no second edge beside one
-    kept_edges,    ///< the edges to what comes after it are to stay
-    no_kernel,     ///< no kernel may be added: edges up to where an empty node is quicker
+    joins_nothing, ///< no node precedes it, or none follows it
+    no_more_edges, ///< one node precedes or follows it: removing it adds no edges
+    few_edges,     ///< edges are faster than a kernel
+    many_edges,    ///< a kernel is faster than edges
+    early_edges,   ///< non-full edges lead to its successors: CUDA takes no second edge beside one
+    kept_edges,    ///< the edges to its successors must stay
+    no_kernel,     ///< no kernel may be added: edges, up to the size at which an empty node is faster
     launch_call,   ///< it launches one kernel at an end of the graph instead of many
 };
 
-/// Some nodes that all come before some others.
+/// A join: some nodes that all precede some others.
 struct JoinRecord {
     static constexpr std::uint32_t no_node = std::numeric_limits<std::uint32_t>::max();
 
-    std::uint32_t node; ///< the join of the graph, or `no_node` where its edges say so
+    std::uint32_t node; ///< the join of the graph, or `no_node` if its edges express the join
     std::uint32_t before;
     std::uint32_t after;
     JoinForm form;
@@ -37,25 +37,25 @@ struct JoinRecord {
     friend bool operator==(const JoinRecord&, const JoinRecord&) = default;
 };
 
-/// What a join may become.
+/// The permitted forms of a join.
 struct JoinRules {
     JoinCosts costs;
     bool kernels = true; ///< whether a kernel may be added
 };
 
-/// The edges that CUDA gets, and what is new in them.
+/// The edges for CUDA, and the changes in them.
 struct PlannedEdges {
     std::vector<EdgeRecord> edges;
-    std::uint32_t kernels = 0; ///< empty kernels: those have the numbers after the nodes of the graph
+    std::uint32_t kernels = 0; ///< number of empty kernels; they are numbered after the nodes of the graph
     std::vector<JoinRecord> joins = {};
-    std::size_t lanes = 0; ///< on which the nodes were laid; 0 if they were not
+    std::size_t lanes = 0; ///< number of lanes of nodes; 0 if lanes were not used
     friend bool operator==(const PlannedEdges&, const PlannedEdges&) = default;
 };
 
-/// Decides on each node of `is_join`, and on each set of nodes that come after the same several others, but for those
-/// of `keeps_all`, to which no edge changes; both are empty if there is none. Joins that become anything but nodes have
-/// no edges left. The edges close no cycle, none is there twice, and none is implied by others; so it is with those
-/// returned. Takes nodes + edges, of what is given and of what is returned.
+/// Decides the form of each node of `is_join`, and of each set of nodes with the same several predecessors. Edges to
+/// nodes of `keeps_all` never change. Either vector is empty if there are no such nodes. A join that becomes anything
+/// but a node keeps no edges. The edges are acyclic and unique, and none is implied by others; the returned ones are,
+/// too. Takes nodes + edges, given and returned.
 [[nodiscard]] PlannedEdges plan_joins(std::size_t nodes, std::vector<EdgeRecord>&& edges,
                                       const std::vector<bool>& is_join, const std::vector<bool>& keeps_all,
                                       const JoinRules& rules);

@@ -1,4 +1,4 @@
-// What it costs to run so many lanes of nodes at once.
+// Costs of running several lanes of nodes at once.
 #include "lane_costs.hpp"
 
 #include <algorithm>
@@ -7,7 +7,8 @@ namespace cudag::detail {
 
 namespace {
 
-/// Where `value` is in `known`: after which of them but the last, and how far on the way to the next, where that is 1.
+/// The place of `value` in `known`: the index of the value before it, never the last, and the fraction of the way to
+/// the next one.
 template <std::size_t size>
 std::pair<std::size_t, double> place_of(double value, const std::array<double, size>& known) {
     const auto above = std::upper_bound(known.begin() + 1, known.end() - 1, value);
@@ -27,7 +28,8 @@ double LaneCosts::gap(std::size_t count, double duration) const noexcept {
 }
 
 LaneCosts lane_costs(int, int) noexcept {
-    // H200, a driver for CUDA 13.0, for every kind: on an H100 gaps are up to 0.4 longer, which chooses alike
+    // H200 with a driver for CUDA 13.0, used for every GPU: on an H100 gaps are up to 0.4 longer, and the choices are
+    // the same
     return {.gaps = {{{.50, .54, .52, .53},
                       {.64, .66, .63, .67},
                       {.79, .68, .64, .66},
@@ -36,7 +38,7 @@ LaneCosts lane_costs(int, int) noexcept {
                       {5.62, 1.33, 1.28, 1.30},
                       {11.30, 7.03, 2.08, 2.11},
                       {22.76, 19.17, 7.32, 4.93}}},
-            .crossing = .32}; // the .54 of a fork into three, less what three lanes cost more than one
+            .crossing = .32}; // the .54 of a fork into three, less the additional cost of three lanes over one
 }
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// Lanes: which nodes come after each other, beyond what the edges say, so that fewer run at once.
+// Lanes: added order between nodes, so that fewer run at once.
 #include "lanes.hpp"
 
 #include "edges/edge_groups.hpp"
@@ -14,23 +14,23 @@ namespace cudag::detail {
 
 namespace {
 
-constexpr double least_gain_of_lanes = 1.05; // what the costs say is about right
+constexpr double least_gain_of_lanes = 1.05; // costs are only about right
 
-/// Nodes of one device, of which each but the first comes after the one before it alone, and each but the last before
-/// the next alone.
+/// A chain of nodes of one device: each node but the first depends on the previous one alone, and each but the last
+/// precedes the next one alone.
 struct Chain {
     std::uint32_t first = none;
     std::uint32_t last = none;
     std::size_t nodes = 0;
     double duration = 0;
-    double to_end = 0; ///< from its begin to the end of all that must come after it
+    double to_end = 0; ///< from its beginning to the end of all its successors
     std::uint32_t device = 0;
     bool is_off = false;
 };
 
 struct Layout {
     std::vector<EdgeRecord> edges; ///< new ones
-    std::size_t width;             ///< the most chains of one device at once
+    std::size_t width;             ///< the most concurrent chains of one device
     double end;
 };
 
@@ -97,8 +97,8 @@ std::vector<EdgeRecord> Chains::find_chains(const LaneInput& input) {
     return between;
 }
 
-/// One walk through time, on up to `lanes` of them for each device: what is ready begins, the chain with the longest
-/// way to the end first. Without costs, only durations count.
+/// A walk through time, with up to `lanes` lanes for each device: ready chains begin, the one with the longest way to
+/// the end first. Without costs, only durations count.
 class Schedule {
   public:
     Schedule(const Chains& chains, std::size_t lanes, const LaneCosts* costs = nullptr)
@@ -112,7 +112,8 @@ class Schedule {
         for (const EdgeRecord& edge : chains_.edges)
             ++waits_for_[edge.to];
         const auto chains = static_cast<std::uint32_t>(waits_for_.size());
-        for (std::uint32_t chain = 0; chain < chains; ++chain) // which it does not change any more
+        for (std::uint32_t chain = 0; chain < chains; ++chain) // firsts_ is complete before make_ready changes the
+                                                               // counts
             if (waits_for_[chain] == 0) firsts_.push_back(chain);
         for (const std::uint32_t chain : firsts_)
             make_ready(chain);
@@ -139,7 +140,7 @@ class Schedule {
     struct Device {
         std::size_t running = 0;
         std::size_t lanes = 0;
-        std::queue<std::uint32_t> free = {};   ///< lanes, and some that are not any more
+        std::queue<std::uint32_t> free = {};   ///< lanes; some are no longer free
         std::priority_queue<Timed> ready = {}; ///< the way to the end, and `none` less the chain
     };
 
@@ -158,7 +159,7 @@ class Schedule {
         }
     }
 
-    /// The lane of what it comes after, if that is free, else one that is new, else what is free for longest.
+    /// The lane of the last predecessor if it is free, otherwise a new lane, otherwise the one free for longest.
     std::uint32_t lane_for(std::uint32_t chain, Device& device) {
         const std::uint32_t before = came_from_[chain];
         const bool is_of_device = before != none && chains_.all[before].device == chains_.all[chain].device;
@@ -190,7 +191,7 @@ class Schedule {
         width_ = std::max(width_, ++device.running);
     }
 
-    /// As many run at once as are ready now.
+    /// Assumes as many concurrent chains as are ready now.
     [[nodiscard]] double cost_of(std::uint32_t chain, std::uint32_t lane, const Device& device) const {
         const Chain& one = chains_.all[chain];
         const auto nodes = static_cast<double>(one.nodes);
@@ -206,8 +207,8 @@ class Schedule {
     std::size_t width_ = 0;
     std::vector<Device> devices_;
     std::vector<std::uint32_t> firsts_;
-    std::vector<std::uint32_t> waits_for_; ///< by chain: how many others
-    std::vector<std::uint32_t> came_from_; ///< by chain: which other one it waited for last
+    std::vector<std::uint32_t> waits_for_; ///< by chain: the number of unfinished predecessors
+    std::vector<std::uint32_t> came_from_; ///< by chain: its last finished predecessor
     std::vector<std::uint32_t> lane_of_;   ///< by chain
     std::vector<std::uint32_t> tails_;     ///< by lane: its last chain
     std::vector<bool> is_free_;            ///< by lane
@@ -229,7 +230,7 @@ std::optional<Lanes> plan_lanes(const LaneInput& input) {
     const auto laid_on = [&](std::size_t lanes) { return Schedule(chains, lanes, &input.costs).run(); };
     Layout best = laid_on(limit);
     std::size_t count = limit;
-    if (limit == width) best.end /= least_gain_of_lanes; // as it is
+    if (limit == width) best.end /= least_gain_of_lanes; // the graph without lanes
     for (std::size_t lanes = 1; lanes < limit; lanes *= 2)
         if (Layout layout = laid_on(lanes); layout.end < best.end) {
             best = std::move(layout);

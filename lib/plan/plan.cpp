@@ -1,4 +1,4 @@
-// The plan: which edges CUDA gets for those that a graph was written with.
+// The plan: the edges passed to CUDA in place of the written ones.
 #include "plan.hpp"
 
 #include "edges/reduction.hpp"
@@ -11,7 +11,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// Those of `plan` for a graph that is not on lanes yet.
+/// The lanes of `plan`, for a graph not yet on lanes.
 std::optional<Lanes> lanes_of(const PlanInput& input, const std::vector<EdgeRecord>& edges, const Plan& plan) {
     if (!plan.wants_lanes()) return std::nullopt;
     return plan_lanes({input.nodes, edges, input.is_off_lanes, input.devices, plan.durations, plan.lanes, input.lanes});
@@ -26,7 +26,7 @@ std::optional<PlannedEdges> plan_edges(const PlanInput& input, const Plan& plan)
     PlannedEdges planned{reduce(input.edges)};
     if (const std::optional<Lanes> lanes = lanes_of(input, planned.edges, plan)) {
         planned.edges.insert(planned.edges.end(), lanes->edges.begin(), lanes->edges.end());
-        planned.edges = reduce(planned.edges); // those that were written may be implied now
+        planned.edges = reduce(planned.edges); // lanes may imply written edges
         planned.lanes = lanes->count;
     }
     if (plan.joins) {
