@@ -16,8 +16,8 @@ namespace {
 
 constexpr double least_gain_of_lanes = 1.05; // costs are only about right
 
-/// A chain of nodes of one device: each node but the first depends on the previous one alone, and each but the last
-/// precedes the next one alone.
+/// A chain of nodes of one device: each node but the first depends on the previous one alone, and no other node
+/// depends on that one.
 struct Chain {
     std::uint32_t first = none;
     std::uint32_t last = none;
@@ -112,8 +112,7 @@ class Schedule {
         for (const EdgeRecord& edge : chains_.edges)
             ++waits_for_[edge.to];
         const auto chains = static_cast<std::uint32_t>(waits_for_.size());
-        for (std::uint32_t chain = 0; chain < chains; ++chain) // firsts_ is complete before make_ready changes the
-                                                               // counts
+        for (std::uint32_t chain = 0; chain < chains; ++chain) // before make_ready changes the counts
             if (waits_for_[chain] == 0) firsts_.push_back(chain);
         for (const std::uint32_t chain : firsts_)
             make_ready(chain);
