@@ -1,4 +1,4 @@
-// The memory that accesses touch, cut where one of them begins or ends.
+// Cells of memory, cut at the boundaries of accesses.
 #include "access_cells.hpp"
 
 #include <algorithm>
@@ -7,7 +7,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// Of rows and columns, the first ones and one past the last ones.
+/// A rectangle of rows and columns; `bottom` and `right` are exclusive.
 struct Rectangle {
     std::size_t top, bottom;
     std::size_t left, right;
@@ -17,7 +17,7 @@ constexpr unsigned bit_of(AccessMode mode) {
     return 1U << static_cast<unsigned>(mode);
 }
 
-/// Whether all accesses commute, of which these bits are the modes.
+/// Whether all accesses with the modes in these bits commute.
 constexpr bool commute(unsigned modes) {
     return (modes & (modes - 1)) == 0 && modes != bit_of(AccessMode::write);
 }
@@ -38,7 +38,7 @@ class AccessCells::Cutting {
   public:
     Cutting(std::uintptr_t base, std::size_t pitch) : base_(base), pitch_(pitch) {}
 
-    /// Calls `use` with the rectangles that a region is.
+    /// Calls `use` with each rectangle of a region.
     template <class Use>
     void for_each_rectangle(const MemoryRegion& region, const Use& use) const {
         for (std::size_t slice = 0; slice < region.slices; ++slice) {
@@ -66,7 +66,7 @@ class AccessCells::Cutting {
     }
     [[nodiscard]] std::size_t cells() const { return (rows_.size() - 1) * (columns_.size() - 1); }
 
-    /// Adds the cells of a region, of which the first has the number `first`.
+    /// Adds the cells of a region to `cells`, which are numbered from `first` on.
     void add_cells(const MemoryRegion& region, std::uint32_t first, std::vector<std::uint32_t>& cells) const {
         const auto row_step = static_cast<std::uint32_t>(columns_.size() - 1);
         for_each_rectangle(region, [&](const Rectangle& part) {
@@ -79,7 +79,7 @@ class AccessCells::Cutting {
     }
 
   private:
-    /// Rows that are as far apart as those of this, and may begin anywhere in them.
+    /// Uses rows of the pitch of this object; they may begin anywhere in its rows.
     template <class Use>
     void use_rows(std::uintptr_t begin, const MemoryRegion& region, const Use& use) const {
         const std::size_t row = begin / pitch_, left = begin % pitch_, right = left + region.row_bytes;
@@ -102,7 +102,7 @@ class AccessCells::Cutting {
 
     std::uintptr_t base_;
     std::size_t pitch_;
-    std::vector<std::uintptr_t> rows_{}; ///< where one begins or ends
+    std::vector<std::uintptr_t> rows_{}; ///< boundaries
     std::vector<std::uintptr_t> columns_{};
 };
 

@@ -1,4 +1,4 @@
-// The memory that accesses touch, cut where one of them begins or ends.
+// Cells of memory, cut at the boundaries of accesses.
 #pragma once
 
 #include "access_list.hpp"
@@ -10,18 +10,18 @@
 
 namespace cudag::detail {
 
-/// Numbers the parts into which accesses cut memory: two accesses share a cell if and only if they have bytes in
-/// common. Memory in which all accesses commute has no cells.
+/// Numbers the cells into which accesses cut memory: two accesses share a cell if and only if they have bytes in
+/// common. Memory whose accesses all commute has no cells.
 ///
-/// Regions that overlap no others are one cell each. Others are cut at all their ends; where they have rows of one
-/// pitch, at the ends of their rows and of their columns, so that a tile of a matrix that is cut into tiles is one
-/// cell, and into rows else. Takes accesses + regions * log(regions) + cells, and for regions whose pitches differ, or
-/// that cut their rows everywhere, as many cells as they have rows.
+/// A region without overlap is one cell. Overlapping regions are cut at all their ends. If their rows have one pitch,
+/// the cuts are at the ends of rows and columns, so that a tile of a tiled matrix is one cell; otherwise each row is
+/// cut. Takes accesses + regions * log(regions) + cells; regions with different pitches, or with cuts everywhere in
+/// their rows, have as many cells as rows.
 class AccessCells {
   public:
     explicit AccessCells(const AccessList& accesses);
 
-    /// How many there are.
+    /// The number of cells.
     [[nodiscard]] std::uint32_t size() const noexcept { return size_; }
     /// The cells of a region, each once.
     [[nodiscard]] std::span<const std::uint32_t> of(std::uint32_t region) const {
@@ -32,7 +32,7 @@ class AccessCells {
   private:
     struct Part {
         std::uint32_t modes = 0; ///< of all accesses, a bit for each
-        std::uint32_t first = 0; ///< of its cells in `cells_`
+        std::uint32_t first = 0; ///< its cells' start in `cells_`
         std::uint32_t end = 0;
     };
     struct Extent {

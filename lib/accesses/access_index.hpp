@@ -1,4 +1,4 @@
-// Accesses that come and go, by the memory that they touch.
+// An index of changing accesses by their memory.
 #pragma once
 
 #include "memory_access.hpp"
@@ -11,10 +11,12 @@
 
 namespace cudag::detail {
 
-/// Finds what overlaps a region. `Entry` has a MemoryAccess `access`. An entry may wait: nothing finds it until `put`.
+/// Finds entries that overlap a region. `Entry` has a MemoryAccess `access`. An entry may wait: searches ignore it
+/// until `put`.
 ///
-/// Entries stand in lists by the power of two of their extent, those that read apart from others, each list by first
-/// address: a search visits what overlaps, and in each list what begins at most twice its extent before the region.
+/// Lists hold the entries by the power of two of their extent, with reads in lists of their own, each list by first
+/// address. A search visits the overlapping entries, and in each list the entries that begin at most twice their extent
+/// before the region.
 template <class Entry>
 class AccessIndex {
     using List = std::multimap<std::uintptr_t, Entry>;
@@ -53,8 +55,8 @@ class AccessIndex {
             visit(entry);
     }
 
-    /// Calls `visit(entry)` for those whose extent overlaps that of `access`; reads for others than reads only. Ends if
-    /// `visit` returns false.
+    /// Calls `visit(entry)` for each entry with an overlapping extent; a read visits no reads. Stops if `visit` returns
+    /// false.
     template <class Visit>
     void for_each_overlapping(const MemoryAccess& access, const Visit& visit) const {
         const MemoryRegion& region = access.region;

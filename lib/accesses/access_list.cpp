@@ -1,4 +1,4 @@
-// What nodes do to memory, with each region once.
+// A compact list of memory accesses, with each region stored once.
 #include "access_list.hpp"
 
 #include "lists/none.hpp"
@@ -10,7 +10,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// In its upper bits.
+/// A hash in the upper bits.
 std::uint64_t hash_of(const MemoryRegion& region) {
     std::uint64_t bits = region.begin ^ std::rotl(std::uint64_t{region.row_bytes}, 40);
     if (!region.is_range())
@@ -53,7 +53,7 @@ std::uint32_t AccessList::number_of(const MemoryRegion& region) {
     return number;
 }
 
-/// Where its number stands in the table, or is to stand.
+/// The slot of the region's number in the table; an empty one if it is missing.
 std::size_t AccessList::slot_of(const MemoryRegion& region) const noexcept {
     const std::size_t mask = table_.size() - 1; // the size is a power of two
     std::size_t slot = hash_of(region) >> (64 - std::countr_zero(table_.size()));

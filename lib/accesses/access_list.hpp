@@ -1,4 +1,4 @@
-// What nodes do to memory, with each region once.
+// A compact list of memory accesses, with each region stored once.
 #pragma once
 
 #include "memory_access.hpp"
@@ -10,23 +10,23 @@
 
 namespace cudag::detail {
 
-/// Accesses one after another, in a fourth of the memory: most name regions that others name, too.
+/// A list of accesses in a fourth of the memory, since most accesses share regions.
 class AccessList {
   public:
     struct Access {
         std::uint32_t node;
-        std::uint32_t region; ///< in `regions()`
+        std::uint32_t region; ///< index in `regions()`
         AccessOrder order;
     };
 
     AccessList() = default;
-    AccessList(const std::vector<MemoryAccess>& accesses); // NOLINT: the same ones
+    AccessList(const std::vector<MemoryAccess>& accesses); // NOLINT: the same accesses
 
-    /// Room for `count` accesses.
+    /// Makes room for `count` accesses.
     void reserve(std::size_t count) { list_.reserve(count); }
     void add(const MemoryAccess& access);
-    /// Gives each node the number that is its own in `numbers`, and puts the accesses in order of these. All nodes of a
-    /// captured region must get one number: from then on no access is one of a region.
+    /// Gives each node its number in `numbers`, and sorts the accesses by these. All nodes of a captured region must
+    /// get one number: afterwards no access belongs to a region.
     void renumber(std::span<const std::uint32_t> numbers);
 
     [[nodiscard]] std::size_t size() const noexcept { return list_.size(); }
@@ -47,10 +47,10 @@ class AccessList {
     void grow_table();
 
     std::vector<Access> list_;
-    std::vector<RegionOfAccess> inside_; ///< of the first accesses; none of those after them
+    std::vector<RegionOfAccess> inside_; ///< of the first accesses; later ones have none
     bool has_units_ = false;
     std::vector<MemoryRegion> regions_;
-    std::vector<std::uint32_t> table_; ///< numbers of regions by their hash, at least half of it free
+    std::vector<std::uint32_t> table_; ///< numbers of regions by their hash; at least half of it is free
 };
 
 } // namespace cudag::detail

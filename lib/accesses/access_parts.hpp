@@ -1,4 +1,4 @@
-// Accesses in parts, where captured regions declare some of them.
+// Parts of an access list, for captured regions with declared accesses.
 #pragma once
 
 #include "access_list.hpp"
@@ -9,10 +9,10 @@
 
 namespace cudag::detail {
 
-/// Whether accesses conflict is no equivalence where a region declares some accesses of its nodes: these conflict with
-/// no other access of the region, while the own accesses of its nodes may conflict with each other. In each part it is
-/// one, and each two accesses that conflict are in one part at least. Two parts, and two more for each bit of the
-/// number of regions.
+/// Splits accesses into parts in which conflicts follow from equivalence classes. In the whole list they do not if a
+/// region declares accesses of its nodes: declared accesses conflict with no other access of the region, while the
+/// nodes' own accesses may conflict with each other. Each two conflicting accesses share at least one part. There are
+/// two parts, and two more for each bit of the number of regions.
 class AccessParts {
   public:
     /// `accesses` must outlive this.
@@ -28,7 +28,7 @@ class AccessParts {
         regions_ = static_cast<std::uint32_t>(numbers.size());
     }
 
-    /// Calls `use(part, places)` for each part; `places` are those of its accesses in the whole list.
+    /// Calls `use(part, places)` for each part; `places` are the positions of its accesses in the whole list.
     template <class Use>
     void for_each(const Use& use) const {
         use_some(use, [](const Inside& inside) { return inside.by != By::region; });
@@ -45,7 +45,7 @@ class AccessParts {
     enum class By : std::uint8_t { node, part, region };
     struct Inside {
         std::uint32_t number = 0; ///< of the region
-        By by = By::node;         ///< a node of no region, one of a region, or the region as a whole
+        By by = By::node;         ///< a node of no region, a node of a region, or the region as a whole
     };
 
     template <class Use, class Takes>

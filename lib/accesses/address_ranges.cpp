@@ -1,4 +1,4 @@
-// Ranges of addresses in which one looks for others.
+// A set of address ranges with fast search.
 #include "address_ranges.hpp"
 
 #include <algorithm>

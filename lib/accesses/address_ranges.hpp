@@ -1,4 +1,4 @@
-// Ranges of addresses in which one looks for others.
+// A set of address ranges with fast search.
 #pragma once
 
 #include "memory_access.hpp"
@@ -10,14 +10,14 @@ namespace cudag::detail {
 class AddressRanges {
   public:
     AddressRanges() = default;
-    /// In any order; they may overlap.
+    /// Takes ranges in any order; they may overlap.
     explicit AddressRanges(std::vector<AddressRange>&& ranges);
 
-    /// Whether none of them has an address in common with `range`.
+    /// Whether `range` shares no address with any of them.
     [[nodiscard]] bool are_apart_from(const AddressRange& range) const noexcept;
 
   private:
-    std::vector<AddressRange> ranges_; ///< by address, with no two that overlap
+    std::vector<AddressRange> ranges_; ///< sorted by address, without overlap
 };
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// Which accesses to memory must be ordered.
+// Conflicts: memory accesses whose nodes must be ordered.
 #include "conflicts.hpp"
 
 #include "needed_order.hpp"

@@ -1,4 +1,4 @@
-// The edges that nodes need because of what they do to memory, in the order in which they were added.
+// Inference of edges from memory accesses, in the order of addition.
 #include "inference.hpp"
 
 #include "edges/edge_groups.hpp"
@@ -31,12 +31,12 @@ class Inference {
     }
 
   private:
-    /// A list after which many nodes come.
+    /// A list with many successors.
     struct Shared {
-        std::uint32_t uses = 0;  ///< by how many nodes, except those whose edges are left out
+        std::uint32_t uses = 0;  ///< number of dependent nodes, except those with left out edges
         std::uint32_t first = 0; ///< the lowest number in it
         std::uint32_t last = 0;
-        std::uint32_t user = none; ///< the last one that was counted
+        std::uint32_t user = none; ///< the last node counted
         std::uint32_t join = none;
     };
 
@@ -47,12 +47,12 @@ class Inference {
         return rules_.left_out.empty() || !rules_.left_out[node];
     }
     [[nodiscard]] bool is_long(std::uint32_t list) const { return needed_.length(list) >= rules_.joins_from; }
-    /// Whether what stands in a list comes before `node` by way of a join, if there is one.
+    /// Whether a join, if there is one, can order the list before `node`.
     [[nodiscard]] bool may_join(const Shared& shared, std::uint32_t node) const {
         return shared.last < node && shared.first >= last_ && (rules_.has_early.empty() || !rules_.has_early[node]);
     }
-    /// Of the node that is being looked at, the last one before it that keeps its place: what comes before that comes
-    /// before the node, too.
+    /// Records the last node before the current one that keeps its place: predecessors of that node precede the current
+    /// one, too.
     void pass(std::uint32_t node) {
         if (keeps_place(node)) last_ = node;
     }
@@ -84,7 +84,7 @@ class Inference {
 
     void add_edges(std::uint32_t node) {
         needed_.look_at(node);
-        bool follows_last = false; // by an edge from the last node that keeps its place, or from one after that
+        bool follows_last = false; // by an edge from the last node that keeps its place, or from a later one
         for (std::uint32_t i = incoming_.first[node]; i < incoming_.first[node + 1]; ++i) {
             const EdgeRecord& edge = edges_[incoming_.items[i]];
             needed_.leave_out(edge.from);
@@ -117,7 +117,7 @@ class Inference {
         follows_last = follows_last || from >= last_;
     }
 
-    /// A node that keeps its place comes after all before it: those that nothing follows suffice.
+    /// Orders a node that keeps its place after all nodes before it: edges from those without successors suffice.
     void add_place_of(std::uint32_t node) {
         for (std::uint32_t other = last_; other < node; ++other)
             if (takes_part(other) && !has_next_[other] && !has_written_edge(other, node)) {
@@ -131,7 +131,7 @@ class Inference {
         return false;
     }
 
-    /// The join that stands after a list, made when the first node needs it; none if there is to be no join.
+    /// The join after a list, made for the first node that needs it; `none` if there is to be no join.
     [[nodiscard]] std::uint32_t join_for(std::uint32_t list, std::uint32_t node) {
         if (!is_long(list)) return none;
         Shared& shared = shared_.find(list)->second;
@@ -158,12 +158,12 @@ class Inference {
     NeededOrder needed_;
     EdgeGroups incoming_;
     std::vector<NeededOrder::After> afters_; ///< of all nodes
-    std::vector<std::size_t> first_;         ///< by node: its first one in `afters_`
+    std::vector<std::size_t> first_;         ///< by node: its first entry in `afters_`
     std::unordered_map<std::uint32_t, Shared> shared_;
     std::uint32_t last_ = 0;     ///< the last node so far that keeps its place; the first node if there is none
-    std::vector<bool> has_next_; ///< by node: whether a full edge leads from it, to one before the next that keeps its
+    std::vector<bool> has_next_; ///< by node: whether it has a full edge to a node up to the next one that keeps its
                                  ///< place
-    std::vector<std::uint32_t> joined_by_; ///< by join: the last node that an edge leads to from it
+    std::vector<std::uint32_t> joined_by_; ///< by join: the last node with an edge from it
     std::vector<Conflict> conflicts_;      ///< of one node
     std::vector<std::uint32_t> sources_;   ///< of one node
     InferredOrder order_;

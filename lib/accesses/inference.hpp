@@ -1,4 +1,4 @@
-// The edges that nodes need because of what they do to memory, in the order in which they were added.
+// Inference of edges from memory accesses, in the order of addition.
 #pragma once
 
 #include "access_list.hpp"
@@ -11,35 +11,36 @@
 
 namespace cudag::detail {
 
-/// What inference is told besides accesses and edges.
+/// The rules of inference besides accesses and edges.
 struct InferenceRules {
-    /// By node, or empty: nodes that come after all nodes with lower numbers, and before all with higher numbers.
+    /// By node, or empty: nodes after all nodes with lower numbers, and before all with higher numbers.
     std::vector<bool> keeps_place = {};
-    /// By node, or empty: nodes to which edges lead that are not full. No join leads to them.
+    /// By node, or empty: nodes with incoming edges other than full. No join leads to them.
     std::vector<bool> has_early = {};
-    /// By node, or empty: nodes without accesses and edges that take no part in this.
+    /// By node, or empty: nodes without accesses and edges, excluded from inference.
     std::vector<bool> left_out = {};
-    /// A join stands between so many nodes and as many others, or more, if each of those comes after each of these.
+    /// A join replaces the edges between at least this many nodes and at least as many successors, if each successor
+    /// depends on each of the nodes.
     std::uint32_t joins_from = std::numeric_limits<std::uint32_t>::max();
 };
 
 struct InferredOrder {
     std::vector<EdgeRecord> edges;
-    /// One for each join, with numbers above those of all nodes: the first node after it.
+    /// One entry for each join: its first successor. Joins are numbered above all nodes.
     std::vector<std::uint32_t> joins = {};
 };
 
-/// The full edges that a program needs so that nodes with higher numbers see what those with lower numbers did: to what
-/// reads, from the last writer; to what writes, from all that read since the last writer, or from that if none did; and
-/// likewise between accesses that commute and others. By `to`, then by `from`, each once, also those that others imply,
-/// but none that a node which keeps its place implies. None between nodes that have an edge in `edges` already, of
-/// whatever kind.
+/// Infers the full edges that let nodes with higher numbers see the effects of nodes with lower numbers: to a reader,
+/// from the last writer; to a writer, from all readers since the last writer, or from that writer if there are none;
+/// and likewise between accesses that commute and others. The edges are sorted by `to`, then by `from`, each once. They
+/// include edges implied by others, but none implied by a node that keeps its place, and none between nodes with an
+/// edge of any kind in `edges`.
 ///
-/// With these edges there are no races, except of nodes that `edges` order by launch completion only: only where there
-/// are such edges, find_races has something to find.
+/// With these edges the only possible races are between nodes ordered by launch completion alone: find_races is needed
+/// only if `edges` has such edges.
 ///
-/// `accesses` are by node in ascending order, and all `edges` lead forward. Takes what needed_order takes, and edges.
-/// Where each of n nodes comes before each of m others, a join makes n + m edges of n * m.
+/// `accesses` are by node in ascending order, and all `edges` lead forward. Takes as long as needed_order, plus edges.
+/// If each of n nodes precedes each of m others, a join reduces n * m edges to n + m.
 [[nodiscard]] InferredOrder inferred_order(const AccessList& accesses, std::size_t nodes,
                                            const std::vector<EdgeRecord>& edges, const InferenceRules& rules = {});
 

@@ -1,4 +1,4 @@
-// What a node does to memory, as a value.
+// A node's access to memory, as a value.
 #include "memory_access.hpp"
 
 #include <algorithm>
@@ -8,11 +8,12 @@ namespace cudag::detail {
 namespace {
 
 struct Row {
-    std::uintptr_t slice; ///< where its slice begins
+    std::uintptr_t slice; ///< the beginning of its slice
     std::uintptr_t begin;
 };
 
-/// The last row of a simplified region that begins at or before `address`, which is not before the first.
+/// The last row of a simplified region that begins at or before `address`. Requires an `address` not before the first
+/// row.
 Row row_at(const MemoryRegion& region, std::uintptr_t address) {
     std::uintptr_t slice = region.begin;
     if (region.slices > 1)
@@ -21,7 +22,7 @@ Row row_at(const MemoryRegion& region, std::uintptr_t address) {
     return {slice, slice + std::min(region.rows - 1, (address - slice) / region.pitch) * region.pitch};
 }
 
-/// The first byte of a simplified region at or after `address`, which stands before its end.
+/// The first byte of a simplified region at or after `address`. Requires an `address` before its end.
 std::uintptr_t first_from(const MemoryRegion& region, std::uintptr_t address) {
     if (address <= region.begin) return region.begin;
     const Row row = row_at(region, address);
@@ -30,7 +31,7 @@ std::uintptr_t first_from(const MemoryRegion& region, std::uintptr_t address) {
     return is_last ? row.slice + region.slice_pitch : row.begin + region.pitch;
 }
 
-/// One past the last byte of a simplified region before `address`, which stands after its begin.
+/// One past the last byte of a simplified region before `address`. Requires an `address` after its beginning.
 std::uintptr_t last_before(const MemoryRegion& region, std::uintptr_t address) {
     return std::min(address, row_at(region, address - 1).begin + region.row_bytes);
 }

@@ -1,4 +1,4 @@
-// Which nodes of a graph the edges order, as far as memory goes.
+// The order of nodes by edges, as far as memory is concerned.
 #include "memory_order.hpp"
 
 #include "edges/topological_order.hpp"

@@ -1,4 +1,4 @@
-// Which nodes of a graph the edges order, as far as memory goes.
+// The order of nodes by edges, as far as memory is concerned.
 #pragma once
 
 #include "edges/edge_record.hpp"
@@ -11,20 +11,20 @@
 
 namespace cudag::detail {
 
-/// Whether an edge orders what its ends do to memory. A programmatic one does, for cudag::programmatic demands that the
-/// kernel it leads to waits until the one before it has finished. CUDA takes launch completion as a wish: it does not.
+/// Whether an edge orders the memory accesses of its ends. A programmatic edge does: cudag::programmatic requires the
+/// later kernel to wait for the earlier one to finish. A launch-completion edge does not: CUDA treats it as a wish.
 [[nodiscard]] constexpr bool orders_memory(EdgeKind kind) noexcept {
     return kind != EdgeKind::launch_completion;
 }
 
-/// Whether edges that order memory lead from each node to the one with the next number, so that each two are ordered.
+/// Whether edges that order memory lead from each node to the next number, so that all nodes are ordered.
 [[nodiscard]] bool is_line(std::size_t nodes, const std::vector<EdgeRecord>& edges);
 
-/// Answers whether paths of edges that order memory lead from one of two nodes to the other. Making it takes as long as
-/// there are nodes and edges; an answer takes what Precedence takes, and no time where all nodes stand in one line.
+/// Answers whether a path of edges that order memory connects two nodes, in either direction. Construction takes nodes
+/// + edges; an answer takes as long as with Precedence, and no time if all nodes form one line.
 class MemoryOrder {
   public:
-    /// `edges` close no cycle.
+    /// `edges` are acyclic.
     MemoryOrder(std::size_t nodes, const std::vector<EdgeRecord>& edges);
     MemoryOrder(const MemoryOrder&) = delete;
     MemoryOrder& operator=(const MemoryOrder&) = delete;
@@ -37,7 +37,7 @@ class MemoryOrder {
     std::vector<EdgeRecord> edges_;
     std::vector<std::uint32_t> order_;
     std::vector<std::uint32_t> place_;
-    std::optional<Precedence> precedence_; ///< none of a line
+    std::optional<Precedence> precedence_; ///< empty for a line
     std::vector<std::uint32_t> asked_;
 };
 

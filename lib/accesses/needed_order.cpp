@@ -1,4 +1,4 @@
-// Which accesses must come after which others, node by node.
+// The necessary order of accesses, node by node.
 #include "needed_order.hpp"
 
 #include <utility>
@@ -31,11 +31,12 @@ inline void NeededOrder::come_after(std::uint32_t list, std::uint32_t access) {
     if (after_.empty() || after_.back().list != list) after_.push_back({list, access});
 }
 
-/// Whether the access is the latest one now, alone.
+/// Adds an access to a cell. Returns whether it is now the only latest access.
 inline bool NeededOrder::take_cell(Cell& cell, std::uint32_t access, const AccessOrder& order, std::uint32_t& alone) {
     if (cell.alike != none) leave_alike(cell);
     if (order.mode == AccessMode::read && order.unit != 0 && cell.order == AccessOrder{AccessMode::write, order.unit})
-        return false; // the node writes there, too: a region declares the same for all that it declares something for
+        return false; // the node writes there, too: a region declares the same accesses for all its nodes with
+                      // declarations
     if (cell.latest != none && commute(cell.order, order)) {
         if (cell.before != none) come_after(cell.before, access);
         cell.latest = add_to(cell.latest, access);
@@ -65,7 +66,7 @@ void NeededOrder::take_access(std::uint32_t access) {
     alike_.push_back({region, static_cast<std::uint32_t>(cells.size()), alone, unknown, order});
 }
 
-/// If all cells of the access are alike, and have been so since another access to the same region.
+/// Joins an access to its cells at once if they are all alike, and have been since another access to the same region.
 bool NeededOrder::join_alike(std::span<const std::uint32_t> cells, std::uint32_t access) {
     const std::uint32_t number = cells_[cells.front()].alike;
     if (number == none) return false;

@@ -1,4 +1,4 @@
-// Which accesses must come after which others, node by node.
+// The necessary order of accesses, node by node.
 #pragma once
 
 #include "access_cells.hpp"
@@ -10,34 +10,37 @@
 
 namespace cudag::detail {
 
-/// Takes nodes in an order, and tells of each which accesses it must come after: enough that paths of these order all
-/// that conflict.
+/// Takes nodes in an order and returns, for each, the accesses that must precede it: enough that paths of these order
+/// all conflicting accesses.
 ///
-/// Each cell of memory has its latest accesses that commute, and those before them. What commutes with the latest comes
-/// after those before them, and joins them; anything else comes after all of the latest, and takes their place. Since
-/// each of the latest comes after all of those before, what came earlier still needs no more than that.
+/// Each cell of memory has its latest accesses, which commute, and the accesses before them. An access that commutes
+/// with the latest depends on those before them, and joins the latest. Any other access depends on all of the latest,
+/// and replaces them. Since each of the latest depends on all accesses before it, even earlier accesses need no further
+/// order.
 ///
-/// Accesses stand in lists that never change, so that cells share them: where many come after the same many, the list
-/// has the same number. Cells that one access has made alike take further ones of its region as one.
+/// Accesses stand in immutable lists shared by cells: if many accesses depend on the same many, the list has the same
+/// number. Cells that one access has made alike take further accesses to its region as one.
 class NeededOrder {
   public:
-    /// An access, by its place, that must come after all accesses in a list.
+    /// An access, by its place, that depends on all accesses in a list.
     struct After {
         std::uint32_t list;
         std::uint32_t access;
     };
 
-    /// `accesses`, by node in ascending order, must outlive this. Of what a region declares of a node, writes come
-    /// first.
+    /// `accesses` are by node in ascending order and must outlive this. Among a region's declared accesses to a node,
+    /// writes come first.
     NeededOrder(const AccessList& accesses, std::size_t nodes);
 
-    /// What the accesses of the next node must come after, until the next call. May name that node itself.
+    /// Takes the next node and returns the predecessors of its accesses, valid until the next call. They may include
+    /// the node itself.
     [[nodiscard]] std::span<const After> take(std::uint32_t node);
-    /// Makes a node that was taken before the one that was taken last; what it must come after stays as it was.
+    /// Makes an already taken node the current one. Its predecessors stay as they were.
     void look_at(std::uint32_t node) { seen_in_[node] = ++turn_; }
-    /// What the node that was taken last has in conflict with `other` is not added.
+    /// Excludes conflicts of the current node with `other`.
     void leave_out(std::uint32_t other) { seen_in_[other] = turn_; }
-    /// Adds the conflicts of the node that was taken last with those in a list, but one for each other node since then.
+    /// Adds the conflicts of the current node with a list, but only one for each other node since the node became
+    /// current.
     void add_conflicts(const After& after, std::vector<Conflict>& conflicts);
     [[nodiscard]] std::uint32_t length(std::uint32_t list) const { return members_[list].length; }
     /// Calls `use(node)` for each access in a list.
@@ -55,7 +58,7 @@ class NeededOrder {
 
   private:
     static constexpr std::uint32_t none = 0xFFFFFFFF;
-    /// The first one of a list, which is named by it.
+    /// The first element of a list; its index names the list.
     struct Member {
         std::uint32_t access;
         std::uint32_t node;
@@ -65,13 +68,14 @@ class NeededOrder {
     struct Cell {
         std::uint32_t latest = none; ///< a list
         std::uint32_t before = none;
-        std::uint32_t alike = none; ///< has `latest` and `order` instead, if it is one of some that are alike
+        std::uint32_t alike = none; ///< if it is one of several alike cells: the entry that replaces `latest` and
+                                    ///< `order`
         AccessOrder order;          ///< of the latest
     };
-    /// Cells of a region with the same latest accesses, all through this region.
+    /// Cells of a region with the same latest accesses, all to this region.
     struct Alike {
         std::uint32_t region;
-        std::uint32_t cells; ///< that are still alike
+        std::uint32_t cells; ///< number of cells still alike
         std::uint32_t latest;
         std::uint32_t before; ///< of all cells; `unknown` until another access joins
         AccessOrder order;
@@ -94,7 +98,7 @@ class NeededOrder {
     std::vector<std::uint32_t> first_; ///< by node: its first access
     std::vector<After> after_;
     std::uint32_t turn_ = 0;
-    std::vector<std::uint32_t> seen_in_; ///< by node: the last turn in which it was found
+    std::vector<std::uint32_t> seen_in_; ///< by node: the last turn that found it
 };
 
 } // namespace cudag::detail

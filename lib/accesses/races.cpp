@@ -1,4 +1,4 @@
-// Accesses to memory that nothing orders and that must be ordered.
+// Races: conflicting accesses of unordered nodes.
 #include "races.hpp"
 
 #include "access_parts.hpp"
@@ -47,7 +47,7 @@ class RaceSearch {
     void take(std::uint32_t node) {
         const std::span<const NeededOrder::After> afters = needed_.take(node);
         for (std::uint32_t i = incoming_.first[node]; i < incoming_.first[node + 1]; ++i)
-            needed_.leave_out(edges_[incoming_.items[i]].from); // most of what is ordered is so by an edge
+            needed_.leave_out(edges_[incoming_.items[i]].from); // an edge orders most of the ordered nodes
         conflicts_.clear();
         for (const NeededOrder::After& after : afters) {
             if (needed_.length(after.list) < long_list)
@@ -58,7 +58,7 @@ class RaceSearch {
         add_races(node);
     }
 
-    /// Many may come after the same many by way of one node: then that is all there is to ask for.
+    /// Checks a long list. If all its nodes precede one node, its gate, a path from the gate answers for all of them.
     void take_long(const NeededOrder::After& after, std::uint32_t node) {
         const auto [known, is_new] = gates_.try_emplace(after.list, none);
         if (is_new) known->second = find_gate(after, node);
@@ -66,7 +66,7 @@ class RaceSearch {
             needed_.add_conflicts(after, conflicts_);
     }
 
-    /// The latest predecessor of `node`, if all in the list come before it.
+    /// The latest predecessor of `node`, if it depends on the whole list; otherwise `none`.
     [[nodiscard]] std::uint32_t find_gate(const NeededOrder::After& after, std::uint32_t node) {
         const std::uint32_t gate = precedence().latest_predecessor(node);
         if (gate == none) return none;
@@ -89,7 +89,7 @@ class RaceSearch {
                 races_.push_back({std::min(first, second), std::max(first, second)});
     }
 
-    /// Made when an edge alone does not answer.
+    /// Made on first use, when edges alone do not answer.
     [[nodiscard]] Precedence& precedence() {
         if (!precedence_) precedence_.emplace(edges_, order_, place_);
         return *precedence_;
@@ -102,7 +102,7 @@ class RaceSearch {
     EdgeGroups incoming_;
     NeededOrder needed_;
     std::optional<Precedence> precedence_;
-    std::unordered_map<std::uint32_t, std::uint32_t> gates_; ///< by list: a node that comes after all in it
+    std::unordered_map<std::uint32_t, std::uint32_t> gates_; ///< by list: a node after all nodes in it
     std::vector<Conflict> conflicts_;                        ///< of one node
     std::vector<std::uint32_t> unordered_;
     std::vector<Conflict> races_;
@@ -111,7 +111,7 @@ class RaceSearch {
 std::vector<Conflict> search_races(const AccessList& accesses, std::size_t nodes,
                                    const std::vector<EdgeRecord>& edges) {
     std::vector<Conflict> races = RaceSearch(accesses, nodes, edges).run();
-    // Without regard to regions more accesses conflict: only where this finds something there may be races.
+    // More accesses conflict if regions are ignored: without a result here there are no races.
     if (races.empty() || !accesses.has_units()) return races;
     races.clear();
     AccessParts(accesses).for_each([&](const AccessList& part, const std::vector<std::uint32_t>& places) {

@@ -1,4 +1,4 @@
-// The order that a graph needs because of what its nodes do to memory, of the order that it has.
+// Relaxation: the part of a graph's order that its memory accesses need.
 #include "relaxation.hpp"
 
 #include "access_parts.hpp"
@@ -35,7 +35,7 @@ Direction reversed(const Direction& direction) {
     return {std::move(edges), {direction.order.rbegin(), direction.order.rend()}};
 }
 
-/// Finds for each node the last ones that stay of those before it.
+/// Finds the last staying nodes before each node.
 class LastStaying {
   public:
     LastStaying(const Direction& direction, const std::vector<bool>& stays)
@@ -43,7 +43,7 @@ class LastStaying {
           incoming_(stays.size(), direction.edges, &EdgeRecord::to), last_(stays.size()),
           seen_by_(stays.size(), std::numeric_limits<std::uint32_t>::max()) {}
 
-    /// In order of the nodes.
+    /// Requires calls in order of the nodes.
     [[nodiscard]] const std::vector<std::uint32_t>& take(std::uint32_t node) {
         std::vector<std::uint32_t>& last = last_[node];
         std::vector<std::uint32_t> inherited;
@@ -67,7 +67,7 @@ class LastStaying {
     }
 
   private:
-    /// Adds to `list` those of `more` that come before no other one in either.
+    /// Adds to `list` the nodes of `more` without a path to another node in either.
     void add_latest(std::vector<std::uint32_t>& list, std::vector<std::uint32_t> more) {
         const auto& place = direction_.place;
         const auto keep_others = [&](std::uint32_t later) {
@@ -93,10 +93,10 @@ class LastStaying {
     Precedence precedence_;
     EdgeGroups incoming_;
     std::vector<std::vector<std::uint32_t>> last_; ///< by node
-    std::vector<std::uint32_t> seen_by_;           ///< by node that stays: the last one that has found it
+    std::vector<std::uint32_t> seen_by_;           ///< by staying node: the last node that has found it
 };
 
-/// Between accesses that conflict, where `direction` orders them.
+/// Adds edges between conflicting accesses, in the order of `direction`.
 void add_conflicts(const AccessList& accesses, const Direction& direction, std::vector<EdgeRecord>& edges) {
     NeededOrder needed(accesses, direction.order.size());
     Precedence precedence(direction.edges, direction.order, direction.place);
@@ -109,7 +109,7 @@ void add_conflicts(const AccessList& accesses, const Direction& direction, std::
             needed.add_conflicts(after, conflicts);
         for (const Conflict& conflict : conflicts)
             unordered.push_back(accesses[conflict.first].node);
-        precedence.remove_ordered(node, unordered); // those are ordered by edges that are not full
+        precedence.remove_ordered(node, unordered); // edges other than full order the remaining ones
         std::ranges::sort(unordered);
         for (const Conflict& conflict : conflicts)
             if (const std::uint32_t from = accesses[conflict.first].node; !std::ranges::binary_search(unordered, from))
@@ -117,11 +117,10 @@ void add_conflicts(const AccessList& accesses, const Direction& direction, std::
     }
 }
 
-/// The edges that take part in ordering the nodes of regions; none if a path leads from a region to itself through
-/// other nodes.
+/// The edges that order nodes within regions; nothing if a path leads from a region through other nodes back to it.
 std::optional<std::vector<EdgeRecord>> edges_inside(const std::vector<EdgeRecord>& edges,
                                                     const std::vector<RegionPart>& parts) {
-    std::unordered_map<std::uint32_t, std::uint32_t> first; // of the nodes of a region
+    std::unordered_map<std::uint32_t, std::uint32_t> first; // by region: its first node
     std::vector<std::uint32_t> unit(parts.size());
     for (std::uint32_t node = 0; node < parts.size(); ++node)
         unit[node] = parts[node].region == 0 ? node : first.try_emplace(parts[node].region, node).first->second;
@@ -136,7 +135,7 @@ std::optional<std::vector<EdgeRecord>> edges_inside(const std::vector<EdgeRecord
     return inside;
 }
 
-/// Which nodes regions declare, and which other nodes of these regions use what is declared.
+/// Nodes with accesses declared by regions, and other nodes of these regions that use the declared memory.
 std::vector<bool> nodes_of_declarations(const AccessList& accesses, const std::vector<RegionPart>& parts) {
     const auto access_at = [&](std::size_t i) {
         const auto& [node, region, order] = accesses[i];
@@ -167,7 +166,7 @@ std::vector<bool> nodes_of_declarations(const AccessList& accesses, const std::v
     return found;
 }
 
-/// The order among the nodes that regions declare, and those that use the same memory.
+/// Adds the order among nodes with declared accesses, and nodes that use the same memory.
 void add_order_of_regions(const AccessList& accesses, const std::vector<RegionPart>& parts, const Direction& forward,
                           std::vector<bool>& stays, std::vector<EdgeRecord>& relaxed) {
     const std::vector<bool> declared = nodes_of_declarations(accesses, parts);
@@ -185,7 +184,7 @@ void add_order_of_regions(const AccessList& accesses, const std::vector<RegionPa
             if (declared[node]) relaxed.push_back({earlier, node});
 }
 
-/// From and to nodes that stay.
+/// Adds the edges from and to staying nodes.
 void add_staying(const std::vector<bool>& stays, const Direction& forward, std::vector<EdgeRecord>& edges) {
     LastStaying before(forward, stays);
     for (const std::uint32_t node : forward.order)
