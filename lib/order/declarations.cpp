@@ -1,4 +1,4 @@
-// The accesses that nodes of a graph declare.
+// Declared accesses of the nodes of a graph.
 #include "declarations.hpp"
 
 namespace cudag::detail {

@@ -1,4 +1,4 @@
-// The accesses that nodes of a graph declare.
+// Declared accesses of the nodes of a graph.
 #pragma once
 
 #include "graph/graph_state.hpp"
@@ -9,10 +9,10 @@
 
 namespace cudag::detail {
 
-/// Adds to what the node declares. All or none.
+/// Adds to the node's declared accesses. Adds all or none.
 void declare_accesses(GraphState& graph, std::uint32_t index, std::vector<ArgumentAccess>&& accesses);
 
-/// What is known of the parameters of `kernel`, which the node launches: of a captured one more than CUDA tells.
+/// The known signature of `kernel`, launched by the node: for a captured launch it holds more than CUDA reports.
 [[nodiscard]] inline const KernelSignature& known_signature(const GraphState& graph, std::uint32_t index,
                                                             const KernelParams& kernel) {
     const KernelSignature* const launched = graph.declared_as_made().signature_of(index);

@@ -1,4 +1,4 @@
-// Races that updates of a graph would make.
+// Races caused by updates of a graph.
 #pragma once
 
 #include "graph/graph_memos.hpp"
@@ -11,7 +11,7 @@ struct GraphRaces final : GraphMemo {
     RaceWatch watch{graph_in_force};
 };
 
-/// The race watch of `root`, made by its first use. Call under the lock of `root`.
+/// The race watch of `root`, made on first use. Call under the lock of `root`.
 [[nodiscard]] inline RaceWatch& race_watch_of(GraphState& root) {
     return root.memos().of<GraphRaces>().watch;
 }

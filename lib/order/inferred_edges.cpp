@@ -1,4 +1,4 @@
-// Infers edges, and takes them back.
+// Inference of edges, and their removal.
 #include "inferred_edges.hpp"
 
 #include "accesses/inference.hpp"
@@ -27,7 +27,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// The nodes of a graph, where a captured region counts as one: its first node stands for the others.
+/// The units of a graph: its nodes, with each captured region as one unit, named by its first node.
 class Units {
   public:
     explicit Units(const GraphState& graph) : graph_(graph), regions_(graph.nodes().size()), first_(regions_.size()) {
@@ -46,8 +46,8 @@ class Units {
         return unit < regions_.size() && regions_[unit] != nullptr;
     }
 
-    /// Edges between units. Throws GraphError if they close a cycle: then a node comes after one of a region, and
-    /// before another one of it.
+    /// Edges between units. Throws GraphError if they close a cycle: then a node follows one node of a region and
+    /// precedes another one.
     [[nodiscard]] std::vector<EdgeRecord> edges() const {
         Edges between;
         for (const EdgeRecord& edge : graph_.edges())
@@ -57,7 +57,7 @@ class Units {
         return between.list();
     }
 
-    /// By place in an order of units: whether one of the nodes keeps its place in the program.
+    /// By place in an order of units: whether one of its nodes keeps its place in the program.
     [[nodiscard]] std::vector<bool> keep_places(const std::vector<std::uint32_t>& place) const {
         std::vector<bool> keep;
         for (std::uint32_t node = 0; node < first_.size(); ++node) {
@@ -68,7 +68,7 @@ class Units {
         return keep;
     }
 
-    /// By place in an order: nodes for which the first one of their region stands.
+    /// By place in an order: whether the node is represented by the first one of its region.
     [[nodiscard]] std::vector<bool> left_out(const std::vector<std::uint32_t>& place) const {
         std::vector<bool> all;
         for (std::uint32_t node = 0; node < first_.size(); ++node) {
@@ -79,7 +79,7 @@ class Units {
         return all;
     }
 
-    /// From what `from` ends with to what `to` begins with.
+    /// Adds edges from the last nodes of `from` to the first nodes of `to`.
     void connect(std::uint32_t from, std::uint32_t to, std::vector<EdgeRecord>& edges) const {
         const std::uint32_t one = 0;
         const std::span<const std::uint32_t> tails = is_region(from) ? regions_[from]->tails : std::span(&one, 1);
@@ -90,7 +90,7 @@ class Units {
     }
 
   private:
-    /// Of the node of a unit that has a number, behind the first one.
+    /// The position of the node with number `number` in its unit, counted from the first node.
     [[nodiscard]] std::uint32_t place_in(std::uint32_t unit, std::uint32_t number) const {
         return is_region(unit) ? number - regions_[unit]->first : number;
     }
@@ -104,14 +104,14 @@ class Units {
     }
 
     const GraphState& graph_;
-    std::vector<const RegionNodes*> regions_; ///< by node; null for one that is in none
-    std::vector<std::uint32_t> first_;        ///< by node: of its unit
+    std::vector<const RegionNodes*> regions_; ///< by node; null for a node of no region
+    std::vector<std::uint32_t> first_;        ///< by node: the first node of its unit
 };
 
-/// Fewer nodes on both sides than this many are connected each to each: a join costs a launch some time, too.
+/// A join needs this many nodes on both sides; fewer are connected each to each, since a join costs launch time, too.
 constexpr std::uint32_t joins_from = 32;
 
-/// Those of `edges` in whose place nothing is written, of whatever kind.
+/// The edges without a written edge, of any kind, between the same nodes.
 std::vector<EdgeRecord> without_written(const GraphState& graph, std::vector<EdgeRecord>&& edges) {
     std::vector<EdgeRecord> written = graph.edges();
     for (EdgeRecord& edge : written)
@@ -121,8 +121,8 @@ std::vector<EdgeRecord> without_written(const GraphState& graph, std::vector<Edg
     return std::move(edges);
 }
 
-/// In the order of the program: what `.after` says comes first, then the order in which nodes were added. `joins` is
-/// whether there may be any: their numbers are those that nodes get which are added in this order.
+/// Infers edges in program order: `.after` first, then the order of addition. `joins`: whether joins are allowed. Joins
+/// are numbered as the next nodes added, in order.
 InferredOrder inferred_order_of(const GraphState& graph, bool joins) {
     AccessList accesses = access_list_of(graph, Sizes::most);
     const std::size_t nodes = graph.nodes().size();
@@ -143,7 +143,7 @@ InferredOrder inferred_order_of(const GraphState& graph, bool joins) {
         rules.has_early.resize(nodes);
         rules.has_early[place[edge.to]] = true;
     }
-    // An edge to or from a part of a region does not stand for one of all of it.
+    // An edge to or from a part of a region does not replace one to or from the whole region.
     std::erase_if(known,
                   [&](const EdgeRecord& edge) { return units.is_region(edge.from) || units.is_region(edge.to); });
     for (EdgeRecord& edge : known)
@@ -159,7 +159,7 @@ InferredOrder inferred_order_of(const GraphState& graph, bool joins) {
     return {std::move(found), std::move(inferred.joins)};
 }
 
-/// Adds an empty node that comes before node `user`, among others.
+/// Adds an empty node, a join, before node `user` and others.
 void add_join(GraphState& graph, std::uint32_t user) {
     const SourceLocation where = graph.nodes()[user].location;
     Label label("inferred join");
@@ -194,7 +194,7 @@ void InferredEdges::take_back() noexcept {
 
 void InferredEdges::add_to(GraphState& graph) {
     check_edges(graph, "build");
-    // CUDA takes no node back from a graph with memory nodes.
+    // No joins in a graph with memory nodes: CUDA cannot remove nodes from it.
     const InferredOrder order = inferred_order_of(graph, !has_memory_nodes(graph.root()));
     Edges& logical = graph.edge_lists().logical();
     logical.reserve(order.edges.size());

@@ -1,4 +1,4 @@
-// The edges that a graph under construction gets from what its nodes do to memory.
+// Edges inferred from memory accesses, for a graph under construction.
 #pragma once
 
 #include "graph/graph_state.hpp"
@@ -8,8 +8,8 @@
 
 namespace cudag::detail {
 
-/// Adds them to a graph whose edges close no cycle, and to the bodies of its conditionals; takes them back at the end
-/// unless they are to stay.
+/// Adds the inferred edges to an acyclic graph and to the bodies of its conditionals. Removes them in the destructor,
+/// unless `keep` was called.
 class InferredEdges {
   public:
     explicit InferredEdges(GraphState& graph);
@@ -22,7 +22,7 @@ class InferredEdges {
   private:
     struct Added {
         GraphState* graph;
-        std::size_t before; ///< how many edges there were
+        std::size_t before; ///< number of edges before
         std::size_t nodes_before;
     };
     void add_to(GraphState& graph);

@@ -1,4 +1,4 @@
-// Whether every path puts the users of graph memory where it exists.
+// A check for uses of graph memory outside its lifetime.
 #include "memory_check.hpp"
 
 #include "cuda/failure.hpp"
@@ -23,7 +23,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// The allocations that there are between two nodes of a topological order.
+/// The allocations alive between two nodes of a topological order.
 class LiveMemory {
   public:
     explicit LiveMemory(const std::vector<GraphAllocation>& all) : all_(all) {}
@@ -62,20 +62,20 @@ class LiveMemory {
     }
 
     const std::vector<GraphAllocation>& all_;
-    std::map<std::uintptr_t, std::uint32_t> apart_; ///< by address, none over another
-    std::vector<std::uint32_t> others_;             ///< none as a rule: CUDA gives out no memory that is in use
+    std::map<std::uintptr_t, std::uint32_t> apart_; ///< by address, without overlap
+    std::vector<std::uint32_t> others_;             ///< usually none: CUDA allocates no memory in use
 };
 
-/// A use, and memory that it may be a use of: what is alive when the use stands where it does in some order.
+/// A use and an allocation it may refer to, since the allocation is alive at the use's place in some order.
 struct Candidate {
     std::uint32_t allocation;
     std::uint32_t use;
 };
 
-/// One sweep through the nodes in that order finds for each use the allocations that are alive there: as a rule one,
-/// however often memory is reused. Then one search from each alloc node, and one back from each free node, must come
-/// by the uses. Takes (nodes + edges + uses) * log(allocations), and what the searches take: see Reach. At worst, where
-/// edges go to and fro everywhere, that is allocations * edges.
+/// One sweep in that order finds the live allocations at each use: usually one, however often memory is reused. One
+/// search forward from each alloc node and one back from each free node must then reach the uses. Takes (nodes + edges
+/// + uses) * log(allocations), plus the searches: see Reach. At worst, with edges crossing everywhere, these take
+/// allocations * edges.
 class Check {
   public:
     explicit Check(const GraphState& graph)
@@ -113,7 +113,7 @@ class Check {
     }
 
   private:
-    /// In order of the allocations. Those that are no use, but the end of memory, are `placed`.
+    /// The candidates, sorted by allocation. Sets `placed` for pointers to the end of memory, which are no uses.
     [[nodiscard]] std::vector<Candidate> sorted_candidates(const std::vector<std::uint32_t>& order,
                                                            std::vector<bool>& placed) const {
         const auto& memory = graph_.allocations().list();
@@ -149,7 +149,7 @@ class Check {
         return found;
     }
 
-    /// Whether a pointer is the end of memory that its node, which has all these uses, is given besides.
+    /// Whether a pointer is only the end of memory also passed to its node. `uses` are all uses of the node.
     [[nodiscard]] bool is_end(const MemoryUse& pointer, std::span<const MemoryUse> uses, const LiveMemory& live) const {
         bool found = false;
         live.for_each(pointer.begin - 1, 1, [&](std::uint32_t allocation) {
@@ -162,7 +162,7 @@ class Check {
         return found;
     }
 
-    /// The nodes of `candidates`, and `other`, that a search from `start` comes by, sorted; none if there is no start.
+    /// The nodes of `candidates`, and `other`, reached by a search from `start`; sorted, and empty without a start.
     [[nodiscard]] std::vector<std::uint32_t> reached(Reach& reach, std::optional<std::uint32_t> start,
                                                      std::span<const Candidate> candidates,
                                                      std::optional<std::uint32_t> other) const {
@@ -203,7 +203,7 @@ class Check {
         return all_from(other, outgoing_, &EdgeRecord::to)[node];
     }
 
-    /// What to do so that `later` comes after `earlier`.
+    /// The remedy that puts `later` after `earlier`.
     [[nodiscard]] std::string remedy(std::uint32_t later, std::uint32_t earlier) const {
         if (comes_after(earlier, later)) return "reverse the order of the two";
         return fmt::format("let {} come .after({})", describe_node(graph_, later), describe_node(graph_, earlier));
@@ -220,7 +220,7 @@ class Check {
     }
 
     [[noreturn]] void refuse_use(const MemoryUse& use) const {
-        // where memory is reused, the allocation that comes last before the use is the one that was meant
+        // if memory is reused, the last allocation before the use was meant
         const std::vector<bool> before = all_from(use.node, incoming_, &EdgeRecord::from);
         const GraphAllocation* meant = nullptr;
         for (const GraphAllocation& memory : graph_.allocations().list())

@@ -1,12 +1,12 @@
-// Finds uses of graph memory that are not between its allocation and its end.
+// A check for uses of graph memory outside its lifetime.
 #pragma once
 
 #include "graph/graph_state.hpp"
 
 namespace cudag::detail {
 
-/// Throws GraphError if a node that works on memory which this graph allocates or frees is not ordered after the alloc
-/// node and before the free node, or the free node is not ordered after the alloc node. The edges must close no cycle.
+/// Throws GraphError if a node that uses memory allocated or freed by this graph is not ordered after the alloc node
+/// and before the free node, or if the free node is not ordered after the alloc node. The edges must be acyclic.
 void check_graph_memory(const GraphState& graph);
 
 } // namespace cudag::detail

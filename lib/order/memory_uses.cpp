@@ -1,4 +1,4 @@
-// Looks for addresses in what nodes are given.
+// A search for graph memory among the addresses passed to nodes.
 #include "memory_uses.hpp"
 
 #include <algorithm>
@@ -68,7 +68,7 @@ class UseCollector {
         return after != memory_.begin() && range.begin < std::prev(after)->end();
     }
 
-    std::vector<Range> memory_; ///< of all allocations, what overlaps as one
+    std::vector<Range> memory_; ///< of all allocations; overlapping ones are merged
     std::vector<MemoryUse> uses_;
 };
 

@@ -1,4 +1,4 @@
-// Collects what nodes do to memory.
+// Known memory accesses of the nodes of a graph.
 #include "node_accesses.hpp"
 
 #include "declarations.hpp"
@@ -18,12 +18,12 @@ namespace {
 
 constexpr std::uintptr_t first_condition = std::uintptr_t{1} << 62U;
 
-/// What stands for a condition, above all addresses that programs have.
+/// The region of a condition, above all addresses of programs.
 MemoryRegion condition_cell(cudaGraphConditionalHandle handle) {
     return {first_condition + static_cast<std::uintptr_t>(handle) % first_condition, 1};
 }
 
-/// By node: the most elements that it may be driven to; 0 of nodes that are not driven. Empty where none is.
+/// By node: the largest size that may drive it, in elements; 0 if undriven. Empty if no node is driven.
 std::vector<std::size_t> most_elements(const GraphState& graph) {
     std::vector<std::size_t> most;
     graph.bindings().for_each_driven_size([&](std::uint32_t node, std::size_t elements) {
@@ -33,7 +33,7 @@ std::vector<std::size_t> most_elements(const GraphState& graph) {
     return most;
 }
 
-/// By node: what it frees; empty where the graph frees nothing.
+/// By node: the memory it frees; empty if the graph frees nothing.
 std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
     std::vector<const GraphAllocation*> freed;
     for (const GraphAllocation& memory : graph.allocations().list()) {
@@ -46,7 +46,7 @@ std::vector<const GraphAllocation*> freed_by_nodes(const GraphState& graph) {
 
 using TakenConditions = std::vector<std::pair<std::uint32_t, cudaGraphConditionalHandle>>;
 
-/// The conditions that a kernel takes, by argument; none for other nodes.
+/// The conditions among a kernel's arguments; empty for other nodes.
 TakenConditions conditions_of(const GraphState& root, const NodeParams& params) {
     TakenConditions taken;
     if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
@@ -56,12 +56,12 @@ TakenConditions conditions_of(const GraphState& root, const NodeParams& params) 
     return taken;
 }
 
-/// Whether two nodes that may stand in a graph of `root` set the same conditions.
+/// Whether a node in the tree of `root` sets the same conditions with both parameters.
 bool take_same_conditions(const GraphState& root, const NodeParams& a, const NodeParams& b) {
     return root.conditions().all().empty() || conditions_of(root, a) == conditions_of(root, b);
 }
 
-/// What is known of the parameters of `kernel`, which may have come to a node from another graph.
+/// The known signature of `kernel`, which may come from another graph.
 const KernelSignature& layout_of(const NodePlace& place, const KernelParams& kernel) {
     const KernelSignature& known = known_signature(*place.graph, place.index, kernel);
     return same_layout(known, *kernel.signature) ? known : *kernel.signature;
@@ -90,7 +90,7 @@ void for_each_use(const NodePlace& place, const NodeParams& params, ArrayAddress
         use(0, AccessMode::write, region_at((*alloc)->address, (*alloc)->bytes), 1);
 }
 
-/// Calls `use(access, origin)` for each access of one node after another.
+/// Calls `use(access, origin)` for each access, node after node.
 template <class Use>
 class Collector {
   public:
@@ -104,7 +104,7 @@ class Collector {
     }
 
   private:
-    /// All nodes of `graph`, for the node that it is inside of, or for themselves.
+    /// Adds all nodes of `graph` as accesses of `holder`, the node around them, or of themselves.
     void add_all(const GraphState& graph, std::optional<std::uint32_t> holder) {
         const std::vector<const GraphAllocation*> freed = freed_by_nodes(graph);
         std::vector<std::size_t> most;
@@ -121,7 +121,7 @@ class Collector {
         }
     }
 
-    /// `most` are the elements of a copy or fill, where these are to be others than those in force; else 0.
+    /// `most`: the elements of a copy or fill in place of the effective ones; 0: the effective ones.
     void add(std::uint32_t node, const NodePlace& place, std::size_t most) {
         const auto note_use = [&](std::uint32_t argument, AccessMode mode, const MemoryRegion& region,
                                   std::size_t element) {
@@ -133,7 +133,7 @@ class Collector {
         else
             for_each_use_of_most(place, params, most, note_use);
         in_force_.for_each_declared(place, [&](const ArgumentAccess& access) {
-            if (access.unit == 0 || place.graph != &graph_) // nodes inside are one with the node around them
+            if (access.unit == 0 || place.graph != &graph_) // nodes inside belong to the node around them
                 note(node, place, access);
             else
                 of_units_.push_back(access);
@@ -172,7 +172,7 @@ class Collector {
     ArrayAddresses& arrays_;
     const Use& use_;
     Sizes sizes_;
-    std::uint32_t region_ = 0;             ///< of the node that is looked at
+    std::uint32_t region_ = 0;             ///< of the current node
     std::vector<ArgumentAccess> of_units_; ///< of one node
 };
 

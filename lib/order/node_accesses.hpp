@@ -1,4 +1,4 @@
-// What the nodes of a graph do to memory, as far as cudag knows.
+// Known memory accesses of the nodes of a graph.
 #pragma once
 
 #include "accesses/access_list.hpp"
@@ -18,7 +18,7 @@
 
 namespace cudag::detail {
 
-/// Which node says so, and by which of its arguments (see MemoryArgument).
+/// The origin of an access: a node and one of its arguments (see MemoryArgument).
 struct AccessOrigin {
     NodePlace place;
     std::uint32_t argument;
@@ -26,20 +26,20 @@ struct AccessOrigin {
 };
 
 struct NodeAccesses {
-    std::vector<MemoryAccess> list;    ///< by the nodes of the graph that was asked for, in order
-    std::vector<AccessOrigin> origins; ///< of each: the same node, or one inside it
+    std::vector<MemoryAccess> list;    ///< by the nodes of the requested graph, in order
+    std::vector<AccessOrigin> origins; ///< by access: the node, or one inside it
 };
 
-/// An access of `node`, which is a part of `region`, or of none if that is 0. `by_region`: what regions declare counts
-/// as theirs, not as the node's own.
+/// An access of `node`, a part of `region` (0: of none). `by_region`: accesses declared by regions count as
+/// theirs, not as the node's own.
 [[nodiscard]] MemoryAccess memory_access(std::uint32_t node, const ArgumentAccess& access, std::uint32_t region,
                                          bool by_region);
 
-/// Whether a region stands for a condition.
+/// Whether a region represents a condition.
 [[nodiscard]] bool is_condition_cell(const MemoryRegion& region) noexcept;
 
-/// Regions for parts of CUDA arrays, in elements: each array has room for all that one can have, above all addresses
-/// that programs have.
+/// Regions for parts of CUDA arrays, in elements. Each array has room for the largest possible one, above all addresses
+/// of programs.
 class ArrayAddresses {
   public:
     [[nodiscard]] MemoryRegion region(cudaArray_t array, const cudaPos& from, const cudaExtent& extent);
@@ -48,25 +48,25 @@ class ArrayAddresses {
     std::unordered_map<cudaArray_t, std::size_t> numbers_;
 };
 
-/// Of copies and fills, all; of kernels, the arguments whose memory is known; and what was declared. A condition is one
-/// more cell of memory: kernels that take it write it, and its conditional reads it. Reads a captured graph. Takes as
-/// long as there are nodes and accesses.
+/// The accesses of a graph: all accesses of copies and fills, kernel arguments with known memory, and declared
+/// accesses. A condition is one more cell of memory: kernels with the Condition write it, its conditional reads it.
+/// Reads a captured graph. Takes nodes + accesses.
 [[nodiscard]] NodeAccesses accesses_of(const GraphState& graph);
-/// The sizes to assume for copies and fills that a DynamicParam drives.
+/// The assumed sizes of copies and fills driven by a DynamicParam.
 enum class Sizes : std::uint8_t {
     in_force,
-    most, ///< those that the nodes were made with
+    most, ///< the sizes at their creation
 };
-/// The same `list`, in less time and memory.
+/// The accesses of `accesses_of(graph)`, in less time and memory.
 [[nodiscard]] AccessList access_list_of(const GraphState& graph, Sizes sizes = Sizes::in_force);
-/// By node: whether a DynamicParam drives its size, or that of a node inside it. Empty where none is driven.
+/// By node: whether a DynamicParam drives its size, or that of a node inside it. Empty if no node is driven.
 [[nodiscard]] std::vector<bool> driven_nodes(const GraphState& graph);
 [[nodiscard]] NodeAccesses accesses_of(const GraphState& graph, const InForce& in_force, ArrayAddresses& arrays);
 
-/// What `node` does to memory with `params`, besides what it declares and frees.
+/// The memory accesses of `node` with `params`, except declared accesses and freed memory.
 [[nodiscard]] std::vector<ArgumentAccess> accesses_of(const NodePlace& node, const NodeParams& params,
                                                       ArrayAddresses& arrays);
-/// Whether that is the same for both in a node of `graph`, as far as can be told at once.
+/// Whether a quick check shows that a node of `graph` has the same accesses with both.
 [[nodiscard]] bool have_same_accesses(const GraphState& graph, const NodeParams& a, const NodeParams& b);
 
 } // namespace cudag::detail

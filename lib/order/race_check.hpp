@@ -1,4 +1,4 @@
-// A change of nodes that must make no race.
+// A check that a change of nodes causes no race.
 #pragma once
 
 #include "cuda/failure.hpp"
@@ -12,7 +12,7 @@
 
 namespace cudag::detail {
 
-/// Until `commit` nothing has changed.
+/// A staged change of one node. Nothing changes until `commit`.
 class RaceCheck {
   public:
     RaceCheck() noexcept = default;
@@ -20,13 +20,13 @@ class RaceCheck {
     RaceCheck(const RaceCheck&) = delete;
     RaceCheck& operator=(const RaceCheck&) = delete;
 
-    /// A node that is to have `params`, and declares `declared`, in what `watch` watches.
+    /// Stages new `params` and `declared` accesses of a node watched by `watch`.
     void stage(RaceWatch& watch, const NodePlace& node, const NodeParams& params,
                std::span<const ArgumentAccess> declared) {
         watch_ = &watch;
         watch.stage(node, params, declared);
     }
-    /// Throws RaceError if what is staged would make a race, with a word about what to do, which may be empty.
+    /// Throws RaceError if the staged change would cause a race. The message ends with `remedy`, which may be empty.
     template <class MakeSubject>
     void require_none(const char* remedy, const MakeSubject& subject) const {
         if (watch_ == nullptr) [[likely]]

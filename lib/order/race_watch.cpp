@@ -1,4 +1,4 @@
-// Looks for races that changes of nodes would make.
+// A watch for races caused by changes of nodes.
 #include "race_watch.hpp"
 
 #include "accesses/races.hpp"
@@ -54,7 +54,7 @@ void RaceWatch::stage(Level& level, std::uint32_t node, const NodePlace& origin,
     Places places;
     places.reserve(next.size());
     staged_.push_back({&level, &current, std::move(places)});
-    const bool is_own = &level.graph == origin.graph; // what is inside a node is one with it
+    const bool is_own = &level.graph == origin.graph; // nodes inside a node belong to it
     const std::uint32_t region = is_own ? in_force_.region(origin) : 0;
     const bool are_as_many = current.size() == next.size();
     if (!are_as_many)
@@ -66,7 +66,7 @@ void RaceWatch::stage(Level& level, std::uint32_t node, const NodePlace& origin,
             are_as_many ? &current[i] : nullptr));
 }
 
-/// Puts `entry` in the place of the access at `current`, which may be null.
+/// Replaces the access at `current`, which may be null, by `entry`.
 RaceWatch::Index::Place RaceWatch::stage(Level& level, const Entry& entry, Index::Place* current) {
     bool has_moved = false;
     std::uintptr_t distance = 0;
@@ -94,7 +94,7 @@ std::optional<Race> RaceWatch::find() {
     return std::nullopt;
 }
 
-/// Compares the new accesses of a node with those that they overlap, as long as these are not too many.
+/// Compares the new accesses of a node with overlapping ones, up to a limit.
 std::optional<Race> RaceWatch::find(Staged& staged, std::size_t& most_visits) {
     std::optional<Race> race;
     Level& level = *staged.level;
@@ -115,7 +115,7 @@ std::optional<Race> RaceWatch::find(Staged& staged, std::size_t& most_visits) {
     return race;
 }
 
-/// Searches all accesses of a graph, in a time that does not depend on how many overlap.
+/// Searches all accesses of a graph, in time independent of the number of overlaps.
 std::optional<Race> RaceWatch::find_anywhere(Level& level) {
     level.was_searched = true;
     std::vector<const Entry*> entries;

@@ -1,4 +1,4 @@
-// Looks for races that changes of nodes would make.
+// A watch for races caused by changes of nodes.
 #pragma once
 
 #include "accesses/access_index.hpp"
@@ -18,21 +18,21 @@
 
 namespace cudag::detail {
 
-/// The accesses of the nodes of a built graph, or of an exec, kept so that a change is compared only with accesses that
-/// overlap it. Each graph of the tree gets its record with the first change of a node there, and a new one with the
-/// first change after nodes have declared more accesses. A record costs the time of a search for races. Changes in a
-/// graph whose nodes stand in one line cost nothing afterwards.
+/// The accesses of the nodes of a built graph or an exec. A change is compared only with overlapping accesses. Each
+/// graph of the tree gets its record with the first change of one of its nodes, and a new one with the first change
+/// after further declarations. A record costs as much as a search for races. Later changes in a graph whose nodes form
+/// one line cost nothing.
 ///
-/// Accesses that move by the same distance, as those of nodes whose memory is bound together, overlap each other as
-/// before and are not compared. Where changed accesses overlap very many others, all are searched instead.
+/// Accesses that move by the same distance, such as those of nodes bound to the same memory, overlap each other as
+/// before and are not compared. If changed accesses overlap very many others, all are searched instead.
 class RaceWatch {
   public:
     /// `in_force` must outlive this.
     explicit RaceWatch(const InForce& in_force) : in_force_(in_force) {}
 
-    /// A node that is to have `params`, and declares `declared`; each once, until `commit` or `roll_back`.
+    /// Stages new `params` and `declared` accesses of a node; each node once, until `commit` or `roll_back`.
     void stage(const NodePlace& node, const NodeParams& params, std::span<const ArgumentAccess> declared);
-    /// A race that what is staged would make, the rest being as it is.
+    /// A race caused by the staged changes, if there is one.
     [[nodiscard]] std::optional<Race> find();
     void commit() noexcept;
     void roll_back() noexcept;
@@ -42,7 +42,7 @@ class RaceWatch {
         settled,
         leaves,  ///< until `commit`
         fresh,   ///< since `stage`
-        waiting, ///< fresh, and not compared with the others that wait: they all have moved by one distance
+        waiting, ///< fresh, and not compared with other waiting entries: all have moved by one distance
     };
     struct Entry {
         MemoryAccess access;
@@ -57,17 +57,17 @@ class RaceWatch {
             : graph(g), declared_version(version), order(g.nodes().size(), g.edges()) {}
 
         const GraphState& graph;
-        std::uint64_t declared_version; ///< of the graph when this was made
+        std::uint64_t declared_version; ///< of the graph, at construction
         MemoryOrder order;
         Index index = {};
-        std::map<std::pair<const GraphState*, std::uint32_t>, Places> of_node = {}; ///< also of nodes inside
-        std::optional<std::uintptr_t> distance = {}; ///< that those which wait have moved by
-        bool was_searched = false;                   ///< whether `find_anywhere` was called, since the last change
+        std::map<std::pair<const GraphState*, std::uint32_t>, Places> of_node = {}; ///< of nodes inside it, too
+        std::optional<std::uintptr_t> distance = {}; ///< the distance moved by the waiting entries
+        bool was_searched = false;                   ///< whether `find_anywhere` was called since the last change
     };
     struct Staged {
         Level* level;
         Places* current;
-        Places next; ///< also those of `current` that stay
+        Places next; ///< includes the remaining entries of `current`
     };
 
     [[nodiscard]] Level& level_of(const GraphState& graph);

@@ -1,4 +1,4 @@
-// Finds races in a graph, and says what they are.
+// Races between the nodes of a graph, and their description.
 #include "races.hpp"
 
 #include "accesses/memory_order.hpp"
@@ -25,7 +25,7 @@ namespace detail {
 
 namespace {
 
-/// "argument 1", "the destination", ...
+/// A name: "argument 1", "the destination", ...
 std::string describe_argument(const Node& node, MemoryArgument argument) {
     if (argument == whole_node) return "what it declares";
     switch (node.kind()) {
@@ -60,7 +60,8 @@ std::string what_they_do(const Race& race) {
     return race.first_writes ? "the first writes, the second reads," : "the first reads, the second writes,";
 }
 
-/// "element 3", "elements 3 to 5", "elements 1 to 3 of row 2", "elements from 1 of row 2 to 3 of row 7"
+/// The shared elements: "element 3", "elements 3 to 5", "elements 1 to 3 of row 2", "elements from 1 of row 2 to 3 of
+/// row 7"
 std::string describe_elements(const Race& race) {
     const std::size_t last = race.element + race.elements - 1;
     if (race.row_elements == 0)
@@ -73,7 +74,7 @@ std::string describe_elements(const Race& race) {
     return fmt::format("elements from {} of row {} to {} of row {}", column, row, last_column, last_row);
 }
 
-/// The row of a region that an address in it belongs to, and its place there in bytes. Slices continue the rows.
+/// A place in a region: the row of an address, and its byte in the row. Slices continue the rows.
 struct PlaceInRows {
     std::size_t row;
     std::size_t byte;
@@ -91,7 +92,7 @@ PlaceInRows place_in_rows(const MemoryRegion& region, std::uintptr_t address) {
     return {row + row_in_slice, offset - row_in_slice * region.pitch};
 }
 
-/// Calls `use(argument)` for each argument of the node that may be an address and is not tracked.
+/// Calls `use(argument)` for each untracked argument of the node that may be an address.
 template <class Use>
 void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use& use) {
     const auto* const* kernel = std::get_if<const KernelParams*>(&graph.params(index));
@@ -106,7 +107,7 @@ void for_each_untracked(const GraphState& graph, std::uint32_t index, const Use&
     }
 }
 
-/// Whether nothing tells what a node that is no kernel does to memory: neither its kind nor a declaration.
+/// Whether the memory accesses of a node other than a kernel are unknown, from both its kind and declarations.
 bool is_undeclared(const GraphState& graph, std::uint32_t index) {
     const NodeKind kind = graph.nodes()[index].kind;
     if (kind == NodeKind::empty || kind == NodeKind::child) return false;
@@ -116,7 +117,7 @@ bool is_undeclared(const GraphState& graph, std::uint32_t index) {
     return !is_declared;
 }
 
-/// Not children: whoever built them was told.
+/// Skips children: races inside them were reported when they were built.
 void collect(const GraphState& graph, std::size_t most, std::vector<Race>& races) {
     for (Race& race : races_of(graph, most - races.size()))
         races.push_back(std::move(race));

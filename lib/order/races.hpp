@@ -10,18 +10,18 @@
 
 namespace cudag::detail {
 
-/// Two accesses that conflict, of nodes of `graph`, and by which nodes they are.
+/// A race from two conflicting accesses of nodes of `graph`, and their origins.
 [[nodiscard]] Race make_race(const GraphState& graph, const MemoryAccess& a, const AccessOrigin& a_origin,
                              const MemoryAccess& b, const AccessOrigin& b_origin);
 
-/// Of the nodes of `graph`, not of those inside it among themselves; at most `most`: see find_races. Reads a captured
-/// graph.
+/// The races between the nodes of `graph`, not between nodes inside one of them; at most `most`: see find_races. Reads
+/// a captured graph.
 [[nodiscard]] std::vector<Race> races_of(const GraphState& graph, std::size_t most);
-/// The same in `graph` and in all graphs inside it.
+/// The races in `graph` and in all graphs inside it.
 [[nodiscard]] std::vector<Race> all_races_of(const GraphState& graph);
 [[nodiscard]] std::vector<UntrackedArgument> all_untracked_of(const GraphState& graph);
 
-/// Throws RaceError, saying `action`, if there are races in `graph`, or in the bodies of its conditionals.
+/// Throws RaceError, with `action` in its text, if there are races in `graph` or in the bodies of its conditionals.
 void refuse_races(const GraphState& graph, const char* action);
 
 } // namespace cudag::detail

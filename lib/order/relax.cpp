@@ -1,4 +1,4 @@
-// relax: finds the order that a graph needs, and gives it that one.
+// relax: reduces the edges of a graph to the necessary order.
 #include <cudag/relax.hpp>
 
 #include "accesses/races.hpp"
@@ -27,7 +27,7 @@ namespace detail {
 
 namespace {
 
-/// Throws GraphError if the edges of `graph` are not to be changed, or cannot be.
+/// Throws GraphError if the edges of `graph` must not or cannot be changed.
 void require_changeable(const GraphState& graph) {
     graph.require_root("relax");
     if (graph.is_borrowed()) refuse("relax: the graph is a view of one that is somebody else's, whose edges stay");
@@ -38,7 +38,7 @@ void require_changeable(const GraphState& graph) {
                cudaErrorNotSupported);
 }
 
-/// The edges that one graph is to have, and why nodes of it stay.
+/// The relaxed edges of one graph, and the reasons for its staying nodes.
 class Relaxation {
   public:
     Relaxation(GraphState& graph, std::vector<StayingNode>& staying)
@@ -58,7 +58,7 @@ class Relaxation {
             stay_where_driven(driven);
             accesses = access_list_of(graph);
         }
-        // Nodes that stay before a join, and after it, would otherwise get an edge each to each.
+        // Otherwise staying nodes before a join, and after it, would get edges each to each.
         if (graph.special().joins) stay_with_others();
         edges_ = relaxed_edges(accesses, stays_.size(), graph.edges(), stays_, declared_regions());
     }
@@ -73,13 +73,13 @@ class Relaxation {
         staying_.push_back(why);
     }
     void stay(std::uint32_t node, StayReason reason) { stay(node, {graph_.handle(node), reason, graph_.handle(node)}); }
-    /// With races at the largest sizes, the order of the graph does not tell the order that these need: what is driven
-    /// stays.
+    /// Keeps driven nodes in their place. If there are races at the largest sizes, the order of the graph does not
+    /// determine the order that these sizes need.
     void stay_where_driven(const std::vector<bool>& driven) {
         for (std::uint32_t i = 0; i < stays_.size(); ++i)
             if (driven[i]) stay(i, StayReason::driven);
     }
-    /// By node; empty where nothing was captured into the graph.
+    /// By node; empty if no work was captured into the graph.
     [[nodiscard]] std::vector<RegionPart> declared_regions() const {
         std::vector<RegionPart> parts;
         if (graph_.units().empty()) return parts;
@@ -145,7 +145,7 @@ RelaxReport relax(Graph& graph) {
     state.read_all();
     const auto lock = state.lock();
     detail::require_changeable(state);
-    // of children, too, which other graphs refuse when they are built
+    // of children, too, since other graphs reject them when built
     for_each_graph(state, [](const detail::GraphState& each) { refuse_races(each, "relax"); });
     RelaxReport report{};
     std::vector<detail::Relaxation> all;

@@ -1,4 +1,4 @@
-// Of which nodes cudag knows what they do to memory.
+// Tracking: whether all memory accesses of a node are known, and why not.
 #include "tracking.hpp"
 
 #include "declarations.hpp"
@@ -36,8 +36,7 @@ bool is_tracked(const GraphState& graph, std::uint32_t index, std::uint32_t argu
     return found;
 }
 
-/// Whether an argument that is not tracked may refer to memory: also what stands inside an object, if it is aligned as
-/// pointers are.
+/// Whether an untracked argument may refer to memory, also through an object's content aligned like pointers.
 bool may_refer(const Parameter& parameter, const std::byte* values) {
     const bool is_number = parameter.cpp_type != nullptr && parameter.type != ParameterType::object &&
                            parameter.type != ParameterType::pointer && parameter.type != ParameterType::span &&
@@ -113,7 +112,7 @@ std::optional<Untracked> why_untracked(const GraphState& graph, std::uint32_t in
     case NodeKind::wait_event:
     case NodeKind::signal_semaphore:
     case NodeKind::wait_semaphore:
-    case NodeKind::batch_mem_op: // writes for others to see, and waits for theirs
+    case NodeKind::batch_mem_op: // writes visible to others, and waits for their writes
         return Untracked{StayReason::outside, place};
     case NodeKind::host:
         break;

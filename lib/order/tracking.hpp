@@ -1,4 +1,4 @@
-// Of which nodes cudag knows what they do to memory.
+// Tracking: whether all memory accesses of a node are known, and why not.
 #pragma once
 
 #include "graph/node_place.hpp"
@@ -11,19 +11,19 @@
 
 namespace cudag::detail {
 
-/// Why something is unknown, of which node, and of which of its arguments.
+/// The reason for unknown accesses, with the node and its argument.
 struct Untracked {
     StayReason reason;
     NodePlace inside;
     MemoryArgument argument = whole_node;
 };
 
-/// Nothing if all that the node does is known: to memory, as its kind, its arguments, or `.reads` and `.writes` say,
-/// and nothing else that others would see. Throws GraphError.
+/// Nothing if all effects of the node are known: its memory accesses, by its kind, its arguments, or `.reads` and
+/// `.writes`; and it has no other visible effects. Throws GraphError.
 [[nodiscard]] std::optional<Untracked> why_untracked(const GraphState& graph, std::uint32_t index);
 
-/// Whether the node, or one inside it, does something that no access to memory tells, so that its place in a program
-/// matters: it orders work outside the graph, or kernels may change what it does.
+/// Whether the node, or one inside it, has an effect beyond memory accesses, so that its place in the program matters:
+/// it orders work outside the graph, or kernels may change its work.
 [[nodiscard]] bool keeps_place(const GraphState& graph, std::uint32_t index);
 
 } // namespace cudag::detail
