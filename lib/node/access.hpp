@@ -1,4 +1,4 @@
-// Which memory a node works on.
+// The memory used by a node.
 #pragma once
 
 #include <cudag/detail/memory_region.hpp>
@@ -8,13 +8,13 @@
 
 namespace cudag::detail {
 
-/// The bytes from the first to the last that a node is known to touch, to read or to write them.
+/// The range from the first to the last byte that a node is known to read or write.
 struct Access {
     std::uintptr_t begin;
     std::size_t bytes; ///< 0 if only the first address is known
 };
 
-/// From the first byte of a region to its last one.
+/// The range from the first byte of a region to its last one.
 [[nodiscard]] inline Access access_of(const MemoryRegion& region) noexcept {
     return {region.begin, region.end() - region.begin};
 }

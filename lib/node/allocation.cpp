@@ -1,4 +1,4 @@
-// Nodes that allocate graph memory, and free it.
+// Alloc and free nodes of graph memory.
 #include "allocation.hpp"
 
 #include "fields.hpp"

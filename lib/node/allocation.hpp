@@ -1,4 +1,4 @@
-// Nodes that allocate graph memory, and free it. Their lifetimes are GraphAllocations'; they read and write nothing.
+// Alloc and free nodes of graph memory. GraphAllocations has their lifetimes; they read and write nothing.
 #pragma once
 
 #include "native_result.hpp"
@@ -13,7 +13,7 @@ namespace cudag::detail {
 
 class Fields;
 
-/// CUDA fixes all of it when the node is made.
+/// The parameters of an alloc node; CUDA fixes all of them at creation.
 struct AllocParams {
     void* address;
     std::size_t bytes;
@@ -23,7 +23,7 @@ struct FreeParams {
     void* address;
 };
 
-/// What an alloc node is made from.
+/// The description of a new alloc node.
 struct NewAllocation {
     std::size_t bytes;
     std::size_t max_pool_bytes;
@@ -32,7 +32,7 @@ struct NewAllocation {
     std::span<const cudaGraphNode_t> after;
 };
 
-/// `made` is what CUDA has made of it.
+/// Adds the alloc node; `made` receives the parameters from CUDA.
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const NewAllocation& wanted,
                                       AllocParams& made);
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const FreeParams& free);
@@ -45,7 +45,7 @@ struct NewAllocation {
 [[nodiscard]] AllocParams read_alloc(cudaGraphNode_t node);
 [[nodiscard]] FreeParams read_free(cudaGraphNode_t node);
 
-/// Addresses are not the user's: no two graphs have the same.
+/// Ignores addresses: the user does not choose them, and no two graphs have the same.
 void compare(const AllocParams& before, const AllocParams& after, Fields& fields);
 inline void compare(const FreeParams&, const FreeParams&, Fields&) noexcept {}
 [[nodiscard]] std::string title(const AllocParams& alloc);

@@ -1,4 +1,4 @@
-// Compares a launch's attributes with what device and kernel allow, because CUDA only says "invalid argument".
+// Limits of device and kernel on launch attributes, since CUDA only reports "invalid argument".
 #include "attribute_check.hpp"
 
 #include "cuda/compat.hpp"
@@ -19,7 +19,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// Nothing if CUDA does not tell.
+/// Returns nothing if CUDA does not report the attribute.
 std::optional<int> device_attribute(cudaDeviceAttr name) {
     int device = 0;
     int value = 0;
@@ -37,7 +37,7 @@ std::optional<cudaFuncAttributes> function_attributes(const void* symbol) {
     return status == cudaSuccess ? std::optional(attributes) : std::nullopt;
 }
 
-/// The most blocks that this device runs in a cluster of the kernel. CUDA lets a node have more, and fails later.
+/// The most blocks in a cluster of the kernel on this device. CUDA accepts larger clusters in a node, and fails later.
 std::optional<int> largest_cluster(const LaunchConfig& config, const void* symbol) {
     void* address = nullptr;
     const cudaError_t fetched = compat::driver_entry_point("cuOccupancyMaxPotentialClusterSize", 12040, &address);
@@ -48,7 +48,7 @@ std::optional<int> largest_cluster(const LaunchConfig& config, const void* symbo
     if (address == nullptr || found != cudaSuccess) return std::nullopt;
     CUlaunchConfig launch{};
     put_shape(shape_of(config), launch);
-    int blocks = 0; // so it stays where CUDA does not tell
+    int blocks = 0; // stays 0 if CUDA does not report it
     const auto ask = reinterpret_cast<decltype(&::cuOccupancyMaxPotentialClusterSize)>(address);
     static_cast<void>(ask(&blocks, function, &launch));
     return blocks > 0 ? std::optional(blocks) : std::nullopt;
@@ -141,10 +141,10 @@ std::string broken_cooperation(const LaunchConfig& config, const void* symbol) {
     const auto multiprocessors = device_attribute(cudaDevAttrMultiProcessorCount);
     const std::uint64_t threads = std::uint64_t{config.block.x} * config.block.y * config.block.z;
     if (symbol == nullptr || !multiprocessors) return {};
-    int blocks_each = 0; // so it stays where CUDA does not tell
+    int blocks_each = 0; // stays 0 if CUDA does not report it
     ignore(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks_each, symbol, static_cast<int>(threads),
                                                          config.shared_bytes));
-    if (blocks_each == 0) return {}; // such a block is refused without cooperation, too
+    if (blocks_each == 0) return {}; // such a block is rejected without cooperation, too
     const std::uint64_t blocks = std::uint64_t{config.grid.x} * config.grid.y * config.grid.z;
     const std::uint64_t resident =
         static_cast<std::uint64_t>(blocks_each) * static_cast<std::uint64_t>(*multiprocessors);

@@ -1,4 +1,4 @@
-// What device and kernel allow of a launch's attributes, because CUDA only says "invalid argument".
+// Limits of device and kernel on launch attributes, since CUDA only reports "invalid argument".
 #pragma once
 
 #include <cudag/launch_config.hpp>
@@ -7,8 +7,8 @@
 
 namespace cudag::detail {
 
-// Each says what is wrong, with values, limits and what to do; empty if nothing is known to be wrong. `symbol` is the
-// kernel, or null if unknown.
+// Each returns the problem, with values, limits and remedy; empty if none is known. `symbol` is the kernel, or null if
+// unknown.
 [[nodiscard]] std::string broken_cluster(const LaunchConfig& config, const void* symbol);
 [[nodiscard]] std::string broken_preferred_cluster(const LaunchConfig& config, const void* symbol);
 [[nodiscard]] std::string broken_shared_memory_mode(const LaunchConfig& config, const void* symbol);

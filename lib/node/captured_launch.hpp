@@ -1,4 +1,4 @@
-// A kernel that was launched into a capture.
+// A kernel launch recorded by stream capture.
 #pragma once
 
 #include <cudag/detail/call_effects.hpp>
@@ -10,10 +10,10 @@
 
 namespace cudag::detail {
 
-/// What CUDA does not tell of the node.
+/// Information about the node that CUDA does not report.
 struct CapturedLaunch {
     cudaGraphNode_t node;
-    const KernelSignature* signature; ///< of types; null for a Function, of which CUDA tells as much
+    const KernelSignature* signature; ///< of types; null for a Function, for which CUDA reports as much
     std::vector<ArgumentAccess> accesses;
 };
 

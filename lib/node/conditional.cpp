@@ -1,4 +1,4 @@
-// Nodes that run graphs inside of them, on a condition.
+// Conditional nodes: nodes with bodies that run on a condition.
 #include "conditional.hpp"
 
 #include "cuda/compat.hpp"

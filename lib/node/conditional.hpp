@@ -1,4 +1,4 @@
-// Nodes that run graphs inside of them, on a condition.
+// Conditional nodes: nodes with bodies that run on a condition.
 #pragma once
 
 #include "native_result.hpp"
@@ -24,10 +24,10 @@ struct ConditionalParams {
 
 /// "if", "while", "switch"
 [[nodiscard]] std::string_view to_string(ConditionalKind kind) noexcept;
-/// What body `number` is to the node: "then", "else", "body", "case 2".
+/// The role of body `number` in the node: "then", "else", "body", "case 2".
 [[nodiscard]] std::string role_of_body(ConditionalKind kind, std::size_t number);
 
-/// `bodies` are the graphs inside the node, which CUDA has made and owns.
+/// Adds the node; `bodies` receives the graphs inside it, made and owned by CUDA.
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const ConditionalParams& conditional,
                                       const cudaGraph_t*& bodies);
 [[nodiscard]] inline NativeResult set_native(const NodeTarget&, const ConditionalParams&) noexcept {

@@ -1,4 +1,4 @@
-// Copies of several dimensions, or of arrays, described as CUDA does it.
+// Copies of several dimensions, or of arrays, in CUDA's description.
 #include "copy_3d.hpp"
 
 #include "copy.hpp"
@@ -31,11 +31,11 @@ cudaPitchedPtr pitched(const CopySide& side, std::size_t element_bytes) noexcept
     const std::size_t row = side.extent.width * element_bytes;
     const bool one_slice = side.extent.depth == 1;
     const bool one_row = one_slice && side.extent.height == 1;
-    // CUDA minds the pitch of one row, too
+    // CUDA checks the pitch of a single row, too
     return {side.data, one_row ? row : side.pitch, row, one_slice ? side.extent.height : side.slice_height};
 }
 
-/// One side of a copy, and how its fields are called.
+/// One side of a copy, and the names of its fields.
 struct SideFields {
     struct Names {
         const char* address;
@@ -97,7 +97,7 @@ cudaMemcpy3DParms runtime_params(const Copy3D& copy) noexcept {
     if (copy.destination.array == nullptr) params.dstPtr = pitched(copy.destination, copy.element_bytes);
     params.extent = copy.source.extent;
     if (!arrays)
-        params.extent.width *= copy.element_bytes; // CUDA counts elements where an array takes part, else bytes
+        params.extent.width *= copy.element_bytes; // CUDA counts elements if an array takes part, otherwise bytes
     params.kind = copy.kind;
     return params;
 }

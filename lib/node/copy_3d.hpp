@@ -1,4 +1,4 @@
-// Copies of several dimensions, or of arrays, described as CUDA does it.
+// Copies of several dimensions, or of arrays, in CUDA's description.
 #pragma once
 
 #include "access.hpp"
@@ -15,29 +15,30 @@ class Fields;
 
 [[nodiscard]] cudaMemcpy3DParms runtime_params(const Copy3D& copy) noexcept;
 
-/// What is wrong if the extents differ or are 0, a side is null, or a pitch too small; empty if nothing is.
+/// The problem if the extents differ or are 0, a side is null, or a pitch is too small; empty if there is none.
 [[nodiscard]] std::string problem_of(const Copy3D& copy);
-/// Why CUDA cannot give `next` to a node that has `current` in an exec: only if it is the same.
+/// The reason why CUDA cannot update an exec's node from `current` to `next`; empty only if both are equal.
 [[nodiscard]] std::string problem_in_exec(const cudaMemcpy3DParms& current, const cudaMemcpy3DParms& next);
 inline constexpr const char* only_1d_in_exec =
     "CUDA updates 1D copies only; change the Graph with Graph::update, and instantiate() it again";
-/// Why a body takes no such copy, and what to do; null if it takes it. Throws GraphError if CUDA does not tell.
+/// The reason why a body does not accept such a copy, and the remedy; null if it does. Throws GraphError if CUDA does
+/// not report it.
 [[nodiscard]] const char* why_not_in_body(const cudaMemcpy3DParms& copy);
 
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const cudaMemcpy3DParms& copy);
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const cudaMemcpy3DParms& copy);
-/// Of any memcpy node.
+/// Reads any memcpy node.
 [[nodiscard]] cudaMemcpy3DParms read_copy(cudaGraphNode_t node);
 
 void compare(const cudaMemcpy3DParms& before, const cudaMemcpy3DParms& after, Fields& fields);
-/// "memcpy 16 bytes x 3 rows x 2 slices"; elements instead of bytes where an array takes part.
+/// "memcpy 16 bytes x 3 rows x 2 slices"; elements instead of bytes if an array takes part.
 [[nodiscard]] std::string title(const cudaMemcpy3DParms& copy);
 
-/// Of the sides that are memory; of arrays, whoever asks knows what they are.
+/// Calls `use` for each side in memory. Sides that are arrays are left to the caller.
 template <class Use>
 void for_each_region(const cudaMemcpy3DParms& copy, const Use& use) {
     const cudaExtent& extent = copy.extent;
-    const bool arrays = copy.dstArray != nullptr || copy.srcArray != nullptr; // CUDA counts elements then
+    const bool arrays = copy.dstArray != nullptr || copy.srcArray != nullptr; // then CUDA counts elements
     const auto use_side = [&](std::uint32_t argument, const cudaPitchedPtr& memory, const cudaPos& from,
                               AccessMode mode) {
         if (memory.ptr == nullptr) return;

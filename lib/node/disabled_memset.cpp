@@ -1,4 +1,4 @@
-// Disabled memset nodes, whose order CUDA forgets where they are small.
+// Disabled memset nodes: CUDA loses the order of small ones.
 #include "disabled_memset.hpp"
 
 #include "cuda/device_guard.hpp"
@@ -20,7 +20,7 @@ constexpr std::size_t scratch_bytes = std::size_t{64} * 1024;
 
 enum class Kind { device, host };
 
-/// Where the memory of a node is.
+/// The location of a node's memory.
 struct Home {
     int device;
     Kind kind;
@@ -40,12 +40,12 @@ Home home_of(const void* memory) {
     return home;
 }
 
-/// Memory that no node ever writes to, since all that have it are disabled. By contexts' ids, which are not used again
-/// after a cudaDeviceReset, unlike addresses. Never freed: execs may have it until the process ends, and then there is
-/// no CUDA to free into.
+/// Memory that is never written, since only disabled nodes refer to it. Keyed by context id: ids are unique even after
+/// a cudaDeviceReset, unlike addresses. Never freed: execs may refer to it until the process ends, and then CUDA is
+/// gone.
 class Scratch {
   public:
-    /// Of the current device. Throws UpdateError if CUDA has no memory.
+    /// The scratch memory of the current device. Throws UpdateError if CUDA has no memory.
     void* get(Kind kind) {
         unsigned long long context = 0;
         const CUresult result = driver().ctx_get_id(current_context(), &context);
@@ -63,7 +63,7 @@ class Scratch {
         if (kind == Kind::device)
             checked<UpdateError>(cudaMalloc(&memory, scratch_bytes), "cudaMalloc");
         else
-            checked<UpdateError>(cudaMallocHost(&memory, scratch_bytes), "cudaMallocHost"); // every device reaches it
+            checked<UpdateError>(cudaMallocHost(&memory, scratch_bytes), "cudaMallocHost"); // all devices can access it
         return memory;
     }
 
@@ -77,7 +77,8 @@ void* scratch_at(const Home& home) {
     return scratch->get(home.kind);
 }
 
-/// CUDA wants the context of the node, which is that of the memory or, if another device reaches it, the current one.
+/// Sets parameters in the node's context, as CUDA requires: the context of the memory or, if another device accesses
+/// it, the current one.
 NativeResult set_in_context(cudaGraphExec_t exec, cudaGraphNode_t node, const NodeParams& params, int device) {
     const NativeResult result = set_native({node, exec}, params);
     if (result.status == cudaSuccess) return result;

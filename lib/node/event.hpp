@@ -13,10 +13,10 @@ class Fields;
 
 struct EventParams {
     cudaEvent_t event;
-    bool records; ///< else it waits
+    bool records; ///< false: the node waits
 };
 
-/// What is wrong if the event is null; empty if nothing is.
+/// The problem if the event is null; empty if there is none.
 [[nodiscard]] std::string problem_of(const EventParams& event);
 
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const EventParams& event);

@@ -1,4 +1,4 @@
-// Compares parameters field by field.
+// Field by field comparison of parameters.
 #pragma once
 
 #include <cudag/diff.hpp>
@@ -13,7 +13,7 @@
 
 namespace cudag::detail {
 
-/// One field in which the parameters of two nodes differ.
+/// A field with different values in two nodes.
 struct FieldDifference {
     DifferenceKind kind;
     std::string field;
@@ -22,18 +22,18 @@ struct FieldDifference {
     bool needs_instantiate;
 };
 
-/// Which conditions before stand for which after: here, each for the one with the same number.
+/// The correspondence of conditions between two graphs; here, conditions with equal numbers correspond.
 class SameConditions {
   public:
     virtual ~SameConditions() = default;
     [[nodiscard]] virtual bool same(cudaGraphConditionalHandle before, cudaGraphConditionalHandle after) const {
         return before == after;
     }
-    /// Whether CUDA is to take `after` for `before`.
+    /// Whether CUDA must accept `after` as an update of `before`.
     [[nodiscard]] virtual bool for_update() const noexcept { return false; }
-    /// Whether initial values count: updates of whole graphs take others.
+    /// Whether initial values count; whole updates accept different ones.
     [[nodiscard]] virtual bool compares_initial() const noexcept { return !for_update(); }
-    /// What a condition is called, and its initial value: "1", or "none".
+    /// A condition's name and its initial value: "1", or "none".
     [[nodiscard]] virtual std::string name_before(cudaGraphConditionalHandle handle) const { return name(handle); }
     [[nodiscard]] virtual std::string name_after(cudaGraphConditionalHandle handle) const { return name(handle); }
     [[nodiscard]] virtual std::string initial_before(cudaGraphConditionalHandle) const { return "none"; }
@@ -73,7 +73,7 @@ template <class T>
     return fmt::format("{} x {} x {}", value.width, value.height, value.depth);
 }
 
-/// Takes the fields of two nodes' parameters, and notes the differences, or only whether there are any.
+/// Compares the fields of two nodes' parameters, and records the differences, or only their existence.
 class Fields {
   public:
     enum class Want { list, equality };
@@ -90,12 +90,12 @@ class Fields {
     void address(const char* name, const void* before, const void* after, bool needs_instantiate = false) {
         field(name, before, after, DifferenceKind::parameter, needs_instantiate);
     }
-    /// Of what CUDA fixes.
+    /// Compares a field fixed by CUDA.
     template <class T>
     void fixed(const char* name, const T& before, const T& after) {
         field(name, before, after, DifferenceKind::parameter, true);
     }
-    /// Notes what `make()` returns.
+    /// Records the result of `make()`.
     template <class Make>
     void differ(const Make& make) {
         equal_ = false;

@@ -12,10 +12,11 @@ namespace cudag::detail {
 
 class Fields;
 
-/// What is wrong if the range is empty or null, or its pitch is too small or no multiple of an element; empty if
-/// nothing is.
+/// The problem if the range is empty or null, or its pitch is too small or no multiple of an element; empty if there is
+/// none.
 [[nodiscard]] std::string problem_of(const SetParams& set);
-/// Why CUDA cannot give `next` to a node that has `current` in an exec; empty if it can, or says itself why not.
+/// The reason why CUDA cannot update an exec's node from `current` to `next`; empty if it can, or if it reports
+/// the reason itself.
 [[nodiscard]] std::string problem_in_exec(const SetParams& current, const SetParams& next);
 
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set);

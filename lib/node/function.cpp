@@ -1,4 +1,4 @@
-// Kernels that are known at run time only: what CUDA tells of them, and arguments that are compared with it.
+// Kernels known only at run time: their parameters from CUDA, and checks of arguments against them.
 #include "function.hpp"
 
 #include <cudag/function.hpp>
@@ -15,12 +15,12 @@ namespace detail {
 
 namespace {
 
-/// Parameter `index` of `function`; nothing past the last one. Throws GraphError if CUDA does not tell.
+/// Parameter `index` of `function`; nothing past the last one. Throws GraphError if CUDA does not report it.
 std::optional<Parameter> parameter_of(CUfunction function, std::size_t index) {
     std::size_t offset = 0;
     std::size_t size = 0;
     CUresult result = driver().func_get_param_info(function, index, &offset, &size);
-    if (result == CUDA_ERROR_INVALID_VALUE) { // the end of the list, or a failure; but only the end is there again
+    if (result == CUDA_ERROR_INVALID_VALUE) { // the end of the list, or a failure; only the end recurs
         result = driver().func_get_param_info(function, index, &offset, &size);
         if (result == CUDA_ERROR_INVALID_VALUE) return std::nullopt;
     }
@@ -91,7 +91,7 @@ std::string point_at_values(const PackedArguments& packed, const KernelSignature
     return {};
 }
 
-/// Of the kernel that `function` is in the current context; `kernel` is null if it is not known.
+/// Describes the kernel `function` of the current context; `kernel` is null if unknown.
 std::shared_ptr<const FunctionState> describe_function(cudaKernel_t kernel, CUfunction function, CUcontext context) {
     return std::make_shared<const FunctionState>(
         FunctionState{kernel, function, context, kernel_name(function), parameters_of(function), nullptr});
@@ -117,8 +117,8 @@ std::shared_ptr<const FunctionState> describe_driver_function(cudaFunction_t fun
 
 std::vector<Parameter> parameters_of(CUfunction function) {
     std::vector<Parameter> found;
-    // Before 13.2 nothing else tells the end of the list: names do not, since other compilers than nvcc pass objects in
-    // parts. CUDA's log gets lines of it (docs/errors.md), which cudag does not repeat.
+    // Before 13.2 only this failure marks the end of the list: names do not, since compilers other than nvcc pass
+    // objects in parts. It leaves lines in CUDA's log (docs/errors.md), which cudag does not repeat.
     if (driver().func_get_param_count == nullptr) {
         while (const std::optional<Parameter> parameter = parameter_of(function, found.size()))
             found.push_back(*parameter);

@@ -1,4 +1,4 @@
-// Kernels that are known at run time only: what CUDA tells of them, and arguments that are compared with it.
+// Kernels known only at run time: their parameters from CUDA, and checks of arguments against them.
 #pragma once
 
 #include "cuda/driver.hpp"
@@ -22,12 +22,12 @@
 namespace cudag::detail {
 
 struct FunctionState {
-    cudaKernel_t kernel; ///< of all devices; null where only the function of one is known
+    cudaKernel_t kernel; ///< of all devices; null if only the function of one is known
     CUfunction function; ///< in `context`
     CUcontext context;
     std::string name;
     std::vector<Parameter> parameters;
-    std::shared_ptr<const void> owner; ///< null where the user keeps it loaded
+    std::shared_ptr<const void> owner; ///< null if the user keeps it loaded
 
     [[nodiscard]] KernelSignature signature() const noexcept {
         const std::uint32_t bytes = parameters.empty() ? 0 : parameters.back().offset + parameters.back().size;
@@ -35,10 +35,10 @@ struct FunctionState {
     }
 };
 
-/// The parameters of `function`, as CUDA tells them: without types. Throws GraphError. Needs a context.
+/// The parameters of `function` as CUDA reports them, without types. Throws GraphError. Needs a context.
 [[nodiscard]] std::vector<Parameter> parameters_of(CUfunction function);
 
-/// What the runtime's functions take for the kernel of `call`; null if they take nothing.
+/// The kernel of `call` for the runtime's functions; null if they accept none.
 [[nodiscard]] inline const void* symbol_of(const KernelCall& call) noexcept {
     return call.function != nullptr ? call.function->kernel : call.symbol;
 }
@@ -46,13 +46,13 @@ struct FunctionState {
     return call.function != nullptr ? call.function->name : kernel_name(call.symbol);
 }
 
-/// The kernel of a call whose arguments are being converted; "" if it is the call of something else.
+/// The kernel of a call with arguments under conversion; "" if it is not the call of a kernel.
 [[nodiscard]] inline std::string kernel_name(const CallSite& call) {
     if (call.function != nullptr) return call.function->name;
     return call.symbol != nullptr ? kernel_name(call.symbol) : std::string();
 }
 
-/// The function in the current context. Throws E if it is of another one, or CUDA cannot load it there.
+/// The function in the current context. Throws E if it belongs to another one, or CUDA cannot load it there.
 template <class E, class MakeSubject>
 [[nodiscard]] CUfunction function_here(const FunctionState& state, const MakeSubject& subject) {
     const CUcontext here = current_context();
@@ -68,12 +68,12 @@ template <class E, class MakeSubject>
     return function;
 }
 
-/// Keeps what `call` launches beside what its arguments own.
+/// Keeps the function of `call` alive, in addition to its arguments' owners.
 inline void keep_function(Owners& owners, const KernelCall& call) {
     if (call.function != nullptr) keep(owners, 0, call.function->owner);
 }
 
-/// Pointers to the values of a kernel's parameters; null where none is given.
+/// Pointers to the values of a kernel's parameters; null for missing values.
 class ValuePointers {
   public:
     explicit ValuePointers(std::size_t count) {
@@ -86,10 +86,10 @@ class ValuePointers {
 
   private:
     std::array<void*, 32> few_{};
-    std::vector<void*> many_; ///< null, of `count`, where there are more
+    std::vector<void*> many_; ///< null, of `count`, if there are more
 };
 
-/// Points `values` at `given`. Returns what is wrong with its number, positions or sizes; "" if nothing is.
+/// Points `values` at `given`. Returns the problem with their number, positions or sizes; "" if there is none.
 [[nodiscard]] std::string point_at(const GivenArguments& given, const KernelSignature& signature, void** values);
 
 } // namespace cudag::detail

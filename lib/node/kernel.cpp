@@ -20,7 +20,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// Where a copy has its attributes, or has them once they are read: between the block and the values.
+/// The place for attributes in a copy, read or not: between the block and the values.
 constexpr std::size_t attribute_place =
     (sizeof(LaunchConfig) + alignof(std::max_align_t) - 1) / alignof(std::max_align_t) * alignof(std::max_align_t);
 std::size_t attribute_bytes(const KernelParams& kernel) noexcept {
@@ -42,7 +42,7 @@ T value_at(const std::byte* data) {
     return value;
 }
 
-/// Reads `data` as one of `T...`, which differ in size; as bytes if none has the size.
+/// Reads `data` as the one of `T...` with its size; the sizes differ. As bytes if there is none.
 template <class... T>
 std::string number_text(const ArgumentBytes& bytes) {
     std::string result;
@@ -78,7 +78,7 @@ std::string argument_text(const ArgumentBytes& bytes) {
         break;
     }
     if (!result.empty()) return result;
-    result = "bytes"; // in the order of memory: no number
+    result = "bytes"; // in memory order: not a number
     constexpr std::uint32_t shown = 32;
     for (std::uint32_t i = 0; i < std::min(bytes.parameter.size, shown); ++i)
         result += fmt::format(" {:02x}", std::to_integer<unsigned>(bytes.data[i]));
@@ -86,7 +86,7 @@ std::string argument_text(const ArgumentBytes& bytes) {
     return result;
 }
 
-/// What a type is, given as C++ writes it.
+/// The parameter type with the given C++ name.
 ParameterType type_named(std::string_view name) {
     struct Named {
         std::string_view name;
@@ -113,13 +113,13 @@ ParameterType type_named(std::string_view name) {
     return name.ends_with('*') ? ParameterType::pointer : ParameterType::object;
 }
 
-/// Of a kernel that cudag did not launch CUDA tells the sizes of the parameters; its name tells their types.
+/// The type of a parameter from the kernel's name: for a kernel not launched by cudag, CUDA reports sizes only.
 ParameterType type_by_name(const KernelParams& kernel, std::uint32_t index) {
     const std::vector<std::string> types = parameter_types(kernel.function);
     return types.size() == kernel.signature->count ? type_named(types[index]) : ParameterType::object;
 }
 
-/// `name_type()` tells the type where the arguments do not.
+/// Compares one argument; `name_type()` supplies its type if the arguments do not.
 template <class NameType>
 void compare_argument(std::uint32_t index, ArgumentBytes before, ArgumentBytes after, bool is_any_condition,
                       Fields& fields, const NameType& name_type) {
@@ -172,7 +172,7 @@ const KernelSignature& merged_signature(const KernelSignature& given, const Kern
         KernelSignature signature;
     };
     static std::mutex mutex;
-    static std::list<Merged> all; // as few as programs have such calls: it is searched
+    static std::list<Merged> all; // searched linearly: programs have few such calls
     std::vector<Parameter> parameters(given.parameters, given.parameters + given.count);
     for (std::uint32_t i = 0; i < given.count; ++i)
         if (values[i] == nullptr) parameters[i] = former.parameters[i];

@@ -25,24 +25,25 @@ namespace cudag::detail {
 
 class Fields;
 
-/// `values` holds the arguments as `signature` lays them out.
+/// The parameters of a kernel node. `values` holds the arguments in the layout of `signature`.
 struct alignas(std::max_align_t) KernelParams {
     CUfunction function; ///< of one device
-    const void* symbol;  ///< null for a node that cudag did not make
+    const void* symbol;  ///< null for a node not made by cudag
     const KernelSignature* signature;
     LaunchShape shape;
     std::byte* values;
-    CUkernel kernel = nullptr;                ///< of all devices; null for a node that cudag made
-    const LaunchConfig* attributes = nullptr; ///< of its shape nothing counts; null if no attribute is given
-    cudaGraphNode_t unread = nullptr;         ///< has attributes that are not known yet: see full_config
+    CUkernel kernel = nullptr;                ///< of all devices; null for a node made by cudag
+    const LaunchConfig* attributes = nullptr; ///< attributes only (its grid, block and shared_bytes are ignored); null
+                                              ///< if none is set
+    cudaGraphNode_t unread = nullptr;         ///< the node, if its attributes are not read yet: see full_config
     CUcontext context = nullptr;              ///< a green one, or the program's own; null: the device's primary one
 };
 /// The configuration, as far as it is read.
 [[nodiscard]] LaunchConfig config_of(const KernelParams& kernel) noexcept;
-/// Gives `copy`, an OwnedParams made when it was unread, the attributes of `config`.
+/// Stores the attributes of `config` in `copy`, an OwnedParams made while they were unread.
 void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept;
 
-/// Whether a type says what the parameters are: such a signature lives for ever, others in their graph.
+/// Whether the parameter types are known. Such a signature lives forever, others live in their graph.
 [[nodiscard]] inline bool is_typed(const KernelSignature& signature) noexcept {
     return signature.count != 0 && signature.parameters[0].cpp_type != nullptr;
 }
@@ -50,24 +51,24 @@ void store_attributes(KernelParams& copy, const LaunchConfig& config) noexcept;
 [[nodiscard]] bool same_layout(const KernelSignature& a, const KernelSignature& b) noexcept;
 /// Whether all types are known, and equal.
 [[nodiscard]] bool same_types(const KernelSignature& a, const KernelSignature& b) noexcept;
-/// Whether both launch one kernel, or such whose names tell the same types of parameters: for nodes that cudag did not
-/// make, of which CUDA knows the sizes only.
+/// Whether both launch the same kernel, or kernels with the same parameter types by name: for nodes not made by cudag,
+/// whose parameter sizes alone are known to CUDA.
 [[nodiscard]] bool same_kernel_types(const KernelParams& a, const KernelParams& b);
 
-/// The signature of a kernel after a call that gives the parameters of which `values` are not null, as `given` has
-/// them; the others stay as `former` has them. Both must have the same types. Lives for ever.
+/// The signature of a kernel after a partial call: parameters with non-null `values` are as in `given`, the others as
+/// in `former`. Both must have the same types. Lives forever.
 [[nodiscard]] const KernelSignature& merged_signature(const KernelSignature& given, const KernelSignature& former,
                                                       void* const* values);
 
-/// Whether kernels have a Condition there, or its handle, with which a Condition begins.
+/// Whether the parameter is a Condition, or its handle: a Condition begins with its handle.
 [[nodiscard]] inline bool is_condition(const Parameter& parameter) noexcept {
     return parameter.type == ParameterType::condition;
 }
 
-/// Copies the values that `call` gives to where its signature has them in `block`.
+/// Copies the values of `call` into `block`, in the layout of its signature.
 void copy_values(const KernelCall& call, std::byte* block) noexcept;
 
-/// Each needs a context: see bind_context.
+/// Both need a context: see bind_context.
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const KernelParams& kernel);
 [[nodiscard]] inline NativeResult set_native(const NodeTarget& target, const CUDA_KERNEL_NODE_PARAMS& params) {
     if (target.exec != nullptr)
@@ -84,25 +85,26 @@ void copy_values(const KernelCall& call, std::byte* block) noexcept;
             "cuGraphKernelNodeSetParams", Api::driver};
 }
 
-/// In a copy, attributes and values stand behind the block.
+/// In a copy, attributes and values follow the block.
 [[nodiscard]] std::size_t trailing_bytes(const KernelParams& kernel) noexcept;
 void copy_trailing(const KernelParams& from, KernelParams& copy, std::byte* place) noexcept;
-/// Of the same node: updates keep the attributes.
+/// Assigns parameters of the same node: updates keep the attributes.
 void assign(KernelParams& copy, const KernelParams& from) noexcept;
 
 void compare(const KernelParams& before, const KernelParams& after, Fields& fields);
-/// Why an exec's node cannot have another kernel, or empty.
+/// The reason why an exec's node cannot get another kernel; empty if it can.
 [[nodiscard]] std::string problem_in_exec(const KernelParams& current, const KernelParams& next);
 /// "scale <<<(1, 1, 1), (256, 1, 1)>>>", and its attributes.
 [[nodiscard]] std::string title(const KernelParams& kernel);
 
-/// Of a recorded kernel CUDA tells the sizes only. What stands inside larger objects may be left over from before.
+/// Whether a parameter may be an address. For a recorded kernel CUDA reports sizes only. The content of larger objects
+/// is ignored: it may be stale.
 [[nodiscard]] inline bool may_be_address(const Parameter& parameter) noexcept {
     if (parameter.cpp_type == nullptr) return parameter.size == sizeof(std::uintptr_t);
     return parameter.type == ParameterType::pointer || parameter.type == ParameterType::span;
 }
 
-/// The pointers and spans among its arguments; of a recorded kernel, what has a pointer's size.
+/// Calls `use` for the pointer and span arguments; for a recorded kernel, for arguments of a pointer's size.
 template <class Use>
 void for_each_access(const KernelParams& kernel, const Use& use) {
     for (std::uint32_t i = 0; i < kernel.signature->count; ++i) {
@@ -114,12 +116,12 @@ void for_each_access(const KernelParams& kernel, const Use& use) {
     }
 }
 
-/// As the driver takes them: more bytes than it can be told of are as many as it can, which it refuses.
+/// Converts a size for the driver: larger sizes than its type holds become its maximum, which it rejects.
 [[nodiscard]] inline unsigned native_shared_bytes(std::size_t bytes) noexcept {
     return static_cast<unsigned>(std::min<std::size_t>(bytes, std::numeric_limits<unsigned>::max()));
 }
 
-/// In CUDA_KERNEL_NODE_PARAMS or CUlaunchConfig.
+/// Sets the shape in CUDA_KERNEL_NODE_PARAMS or CUlaunchConfig.
 template <class Native>
 void put_shape(const LaunchShape& shape, Native& native) noexcept {
     native.gridDimX = shape.grid.x;
@@ -136,11 +138,11 @@ void put_shape(const LaunchShape& shape, Native& native) noexcept {
     CUDA_KERNEL_NODE_PARAMS params{};
     params.func = function;
     put_shape(shape, params);
-    params.kernelParams = const_cast<void**>(values); // read only, but the driver's type says otherwise
+    params.kernelParams = const_cast<void**>(values); // read only, despite the driver's type
     return params;
 }
 /// The parameters for an update of an existing node, which must keep its context. A function would move the node to the
-/// function's context, so the driver gets CUDA's kernel instead. Without a known kernel the driver refuses the update.
+/// function's context, so the driver gets CUDA's kernel instead. Without a known kernel the driver rejects the update.
 [[nodiscard]] inline CUDA_KERNEL_NODE_PARAMS driver_params(const KernelParams& kernel, const LaunchShape& shape,
                                                            void* const* values) noexcept {
     CUDA_KERNEL_NODE_PARAMS params = driver_params(kernel.function, shape, values);
@@ -156,7 +158,7 @@ void put_shape(const LaunchShape& shape, Native& native) noexcept {
 class ArgumentPointers {
   public:
     explicit ArgumentPointers(const KernelParams& kernel) { merge(nullptr, kernel); }
-    /// Those that `call` gives, and for the rest those of `kernel`. Refers to both.
+    /// The arguments of `call`, completed by those of `kernel`. Refers to both.
     ArgumentPointers(const KernelCall& call, const KernelParams& kernel) : pointers_(call.values) {
         if (call.block == nullptr) merge(call.values, kernel);
     }

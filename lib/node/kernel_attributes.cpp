@@ -1,4 +1,4 @@
-// The attributes of kernel nodes: given to CUDA, and read back.
+// The attributes of kernel nodes: passing them to CUDA, and reading them.
 #include "kernel_attributes.hpp"
 
 #include "cuda/driver.hpp"
@@ -16,7 +16,7 @@ namespace {
 
 static_assert(sizeof(CUkernelNodeAttrValue) == sizeof(cudaLaunchAttributeValue)); // the driver's and the runtime's
 
-/// All zero if CUDA is too old to know the attribute.
+/// Reads an attribute; all zero if CUDA is too old for it.
 cudaLaunchAttributeValue read(cudaGraphNode_t node, unsigned id) {
     cudaLaunchAttributeValue value{};
     const cudaError_t status = to_runtime(driver().graph_kernel_node_get_attribute(
@@ -40,12 +40,12 @@ bool has_kept_attributes(const LaunchConfig& config) noexcept {
     });
 }
 
-/// Those that execs keep silently.
+/// The attributes that execs silently keep.
 LaunchConfig kept_attributes(const KernelParams& kernel) {
     return kernel.unread != nullptr ? read_kept_attributes(kernel.unread) : config_of(kernel);
 }
 
-/// A kernel that was compiled with __cluster_dims__ has a cluster without an attribute.
+/// Adds the cluster of a kernel compiled with __cluster_dims__, which has one without an attribute.
 void complete_cluster(LaunchConfig& config, CUfunction function) {
     if (is_given(config.cluster) != 0) return;
     bind_context();
@@ -91,7 +91,7 @@ void try_attributes(const CUDA_KERNEL_NODE_PARAMS& launch, const LaunchConfig& c
         raise_call<GraphError>(status, "cudaGraphCreate", std::move(subject));
     const UniqueGraph scratch(graph);
     cudaGraphNode_t node = nullptr;
-    // What is wrong with the launch itself shows when the node is added to its graph.
+    // Problems of the launch itself show when the node is added to its graph.
     const CUDA_KERNEL_NODE_PARAMS bare = without_attributes(launch, config);
     if (driver().graph_add_kernel_node(&node, graph, nullptr, 0, &bare) == CUDA_SUCCESS)
         set_attributes(node, launch, config, symbol, std::move(subject));

@@ -1,4 +1,4 @@
-// Reads kernel nodes that were made without cudag.
+// A reader of kernel nodes made without cudag.
 #include "kernel_reader.hpp"
 
 #include "cuda/driver.hpp"
@@ -33,7 +33,7 @@ void copy_values(const KernelSignature& signature, void* const* arguments, std::
         std::memcpy(values + signature.parameters[i].offset, arguments[i], signature.parameters[i].size);
 }
 
-/// Of a launch that gave its arguments as one block, in the layout that `values` has, too.
+/// Copies the arguments of a launch with one argument block, in the layout of `values`.
 void copy_buffer(const KernelSignature& signature, void* const* extra, std::byte* values) {
     const void* buffer = nullptr;
     std::size_t bytes = 0;

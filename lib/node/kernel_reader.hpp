@@ -1,4 +1,4 @@
-// Reads kernel nodes that were made without cudag.
+// A reader of kernel nodes made without cudag.
 #pragma once
 
 #include "kernel.hpp"
@@ -11,10 +11,10 @@
 
 namespace cudag::detail {
 
-/// Describes each function once. Needs a context: see bind_context.
+/// Reads kernel nodes; describes each function once. Needs a context: see bind_context.
 class KernelReader {
   public:
-    /// What is read goes into `memory`.
+    /// Stores the results in `memory`.
     explicit KernelReader(std::pmr::memory_resource& memory) : memory_(memory) {}
 
     /// Throws GraphError.
@@ -22,7 +22,7 @@ class KernelReader {
 
   private:
     [[nodiscard]] const KernelSignature& signature(CUfunction function);
-    /// Null if it is a device's primary one.
+    /// Returns null for a device's primary context.
     [[nodiscard]] CUcontext separate_context(CUcontext context);
 
     std::pmr::memory_resource& memory_;

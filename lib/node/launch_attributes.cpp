@@ -16,9 +16,9 @@ static_assert(std::is_same_v<decltype(fields_of(std::declval<const LaunchConfig&
                              decltype(fields_of(std::declval<const BracedConfig&>()))>,
               "a field of LaunchConfig is missing in BracedConfig, or stands elsewhere there");
 
-// How a field reads.
+// The text of a field.
 
-/// The name of an enumerator, or the number of one that has none.
+/// The name of an enumerator, or its number if it has none.
 template <class E>
 std::string name_of(std::initializer_list<const char*> names, E value) {
     const auto number = static_cast<unsigned>(value);
@@ -82,8 +82,8 @@ std::string text_of(const std::optional<AccessPolicy>& given) {
                        policy.memory.size(), static_cast<const void*>(policy.memory.data()));
 }
 
-// How a field becomes CUDA's value, and back. Most values are one word, whatever CUDA calls it; older headers have no
-// name for some.
+// The conversion of a field to CUDA's value, and back. Most values are one word, under different names; older headers
+// have no name for some.
 
 void put_word(std::uint32_t word, cudaLaunchAttributeValue& value) noexcept {
     std::memcpy(&value, &word, sizeof word);
@@ -107,7 +107,7 @@ void take(const cudaLaunchAttributeValue& value, T& field) noexcept {
     field = static_cast<T>(word_in(value));
 }
 
-/// Of a captured launch without one, CUDA tells what its default is: spread (driver 580).
+/// For a captured launch without a policy, CUDA reports its default, spread (driver 580).
 void take(const cudaLaunchAttributeValue& value, ClusterSchedulingPolicy& policy) noexcept {
     const auto told = static_cast<ClusterSchedulingPolicy>(word_in(value));
     if (told != ClusterSchedulingPolicy::spread) policy = told;
@@ -204,7 +204,7 @@ constexpr LaunchAttribute attribute(unsigned id, const char* name, const Attribu
 }
 
 constexpr std::array all_attributes{
-    // Before what it allows.
+    // Before the values it allows.
     attribute<&LaunchConfig::portable_cluster_size_mode>(17, "portable_cluster_size_mode",
                                                          {.largest = 2, .since = 13020}),
     attribute<&LaunchConfig::shared_memory_mode>(18, "shared_memory_mode",
@@ -248,7 +248,7 @@ constexpr std::array all_attributes{
         cudaLaunchAttributeLaunchCompletionEvent, "launch_completion_event",
         {.only_launches =
              "only launches in streams record it; .after(launch_completion(node)) lets a node start early"}),
-    // Last: a node that has it cannot be destroyed again.
+    // Last: a node with this attribute cannot be destroyed.
     attribute<&LaunchConfig::device_updatable>(
         cudaLaunchAttributeDeviceUpdatableKernelNode, "device_updatable",
         {.needs_instantiate = true, .only_nodes = "only a node of a graph can be updated; leave it out"}),

@@ -1,5 +1,5 @@
-// What a LaunchConfig asks for beside grid, block and shared memory: one table, which all that is done with such
-// attributes follows from. A new field of LaunchConfig needs its row, and does not compile before.
+// The attributes of a LaunchConfig other than grid, block and shared memory: one table as the source of all handling. A
+// new field of LaunchConfig does not compile without its row.
 #pragma once
 
 #include "attribute_check.hpp"
@@ -25,33 +25,33 @@ namespace cudag::detail {
 [[nodiscard]] inline const LaunchConfig* given_attributes(const PassedConfig& config) noexcept {
     return config.attributes != nullptr && has_attributes(*config.attributes) ? config.attributes : nullptr;
 }
-/// All of it.
+/// The whole configuration.
 [[nodiscard]] inline LaunchConfig config_of(const PassedConfig& config) noexcept {
     return config_of(config.shape, config.attributes);
 }
 
-/// What a configuration is for.
+/// The use of a configuration.
 enum class LaunchUse { node, stream };
 
-/// Why not every configuration may have an attribute.
+/// The restrictions on an attribute.
 struct AttributeRules {
-    /// Whether an update of an instantiated graph cannot change it: CUDA refuses, or says that it has, and launches as
-    /// before (driver 580).
+    /// Whether an update of an instantiated graph cannot change it: CUDA rejects the update, or reports success and
+    /// launches as before (driver 580).
     bool needs_instantiate = false;
-    bool is_kept_silently = false; ///< whether it is the latter, which has to be noticed before CUDA is asked
-    unsigned largest = 0;          ///< the largest number that CUDA takes; 0 where that is no question
-    /// What else is wrong with the value; null if nothing can be. `symbol` is the kernel, or null if unknown.
+    bool is_kept_silently = false; ///< whether CUDA reports success; cudag must then check before the call
+    unsigned largest = 0;          ///< the largest number accepted by CUDA; 0 if not applicable
+    /// Returns any other problem with the value; null if none is possible. `symbol` is the kernel, or null if unknown.
     std::string (*broken)(const LaunchConfig& config, const void* symbol) = nullptr;
-    cudaError_t code = cudaErrorInvalidValue; ///< CUDA's for what is broken
-    int since = oldest_version;               ///< the version of CUDA that brought it
-    const char* only_nodes = nullptr;         ///< why launches in streams cannot have it; null if they can
-    const char* only_launches = nullptr;      ///< why nodes cannot have it; null if they can
-    bool is_told = true;                      ///< whether CUDA tells it of a node
+    cudaError_t code = cudaErrorInvalidValue; ///< CUDA's code for a broken value
+    int since = oldest_version;               ///< the first version of CUDA with it
+    const char* only_nodes = nullptr;         ///< the reason why launches in streams cannot have it; null if they can
+    const char* only_launches = nullptr;      ///< the reason why nodes cannot have it; null if they can
+    bool is_told = true;                      ///< whether CUDA reports it for a node
 };
 
-/// An attribute, from CUDA's number to what is wrong with a value.
+/// An attribute, from CUDA's number to the check of a value.
 struct LaunchAttribute {
-    unsigned id;      ///< of cudaLaunchAttributeID, which in older headers does not have all of them
+    unsigned id;      ///< of cudaLaunchAttributeID; older headers lack some
     const char* name; ///< of the field
     bool (*is_given)(const LaunchConfig& config) noexcept;
     std::string (*text)(const LaunchConfig& config); ///< equal texts are equal values
@@ -63,10 +63,10 @@ struct LaunchAttribute {
 inline constexpr std::size_t launch_attribute_count =
     std::tuple_size_v<decltype(fields_of(std::declval<LaunchConfig&>()))> - 3; // grid, block, shared_bytes
 
-/// In the order in which CUDA takes them.
+/// All attributes, in CUDA's order.
 [[nodiscard]] std::span<const LaunchAttribute, launch_attribute_count> launch_attributes() noexcept;
 
-/// The attributes of `config` that are given, as CUDA takes them.
+/// The given attributes of `config`, in CUDA's form.
 class NativeAttributes {
   public:
     explicit NativeAttributes(const LaunchConfig& config) noexcept;
@@ -80,21 +80,21 @@ class NativeAttributes {
     std::size_t count_ = 0;
 };
 
-/// The first attribute given in `after` that is another one in `before`, with both values; empty if there is none.
+/// The first attribute given in `after` with another value in `before`, with both values; empty if there is none.
 [[nodiscard]] std::string differing_attribute(const LaunchConfig& before, const LaunchConfig& after);
 
-/// " cluster (2, 1, 1) cooperative": what is given, for people, each after `separator`.
+/// The given attributes for people, each after `separator`: " cluster (2, 1, 1) cooperative".
 [[nodiscard]] std::string describe_attributes(const LaunchConfig& config, const char* separator = " ");
 
-/// What is wrong with an attribute, with values, limits and what to do, and CUDA's code for it.
+/// The problem with an attribute, with values, limits and remedy, and CUDA's code for it.
 struct BrokenAttribute {
-    std::string reason; ///< empty if nothing is known to be wrong
+    std::string reason; ///< empty if no problem is known
     cudaError_t code = cudaErrorInvalidValue;
 };
-/// `symbol` is the kernel, or null if unknown.
+/// Finds the first broken attribute. `symbol` is the kernel, or null if unknown.
 [[nodiscard]] BrokenAttribute broken_attribute(const LaunchConfig& config, const void* symbol, LaunchUse use);
 
-/// Throws E if an attribute of `config` is broken, or cannot be. `subject` is called only then.
+/// Throws E if an attribute of `config` is broken, or not allowed for `use`. `subject` is called only then.
 template <class E = GraphError, class MakeSubject>
 void require_attributes(const LaunchConfig& config, const void* symbol, LaunchUse use, const MakeSubject& subject) {
     if (const BrokenAttribute broken = broken_attribute(config, symbol, use); !broken.reason.empty())

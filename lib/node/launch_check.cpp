@@ -1,4 +1,4 @@
-// Compares a launch with the device's limits.
+// Diagnosis of a launch, by the limits of the device.
 #include "launch_check.hpp"
 
 #include <fmt/format.h>
@@ -11,7 +11,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// Nothing is ever above a limit that CUDA does not tell.
+/// The device attribute; the maximum if CUDA does not report it, so that nothing exceeds it.
 int attribute(cudaDeviceAttr name) {
     int device = 0;
     int value = 0;

@@ -1,4 +1,4 @@
-// Names what is wrong with a launch that CUDA refused with a bare "invalid argument".
+// Diagnosis of a launch rejected by CUDA with a bare "invalid argument".
 #pragma once
 
 #include "cuda/failure.hpp"
@@ -9,10 +9,10 @@
 
 namespace cudag::detail {
 
-/// The limit of the current device that `config` breaks, with both values and what to do; empty if none is broken.
+/// The limit of the current device that `config` breaks, with both values and the remedy; empty if none is broken.
 [[nodiscard]] std::string broken_limit(const LaunchConfig& config, const void* symbol);
 
-/// Throws E for a launch of `symbol` (null: unknown) that `operation` refused with `status`.
+/// Throws E for a launch of `symbol` (null: unknown) rejected by `operation` with `status`.
 template <class E>
 [[noreturn]] void raise_launch(cudaError_t status, const char* operation, Subject&& subject, Api api,
                                const LaunchConfig& config, const void* symbol) {

@@ -16,8 +16,8 @@ namespace cudag {
 
 namespace {
 
-/// CUDA loads anything, and looks at the code when something asks for a kernel: so one is asked for where there are
-/// none. Success if there is code.
+/// Returns success if the library has code. CUDA loads anything, and inspects the code on the first request for a
+/// kernel: so this requests one if there are none.
 cudaError_t verdict_on_code(CUlib_st* library) noexcept {
     unsigned count = 0;
     cudaError_t status = detail::compat::library_kernel_count(&count, library);
@@ -33,15 +33,14 @@ cudaError_t verdict_on_code(CUlib_st* library) noexcept {
     detail::raise_call<GraphError>(status, operation, {what + " is no code that CUDA can load"});
 }
 
-/// Throws GraphError if there is no code in `library`, which `operation` loaded. Code that is for other devices is
-/// code.
+/// Throws GraphError if `library`, loaded by `operation`, has no code. Code for other devices is code.
 void require_code(CUlib_st* library, const char* operation, const std::string& what) {
     const cudaError_t status = verdict_on_code(library);
     if (status == cudaErrorInvalidKernelImage || status == cudaErrorInvalidPtx) refuse_code(status, operation, what);
     detail::ignore(status); // `function` meets it again
 }
 
-/// Loads with `load(&library)`, which `operation` is.
+/// Loads a library with `load(&library)`; `operation` is its name.
 template <class Load>
 Library loaded(const char* operation, const std::string& what, const Load& load) {
     const detail::RelaxedCapture relaxed;
@@ -90,7 +89,7 @@ Library Library::from_file(const std::string& path) {
 std::vector<std::string> Library::kernel_names() const {
     unsigned count = 0;
     detail::checked<GraphError>(detail::compat::library_kernel_count(&count, native()), "cudaLibraryGetKernelCount");
-    if (count == 0) { // for which CUDA takes no call
+    if (count == 0) { // CUDA accepts no call for 0 kernels
         const detail::RelaxedCapture relaxed;
         const cudaError_t status = verdict_on_code(native());
         if (status != cudaSuccess) refuse_code(status, "cudaLibraryGetKernel", "kernel_names: the library");

@@ -1,4 +1,4 @@
-// Calls that add nodes and set their parameters: to what, and what CUDA answered.
+// Targets and results of CUDA calls that add nodes and set their parameters.
 #pragma once
 
 #include "cuda/failure.hpp"
@@ -13,10 +13,10 @@ struct NativeResult {
     Api api = Api::runtime;
 };
 
-/// A node that has parameters, but none that CUDA can set.
+/// The result for a node with parameters that CUDA cannot set.
 inline constexpr NativeResult cannot_be_set{cudaErrorNotSupported, "update"};
 
-/// A node of a graph; that of an exec, if there is one.
+/// A node of a graph, or its counterpart in an exec if `exec` is set.
 struct NodeTarget {
     cudaGraphNode_t node;
     cudaGraphExec_t exec = nullptr;

@@ -1,4 +1,4 @@
-// What nodes do, of whichever kind they are.
+// The parameters of nodes of any kind.
 #include "node_params.hpp"
 
 #include "launch_check.hpp"
@@ -10,7 +10,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// Nodes of one kind are described in different ways if they copy.
+/// The description of a copy: nodes of one kind differ in it only if they copy.
 std::string_view operands_of(const NodeParams& params) {
     if (std::holds_alternative<const CopyParams*>(params)) return "ranges";
     return std::holds_alternative<const cudaMemcpy3DParms*>(params) ? "regions" : "unknown";
@@ -68,7 +68,7 @@ std::string problem_in_update(const NodeParams& current, const NodeParams& next)
 }
 
 std::string problem_in_exec(const NodeParams& current, const NodeParams& next) {
-    if (current.index() != next.index()) return only_1d_in_exec; // two ways in which copies are described
+    if (current.index() != next.index()) return only_1d_in_exec; // two descriptions of copies
     const auto problem = [&next](const auto& block) -> std::string {
         if constexpr (requires { problem_in_exec(*block, *block); })
             return problem_in_exec(*block, *std::get<std::decay_t<decltype(block)>>(next));

@@ -1,4 +1,4 @@
-// What a node does, by kind: immutable blocks that graphs share with their clones and execs.
+// The parameters of a node, by kind: immutable blocks shared by graphs, their clones and execs.
 #pragma once
 
 #include "allocation.hpp"
@@ -20,40 +20,42 @@
 
 namespace cudag::detail {
 
-/// Each block is trivially copyable but for what a kernel's `values` and a list of semaphores point at. A copy of
-/// several dimensions, or of an array, is described as CUDA does it. Parameters of nodes that cudag does not describe
-/// stay with CUDA: monostate.
+/// Each block is trivially copyable except for the pointees of a kernel's `values` and of a list of semaphores. A copy
+/// of several dimensions, or of an array, is in CUDA's description. Nodes not described by cudag have monostate: their
+/// parameters stay with CUDA.
 using NodeParams =
     std::variant<std::monostate, const KernelParams*, const CopyParams*, const cudaMemcpy3DParms*, const SetParams*,
                  const cudaHostNodeParams*, const EventParams*, const ConditionalParams*, const SemaphoreParams*,
                  const AllocParams*, const FreeParams*>;
 
-/// Of an alternative of these: whether it is monostate.
+/// Whether an alternative of NodeParams is monostate.
 template <class Block>
 inline constexpr bool is_none = std::is_same_v<std::decay_t<Block>, std::monostate>;
 
-// What each kind answers in its own file, for any of them.
+// Operations for any kind, each implemented in the kind's own file.
 
 /// Needs a context if the node is a kernel: see bind_context.
 [[nodiscard]] NativeResult set_native(const NodeTarget& target, const NodeParams& params);
-/// Throws UpdateError for a call that has failed.
+/// Throws UpdateError for a failed call.
 [[noreturn]] void raise_update(const NativeResult& result, const NodeParams& params, Subject&& subject);
 
-/// Why no update can give `next` to a node that has `current`, in a graph or an exec; empty if it can.
+/// The reason why no update can change a node from `current` to `next`, in a graph or an exec; empty if it can.
 [[nodiscard]] std::string problem_in_update(const NodeParams& current, const NodeParams& next);
-/// Why CUDA cannot give `next` to a node that has `current` in an exec; empty if it can, or says itself why not.
+/// The reason why CUDA cannot update an exec's node from `current` to `next`; empty if it can, or if it reports
+/// the reason itself.
 [[nodiscard]] std::string problem_in_exec(const NodeParams& current, const NodeParams& next);
-/// Why a body takes no copy with these parameters, and what to do; null if it takes it, or they are of no copy.
+/// The reason why a body does not accept a copy with these parameters, and the remedy; null if it does, or if they
+/// describe no copy.
 [[nodiscard]] const char* why_not_in_body(const NodeParams& params);
 
-/// In what they differ: empty if they are equal, or of kinds that cudag does not describe.
+/// The differences: empty if the parameters are equal, or of kinds not described by cudag.
 [[nodiscard]] std::vector<FieldDifference> diff_params(const NodeParams& before, const NodeParams& after,
                                                        const SameConditions& conditions = {});
-/// The same as an empty diff, without the texts.
+/// Whether `diff_params` would be empty, without making texts.
 [[nodiscard]] bool same_params(const NodeParams& before, const NodeParams& after,
                                const SameConditions& conditions = {});
 
-/// What the node does, in one line; empty if that is its kind.
+/// A description of the node's work, in one line; empty if its kind is enough.
 [[nodiscard]] std::string title(const NodeParams& params);
 
 /// Calls `use(argument, mode, region, element_bytes)` for the memory of a copy or a fill.
@@ -65,7 +67,7 @@ void for_each_region(const NodeParams& params, const Use& use) {
     std::visit(visit, params);
 }
 
-/// Calls `use` with each Access that is known, also of memory of which only the address is.
+/// Calls `use` with each known Access, including memory with only a known address.
 template <class Use>
 void for_each_access(const NodeParams& params, const Use& use) {
     if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))

@@ -1,4 +1,4 @@
-// A node's parameters that may be written, unlike those that graphs share with their clones and execs.
+// Writable parameters of a node, unlike those shared by graphs, their clones and execs.
 #include "owned_params.hpp"
 
 #include <new>

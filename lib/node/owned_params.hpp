@@ -1,4 +1,4 @@
-// A node's parameters that may be written, unlike those that graphs share with their clones and execs.
+// Writable parameters of a node, unlike those shared by graphs, their clones and execs.
 #pragma once
 
 #include "node_params.hpp"
@@ -9,33 +9,33 @@
 
 namespace cudag::detail {
 
-/// A copy of parameters in a block that nobody else writes to.
+/// A copy of parameters in an exclusive block.
 class OwnedParams {
   public:
     OwnedParams() noexcept = default;
-    /// In `memory`, until that is freed as a whole.
+    /// Copies into `memory`, until that is freed as a whole.
     OwnedParams(std::pmr::memory_resource& memory, const NodeParams& params);
-    /// At `place`, which has room for the `copy_bytes` of `params`, aligned for anything.
+    /// Copies to `place`, which must have room for the `copy_bytes` of `params` and maximal alignment.
     OwnedParams(std::byte* place, const NodeParams& params) noexcept;
 
-    /// To be read, as those of any node.
+    /// For reading, like the parameters of any node.
     [[nodiscard]] const NodeParams& view() const noexcept { return view_; }
-    operator const NodeParams&() const noexcept { return view_; } // NOLINT: where parameters are read, these may be
+    operator const NodeParams&() const noexcept { return view_; } // NOLINT: usable as any parameters to read
 
-    /// To be written; null if they are of another kind.
+    /// For writing; null if the parameters are of another kind.
     template <class Params>
     [[nodiscard]] Params* find() noexcept {
         return std::holds_alternative<const Params*>(view_) ? static_cast<Params*>(block_) : nullptr;
     }
-    /// Makes them equal to `params`, of the same node.
+    /// Assigns `params` of the same node.
     void assign(const NodeParams& params) noexcept;
 
   private:
     NodeParams view_;
-    void* block_ = nullptr; ///< what `view_` points at
+    void* block_ = nullptr; ///< the block of `view_`
 };
 
-/// How many bytes a copy takes.
+/// The size of a copy in bytes.
 [[nodiscard]] std::size_t copy_bytes(const NodeParams& params) noexcept;
 
 } // namespace cudag::detail

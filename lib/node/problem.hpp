@@ -1,4 +1,4 @@
-// Refuses parameters that cannot be right, whether they become nodes, updates or stream work.
+// Rejection of invalid parameters, for nodes, updates and stream work alike.
 #pragma once
 
 #include "cuda/failure.hpp"
@@ -7,7 +7,7 @@
 
 namespace cudag::detail {
 
-/// Throws E if something is wrong with `params`, as their `problem_of` says. `subject` is called only then.
+/// Throws E if `problem_of(params)` reports a problem. `subject` is called only then.
 template <class E = GraphError, class Params, class MakeSubject>
 void require_sound(const Params& params, const MakeSubject& subject) {
     if (const std::string problem = problem_of(params); !problem.empty()) [[unlikely]]

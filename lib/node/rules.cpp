@@ -1,4 +1,4 @@
-// The rules of each kind of node, as CUDA 13.0 has them.
+// CUDA's rules for each kind of node, as of CUDA 13.0.
 #include "rules.hpp"
 
 #include "cuda/driver.hpp"
@@ -61,18 +61,18 @@ constexpr unsigned bit_of() {
         return bit_of<Params, index + 1>();
 }
 
-/// Which alternatives nodes of a kind may have, and how CUDA's are read.
+/// The permitted alternatives of a kind, and the reader of CUDA's parameters.
 struct Described {
     unsigned alternatives;
     NodeParams (*read)(Native node, Memory& memory);
 };
-/// By a function that reads one of the blocks.
+/// A kind with one alternative, read by `read`.
 template <auto read>
 constexpr Described read_by() {
     using Params = decltype(read(Native(), std::declval<Memory&>()));
     return {bit_of<const Params*>(), [](Native node, Memory& memory) { return store(memory, read(node, memory)); }};
 }
-/// In other ways, or never.
+/// A kind with other alternatives, and their reader, or none.
 template <class... Params>
 constexpr Described made_as(NodeParams (*read)(Native, Memory&) = nullptr) {
     return {(bit_of<Params>() | ...), read};
@@ -107,11 +107,11 @@ constexpr std::array rules_of_kinds{
     row(NodeKind::conditional,      "conditional",      "ellipse", yes, no,  no,  no,  no,  DeviceLaunch::refused, made_as<const ConditionalParams*, std::monostate>()),
 };
 
-/// Whether CUDA takes it is for CUDA to say where it does no harm.
+/// The row of unknown kinds: CUDA decides about their uses, as far as that is harmless.
 constexpr KindRules unknown = row(NodeKind(~0U), "unknown", "ellipse", no, yes, no, yes, yes, DeviceLaunch::refused, not_described);
 // clang-format on
 
-/// Whether a value has an enumerator: compilers spell one that has none as a cast.
+/// Whether a value has an enumerator: compilers print a value without one as a cast.
 template <NodeKind kind>
 constexpr bool has_enumerator() {
     return std::string_view(__PRETTY_FUNCTION__).find("NodeKind)") == std::string_view::npos;
@@ -150,7 +150,7 @@ const KindRules& rules_of(NodeKind kind) noexcept {
 NodeKind kind_of(cudaGraphNode_t node) {
     CUgraphNodeType type{};
     checked_driver<GraphError>(driver().graph_node_get_type(node, &type), "cuGraphNodeGetType");
-    return static_cast<NodeKind>(type); // value for value
+    return static_cast<NodeKind>(type); // equal values
 }
 
 } // namespace detail

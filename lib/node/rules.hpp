@@ -1,4 +1,4 @@
-// What CUDA allows for each kind of node, and how it is read: one row a kind.
+// CUDA's rules for each kind of node, and its reader: one row for each kind.
 #pragma once
 
 #include "node_params.hpp"
@@ -11,37 +11,37 @@
 
 namespace cudag::detail {
 
-/// What a node is to a graph that kernels launch.
+/// The role of a node in a graph for device-side launch.
 enum class DeviceLaunch : std::uint8_t { refused, allowed, work };
 
 struct KindRules {
     NodeKind kind;
     std::string_view name;
-    const char* shape;          ///< in pictures, as Graphviz calls it
+    const char* shape;          ///< in pictures, by Graphviz's name
     bool allowed_in_body;       ///< of a conditional
     bool allowed_in_child;      ///< a graph that is a child, or inside one
     bool can_be_disabled;       ///< in an exec
     bool can_be_cloned;         ///< with its graph
-    bool can_have_execs;        ///< several of them at a time
-    DeviceLaunch device_launch; ///< one at least must be `work`
-    unsigned alternatives;      ///< of NodeParams that its nodes may have: a bit for each
-    /// The parameters of a node that was made without cudag, in `memory`; null for kernels, which KernelReader reads,
-    /// and where CUDA tells none. Throws GraphError.
+    bool can_have_execs;        ///< several at a time
+    DeviceLaunch device_launch; ///< at least one node must be `work`
+    unsigned alternatives;      ///< permitted alternatives of NodeParams, a bit for each
+    /// Reads the parameters of a node made without cudag into `memory`; null for kernels, which KernelReader reads, and
+    /// for kinds whose parameters CUDA does not report. Throws GraphError.
     NodeParams (*read)(cudaGraphNode_t node, std::pmr::memory_resource& memory);
 };
 
-/// The row of a kind; one for kinds that cudag does not know.
+/// The row of a kind; a generic row for unknown kinds.
 [[nodiscard]] const KindRules& rules_of(NodeKind kind) noexcept;
 
-/// The kind of CUDA's node, by the driver: the runtime answers "unknown error" for kinds that only the driver has.
+/// The kind of CUDA's node, from the driver: the runtime returns "unknown error" for kinds that only the driver has.
 /// Throws GraphError.
 [[nodiscard]] NodeKind kind_of(cudaGraphNode_t node);
 
-/// Whether its parameters tell what the node does to memory.
+/// Whether the parameters of such nodes determine their memory accesses.
 [[nodiscard]] constexpr bool has_memory_operands(NodeKind kind) noexcept {
     return kind == NodeKind::memcpy || kind == NodeKind::memset || kind == NodeKind::alloc || kind == NodeKind::free;
 }
-/// CUDA removes no node of a graph with one of these.
+/// Whether the nodes are graph memory nodes: CUDA removes no node of a graph with one of these.
 [[nodiscard]] constexpr bool is_graph_memory(NodeKind kind) noexcept {
     return kind == NodeKind::alloc || kind == NodeKind::free;
 }
