@@ -1,4 +1,4 @@
-// Where the versions of CUDA (12.4 to 13.x) differ: the one place that says so.
+// Differences between the versions of CUDA (12.4 to 13.x), all in this file.
 #pragma once
 
 #include <cuda.h>
@@ -12,7 +12,7 @@
 
 namespace cudag::detail::compat {
 
-/// `data` may be null if no edge carries any. 13.0 folded the edge-data variants into the original names.
+/// Adds edges; `data` may be null if no edge has any. CUDA 13.0 folded the edge-data variants into the original names.
 inline cudaError_t graph_add_dependencies(cudaGraph_t graph, const cudaGraphNode_t* from, const cudaGraphNode_t* to,
                                           const cudaGraphEdgeData* data, std::size_t count) {
 #if CUDART_VERSION >= 13000
@@ -54,7 +54,7 @@ inline cudaError_t graph_move_child(cudaGraphNode_t* node, cudaGraph_t graph, cu
 #endif
 }
 
-/// Only what is recorded, not where the next node goes. `id` and `graph` are written where `status` is active.
+/// Reads the recording, but not the place of the next node. Sets `id` and `graph` if `status` is active.
 inline cudaError_t stream_get_capture_info(cudaStream_t stream, cudaStreamCaptureStatus* status, unsigned long long* id,
                                            cudaGraph_t* graph) {
 #if CUDART_VERSION >= 13000
@@ -64,7 +64,7 @@ inline cudaError_t stream_get_capture_info(cudaStream_t stream, cudaStreamCaptur
 #endif
 }
 
-/// How many edges a graph has.
+/// Counts the edges of a graph.
 inline cudaError_t graph_edge_count(cudaGraph_t graph, std::size_t* count) {
 #if CUDART_VERSION >= 13000
     return cudaGraphGetEdges(graph, nullptr, nullptr, nullptr, count);
@@ -73,7 +73,7 @@ inline cudaError_t graph_edge_count(cudaGraph_t graph, std::size_t* count) {
 #endif
 }
 
-/// How many edges lead from a node.
+/// Counts the edges from a node.
 inline cudaError_t graph_node_dependent_count(cudaGraphNode_t node, std::size_t* count) {
 #if CUDART_VERSION >= 13000
     return cudaGraphNodeGetDependentNodes(node, nullptr, nullptr, count);
@@ -82,8 +82,8 @@ inline cudaError_t graph_node_dependent_count(cudaGraphNode_t node, std::size_t*
 #endif
 }
 
-/// Where the stream's next node goes: what it comes after, and by which edges. Written where `status` is active, and
-/// valid until the next call that concerns the capture.
+/// Reads the stream's tail: the predecessors of its next node, and their edges. Sets them if `status` is active; they
+/// are valid until the next call about the capture.
 inline cudaError_t stream_get_capture_front(cudaStream_t stream, cudaStreamCaptureStatus* status,
                                             const cudaGraphNode_t** nodes, const cudaGraphEdgeData** data,
                                             std::size_t* count, unsigned long long* id = nullptr) {
@@ -94,7 +94,7 @@ inline cudaError_t stream_get_capture_front(cudaStream_t stream, cudaStreamCaptu
 #endif
 }
 
-/// The stream's next node comes after `nodes`.
+/// Makes `nodes` the predecessors of the stream's next node.
 inline cudaError_t stream_set_capture_front(cudaStream_t stream, cudaGraphNode_t* nodes, std::size_t count) {
 #if CUDART_VERSION >= 13000
     return cudaStreamUpdateCaptureDependencies(stream, nodes, nullptr, count, cudaStreamSetCaptureDependencies);

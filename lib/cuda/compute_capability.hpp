@@ -1,4 +1,4 @@
-// What a device can do, as a number.
+// The compute capability of a device.
 #pragma once
 
 #include "failure.hpp"
@@ -14,7 +14,7 @@ struct ComputeCapability {
     int minor = 0;
 };
 
-/// Of the current device. Throws GraphError.
+/// The compute capability of the current device. Throws GraphError.
 [[nodiscard]] inline ComputeCapability compute_capability() {
     int device = 0;
     ComputeCapability found;

@@ -20,7 +20,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// The driver's, because the runtime has them from 13.0 on only.
+/// The driver's functions, because the runtime has them only from 13.0 on.
 struct LogFunctions {
     CUresult(CUDAAPI* current)(unsigned* next, unsigned flags) = nullptr;
     CUresult(CUDAAPI* dump_to_memory)(unsigned* next, char* text, std::size_t* size, unsigned flags) = nullptr;
@@ -37,17 +37,17 @@ cudaError_t answer(const Question& question) {
     return status;
 }
 
-/// Throws Unanswered if CUDA does not tell.
+/// Throws Unanswered if CUDA does not answer.
 template <class F>
 void fetch_log_function(F& function, const char* name, unsigned since) {
     void* address = nullptr;
     const cudaError_t status = answer([&] { return compat::driver_entry_point(name, since, &address); });
-    // So a runtime answers who asks for something newer.
+    // The status of a runtime older than the requested function.
     if (status != cudaSuccess && status != cudaErrorInvalidValue) throw Unanswered();
     function = status == cudaSuccess ? reinterpret_cast<F>(address) : nullptr;
 }
 
-/// None of an older driver, which is not asked: its answer would be the last error.
+/// Returns null functions for an older driver without a query, whose failure would be the last error.
 LogFunctions fetch_log_functions() {
     constexpr unsigned since = 12090;
     int driver = 0;
@@ -68,12 +68,12 @@ LogFunctions log_functions() noexcept {
     }
 }
 
-/// The text of the lines from `position` on, which moves behind them; CUDA keeps 100.
+/// The text of the lines from `position` on; moves `position` behind them. CUDA keeps 100.
 std::string dump_log(unsigned& position) {
     const LogFunctions log = log_functions();
     if (log.dump_to_memory == nullptr) return {};
-    constexpr std::size_t limit = 25600; // the most that CUDA hands out
-    constexpr std::size_t slack = 256;   // driver 580 writes up to 96 bytes past the size it is given
+    constexpr std::size_t limit = 25600; // CUDA's maximum
+    constexpr std::size_t slack = 256;   // driver 580 writes up to 96 bytes past the given size
     std::string text(limit + slack, '\0');
     std::size_t size = limit;
     if (log.dump_to_memory(&position, text.data(), &size, 0) != CUDA_SUCCESS) size = 0;
@@ -81,7 +81,7 @@ std::string dump_log(unsigned& position) {
     return text;
 }
 
-/// The id of a thread as the log writes it.
+/// The id of this thread, in the log's form.
 std::string this_thread() {
     return fmt::format("{}", pthread_self());
 }
@@ -102,10 +102,10 @@ void for_each_message(std::string_view text, const Read& read) {
     }
 }
 
-/// The lines of a failure that is being read, joined.
+/// The joined lines of an unfinished failure.
 struct Causes {
     std::string text;
-    std::size_t before_last = 0; ///< how long the text was without the last line
+    std::size_t before_last = 0; ///< the length of the text without the last line
 
     void append(std::string_view message) {
         before_last = text.size();
@@ -115,8 +115,8 @@ struct Causes {
     void forget_last() { text.resize(std::min(before_last, text.size())); }
 };
 
-/// Whether a failure is one that cudag makes on purpose: before 13.2 a kernel's parameters are counted by asking for
-/// one too many (see parameters_of).
+/// Whether cudag causes this failure on purpose: before 13.2 it counts a kernel's parameters by requesting one too many
+/// (see parameters_of).
 bool is_end_of_parameters(std::string_view message) {
     return message.starts_with("Returning 1 ") && message.ends_with(" from cuFuncGetParamInfo");
 }
@@ -129,8 +129,8 @@ std::string take_cuda_log(cudaError_t status) {
 
 std::string causes_in(std::string_view text, std::string_view own, cudaError_t status) {
     const std::string this_failure = fmt::format("{}{} ", returning, static_cast<int>(status));
-    Causes causes;      // of the failure that is being read
-    std::string latest; // of the latest failure that returned `status`, and whatever came after it
+    Causes causes;      // of the unfinished failure
+    std::string latest; // of the latest failure with `status`, and all text after it
     for_each_message(text, [&](std::string_view thread, std::string_view message) {
         if (thread != own) return;
         if (is_end_of_parameters(message)) {
@@ -142,7 +142,7 @@ std::string causes_in(std::string_view text, std::string_view own, cudaError_t s
             causes.append(message);
         }
     });
-    return causes.text.empty() ? latest : causes.text; // errors of the runtime's own end without a "Returning" line
+    return causes.text.empty() ? latest : causes.text; // failures in the runtime itself have no "Returning" line
 }
 
 LogPosition log_position() noexcept {
@@ -158,7 +158,7 @@ std::vector<LoggedFailure> failures_since(LogPosition position) {
 }
 
 std::vector<LoggedFailure> failures_in(std::string_view text, std::string_view own) {
-    std::map<std::string_view, Causes> causes; // by thread, of the failure that is being read
+    std::map<std::string_view, Causes> causes; // by thread, of the unfinished failure
     std::vector<LoggedFailure> found;
     for_each_message(text, [&](std::string_view thread, std::string_view message) {
         if (!message.starts_with(returning)) return causes[thread].append(message);

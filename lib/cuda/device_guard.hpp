@@ -1,4 +1,4 @@
-// Makes a device, or that of a stream, current for a while.
+// A guard that makes a device, or that of a stream, current for a scope.
 #pragma once
 
 #include "driver.hpp"
@@ -29,7 +29,7 @@ class DeviceGuard {
     bool changed_ = false;
 };
 
-/// Whether this process sees one device only. Asks CUDA once. Throws GraphError if CUDA fails to tell.
+/// Whether this process sees one device only. Queries CUDA once. Throws GraphError if CUDA does not answer.
 inline bool is_only_device() {
     static const bool only = [] {
         int count = 0;
@@ -39,15 +39,15 @@ inline bool is_only_device() {
     return only;
 }
 
-/// The device that is current. Asks CUDA only if there are several. Throws GraphError if CUDA fails to tell.
+/// The current device. Queries CUDA only if there are several. Throws GraphError if CUDA does not answer.
 inline int device_here() {
     int device = 0;
     if (!is_only_device()) checked<GraphError>(cudaGetDevice(&device), "cudaGetDevice");
     return device;
 }
 
-/// Calls `attempt()` with each device current, but the one that is, until it returns true; whether it did. For streams
-/// of which nobody has told the device: CUDA cannot be asked while they are captured, as that breaks the capture.
+/// Calls `attempt()` with each device current, except the current one, until it returns true. Returns whether it did.
+/// For streams of unknown device: a query during their capture would break the capture.
 template <class F>
 bool succeeds_on_another_device(const F& attempt) {
     int here = 0, count = 0;

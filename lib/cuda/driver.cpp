@@ -1,4 +1,4 @@
-// Fetches the driver's entry points once.
+// The driver's entry points, fetched once.
 #include "driver.hpp"
 
 #include "failure.hpp"
@@ -19,7 +19,7 @@ void fetch(F& function, const char* name) {
     function = reinterpret_cast<F>(address);
 }
 
-/// What a driver before `since` does not have: null there.
+/// Fetches a function introduced by driver `since`; null for older drivers.
 template <class F>
 void fetch_newer(F& function, const char* name, int since) {
     int version = 0;
@@ -31,8 +31,8 @@ void fetch_newer(F& function, const char* name, int since) {
     function = reinterpret_cast<F>(address);
 }
 
-/// A driver refuses to look for what is newer than itself with a bare "invalid argument". Where there is none, the
-/// first call says so.
+/// Throws Error for an old driver, since it answers a query for newer functions with a bare "invalid argument". If
+/// there is no driver, the first call reports that.
 void require_driver() {
     int version = 0;
     checked(cudaDriverGetVersion(&version), "cudaDriverGetVersion");
@@ -109,7 +109,7 @@ bool is_separate_context(CUcontext context) {
     checked(cudaGetDeviceCount(&devices), "cudaGetDeviceCount");
     for (CUdevice device = 0; device < devices; ++device) {
         unsigned flags = 0;
-        int is_active = 0; // a call that retains another one would create it
+        int is_active = 0; // retaining an inactive one would create it
         if (calls.primary_ctx_get_state(device, &flags, &is_active) != CUDA_SUCCESS || is_active == 0) continue;
         CUcontext primary = nullptr;
         if (calls.primary_ctx_retain(&primary, device) != CUDA_SUCCESS) continue;
@@ -150,7 +150,7 @@ int device_of(cudaStream_t stream) {
 }
 
 std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph) {
-    std::vector<cudaGraphNode_t> nodes(64); // enough for most: then CUDA is asked once
+    std::vector<cudaGraphNode_t> nodes(64); // usually enough, so that one call suffices
     std::size_t count = nodes.size();
     checked_driver<GraphError>(driver().graph_get_nodes(graph, nodes.data(), &count), "cuGraphGetNodes");
     if (count == nodes.size()) {

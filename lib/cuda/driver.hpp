@@ -1,4 +1,4 @@
-// The driver's entry points that cudag calls, fetched from the runtime: nothing links to libcuda.
+// The driver's entry points, fetched from the runtime: nothing links to libcuda.
 #pragma once
 
 #include "compat.hpp"
@@ -12,10 +12,10 @@
 
 namespace cudag::detail {
 
-/// What is called most often goes through these, because the runtime's twins cost more: on an H200 (driver 580), adding
-/// a kernel node 1.8 times and capturing a launch 1.4 times as much, since they look the function up each time;
-/// launching a graph 8 %, instantiating 4 %, updating all of a small one 12 % (H100); reading a node's kind 4 times,
-/// its dependencies 4 times, a kernel's parameters 3 times.
+/// The driver's functions for frequent calls, because the runtime's counterparts cost more. On an H200 (driver 580),
+/// adding a kernel node costs 1.8 times and capturing a launch 1.4 times as much, since they look the function up each
+/// time; launching a graph 8 % more, instantiating 4 % more, updating all of a small one 12 % more (H100); reading a
+/// node's kind 4 times, its dependencies 4 times, a kernel's parameters 3 times as much.
 struct Driver {
     decltype(&::cuCtxGetCurrent) ctx_get_current;
     decltype(&::cuCtxGetId) ctx_get_id;
@@ -41,7 +41,7 @@ struct Driver {
     decltype(&::cuCtxPopCurrent) ctx_pop_current;
     CUresult(CUDAAPI* ctx_get_device)(CUdevice*);
     CUresult(CUDAAPI* ctx_from_green_ctx)(CUcontext*, CUgreenCtx); ///< null if the driver has none
-    // Null for a runtime that has primary contexts only.
+    // Null for a runtime with primary contexts only.
     decltype(&::cuDevicePrimaryCtxGetState) primary_ctx_get_state;
     decltype(&::cuDevicePrimaryCtxRetain) primary_ctx_retain;
     decltype(&::cuDevicePrimaryCtxRelease) primary_ctx_release;
@@ -55,23 +55,23 @@ struct Driver {
     decltype(&::cuMemsetD2D32Async) memset_2d_d32_async;
 };
 
-/// Null until `load_driver` has succeeded. Asked for each node, so a look at it is all that it costs.
+/// Null until `load_driver` has succeeded. Checked for each node, so the check is a single load.
 inline std::atomic<const Driver*> loaded_driver = nullptr;
 const Driver& load_driver();
 
-/// Throws Error if the driver is older than CUDA 12.4, or there is none.
+/// The driver's functions. Throws Error if the driver is older than CUDA 12.4, or missing.
 [[nodiscard]] inline const Driver& driver() {
     if (const Driver* loaded = loaded_driver.load(std::memory_order_acquire); loaded != nullptr) [[likely]]
         return *loaded;
     return load_driver();
 }
 
-/// The slow part of `current_context`, for a thread without a context. `told` is CUDA's answer; throws Error if it is
+/// The slow path of `current_context`, for a thread without a context. `told` is CUDA's result; throws Error if it is
 /// an error.
 CUcontext make_context_current(CUresult told);
 
-/// This thread's CUDA context; makes the current device's the current one if there is none yet, without which the
-/// driver's graph functions crash (seen on driver 580). Throws Error if there is no device.
+/// This thread's CUDA context. If there is none, makes the current device's context current: without one, the driver's
+/// graph functions crash (seen on driver 580). Throws Error if there is no device.
 inline CUcontext current_context() {
     CUcontext context = nullptr;
     const CUresult told = driver().ctx_get_current(&context);
@@ -80,7 +80,7 @@ inline CUcontext current_context() {
     return make_context_current(told);
 }
 
-/// Only makes sure that this thread has one; asks CUDA once per thread.
+/// Ensures that this thread has a context; queries CUDA once per thread.
 inline void bind_context() {
     if (thread_state.has_context) [[likely]]
         return;
@@ -88,10 +88,10 @@ inline void bind_context() {
     thread_state.has_context = true;
 }
 
-/// Whether `context` is not the primary context of a device: a green context, or one that the program created.
+/// Whether `context` is not the primary context of a device: a green context, or one created by the program.
 [[nodiscard]] bool is_separate_context(CUcontext context);
-/// The ordinary context of a green context; null if `context` is no green context. Calls with the green context itself
-/// fail until this function was called once for it.
+/// The ordinary context of a green context; null if `context` is not green. Calls with the green context itself fail
+/// until the first call of this function for it.
 [[nodiscard]] CUcontext converted_green_context(CUcontext context);
 
 template <class Call>
@@ -99,8 +99,8 @@ template <class Call>
     params.ctx = converted_green_context(params.ctx);
     return params.ctx == nullptr ? CUDA_ERROR_INVALID_CONTEXT : call(params);
 }
-/// Calls `call(params)`, and again if the driver refuses a green context that nobody has converted. The second call
-/// uses a copy of `call`, so that the first keeps its captures in registers.
+/// Calls `call(params)`, and again if the driver rejects a green context not converted yet. The second call uses a copy
+/// of `call`, so that the first keeps its captures in registers.
 template <class Call>
 CUresult call_in_context(const CUDA_KERNEL_NODE_PARAMS& params, const Call& call) {
     const CUresult result = call(params);
@@ -109,17 +109,17 @@ CUresult call_in_context(const CUDA_KERNEL_NODE_PARAMS& params, const Call& call
     return call_in_converted_context(params, call);
 }
 
-/// The device of a stream whether or not it is captured; none if its context does not tell, as a green one.
+/// The device of a stream, captured or not; nothing if its context does not reveal it, such as a green one.
 [[nodiscard]] std::optional<int> device_by_context(cudaStream_t stream);
 /// The device of a stream, which must not be captured. Throws Error if CUDA does not know the stream.
 [[nodiscard]] int device_of(cudaStream_t stream);
 
-/// The driver's codes are the runtime's, value for value, since CUDA 10.1.
+/// Converts a code: the driver's codes equal the runtime's since CUDA 10.1.
 [[nodiscard]] constexpr cudaError_t to_runtime(CUresult result) noexcept {
     return static_cast<cudaError_t>(result);
 }
 
-/// Throws E if `result`, what the driver's `operation` returned, is not success.
+/// Throws E if `result`, returned by the driver's `operation`, is not success.
 template <class E>
 void checked_driver(CUresult result, const char* operation) {
     if (result != CUDA_SUCCESS) [[unlikely]]
@@ -128,7 +128,7 @@ void checked_driver(CUresult result, const char* operation) {
 
 /// All nodes of CUDA's graph, in CUDA's order. Throws GraphError.
 [[nodiscard]] std::vector<cudaGraphNode_t> nodes_of(cudaGraph_t graph);
-/// Those from number `first` on.
+/// The nodes from number `first` on.
 [[nodiscard]] std::vector<cudaGraphNode_t> nodes_from(cudaGraph_t graph, std::uint32_t first);
 
 } // namespace cudag::detail

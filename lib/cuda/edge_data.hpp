@@ -1,4 +1,4 @@
-// Kinds of edges as CUDA writes them.
+// Conversion between kinds of edges and CUDA's edge data.
 #pragma once
 
 #include <cudag/edge.hpp>
@@ -17,7 +17,7 @@ namespace cudag::detail {
     return data;
 }
 
-/// The port says what is waited for: only kernels have one other than 0, which waits for all of the node.
+/// The kind of an edge by its source port: only kernels have ports other than 0, the end of the node.
 [[nodiscard]] inline EdgeKind edge_kind(const CUgraphEdgeData& data) noexcept {
     switch (data.from_port) {
     case cudaGraphKernelNodePortProgrammatic:

@@ -1,4 +1,4 @@
-// How a failed CUDA call is described.
+// Descriptions of failed CUDA calls.
 #include "failure.hpp"
 
 #include "cuda_log.hpp"
@@ -12,7 +12,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// What to do instead of a call that captures forbid, by the name that the runtime or the driver has for it.
+/// The alternative to a call forbidden during captures, by its name in the runtime or the driver.
 const char* instead_of(std::string_view operation) noexcept {
     const auto is = [&](std::string_view word) { return operation.find(word) != std::string_view::npos; };
     if (is("CtxSynchronize") || is("DeviceSynchronize"))
@@ -33,9 +33,8 @@ const char* instead_of(std::string_view operation) noexcept {
            "CapturePool, or allow the call with ThreadCaptureMode or CaptureMode::relaxed where it is safe";
 }
 
-/// What to say where CUDA is said to have no driver or no device, and the runtime that cudag calls answers otherwise:
-/// a runtime that is linked statically takes the calls of the program, or of a library, but none of cudag's. Empty
-/// where it answers the same.
+/// The explanation if CUDA reports no driver or no device, but cudag's own runtime disagrees: a statically linked
+/// runtime serves the program, or a library, but not cudag. Empty if both agree.
 std::string about_another_runtime(cudaError_t status) {
     if (status != cudaErrorInsufficientDriver && status != cudaErrorNoDevice) return {};
     int devices = 0;
@@ -131,7 +130,7 @@ CallFailure describe_failure(cudaError_t status, const char* operation, Subject&
 
 namespace {
 
-/// Whether a call's code is not about the call: CUDA ends, or a kernel has ended the context.
+/// Whether a code concerns all calls: CUDA ends, or a kernel has ended the context.
 bool is_about_all_calls(cudaError_t status) noexcept {
     return status == cudaErrorCudartUnloading || status == cudaErrorContextIsDestroyed ||
            status == cudaErrorIllegalAddress || status == cudaErrorLaunchTimeout || status == cudaErrorAssert ||

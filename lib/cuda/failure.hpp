@@ -12,35 +12,35 @@
 
 namespace cudag::detail {
 
-/// What a call was about: "kernel \"scale\" at a.cu:12", its labels and where it was made.
+/// The subject of a call, its labels and location: "kernel \"scale\" at a.cu:12".
 struct Subject {
     std::string text = {};
     std::vector<std::string> labels = {};
     SourceLocation where = {};
 };
 
-/// `text`, with \\0 for each NUL: `what()` would end there, and so would DOT.
+/// `text`, with \\0 for each NUL, which would end `what()` and DOT output.
 [[nodiscard]] std::string without_nul(std::string_view text);
 
-/// Which API a call belongs to: only the runtime's sets the last error.
+/// The API of a call: only the runtime's sets the last error.
 enum class Api { runtime, driver };
 
-/// cudaErrorStreamCaptureUnsupported (900) to cudaErrorStreamCaptureWrongThread (908).
+/// Whether `code` is in cudaErrorStreamCaptureUnsupported (900) to cudaErrorStreamCaptureWrongThread (908).
 [[nodiscard]] constexpr bool is_about_capture(cudaError_t code) noexcept {
     return code >= cudaErrorStreamCaptureUnsupported && code <= cudaErrorStreamCaptureWrongThread;
 }
 
-/// What to do about the codes whose names do not say it, with which `operation` has failed; "" for the others.
+/// The remedy for a failure of `operation`, if the name of the code does not suggest it; "" otherwise.
 [[nodiscard]] const char* hint(cudaError_t status, std::string_view operation) noexcept;
 
-/// Text and details of a failed CUDA call. Reads CUDA's log, and clears the last error that the call set.
+/// Text and details of a failed CUDA call. Construction reads CUDA's log, and clears the last error of the call.
 struct CallFailure {
     std::string text;
     ErrorDetails details;
 };
 [[nodiscard]] CallFailure describe_failure(cudaError_t status, const char* operation, Subject&& subject, Api api);
 
-/// Throws E, or, where that is Error itself, CaptureError if a capture is the reason.
+/// Throws E; if E is Error and a capture is the reason, CaptureError.
 template <class E>
 [[noreturn]] void raise(cudaError_t status, const std::string& text, ErrorDetails details) {
     if constexpr (std::is_same_v<E, Error>)
@@ -55,14 +55,14 @@ template <class E>
     raise<E>(status, failure.text, std::move(failure.details));
 }
 
-/// Throws E if `status`, what the call to `operation` returned, is not success.
+/// Throws E if `status`, returned by the call to `operation`, is not success.
 template <class E = Error>
 void checked(cudaError_t status, const char* operation) {
     if (status != cudaSuccess) [[unlikely]]
         raise_call<E>(status, operation);
 }
 
-/// For calls whose failure says nothing new: keeps it out of the caller's last error.
+/// Ignores a failure without new information: keeps it out of the caller's last error.
 inline void ignore(cudaError_t status) noexcept {
     if (status != cudaSuccess) static_cast<void>(cudaGetLastError());
 }
@@ -70,16 +70,17 @@ inline void ignore(cudaError_t status) noexcept {
 /// Prints the failure of `operation`, a call in a destructor: see `report_release`.
 void report_unreleased(cudaError_t status, const char* operation) noexcept;
 
-/// The seam of the calls that destroy, free or set back, in destructors, whose failure nobody can catch: a line on
-/// stderr tells it. Not if CUDA itself is ending, or without its context: then everything fails, and is gone anyway;
-/// not if the code is that of work that failed before, which every call returns from then on; and not again where the
-/// last failure that was told had the same code. Keeps it out of the caller's last error.
+/// The seam for destroying, freeing and resetting calls in destructors: reports a failure by a line on stderr, since
+/// nobody can catch it, and keeps it out of the caller's last error. Does not report:
+/// - failures because CUDA or its context has ended: then everything fails, and is gone anyway;
+/// - codes of earlier failed work, which every later call returns;
+/// - a code equal to that of the last reported failure.
 inline void report_release(cudaError_t status, const char* operation) noexcept {
     if (status != cudaSuccess) [[unlikely]]
         report_unreleased(status, operation);
 }
 
-/// Throws E because cudag itself refuses: "cudag: <subject>: <reason>".
+/// Throws E for a rejection by cudag itself: "cudag: <subject>: <reason>".
 template <class E = GraphError>
 [[noreturn]] void refuse(const std::string& reason, Subject subject = {}, cudaError_t code = cudaErrorInvalidValue) {
     std::string text = subject.text.empty() ? "cudag: " : "cudag: " + subject.text + ": ";

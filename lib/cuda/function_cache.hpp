@@ -1,4 +1,4 @@
-// Looks up the driver's function for a kernel once.
+// A cache of the driver's functions for kernels.
 #pragma once
 
 #include "failure.hpp"
@@ -12,12 +12,12 @@
 
 namespace cudag::detail {
 
-/// Remembers the functions of up to `size` kernels; a colliding one is looked up anew.
+/// Caches the functions of up to `size` kernels; a colliding entry is replaced.
 template <std::size_t size>
 class FunctionCache {
   public:
-    /// The function of the kernel `symbol` in the current context, which `context` tells apart from others. Throws E if
-    /// CUDA does not know the kernel; only then calls `subject()`.
+    /// The function of the kernel `symbol` in the current context; `context` identifies the context. Throws E if CUDA
+    /// does not know the kernel; `subject()` is called only then.
     template <class E, class MakeSubject>
     [[nodiscard]] CUfunction find(const void* symbol, std::uint64_t context, const MakeSubject& subject) {
         Entry& entry = entries_[(reinterpret_cast<std::uintptr_t>(symbol) >> 4U) % size];

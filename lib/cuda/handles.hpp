@@ -1,4 +1,4 @@
-// Handles of CUDA's that are destroyed with what holds them.
+// Owning handles of CUDA objects.
 #pragma once
 
 #include "failure.hpp"
@@ -12,7 +12,7 @@
 
 namespace cudag::detail {
 
-/// The name of what destroys a handle, as a template argument.
+/// The name of a handle's destroying call, as a template argument.
 template <std::size_t length>
 struct CallName {
     consteval CallName(const char (&name)[length]) { std::copy_n(name, length, text); }

@@ -1,4 +1,4 @@
-// Asks CUDA for a kernel's name and demangles it.
+// Kernel names, from CUDA, demangled.
 #include "kernel_name.hpp"
 
 #include "driver.hpp"
@@ -13,13 +13,13 @@ namespace cudag::detail {
 
 namespace {
 
-/// A function's name, and its parameters in brackets, which are empty if it does not tell them.
+/// A function's name, and its parameters in brackets; empty if the name lacks them.
 struct Readable {
     std::string name;
     std::string parameters = {};
 };
 
-/// Without the return type: the name stands in messages beside the parameters' own words.
+/// Demangles a name, without the return type: messages combine the name with words for the parameters.
 Readable readable(const char* mangled) {
     int status = 0;
     const std::unique_ptr<char, void (*)(void*)> text(abi::__cxa_demangle(mangled, nullptr, nullptr, &status),
@@ -27,7 +27,7 @@ Readable readable(const char* mangled) {
     if (!text) return {mangled};
     std::string name = text.get();
     if (const auto prefix = std::string("void "); name.starts_with(prefix)) name.erase(0, prefix.size());
-    int depth = 0; // template arguments may hold parentheses of their own
+    int depth = 0; // template arguments may contain parentheses
     for (std::size_t i = 0; i < name.size(); ++i) {
         if (name[i] == '<') ++depth;
         if (name[i] == '>') --depth;
@@ -41,7 +41,7 @@ Readable readable(const char* mangled) {
 
 std::string kernel_name(const void* symbol) {
     const char* name = nullptr;
-    ignore(cudaFuncGetName(&name, symbol)); // null stays where it fails
+    ignore(cudaFuncGetName(&name, symbol)); // null stays on failure
     return name != nullptr ? readable(name).name : "kernel";
 }
 

@@ -1,4 +1,4 @@
-// Kernels' names for people.
+// Readable names of kernels.
 #pragma once
 
 #include <cuda.h>
@@ -8,14 +8,15 @@
 
 namespace cudag::detail {
 
-/// "scale<float>" for a kernel's symbol or function; "kernel" if CUDA does not tell. Leaves the last error as it is.
+/// "scale<float>" for a kernel's symbol or function; "kernel" if CUDA does not report it. Leaves the last error as it
+/// is.
 [[nodiscard]] std::string kernel_name(const void* symbol);
 [[nodiscard]] std::string kernel_name(CUfunction function);
 
-/// The types of a kernel's parameters as its name tells them: "int", "float const*". Empty if it does not.
+/// The types of a kernel's parameters, from its name: "int", "float const*". Empty if the name lacks them.
 [[nodiscard]] std::vector<std::string> parameter_types(CUfunction function);
 
-/// Whether the names of two kernels, which C++ gives the types of their parameters, say the same of these.
+/// Whether the C++ names of two kernels declare the same parameter types.
 [[nodiscard]] bool same_parameters(CUfunction a, CUfunction b);
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// A lock for what is nearly always free.
+// A mutex for resources that are nearly always free.
 #pragma once
 
 #include <atomic>
@@ -7,8 +7,8 @@
 
 namespace cudag::detail {
 
-/// Costs one atomic exchange where nobody else holds it: less than a std::mutex, which updates of a graph's nodes would
-/// notice. Who has to wait for long, as for an instantiation, sleeps.
+/// A mutex at the cost of one atomic exchange if free: less than a std::mutex, which would slow updates of a graph's
+/// nodes. Long waits, such as for an instantiation, sleep.
 class LightMutex {
   public:
     LightMutex() = default;

@@ -1,4 +1,4 @@
-// A capture under way, as its thread and its steps know it.
+// The record of an open capture, shared by its thread and its steps.
 #pragma once
 
 #include <cudag/source_location.hpp>
@@ -26,7 +26,7 @@ struct OpenCaptureRecord {
     SourceLocation location;
     const char* mode;
     std::atomic<bool> has_ended = false;
-    std::mutex mutex; ///< of the rest: a relaxed capture may be used by another thread
+    std::mutex mutex; ///< guards the rest: another thread may use a relaxed capture
     std::vector<Step> steps;
     std::string refused;
     std::atomic<bool> allows_legacy_stream = false;

@@ -1,4 +1,4 @@
-// Notes the captures that each thread has under way, and finds the one that work would go past.
+// The open captures of each thread, and the one that work would bypass.
 #include "open_captures.hpp"
 
 #include "failure.hpp"
@@ -53,9 +53,9 @@ std::string name_of(OpenCaptureRecord& record) {
                        static_cast<const void*>(record.stream), step_of(record));
 }
 
-/// The capture of this thread that work in `stream` would go past; null if it may.
+/// The capture of this thread that work in `stream` would bypass; null if the work is allowed.
 OpenCaptureRecord* passed_capture(cudaStream_t stream) {
-    // Captures that another thread has ended may still be among them.
+    // The list may still contain captures ended by other threads.
     if (thread_state.captures == nullptr) return nullptr;
     auto& records = *thread_state.captures;
     std::erase_if(records, [](const auto& record) { return record->has_ended.load(); });
@@ -85,7 +85,7 @@ void OpenCapture::end() noexcept {
     cudaStream_t latest = record_->stream;
     latest_captured.compare_exchange_strong(latest, nullptr, std::memory_order_relaxed);
     if (thread_state.captures != nullptr)
-        std::erase(*thread_state.captures, record_); // not there if another thread has begun it
+        std::erase(*thread_state.captures, record_); // absent if another thread began it
 }
 
 void OpenCapture::begin_step(std::string_view label, const SourceLocation& location) {

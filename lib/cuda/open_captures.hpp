@@ -1,4 +1,4 @@
-// The captures that each thread has under way: work of cudag's own calls must not go past them.
+// The open captures of each thread: work of cudag's own calls must not bypass them.
 #pragma once
 
 #include "failure.hpp"
@@ -17,12 +17,12 @@ namespace cudag::detail {
 
 struct OpenCaptureRecord;
 
-/// How many captures of cudag's are under way, of all threads: without one, a launch takes a load.
+/// Number of cudag's open captures, of all threads: if it is 0, a launch checks only this.
 inline std::atomic<unsigned> open_captures = 0;
-/// The stream that was captured last, while it is: work in it is recorded, whoever asks.
+/// The stream of the latest open capture: work in it is recorded, from any thread.
 inline std::atomic<cudaStream_t> latest_captured = nullptr;
 
-/// A capture under way, as the thread that made this object knows it until `end`, which any thread may call.
+/// An open capture of the thread that made this object, until `end`, callable from any thread.
 class OpenCapture {
   public:
     /// `mode` is a literal: "thread-local".
@@ -32,26 +32,26 @@ class OpenCapture {
     OpenCapture& operator=(const OpenCapture&) = delete;
 
     void end() noexcept;
-    /// A step begins; `label` lives until it ends. Steps end in the reverse order.
+    /// Begins a step; `label` must live until it ends. Steps end in reverse order.
     void begin_step(std::string_view label, const SourceLocation& location);
     void end_step() noexcept;
-    /// " in step "gemm" at f.cpp:14", the innermost; empty outside of steps.
+    /// The innermost step, " in step "gemm" at f.cpp:14"; empty outside of steps.
     [[nodiscard]] std::string step_text() const;
-    /// What `require_recorded` has refused since the last time; empty if nothing.
+    /// The calls rejected by `require_recorded` since the last time; empty if none.
     [[nodiscard]] std::string take_refused();
-    /// Work in the legacy default stream may run at once.
+    /// Allows work in the legacy default stream to run immediately.
     void allow_legacy_stream() noexcept;
 
   private:
     std::shared_ptr<OpenCaptureRecord> record_;
 };
 
-/// What `require_recorded` does while there are captures.
+/// The slow path of `require_recorded`, while there are captures.
 void require_recorded_now(cudaStream_t stream, const std::function<Subject()>& subject);
 
-/// Throws CaptureError if this thread has a capture under way, and work in `stream` is not recorded: it would run once,
-/// now, and be missing in every replay. Unless ThreadCaptureMode(CaptureMode::relaxed) allows it. The capture notes
-/// what was refused, since the caller may swallow the error. `subject()` is the call, for the error.
+/// Throws CaptureError if this thread has an open capture and work in `stream` is not recorded: it would run once, now,
+/// and be missing in every replay. ThreadCaptureMode(CaptureMode::relaxed) allows such work. The capture records the
+/// rejection, since the caller may swallow the error. `subject()` describes the call for the error.
 template <class Subjects>
 void require_recorded(cudaStream_t stream, const Subjects& subject) {
     if (open_captures.load(std::memory_order_relaxed) == 0) [[likely]]

@@ -1,4 +1,4 @@
-// cudag's own kernels, loaded when they are first needed.
+// cudag's own kernels, loaded on first use.
 #include "own_kernels.hpp"
 
 #include "compat.hpp"
@@ -11,7 +11,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// A module of its own, since what sets conditions takes long to link.
+/// A separate module, since kernels that set conditions take long to link.
 constexpr const char* nothing_ptx = R"(.version 8.0
 .target sm_52
 .address_size 64

@@ -1,4 +1,4 @@
-// Whether CUDA has done what it was given.
+// Progress of submitted work.
 #pragma once
 
 #include "failure.hpp"
@@ -9,10 +9,10 @@ namespace cudag::detail {
 
 enum class Progress { running, done, captured };
 
-/// Of what is before `event` in its stream; captured: it was recorded in a capture, and says nothing of work. Done also
-/// after an error that ended the context: nothing runs any more, and every call says so. A call that fails by itself
-/// tells nothing, so it is made again; not one that a capture refuses, as the refusal may have broken the capture, and
-/// the event says something else from then on.
+/// The progress of the work before `event` in its stream. `captured`: the event was recorded in a capture, and shows
+/// nothing about work. `done` includes an error that ended the context: nothing runs any longer, and every call reports
+/// the error. A failure of the call itself shows nothing, so the call is repeated; not after a rejection due to a
+/// capture, since that may have broken the capture, which changes the event's answer.
 [[nodiscard]] inline Progress progress_of(cudaEvent_t event) noexcept {
     cudaError_t status = cudaEventQuery(event);
     if (status != cudaSuccess && status != cudaErrorNotReady && !is_about_capture(status)) {

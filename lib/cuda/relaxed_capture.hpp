@@ -1,4 +1,4 @@
-// Allows calls that stream captures forbid, for a while.
+// A scope in which calls forbidden during stream capture are allowed.
 #pragma once
 
 #include "failure.hpp"
@@ -7,7 +7,7 @@
 
 namespace cudag::detail {
 
-/// Lets this thread allocate and free CUDA memory while it, or another, captures a stream.
+/// Allows this thread to allocate and free CUDA memory while it, or another thread, captures a stream.
 class RelaxedCapture {
   public:
     RelaxedCapture() noexcept : status_(cudaThreadExchangeStreamCaptureMode(&mode_)) { ignore(status_); }

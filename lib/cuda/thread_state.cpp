@@ -1,4 +1,4 @@
-// What cudag keeps for each thread.
+// cudag's state for each thread.
 #include "thread_state.hpp"
 
 #include "open_capture_record.hpp"

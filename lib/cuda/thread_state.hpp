@@ -1,4 +1,4 @@
-// What cudag keeps for each thread.
+// cudag's state for each thread.
 #pragma once
 
 #include "function_cache.hpp"
@@ -11,23 +11,24 @@ namespace cudag::detail {
 
 struct OpenCaptureRecord;
 
-/// One small object, because dlopen has little memory for thread-local variables: see tests/plugin. Larger objects
-/// stand behind pointers: see kept_by_thread.
+/// The state of a thread. A small object, because dlopen has little memory for thread-local variables: see
+/// tests/plugin. Larger objects are behind pointers: see kept_by_thread.
 struct ThreadState {
     bool has_context = false;                                            ///< see bind_context
-    std::uint16_t no_waiting = 0;                                        ///< how many NoWaiting it has
-    unsigned log_position = 0;                                           ///< up to which the thread has read CUDA's log
-    FunctionCache<64>* functions = nullptr;                              ///< that the thread has launched
-    std::vector<std::shared_ptr<OpenCaptureRecord>>* captures = nullptr; ///< that the thread has begun
+    std::uint16_t no_waiting = 0;                                        ///< number of its NoWaiting objects
+    unsigned log_position = 0;                                           ///< end of the part of CUDA's log read by the
+                                                                         ///< thread
+    FunctionCache<64>* functions = nullptr;                              ///< launched by the thread
+    std::vector<std::shared_ptr<OpenCaptureRecord>>* captures = nullptr; ///< begun by the thread
 };
 
-/// Of the initial-exec model: read without a call, as with each update of a node.
+/// Uses the initial-exec model: read without a call, for example by each update of a node.
 [[gnu::tls_model("initial-exec")]] inline constinit thread_local ThreadState thread_state;
 
-/// Makes the end of this thread delete everything that its state points to.
+/// Ensures that the end of this thread deletes all objects of its state.
 void end_with_thread();
 
-/// The object of this thread that `pointer`, a member of its state, points to. The first call makes the object.
+/// The object of this thread behind `pointer`, a member of its state. Made by the first call.
 template <class Kept>
 [[nodiscard]] Kept& kept_by_thread(Kept*& pointer) {
     if (pointer == nullptr) [[unlikely]] {

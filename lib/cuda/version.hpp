@@ -1,4 +1,4 @@
-// What only some versions of CUDA can do.
+// Versions of CUDA needed by features.
 #pragma once
 
 #include "failure.hpp"
@@ -17,18 +17,18 @@ inline constexpr int oldest_version = 12040;
 
 /// The first version of CUDA with a feature.
 namespace since {
-inline constexpr int kernels_from_images = 12080; ///< kernels of cudag's own, loaded from PTX
+inline constexpr int kernels_from_images = 12080; ///< cudag's own kernels, loaded from PTX
 inline constexpr int switch_nodes = 12080;
 inline constexpr int else_bodies = 12080;
 inline constexpr int moved_children = 12090;
 } // namespace since
 
-/// "12.4" of 12040.
+/// "12.4" for 12040.
 [[nodiscard]] inline std::string version_text(int version) {
     return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-/// The version that counts: of the runtime that this was built for, of the one in this process, and of the driver.
+/// The effective version: the oldest of the runtime of this build, the runtime of this process, and the driver.
 [[nodiscard]] inline int cuda_version() {
     int runtime = 0;
     int driver = 0;
@@ -37,7 +37,7 @@ inline constexpr int moved_children = 12090;
     return std::min({CUDART_VERSION, runtime, driver});
 }
 
-/// "a switch needs CUDA 12.8; here is CUDA 12.6 at most" if CUDA is older than `needed`; or empty.
+/// "a switch needs CUDA 12.8; here is CUDA 12.6 at most" if CUDA is older than `needed`; otherwise empty.
 [[nodiscard]] inline std::string missing_version(int needed, const char* feature) {
     if (needed <= oldest_version) return {};
     const int version = cuda_version();

@@ -24,7 +24,7 @@ std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const Source
     std::size_t bytes = 0;
     if (__builtin_mul_overflow(count, size, &bytes))
         refuse<Error>("the size overflows; ask for fewer elements", subject(), cudaErrorMemoryAllocation);
-    reclaim(); // memory that launches have finished with may be what is missing
+    reclaim(); // memory of finished launches may be enough
     const WaitingRelease deleter(release);
     void* memory = nullptr;
     const cudaError_t status = obtain(&memory, bytes);
@@ -32,7 +32,8 @@ std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const Source
     return {memory, deleter};
 }
 
-/// While a stream is captured, this breaks the capture, which may use the memory, as CUDA wants it; but it frees.
+/// Frees memory. During a capture of a stream, which may use the memory, this breaks the capture, as CUDA intends; but
+/// it frees.
 template <cudaError_t (*release)(void*)>
 void free_memory(void* memory) {
     constexpr const char* operation = release == cudaFree ? "cudaFree" : "cudaFreeHost";

@@ -1,4 +1,4 @@
-// CUDA's accounts of the memory of graphs.
+// CUDA's statistics of graph memory.
 #include <cudag/graph_memory.hpp>
 
 #include "cuda/failure.hpp"
@@ -18,7 +18,7 @@ std::size_t attribute(int device, cudaGraphMemAttributeType name) {
 }
 
 void reset(int device, cudaGraphMemAttributeType name) {
-    std::uint64_t zero = 0; // the only value that CUDA takes
+    std::uint64_t zero = 0; // the only value accepted by CUDA
     detail::checked(cudaDeviceSetGraphMemAttribute(device, name, &zero), "cudaDeviceSetGraphMemAttribute");
 }
 

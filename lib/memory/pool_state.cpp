@@ -36,15 +36,15 @@ cudaMemPool_t make_pool(Subject&& subject) {
     return pool;
 }
 
-/// The pools that somebody may look for.
+/// The pools visible to `find`.
 struct Registry {
     std::mutex mutex;
     std::unordered_map<std::uint64_t, std::weak_ptr<PoolState>> pools;
 };
 
-/// Never destroyed: pools may outlive what is destroyed at the end of the process.
+/// The registry; never destroyed, since pools may outlive static objects.
 Registry& registry() noexcept {
-    alignas(Registry) static std::byte memory[sizeof(Registry)]; // none to ask for: that could fail
+    alignas(Registry) static std::byte memory[sizeof(Registry)]; // static, since an allocation could fail
     static auto* all = new (memory) Registry;
     return *all;
 }
@@ -75,7 +75,7 @@ PoolState::~PoolState() {
     for (const auto& [address, block] : blocks_)
         if (block.is_first) report_release(cudaFreeAsync(address, stream_), "cudaFreeAsync");
     if (pool_ != nullptr)
-        report_release(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy"); // takes effect when all of it is free
+        report_release(cudaMemPoolDestroy(pool_), "cudaMemPoolDestroy"); // takes effect when all its memory is free
     if (stream_ != nullptr) report_release(cudaStreamDestroy(stream_), "cudaStreamDestroy");
 }
 
@@ -84,7 +84,7 @@ std::shared_ptr<void> PoolState::allocate(std::size_t count, std::size_t size, c
         return Subject{
             fmt::format("{}: allocation of {} elements of {} bytes at {}", name_, count, size, location), {}, location};
     };
-    reclaim(); // before the lock: what it destroys may be blocks of this pool
+    reclaim(); // before the lock: it may destroy blocks of this pool
     std::unique_lock lock(mutex_);
     if (sealed_)
         refuse<CaptureError>("the pool is sealed; allocate before seal(), or call unseal()", subject(),
@@ -103,9 +103,9 @@ std::shared_ptr<void> PoolState::allocate(std::size_t count, std::size_t size, c
     ++count_;
     bytes_ += used;
     std::byte* const address = block->first;
-    lock.unlock(); // what follows releases the block if it fails
+    lock.unlock(); // a failure below releases the block
     return {address, [pool = shared_from_this()](void* memory) mutable {
-                const auto last = std::move(pool); // a weak_ptr to the block shall not keep the pool
+                const auto last = std::move(pool); // a weak_ptr to the block must not keep the pool
                 last->release(static_cast<std::byte*>(memory));
             }};
 }
@@ -130,7 +130,7 @@ PoolState::Blocks::iterator PoolState::smallest_free(std::size_t bytes) {
 }
 
 PoolState::Blocks::iterator PoolState::obtain(std::size_t bytes, Subject&& subject) {
-    Blocks one; // made first: after CUDA has given the memory nothing may fail
+    Blocks one; // made first: nothing may fail after CUDA has allocated the memory
     auto node = one.extract(one.emplace(nullptr, Block{bytes, 0, true, make_free()}).first);
 
     const RelaxedCapture allow_allocation;
@@ -142,7 +142,7 @@ PoolState::Blocks::iterator PoolState::obtain(std::size_t bytes, Subject&& subje
     };
     if (const cudaError_t status = cudaMallocFromPoolAsync(&memory, bytes, pool_, stream_); status != cudaSuccess)
         raise(status, "cudaMallocFromPoolAsync");
-    // the memory is now the stream's, and after this any stream's
+    // the memory now belongs to the stream, afterwards to any stream
     if (const cudaError_t status = cudaStreamSynchronize(stream_); status != cudaSuccess) {
         report_release(cudaFreeAsync(memory, stream_), "cudaFreeAsync");
         raise(status, "cudaStreamSynchronize");
@@ -181,7 +181,7 @@ void PoolState::absorb_next(Blocks::iterator block) noexcept {
     const auto next = std::next(block);
     if (next == blocks_.end() || next->second.is_first || next->second.used != 0) return;
     block->second.bytes += next->second.bytes;
-    free_.erase({next->second.bytes, next->first}); // no matter if it has not come there
+    free_.erase({next->second.bytes, next->first}); // no effect if it was never inserted
     blocks_.erase(next);
 }
 
@@ -203,7 +203,7 @@ void PoolState::keep(std::shared_ptr<const void> owner) {
 }
 
 void PoolState::clear() {
-    std::vector<std::shared_ptr<const void>> owners; // which go after the lock: that runs user code
+    std::vector<std::shared_ptr<const void>> owners; // destroyed after the lock, since that runs user code
     const std::scoped_lock lock(mutex_);
     owners_.swap(owners);
 }

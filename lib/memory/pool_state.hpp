@@ -1,4 +1,4 @@
-// The state behind CapturePool: blocks of memory that CUDA has given, in use or not.
+// The state behind CapturePool: blocks of CUDA memory, in use or free.
 #pragma once
 
 #include "cuda/failure.hpp"
@@ -20,23 +20,23 @@
 
 namespace cudag::detail {
 
-/// Blocks stay allocated until the state dies, because a graph may use them again at any launch. That is why freeing
-/// them in the stream order would not do: CUDA takes the unused memory of a pool back when memory is short elsewhere,
-/// whatever the pool's release threshold (seen on driver 580).
+/// The blocks of a pool. They stay allocated until the state dies, because a graph may use them again at any launch.
+/// Freeing them in stream order would not work: CUDA takes unused memory back from a pool when memory is short
+/// elsewhere, whatever the pool's release threshold (seen on driver 580).
 class PoolState : public std::enable_shared_from_this<PoolState> {
   public:
     PoolState(std::string_view label, const SourceLocation& location);
-    /// Waits for the device, whose work in flight may use the memory.
+    /// Waits for the device, since work in flight may use the memory.
     ~PoolState();
     PoolState(const PoolState&) = delete;
     PoolState& operator=(const PoolState&) = delete;
 
-    /// A block of `count * size` bytes, which comes back when its last owner lets go.
+    /// Allocates a block of `count * size` bytes. It returns to the pool with its last owner.
     [[nodiscard]] std::shared_ptr<void> allocate(std::size_t count, std::size_t size, const SourceLocation& location);
 
-    /// From now on `find` finds it.
+    /// The pool's id; makes the pool visible to `find`.
     [[nodiscard]] std::uint64_t id();
-    /// Null if there is none.
+    /// The pool with `id`; null if there is none.
     [[nodiscard]] static std::shared_ptr<PoolState> find(std::uint64_t id);
     /// Keeps `owner` until `clear`.
     void keep(std::shared_ptr<const void> owner);
@@ -49,28 +49,27 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     [[nodiscard]] std::size_t reserved_bytes() const;
 
   private:
-    /// Sizes and addresses: the smallest of those that are large enough is found in the logarithm of their number.
+    /// Sizes and addresses: the smallest sufficient block is found in logarithmic time.
     using FreeBlocks = std::set<std::pair<std::size_t, std::byte*>>;
     struct Block {
         std::size_t bytes = 0;
-        std::size_t used = 0;  ///< the bytes asked for; 0: free
-        bool is_first = false; ///< of the blocks that make up one allocation of CUDA
-        FreeBlocks::node_type
-            free; ///< its element among the free blocks while it is none: release() shall not allocate
+        std::size_t used = 0;       ///< requested bytes; 0: free
+        bool is_first = false;      ///< the first block of an allocation of CUDA
+        FreeBlocks::node_type free; ///< its element for the free blocks, while in use: release() must not allocate
     };
     using Blocks = std::map<std::byte*, Block>;
 
-    /// For the other constructor, so that the destructor cleans up if that throws.
+    /// Delegated to by the other constructor, so that the destructor cleans up if that throws.
     PoolState() noexcept = default;
 
-    /// An element among the free blocks, not there yet.
+    /// Makes an element for the free blocks, without inserting it.
     [[nodiscard]] static FreeBlocks::node_type make_free();
-    /// All ways into and out of `free_`.
+    /// Move a block into `free_`, and out of it.
     void set_free(Blocks::iterator block) noexcept;
     void set_taken(Blocks::iterator block) noexcept;
 
     [[nodiscard]] Blocks::iterator smallest_free(std::size_t bytes);
-    /// A free block of new memory. Throws Error.
+    /// Obtains a free block of new memory. Throws Error.
     [[nodiscard]] Blocks::iterator obtain(std::size_t bytes, Subject&& subject);
     /// Takes a free block, or its first `bytes`.
     void take(Blocks::iterator block, std::size_t bytes);
@@ -80,12 +79,12 @@ class PoolState : public std::enable_shared_from_this<PoolState> {
     std::string name_;
     cudaMemPool_t pool_ = nullptr;
     cudaStream_t stream_ = nullptr; ///< only for the allocator: never captured, always idle
-    void* waits_ = nullptr;         ///< a byte of cudaMalloc, because freeing that waits for the device
+    void* waits_ = nullptr;         ///< a byte of cudaMalloc, since freeing it waits for the device
 
     std::uint64_t id_ = 0;
 
     mutable std::mutex mutex_;
-    std::vector<std::shared_ptr<const void>> owners_; ///< of others
+    std::vector<std::shared_ptr<const void>> owners_; ///< of other objects
     Blocks blocks_;
     FreeBlocks free_;
     std::size_t count_ = 0;

@@ -1,4 +1,4 @@
-// What regions of memory and arrays ask when they are made.
+// Checks of spans of memory and arrays at construction.
 #include <cudag/array_span.hpp>
 #include <cudag/detail/span_shape.hpp>
 
@@ -43,7 +43,7 @@ cudaExtent array_extent(cudaArray_const_t array, std::size_t element_bytes) {
     cudaExtent extent{};
     unsigned flags = 0;
     const cudaError_t status =
-        cudaArrayGetInfo(&format, &extent, &flags, const_cast<cudaArray_t>(array)); // read only, but for its type
+        cudaArrayGetInfo(&format, &extent, &flags, const_cast<cudaArray_t>(array)); // read only, despite its type
     if (status != cudaSuccess) raise_call<GraphError>(status, "cudaArrayGetInfo", subject);
     const auto bytes = static_cast<std::size_t>(format.x + format.y + format.z + format.w) / 8;
     if (bytes != element_bytes)

@@ -1,1 +1,1 @@
-// Asks nvcc whether it accepts the host compiler.
+// A test program: nvcc accepts the host compiler.
