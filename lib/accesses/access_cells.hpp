@@ -11,12 +11,12 @@
 namespace cudag::detail {
 
 /// Numbers the cells into which accesses cut memory: two accesses share a cell if and only if they have bytes in
-/// common. Memory whose accesses all commute has no cells.
+/// common. Memory has no cells if all its accesses commute.
 ///
 /// A region without overlap is one cell. Overlapping regions are cut at all their ends. If their rows have one pitch,
-/// the cuts are at the ends of rows and columns, so that a tile of a tiled matrix is one cell; otherwise each row is
-/// cut. Takes accesses + regions * log(regions) + cells; regions with different pitches, or with cuts everywhere in
-/// their rows, have as many cells as rows.
+/// the cuts are at the ends of rows and columns, so that a tile of a tiled matrix is one cell; otherwise they are at
+/// the ends of each row. Takes accesses + regions * log(regions) + cells; regions with different pitches, or with cuts
+/// everywhere in their rows, have as many cells as rows.
 class AccessCells {
   public:
     explicit AccessCells(const AccessList& accesses);

@@ -1,4 +1,4 @@
-// Conflicts: memory accesses whose nodes must be ordered.
+// Conflicts: memory accesses of nodes to be ordered.
 #include "conflicts.hpp"
 
 #include "needed_order.hpp"

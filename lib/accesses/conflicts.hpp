@@ -1,4 +1,4 @@
-// Conflicts: memory accesses whose nodes must be ordered.
+// Conflicts: memory accesses of nodes to be ordered.
 #pragma once
 
 #include "access_list.hpp"
@@ -22,7 +22,7 @@ struct Conflict {
 /// order. Accesses of one node never conflict.
 ///
 /// Takes nodes + accesses + regions * log(regions) + cells of all accesses (see AccessCells) + conflicts. Conflicts are
-/// few if each memory has few readers, or one writer between two nodes that must wait for all readers. If n commuting
+/// few if memory has few readers, or one writer, between two accesses that must wait for all of them. If n commuting
 /// nodes precede m other commuting nodes, all n * m conflicts are needed.
 [[nodiscard]] std::vector<Conflict> needed_order(const AccessList& accesses, std::span<const std::uint32_t> place);
 

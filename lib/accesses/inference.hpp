@@ -11,7 +11,7 @@
 
 namespace cudag::detail {
 
-/// The rules of inference besides accesses and edges.
+/// The rules of inference, in addition to accesses and edges.
 struct InferenceRules {
     /// By node, or empty: nodes after all nodes with lower numbers, and before all with higher numbers.
     std::vector<bool> keeps_place = {};

@@ -47,7 +47,7 @@ void fetch_log_function(F& function, const char* name, unsigned since) {
     function = status == cudaSuccess ? reinterpret_cast<F>(address) : nullptr;
 }
 
-/// Returns null functions for an older driver without a query, whose failure would be the last error.
+/// Returns null functions for an older driver, without querying it: a failed query would be the last error.
 LogFunctions fetch_log_functions() {
     constexpr unsigned since = 12090;
     int driver = 0;

@@ -33,7 +33,7 @@ enum class Api { runtime, driver };
 /// The remedy for a failure of `operation`, if the name of the code does not suggest it; "" otherwise.
 [[nodiscard]] const char* hint(cudaError_t status, std::string_view operation) noexcept;
 
-/// Text and details of a failed CUDA call. Construction reads CUDA's log, and clears the last error of the call.
+/// Text and details of a failed CUDA call. `describe_failure` reads CUDA's log, and clears the last error of the call.
 struct CallFailure {
     std::string text;
     ErrorDetails details;

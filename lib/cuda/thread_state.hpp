@@ -16,8 +16,7 @@ struct OpenCaptureRecord;
 struct ThreadState {
     bool has_context = false;                                            ///< see bind_context
     std::uint16_t no_waiting = 0;                                        ///< number of its NoWaiting objects
-    unsigned log_position = 0;                                           ///< end of the part of CUDA's log read by the
-                                                                         ///< thread
+    unsigned log_position = 0;                                           ///< the thread's position in CUDA's log
     FunctionCache<64>* functions = nullptr;                              ///< launched by the thread
     std::vector<std::shared_ptr<OpenCaptureRecord>>* captures = nullptr; ///< begun by the thread
 };

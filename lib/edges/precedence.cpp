@@ -9,7 +9,7 @@ namespace cudag::detail {
 
 namespace {
 
-constexpr int most_successors = 4; ///< most successors to try one after another
+constexpr int most_successors = 4; ///< tried one after another
 constexpr std::size_t most_steps_of_all = 32;
 
 } // namespace

@@ -1,4 +1,4 @@
-// Growth policy for vectors that receive one element at a time.
+// Growth policy for vectors filled one element at a time.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@ template <class T>
     list.reserve(std::max(2 * list.capacity(), list.size() + more));
 }
 
-/// Makes room for `more` elements; doubles the capacity, so that repeated additions rarely move the list. Inlined where
+/// Makes room for `more` elements; doubles the capacity, so repeated additions rarely move the list. Inlined where
 /// nodes are added.
 template <class T>
 void reserve_more(std::vector<T>& list, std::size_t more) {

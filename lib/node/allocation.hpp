@@ -1,4 +1,4 @@
-// Alloc and free nodes of graph memory. GraphAllocations has their lifetimes; they read and write nothing.
+// Alloc and free nodes of graph memory. GraphAllocations keeps their lifetimes; they read and write nothing.
 #pragma once
 
 #include "native_result.hpp"

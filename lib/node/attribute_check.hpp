@@ -1,4 +1,4 @@
-// Limits of device and kernel on launch attributes, since CUDA only reports "invalid argument".
+// Checks of launch attributes against device and kernel, since CUDA only reports "invalid argument".
 #pragma once
 
 #include <cudag/launch_config.hpp>

@@ -24,15 +24,13 @@ class Fields;
 
 /// The problem if the sizes differ or are 0, or an operand is null; empty if there is none.
 [[nodiscard]] std::string problem_of(const CopyParams& copy);
-/// The reason why CUDA cannot update an exec's node from `current` to `next`; empty if it can, or if it reports
-/// the reason itself.
+/// The reason why CUDA cannot update an exec's node from `current` to `next`; empty if it can, or reports the reason.
 [[nodiscard]] std::string problem_in_exec(const CopyParams& current, const CopyParams& next);
-/// The reason why a body does not accept such a copy, and the remedy; null if it does. Throws GraphError if CUDA does
-/// not report it.
+/// The reason why a body does not accept such a copy, and the remedy; null if it does. Throws GraphError if CUDA fails.
 [[nodiscard]] const char* why_not_in_body(const CopyParams& copy);
 inline constexpr const char* is_pageable_copy =
     "its host memory is not page-locked, as CUDA asks for there; use a PinnedBuffer";
-/// Whether `memory` is host memory and not page-locked. Throws E if CUDA does not report it.
+/// Whether `memory` is host memory and not page-locked. Throws E if CUDA fails.
 template <class E = GraphError>
 [[nodiscard]] bool is_pageable(const void* memory) {
     cudaPointerAttributes attributes{};

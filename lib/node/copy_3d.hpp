@@ -21,8 +21,7 @@ class Fields;
 [[nodiscard]] std::string problem_in_exec(const cudaMemcpy3DParms& current, const cudaMemcpy3DParms& next);
 inline constexpr const char* only_1d_in_exec =
     "CUDA updates 1D copies only; change the Graph with Graph::update, and instantiate() it again";
-/// The reason why a body does not accept such a copy, and the remedy; null if it does. Throws GraphError if CUDA does
-/// not report it.
+/// The reason why a body does not accept such a copy, and the remedy; null if it does. Throws GraphError if CUDA fails.
 [[nodiscard]] const char* why_not_in_body(const cudaMemcpy3DParms& copy);
 
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const cudaMemcpy3DParms& copy);

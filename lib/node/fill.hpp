@@ -15,8 +15,7 @@ class Fields;
 /// The problem if the range is empty or null, or its pitch is too small or no multiple of an element; empty if there is
 /// none.
 [[nodiscard]] std::string problem_of(const SetParams& set);
-/// The reason why CUDA cannot update an exec's node from `current` to `next`; empty if it can, or if it reports
-/// the reason itself.
+/// The reason why CUDA cannot update an exec's node from `current` to `next`; empty if it can, or reports the reason.
 [[nodiscard]] std::string problem_in_exec(const SetParams& current, const SetParams& next);
 
 [[nodiscard]] NativeResult add_native(cudaGraphNode_t& node, cudaGraph_t graph, const SetParams& set);

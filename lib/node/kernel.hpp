@@ -33,8 +33,8 @@ struct alignas(std::max_align_t) KernelParams {
     LaunchShape shape;
     std::byte* values;
     CUkernel kernel = nullptr;                ///< of all devices; null for a node made by cudag
-    const LaunchConfig* attributes = nullptr; ///< attributes only (its grid, block and shared_bytes are ignored); null
-                                              ///< if none is set
+    const LaunchConfig* attributes = nullptr; ///< attributes only (grid, block and shared_bytes are ignored); null if
+                                              ///< none
     cudaGraphNode_t unread = nullptr;         ///< the node, if its attributes are not read yet: see full_config
     CUcontext context = nullptr;              ///< a green one, or the program's own; null: the device's primary one
 };

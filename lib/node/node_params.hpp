@@ -41,8 +41,7 @@ inline constexpr bool is_none = std::is_same_v<std::decay_t<Block>, std::monosta
 
 /// The reason why no update can change a node from `current` to `next`, in a graph or an exec; empty if it can.
 [[nodiscard]] std::string problem_in_update(const NodeParams& current, const NodeParams& next);
-/// The reason why CUDA cannot update an exec's node from `current` to `next`; empty if it can, or if it reports
-/// the reason itself.
+/// The reason why CUDA cannot update an exec's node from `current` to `next`; empty if it can, or reports the reason.
 [[nodiscard]] std::string problem_in_exec(const NodeParams& current, const NodeParams& next);
 /// The reason why a body does not accept a copy with these parameters, and the remedy; null if it does, or if they
 /// describe no copy.

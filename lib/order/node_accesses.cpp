@@ -104,7 +104,8 @@ class Collector {
     }
 
   private:
-    /// Adds all nodes of `graph` as accesses of `holder`, the node around them, or of themselves.
+    /// Adds the accesses of all nodes of `graph`: as those of `holder`, the node around them, if given, otherwise as
+    /// their own.
     void add_all(const GraphState& graph, std::optional<std::uint32_t> holder) {
         const std::vector<const GraphAllocation*> freed = freed_by_nodes(graph);
         std::vector<std::size_t> most;

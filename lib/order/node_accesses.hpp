@@ -30,8 +30,8 @@ struct NodeAccesses {
     std::vector<AccessOrigin> origins; ///< by access: the node, or one inside it
 };
 
-/// An access of `node`, a part of `region` (0: of none). `by_region`: accesses declared by regions count as
-/// theirs, not as the node's own.
+/// An access of `node`, a part of `region` (0: of none). `by_region`: accesses declared by regions count as theirs, not
+/// as the node's own.
 [[nodiscard]] MemoryAccess memory_access(std::uint32_t node, const ArgumentAccess& access, std::uint32_t region,
                                          bool by_region);
 

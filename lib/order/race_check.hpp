@@ -12,7 +12,7 @@
 
 namespace cudag::detail {
 
-/// A staged change of one node. Nothing changes until `commit`.
+/// A staged change of nodes. Nothing changes until `commit`.
 class RaceCheck {
   public:
     RaceCheck() noexcept = default;

@@ -16,8 +16,8 @@ namespace cudag::detail {
 /// Whether `a` is shorter than `b` by more than both spreads together, and by 2 % of `b`.
 [[nodiscard]] bool is_clearly_less(const TuneTime& a, const TuneTime& b) noexcept;
 
-/// The index of the first time, unless others are clearly less. Then the first of these to which the shortest is not
-/// clearly preferable. At least one time is required.
+/// The index of the first time, unless others are clearly less: then the first of these not clearly longer than the
+/// shortest. At least one time is required.
 [[nodiscard]] std::size_t choose(std::span<const TuneTime> times) noexcept;
 
 /// A readable name: "default", "as written", "reduce + joins", "default, 4 lanes, by durations".

@@ -106,9 +106,9 @@ class Joiner {
             std::vector<std::uint32_t>& alike = by_hash[hash];
             while (!alike.empty()) {
                 const std::vector<std::uint32_t>& from = before[alike.front()];
-                const auto others = std::stable_partition(alike.begin(), alike.end(), // the one of std::ranges is too
-                                                                                      // much for clang++ 14
-                                                          [&](std::uint32_t node) { return before[node] == from; });
+                const auto others =
+                    std::stable_partition(alike.begin(), alike.end(), // std::ranges: too much for clang++ 14
+                                          [&](std::uint32_t node) { return before[node] == from; });
                 const std::vector<std::uint32_t> to(alike.begin(), others);
                 alike.erase(alike.begin(), others);
                 if (from.size() < 2 || to.size() < 2 ||

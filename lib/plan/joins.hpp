@@ -54,8 +54,8 @@ struct PlannedEdges {
 
 /// Decides the form of each node of `is_join`, and of each set of nodes with the same several predecessors. Edges to
 /// nodes of `keeps_all` never change. Either vector is empty if there are no such nodes. A join that becomes anything
-/// but a node keeps no edges. The edges are acyclic and unique, and none is implied by others; the same
-/// holds for the returned ones. Takes nodes + edges, given and returned.
+/// but a node keeps no edges. The edges are acyclic and unique, and none is implied by others; the same holds for the
+/// returned ones. Takes nodes + edges, given and returned.
 [[nodiscard]] PlannedEdges plan_joins(std::size_t nodes, std::vector<EdgeRecord>&& edges,
                                       const std::vector<bool>& is_join, const std::vector<bool>& keeps_all,
                                       const JoinRules& rules);

@@ -28,8 +28,7 @@ double LaneCosts::gap(std::size_t count, double duration) const noexcept {
 }
 
 LaneCosts lane_costs(int, int) noexcept {
-    // H200 with a driver for CUDA 13.0, used for every GPU: on an H100 gaps are up to 0.4 longer, and the choices are
-    // the same
+    // H200, a driver for CUDA 13.0, for every GPU: on an H100 gaps are up to 0.4 longer, with the same choices
     return {.gaps = {{{.50, .54, .52, .53},
                       {.64, .66, .63, .67},
                       {.79, .68, .64, .66},
