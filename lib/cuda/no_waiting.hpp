@@ -1,4 +1,4 @@
-// Calls that must not wait for the device, and memory that they leave to others to free.
+// Calls that must not wait for the device, and the deferred release of memory.
 #pragma once
 
 #include "thread_state.hpp"
@@ -7,8 +7,8 @@
 
 namespace cudag::detail {
 
-/// While one exists, its thread frees nothing: cudaFree waits for all launches, and some of them may wait for this
-/// thread. Objects that own memory die nevertheless.
+/// A scope in which this thread frees no memory: cudaFree waits for all launches, and some of them may wait for this
+/// thread. Objects that own memory are destroyed nevertheless.
 class NoWaiting {
   public:
     NoWaiting() noexcept { ++thread_state.no_waiting; }
@@ -19,11 +19,11 @@ class NoWaiting {
     [[nodiscard]] static bool is_in_force() noexcept { return thread_state.no_waiting != 0; }
 };
 
-/// The deleter of a shared_ptr whose resource `release` gives back, which may wait for the device: under NoWaiting that
-/// is left to the next `release_left_over`.
+/// The deleter of a shared_ptr to a resource whose `release` may wait for the device. Under NoWaiting it leaves the
+/// release to the next `release_left_over`.
 class WaitingRelease {
   public:
-    /// Allocates what the rest needs: make it before the resource.
+    /// Allocates its record: construct it before the resource.
     explicit WaitingRelease(void (*release)(void*));
     void operator()(void* resource) const noexcept;
 
@@ -34,7 +34,7 @@ class WaitingRelease {
 };
 
 [[nodiscard]] bool has_left_over() noexcept;
-/// Releases the resources that were left over.
+/// Releases the resources left over.
 void release_left_over() noexcept;
 
 } // namespace cudag::detail

@@ -1,4 +1,4 @@
-// Lists of owners by capture; in captures of others, CUDA's user objects.
+// Lists of owners by capture; CUDA's user objects for captures of others.
 #include "capture_owners.hpp"
 
 #include "cuda/compat.hpp"
@@ -15,7 +15,7 @@ namespace {
 
 using Objects = std::vector<std::shared_ptr<const void>>;
 
-/// Never destroyed: threads may capture at the end of the process.
+/// The owners of all captures. Never destroyed: threads may capture at the end of the process.
 struct OwnersOfCaptures {
     std::mutex mutex;
     std::unordered_map<unsigned long long, Objects> lists;
@@ -35,7 +35,7 @@ CaptureOwners::CaptureOwners(unsigned long long capture) : capture_(capture) {
 }
 
 CaptureOwners::~CaptureOwners() {
-    Objects last; // dies after the lock: owners run user code
+    Objects last; // destroyed after the lock: owners run user code
     OwnersOfCaptures& all = owners_of_captures();
     const std::scoped_lock lock(all.mutex);
     const auto list = all.lists.find(capture_);

@@ -1,4 +1,4 @@
-// The owners that work brings into captures, by capture.
+// The owners of work recorded by captures, by capture.
 #pragma once
 
 #include <cudag/detail/owners.hpp>
@@ -10,24 +10,24 @@
 
 namespace cudag::detail {
 
-/// Collects the owners of one capture of cudag's, which its graph is to keep, from any thread.
+/// Collects, from any thread, the owners of one capture of cudag's for its graph to keep.
 class CaptureOwners {
   public:
-    /// `capture` is CUDA's number of it.
+    /// `capture` is CUDA's number of the capture.
     explicit CaptureOwners(unsigned long long capture);
     ~CaptureOwners();
     CaptureOwners(const CaptureOwners&) = delete;
     CaptureOwners& operator=(const CaptureOwners&) = delete;
 
-    /// Those since the last time.
+    /// The owners collected since the last call.
     [[nodiscard]] std::vector<std::shared_ptr<const void>> take();
 
   private:
     unsigned long long capture_;
 };
 
-/// Keeps `owners` with the graph that `stream` is being captured into, by cudag or anybody else; nothing if the stream
-/// is not captured.
+/// Keeps `owners` with the graph of the capture of `stream`, begun by cudag or by others. No effect if the stream is
+/// not captured.
 void keep_with_capture(cudaStream_t stream, const Owners& owners);
 
 } // namespace cudag::detail

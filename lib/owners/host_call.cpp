@@ -1,4 +1,4 @@
-// The exceptions between CUDA's threads and the user's, and which launches they come from.
+// The transfer of host failures between CUDA's threads and the user's, and their launches.
 #include "host_call.hpp"
 
 #include "cuda/failure.hpp"
@@ -16,27 +16,27 @@ namespace cudag::detail {
 
 namespace {
 
-/// An exception that nobody has seen.
+/// A host failure not reported yet.
 struct Waiting {
     HostFailure failure;
     std::shared_ptr<HostClaim> claim;
-    const HostLaunches* launches; ///< not to be followed: only compared
+    const HostLaunches* launches; ///< only compared, never dereferenced
     std::uint64_t number;         ///< of the launch
     std::optional<HostLaunches::Place> place;
 
-    /// Whether nobody can ask for it.
+    /// Whether nobody can request it any longer.
     [[nodiscard]] bool is_lost() const noexcept { return claim->gone && (!place || place->stream_gone); }
 };
 
-/// Never destroyed: a host node may still run when the process ends.
+/// The host failures of all launches. Never destroyed: a host node may still run at the end of the process.
 struct Exceptions {
     std::mutex mutex;
-    std::list<Waiting> waiting; ///< in the order in which they were thrown
+    std::list<Waiting> waiting; ///< in the order of the exceptions
     std::vector<HostLaunches*> launches;
     std::uint64_t last_order = 0;
-    std::size_t unplaced = 0;               ///< how many that wait have no place
-    std::atomic<bool> any = false;          ///< whether something waits
-    std::atomic<bool> any_launched = false; ///< whether there ever was a launch with host nodes
+    std::size_t unplaced = 0;               ///< number of waiting failures without a place
+    std::atomic<bool> any = false;          ///< whether any failure waits
+    std::atomic<bool> any_launched = false; ///< whether a launch with host nodes was ever made
 };
 
 Exceptions& exceptions() {
@@ -51,7 +51,7 @@ StreamKey key_of(cudaStream_t stream) noexcept {
     return {stream, status == cudaSuccess ? std::optional(id) : std::nullopt};
 }
 
-/// What nobody can be told any more is not lost without a word.
+/// Prints a failure that can no longer be reported.
 void print(const HostFailure& failure, const char* why) noexcept {
     try {
         const HostError error(std::make_shared<const std::vector<HostFailure>>(1, failure));
@@ -63,7 +63,7 @@ void print(const HostFailure& failure, const char* why) noexcept {
 
 constexpr const char* nobody_left = "its Exec and its stream are gone, so no synchronisation throws it";
 
-/// What `choose` takes; to be destroyed without the lock, as the destructors of exceptions are the user's.
+/// Takes the failures chosen by `choose`. Destroy them without the lock: destructors of exceptions are user code.
 template <class Choose>
 std::list<Waiting> take(Exceptions& all, const Choose& choose) noexcept {
     std::list<Waiting> taken;
@@ -113,7 +113,7 @@ void note(const HostRun& run, std::uint64_t number) noexcept {
     }
 }
 
-/// Throws what `choose` takes, if there is any, as one.
+/// Throws the failures chosen by `choose`, if any, as one.
 template <class Choose>
 void rethrow_chosen(const Choose& choose) {
     Exceptions& all = exceptions();
@@ -165,7 +165,7 @@ void CUDART_CB run_host_node(void* run) noexcept {
         note(host, number);
     }
     host.launch.store(number, std::memory_order_release);
-    host.launches->note_run(number); // last: its launch is looked up until then
+    host.launches->note_run(number); // last: its launch must stay findable until then
 }
 
 HostLaunches::HostLaunches(std::shared_ptr<HostClaim> claim) : claim_(std::move(claim)) {
@@ -211,7 +211,7 @@ void HostLaunches::launched(const StreamKey& stream) noexcept {
     const Place place{stream, ++all.last_order};
     launches_.push_back({++count_, place});
     if (all.unplaced == 0) return;
-    for (Waiting& one : all.waiting) // thrown before this was noted
+    for (Waiting& one : all.waiting) // thrown before this launch was recorded
         if (one.launches == this && one.number == count_ && !one.place) {
             one.place = place;
             --all.unplaced;
@@ -226,7 +226,7 @@ std::optional<HostLaunches::Place> HostLaunches::find(std::uint64_t number) cons
 
 void HostLaunches::note_gone(cudaStream_t stream) noexcept {
     for (Launch& launch : launches_)
-        if (launch.place.stream.handle == stream) launch.place.stream_gone = true; // or it is of a former stream
+        if (launch.place.stream.handle == stream) launch.place.stream_gone = true; // a former stream is gone, too
 }
 
 void rethrow_host_failures(cudaStream_t stream) {
@@ -250,7 +250,7 @@ void rethrow_host_failures(const std::shared_ptr<HostClaim>& claim) {
 StreamKey launch_target(cudaStream_t stream) {
     auto capture = cudaStreamCaptureStatusNone;
     checked(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
-    if (capture != cudaStreamCaptureStatusNone) return {stream}; // asking for the id would break it
+    if (capture != cudaStreamCaptureStatusNone) return {stream}; // a query of the id would break it
     unsigned long long id = 0;
     checked(cudaStreamGetId(stream, &id), "cudaStreamGetId");
     return {stream, id};
@@ -260,7 +260,7 @@ StreamMark mark_stream(cudaStream_t stream) {
     Exceptions& all = exceptions();
     if (!all.any_launched.load(std::memory_order_relaxed)) return {};
     const StreamKey key = launch_target(stream);
-    if (!key.id) return {}; // marks a place in a graph
+    if (!key.id) return {}; // in a capture it marks a place in a graph
     const std::scoped_lock lock(all.mutex);
     return {stream, *key.id, all.last_order};
 }

@@ -1,4 +1,4 @@
-// Calls host nodes' callables from CUDA's threads, and carries their exceptions to who waits for their launch.
+// Host failures: exceptions of host nodes, carried from CUDA's threads to the next synchronisation.
 #pragma once
 
 #include <cudag/detail/host_task.hpp>
@@ -16,15 +16,15 @@
 
 namespace cudag::detail {
 
-/// A host node's function in a graph; `task` points at its HostTask. An exec of cudag's calls `run_host_node` instead,
-/// so this one runs in execs that cudag did not make: who launches them cudag does not know, so that it can only print
-/// what is thrown.
+/// The function of a host node in a graph; `task` points to its HostTask. Execs of cudag's call `run_host_node`
+/// instead, so this one runs in foreign execs only. Their launches are unknown to cudag, so it can only print
+/// exceptions.
 void CUDART_CB run_host_task(void* task) noexcept;
 
-/// A host node's function in an exec; `run` points at its HostRun.
+/// The function of a host node in an exec; `run` points to its HostRun.
 void CUDART_CB run_host_node(void* run) noexcept;
 
-/// Which stream it is, also once another one has its handle. No stream, if CUDA does not tell.
+/// The identity of a stream, valid even if its handle is reused. No stream if CUDA does not report the id.
 struct StreamKey {
     cudaStream_t handle = nullptr;
     std::optional<unsigned long long> id = std::nullopt;
@@ -34,19 +34,19 @@ struct StreamKey {
     }
 };
 
-/// Which stream a launch is about to go to. Throws Error if CUDA does not tell; no stream, if it is being captured,
-/// which the launch refuses by name.
+/// The target stream of an imminent launch. No stream if it is being captured: the launch rejects it by name. Throws
+/// Error if the query fails.
 [[nodiscard]] StreamKey launch_target(cudaStream_t stream);
 
-/// Who may ask for what the host nodes of an Exec threw: the Exec. Guarded by the lock of all exceptions.
+/// The Exec's claim to the failures of its host nodes. Guarded by the lock of all exceptions.
 struct HostClaim {
     bool gone = false;
 };
 
-/// The launches of one exec that has host nodes: in which streams they are.
+/// The launches of one exec with host nodes, and their streams.
 class HostLaunches {
   public:
-    /// Where a launch is.
+    /// The place of a launch.
     struct Place {
         StreamKey stream;
         std::uint64_t order; ///< among all launches with host nodes
@@ -58,19 +58,19 @@ class HostLaunches {
     HostLaunches(const HostLaunches&) = delete;
     HostLaunches& operator=(const HostLaunches&) = delete;
 
-    /// The number of the last launch so far.
+    /// The number of the latest launch.
     [[nodiscard]] std::uint64_t count() noexcept;
-    /// Room for one more launch: `launched` then cannot fail after CUDA has taken it.
+    /// Makes room for one more launch: `launched` then cannot fail after CUDA has accepted it.
     void prepare();
     void launched(const StreamKey& stream) noexcept;
 
-    /// Where launch `number` is; nothing while that is not noted. Call with the lock of all exceptions.
+    /// The place of launch `number`; nothing until it is recorded. Call with the lock of all exceptions.
     [[nodiscard]] std::optional<Place> find(std::uint64_t number) const noexcept;
     [[nodiscard]] const std::shared_ptr<HostClaim>& claim() const noexcept { return claim_; }
-    /// A host node has run in launch `number`, on any thread: as launches of one exec never overlap, the former ones
-    /// have ended.
+    /// Records, from any thread, a run of a host node in launch `number`. Since launches of one exec never overlap, the
+    /// earlier ones have ended.
     void note_run(std::uint64_t number) noexcept;
-    /// Before the first launch.
+    /// Call before the first launch.
     void set_claim(std::shared_ptr<HostClaim> claim) noexcept { claim_ = std::move(claim); }
     /// Call with the lock of all exceptions.
     void note_gone(cudaStream_t stream) noexcept;
@@ -83,18 +83,18 @@ class HostLaunches {
     std::shared_ptr<HostClaim> claim_;
     std::atomic<std::uint64_t> run_ = 0; ///< the last launch in which a host node has run
     std::uint64_t count_ = 0;
-    std::vector<Launch> launches_; ///< by number; those that host nodes may still be running in, and some more
+    std::vector<Launch> launches_; ///< by number; launches whose host nodes may still be running, and some more
 };
 
-/// A host node of an exec, as CUDA calls it: once in each launch, which is what tells the launch. Kept as long as a
-/// launch may use it, and with its task.
+/// A host node of an exec, as called by CUDA: once in each launch, so that the calls number the launches. Lives, with
+/// its task, as long as a launch may use it.
 struct HostRun {
     std::shared_ptr<HostLaunches> launches;
     const HostTask* task;
     std::string node; ///< its description
     std::string label;
     SourceLocation location;
-    std::atomic<std::uint64_t> launch; ///< the last one before it was in force, or that has run it
+    std::atomic<std::uint64_t> launch; ///< the latest launch that has run it, or before it took effect
 
     [[nodiscard]] cudaHostNodeParams params() noexcept { return {run_host_node, this}; }
 };
@@ -103,13 +103,14 @@ struct HostRun {
     return params.fn == run_host_task;
 }
 
-/// Throws HostError if host nodes threw what nobody has seen: in launches in `stream`, or in those of an Exec.
+/// Throws HostError if there are unreported host failures, of launches in `stream`, or of an Exec.
 void rethrow_host_failures(cudaStream_t stream);
 void rethrow_host_failures(const std::shared_ptr<HostClaim>& claim);
 
-/// The Exec is destroyed: only its streams can tell what its host nodes throw.
+/// Records the destruction of the Exec: from then on, only its streams report its host failures.
 void claim_gone(const std::shared_ptr<HostClaim>& claim) noexcept;
-/// `stream` is about to be destroyed: only the Execs that were launched in it can tell.
+/// Records the imminent destruction of `stream`: from then on, only the Execs launched in it report their host
+/// failures.
 void stream_gone(cudaStream_t stream) noexcept;
 
 } // namespace cudag::detail

@@ -13,7 +13,7 @@ namespace cudag {
 
 namespace {
 
-/// The type of the exception that is being handled, as C++ writes it.
+/// The type of the handled exception, in C++ syntax.
 std::string current_type() {
     const std::type_info* type = abi::__cxa_current_exception_type();
     if (type == nullptr) return "an exception";
@@ -23,7 +23,7 @@ std::string current_type() {
     return name ? name.get() : type->name();
 }
 
-/// `host "check" at a.cpp:12 threw std::runtime_error: too cold`
+/// A description: `host "check" at a.cpp:12 threw std::runtime_error: too cold`
 std::string describe(const HostFailure& failure) {
     try {
         std::rethrow_exception(failure.exception);

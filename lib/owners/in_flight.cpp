@@ -21,22 +21,22 @@ namespace cudag::detail {
 
 namespace {
 
-/// Retired owners that were last used in one stream, where launches end in order. What has a stream's handle after it
-/// stands behind it: that may be dropped late, never early, as each marker is asked.
+/// Retired owners last used in one stream, whose launches end in order. A later stream with the same handle queues
+/// behind it. Its owners may be dropped late, never early, since each marker is checked.
 struct RetiredOwners {
     OwnerVersions versions;
 };
 
-/// Never destroyed: at the end of the process there is no CUDA to free into.
+/// All retired owners. Never destroyed: at the end of the process there is no CUDA to free into.
 struct AllRetiredOwners {
     std::mutex mutex;
     std::unordered_map<cudaStream_t, std::shared_ptr<RetiredOwners>> of_stream;
-    RetiredOwners ended;                ///< of execs whose end is marked, in no order
-    std::atomic<std::size_t> count = 0; ///< of versions
+    RetiredOwners ended;                ///< of execs with a marked end, unordered
+    std::atomic<std::size_t> count = 0; ///< number of versions
 };
 
 AllRetiredOwners& retired_owners() noexcept {
-    alignas(AllRetiredOwners) static std::byte memory[sizeof(AllRetiredOwners)]; // none to ask for: that could fail
+    alignas(AllRetiredOwners) static std::byte memory[sizeof(AllRetiredOwners)]; // static: an allocation could fail
     static auto* all = new (memory) AllRetiredOwners;
     return *all;
 }
@@ -52,10 +52,10 @@ std::shared_ptr<RetiredOwners> retired_owners_of(cudaStream_t stream) {
 
 } // namespace
 
-/// By the clock of its stream, or by an event of its own where that has none.
+/// The mark of a launch: by the clock of its stream or, if it has none, by its own event.
 class LaunchMarker {
   public:
-    /// For the end of an exec, of `device`, whose launches have no marks.
+    /// For the end of an exec on `device` with unmarked launches.
     explicit LaunchMarker(int device) noexcept : device_(device) {}
     ~LaunchMarker() = default;
     LaunchMarker(const LaunchMarker&) = delete;
@@ -76,21 +76,21 @@ class LaunchMarker {
     [[nodiscard]] RetiredOwners& retired() const noexcept {
         return retired_ != nullptr ? *retired_ : retired_owners().ended;
     }
-    /// Whether it has an event, of that device.
+    /// Whether it has an event of `device`.
     [[nodiscard]] bool has_event_of(int device) const noexcept { return event_ != nullptr && device_ == device; }
-    /// For a launch in another stream of its event's device.
+    /// Moves the marker to a launch in another stream of its event's device.
     void move_to(cudaStream_t stream) {
         retired_ = retired_owners_of(stream);
         stream_ = stream;
     }
 
-    /// A launch was enqueued.
+    /// Records an enqueued launch.
     [[nodiscard]] cudaError_t record() noexcept {
         if (clock_ == nullptr) return cudaEventRecord(event_.get(), stream_);
         number_ = clock_->tick();
         return cudaSuccess;
     }
-    /// Somebody will ask whether it has ended.
+    /// Prepares for queries of the launch's end.
     void prepare() const noexcept {
         if (clock_ != nullptr) clock_->mark(number_);
     }
@@ -104,8 +104,8 @@ class LaunchMarker {
         ignore(cudaEventSynchronize(event_.get()));
     }
 
-    /// There will be no launch of `exec` any more: marks those that there were. False if that cannot be now: the exec
-    /// is then this marker's, which tries again when it is asked.
+    /// Marks all launches of `exec`, which must not be launched any longer. Returns false if that is impossible now:
+    /// the marker then owns the exec and tries again when queried.
     [[nodiscard]] bool end(cudaGraphExec_t exec) noexcept {
         if (mark_end(exec)) return true;
         exec_.reset(exec);
@@ -113,16 +113,16 @@ class LaunchMarker {
     }
 
   private:
-    /// CUDA orders an upload behind all earlier launches of its exec, in whichever streams they were: of these nothing
-    /// else is known, nor whether they still exist. It fails without memory, or while memory that the exec has
-    /// allocated is not freed.
+    /// Marks the end by an upload: CUDA orders an upload behind all earlier launches of its exec, in any stream.
+    /// Nothing else is known about these streams, not even their existence. Fails without memory, or while memory
+    /// allocated by the exec is not freed.
     [[nodiscard]] bool mark_end(cudaGraphExec_t exec) noexcept {
         try {
             const DeviceGuard device(device_);
             UniqueEvent event = new_event();
             cudaStream_t made = nullptr;
             checked(cudaStreamCreateWithFlags(&made, cudaStreamNonBlocking), "cudaStreamCreateWithFlags");
-            const UniqueStream stream(made); // goes when the upload has ended
+            const UniqueStream stream(made); // CUDA destroys it after the upload
             checked(cudaGraphUpload(exec, made), "cudaGraphUpload");
             checked(cudaEventRecord(event.get(), made), "cudaEventRecord");
             event_ = std::move(event);
@@ -143,7 +143,7 @@ class LaunchMarker {
     std::uint64_t number_ = 0;
     int device_ = 0;
     UniqueEvent event_;
-    UniqueExec exec_; ///< whose end could not be marked at once
+    UniqueExec exec_; ///< an exec whose end could not be marked at once
 };
 
 namespace {
@@ -179,12 +179,12 @@ LaunchMark InFlight::mark(cudaStream_t stream) {
         return {};
     const bool is_left_to_end = marking_ == Marking::at_end;
     if (is_left_to_end && is_unmarked_ && stream == unmarked_stream_) [[likely]]
-        return {nullptr, true}; // also where another Stream has the handle now
+        return {nullptr, true}; // even if another Stream has the handle now
     if (auto clock = StreamClock::of(stream)) return {std::make_shared<LaunchMarker>(stream, std::move(clock))};
     if (is_left_to_end) return {nullptr, true};
     auto capture = cudaStreamCaptureStatusNone;
     checked(cudaStreamIsCapturing(stream, &capture), "cudaStreamIsCapturing");
-    // A captured stream has no device to ask for; the launch fails, and says why.
+    // A captured stream's device cannot be queried; the launch fails with the reason.
     if (capture != cudaStreamCaptureStatusNone) return {std::make_shared<LaunchMarker>(stream)};
     if (reusable && last_launch_->has_event_of(device_of(stream))) {
         last_launch_->move_to(stream);
@@ -201,7 +201,7 @@ void InFlight::launched(LaunchMark&& mark, cudaStream_t stream) noexcept {
     }
     std::shared_ptr<LaunchMarker>& marker = mark.fresh;
     cudaError_t status = (marker ? *marker : *last_launch_).record();
-    if (status != cudaSuccess) [[unlikely]] { // another device's stream may have got the handle of the one before
+    if (status != cudaSuccess) [[unlikely]] { // the handle may have passed to a stream of another device
         ignore(status);
         try {
             marker = new_marker(stream);
@@ -212,7 +212,7 @@ void InFlight::launched(LaunchMark&& mark, cudaStream_t stream) noexcept {
     if (marker) last_launch_ = std::move(marker);
     if (status != cudaSuccess) [[unlikely]] {
         ignore(status);
-        ignore(cudaStreamSynchronize(stream)); // without a mark the launch must have ended before owners may go
+        ignore(cudaStreamSynchronize(stream)); // without a mark, the launch must end before owners may be dropped
         last_launch_ = nullptr;
     }
     if (!held_.empty()) [[unlikely]]
@@ -230,7 +230,7 @@ void InFlight::wait() const noexcept {
 bool InFlight::end(cudaGraphExec_t exec) noexcept {
     const bool is_marked = !is_unmarked_ && !is_handed_out_.load(std::memory_order_relaxed);
     if (is_marked) return true;
-    is_handed_out_.store(false, std::memory_order_relaxed); // `retire` holds nothing any more
+    is_handed_out_.store(false, std::memory_order_relaxed); // `retire` no longer holds anything
     last_launch_ = std::move(end_);
     const bool is_callers = last_launch_->end(exec);
     if (!held_.empty()) wait_for_last(held_);
@@ -246,7 +246,7 @@ void InFlight::retire_owners(OwnerVersions&& version) noexcept {
 
 void InFlight::wait_for_last(OwnerVersions& versions) const noexcept {
     if (!last_launch_) {
-        const NoWaiting no_waiting; // who retires in a call that may wait, reclaims
+        const NoWaiting no_waiting; // callers of retire that may wait reclaim
         versions.clear();           // no launch can use them
         return;
     }
@@ -262,7 +262,7 @@ void InFlight::wait_for_last(OwnerVersions& versions) const noexcept {
 
 namespace {
 
-/// Asks about a few that are in flight at most, about others the next time.
+/// Queries at most a few launches in flight, and different ones the next time.
 void drop_ended(AllRetiredOwners& all, OwnerVersions& finished) noexcept {
     constexpr unsigned most = 16;
     OwnerVersions& versions = all.ended.versions;
@@ -294,7 +294,7 @@ bool has_retired_owners() noexcept {
 void drop_retired_owners() noexcept {
     OwnerVersions finished;
     AllRetiredOwners& all = retired_owners();
-    const std::scoped_lock lock(all.mutex); // released before `finished` dies: owners run user code
+    const std::scoped_lock lock(all.mutex); // released before `finished` is destroyed: owners run user code
     for (auto stream = all.of_stream.begin(); stream != all.of_stream.end();) {
         OwnerVersions& versions = stream->second->versions;
         LaunchMarker* last = nullptr;

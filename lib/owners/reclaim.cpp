@@ -1,4 +1,4 @@
-// User objects whose destructors only hand over; the objects die in reclaim().
+// User objects whose destructors only hand over; reclaim() destroys the objects.
 #include "reclaim.hpp"
 
 #include "cuda/failure.hpp"
@@ -35,7 +35,7 @@ cudaUserObject_t keep_as_object(cudaGraph_t graph, std::vector<std::shared_ptr<c
     const cudaError_t created =
         cudaUserObjectCreate(&user_object, bundle.get(), hand_over, 1, cudaUserObjectNoDestructorSync);
     if (created != cudaSuccess) raise_call<E>(created, "cudaUserObjectCreate", subject);
-    Bundle& kept = *bundle.release(); // the user object's from here on
+    Bundle& kept = *bundle.release(); // owned by the user object from here on
     const cudaError_t status = cudaGraphRetainUserObject(graph, user_object, 1, cudaGraphUserObjectMove);
     if (status != cudaSuccess) {
         CallFailure failure = describe_failure(status, "cudaGraphRetainUserObject", std::move(subject), Api::runtime);

@@ -1,4 +1,4 @@
-// Destroys what launches have finished with, on the caller's thread.
+// Destruction of objects of finished launches, on the caller's thread.
 #pragma once
 
 #include <cudag/detail/owners.hpp>
@@ -10,20 +10,20 @@
 
 namespace cudag::detail {
 
-/// Keeps `objects` with `graph`, its clones, its execs and their launches in flight, as one CUDA user object: for what
-/// others make of the graph. Each launch of such an exec costs about twice as much. Throws GraphError and keeps nothing
-/// if CUDA refuses.
+/// Keeps `objects` with `graph`, its clones, its execs and their launches in flight, as one CUDA user object: for uses
+/// of the graph outside cudag. Each launch of such an exec costs about twice as much. Throws GraphError and keeps
+/// nothing if CUDA rejects it.
 cudaUserObject_t keep_with_graph(cudaGraph_t graph, std::vector<std::shared_ptr<const void>>&& objects);
 
-/// The user objects of a graph that cudag has given it, which can be taken out of it for a while.
+/// The user objects given by cudag to a graph; they can be removed for a while.
 class GivenObjects {
   public:
-    /// Room for one more: adding it then cannot fail.
+    /// Makes room for one more: adding it then cannot fail.
     void reserve() { objects_.reserve(objects_.size() + 1); }
     void add(cudaUserObject_t object) noexcept { objects_.push_back({object, false}); }
-    /// Takes from `graph` those that CUDA lets go.
+    /// Removes from `graph` the objects that CUDA releases.
     void take_from(cudaGraph_t graph) noexcept;
-    /// Gives them back. Those that CUDA refuses are lost to what others make of the graph: it has no memory then.
+    /// Returns them to `graph`. If CUDA rejects one, for lack of memory, later uses of the graph outside cudag lack it.
     void return_to(cudaGraph_t graph) noexcept;
 
   private:
@@ -34,11 +34,11 @@ class GivenObjects {
     std::vector<Given> objects_;
 };
 
-/// `owners` as a user object of `graph` while this lives: those that are instantiated meanwhile keep it, with their
+/// `owners` as a user object of `graph` during this object's life: execs instantiated meanwhile keep it, with their
 /// launches in flight.
 class KeptForExecs {
   public:
-    /// Nothing for no owners. Throws GraphError if CUDA refuses.
+    /// No effect without owners. Throws GraphError if CUDA rejects it.
     KeptForExecs(cudaGraph_t graph, const Owners& owners);
     ~KeptForExecs();
     KeptForExecs(const KeptForExecs&) = delete;
@@ -49,9 +49,9 @@ class KeptForExecs {
     cudaUserObject_t object_ = nullptr;
 };
 
-/// Destroys every object that no launch can use any more, and frees what calls that must not wait have left over: this
-/// may wait for the device, as freeing memory does. Called by allocation, synchronisation and the destructors of Graph
-/// and Exec; does nothing under NoWaiting. Costs three loads if there is nothing to do.
+/// Destroys all objects that no launch can use any longer, and frees memory left over by calls that must not wait. May
+/// wait for the device, as freeing memory does. Called by allocation, synchronisation and the destructors of Graph and
+/// Exec; no effect under NoWaiting. Costs three loads if there is nothing to do.
 void reclaim() noexcept;
 
 } // namespace cudag::detail

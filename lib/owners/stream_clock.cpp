@@ -1,4 +1,4 @@
-// Clocks of all Streams, and the events by which they are read.
+// Clocks of all Streams, and the events that advance them.
 #include "stream_clock.hpp"
 
 #include "cuda/device_guard.hpp"
@@ -14,7 +14,7 @@ namespace cudag::detail {
 
 namespace {
 
-/// Never destroyed: Streams may be destroyed at the end of the process.
+/// The clocks of all Streams. Never destroyed: Streams may be destroyed at the end of the process.
 struct Clocks {
     std::mutex mutex;
     std::unordered_map<cudaStream_t, std::shared_ptr<StreamClock>> of_stream;
@@ -72,7 +72,7 @@ void StreamClock::mark(std::uint64_t number) noexcept {
     const std::scoped_lock lock(mutex_);
     try {
         mark_now(number);
-    } catch (...) { // then it is tried again when somebody asks
+    } catch (...) { // the next query tries again
     }
 }
 
@@ -88,7 +88,7 @@ bool StreamClock::has_reached(std::uint64_t number) noexcept {
 }
 
 void StreamClock::wait_for(std::uint64_t number) noexcept {
-    if (has_reached(number)) return; // or it is marked now
+    if (has_reached(number)) return; // otherwise it is marked now
     SharedEvent event;
     {
         const std::scoped_lock lock(mutex_);
@@ -113,7 +113,7 @@ bool StreamClock::is_captured() const noexcept {
     return result != cudaSuccess || status != cudaStreamCaptureStatusNone;
 }
 
-/// With the lock. An event that another thread's capture of the stream takes in says nothing of launches.
+/// Call with the lock. Discards an event recorded into another thread's capture: it shows nothing about launches.
 void StreamClock::mark_now(std::uint64_t number) {
     if (!is_open() || reached_ >= number || (!marks_.empty() && marks_.back().number >= number)) return;
     if (is_captured()) return;
@@ -126,7 +126,7 @@ void StreamClock::mark_now(std::uint64_t number) {
     if (status == cudaSuccess && !is_captured()) marks_.push_back(std::move(mark));
 }
 
-/// With the lock: takes up what CUDA has noted.
+/// Call with the lock. Takes up the ends recorded by CUDA.
 void StreamClock::look() noexcept {
     while (!marks_.empty()) {
         const Progress progress = progress_of(marks_.front().event.get());
@@ -136,7 +136,7 @@ void StreamClock::look() noexcept {
     }
 }
 
-/// With the lock.
+/// Call with the lock.
 void StreamClock::drop_reached() noexcept {
     while (!marks_.empty() && marks_.front().number <= reached_)
         marks_.pop_front();

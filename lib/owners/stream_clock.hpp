@@ -1,4 +1,4 @@
-// How far the launches in a Stream have come, asked of CUDA only when something is to go.
+// The progress of launches in a Stream, queried from CUDA only when owners are to be dropped.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,41 +12,41 @@
 
 namespace cudag::detail {
 
-/// Numbers the launches in a Stream, from 1. An event after each would tell when it has ended, and cost as much as a
-/// fifth of a small launch; an event behind the last of many, recorded when somebody asks, tells it of all. That needs
-/// a stream of which cudag knows that it still exists: only a Stream has a clock. Threads: all calls may run at once.
-/// Who asks allows CUDA to be asked while a stream is captured (RelaxedCapture).
+/// Numbers the launches in a Stream, from 1. An event after each launch would mark its end, at up to a fifth of the
+/// cost of a small launch; one event after many launches, recorded on demand, marks the end of all. It requires a
+/// stream known to exist: only a Stream has a clock. Threads: all calls may run concurrently. The caller must allow
+/// queries during stream capture (RelaxedCapture).
 class StreamClock {
   public:
-    /// Of the Stream, which is alive, with this handle; null if it is none of cudag's.
+    /// The clock of the Stream with this handle, which must be alive; null if the handle is not a Stream's.
     [[nodiscard]] static std::shared_ptr<StreamClock> of(cudaStream_t stream) noexcept;
-    /// A Stream begins.
+    /// Opens the clock of a new Stream.
     static void open(cudaStream_t stream);
-    /// It goes, and CUDA's stream with it: launches in flight are marked by an event first, or waited for where CUDA
-    /// cannot make one.
+    /// Closes the clock before the Stream destroys CUDA's stream. Marks launches in flight by an event, or waits for
+    /// them if CUDA cannot make one.
     static void close(cudaStream_t stream) noexcept;
 
     explicit StreamClock(cudaStream_t stream) noexcept : stream_(stream) {}
 
     /// Whether the Stream still exists.
     [[nodiscard]] bool is_open() const noexcept { return !is_closed_.load(std::memory_order_relaxed); }
-    /// How many launches there were.
+    /// Number of launches so far.
     [[nodiscard]] std::uint64_t now() const noexcept { return count_.load(std::memory_order_acquire); }
 
-    /// The number of a launch that has been enqueued.
+    /// Returns the number of a newly enqueued launch.
     [[nodiscard]] std::uint64_t tick() noexcept { return count_.fetch_add(1, std::memory_order_acq_rel) + 1; }
-    /// Has CUDA note when launch `number` has ended, if it does not yet.
+    /// Makes CUDA record the end of launch `number`, unless it does already.
     void mark(std::uint64_t number) noexcept;
-    /// Whether launch `number`, and so all before it, has ended, as far as is known: false also while the stream is
-    /// captured, in which nothing can be noted.
+    /// Whether launch `number`, and so all before it, is known to have ended. False while the stream is captured, since
+    /// nothing can be recorded then.
     [[nodiscard]] bool has_reached(std::uint64_t number) noexcept;
-    /// Waits until it has ended; not while the stream is captured.
+    /// Waits for the end of launch `number`; not while the stream is captured.
     void wait_for(std::uint64_t number) noexcept;
-    /// Launch `number` has ended.
+    /// Records the end of launch `number`.
     void reach(std::uint64_t number) noexcept;
 
   private:
-    using SharedEvent = std::shared_ptr<std::remove_pointer_t<cudaEvent_t>>; ///< with whoever waits for it
+    using SharedEvent = std::shared_ptr<std::remove_pointer_t<cudaEvent_t>>; ///< shared with waiting threads
     struct Mark {
         std::uint64_t number;
         SharedEvent event;
@@ -62,9 +62,9 @@ class StreamClock {
     const cudaStream_t stream_;
     std::atomic<bool> is_closed_ = false;
     std::atomic<std::uint64_t> count_ = 0;
-    std::atomic<std::uint64_t> reached_ = 0; ///< written with the lock
+    std::atomic<std::uint64_t> reached_ = 0; ///< written under the lock
     std::mutex mutex_;
-    std::deque<Mark> marks_; ///< events behind launches that may not have ended, oldest first
+    std::deque<Mark> marks_; ///< events after launches that may be unfinished, oldest first
 };
 
 } // namespace cudag::detail
