@@ -14,8 +14,8 @@ namespace cudag::detail {
 /// unique.
 ///
 /// Looks back from each target of new edges, over at most `most_steps` edges and, if all edges lead forward, no further
-/// than the earliest source of the new edges. If the steps do not suffice for a node, none of its edges counts as
-/// implied. Each part thus takes time in proportion to its edges. Memory: 4 bytes for each edge, 8 for each node.
+/// than its earliest direct predecessor. If the steps do not suffice for a node, none of its edges counts as implied.
+/// Each part thus takes time in proportion to its edges. Memory: 4 bytes for each edge, 8 for each node.
 class GrowingReduction {
   public:
     static constexpr std::size_t most_steps = 4096;
