@@ -1,4 +1,4 @@
-// A sum with shared memory, barriers and <<<>>>: what only nvcc compiles, run without a GPU.
+// A block sum with shared memory, barriers and <<<>>>: compiled by nvcc, run without a GPU.
 #include <cstdio>
 #include <cstdlib>
 

@@ -1,4 +1,4 @@
-// A graph without an edge that it needs: some of the orders that the CPU runtime draws give a wrong result.
+// A graph with a missing edge: some orders drawn by the CPU runtime give a wrong result.
 // This file is compiled as C++ by the host compiler; no nvcc is needed.
 #include <cudart_cpu/control.hpp>
 
@@ -43,7 +43,7 @@ cudaGraphNode_t add(cudaGraph_t graph, const void* kernel, int* data, const std:
     return node;
 }
 
-/// How many of the drawn orders give the right result.
+/// Counts the drawn orders with the right result.
 int count_right(bool has_edge) {
     int* data = nullptr;
     check(cudaMalloc(reinterpret_cast<void**>(&data), n * sizeof(int)));

@@ -1,4 +1,4 @@
-// The functions that have other parameters in CUDA 12 than in CUDA 13, as a program of CUDA 12 calls them.
+// The functions with other parameters in CUDA 12 than in CUDA 13, for programs of CUDA 12.
 #include "cuda12_api.hpp"
 #include "cuda12_properties.hpp"
 
@@ -9,7 +9,8 @@ namespace {
 
 constexpr int newest_cuda12 = 12090;
 
-/// CUDA 12's cudaResourceDesc ends with the largest of its kinds of resource; CUDA 13's has more room, and flags.
+/// The size of CUDA 12's cudaResourceDesc, which ends with the largest kind of resource. CUDA 13's has more room, and
+/// flags.
 constexpr std::size_t cuda12_resource_bytes =
     (offsetof(cudaResourceDesc, res) + sizeof(cudaResourceDesc{}.res.pitch2D) + alignof(cudaResourceDesc) - 1) /
     alignof(cudaResourceDesc) * alignof(cudaResourceDesc);
@@ -26,7 +27,7 @@ struct Resource {
     bool given;
 };
 
-/// Gives the description that `ask` writes to a program of CUDA 12.
+/// Copies the description written by `ask` to a program of CUDA 12.
 template <class Ask>
 cudaError_t give_resource(void* cuda12, Ask&& ask) {
     cudaResourceDesc desc{};
@@ -88,7 +89,7 @@ CUDA12_API(cudaMemPrefetchAsync_v2, const void* pointer, std::size_t count, cuda
 CUDA12_API(cudaMemcpyBatchAsync, void** destinations, void** sources, std::size_t* sizes, std::size_t count,
            cudaMemcpyAttributes* attributes, std::size_t* first_of_attributes, std::size_t attribute_count,
            std::size_t* failed, cudaStream_t stream) {
-    if (failed != nullptr) *failed = ~std::size_t{0}; // which one it was, CUDA 13 does not tell
+    if (failed != nullptr) *failed = ~std::size_t{0}; // CUDA 13 does not report the index
     return NEXT(cudaMemcpyBatchAsync)(destinations, sources, sizes, count, attributes, first_of_attributes,
                                       attribute_count, stream);
 }

@@ -1,4 +1,4 @@
-// cudaDeviceProp as CUDA 12 has it: with some numbers that CUDA 13 leaves out.
+// CUDA 12's cudaDeviceProp, with some numbers absent from CUDA 13's.
 #include "cuda12_properties.hpp"
 
 #include "runtime/device_model.hpp"
@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::size_t size = 1032;
 
-/// Puts members one after the other, as a compiler lays out a struct of them.
+/// Lays out members one after the other, as a compiler does for a struct.
 class Layout {
   public:
     explicit Layout(void* begin) : begin_(static_cast<char*>(begin)) {}
@@ -41,7 +41,7 @@ void write_cuda12_properties(void* where, const cudaDeviceProp& p) {
     constexpr int no_timeout = 0;
     constexpr int compute_mode = cudaComputeModeDefault;
     constexpr int linear_texels = static_cast<int>(max_linear_texels);
-    constexpr int no_cooperation = 0; // among devices, which CUDA 13 has no more
+    constexpr int no_cooperation = 0; // among devices: CUDA 13 no longer has the attribute
     std::memset(where, 0, size);
     Layout to(where);
     to.put(p.name, p.uuid, p.luid, p.luidDeviceNodeMask, p.totalGlobalMem, p.sharedMemPerBlock, p.regsPerBlock,

@@ -1,4 +1,4 @@
-// The CPU runtime's functions, as they are behind those of the same name in the library that stands for it.
+// Access to the CPU runtime's functions from the library that stands for it, which has the same names.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +7,7 @@
 
 namespace cudart_cpu::detail {
 
-/// Of the library that has the CPU runtime.
+/// Returns the symbol in the library of the CPU runtime.
 inline void* runtime_symbol(const char* name) {
     static void* const library = [] {
         Dl_info info{};
@@ -18,7 +18,7 @@ inline void* runtime_symbol(const char* name) {
     return dlsym(library, name);
 }
 
-/// `Function` is the type of the CPU runtime's function.
+/// Returns the CPU runtime's function of this name and type.
 template <class Function>
 Function* next(const char* name) {
     return reinterpret_cast<Function*>(runtime_symbol(name));

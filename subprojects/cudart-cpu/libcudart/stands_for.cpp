@@ -1,9 +1,9 @@
-// The library of NVIDIA's name for the shared runtime: it loads the CPU runtime, in which its users find CUDA's
-// functions.
+// The library with the name of NVIDIA's shared runtime.
+// It loads the CPU runtime, which provides CUDA's functions to its users.
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
 
-/// Tells the CPU runtime that this library is no second runtime. Its value keeps the CPU runtime needed.
+/// Marks this library as no second runtime, for the CPU runtime. Its value makes the CPU runtime a needed library.
 extern "C" __attribute__((visibility("default")))
 cudaError_t (*const cudart_cpu_stands_for)(int*) = cudaRuntimeGetVersion;

@@ -1,4 +1,4 @@
-// What a test may ask of the CPU runtime beyond CUDA's API: the schedule, faults, counts of live objects.
+// Controls of the CPU runtime beyond CUDA's API, for tests: schedule, faults, counts of live objects.
 #pragma once
 
 #include <driver_types.h>
@@ -12,39 +12,39 @@
 
 namespace cudart_cpu {
 
-/// Seeds the order in which unordered work runs, from the next graph launch on: the same seed, followed by the same
-/// launches, gives the same orders. Environment: CUDART_CPU_SEED.
+/// Seeds the order of unordered work, from the next graph launch on: the same seed and the same launches give the same
+/// orders. Environment: CUDART_CPU_SEED.
 void set_seed(std::uint64_t seed);
 
-/// How many nodes of one graph may run at once; 1 runs them one at a time, in exactly the drawn order.
-/// 0 restores the default (the environment's CUDART_CPU_WORKERS, else the number of cores).
+/// Limits how many nodes of one graph run at once; with 1 they run one at a time, in exactly the drawn order. 0
+/// restores the default (the environment's CUDART_CPU_WORKERS, else the number of cores).
 void set_workers(unsigned workers);
 
-/// How many devices there are, 1 to 8; all have the host's memory. 0 restores the default (the environment's
-/// CUDART_CPU_DEVICES, else 1). Fewer than there were: for when no thread uses those that go.
+/// Sets the number of devices, 1 to 8; all have the host's memory. 0 restores the default (the environment's
+/// CUDART_CPU_DEVICES, else 1). Before the number is lowered, no thread may use the devices to be removed.
 void set_devices(unsigned number);
 
-/// Whether `device` can access the memory of `peer`, another device; at first each can.
+/// Permits or forbids `device` to access the memory of `peer`, another device. Initially every access is possible.
 void set_peer_access(int device, int peer, bool possible);
 
-/// The CUDA version of the driver, such as 12040: an older driver than the default lacks what came later. Its functions
-/// are not found, calls that need a newer one answer cudaErrorCallRequiresNewerDriver, values that it does not know
+/// Sets the CUDA version of the driver, such as 12040. A driver older than the default lacks later additions: their
+/// functions are not found, calls of them return cudaErrorCallRequiresNewerDriver, unknown values
 /// cudaErrorInvalidValue. NVIDIA's runtime refuses every call over a driver of an older major version; this one does
-/// not. 0 restores the default (the environment's CUDART_CPU_DRIVER, else that of the toolkit's headers).
+/// not. 0 restores the default (the environment's CUDART_CPU_DRIVER, else the version of the toolkit's headers).
 void set_driver_version(int version);
 
-/// The node order drawn for the most recent finished graph launch. CUDART_CPU_TRACE=1 prints each to stderr.
+/// Returns the node order drawn for the most recent finished graph launch. CUDART_CPU_TRACE=1 prints each to stderr.
 std::vector<std::string> last_order();
 
-/// The n-th runtime call from now (1 = the next), on any thread, fails with `error` before it has any effect.
-/// 0 disarms. Not counted: cudaGetLastError, cudaPeekAtLastError, cudaGetErrorName, cudaGetErrorString, cudaLogs*.
+/// Makes the n-th runtime call from now (1 = the next), on any thread, fail with `error` before it has any effect. 0
+/// disarms. Not counted: cudaGetLastError, cudaPeekAtLastError, cudaGetErrorName, cudaGetErrorString, cudaLogs*.
 void fail_call(std::uint64_t n, cudaError_t error);
 
-/// Runtime calls so far, those that fail_call counts.
+/// Returns the number of runtime calls so far, counted as by fail_call.
 std::uint64_t call_count();
 
-/// What the program holds. Objects count from the call that makes them to the call that destroys them, also while work
-/// that uses them is still pending.
+/// The objects held by the program. Each counts from the call that makes it to the call that destroys it, even while
+/// work that uses it is still pending.
 struct LiveCounts {
     std::size_t streams;
     std::size_t events;
@@ -60,8 +60,8 @@ struct LiveCounts {
 
 LiveCounts live();
 
-/// The value of a timeline; of another external semaphore 1 while it is signalled. 0 for a dead handle. What an
-/// external API would signal and wait for, a test does through another import of the same file (memfd_create, dup).
+/// Returns the value of a timeline; for other external semaphores 1 while signalled, else 0. A dead handle has 0. A
+/// test plays the external API (signal, wait) through another import of the same file (memfd_create, dup).
 std::uint64_t external_semaphore_value(cudaExternalSemaphore_t semaphore);
 
 } // namespace cudart_cpu

@@ -1,7 +1,7 @@
-// What a .cu file sees when it is compiled as C++ for the CPU runtime. Included before the file by the build.
+// The prelude of a .cu file compiled as C++ for the CPU runtime, included by the build.
 #pragma once
 
-// As __CUDACC__ does for nvcc: tells headers that device functions may be defined.
+// Permits headers to define device functions, as __CUDACC__ does for nvcc.
 #define CUDART_CPU_DEVICE_CODE
 
 #include <cuda_runtime.h>
@@ -15,17 +15,17 @@
 #include <cudart_cpu/detail/stub.hpp>
 #include <cudart_cpu/detail/unsupported.hpp>
 
-// nvcc gives every file these.
+// nvcc includes these in every file.
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
 
-// Bounds what the compiler may use on a GPU; means nothing here.
+// Launch bounds limit the compiler on a GPU; they mean nothing here.
 #ifndef __launch_bounds__
 #define __launch_bounds__(...)
 #endif
 
-// Where tools/host_stubs.py finds kernels and variables in what the preprocessor made.
+// These marks show kernels and variables in preprocessed text to tools/host_stubs.py.
 #ifdef CUDART_CPU_MARKS_KERNELS
 #undef __global__
 #undef __device__

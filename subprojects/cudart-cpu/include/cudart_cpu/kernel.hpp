@@ -1,4 +1,4 @@
-// Tells the CPU runtime how to call a kernel: its parameters are only known where its type is.
+// Registration of kernels: their parameters are known only at a place with their type.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ struct ParamLayout {
     std::size_t align;
 };
 
-/// Calls the kernel at `symbol` once, with the arguments that `args` points to.
+/// Calls the kernel at `symbol` once, with the arguments at the addresses in `args`.
 using CallThunk = void (*)(const void* symbol, void** args);
 
 __attribute__((visibility("default"))) void register_kernel(const void* symbol, CallThunk call,
@@ -22,7 +22,7 @@ __attribute__((visibility("default"))) void register_kernel(const void* symbol, 
 __attribute__((visibility("default"))) void name_kernel(const void* symbol, const char* name);
 __attribute__((visibility("default"))) void forget_kernels(const void* place_in_module) noexcept;
 
-/// One in each shared object that registers kernels: they go with it when it is unloaded.
+/// A marker in each shared object with registered kernels: unloading it forgets them.
 struct KernelsOfModule {
     constexpr KernelsOfModule() = default;
     KernelsOfModule(const KernelsOfModule&) = delete;
@@ -31,11 +31,11 @@ struct KernelsOfModule {
 };
 inline __attribute__((visibility("hidden"))) KernelsOfModule kernels_of_module;
 
-/// Hidden, or its variable is a unique symbol, which keeps a shared object from being unloaded.
+/// The signature is hidden: else its variable is a unique symbol, which keeps a shared object from being unloaded.
 template <class... Parameter>
 struct __attribute__((visibility("hidden"))) KernelSignature {
     static constexpr std::size_t count = sizeof...(Parameter);
-    // One element more, so that a kernel without parameters has no array of length 0.
+    // An additional element avoids an array of length 0 for kernels without parameters.
     static constexpr ParamLayout params[count + 1] = {{sizeof(Parameter), alignof(Parameter)}..., {0, 0}};
 
     static void call(const void* symbol, void** args) {
@@ -52,18 +52,18 @@ struct __attribute__((visibility("hidden"))) KernelSignature {
 
 } // namespace detail
 
-/// Registers `kernel`, so that it can be launched and put into graphs. Cheap if it is registered already; thread-safe.
+/// Registers `kernel` for launches and graphs. Cheap if it is registered already; thread-safe.
 template <class... Parameter>
 void register_kernel(void (*kernel)(Parameter...)) {
     static_assert((!std::is_reference_v<Parameter> && ...), "cudart-cpu: a kernel parameter cannot be a reference");
     using Signature = detail::KernelSignature<Parameter...>;
-    static_cast<void>(&detail::kernels_of_module); // or it is not there
+    static_cast<void>(&detail::kernels_of_module); // this use instantiates it
     detail::register_kernel(reinterpret_cast<const void*>(kernel), &Signature::call, Signature::params,
                             Signature::count);
 }
 
-/// Registers `kernel` as what cudaLibraryLoadData finds for `.entry name` in PTX text: there is no compiler here.
-/// A kernel whose symbol is the name needs register_kernel only. Thread-safe.
+/// Registers `kernel` for cudaLibraryLoadData of PTX text with `.entry name`: there is no compiler here. If the
+/// kernel's symbol equals the name, register_kernel suffices. Thread-safe.
 template <class... Parameter>
 void register_library_kernel(const char* name, void (*kernel)(Parameter...)) {
     register_kernel(kernel);

@@ -1,3 +1,3 @@
-// For build systems in which nvcc would compile kernels of a program on the CPU runtime: included first, it stops that.
+// A guard for build systems: included first, it stops nvcc from compiling kernels of a program on the CPU runtime.
 #error                                                                                                                 \
     "cudart-cpu: this program is linked to the CPU runtime, which cannot run kernels that nvcc compiled; with CMake, give the .cu files to cudag_add_kernels(target x.cu ...) instead of add_executable"

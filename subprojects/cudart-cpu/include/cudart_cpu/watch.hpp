@@ -1,4 +1,4 @@
-// Nodes that say what they write are held to it: CUDART_CPU_CHECK=writes.
+// Declarations of nodes about the memory they write, enforced with CUDART_CPU_CHECK=writes.
 #pragma once
 
 #include <driver_types.h>
@@ -8,7 +8,8 @@
 
 namespace cudart_cpu {
 
-/// `slices` times `rows` times `row_bytes` bytes: rows start `pitch` bytes apart, slices `slice_pitch` bytes apart.
+/// A region of `slices` times `rows` times `row_bytes` bytes: rows start `pitch` bytes apart, slices `slice_pitch`
+/// bytes apart.
 struct NodeRegion {
     std::uintptr_t begin;
     std::size_t row_bytes;
@@ -16,26 +17,26 @@ struct NodeRegion {
     std::size_t pitch;
     std::size_t slices;
     std::size_t slice_pitch;
-    bool is_written; ///< else the node only reads it
+    bool is_written; ///< else only read
 };
 
 } // namespace cudart_cpu
 
-// With C's names, so that a library finds them in whichever runtime a program has.
+// The functions have C names, so that a library finds them in the program's runtime, if it has them.
 extern "C" {
 
-/// Whether launches look at what nodes write: CUDART_CPU_CHECK has the word "writes", or the last `watch_writes` says
-/// so.
+/// Whether launches check the writes of nodes: after `watch_writes`, by its argument; before, if CUDART_CPU_CHECK has
+/// the word "writes".
 bool cudart_cpu_watches_writes();
 void cudart_cpu_watch_writes(bool watches);
 
-/// All that `node`, of the graph from which `exec` was instantiated, or of one that its nodes own, does to memory, as
-/// far as launches to come look: no byte of the regions of all nodes of `exec`, where they are in device memory that is
-/// allocated, may change while the node runs, but for those that it writes. One that does is an error of the kernel,
-/// with `name`. Nodes without a declaration may do anything. While launches look they run one node at a time; what runs
-/// beside them counts as theirs. Handles that are none are ignored.
+/// Declares all memory accesses of `node` for later launches. `node` belongs to the graph from which `exec` was
+/// instantiated, or to one owned by its nodes. While the node runs, no byte of the regions of all nodes of `exec` may
+/// change, except in the regions that it writes; only allocated device memory is checked. A violation is an error of
+/// the kernel, with `name`. Nodes without a declaration may do anything. Checking launches run one node at a time;
+/// concurrent writes from elsewhere count as the node's. Invalid handles are ignored.
 void cudart_cpu_declare_node(cudaGraphExec_t exec, cudaGraphNode_t node, const char* name,
                              const cudart_cpu::NodeRegion* regions, std::size_t count);
-/// No node of `exec` has a declaration any more, as far as launches to come look.
+/// Removes the declarations of all nodes of `exec`, for later launches.
 void cudart_cpu_forget_declarations(cudaGraphExec_t exec);
 }

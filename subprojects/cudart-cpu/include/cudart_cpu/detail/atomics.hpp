@@ -14,11 +14,11 @@ inline constexpr bool is_integer = is_one_of<Value, int, unsigned, unsigned long
 template <class Value>
 inline constexpr bool is_signed_too = is_integer<Value> || is_one_of<Value, long long>;
 
-/// Stops deduction, so that the address alone decides the type, as in CUDA's overloads.
+/// Stops deduction: the address alone decides the type, as in CUDA's overloads.
 template <class Value>
 using Same = std::type_identity_t<Value>;
 
-/// Replaces the value by `change` of it; returns the old one.
+/// Applies `change` to the value; returns the old one.
 template <class Value, class Change>
 inline Value atomic_update(Value* address, Change change) {
     Value old;

@@ -1,4 +1,4 @@
-// What kernels may do to the graph that they run in, and to others.
+// Device-side graph functions: a kernel's access to its own graph and to others.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -11,7 +11,7 @@
 
 extern "C" {
 
-// cudaGraphLaunch is the host's: it knows when it is called in a kernel.
+// cudaGraphLaunch is a host function; it detects calls from kernels.
 cudaGraphExec_t cudaGetCurrentGraphExec();
 
 void cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value);

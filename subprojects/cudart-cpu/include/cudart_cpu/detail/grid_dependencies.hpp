@@ -1,4 +1,4 @@
-// Programmatic dependent launch: a kernel that may run before the one that it depends on has finished.
+// Programmatic dependent launch (PDL): a kernel may run before the kernel it depends on has finished.
 #pragma once
 
 namespace cudart_cpu::detail {
@@ -12,5 +12,5 @@ inline void cudaGridDependencySynchronize() {
     cudart_cpu::detail::synchronize_grid_dependencies();
 }
 
-/// A hint: here a dependent kernel may start even before this one.
+/// A hint; no effect here: a dependent kernel may start even before this one.
 inline void cudaTriggerProgrammaticLaunchCompletion() {}

@@ -1,4 +1,4 @@
-// threadIdx and friends: thread-local, set by the runtime before each call of a kernel.
+// threadIdx and friends: thread-local variables, set by the runtime before each call of a kernel.
 #pragma once
 
 #include <vector_types.h>

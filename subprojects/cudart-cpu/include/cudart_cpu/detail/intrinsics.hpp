@@ -11,7 +11,7 @@ inline Value __ldg(const Value* address) {
     return *address;
 }
 
-// To nearest even, down, up, towards zero.
+// Rounding to the nearest even integer, down, up, towards zero.
 inline int __float2int_rn(float x) {
     return static_cast<int>(nearbyintf(x));
 }
@@ -37,7 +37,7 @@ inline float __uint2float_rn(unsigned x) {
     return static_cast<float>(x);
 }
 
-// The same bits as another type.
+// Reinterpretation of the same bits as another type.
 inline int __float_as_int(float x) {
     return __builtin_bit_cast(int, x);
 }
@@ -70,7 +70,7 @@ inline int __ffsll(long long x) {
     return __builtin_ffsll(x);
 }
 
-/// One cycle is one nanosecond.
+/// A clock with one cycle per nanosecond.
 inline long long clock64() {
     return std::chrono::steady_clock::now().time_since_epoch() / std::chrono::nanoseconds(1);
 }
@@ -78,7 +78,7 @@ inline void __nanosleep(unsigned ns) {
     std::this_thread::sleep_for(std::chrono::nanoseconds(ns));
 }
 
-// One location that all fences write orders them; thread sanitizer understands that, unlike a fence.
+// All fences write one location, so they are ordered. Thread sanitizer understands that, unlike a fence.
 inline void __threadfence() {
     static int order = 0;
     __atomic_fetch_add(&order, 1, __ATOMIC_SEQ_CST);

@@ -1,10 +1,10 @@
-// The mathematical functions that CUDA has in the global namespace and C++ has not.
+// Mathematical functions of CUDA's global namespace without a counterpart in C++.
 #pragma once
 
 #include <math.h>
 #include <stdlib.h>
 
-// Plain overloads, as CUDA has them: they win over the templates of a `using namespace std`.
+// These are plain overloads, as in CUDA: they win over the templates of a `using namespace std`.
 #define CUDART_CPU_MIN_MAX(Result, Left, Right)                                                                        \
     inline constexpr Result min(Left a, Right b) {                                                                     \
         return static_cast<Result>(b) < static_cast<Result>(a) ? static_cast<Result>(b) : static_cast<Result>(a);      \
@@ -25,7 +25,7 @@ CUDART_CPU_MIN_MAX_MIXED(long long, unsigned long long)
 #undef CUDART_CPU_MIN_MAX_MIXED
 #undef CUDART_CPU_MIN_MAX
 
-// Of a number and a NaN, the number.
+// If one argument is NaN, the result is the other one.
 inline float min(float a, float b) {
     return fminf(a, b);
 }

@@ -1,4 +1,4 @@
-// The host's half of a kernel that is compiled as C++: what nvcc makes for each kernel, host_stubs.py inserts into it.
+// The host stub of a kernel compiled as C++: nvcc makes one for each kernel, host_stubs.py inserts this one.
 #pragma once
 
 #include <cudart_cpu/kernel.hpp>
@@ -8,7 +8,7 @@
 
 namespace cudart_cpu::detail {
 
-/// What the runtime needs to launch a kernel, known from the beginning of the program.
+/// The runtime's description of a kernel for launches, known from the beginning of the program.
 struct KernelDefinition {
     const void* symbol;
     CallThunk call;
@@ -17,10 +17,10 @@ struct KernelDefinition {
 };
 
 __attribute__((visibility("default"))) void define_kernel(const KernelDefinition* definition) noexcept;
-/// A kernel was called from the host: launches it with the configuration of the `<<<>>>` that calls it.
+/// Launches a kernel called from the host, with the configuration of its `<<<>>>`.
 __attribute__((visibility("default"))) void launch_configured(const void* symbol, void** args,
                                                               bool per_thread) noexcept;
-/// The same for a kernel of unknown parameters, such as a template: an error.
+/// Reports the host call of a kernel with unknown parameters, such as a template, as an error.
 __attribute__((visibility("default"))) void refuse_host_call(const char* kernel) noexcept;
 
 #ifdef CUDA_API_PER_THREAD_DEFAULT_STREAM
@@ -31,18 +31,18 @@ static constexpr bool per_thread_default = false;
 
 template <class Argument>
 void* place(Argument& argument) {
-    return (void*)__builtin_addressof(argument); // no other cast takes __restrict__ away
+    return (void*)__builtin_addressof(argument); // only this cast removes __restrict__
 }
 
 template <class Signature, Signature* kernel>
 struct Stub;
 
-/// Hidden, so that its variable is each shared object's own, and goes with it.
+/// The stub is hidden, so each shared object has its own variable, destroyed with it.
 template <class... Parameter, void (*kernel)(Parameter...)>
 struct __attribute__((visibility("hidden"))) Stub<void(Parameter...), kernel> {
-    /// Takes where the arguments are.
+    /// Launches the kernel with the arguments at these addresses.
     static void launch(std::initializer_list<void*> arguments) noexcept {
-        static_cast<void>(&defined); // or it is not there
+        static_cast<void>(&defined); // this use instantiates it
         launch_configured(reinterpret_cast<const void*>(kernel), const_cast<void**>(arguments.begin()),
                           per_thread_default);
     }

@@ -1,12 +1,12 @@
-// What needs the threads of a block to run together, which kernels that are compiled as C++ do not: compile-time errors
-// that name nvcc, through which they do.
+// Compile-time errors for functions that need the threads of a block to run together.
+// Kernels compiled as C++ cannot have them; the errors name nvcc, the remedy.
 #pragma once
 
 #include <cuda_runtime.h>
 
 #include <cstddef>
 
-// After cuda_runtime.h, whose own empty definition would make a shared array a separate one for each thread.
+// This follows cuda_runtime.h: its empty definition would make a shared array a separate one for each thread.
 #undef __shared__
 #define __shared__                                                                                                     \
     _Pragma("GCC error \"cudart-cpu: __shared__ memory needs nvcc (option kernels): as C++, threads run one by one\"")

@@ -1,4 +1,4 @@
-// cvt in all its forms.
+// The cvt instruction in all its forms.
 #pragma once
 
 #include "half.hpp"
@@ -51,7 +51,7 @@ template <class Half, class Value>
 inline Half int_to_half(Value value, Round round) {
     const f64 near = static_cast<f64>(value);
     if constexpr (sizeof(Value) == 8) {
-        // To odd, so that the second rounding is as good as one.
+        // This rounds to odd, so that rounding twice is as good as once.
         const i128 error = static_cast<i128>(value) - static_cast<i128>(near);
         if (error != 0 && !(bits(near) & 1)) {
             const bool away = (error > 0) == (near > 0);
@@ -67,7 +67,7 @@ inline f32 double_to_float(f64 value) {
     else
         return rounded<Rounding>([](f64 x) { return static_cast<f32>(x); }, value);
 }
-/// 10 bits of mantissa: to the nearest, ties away from zero or to even, or cut.
+/// Reduces the mantissa to 10 bits: rounded to the nearest (ties away from zero or to even), or cut.
 constexpr u32 to_tf32(f32 value, bool ties_away, bool cut) {
     u32 raw = bits(value);
     if (is_nan(value)) return 0x7FFFFFFFu;

@@ -1,4 +1,4 @@
-// Floating-point instructions: rounding modes, flushing, saturation, and what PTX says of NaN.
+// Floating-point instructions: rounding modes, flushing, saturation, and PTX's rules for NaN.
 #pragma once
 
 #include "values.hpp"
@@ -16,13 +16,13 @@ constexpr int round_mode(Round round) {
                                   : FE_TONEAREST;
 }
 
-/// A value that the compiler reads where it is written to be read.
+/// A value with reads that the compiler cannot move.
 template <class Value>
 struct VolatileInput {
     volatile Value value;
 };
 
-/// Computes in a rounding mode. The values are volatile, else the compiler computes before or after.
+/// Computes in a rounding mode. The values are volatile, else the compiler computes before or after the mode is set.
 template <Round Rounding, class Compute, class... Value>
 __attribute__((noinline)) auto rounded(Compute compute, Value... values) {
     const int before = std::fegetround();
@@ -53,7 +53,7 @@ template <class Value>
 constexpr Value neg_float(Value a) {
     return __builtin_bit_cast(Value, static_cast<Bits<Value>>(bits(a) ^ (Bits<Value>{1} << (sizeof(Value) * 8 - 1))));
 }
-/// Subnormal numbers become zeros of their sign.
+/// Flushes subnormal numbers to zero, with their sign.
 constexpr f32 ftz(f32 a) {
     return (bits(a) & 0x7F800000u) == 0 ? __builtin_bit_cast(f32, bits(a) & 0x80000000u) : a;
 }
@@ -62,7 +62,7 @@ constexpr f64 ftz(f64 a) {
 }
 template <class Value>
 constexpr Value sat(Value a) {
-    return a > Value{0} ? (a < Value{1} ? a : Value{1}) : Value{0}; // NaN too becomes +0
+    return a > Value{0} ? (a < Value{1} ? a : Value{1}) : Value{0}; // +0 for NaN, too
 }
 
 template <Round Rounding, class Value>
@@ -154,7 +154,7 @@ constexpr Value copy_sign(Value sign_of, Value magnitude) {
     return __builtin_bit_cast(Value, static_cast<Bits<Value>>((bits(magnitude) & ~sign) | (bits(sign_of) & sign)));
 }
 
-// To an integral value.
+// Rounds to an integral value.
 template <Round Rounding>
 inline f32 integral(f32 a) {
     if constexpr (Rounding == Round::nearest)
@@ -178,7 +178,7 @@ inline f64 integral(f64 a) {
         return __builtin_ceil(a);
 }
 
-// Approximations: at least as good as the GPU's.
+// Approximate instructions: at least as precise as the GPU's.
 inline f32 rcp(f32 a) {
     return 1.0f / a;
 }

@@ -1,11 +1,11 @@
-// f16 and bf16: computed in wider types, rounded once.
+// Arithmetic of f16 and bf16: computed in wider types, rounded once.
 #pragma once
 
 #include "floating.hpp"
 
 namespace cudart_cpu::ptx {
 
-/// Rounds to a format of `Exponent` and `Mantissa` bits; exact, also for subnormal numbers. NaN is canonical.
+/// Rounds to a format of `Exponent` and `Mantissa` bits; exact for subnormal numbers, too. NaN is canonical.
 template <int Exponent, int Mantissa>
 constexpr u16 narrow(f64 value, Round round = Round::nearest) {
     constexpr int bias = (1 << (Exponent - 1)) - 1;
@@ -104,7 +104,7 @@ constexpr Half to_half(f32 value, Round round = Round::nearest) {
     return to_half<Half>(static_cast<f64>(value), round);
 }
 
-/// a + b, rounded to odd: rounding it once more to a narrower format is as good as rounding once.
+/// Computes a + b, rounded to odd: rounding the result again to a narrower format is as good as rounding once.
 constexpr f64 add_to_odd(f64 a, f64 b) {
     const f64 sum = a + b;
     const f64 part = sum - a;
@@ -127,7 +127,7 @@ constexpr Half hmul(Half a, Half b) {
     if constexpr (std::is_same_v<Half, f16>)
         return to_half<Half>(widen(a) * widen(b));
     else
-        return to_half<Half>(static_cast<f64>(widen(a)) * widen(b)); // the product may be below the numbers of f32
+        return to_half<Half>(static_cast<f64>(widen(a)) * widen(b)); // the product may be below f32's range
 }
 template <class Half>
 constexpr Half hfma(Half a, Half b, Half c) {
@@ -179,7 +179,7 @@ inline Half htanh(Half a) {
     return to_half<Half>(__builtin_tanh(static_cast<f64>(widen(a))));
 }
 
-/// Each half of a pair.
+/// Applies `compute` to each half of a pair.
 template <class Pair, class Compute, class... Pairs>
 constexpr Pair pairwise(Compute compute, Pairs... pairs) {
     return {compute(pairs.low...), compute(pairs.high...)};

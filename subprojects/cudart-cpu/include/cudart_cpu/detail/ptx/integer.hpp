@@ -1,4 +1,4 @@
-// Integer instructions, as PTX defines them where C++ does not.
+// Integer instructions, by PTX's definitions where C++ has none.
 #pragma once
 
 #include "values.hpp"
@@ -50,7 +50,7 @@ constexpr Value mul24(Value a, Value b, bool high) {
     return static_cast<Value>(high ? product >> 16 : product);
 }
 
-// With the carry flag.
+// Arithmetic with the carry flag.
 template <class Value>
 constexpr Value add_carry(Value a, Value b, bool in, bool& out) {
     const auto sum = static_cast<Wide<Unsigned<Value>>>(
@@ -67,7 +67,7 @@ constexpr Value sub_borrow(Value a, Value b, bool in, bool& out) {
     return static_cast<Value>(wide_a - wide_b);
 }
 
-// A GPU faults at no division.
+// Division never faults, as on a GPU.
 template <class Value>
 constexpr Value div(Value a, Value b) {
     if (b == 0) return static_cast<Value>(-1);
@@ -255,7 +255,7 @@ constexpr u32 dp2a(u32 a, u32 b, u32 c, bool high) {
     return c;
 }
 
-/// Lane by lane; `Add` sums the lanes to c.
+/// Operates lane by lane; with `Add`, sums the lanes to c.
 template <class Result, class Left, class Right, bool Saturates, bool Add, class Operation>
 constexpr u32 video(u32 a, u32 b, u32 c, Operation operation) {
     constexpr u32 width = sizeof(Result) * 8;

@@ -1,4 +1,4 @@
-// Products of matrices that a warp holds together: mma.sync, wmma and ldmatrix.
+// Matrix products of a warp: mma.sync, wmma and ldmatrix.
 #pragma once
 
 #include "half.hpp"
@@ -42,7 +42,7 @@ constexpr Result element_of(From sum) {
         return static_cast<Result>(sum);
 }
 
-/// The element that begins `at` elements into a lane's registers.
+/// Returns the element at index `at` of a lane's registers.
 template <class Element>
 inline Element element(const u32* registers, u32 at) {
     Element value;
@@ -54,12 +54,12 @@ inline void set_element(u32* registers, u32 at, Element value) {
     __builtin_memcpy(reinterpret_cast<unsigned char*>(registers) + at * sizeof(Element), &value, sizeof(Element));
 }
 
-/// mma.sync of shape m16n8kK, whose layout PTX defines: a row of 4 lanes holds a row of A and Result, a column of 4
-/// lanes one of B; a register holds elements that are next to each other.
+/// mma.sync of shape m16n8kK. PTX defines the layout: a row of 4 lanes holds a row of A and Result, a column of 4 lanes
+/// one of B; a register holds adjacent elements.
 template <u32 Depth, class Left, class Right, class Added, class Result>
 void multiply_m16n8(MatrixCall* const* lanes) {
-    constexpr u32 packed = 4 / sizeof(Left); // elements of a register
-    constexpr u32 span = 4 * packed;         // columns of A that one register of each lane covers
+    constexpr u32 packed = 4 / sizeof(Left); // elements per register
+    constexpr u32 span = 4 * packed;         // columns of A covered by one register of each lane
     using Sum = decltype(number(Left{}));
     Sum a[16][Depth];
     Sum b[Depth][8];
@@ -85,7 +85,7 @@ void multiply_m16n8(MatrixCall* const* lanes) {
         }
 }
 
-// wmma leaves to the machine which lane holds what: here lane l holds elements l * n to l * n + n - 1, row by row.
+// wmma leaves the layout to the machine: here lane l holds elements l * n to l * n + n - 1, row by row.
 template <u32 Rows, u32 Columns, u32 Depth, class Left, class Added, class Result>
 void multiply_fragments(MatrixCall* const* lanes) {
     using Sum = decltype(number(Left{}));
@@ -128,7 +128,7 @@ void store_fragment(Thread& t, const u32* registers, u64 to, u32 stride, bool by
     }
 }
 
-/// ldmatrix: lane l names the row l % 8 of matrix l / 8, which is in shared memory.
+/// ldmatrix: lane l names row l % 8 of matrix l / 8, in shared memory.
 template <u32 Count, bool Transposed>
 void load_matrices(MatrixCall* const* lanes) {
     for (u32 matrix = 0; matrix < Count; ++matrix) {

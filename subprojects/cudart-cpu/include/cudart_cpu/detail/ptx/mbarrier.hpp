@@ -1,4 +1,4 @@
-// mbarrier objects: arrivals left, arrivals of a phase, the number of the phase, and bytes that are under way.
+// mbarrier objects: arrivals left, arrivals per phase, the phase number, and the bytes in transit.
 #pragma once
 
 #include "memory.hpp"
@@ -26,7 +26,7 @@ inline void mbarrier_init(u64 at, u32 count) {
 }
 inline void mbarrier_expect(u64 at, u32 bytes) {
     mbarrier_at(at).bytes += static_cast<i32>(bytes);
-    // No check: the arrival that belongs to it is still to come, or the bytes are.
+    // No check is needed: the matching arrival, or the bytes, are still to come.
 }
 inline void mbarrier_complete(u64 at, u32 bytes) {
     mbarrier_at(at).bytes -= static_cast<i32>(bytes);
@@ -49,7 +49,7 @@ inline bool mbarrier_parity(u64 at, u32 parity) {
 inline u32 mbarrier_pending(u64 state) {
     return __builtin_bit_cast(Mbarrier, state).left;
 }
-/// Copies are done when they are asked for: only the arrival is left to do.
+/// Counts the arrival of earlier copies. Copies here complete immediately, so only the arrival is left to do.
 inline void mbarrier_async_arrive(u64 at, bool counted) {
     if (counted) mbarrier_arrive(at, 1, false);
 }

@@ -8,13 +8,13 @@ namespace cudart_cpu::ptx {
 
 inline constexpr u32 patience = 256;
 
-/// Before an access that a spinning loop may consist of.
+/// Precedes each access that may belong to a spinning loop; yields when the thread's patience runs out.
 inline void spin(Thread& t) {
     if (--t.patience == 0) [[unlikely]]
         cudart_cpu_yield(t);
 }
 
-/// Does nothing unless the runtime checks accesses.
+/// Checks an access if the runtime checks accesses; else does nothing.
 inline u64 checked(Thread& t, u64 at, u32 bytes, Access access, u32 location) {
     if (t.block->checks != 0) [[unlikely]]
         cudart_cpu_check(t, at, bytes, access, location);
@@ -50,7 +50,7 @@ inline void fence() {
     __atomic_thread_fence(__ATOMIC_SEQ_CST);
 }
 
-/// Shared memory is its block's alone, and the threads of a block take turns.
+/// Updates a value. Shared memory belongs to one block, and the threads of a block take turns: no atomic is needed.
 template <bool Shared, class Value, class Next>
 inline Value update(Thread& t, u64 at, Next next) {
     spin(t);

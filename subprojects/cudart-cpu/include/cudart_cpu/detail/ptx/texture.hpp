@@ -1,4 +1,4 @@
-// Fetches from textures, and accesses of surfaces.
+// Texture fetches and surface accesses.
 #pragma once
 
 #include "memory.hpp"
@@ -11,7 +11,7 @@ struct TextureCall {
     bool whole_numbers = false;
     bool gathers = false;
     bool has_gradient = false;
-    u32 channel = 0; ///< that a gather takes
+    u32 channel = 0; ///< taken by a gather
     u32 layer = 0;
     f32 at[3] = {};
     i32 element[3] = {};
@@ -20,7 +20,7 @@ struct TextureCall {
     f32 dy[3] = {};
 };
 
-/// What an access outside of a surface does.
+/// The effect of an access outside of a surface.
 enum class Outside : u32 { trap, clamp, zero };
 
 } // namespace cudart_cpu::ptx
@@ -30,7 +30,7 @@ extern "C" {
 void cudart_cpu_fetch(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u64 texture,
                       const cudart_cpu::ptx::TextureCall& call, cudart_cpu::ptx::u32* channels,
                       cudart_cpu::ptx::u32 location);
-/// Null where the access is outside and reads zeros. `x` is in bytes.
+/// Returns the address of an element; null if the access is outside and reads zeros. `x` is in bytes.
 char* cudart_cpu_surface(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u64 surface, cudart_cpu::ptx::i32 x,
                          cudart_cpu::ptx::i32 y, cudart_cpu::ptx::i32 z, cudart_cpu::ptx::u32 bytes,
                          cudart_cpu::ptx::Outside outside, cudart_cpu::ptx::u32 location);

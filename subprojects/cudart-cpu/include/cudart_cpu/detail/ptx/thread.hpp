@@ -1,4 +1,4 @@
-// What translated kernels and the runtime know of each other: threads, blocks, and the calls that leave a kernel.
+// The interface between translated kernels and the runtime: threads, blocks, and the calls out of a kernel.
 #pragma once
 
 #include <cstddef>
@@ -23,20 +23,21 @@ struct Index {
     u32 x, y, z;
 };
 
-/// What the threads of a block share. Shared memory is addressed from `shared` on; all other addresses are the host's.
+/// The state shared by the threads of a block. Shared memory is addressed from `shared` on; all other addresses are the
+/// host's.
 struct Block {
     Index ctaid;
     Index ntid;
     Index nctaid;
-    Index cluster; ///< blocks of a cluster
+    Index cluster; ///< blocks per cluster
     unsigned char* shared;
     const unsigned char* params;
-    u64 grid_workspace; ///< of a cooperative launch; 0 of any other
+    u64 grid_workspace; ///< in a cooperative launch; else 0
     u64 grid_id;
-    u64 stack_low; ///< of threads that run in turn
+    u64 stack_low; ///< for threads that run in turn
     u32 dynamic_shared;
     u32 total_shared;
-    u32 checks; ///< of each access
+    u32 checks; ///< made for each access
 };
 
 inline constexpr u32 check_memory = 1;
@@ -48,12 +49,12 @@ struct Thread {
     Index tid;
     u32 lane;
     u32 warp;
-    u32 patience; ///< accesses that may be a spinning loop's, until others get their turn
+    u32 patience; ///< accesses of a possible spinning loop before others get their turn
     Block* block;
     u64 stack_low;
 };
 
-/// Where in the source: the file's number in the module, and its line.
+/// A source location: the file's number in the module, and the line.
 constexpr u32 location(u32 file, u32 line) {
     return file << 20 | line;
 }
@@ -90,33 +91,33 @@ struct WarpResult {
     bool predicate;
 };
 
-/// What one lane brings to a product of matrices; the last lane to come computes for all.
+/// One lane's contribution to a matrix product; the last lane to arrive computes for all.
 struct MatrixCall {
     void (*compute)(MatrixCall* const* lanes);
     u32 a[8], b[8], c[8], d[8];
 };
 
-/// Bytes of stack, as the compiler counts them; the tools write them into the object.
+/// Bytes of stack, as counted by the compiler; the tools write them into the object.
 struct StackNeed {
-    u32 once;  ///< of all functions that a thread may be in
-    u32 again; ///< of those that may be called again while they run
+    u32 once;  ///< for all functions that a thread may be in
+    u32 again; ///< for functions that may be called again while they run
     u32 grows; ///< not 0: functions take more while they run
 };
 
-/// Bytes of a thread's stack that the runtime's own functions may need.
+/// Bytes of a thread's stack reserved for the runtime's own functions.
 inline constexpr u32 stack_reserve = 32 * 1024;
 
 struct KernelRow {
     const char* name;
-    void (*thread)(Thread&); ///< runs one thread, on a stack of its own
+    void (*thread)(Thread&); ///< runs one thread, on its own stack
     void (*block)(Block&);   ///< runs all threads in turn; null if they meet
-    const char* refusal;     ///< why it cannot run; null if it can
-    const u32* params;       ///< size and alignment of each
+    const char* refusal;     ///< the reason if it cannot run; else null
+    const u32* params;       ///< size and alignment of each parameter
     u32 param_count;
     u32 static_shared;
     u32 local_bytes;
-    const volatile StackNeed* stack; ///< written by a tool, so the compiler knows no value
-    u32 max_threads;                 ///< 0: as the device
+    const volatile StackNeed* stack; ///< written by a tool, so the compiler must not assume a value
+    u32 max_threads;                 ///< 0: the device's limit
     u32 required_cluster[3];
 };
 
@@ -128,8 +129,8 @@ struct VariableRow {
 
 struct ModuleRow {
     u32 version;
-    u32 architecture; ///< of its PTX, such as 90
-    u64 image_bytes;  ///< of the fat binary that it was translated from
+    u32 architecture; ///< the PTX's architecture, such as 90
+    u64 image_bytes;  ///< size of the translated fat binary
     u64 image_hash;
     const KernelRow* kernels;
     u32 kernel_count;
@@ -137,7 +138,7 @@ struct ModuleRow {
     u32 variable_count;
     const char* const* files;
     u32 file_count;
-    bool (*supported)(); ///< whether this processor has what the module was compiled for
+    bool (*supported)(); ///< whether this processor has the features that the module was compiled for
 };
 
 inline constexpr u32 module_version = 4;
@@ -162,7 +163,7 @@ cudart_cpu::ptx::u64 cudart_cpu_map_shared(cudart_cpu::ptx::Thread& thread, cuda
                                            cudart_cpu::ptx::u32 rank);
 void cudart_cpu_check(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u64 address, cudart_cpu::ptx::u32 bytes,
                       cudart_cpu::ptx::Access access, cudart_cpu::ptx::u32 location);
-/// What the block's threads did before is in an order with what they do from now on.
+/// Orders the earlier accesses of the block's threads before their later ones.
 void cudart_cpu_note_order(cudart_cpu::ptx::Thread& thread);
 void cudart_cpu_yield(cudart_cpu::ptx::Thread& thread);
 void cudart_cpu_sleep(cudart_cpu::ptx::Thread& thread, cudart_cpu::ptx::u32 nanoseconds);
@@ -171,7 +172,7 @@ void cudart_cpu_grid_dependencies(cudart_cpu::ptx::Thread& thread);
 [[noreturn]] void cudart_cpu_exit(cudart_cpu::ptx::Thread& thread);
 [[noreturn]] void cudart_cpu_trap(cudart_cpu::ptx::Thread& thread, const char* reason, cudart_cpu::ptx::u32 location);
 
-// What PTX calls as functions.
+// Functions in PTX.
 cudart_cpu::ptx::u32 cudart_cpu_printf(cudart_cpu::ptx::Thread& thread, const char* format, const void* arguments);
 [[noreturn]] void cudart_cpu_assertion(cudart_cpu::ptx::Thread& thread, const char* condition, const char* file,
                                        cudart_cpu::ptx::u32 line, const char* function);

@@ -1,4 +1,4 @@
-// What a thread knows of itself and its block, and blocks whose threads run in turn.
+// Information of a thread about itself and its block, and blocks with threads that run in turn.
 #pragma once
 
 #include "memory.hpp"
@@ -12,7 +12,7 @@ inline u32 cluster_rank(const Block& block) {
     const Index& size = block.cluster;
     return block.ctaid.x % size.x + (block.ctaid.y % size.y + block.ctaid.z % size.z * size.y) * size.x;
 }
-/// Local memory is on the stack, and the stack grows downwards from the thread's own frames.
+/// Whether `at` is local memory: it lies on the stack, which grows downwards from the thread's own frames.
 inline bool is_local(Thread&, u64 at) {
     const u64 here = address(__builtin_frame_address(0));
     return at >= here - 4096 && at < here + (64u << 10);
@@ -43,8 +43,8 @@ __attribute__((always_inline)) inline void in_turn(Block& block, Run run) {
             }
 }
 
-/// The same as two functions: one that is called, for blocks with checks, and one to be inlined. Of the copy of the
-/// block that this sees, the compiler knows that nothing else changes it.
+/// Runs all threads of a block in turn. `run` is called, for blocks with checks; `run_unchecked`, with the same body,
+/// is inlined. It runs on a copy of the block, so the compiler knows that nothing else changes it.
 template <class Run>
 __attribute__((always_inline)) inline void for_each_thread(Block& block, void (*run)(Thread&), Run run_unchecked) {
     if (block.checks != 0) return in_turn<Thread>(block, run);

@@ -1,4 +1,4 @@
-// Registers: bits that each instruction reads as the type that it names.
+// Registers: bits, read by each instruction as the type that it names.
 #pragma once
 
 #include "thread.hpp"
@@ -37,7 +37,7 @@ constexpr Bits<Value> bits(Value value) {
     return __builtin_bit_cast(Bits<Value>, value);
 }
 
-/// The low bits of a register, as Value.
+/// Returns the low bits of a register as Value.
 template <class Value, class Register>
 constexpr Value as(Register value) {
     if constexpr (std::is_same_v<Value, Register>)
@@ -48,7 +48,7 @@ constexpr Value as(Register value) {
         return __builtin_bit_cast(Value, static_cast<Bits<Value>>(bits(value)));
 }
 
-/// Writes a register: a narrower signed value is extended by its sign, any other by zeros.
+/// Writes a register: narrower signed values are sign-extended, others zero-extended.
 template <class Register, class Value>
 constexpr void put(Register& register_, Value value) {
     if constexpr (std::is_same_v<Register, Value>)
@@ -70,7 +70,7 @@ constexpr bool is_signed = static_cast<Value>(-1) < Value{};
 
 template <class Value>
 using Unsigned = Bits<Value>;
-/// Twice as wide.
+/// The type of twice the width.
 template <class Value>
 using Wide = std::conditional_t<
     sizeof(Value) == 1, std::conditional_t<is_signed<Value>, i16, u16>,
