@@ -1,4 +1,4 @@
-// What every exported function does before and after its own work.
+// Common begin and end of every exported function.
 #include "call.hpp"
 
 #include "device_model.hpp"
@@ -24,19 +24,19 @@ thread_local cudaError_t last_error = cudaSuccess;
 thread_local bool in_host_function = false;
 thread_local bool context_bound = false;
 thread_local bool has_waited = false;
-/// Of a kernel's failure, that some call has told of.
+/// Whether some call has returned the error of the failed kernel.
 std::atomic<bool> failure_told{false};
 std::atomic<bool> used{false};
 
-/// In a child of fork() there is only the thread that called it: CUDA answers its calls with errors, if the parent has
-/// used CUDA before.
+/// A child of fork() contains only the thread that called it. CUDA refuses its calls if the parent has used CUDA
+/// before.
 void note_child() noexcept {
     forked_child.store(used.load(std::memory_order_relaxed), std::memory_order_relaxed);
 }
 
 [[maybe_unused]] const int child_is_noted = pthread_atfork(nullptr, nullptr, note_child);
 
-/// Codes that only the runtime has come from no function of the driver, and so leave no such line.
+/// Logs a returned code. Codes of the runtime alone get no such line: no function of the driver returned them.
 void log_returned(const char* name, cudaError_t code) noexcept {
     const char* code_name = driver_error_name(static_cast<int>(code));
     if (code_name == nullptr) {
@@ -45,7 +45,7 @@ void log_returned(const char* name, cudaError_t code) noexcept {
     try {
         log_error(text("Returning ", static_cast<int>(code), " (", code_name, ") from ", driver_function_name(name)));
     } catch (const std::bad_alloc&) {
-        // The code still tells.
+        // The caller still gets the code.
     }
 }
 
@@ -115,14 +115,14 @@ void refuse_if_awaited_failed() {
     if (has_waited) refuse_after_kernel_failure();
 }
 
-/// The error of a kernel, which stays once a call has returned it.
+/// Returns a kernel's error once a call has returned it; it stays.
 cudaError_t told_failure() noexcept {
     return failure_told.load(std::memory_order_relaxed) ? kernel_failure() : cudaSuccess;
 }
 
 cudaError_t end_failed_call(const char* name, LastError remember, cudaError_t code,
                             const std::string& message) noexcept {
-    // Pending work is no error, although it is reported as one.
+    // cudaErrorNotReady reports pending work: it is no failure.
     if (code == cudaErrorNotReady) {
         return code;
     }

@@ -1,4 +1,4 @@
-// The seam that every exported function passes: counting, fault injection, error codes, the last error, the log.
+// The frame of every exported function: counting, fault injection, error codes, the last error, the log.
 #pragma once
 
 #include "fault.hpp"
@@ -22,13 +22,13 @@ struct Failure {
     std::string text;
 };
 
-/// `text` is what the driver would log; with an empty one the log only says what the call returned.
+/// Throws Failure. `text` is the driver's line in the log; if empty, the log only has the line of the returned code.
 [[noreturn]] void fail(cudaError_t code, std::string text);
 
 /// Throws cudaErrorInvalidValue unless `pointer` is set; `what` names the parameter.
 void require_pointer(const void* pointer, const char* what);
 
-/// Whose last error a failing call leaves behind: the runtime's functions set it, the driver's do not.
+/// Whether a failing call sets the last error: the runtime's functions do, the driver's do not.
 enum class LastError { set, keep };
 
 /// Throws cudaErrorInitializationError in a child of fork() whose parent has used CUDA.
@@ -36,14 +36,14 @@ void refuse_in_forked_child();
 /// Throws cudaErrorNotPermitted if the thread is inside a host function.
 void refuse_inside_host_function();
 
-/// Throws the error of a kernel that has failed: from then on CUDA does nothing more.
+/// Throws the error of a failed kernel: CUDA does nothing more after one.
 void refuse_after_kernel_failure();
-/// Later calls succeed again.
+/// Lets later calls succeed again.
 void forget_kernel_failure() noexcept;
-/// The call that this thread is in waits for work, or finds that it has ended: it is to tell that it failed.
+/// Records that this thread's call waits for work or finds that it has ended: then the call reports its failure.
 void note_wait() noexcept;
 void begin_waits() noexcept;
-/// Throws the error of a kernel that has failed, if the call has waited.
+/// Throws the error of a failed kernel if the call has waited.
 void refuse_if_awaited_failed();
 
 /// Records a failed call (log, and last error if asked); returns `code`.
@@ -68,7 +68,7 @@ cudaError_t call(const char* name, LastError last_error, Body&& body) noexcept {
     }
 }
 
-/// A thread has no context until a runtime call binds one, and most do. The driver's functions need it.
+/// Binds a context to the thread, as most runtime calls do. The driver's functions need one.
 void bind_context() noexcept;
 [[nodiscard]] bool has_context() noexcept;
 
@@ -93,7 +93,7 @@ cudaError_t api(const char* name, Body&& body) noexcept {
     });
 }
 
-/// The same for the few functions that bind no context.
+/// Runs one of the few runtime functions that bind no context.
 template <class Body>
 cudaError_t api_without_context(const char* name, Body&& body) noexcept {
     return call(name, LastError::set, [&] {
@@ -104,8 +104,8 @@ cudaError_t api_without_context(const char* name, Body&& body) noexcept {
     });
 }
 
-/// The same for a function that a child of fork() may call too, and a process with another runtime, to read the log.
-/// It takes no lock, which a thread of the parent may hold.
+/// Runs a runtime function permitted in a child of fork() and next to another runtime, for reading the error there.
+/// Takes no lock, since another thread of the parent may have held it.
 template <class Body>
 cudaError_t api_in_forked_child(const char* name, Body&& body) noexcept {
     return call(name, LastError::set, [&] {
@@ -114,7 +114,7 @@ cudaError_t api_in_forked_child(const char* name, Body&& body) noexcept {
     });
 }
 
-/// The same for a function that host functions may call too.
+/// Runs a runtime function that host functions may call, too.
 template <class Body>
 cudaError_t api_anywhere(const char* name, Body&& body) noexcept {
     return call(name, LastError::set, [&] {
@@ -123,7 +123,7 @@ cudaError_t api_anywhere(const char* name, Body&& body) noexcept {
     });
 }
 
-/// The same for a driver entry point. CUresult has the same numbers: cast the result.
+/// Runs a function of the driver API. CUresult has the same numbers: cast the result.
 template <class Body>
 cudaError_t driver_api(const char* name, Body&& body) noexcept {
     return call(name, LastError::keep, [&] {

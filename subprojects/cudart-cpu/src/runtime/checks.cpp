@@ -1,4 +1,4 @@
-// What CUDART_CPU_CHECK asks for.
+// The checks requested by CUDART_CPU_CHECK.
 #include "checks.hpp"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What the headers of some versions of CUDA (12.4 to 13.x) lack: beside graph_cuda12.hpp, the one place that says so.
+// Features absent from some versions of CUDA's headers (12.4 to 13.x): collected here and in graph_cuda12.hpp only.
 #pragma once
 
 #include "device_model.hpp"
@@ -11,13 +11,13 @@
 
 namespace cudart_cpu::detail::compat {
 
-/// cudaGraphCondTypeSwitch, which 12.8 brought. A number, because the older enumeration cannot hold it.
+/// cudaGraphCondTypeSwitch, new in 12.8. A number, because the older enumeration cannot hold it.
 inline constexpr int conditional_type_switch = 2;
 
-/// cudaGraphInstantiateConditionalHandleUnused, which 12.8 brought.
+/// cudaGraphInstantiateConditionalHandleUnused, new in 12.8.
 inline constexpr auto instantiate_conditional_handle_unused = static_cast<cudaGraphInstantiateResult>(5);
 
-/// The properties that only CUDA 12 has, or only CUDA 13.
+/// Sets the properties that exist only in CUDA 12, or only in CUDA 13.
 inline void set_properties_of_version([[maybe_unused]] cudaDeviceProp& properties) {
 #if CUDART_VERSION < 13000
     properties.clockRate = clock_khz;
@@ -31,7 +31,7 @@ inline void set_properties_of_version([[maybe_unused]] cudaDeviceProp& propertie
 #endif
 }
 
-/// The flags of a texture's or surface's resource, which CUDA 13 brought.
+/// Returns the flags of a texture's or surface's resource, new in CUDA 13.
 inline unsigned flags_of([[maybe_unused]] const cudaResourceDesc& resource) {
 #if CUDART_VERSION >= 13000
     return resource.flags;
@@ -40,7 +40,7 @@ inline unsigned flags_of([[maybe_unused]] const cudaResourceDesc& resource) {
 #endif
 }
 
-/// The number in `params.ownership`, which 12.9 brought: 0 clones, 1 moves.
+/// Returns the number in `params.ownership`, new in 12.9: 0 clones, 1 moves.
 inline int ownership_of([[maybe_unused]] const cudaChildGraphNodeParams& params) {
 #if CUDART_VERSION >= 12090
     return number_in(params.ownership);

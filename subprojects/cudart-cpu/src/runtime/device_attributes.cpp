@@ -1,4 +1,4 @@
-// The attributes of a device: what its properties say, one at a time.
+// Device attributes: the device's properties, one at a time.
 #include "call.hpp"
 #include "device_model.hpp"
 #include "device_properties.hpp"
@@ -11,7 +11,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// Those that all devices have alike.
+/// The attributes with the same value on all devices.
 std::unordered_map<int, int> common_attributes() {
     const cudaDeviceProp p = device_properties(0);
     return {
@@ -90,7 +90,7 @@ std::unordered_map<int, int> common_attributes() {
         {cudaDevAttrMaxAccessPolicyWindowSize, p.accessPolicyMaxWindowSize},
         {cudaDevAttrMaxPersistingL2CacheSize, p.persistingL2CacheMaxSize},
         {cudaDevAttrMemSyncDomainCount, mem_sync_domains},
-        // Supported.
+        // Supported features.
         {cudaDevAttrCanMapHostMemory, 1},
         {cudaDevAttrCanUseHostPointerForRegisteredMem, 1},
         {cudaDevAttrConcurrentKernels, 1},
@@ -107,7 +107,7 @@ std::unordered_map<int, int> common_attributes() {
         {cudaDevAttrGpuOverlap, 1},
         {cudaDevAttrCooperativeLaunch, 1},
         {cudaDevAttrClusterLaunch, 1},
-        // Not supported, or none.
+        // Unsupported features, and quantities with the value 0.
         {cudaDevAttrComputeMode, 0},
         {cudaDevAttrKernelExecTimeout, 0},
         {cudaDevAttrIntegrated, 0},

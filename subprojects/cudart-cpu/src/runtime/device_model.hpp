@@ -1,4 +1,4 @@
-// The devices, each the same: a GPU of compute capability 9.0 by its limits, the host's memory by its size.
+// The devices, all alike: limits of a GPU of compute capability 9.0, with the size of the host's memory.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ inline constexpr int l2_cache_bytes = 50 * 1024 * 1024;
 inline constexpr std::size_t max_persisting_cache = l2_cache_bytes / 8 * 5;
 inline constexpr std::size_t default_persisting_cache = std::size_t{l2_cache_bytes} / 40 * 9;
 
-// Of an H100, for programs that compute what they could reach.
+// An H100's figures, for programs that compute the attainable performance.
 inline constexpr int clock_khz = 1980000;
 inline constexpr int memory_clock_khz = 2619000;
 inline constexpr int memory_bus_bits = 5120;
@@ -49,7 +49,7 @@ std::size_t device_memory_bytes();
 
 inline constexpr std::size_t max_devices = 8;
 
-/// The devices are on one bus each, as device 0 of domain 0; none is on bus 0.
+/// Each device has a bus of its own, as device 0 of domain 0; bus 0 is empty.
 constexpr int pci_bus_of(int device) noexcept {
     return device + 1;
 }
@@ -57,9 +57,9 @@ constexpr int pci_bus_of(int device) noexcept {
 std::size_t device_count();
 /// Throws cudaErrorInvalidDevice unless there is such a device.
 void require_device(int device);
-/// Of this thread; the preferred one if it has chosen none.
+/// The thread's device; the preferred one if it has chosen none.
 int current_device() noexcept;
-/// This thread has chosen it, from now on.
+/// Makes the current device this thread's choice, from now on.
 void settle_current_device() noexcept;
 /// Throws cudaErrorInvalidDevice unless there is such a device.
 void set_preferred_device(int device);

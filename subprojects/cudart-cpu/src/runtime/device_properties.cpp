@@ -1,4 +1,4 @@
-// What a device says about itself.
+// Device properties as reported to programs.
 #include "device_properties.hpp"
 
 #include "cuda_versions.hpp"
@@ -24,7 +24,7 @@ void set(int (&member)[N], const int (&values)[N]) {
     std::ranges::copy(values, member);
 }
 
-/// The sizes that textures and surfaces may have.
+/// Sets the size limits of textures and surfaces.
 void set_texture_limits(cudaDeviceProp& p) {
     p.textureAlignment = texture_alignment;
     p.texturePitchAlignment = texture_pitch_alignment;

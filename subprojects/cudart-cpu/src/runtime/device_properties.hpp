@@ -1,4 +1,4 @@
-// What a device says about itself.
+// Device properties as reported to programs.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -7,7 +7,7 @@ namespace cudart_cpu::detail {
 
 cudaDeviceProp device_properties(int device);
 
-/// Throws cudaErrorInvalidValue for an attribute that the model has no answer for.
+/// Throws cudaErrorInvalidValue for an attribute absent from the model.
 int device_attribute(cudaDeviceAttr attribute, int device);
 
 } // namespace cudart_cpu::detail

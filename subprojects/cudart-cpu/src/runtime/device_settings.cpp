@@ -1,4 +1,4 @@
-// What a program sets of a device: limits, cache configuration, flags.
+// Device settings made by programs: limits, cache configuration, flags.
 #include "device_settings.hpp"
 
 #include "call.hpp"
@@ -31,7 +31,7 @@ constexpr std::size_t max_stack_bytes = 512 * 1024;
 constexpr std::size_t stack_unit = 16;
 constexpr std::size_t max_fetch_granularity = 128;
 
-/// Null for a limit that is none of 9.0's. The lock must be held.
+/// Returns the place of a limit; null if compute capability 9.0 does not have it. Call under the lock.
 std::size_t* find_limit(Settings& of, int limit) {
     switch (limit) {
     case cudaLimitStackSize:
@@ -59,7 +59,7 @@ std::size_t& limit_of(Settings& of, cudaLimit limit) {
     fail(cudaErrorUnsupportedLimit, text("device limit ", number, " is unknown"));
 }
 
-/// What the device makes of a wish.
+/// Returns the value granted for a requested limit.
 std::size_t granted(cudaLimit limit, std::size_t value) {
     switch (number_in(limit)) {
     case cudaLimitStackSize:
@@ -116,10 +116,10 @@ cudaFuncCache device_cache_config(int device) {
 }
 
 void set_device_flags(int device, unsigned flags) {
-    constexpr unsigned sync_memops = 0x80; // cudaDeviceSyncMemops, which 12.1 brought
+    constexpr unsigned sync_memops = 0x80; // cudaDeviceSyncMemops, new in 12.1
     constexpr unsigned known = cudaDeviceScheduleMask | cudaDeviceMapHost | cudaDeviceLmemResizeToMax | sync_memops;
     const unsigned schedule = flags & cudaDeviceScheduleMask;
-    const bool one_schedule = (schedule & (schedule - 1)) == 0; // spin, yield and block are a bit each
+    const bool one_schedule = (schedule & (schedule - 1)) == 0; // spin, yield and block have one bit each
     if ((flags & ~known) != 0 || !one_schedule)
         fail(cudaErrorInvalidValue, text("device flags ", flags, " do not exist or exclude each other"));
     const std::lock_guard lock(mutex);

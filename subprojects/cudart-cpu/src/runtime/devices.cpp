@@ -1,4 +1,4 @@
-// How many devices there are, and which one a thread uses.
+// The number of devices, and the current device of each thread.
 #include "call.hpp"
 #include "device_model.hpp"
 #include "environment.hpp"
@@ -22,7 +22,7 @@ std::atomic<unsigned>& count() {
     return devices;
 }
 
-/// Of threads that have chosen none.
+/// The device of threads without a choice.
 std::atomic<int> preferred{0};
 
 constexpr int none = -1;

@@ -13,7 +13,7 @@ struct ErrorName {
     const char* name;
 };
 
-// By number, because older toolkits do not name all of them. Sorted.
+// The names by number, because older toolkits lack some enumerators. Sorted.
 constexpr ErrorName errors[] = {
     {0, "CUDA_SUCCESS"},
     {1, "CUDA_ERROR_INVALID_VALUE"},

@@ -3,7 +3,7 @@
 
 namespace cudart_cpu::detail {
 
-/// "CUDA_ERROR_INVALID_VALUE" for the number of a CUresult; null for what is none.
+/// Returns the name for the number of a CUresult, such as "CUDA_ERROR_INVALID_VALUE"; null for an unknown number.
 const char* driver_error_name(int code) noexcept;
 
 } // namespace cudart_cpu::detail

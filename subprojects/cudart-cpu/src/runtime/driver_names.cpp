@@ -1,4 +1,4 @@
-// The driver functions that stand behind the runtime's.
+// Names of the driver functions behind the runtime's.
 #include "driver_names.hpp"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ struct Name {
     std::string_view driver;
 };
 
-// Those that are more than a change of the prefix, as far as a driver's log has told them.
+// Driver names that differ in more than the prefix, as far as seen in a driver's log.
 constexpr Name renamed[] = {
     {"cudaDeviceSynchronize", "cuCtxSynchronize_v2"},
     {"cudaEventCreateWithFlags", "cuEventCreate"},

@@ -1,4 +1,4 @@
-// The driver functions that stand behind the runtime's.
+// Names of the driver functions behind the runtime's.
 #pragma once
 
 #include <string>
@@ -6,8 +6,7 @@
 
 namespace cudart_cpu::detail {
 
-/// The name under which the driver's log speaks of a function of the runtime or driver API:
-/// "cuMemAlloc_v2" for "cudaMalloc".
+/// Returns the name in the driver's log for a function of the runtime or driver API: "cuMemAlloc_v2" for "cudaMalloc".
 std::string driver_function_name(std::string_view api_name);
 
 } // namespace cudart_cpu::detail

@@ -1,4 +1,4 @@
-// Which driver this runtime claims to have.
+// The version of the driver that this runtime claims to have.
 #include "driver_version.hpp"
 
 #include "call.hpp"

@@ -1,9 +1,9 @@
-// The driver's version, which a test may set: an older driver lacks what came later.
+// The driver's version, settable by a test: an older driver lacks later additions.
 #pragma once
 
 namespace cudart_cpu::detail {
 
-/// What cudaDriverGetVersion says, such as 12080.
+/// The version reported by cudaDriverGetVersion, such as 12080.
 [[nodiscard]] int driver_version() noexcept;
 
 /// Throws cudaErrorCallRequiresNewerDriver if the driver is older than `since`.

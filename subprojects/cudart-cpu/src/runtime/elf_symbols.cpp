@@ -1,4 +1,4 @@
-// Reads names of functions and sizes of variables from the symbol table of an ELF file.
+// A reader of the symbol table of ELF files: names of functions and sizes of variables.
 #include "elf_symbols.hpp"
 
 #include <elf.h>
@@ -51,7 +51,7 @@ SymbolTable read_symbols(std::ifstream& file) {
     return read_at(file, found->sh_offset, table.symbols.data(), table.symbols.size()) ? table : SymbolTable{};
 }
 
-/// The symbol of this type (STT_FUNC, STT_OBJECT) at `address`.
+/// Finds the symbol of this type (STT_FUNC, STT_OBJECT) at `address`.
 std::optional<Found> find_symbol_at(std::ifstream& file, std::uint64_t address, unsigned type) {
     const SymbolTable table = read_symbols(file);
     for (const Elf64_Sym& symbol : table.symbols) {

@@ -1,4 +1,4 @@
-// Numbers that the environment sets.
+// Numbers from environment variables.
 #include "environment.hpp"
 
 #include <cstdio>

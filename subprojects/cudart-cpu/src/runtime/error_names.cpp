@@ -12,7 +12,7 @@ struct ErrorText {
     const char* description;
 };
 
-// By number, because older toolkits do not name all of them. Sorted.
+// The names and texts by number, because older toolkits lack some enumerators. Sorted.
 constexpr ErrorText errors[] = {
     {0, "cudaSuccess", "no error"},
     {1, "cudaErrorInvalidValue", "invalid argument"},

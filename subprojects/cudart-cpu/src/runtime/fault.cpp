@@ -1,4 +1,4 @@
-// Counting of runtime calls, and making the n-th one fail.
+// Fault injection: counts runtime calls and makes the n-th one fail.
 #include "fault.hpp"
 
 #include "call.hpp"
@@ -13,7 +13,7 @@ namespace cudart_cpu {
 namespace {
 
 std::atomic<std::uint64_t> calls{0};
-/// The number of the call to fail; 0 is none. `fault` is written before it.
+/// The number of the call to fail; 0 for none. `fault` is written before it.
 std::atomic<std::uint64_t> failing_call{0};
 std::atomic<cudaError_t> fault{cudaSuccess};
 

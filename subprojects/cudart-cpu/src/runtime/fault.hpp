@@ -1,9 +1,9 @@
-// Counting of runtime calls, and making the n-th one fail.
+// Fault injection: counts runtime calls and makes the n-th one fail.
 #pragma once
 
 namespace cudart_cpu::detail {
 
-/// Counts one call; throws the armed Failure if this is the one to fail.
+/// Counts one call; throws the armed Failure if it is the call to fail.
 void count_call();
 
 } // namespace cudart_cpu::detail

@@ -1,4 +1,4 @@
-// Handles that are never used again, and the live objects of one kind by handle.
+// Handles, never reused, and a table of the live objects of one kind by handle.
 #pragma once
 
 #include <atomic>
@@ -11,8 +11,8 @@
 
 namespace cudart_cpu::detail {
 
-/// A number that no handle of any kind had before, so that a dead handle is refused instead of followed.
-/// Never one of those that CUDA reserves (cudaStreamLegacy is 1, cudaStreamPerThread is 2).
+/// Returns a number new to all kinds of handles, so that a dead handle is refused instead of followed. It is none of
+/// CUDA's reserved numbers (cudaStreamLegacy is 1, cudaStreamPerThread is 2).
 inline std::uintptr_t next_handle() noexcept {
     static std::atomic<std::uintptr_t> next{0x10000};
     return next.fetch_add(0x10, std::memory_order_relaxed);
@@ -29,7 +29,7 @@ class HandleTable {
         return handle;
     }
 
-    /// Null for a dead handle.
+    /// Returns the object; null for a dead handle.
     [[nodiscard]] std::shared_ptr<T> find(Handle handle) const {
         const std::lock_guard lock(mutex_);
         const auto found = objects_.find(handle);
@@ -48,7 +48,7 @@ class HandleTable {
         return object;
     }
 
-    /// Removes the objects that `choose` takes; they end after the lock has been given back.
+    /// Removes the objects accepted by `choose`; they end after the lock is released.
     template <class Choose>
     void remove_if(Choose&& choose) {
         std::vector<std::shared_ptr<T>> removed;

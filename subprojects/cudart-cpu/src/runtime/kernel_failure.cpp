@@ -1,5 +1,4 @@
-// What a kernel's failure leaves behind, an error that all later calls answer with, and the reasons of kernels that are
-// refused.
+// The failure of a kernel, returned by all later calls, and the reasons of refused kernels.
 #include "kernel_failure.hpp"
 
 #include "log.hpp"
@@ -16,14 +15,14 @@ namespace cudart_cpu::detail {
 namespace {
 
 std::atomic<cudaError_t> failure{cudaSuccess};
-std::atomic<bool> has_failed = false; ///< the first that fails tells, and is told of once the log has its reason
+std::atomic<bool> has_failed = false; ///< the first failure wins; `failure` is set once the log has its reason
 
 struct Told {
     std::mutex mutex;
     std::set<std::string> reasons;
 };
 
-/// Never destroyed: kernels may be launched after main().
+/// The registry is never destroyed: kernels may be launched after main().
 Told& told() {
     static auto* all = new Told;
     return *all;
@@ -37,7 +36,7 @@ void set_kernel_failure(cudaError_t code, const std::string& text) noexcept {
     try {
         log_error(text);
     } catch (const std::exception&) {
-        // The code still tells.
+        // The caller still gets the code.
     }
     failure = code;
 }
@@ -56,7 +55,7 @@ void tell_refusal(const std::string& reason) noexcept {
         const std::lock_guard lock(told().mutex);
         if (!told().reasons.insert(reason).second) return;
     } catch (const std::exception&) {
-        // Told once more than needed.
+        // The reason may then be printed twice.
     }
     std::fprintf(stderr, "cudart-cpu: %s\n", reason.c_str());
 }

@@ -1,5 +1,4 @@
-// What a kernel's failure leaves behind, an error that all later calls answer with, and the reasons of kernels that are
-// refused.
+// The failure of a kernel, returned by all later calls, and the reasons of refused kernels.
 #pragma once
 
 #include <driver_types.h>
@@ -8,15 +7,14 @@
 
 namespace cudart_cpu::detail {
 
-/// Notes the first failure of a kernel, and tells of it in the log and on stderr.
+/// Records the first failure of a kernel, and reports it in the log and on stderr.
 void set_kernel_failure(cudaError_t code, const std::string& text) noexcept;
-/// cudaSuccess if no kernel has failed.
+/// Returns the error of a failed kernel; cudaSuccess if none has failed.
 cudaError_t kernel_failure() noexcept;
-/// As if no kernel had failed.
+/// Forgets the failure.
 void clear_kernel_failure() noexcept;
 
-/// Tells on stderr why a kernel cannot run, each reason once: the code alone says too little, and few look into the
-/// log.
+/// Prints to stderr why a kernel cannot run, each reason once: the code alone is too vague, and few users read the log.
 void tell_refusal(const std::string& reason) noexcept;
 
 } // namespace cudart_cpu::detail

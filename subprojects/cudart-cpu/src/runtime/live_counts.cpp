@@ -1,4 +1,4 @@
-// control.hpp's live().
+// The implementation of control.hpp's live().
 #include "live_counts.hpp"
 
 #include <cudart_cpu/control.hpp>

@@ -1,4 +1,4 @@
-// Counts of what is alive, for control.hpp's live().
+// Counts of live objects, for control.hpp's live().
 #pragma once
 
 #include <atomic>
@@ -24,7 +24,7 @@ inline std::atomic<std::size_t>& live_counter(Kind kind) noexcept {
     return live_counters[static_cast<std::size_t>(kind)];
 }
 
-/// A member of this type keeps one object of `kind` counted for as long as it lives.
+/// A member of this type counts its object as one of `kind` for as long as it lives.
 template <Kind kind>
 class Counted {
   public:

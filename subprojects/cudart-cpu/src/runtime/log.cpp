@@ -1,4 +1,4 @@
-// The log: a ring of lines, its callbacks, and the file that CUDA_LOG_FILE names.
+// The log: a ring of lines, its callbacks, and the file named by CUDA_LOG_FILE.
 #include "log.hpp"
 
 #include "handle_table.hpp"
@@ -15,7 +15,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// "[22:21:32.099][25642][CUDA][E] message\n"
+/// Returns a line such as "[22:21:32.099][25642][CUDA][E] message\n".
 std::string format_line(std::string_view message) {
     const auto now = std::chrono::system_clock::now();
     const std::time_t seconds = std::chrono::system_clock::to_time_t(now);
@@ -32,7 +32,7 @@ std::string format_line(std::string_view message) {
     return line;
 }
 
-/// Null unless CUDA_LOG_FILE asks for one. Stays open as long as the process.
+/// Returns the file named by CUDA_LOG_FILE; null if there is none. It stays open as long as the process.
 std::FILE* log_file() {
     static std::FILE* const file = []() -> std::FILE* {
         const char* name = std::getenv("CUDA_LOG_FILE");
@@ -71,7 +71,7 @@ void Log::add(std::string_view message) {
         }
         ++end_;
     }
-    // Outside the lock, so that a callback may use the log.
+    // The callbacks run outside the lock, so they may use the log.
     for (const Callback& callback : callbacks) {
         callback(std::string(message));
     }
@@ -109,7 +109,7 @@ void log_error(std::string_view message) noexcept {
     try {
         Log::instance().add(message);
     } catch (const std::bad_alloc&) {
-        // Out of memory: the error code that the caller returns still tells.
+        // Out of memory: the caller's error code still reports the failure.
     }
 }
 

@@ -1,4 +1,4 @@
-// The log that cudaLogsDumpToMemory and friends read.
+// The log behind cudaLogsDumpToMemory and friends.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -25,7 +25,7 @@ class Log {
 
     using Callback = std::function<void(std::string message)>;
 
-    /// The lines from `first` on that are still there.
+    /// The lines from `first` on, as far as still kept.
     struct Lines {
         std::vector<std::string> text;
         bool lost_some;
@@ -33,7 +33,7 @@ class Log {
         unsigned end;
     };
 
-    /// Never destroyed: calls may fail after main().
+    /// The log is never destroyed: calls may fail after main().
     static Log& instance();
 
     void add(std::string_view message);
@@ -45,7 +45,7 @@ class Log {
 
   private:
     mutable std::mutex mutex_;
-    /// The line with number n stands at n % max_lines.
+    /// The line with number n is at n % max_lines.
     std::vector<std::string> ring_;
     unsigned end_ = 0;
     std::map<std::uintptr_t, Callback> callbacks_;

@@ -1,4 +1,4 @@
-// What cudaLogs* and cuLogs* do.
+// The functions behind cudaLogs* and cuLogs*.
 #include "log_reading.hpp"
 
 #include <cstring>
@@ -11,7 +11,7 @@ namespace {
 constexpr const char* truncated_note =
     "The provided buffer is not large enough to hold all messages. Some messages will be missing\n";
 
-/// As much of the newest text as fits into `capacity` bytes with its terminator; empty if not even one message fits.
+/// Returns the newest lines that fit into `capacity` bytes with a terminator; empty if not even one message fits.
 std::string fit(const Log::Lines& lines, std::size_t capacity) {
     std::size_t first = lines.text.size();
     std::size_t bytes = 1;
@@ -19,7 +19,7 @@ std::string fit(const Log::Lines& lines, std::size_t capacity) {
         bytes += lines.text[--first].size();
     }
     const char* note = first > 0 ? truncated_note : lines.lost_some ? lost_note : "";
-    // The note takes the place of the oldest messages.
+    // The note replaces the oldest messages.
     while (first < lines.text.size() && bytes + std::strlen(note) > capacity) {
         bytes -= lines.text[first++].size();
         note = truncated_note;

@@ -1,4 +1,4 @@
-// What cudaLogs* and cuLogs* do.
+// The functions behind cudaLogs* and cuLogs*.
 #pragma once
 
 #include "call.hpp"
@@ -7,7 +7,7 @@
 
 namespace cudart_cpu::detail {
 
-/// Runs one of these functions: neither counted nor made to fail, because callers use them to report failures.
+/// Runs a function of the log. It is neither counted nor made to fail, because callers use it to report failures.
 template <class Body>
 cudaError_t log_api(const char* name, Body&& body, LastError last_error = LastError::set) noexcept {
     try {
@@ -19,16 +19,16 @@ cudaError_t log_api(const char* name, Body&& body, LastError last_error = LastEr
     }
 }
 
-/// Begins the text of a log from which messages are missing.
+/// The first line of a log with lost messages.
 inline constexpr const char* lost_note =
     "Log buffer has rolled over since the previous dump. The oldest messages will be missing\n";
 
-/// The messages from `iterator` on. Null: all messages.
+/// Returns the messages from `iterator` on. Null: all messages.
 Log::Lines read_log(const unsigned* iterator);
 /// Moves `iterator`, which may be null, past these messages.
 void advance_log(unsigned* iterator, const Log::Lines& past) noexcept;
 
-// These throw Failure for null pointers, and a buffer that is too small for one message.
+// These throw Failure for null pointers, and for a buffer too small for one message.
 
 void find_log_end(unsigned* next);
 void dump_log(unsigned* iterator, char* buffer, std::size_t* size);

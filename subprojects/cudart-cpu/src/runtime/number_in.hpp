@@ -1,11 +1,11 @@
-// Enumerations that callers gave.
+// Enumerations given by callers.
 #pragma once
 
 #include <cstring>
 
 namespace cudart_cpu::detail {
 
-/// The number in `value`, which may be none of the enumerators: reading it as one would be undefined.
+/// Returns the number in `value`. It may be none of the enumerators: reading it as an enumerator would be undefined.
 template <class Enum>
 int number_in(const Enum& value) noexcept {
     static_assert(sizeof(Enum) == sizeof(int));

@@ -1,4 +1,4 @@
-// Which devices may use the memory of which others.
+// Access of devices to each other's memory.
 #pragma once
 
 namespace cudart_cpu::detail {
@@ -6,7 +6,7 @@ namespace cudart_cpu::detail {
 /// Whether `device` can use the memory of `peer`, another device.
 [[nodiscard]] bool can_access_peer(int device, int peer) noexcept;
 
-/// As if `device` had enabled access to no other.
+/// Disables all access of `device` to other devices.
 void disable_peer_access_of(int device) noexcept;
 
 } // namespace cudart_cpu::detail

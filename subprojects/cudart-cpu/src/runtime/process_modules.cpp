@@ -1,4 +1,4 @@
-// Looks for a second CUDA runtime: kernels of one are unknown to the other, and would run nothing without a word.
+// The search for a second CUDA runtime: kernels of one are unknown to the other, and would silently not run.
 #include "process_modules.hpp"
 
 #include "call.hpp"
@@ -27,17 +27,17 @@ namespace {
 
 enum class Runtimes { unknown, one, two };
 
-/// What nvcc's objects call first.
+/// The first function called by nvcc's objects.
 constexpr const char* registering = "__cudaRegisterFatBinary";
 
 struct Modules {
     std::atomic<Runtimes> runtimes{Runtimes::unknown};
     std::mutex mutex;
-    std::string other;               ///< what the other runtime is in
-    std::set<const void*> looked_at; ///< where modules of kernels begin
+    std::string other;               ///< the module with the other runtime
+    std::set<const void*> looked_at; ///< base addresses of modules with kernels
 };
 
-/// Never destroyed: calls may come after main().
+/// The modules are never destroyed: calls may come after main().
 Modules& modules() {
     static auto* all = new Modules;
     return *all;
@@ -70,7 +70,7 @@ bool imports(const link_map& module, const char* name) {
     return false;
 }
 
-/// Whether this runtime itself is the module, or linked into it.
+/// Whether the module is this runtime, or contains it.
 bool is_own(const link_map& module) {
     Dl_info info{};
     void* own = nullptr;
@@ -78,8 +78,8 @@ bool is_own(const link_map& module) {
            own == &module;
 }
 
-/// Whether another runtime than this one is linked into the module, which then takes its calls: nvcc's objects are
-/// registered there or, where the module is not stripped, its functions can be seen.
+/// Whether another runtime is linked into the module and takes its calls. nvcc's objects, registered there, show it, or
+/// its functions, unless the module is stripped.
 bool has_static_runtime(const link_map& module) {
     if (imports(module, registering)) return false;
     const char* path = *module.l_name == '\0' ? "/proc/self/exe" : module.l_name; // the program itself has no name
@@ -105,8 +105,8 @@ std::string describe_static(const link_map& module) {
     return text(path, " (linked statically)");
 }
 
-/// Whether the library at `path` has the runtime's name and is this one: a program that was linked against NVIDIA's
-/// runtime finds it there.
+/// Whether the library at `path` has the runtime's name but is this runtime: a program linked against NVIDIA's runtime
+/// finds it there.
 bool is_own_name(const std::string& path) {
     void* const library = dlopen(path.c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (library == nullptr) return false;
@@ -117,7 +117,7 @@ bool is_own_name(const std::string& path) {
     return own;
 }
 
-/// The paths of all modules that are named like NVIDIA's shared runtime.
+/// Returns the paths of all modules named like NVIDIA's shared runtime.
 std::vector<std::string> modules_named_libcudart() {
     std::vector<std::string> paths;
     dl_iterate_phdr(
@@ -151,9 +151,8 @@ std::string own_path() {
                                                                                     : "libcudart-cpu.so";
 }
 
-/// Ends the program if another runtime stands before this one: it answers the program's calls, and would tell of no
-/// kernel that is registered here more than that the function is invalid, if it does not fail before. Nobody calls this
-/// one, so there is no error to return.
+/// Ends the program if another runtime precedes this one: it gets the program's calls, and would at best report the
+/// kernels registered here as invalid functions. Nobody calls this runtime, so no call can return an error.
 void require_first_runtime() {
     Dl_info first{};
     void* extra = nullptr;
@@ -199,7 +198,7 @@ void note_kernel_module(const void* symbol) noexcept {
         const auto& module = *static_cast<const link_map*>(extra);
         if (has_static_runtime(module)) set_other(describe_static(module));
     } catch (const std::bad_alloc&) {
-        // Looked at next time.
+        // The next call looks again.
     }
 }
 

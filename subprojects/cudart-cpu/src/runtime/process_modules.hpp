@@ -1,4 +1,4 @@
-// The shared objects of the process: which of them brings a CUDA runtime of NVIDIA's.
+// The shared objects of the process, searched for NVIDIA's CUDA runtime.
 #pragma once
 
 #include <string>
@@ -9,7 +9,7 @@ namespace cudart_cpu::detail {
 /// linked statically into the program. Looks once.
 void require_only_runtime();
 
-/// Notes whether the module of `symbol`, a kernel, has NVIDIA's runtime linked into it.
+/// Records whether the module of `symbol`, a kernel, has NVIDIA's runtime linked into it.
 void note_kernel_module(const void* symbol) noexcept;
 
 } // namespace cudart_cpu::detail

@@ -1,4 +1,4 @@
-// Sizes and addresses up to the next multiple of a unit.
+// Rounding of sizes and addresses up to a multiple of a unit.
 #pragma once
 
 #include <cstddef>

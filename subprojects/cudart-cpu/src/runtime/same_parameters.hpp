@@ -1,4 +1,4 @@
-// Functions with another function's parameters: what a macro needs that defines them.
+// Macros that define functions with another function's parameters.
 #pragma once
 
 #include <cstddef>
@@ -30,7 +30,7 @@ struct ParametersOf<Result(Parameter...)> {
 #define CUDART_CPU_PARAMETERS_8(function) CUDART_CPU_PARAMETERS_7(function), CUDART_CPU_PARAMETER(function, 7) h
 #define CUDART_CPU_PARAMETERS_9(function) CUDART_CPU_PARAMETERS_8(function), CUDART_CPU_PARAMETER(function, 8) i
 
-/// As many arguments, each as `through` makes it of the parameter.
+/// The arguments for these parameters, each passed through `through`.
 #define CUDART_CPU_ARGUMENTS_1(through) through(a)
 #define CUDART_CPU_ARGUMENTS_2(through) CUDART_CPU_ARGUMENTS_1(through), through(b)
 #define CUDART_CPU_ARGUMENTS_3(through) CUDART_CPU_ARGUMENTS_2(through), through(c)

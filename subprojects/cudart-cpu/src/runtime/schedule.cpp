@@ -31,7 +31,7 @@ Seed& seed_setting() {
     return *seed;
 }
 
-/// 0: the default.
+/// The set number of workers; 0 for the default.
 std::atomic<unsigned> workers_setting{0};
 
 struct LastOrder {
@@ -39,7 +39,7 @@ struct LastOrder {
     detail::OrderNames names = [] { return std::vector<std::string>(); };
 };
 
-/// Never destroyed: a graph may end after main().
+/// The order is never destroyed: a graph may end after main().
 LastOrder& kept_order() {
     static auto* order = new LastOrder;
     return *order;
@@ -82,7 +82,7 @@ void note_order(OrderNames names) {
     }
     LastOrder& kept = kept_order();
     const std::lock_guard lock(kept.mutex);
-    kept.names.swap(names); // what was kept before goes after the lock
+    kept.names.swap(names); // the old names are destroyed after the lock is released
 }
 
 } // namespace detail

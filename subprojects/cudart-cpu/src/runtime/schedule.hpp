@@ -1,4 +1,4 @@
-// What control.hpp and the environment say about the schedule of unordered work.
+// The schedule of unordered work, as set by control.hpp and the environment.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace cudart_cpu::detail {
 
-/// From what the order of one graph launch is drawn.
+/// The origin of the drawn order of one graph launch.
 struct Draw {
     std::uint64_t seed;   ///< set_seed(), else CUDART_CPU_SEED, else 0
-    std::uint64_t launch; ///< how many launches there were since the seed was set
+    std::uint64_t launch; ///< number of launches since the seed was set
 };
-/// For the next launch: equal seeds and equal launches since draw equal orders.
+/// Returns the draw of the next launch: equal seeds and equal launches since draw equal orders.
 Draw next_draw();
-/// The workers in force: set_workers(), else CUDART_CPU_WORKERS, else the number of cores; at least 1.
+/// The number of workers in effect: set_workers(), else CUDART_CPU_WORKERS, else the number of cores; at least 1.
 unsigned schedule_workers();
-/// Names the nodes of a launch in the order in which it drew them.
+/// Names the nodes of a launch in their drawn order.
 using OrderNames = std::function<std::vector<std::string>()>;
 /// Keeps the order of a finished launch for last_order(); prints it to stderr under CUDART_CPU_TRACE=1.
 void note_order(OrderNames names);

@@ -12,7 +12,7 @@ inline std::ostream& operator<<(std::ostream& out, const dim3& d) {
     return out << '(' << d.x << ',' << d.y << ',' << d.z << ')';
 }
 
-/// The parts, one after the other.
+/// Joins the parts.
 template <class... Part>
 std::string text(const Part&... part) {
     std::ostringstream out;

@@ -1,4 +1,4 @@
-// Threads that help launches to run nodes at the same time.
+// Helper threads of launches, to run nodes at the same time.
 #include "thread_pool.hpp"
 
 #include <condition_variable>
@@ -31,7 +31,7 @@ class Pool {
             std::thread([this] { run(); }).detach();
             ++started_;
         } catch (const std::system_error&) {
-            // No more threads to be had: the task waits for those that there are, its launch does not wait for it.
+            // No thread can be added: the task waits for an existing one. Its launch does not wait for the task.
         }
     }
 
