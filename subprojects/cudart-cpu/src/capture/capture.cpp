@@ -1,4 +1,4 @@
-// Stream capture: operations given to a stream become nodes of a graph.
+// Stream capture: operations of a stream become nodes of a graph.
 #include "capture.hpp"
 
 #include "capture_rules.hpp"
@@ -20,21 +20,21 @@ std::vector<std::shared_ptr<Capture>>& in_progress() {
 
 std::atomic<std::size_t> capture_count{0};
 
-/// As CUDA counts them: the captures into one graph share a number.
+/// Numbers captures as CUDA does: the captures into one graph share a number.
 unsigned long long capture_id_of(Graph& graph) noexcept {
     static std::atomic<unsigned long long> last{0};
     if (graph.capture_id == 0) graph.capture_id = last.fetch_add(1, std::memory_order_relaxed) + 1;
     return graph.capture_id;
 }
 
-/// Never used again, as the system's numbers of threads are.
+/// The number of a thread, never reused, unlike the system's thread numbers.
 unsigned long long this_thread() noexcept {
     static std::atomic<unsigned long long> last{0};
     thread_local const unsigned long long number = last.fetch_add(1, std::memory_order_relaxed) + 1;
     return number;
 }
 
-/// What is captured belongs to the stream's device, whichever is current.
+/// Makes the stream's device current for a time: captured work belongs to this device, not to the caller's.
 class OnDeviceOf {
   public:
     explicit OnDeviceOf(const Stream& stream) : outer_(current_device()) { set_current_device(stream.device()); }
@@ -54,7 +54,7 @@ std::vector<Node*> nodes_of(const CaptureFront& front) {
     return nodes;
 }
 
-/// One edge that waits for what both wait for: all of the node, or the later of its ports.
+/// Merges two edges into one that waits for both: for all of the node, or for the later of its ports.
 cudaGraphEdgeData joined(const cudaGraphEdgeData& a, const cudaGraphEdgeData& b) {
     if (a.from_port == cudaGraphKernelNodePortDefault || b.from_port == cudaGraphKernelNodePortDefault) return {};
     cudaGraphEdgeData both = a;
@@ -147,7 +147,7 @@ bool is_any_capture() noexcept {
 
 namespace {
 
-/// For a stream that goes: so does a capture that it has begun. Takes the lock.
+/// Removes a stream that ends from its capture; drops the capture if the stream has begun it. Takes the lock.
 void leave_capture(Stream& stream) noexcept {
     if (!is_any_capture()) return;
     const DestructionScope destruction_scope;
@@ -238,7 +238,7 @@ bool captured_wait(Stream& stream, const Event& event) {
     const std::shared_ptr<Capture> capture = active_capture_of(stream);
     if (!record && !capture) return false;
     if (!record) {
-        // A wait for what was never recorded waits for nothing.
+        // A wait for an event without any record waits for nothing.
         if (!event.recorded()) return true;
         capture->invalidate();
         fail(cudaErrorStreamCaptureIsolation, {});

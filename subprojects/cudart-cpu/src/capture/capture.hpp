@@ -1,4 +1,4 @@
-// Stream capture: operations given to a stream become nodes of a graph.
+// Stream capture: operations of a stream become nodes of a graph.
 #pragma once
 
 #include "graph/graph_model.hpp"
@@ -15,28 +15,29 @@ namespace cudart_cpu::detail {
 
 class Event;
 
-/// What comes next depends on these nodes.
+/// The capture front of a stream: its next node depends on these nodes.
 struct CaptureFront {
     std::vector<cudaGraphNode_t> nodes;
-    std::vector<cudaGraphEdgeData> data;                       // of the edges from them, at the same places
-    std::unordered_map<cudaGraphNode_t, std::size_t> places{}; // of the first of `nodes`, once there are many
+    std::vector<cudaGraphEdgeData> data;                       // the data of the edges from `nodes`, at the same places
+    std::unordered_map<cudaGraphNode_t, std::size_t> places{}; // an index of the first of `nodes`, once there are many
 
-    /// Two different edges from one node become one that waits for both.
+    /// Merges two different edges from one node into one that waits for both.
     void add(cudaGraphNode_t node, const cudaGraphEdgeData& edge);
     void add(const CaptureFront& other);
-    /// Their number if it is none of them.
+    /// Returns the number of nodes if `node` is not among them.
     std::size_t place_of(cudaGraphNode_t node);
 };
 
-/// One capture sequence, from its begin to its end. Guarded by graph_mutex(), as all functions below that take no lock.
+/// One capture sequence, from its beginning to its end. Guarded by graph_mutex(), like all functions below without a
+/// lock of their own.
 class Capture {
   public:
-    /// `makes_graph`: nobody has had the graph before.
+    /// `makes_graph`: the graph is new and unknown to the user.
     Capture(Stream& origin, cudaStreamCaptureMode mode, std::shared_ptr<Graph> graph, bool makes_graph);
 
     Stream& origin() const noexcept { return origin_; }
     cudaStreamCaptureMode mode() const noexcept { return mode_; }
-    /// Whether the calling thread has begun it.
+    /// Whether the calling thread has begun the capture.
     bool is_of_this_thread() const noexcept;
     unsigned long long id() const noexcept { return id_; }
     const std::shared_ptr<Graph>& graph() const noexcept { return graph_; }
@@ -45,18 +46,18 @@ class Capture {
     bool is_valid() const noexcept { return is_valid_; }
     void invalidate() noexcept { is_valid_ = false; }
 
-    /// The streams in it.
+    /// The streams in the capture.
     const std::unordered_map<Stream*, CaptureFront>& members() const noexcept { return members_; }
     CaptureFront& front_of(Stream& member) { return members_.at(&member); }
     void join(Stream& stream, const CaptureFront& front);
-    /// What the stream has done must be joined all the same.
+    /// Removes the stream. Its work must be joined all the same.
     void leave(Stream& stream);
-    /// Whether the origin comes after all that the other streams have done.
+    /// Whether the origin comes after all work of the other streams.
     bool is_joined() const;
 
-    /// What comes before the next node of a stream in it.
+    /// The nodes before the next node of a member stream.
     std::vector<Node*> before(Stream& member);
-    /// Adds the next node of a stream in it. `data`: of the edges from before().
+    /// Adds the next node of a member stream. `data` belongs to the edges from before().
     Node& add(Stream& member, NodeContent content, const std::vector<cudaGraphEdgeData>& data);
 
   private:
@@ -68,46 +69,46 @@ class Capture {
     bool makes_graph_;
     bool is_valid_ = true;
     std::unordered_map<Stream*, CaptureFront> members_;
-    CaptureFront left_; // of streams that were destroyed
+    CaptureFront left_; // the fronts of destroyed streams
 };
 
-/// What an event stands for that was recorded in a capture.
+/// The record of an event in a capture.
 struct CapturedRecord {
     std::weak_ptr<Capture> capture;
     CaptureFront front;
 };
 
-/// Those in progress, also invalidated ones.
+/// The captures in progress, including invalidated ones.
 const std::vector<std::shared_ptr<Capture>>& captures();
-/// Whether there may be any; takes no lock.
+/// Whether there may be a capture; takes no lock.
 bool is_any_capture() noexcept;
 
-/// The stream must not be in a capture.
+/// The origin must not be in a capture.
 void begin_capture(const std::shared_ptr<Capture>& capture, const CaptureFront& front);
-/// All its streams leave it. Its graph stays.
+/// Removes all streams from the capture. Its graph stays.
 void end_capture(const std::shared_ptr<Capture>& capture) noexcept;
-/// The same, but destroys the graph, also one that it did not make.
+/// Ends the capture and destroys its graph, even if the capture did not make it.
 void drop_capture(const std::shared_ptr<Capture>& capture) noexcept;
 
-/// Throws cudaErrorStreamCaptureImplicit for a legacy stream that would wait for a capture.
+/// Throws cudaErrorStreamCaptureImplicit if a legacy stream would wait for a capture.
 cudaStreamCaptureStatus capture_status_of(const Stream& stream);
-/// The capture that the stream is in, if it can take more; null if it is in none. Throws
-/// cudaErrorStreamCaptureInvalidated, and cudaErrorStreamCaptureImplicit for a legacy stream that would wait for one.
+/// Returns the capture of the stream; null if there is none. Throws cudaErrorStreamCaptureInvalidated if it takes no
+/// more work, and cudaErrorStreamCaptureImplicit if a legacy stream would wait for a capture.
 std::shared_ptr<Capture> active_capture_of(Stream& stream);
-/// Null if it is not in progress, or invalid.
+/// Returns null if the capture has ended or is invalid.
 std::shared_ptr<Capture> active_capture_of(const CapturedRecord& record);
 
-/// Whether the stream is in a capture that can take more. Throws as active_capture_of. Takes the lock.
+/// Whether the stream is in a valid capture. Throws like active_capture_of. Takes the lock.
 bool is_capturing(Stream& stream);
 
-/// What the node for an operation is made of; `before` is what it comes after.
+/// Makes the content of an operation's node; `before` are the nodes before it.
 using MakeNode = std::function<NodeContent(const Graph& target, const std::vector<Node*>& before)>;
 
-/// The seam of every operation given to a stream, but of launches, which have a say in their edges. If the stream
-/// captures, adds a node and is true: then nothing must be enqueued. Takes the lock.
+/// The seam of every operation of a stream except launches, which choose their edges. If the stream captures, adds a
+/// node and returns true: the caller must enqueue nothing then. Takes the lock.
 bool captured(Stream& stream, const MakeNode& make);
 
-/// An event's record in `stream`, and a wait for it. Is true if it belongs to a capture. Take the lock.
+/// Record an event in `stream`, and wait for it. Return true if it belongs to a capture. Take the lock.
 bool captured_record(Event& event, Stream& stream);
 bool captured_wait(Stream& stream, const Event& event);
 

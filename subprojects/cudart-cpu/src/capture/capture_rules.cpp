@@ -1,4 +1,4 @@
-// What captures in progress forbid: each refused call invalidates the captures that it would have broken.
+// Calls forbidden during captures. Each refused call invalidates the captures that it would have broken.
 #include "capture_rules.hpp"
 
 #include "capture.hpp"
@@ -13,14 +13,14 @@ namespace {
 
 thread_local cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
 
-/// By the modes of both, as cudaThreadExchangeStreamCaptureMode describes it.
+/// Whether the modes of the thread and the capture forbid them, see cudaThreadExchangeStreamCaptureMode.
 bool forbids_unsafe_calls(const Capture& capture) {
     if (thread_mode == cudaStreamCaptureModeRelaxed) return false;
     if (capture.is_of_this_thread()) return capture.mode() != cudaStreamCaptureModeRelaxed;
     return thread_mode == cudaStreamCaptureModeGlobal && capture.mode() == cudaStreamCaptureModeGlobal;
 }
 
-/// Invalidates the captures that `choose` takes; whether there are any.
+/// Invalidates the captures accepted by `choose`; returns whether there are any.
 template <class Choose>
 bool invalidate(Choose&& choose) {
     bool any = false;
@@ -37,7 +37,7 @@ bool has_member(const Capture& capture, Choose&& choose) {
     return std::ranges::any_of(capture.members(), [&](const auto& member) { return choose(*member.first); });
 }
 
-/// Whether a legacy default stream waits for one of the capture's streams.
+/// Whether a legacy default stream waits for a stream of the capture.
 bool makes_wait(const Capture& capture, const Stream& legacy) {
     return has_member(capture,
                       [&](const Stream& member) { return member.blocking() && member.device() == legacy.device(); });

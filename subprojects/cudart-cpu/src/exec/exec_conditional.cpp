@@ -1,4 +1,4 @@
-// Conditional nodes run.
+// Runs of conditional nodes.
 #include "exec_conditional.hpp"
 
 #include "graph/graph_conditional_work.hpp"

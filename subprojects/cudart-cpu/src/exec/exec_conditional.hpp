@@ -1,4 +1,4 @@
-// Conditional nodes run.
+// Runs of conditional nodes.
 #pragma once
 
 #include "exec_flat.hpp"
@@ -10,7 +10,7 @@ namespace cudart_cpu::detail {
 /// Runs a body to its end.
 using RunBody = std::function<void(const std::shared_ptr<const LaunchGraph>&)>;
 
-/// What a launch runs for `node`, a conditional one. Both must outlive it.
+/// The work of a launch for the conditional `node`. Both arguments must outlive it.
 WorkPointer conditional_run(const LaunchNode& node, const RunBody& run_body);
 
 } // namespace cudart_cpu::detail

@@ -10,7 +10,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-// What cuda_device_runtime_api.h calls cudaStreamGraphTailLaunch and so on; only nvcc sees that.
+// CUDA's names, cudaStreamGraphTailLaunch and so on, are in cuda_device_runtime_api.h, visible to nvcc alone.
 constexpr std::uintptr_t tail_stream = 0x0100000000000000;
 constexpr std::uintptr_t forget_stream = 0x0200000000000000;
 constexpr std::uintptr_t sibling_stream = 0x0300000000000000;
@@ -67,7 +67,7 @@ cudaError_t launch_from_kernel(cudaGraphExec_t exec, cudaStream_t stream) {
 
 using namespace cudart_cpu::detail;
 
-// In kernels.
+// Called by kernels.
 CUDART_CPU_API cudaGraphExec_t CUDARTAPI cudaGetCurrentGraphExec() {
     const LaunchContext* const context = current_launch();
     const bool is_device_graph = context && (context->launch.flags & cudaGraphInstantiateFlagDeviceLaunch) != 0;

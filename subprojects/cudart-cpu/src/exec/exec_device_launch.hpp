@@ -12,17 +12,17 @@ namespace cudart_cpu::detail {
 struct Launch {
     std::shared_ptr<const ExecSnapshot> snapshot;
     cudaGraphExec_t exec;
-    const void* address;      // of the exec, only to be compared
-    unsigned long long flags; // of the exec
-    bool is_uploaded;         // before the launch
+    const void* address;      // the exec's, for comparisons only
+    unsigned long long flags; // the exec's
+    bool is_uploaded;         // the exec's state before the launch
     Draw draw;
-    std::vector<WorkPointer> staged{};          // of the nodes that the graph says are staged
-    std::shared_ptr<PageableCopies> pageable{}; // null if the call waits for none
+    std::vector<WorkPointer> staged{};          // the staged works of the nodes in LaunchGraph::staged
+    std::shared_ptr<PageableCopies> pageable{}; // null if the call waits for no copies
 };
 
 Launch prepare_launch(Exec& exec);
 
-/// cudaGraphLaunch, in a kernel.
+/// cudaGraphLaunch, called by a kernel.
 cudaError_t launch_from_kernel(cudaGraphExec_t exec, cudaStream_t stream);
 
 } // namespace cudart_cpu::detail

@@ -1,4 +1,4 @@
-// What a launch runs: an exec's graph with its child graphs laid into it.
+// The graph of a launch: an exec's graph with its child graphs laid into it.
 #include "exec_flat.hpp"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ class Flattening {
   public:
     Flattening(LaunchGraph& flat, bool is_body) : flat_(flat), is_body_(is_body) {}
 
-    /// Null: the graph is no child graph.
+    /// `child` is null for a graph other than a child graph.
     void add(const ExecGraph& graph, const std::uint32_t* child) {
         std::vector<Ends> ends;
         ends.reserve(graph.states.size());
@@ -29,7 +29,7 @@ class Flattening {
     }
 
   private:
-    /// Of what one node of an exec has become.
+    /// The first and last flat node of one node of an exec.
     struct Ends {
         std::uint32_t first;
         std::uint32_t last;
@@ -50,7 +50,7 @@ class Flattening {
         return {place, place};
     }
 
-    /// Those that lead to node `to`.
+    /// Adds the edges to node `to`.
     void add_edges(const std::vector<Ends>& ends, const ExecShape& shape, std::size_t to) {
         for (std::size_t i = 0; i < shape.dependencies[to].size(); ++i) {
             const Ends& from = ends[shape.dependencies[to][i]];
@@ -85,7 +85,7 @@ class Flattening {
     bool is_body_;
 };
 
-/// Which nodes come after `node`.
+/// Marks the nodes after `node`.
 std::vector<bool> reached_from(const LaunchShape& shape, std::uint32_t node) {
     std::vector<bool> reached(shape.dependents.size());
     std::vector<std::uint32_t> open{node};
@@ -106,7 +106,7 @@ std::vector<bool> reached_from(const LaunchShape& shape, std::uint32_t node) {
     return reached;
 }
 
-/// Tells the copies apart that are staged late. Events are looked at when the launch is called.
+/// Moves the copies staged late from `staged` to `late`. Events stay: the call of the launch looks at them.
 void find_late(LaunchGraph& flat) {
     std::vector<std::vector<std::uint32_t>> after(flat.nodes.size());
     for (std::uint32_t place = 0; place < flat.holding.size(); ++place) {

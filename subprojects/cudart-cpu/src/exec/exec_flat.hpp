@@ -1,4 +1,4 @@
-// What a launch runs: an exec's graph with its child graphs laid into it.
+// The graph of a launch: an exec's graph with its child graphs laid into it.
 #pragma once
 
 #include "exec_model.hpp"
@@ -8,46 +8,46 @@
 namespace cudart_cpu::detail {
 
 /// Lists of nodes, one list for each node. A node runs after its dependencies. A consumer may start as soon as its
-/// producer may: the edge between them says to wait for less than all of the producer. It ends after its producers, as
-/// on a GPU.
+/// producer may: the edge between them waits for only a part of the producer. It ends after its producers, as on a GPU.
 struct LaunchShape {
     Adjacency dependencies;
     Adjacency dependents;
     Adjacency producers;
     Adjacency consumers;
-    Adjacency awaited; // the producers that cudaGridDependencySynchronize waits for
+    Adjacency awaited; // the producers for which cudaGridDependencySynchronize waits
 };
 
 struct LaunchNode {
     WorkPointer work; // null at the end of a child graph
     bool enabled = true;
-    std::uint32_t number = 0; // in its own graph
-    std::uint32_t child = 0;  // the node at which the child graph begins that it is in; its own place if it is in none
-    std::vector<std::shared_ptr<const LaunchGraph>> bodies{}; // of which the work decides what runs
+    std::uint32_t number = 0; // the index in its own graph
+    std::uint32_t child = 0;  // the beginning of the child graph around it; its own place outside child graphs
+    std::vector<std::shared_ptr<const LaunchGraph>> bodies{}; // the work decides which ones run
     std::shared_ptr<const DeclaredNode> declared{};
 };
 
-/// A staged copy that comes after copies that hold up the call.
+/// A staged copy after copies that hold up the call.
 struct LateNode {
     std::uint32_t node;
-    std::vector<std::uint32_t> after; // those copies, by their places in LaunchGraph::holding
+    std::vector<std::uint32_t> after; // places of the earlier copies in LaunchGraph::holding
 };
 
-/// A child graph's node is where it begins; one node more is where it ends. So nodes that are not ordered with the
-/// child graph run between its nodes too.
+/// A child graph's node is its beginning; one additional node is its end. So nodes not ordered with the child graph run
+/// between its nodes too.
 struct LaunchGraph {
     LaunchShape shape;
     std::vector<LaunchNode> nodes;
-    /// The enabled nodes whose work is staged; event records last, since a launch's waits are not for its own records.
+    /// The enabled nodes with staged work. Event records come last, since a launch never waits for its own records.
     std::vector<std::uint32_t> staged;
-    std::vector<std::uint32_t> holding; // the enabled nodes whose end the call of a launch waits for
-    std::vector<LateNode> late;         // what would be staged, but for them
+    std::vector<std::uint32_t> holding; // the enabled nodes for whose end the call of a launch waits
+    std::vector<LateNode> late;         // staged copies after those in `holding`; not in `staged`
 };
 
-/// `is_body`: of a conditional.
+/// `is_body`: the graph is a body of a conditional node.
 std::shared_ptr<const LaunchGraph> flatten(const ExecGraph& graph, bool is_body = false);
 
-/// "2: kernel scale", in the child graph of node 1 "1/2: kernel scale"; empty for the end of a child graph.
+/// The name of a node, "2: kernel scale", or "1/2: kernel scale" in the child graph of node 1. Empty for the end of a
+/// child graph.
 std::string name_of(const LaunchGraph& graph, std::uint32_t node);
 
 } // namespace cudart_cpu::detail

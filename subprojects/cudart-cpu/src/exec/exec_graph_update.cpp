@@ -1,4 +1,4 @@
-// A whole exec, or a child graph in it, updated from another graph.
+// Updates of a whole exec, or of a child graph in it, from another graph.
 #include "exec_graph_update.hpp"
 
 #include "exec_pairing.hpp"

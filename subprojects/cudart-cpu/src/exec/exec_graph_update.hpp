@@ -1,4 +1,4 @@
-// Updates a whole exec, or a child graph in it, from another graph.
+// Updates of a whole exec, or of a child graph in it, from another graph.
 #pragma once
 
 #include "exec_model.hpp"
@@ -7,11 +7,11 @@
 
 namespace cudart_cpu::detail {
 
-/// cudaGraphExecUpdate: sets `result`, unless it is null or an argument is none; throws Failure if the exec stays as it
-/// was.
+/// cudaGraphExecUpdate. Sets `result`, unless it is null or an argument is invalid. Throws Failure if the exec stays
+/// unchanged.
 void update_exec(cudaGraphExec_t handle, cudaGraph_t source, cudaGraphExecUpdateResultInfo* result);
 
-/// A child graph's parameters from another graph. Throws Failure, and changes nothing, if CUDA does not allow it.
+/// Gives a child graph the parameters of another graph. Throws Failure, and changes nothing, if CUDA forbids it.
 void update_child(Exec& exec, NodeState& state, const Graph& from);
 
 } // namespace cudart_cpu::detail

@@ -1,4 +1,4 @@
-// Graphs instantiated.
+// The instantiation of graphs.
 #include "exec_instantiate.hpp"
 #include "capture/capture_rules.hpp"
 #include "exec_launch.hpp"
@@ -16,7 +16,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// Why a graph cannot be instantiated.
+/// The reason why a graph cannot be instantiated.
 struct InstantiateFailure {
     cudaGraphInstantiateResult result;
     cudaGraphNode_t node;
@@ -45,7 +45,7 @@ const Node* find_cycle_in_bodies(const Graph& graph) {
     return nullptr;
 }
 
-/// The first node, in the order in which they were added, of a cycle; null if there is none.
+/// Returns the node of a cycle that was added first; null if there is no cycle.
 const Node* find_cycle(const Graph& graph) {
     std::unordered_map<const Node*, std::size_t> missing;
     std::vector<const Node*> ready;
@@ -67,7 +67,7 @@ const Node* find_cycle(const Graph& graph) {
         }
     }
     if (missing.empty()) return find_cycle_in_bodies(graph);
-    // What is left is in a cycle or behind one: from dependency to dependency, every way leads into a cycle.
+    // All remaining nodes are in a cycle or behind one: from dependency to dependency, every way leads into a cycle.
     const auto before = [&](const Node* node) {
         return *std::find_if(node->dependencies.begin(), node->dependencies.end(),
                              [&](const Node* dependency) { return missing.contains(dependency); });
@@ -81,7 +81,7 @@ const Node* find_cycle(const Graph& graph) {
     return first;
 }
 
-/// How many nodes it and its bodies have that do something. `device`: the one of the first of them.
+/// Counts the nodes without bodies in the graph and its bodies. Sets `device` to the device of the first one.
 std::size_t validate_nodes_for_device(const Graph& graph, std::optional<int>& device) {
     std::size_t working = 0;
     for (const auto& node : graph.nodes()) {
@@ -106,7 +106,7 @@ void validate_for_device(const Graph& graph) {
                                  "Device graphs must contain at least one non-empty node"};
 }
 
-/// The body is `graph`, or holds it.
+/// `graph` is a body of a conditional node, or inside one.
 void validate_body(const Graph& graph) {
     for (const auto& node : graph.nodes()) {
         if (auto refused = node->work->refuse_in_body())
@@ -152,7 +152,7 @@ void refuse_second_exec(const Graph& graph) {
     }
 }
 
-/// A real driver crashes.
+/// A real driver crashes at a lost body.
 void require_no_lost_body(const Graph& graph) {
     for (const auto& node : graph.nodes())
         for (const auto& body : node->bodies) {
@@ -237,7 +237,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphInstantiateWithParams(cudaGraphExe
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphExecGetFlags(cudaGraphExec_t graphExec, unsigned long long* flags) {
     return graph_api("cudaGraphExecGetFlags", [&] {
         require_pointer(flags, "flags");
-        // CUDA tells these two only.
+        // CUDA reports only these two flags.
         *flags = exec_of(graphExec).flags() &
                  (cudaGraphInstantiateFlagAutoFreeOnLaunch | cudaGraphInstantiateFlagDeviceLaunch);
     });

@@ -1,4 +1,4 @@
-// Execs launched, uploaded and destroyed.
+// Launches, uploads and the destruction of execs.
 #include "exec_launch.hpp"
 #include "capture/capture_rules.hpp"
 #include "exec_conditional.hpp"
@@ -23,7 +23,7 @@ std::vector<std::string> names_of(const LaunchGraph& graph, const std::vector<st
     return result;
 }
 
-/// Draws an order for each body that is run, each time.
+/// Draws a new order for each run of a body.
 class BodyDraws {
   public:
     explicit BodyDraws(Draw draw) : draw_(draw) {}
@@ -38,7 +38,7 @@ class BodyDraws {
     std::atomic<std::uint64_t> bodies_{0};
 };
 
-/// What of a graph a launch has made before it runs: nothing of a body.
+/// The parts of a launch prepared when it is called. Empty for a body.
 struct Prepared {
     std::vector<WorkPointer> staged{};
     std::shared_ptr<PageableCopies> pageable{};
@@ -65,7 +65,7 @@ std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const 
 
 using Launches = std::vector<std::shared_ptr<const Launch>>;
 
-/// Those that kernels have launched stand in the order in which they run.
+/// Runs one launch. Returns the launches made by its kernels, in the order in which they run.
 Launches run_alone(const Launch& launch) {
     const ExecSnapshot& snapshot = *launch.snapshot;
     snapshot.condition_values->begin_launch(snapshot.conditions);
@@ -84,7 +84,8 @@ Launches run_alone(const Launch& launch) {
     return next;
 }
 
-/// What a graph has launched runs before what was launched before it, so its tail waits for all that it forgot.
+/// Runs a launch and the launches made by its kernels. A graph's launches run before earlier ones of its parents, so
+/// its tail launches wait for all its fire-and-forget launches.
 void run(const Launch& launch) {
     Launches stack = run_alone(launch);
     std::ranges::reverse(stack);
@@ -102,7 +103,7 @@ void enqueue_after_latest(Exec& exec, Stream& stream, std::function<void()> op) 
     exec.latest = enqueue(stream, std::move(op), std::move(after));
 }
 
-/// Returns what the call is to wait for; null if for nothing.
+/// Returns the completion for which the call must wait; null if there is none.
 CompletionPtr enqueue_launch(Exec& exec, Stream& stream) {
     auto launch = std::make_shared<const Launch>(prepare_launch(exec));
     const bool frees = (exec.flags() & cudaGraphInstantiateFlagAutoFreeOnLaunch) != 0;

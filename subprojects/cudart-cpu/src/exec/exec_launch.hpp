@@ -6,10 +6,10 @@
 
 namespace cudart_cpu::detail {
 
-/// Comes after the exec's earlier launches and uploads. Returns once copies to pageable memory have run. Takes the
-/// graph lock, and waits without it.
+/// Enqueues a launch behind the exec's earlier launches and uploads. Returns after the copies that hold up the call
+/// have run. Takes the graph lock, and waits without it.
 void launch_exec(cudaGraphExec_t exec, cudaStream_t stream);
-/// Comes after them, too. Does not block. Under the graph lock.
+/// Enqueues an upload, also behind earlier launches and uploads. Does not block. Requires the graph lock.
 void enqueue_upload(Exec& exec, Stream& stream);
 
 } // namespace cudart_cpu::detail

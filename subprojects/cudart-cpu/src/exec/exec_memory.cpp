@@ -1,4 +1,4 @@
-// What the launches of an exec do to the memory of alloc nodes.
+// The effects of an exec's launches on the memory of alloc nodes.
 #include "exec_memory.hpp"
 
 #include "exec_model.hpp"
@@ -26,7 +26,7 @@ void add_nodes(Nodes& nodes, const ExecGraph& graph) {
     }
 }
 
-/// The memory of those that are in `all` and not in `without`.
+/// The memory of the allocations in `all` but not in `without`.
 std::vector<GraphMemoryPointer> memory_of(const std::vector<GraphAllocationPointer>& all,
                                           const std::vector<GraphAllocationPointer>& without) {
     std::vector<GraphMemoryPointer> result;

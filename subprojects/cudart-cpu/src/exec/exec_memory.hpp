@@ -1,4 +1,4 @@
-// What the launches of an exec do to the memory of alloc nodes.
+// The effects of an exec's launches on the memory of alloc nodes.
 #pragma once
 
 #include "graph/graph_memory.hpp"
@@ -17,10 +17,10 @@ struct MemoryUse {
 
 MemoryUse memory_use_of(const ExecGraph& graph);
 
-/// Whether a launch may find the memory allocated that it leaves allocated.
+/// The answer to memory still allocated, in a launch that leaves it allocated: refuse the launch, or free it first.
 enum class Unfreed { refuse, free };
 
-/// What is allocated after a launch. Throws Failure, and changes nothing, if the launch cannot be.
+/// Records the allocations as they are after a launch. Throws Failure, and changes nothing, if the launch is refused.
 void claim(const MemoryUse& use, Unfreed unfreed);
 
 } // namespace cudart_cpu::detail

@@ -12,7 +12,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-// Never destroyed: a program's static objects may still destroy their execs when it ends.
+// Never destroyed: at the end of a program, its static objects may still destroy their execs.
 HandleTable<Exec, cudaGraphExec_t>& execs() {
     static auto& table = *new HandleTable<Exec, cudaGraphExec_t>;
     return table;
@@ -51,7 +51,7 @@ void add_user_objects(std::vector<UserObjectPointer>& objects, const Graph& grap
             add_user_objects(objects, *body);
 }
 
-/// Also of the graphs that nodes own.
+/// Counts the nodes of the graph and of the graphs owned by its nodes.
 std::size_t count_nodes(const ExecGraph& graph) {
     std::size_t count = graph.states.size();
     for (const NodeState& state : graph.states)
@@ -60,7 +60,7 @@ std::size_t count_nodes(const ExecGraph& graph) {
     return count;
 }
 
-/// Bytes of device memory for a node, about as many as an H200 takes (driver 580).
+/// Bytes of device memory for a node, approximately as on an H200 (driver 580).
 constexpr std::size_t bytes_of_node = 2048;
 
 void add_declared(DeclaredNodes& all, const ExecGraph& graph) {
@@ -139,7 +139,7 @@ void Exec::detach(const ExecGraph& graph) const noexcept {
 NodeState* Exec::find(cudaGraphNode_t source) {
     if (NodeState* state = graph_.find(source)) return state;
     if (in_bodies_.empty()) {
-        std::unordered_map<cudaGraphNode_t, NodeState*> all; // whole, or none of it
+        std::unordered_map<cudaGraphNode_t, NodeState*> all; // swapped in complete, or not at all
         index_bodies(graph_, all);
         in_bodies_.swap(all);
     }

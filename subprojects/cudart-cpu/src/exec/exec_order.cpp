@@ -45,7 +45,7 @@ class Drawing {
   private:
     void add(std::uint32_t node) { ready_.emplace(priorities_[node], node); }
 
-    /// A kernel starts before its producers, if it is drawn first, but never ends before them.
+    /// A kernel drawn first starts before its producers, but never ends before them.
     void draw(std::uint32_t node) {
         if (drawn_[node]) return;
         drawn_[node] = true;
@@ -67,7 +67,7 @@ class Drawing {
 
 std::vector<std::uint32_t> draw_order(const LaunchShape& shape, Draw draw) {
     const std::size_t count = shape.dependencies.size();
-    // The seed is mixed before the launch is added, so that seed 1's second launch is not seed 2's first.
+    // The seed is mixed before the launch is added, so seed 1's second launch differs from seed 2's first.
     Generator generator(Generator(draw.seed)() + draw.launch);
     std::vector<std::uint64_t> priorities(count);
     for (std::uint64_t& priority : priorities)

@@ -1,11 +1,11 @@
-// Launches that hold up their call: copies to pageable memory, and what they let be read.
+// Launches that hold up their call for copies to pageable memory, and the copies behind those.
 #include "exec_pageable.hpp"
 
 #include <utility>
 
 namespace cudart_cpu::detail {
 
-/// A copy that the call waits for.
+/// A copy for which the call waits.
 class PageableCopies::HoldingRun final : public Work {
   public:
     HoldingRun(WorkPointer work, std::shared_ptr<PageableCopies> copies, std::size_t number)
@@ -24,7 +24,7 @@ class PageableCopies::HoldingRun final : public Work {
     std::size_t number_;
 };
 
-/// A copy that is staged while the launch runs.
+/// A copy staged while the launch runs.
 class PageableCopies::LateRun final : public Work {
   public:
     LateRun(WorkPointer work, std::shared_ptr<PageableCopies> copies, std::size_t number)
@@ -61,7 +61,7 @@ void PageableCopies::put(const std::shared_ptr<PageableCopies>& copies, const La
     }
 }
 
-/// Reads what may be read now, while the call still waits.
+/// Stages the late copies with no unfinished copy before them, while the call still waits.
 void PageableCopies::finish(std::size_t holding) {
     const std::lock_guard lock(mutex_);
     for (std::size_t i = 0; i < late_.size(); ++i) {

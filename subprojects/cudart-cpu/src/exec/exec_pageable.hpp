@@ -1,4 +1,4 @@
-// Launches that hold up their call: copies to pageable memory, and what they let be read.
+// Launches that hold up their call for copies to pageable memory, and the copies behind those.
 #pragma once
 
 #include "exec_flat.hpp"
@@ -11,21 +11,21 @@
 
 namespace cudart_cpu::detail {
 
-/// The copies of one launch that its call waits for, and the staged copies that come after them. A GPU's driver
-/// enqueues the nodes of a launch in turn, and waits where a copy writes pageable memory: a copy from pageable memory
-/// behind it finds what the first one wrote. Those that come after no such copy are staged before the work is enqueued.
+/// The copies of one launch for which its call waits, and the staged copies after them. A GPU's driver enqueues the
+/// nodes of a launch in turn, and waits at a copy to pageable memory: a later copy from pageable memory reads the new
+/// content. Copies after no such copy are staged before the work is enqueued.
 class PageableCopies {
   public:
-    /// Of a graph whose launches are held up. It must outlive this.
+    /// Requires a graph with copies that hold up its launches; it must outlive this.
     explicit PageableCopies(const LaunchGraph& graph);
     PageableCopies(const PageableCopies&) = delete;
     PageableCopies& operator=(const PageableCopies&) = delete;
-    ~PageableCopies(); ///< of a launch that does not run
+    ~PageableCopies(); ///< finishes `done()` if the launch does not run
 
     /// Finishes when the call may return.
     [[nodiscard]] const CompletionPtr& done() const noexcept { return done_; }
 
-    /// Puts the works that keep account into the place of those of `works`, one for each node.
+    /// Replaces works in `works`, one for each node, by works that report their end to `copies`.
     static void put(const std::shared_ptr<PageableCopies>& copies, const LaunchGraph& graph,
                     std::vector<WorkPointer>& works);
 
@@ -39,12 +39,12 @@ class PageableCopies {
     struct Late {
         WorkPointer original;
         WorkPointer staged;
-        std::size_t missing; ///< copies that come before it
+        std::size_t missing; ///< unfinished copies before it
     };
 
     const LaunchGraph& graph_;
     std::mutex mutex_;
-    std::vector<Late> late_; ///< as in LaunchGraph::late
+    std::vector<Late> late_; ///< at the same places as LaunchGraph::late
     std::size_t unfinished_;
     CompletionPtr done_ = std::make_shared<Completion>();
 };

@@ -1,4 +1,4 @@
-// Another graph's parameters for the nodes of an exec.
+// Pairs of an exec's nodes and another graph's nodes, for updates.
 #include "exec_pairing.hpp"
 
 #include <algorithm>
@@ -15,8 +15,7 @@ namespace {
 }
 
 /// Pairs the nodes of an exec and a graph as CUDA does for the update of a whole graph: one node without dependents
-/// after the other, in the order of sinks_of(); from each pair backwards, dependencies in the order in which they were
-/// added.
+/// after the other, in the order of sinks_of(); from each pair backwards, dependencies in the order of their addition.
 class EdgePairing {
   public:
     EdgePairing(const ExecGraph& exec, const Graph& graph) : exec_(exec), graph_(graph), twins_(exec.states.size()) {
@@ -57,7 +56,7 @@ class EdgePairing {
         }
     }
 
-    /// False if one of the two has another twin.
+    /// Returns false if one of the two has another twin.
     bool pair(std::uint32_t index, const Node& node) {
         const auto [known, fresh] = numbers_.emplace(&node, index);
         if (!fresh) return known->second == index;
@@ -75,13 +74,13 @@ class EdgePairing {
     const ExecGraph& exec_;
     const Graph& graph_;
     std::vector<const Node*> twins_;
-    std::unordered_map<const Node*, std::uint32_t> numbers_; // of twins
-    std::vector<std::uint32_t> open_;                        // paired, their dependencies not yet
+    std::unordered_map<const Node*, std::uint32_t> numbers_; // the indices of twins
+    std::vector<std::uint32_t> open_;                        // paired nodes with dependencies not yet paired
 };
 
 using EdgesByNumber = std::vector<std::pair<std::uint64_t, const cudaGraphEdgeData*>>;
 
-/// Pairs them as CUDA does for the update of a child: by how many had been added to their graphs before them.
+/// Pairs the nodes as CUDA does for the update of a child graph: by Node::number.
 std::vector<const Node*> twins_by_number(const ExecGraph& exec, const Graph& graph) {
     const ExecShape& shape = *exec.shape;
     if (shape.nodes_made != graph.nodes_made())

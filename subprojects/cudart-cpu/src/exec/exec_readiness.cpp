@@ -1,4 +1,4 @@
-// Which nodes of a launch may run.
+// The readiness of a launch's nodes to run.
 #include "exec_readiness.hpp"
 
 #include <algorithm>

@@ -1,25 +1,25 @@
-// Which nodes of a launch may run.
+// The readiness of a launch's nodes to run.
 #pragma once
 
 #include "exec_flat.hpp"
 
 namespace cudart_cpu::detail {
 
-/// Each node becomes ready once: when its dependencies have finished and its producers are ready. A producer that is
-/// the last of a long line of nodes that wait for each other must have finished: its consumer runs it on top of its own
-/// stack otherwise.
+/// Makes each node ready once: when its dependencies have finished and its producers are ready. A producer at the end
+/// of a long line of nodes waiting for each other must have finished: its consumer would run it on top of its own
+/// stack.
 class Readiness {
   public:
     explicit Readiness(const LaunchShape& shape);
 
-    /// Calls `ready` with each node that nothing comes before.
+    /// Calls `ready` with each node that is ready at the beginning.
     template <class Ready>
     void start(Ready&& ready) {
         for (std::uint32_t node = 0; node < missing_.size(); ++node)
             if (shape_.dependencies[node].empty() && shape_.producers[node].empty()) make_ready(node, ready);
     }
 
-    /// Calls `ready` with each node that becomes ready because `node` has finished.
+    /// Calls `ready` with each node made ready by the end of `node`.
     template <class Ready>
     void finish(std::uint32_t node, Ready&& ready) {
         for (const std::uint32_t dependent : shape_.dependents[node])
@@ -50,7 +50,7 @@ class Readiness {
 
     const LaunchShape& shape_;
     std::vector<std::size_t> missing_;
-    std::vector<unsigned char> line_; // of a node that is ready: how many producers may stand in a line before it
+    std::vector<unsigned char> line_; // for a ready node, the length of the longest line of producers before it
     std::vector<std::uint32_t> open_;
 };
 

@@ -1,4 +1,4 @@
-// Runs the nodes of one launch.
+// Runs of the nodes of one launch.
 #include "exec_run.hpp"
 
 #include "exec_readiness.hpp"
@@ -16,7 +16,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// `wait` is what the kernel waits with for those that are `awaited`.
+/// Runs one work. Its kernel calls `wait` to wait for the `awaited` nodes.
 void run_work(const WorkPointer& work, const std::vector<std::uint32_t>& awaited, const std::function<void()>& wait) {
     if (!work) return;
     const GridDependencyScope scope(awaited.empty() ? nullptr : &wait);
@@ -32,7 +32,7 @@ class SequentialRun {
         if (started_[node]) return;
         started_[node] = true;
         run_work(works_[node], shape_.awaited[node], [&] { run_all(shape_.awaited[node]); });
-        run_all(shape_.producers[node]); // a kernel never ends before them
+        run_all(shape_.producers[node]); // a kernel never ends before its producers
     }
 
   private:
@@ -43,10 +43,10 @@ class SequentialRun {
 
     const LaunchShape& shape_;
     const std::vector<WorkPointer>& works_;
-    std::vector<bool> started_; // what a producer waits for is never below it on the stack: that would be a cycle
+    std::vector<bool> started_; // a producer never waits for a node below it on the stack: that would be a cycle
 };
 
-/// Shared with helpers that may come too late: those touch only what is theirs, never the launch.
+/// Shared with helpers, which may come too late: a late helper touches only this object, never the launch.
 class ConcurrentRun {
   public:
     ConcurrentRun(const LaunchShape& shape, const std::vector<WorkPointer>& works,
@@ -58,7 +58,7 @@ class ConcurrentRun {
         readiness_.start([this](std::uint32_t node) { ready_.push(rank_[node]); });
     }
 
-    /// Runs nodes until none is left to be started.
+    /// Runs nodes until all have started.
     void help() {
         std::unique_lock lock(mutex_);
         while (unstarted_ > 0) {
@@ -89,7 +89,7 @@ class ConcurrentRun {
             finish(shape_.awaited[node], waiting);
         });
         lock.lock();
-        finish(shape_.producers[node], lock); // a kernel never ends before them
+        finish(shape_.producers[node], lock); // a kernel never ends before its producers
         progress_[node] = Progress::finished;
         --unfinished_;
         std::size_t made_ready = 0;
@@ -97,12 +97,12 @@ class ConcurrentRun {
             ready_.push(rank_[next]);
             ++made_ready;
         });
-        // This thread takes one of them itself: a line of nodes wakes nobody.
+        // This thread takes one of the ready nodes itself: a line of nodes wakes no other thread.
         if (made_ready > 1 || unstarted_ == 0 || !shape_.consumers[node].empty()) changed_.notify_all();
     }
 
-    /// Runs what has not started, and waits for what others run. Nobody waits in a circle: on every thread's stack a
-    /// node stands on one that it comes before in the graph, and waits for one that comes before it.
+    /// Runs the producers not yet started, and waits for those that other threads run. Waits form no circle: on every
+    /// thread's stack a node stands on one that it precedes in the graph, and waits for one that precedes it.
     void finish(const std::vector<std::uint32_t>& producers, std::unique_lock<std::mutex>& lock) {
         for (const std::uint32_t producer : producers) {
             if (progress_[producer] == Progress::waiting) run(producer, lock);
@@ -116,10 +116,10 @@ class ConcurrentRun {
 
     std::mutex mutex_;
     std::condition_variable changed_;
-    std::vector<std::uint32_t> rank_; // of a node in the order
+    std::vector<std::uint32_t> rank_; // the place of each node in the order
     Readiness readiness_;
     std::vector<Progress> progress_;
-    /// Ranks, also of nodes that a consumer has run in the meantime.
+    /// Ranks of ready nodes, including nodes that a consumer has run in the meantime.
     std::priority_queue<std::uint32_t, std::vector<std::uint32_t>, std::greater<>> ready_;
     std::size_t unstarted_;
     std::size_t unfinished_;

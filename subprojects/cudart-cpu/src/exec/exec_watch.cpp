@@ -1,4 +1,4 @@
-// Looks whether nodes write only what they have declared.
+// Checks of nodes for writes outside their declared memory.
 #include "exec_watch.hpp"
 
 #include "exec_model.hpp"
@@ -17,9 +17,9 @@ namespace cudart_cpu::detail {
 namespace {
 
 enum class Wish { none, watch, rest };
-std::atomic<Wish> wish = Wish::none; ///< of the last call
+std::atomic<Wish> wish = Wish::none; ///< the wish of the last call
 
-/// A range of device memory, as it was.
+/// A range of device memory, as it was before the work.
 struct Before {
     const char* begin;
     std::vector<char> bytes;
@@ -57,7 +57,7 @@ class WatchedWork final : public Work {
     }
 
   private:
-    /// What is declared and allocated, each byte once.
+    /// Copies the declared and allocated memory, each byte once.
     std::vector<Before> look() const {
         std::vector<std::pair<const char*, const char*>> ranges;
         for (const auto& node : *nodes_)

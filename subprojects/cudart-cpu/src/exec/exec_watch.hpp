@@ -1,4 +1,4 @@
-// Looks whether nodes write only what they have declared.
+// Checks of nodes for writes outside their declared memory.
 #pragma once
 
 #include "graph/graph_work.hpp"
@@ -11,7 +11,7 @@
 
 namespace cudart_cpu::detail {
 
-/// What a node has declared.
+/// The declaration of a node: its name and its regions of memory.
 struct DeclaredNode {
     std::string name;
     std::vector<NodeRegion> regions;
@@ -21,8 +21,8 @@ using DeclaredNodes = std::vector<std::shared_ptr<const DeclaredNode>>;
 
 bool watches_writes() noexcept;
 
-/// `work`, and after it a look at the regions of all of `nodes`: the kernel fails if bytes have changed that are not
-/// written by `node`, one of these.
+/// Wraps `work` in a check of the regions of all `nodes`: the kernel fails if it changes bytes outside the written
+/// regions of `node`, one of `nodes`.
 WorkPointer watched(WorkPointer work, std::shared_ptr<const DeclaredNode> node,
                     std::shared_ptr<const DeclaredNodes> nodes);
 
