@@ -23,7 +23,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// What the device gives; kernels may rely on it.
+/// The device's alignment; kernels may rely on it.
 constexpr std::align_val_t alignment{texture_alignment};
 
 struct Allocation {
@@ -32,7 +32,7 @@ struct Allocation {
     std::variant<Counted<Kind::device_allocation>, Counted<Kind::host_allocation>, std::monostate> counted;
     bool is_taken_address = false;
     bool is_registered = false;           // the program's own memory
-    std::shared_ptr<void> keep = nullptr; // of a taken address: set while it is allocated
+    std::shared_ptr<void> keep = nullptr; // for a taken address: set while it is allocated
 };
 
 struct AllocationTable {
@@ -41,7 +41,7 @@ struct AllocationTable {
     std::size_t device_bytes = 0;
 };
 
-/// Never destroyed: memory may be freed after main().
+/// The table is never destroyed: memory may be freed after main().
 AllocationTable& allocation_table() {
     static auto* table = new AllocationTable;
     return *table;
@@ -53,7 +53,7 @@ bool is_host(const AllocationKind& kind) {
 
 using Entry = std::map<const char*, Allocation>::value_type;
 
-/// Null if `pointer` points into no allocation. The table must be locked.
+/// Returns the entry with `pointer` inside; null if there is none. The table must be locked.
 const Entry* find_entry(const void* pointer) {
     const auto* address = static_cast<const char*>(pointer);
     const auto& allocations = allocation_table().allocations;
@@ -65,7 +65,7 @@ const Entry* find_entry(const void* pointer) {
     return static_cast<std::size_t>(address - before.first) < before.second.bytes ? &before : nullptr;
 }
 
-/// The table must be locked.
+/// Throws unless so many bytes are free. The table must be locked.
 void require_free_memory(std::size_t bytes) {
     const std::size_t free = device_memory_bytes() - allocation_table().device_bytes;
     if (bytes > free) {
@@ -73,7 +73,7 @@ void require_free_memory(std::size_t bytes) {
     }
 }
 
-/// What the program registered there it has freed since, without a word. The table must be locked.
+/// Forgets registrations in memory that the program has since freed without unregistering it. The table must be locked.
 void forget_registrations(const char* memory, std::size_t bytes) {
     auto& allocations = allocation_table().allocations;
     const auto end = allocations.lower_bound(memory + bytes);
@@ -87,7 +87,7 @@ void forget_registrations(const char* memory, std::size_t bytes) {
         entry = entry->second.is_registered ? allocations.erase(entry) : std::next(entry);
 }
 
-/// The table must be locked.
+/// Adds an allocation. The table must be locked.
 void enter(char* memory, std::size_t bytes, const AllocationKind& kind) {
     forget_registrations(memory, bytes);
     auto& entry = allocation_table().allocations.emplace(memory, Allocation{bytes, kind, {}}).first->second;
@@ -102,7 +102,7 @@ void enter(char* memory, std::size_t bytes, const AllocationKind& kind) {
 
 namespace {
 
-/// Whether it is a taken address where nothing is allocated.
+/// Whether `base` is a taken address without an allocation.
 bool is_reserved(const char* base) {
     const std::shared_lock lock(allocation_table().mutex);
     const auto found = allocation_table().allocations.find(base);
@@ -246,7 +246,7 @@ void unregister_memory(void* pointer) noexcept {
 void release(const DeadAllocation& dead) noexcept {
     note_freed(dead.base, dead.bytes);
     std::memset(dead.base, freed_byte, dead.bytes);
-    // Compilers leave out writes to memory that is about to be freed.
+    // Compilers omit writes to memory about to be freed.
     asm volatile("" : : "r"(dead.base) : "memory");
     if (dead.address) {
         return;

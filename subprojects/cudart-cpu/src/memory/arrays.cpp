@@ -15,7 +15,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-// Never destroyed: arrays may be freed after main().
+// The table is never destroyed: arrays may be freed after main().
 HandleTable<Array, cudaArray_t>& arrays() {
     static auto& table = *new HandleTable<Array, cudaArray_t>;
     return table;

@@ -12,17 +12,17 @@
 namespace cudart_cpu::detail {
 
 struct Array {
-    /// Throws Failure for what CUDA does not make.
+    /// Throws Failure for arrays that CUDA refuses.
     Array(const cudaChannelFormatDesc& desc, const cudaExtent& extent, unsigned flags);
 
     const cudaChannelFormatDesc desc;
-    const cudaExtent extent; // as it was asked for: an array of one row has height 0
+    const cudaExtent extent; // as requested: an array of one row has height 0
     const unsigned flags;
     const std::size_t element_bytes;
     const int device = current_device();
     bool is_level = false; // of a mipmapped array, which frees it
 
-    /// The same with no dimension 0.
+    /// The extent with 1 in place of each 0.
     [[nodiscard]] cudaExtent box() const noexcept;
 
     std::unique_ptr<char[]> data; // row after row, slice after slice
@@ -30,11 +30,11 @@ struct Array {
 };
 
 cudaArray_t register_array(std::shared_ptr<Array> array);
-/// Throws Failure for the handle of what is not alive.
+/// Returns the array; throws Failure for a dead handle.
 std::shared_ptr<Array> array_of(cudaArray_const_t handle);
-/// Whoever uses the array keeps it.
+/// Users of the array keep it alive.
 void destroy_array(cudaArray_t handle);
-/// All that were made while this device was current.
+/// Destroys all arrays made while this device was current.
 void destroy_arrays_of(int device);
 
 } // namespace cudart_cpu::detail

@@ -7,8 +7,8 @@
 
 namespace cudart_cpu::detail {
 
-/// Bytes of one element: one, two or four channels of the same width. Throws cudaErrorInvalidChannelDescriptor for what
-/// no device has.
+/// Returns the bytes of one element: one, two or four channels of the same width. Throws
+/// cudaErrorInvalidChannelDescriptor for formats unsupported by devices.
 std::size_t element_bytes_of(const cudaChannelFormatDesc& desc);
 
 } // namespace cudart_cpu::detail

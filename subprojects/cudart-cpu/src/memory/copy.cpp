@@ -1,4 +1,4 @@
-// Copies: the check and the work.
+// Copies: their checks and their execution.
 #include "arrays.hpp"
 #include "memory.hpp"
 #include "runtime/call.hpp"
@@ -27,17 +27,17 @@ Operand destination(const cudaMemcpy3DParms& copy) {
     return {"destination", copy.dstArray, copy.dstPos, copy.dstPtr};
 }
 
-/// Where the rows of one side of a copy are.
+/// The rows of one side of a copy.
 struct Rows {
     char* first;
     std::size_t pitch;
     std::size_t slice;
-    std::shared_ptr<Array> array; // kept for as long as its rows are used
+    std::shared_ptr<Array> array; // kept while its rows are used
 
     [[nodiscard]] char* at(std::size_t y, std::size_t z) const { return first + z * slice + y * pitch; }
 };
 
-/// Positions, like extents, count the elements of the array that takes part in the copy; bytes without one.
+/// Returns the rows of one side. Positions and extents count elements of the copy's array; bytes without an array.
 Rows rows_of(const Operand& operand, std::size_t element) {
     const cudaPos& at = operand.position;
     if (operand.array == nullptr) {
@@ -58,12 +58,12 @@ std::size_t element_bytes(const cudaMemcpy3DParms& copy) {
     return array == nullptr ? 1 : array_of(array)->element_bytes;
 }
 
-/// The extent with its width in bytes.
+/// Returns the extent with its width in bytes.
 cudaExtent bytes_of(const cudaMemcpy3DParms& copy) {
     return {row_bytes(copy), copy.extent.height, copy.extent.depth};
 }
 
-/// From the first to the last byte that the copy touches.
+/// Returns the distance from the first to past the last byte touched by the copy.
 std::size_t span_bytes(const Rows& rows, const cudaExtent& bytes) {
     return (bytes.depth - 1) * rows.slice + (bytes.height - 1) * rows.pitch + bytes.width;
 }
@@ -116,7 +116,7 @@ void validate_shape(const Operand& operand, const cudaMemcpy3DParms& copy) {
     validate_array(operand, copy.extent);
 }
 
-/// Any memory may stand on the host side of a copy, but no pageable memory on the device side.
+/// The host side of a copy may be any memory; the device side must not be pageable memory.
 enum class CopySide { host, device };
 
 void validate_range(const Operand& operand, const cudaExtent& bytes, std::size_t element, CopySide side) {

@@ -1,4 +1,4 @@
-// The memory of device variables, as far as they are known.
+// The memory of the known device variables.
 #include "device_variables.hpp"
 
 #include <iterator>
@@ -15,7 +15,7 @@ struct VariableTable {
     std::map<const char*, std::size_t> bytes;
 };
 
-/// Never destroyed: variables may be used after main().
+/// The table is never destroyed: variables may be used after main().
 VariableTable& variable_table() {
     static auto* table = new VariableTable;
     return *table;

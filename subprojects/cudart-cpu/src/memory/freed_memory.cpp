@@ -1,4 +1,4 @@
-// Memory that is no live allocation, as far as CUDART_CPU_CHECK asks for it.
+// Memory outside of live allocations, recorded for CUDART_CPU_CHECK.
 #include "freed_memory.hpp"
 
 #include "runtime/checks.hpp"
@@ -17,10 +17,10 @@ struct KnownMemory {
     std::mutex mutex;
     std::array<FreedMemory, 256> freed{};
     std::size_t next = 0;
-    std::map<const char*, std::size_t> kept; ///< of kernels' heaps, and what is ending
+    std::map<const char*, std::size_t> kept; ///< heaps of kernels, and allocations that are ending
 };
 
-/// Never destroyed: kernels may run after main().
+/// The registry is never destroyed: kernels may run after main().
 KnownMemory& known_memory() {
     static auto* all = new KnownMemory;
     return *all;

@@ -1,4 +1,4 @@
-// Memory that is no live allocation, as far as CUDART_CPU_CHECK asks for it.
+// Memory outside of live allocations, recorded for CUDART_CPU_CHECK.
 #pragma once
 
 #include <cstddef>
@@ -6,16 +6,16 @@
 
 namespace cudart_cpu::detail {
 
-/// Memory that is no allocation any more, although what was launched before may still use it, until note_freed().
+/// Records memory that is no longer an allocation. Work launched before may still use it, until note_freed().
 void note_ending(const void* memory, std::size_t bytes) noexcept;
-/// Memory of the device that has been freed, as far back as it is kept.
+/// Records freed device memory, as far back as the record is kept.
 void note_freed(const void* memory, std::size_t bytes) noexcept;
 
-/// Memory that a kernel has of its own heap.
+/// Records memory on a kernel's own heap.
 void note_kernel_memory(void* memory, std::size_t bytes);
 void forget_kernel_memory(const void* memory);
 
-/// Whether the bytes are of a kernel's heap, or of memory that is ending.
+/// Whether the bytes belong to a kernel's heap or to memory that is ending.
 bool is_kept_memory(const void* memory, std::size_t bytes);
 
 struct FreedMemory {
@@ -23,7 +23,7 @@ struct FreedMemory {
     std::size_t bytes;
 };
 
-/// The memory that `pointer` pointed into when it was freed, the latest.
+/// Returns the most recently freed memory with `pointer` inside.
 std::optional<FreedMemory> find_freed_memory(const void* pointer);
 
 } // namespace cudart_cpu::detail

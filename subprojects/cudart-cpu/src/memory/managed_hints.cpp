@@ -1,4 +1,4 @@
-// What a program wishes of managed memory: advice and prefetches, page by page.
+// Hints of a program for managed memory: advice and prefetches, page by page.
 #include "managed_hints.hpp"
 
 #include "allocations.hpp"

@@ -1,4 +1,4 @@
-// What a program wishes of managed memory: advice and prefetches, page by page.
+// Hints of a program for managed memory: advice and prefetches, page by page.
 #pragma once
 
 #include "runtime/device_model.hpp"
@@ -32,26 +32,26 @@ struct PageHints {
     bool is_accessed_by_host = false;
 };
 
-/// Of one allocation. Thread-safe.
+/// The hints for one allocation. Thread-safe.
 class ManagedHints {
   public:
     explicit ManagedHints(std::size_t bytes) : bytes_(bytes), parts_{{0, {}}} {}
 
-    /// Changes those of the pages that have bytes from `begin` to before `end`.
+    /// Changes the hints of all pages with bytes from `begin` to before `end`.
     void change(std::size_t begin, std::size_t end, const std::function<void(PageHints&)>& how);
 
-    /// Those of the pages that have such bytes; pages that follow each other may share one entry.
+    /// Returns the hints of all pages with such bytes; consecutive pages may share one entry.
     [[nodiscard]] std::vector<PageHints> of(std::size_t begin, std::size_t end) const;
 
   private:
     using Parts = std::map<std::size_t, PageHints>;
 
-    /// The part that begins at `at`, which is cut from the one before if need be. The lock must be held.
+    /// Returns the part that begins at `at`, cut from its predecessor if necessary. The lock must be held.
     Parts::iterator cut(std::size_t at);
 
     mutable std::mutex mutex_;
     const std::size_t bytes_;
-    Parts parts_; // by where they begin; each ends where the next begins
+    Parts parts_; // by first byte; each part ends where the next begins
 };
 
 /// A range of managed memory.
@@ -64,12 +64,12 @@ struct ManagedRange {
     [[nodiscard]] std::vector<PageHints> pages() const { return hints->of(begin, end); }
 };
 
-/// Throws cudaErrorInvalidValue unless it lies in one managed allocation.
+/// Returns the range; throws cudaErrorInvalidValue unless it lies in one managed allocation.
 ManagedRange managed_range(const void* pointer, std::size_t bytes);
 
-/// These throw Failure for what is no place: cudaErrorInvalidDevice if only its number is wrong.
+/// These throw Failure for an unknown place: cudaErrorInvalidDevice if only its number is wrong.
 Place place_of(const cudaMemLocation& location);
-/// As CUDA 12 names it: a device's number, or cudaCpuDeviceId.
+/// Returns the location of CUDA 12's argument: a device's number, or cudaCpuDeviceId.
 cudaMemLocation location_of(int device);
 
 } // namespace cudart_cpu::detail

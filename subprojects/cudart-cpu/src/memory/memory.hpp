@@ -18,33 +18,34 @@ struct Range {
     int device = 0;
 };
 
-/// The live allocation that `pointer` points into.
+/// Returns the live allocation with `pointer` inside.
 std::optional<Range> find_allocation(const void* pointer);
 
 /// Throws Failure as the driver would; performs nothing. An empty copy or fill is valid.
 void validate_copy(const cudaMemcpy3DParms& copy);
 void validate_set(const cudaMemsetParams& set);
-/// Without a look at the memory.
+/// Validates a fill without its memory.
 void validate_set_shape(const cudaMemsetParams& set);
-/// What is wrong with the memory; empty if nothing is. The shape is valid.
+/// Returns an error text for the memory of a fill with a valid shape; empty if there is no error.
 std::string refuse_set_range(const cudaMemsetParams& set);
 
-/// What a valid copy or fill does, on this thread.
+/// Performs a valid copy or fill on this thread.
 void perform_copy(const cudaMemcpy3DParms& copy);
 void perform_set(const cudaMemsetParams& set);
 
 bool is_empty(const cudaMemcpy3DParms& copy) noexcept;
-/// Bytes of one row of the copied box.
+/// Returns the bytes of one row of the copied box.
 std::size_t row_bytes(const cudaMemcpy3DParms& copy);
-/// Memory that no allocation owns is the host's pageable memory; arrays are the device's.
+/// Returns the memory type of a side. Memory outside of allocations is the host's pageable memory; arrays are the
+/// device's.
 cudaMemoryType source_type(const cudaMemcpy3DParms& copy);
 cudaMemoryType destination_type(const cudaMemcpy3DParms& copy);
 
-/// Of so many bytes from pageable to device memory and more, the driver keeps none apart: it copies while the call
-/// waits (driver 580 on an H100: 1 MiB is kept, 16 MiB are not).
+/// The least size of unstaged copies from pageable to device memory: the driver copies while the call waits (driver 580
+/// on an H100: 1 MiB is staged, 16 MiB are not).
 inline constexpr std::size_t least_unstaged_bytes = std::size_t{16} << 20;
 
-/// A valid copy, from a buffer that holds what its source holds now.
+/// A valid copy with its source replaced by a buffer: a snapshot of the source's present content.
 struct PackedSource {
     explicit PackedSource(const cudaMemcpy3DParms& original);
 
@@ -56,10 +57,10 @@ cudaMemcpy3DParms copy_1d(void* dst, const void* src, std::size_t bytes, cudaMem
 cudaMemcpy3DParms copy_2d(void* dst, std::size_t dst_pitch, const void* src, std::size_t src_pitch, std::size_t width,
                           std::size_t height, cudaMemcpyKind kind);
 
-/// Bytes that device and managed allocations hold, and the runtime itself.
+/// Returns the bytes in device and managed allocations, and in the runtime's own.
 std::size_t device_memory_in_use();
 
-/// Device memory that the runtime takes for itself, as far as there is any.
+/// Device memory taken by the runtime itself, if available.
 class OwnDeviceMemory {
   public:
     explicit OwnDeviceMemory(std::size_t bytes);

@@ -12,7 +12,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// The pieces in which a device gives memory to a pool.
+/// The unit in which a device gives memory to a pool.
 constexpr std::uint64_t chunk_bytes = std::uint64_t{32} << 20;
 
 std::uint64_t chunks(std::uint64_t bytes) {

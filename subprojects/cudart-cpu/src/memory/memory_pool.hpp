@@ -1,4 +1,4 @@
-// Pools of stream-ordered memory: attributes and accounts. Each allocation has memory of its own all the same.
+// Pools of stream-ordered memory: attributes and accounts. Each allocation has its own memory all the same.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -21,7 +21,7 @@ class MemoryPool {
 
     /// Accounts for an allocation. Throws cudaErrorMemoryAllocation beyond the pool's size.
     void take(std::size_t bytes);
-    /// When the call that frees is made, and when the memory is no longer in use.
+    /// Account for a free: `free` at the call, `release` when the memory is no longer in use.
     void free(std::size_t bytes) noexcept;
     void release() noexcept;
 
@@ -31,18 +31,18 @@ class MemoryPool {
 
     void trim_to(std::size_t bytes) noexcept;
 
-    /// What `device` may do with the pool's memory.
+    /// Returns the access of `device` to the pool's memory.
     [[nodiscard]] cudaMemAccessFlags access(int device) const;
     void set_access(int device, cudaMemAccessFlags flags);
 
   private:
-    /// The backing memory that the used bytes need.
+    /// The backing memory needed for the used bytes.
     [[nodiscard]] std::uint64_t needed() const noexcept;
     void keep(std::uint64_t bytes) noexcept;
     std::uint64_t& high_mark(cudaMemPoolAttr attribute);
 
     const int device_;
-    const std::size_t max_bytes_; // 0: as much as the device has
+    const std::size_t max_bytes_; // 0: the device's memory
     mutable std::mutex mutex_;
     std::map<int, int> switches_{{cudaMemPoolReuseFollowEventDependencies, 1},
                                  {cudaMemPoolReuseAllowOpportunistic, 1},

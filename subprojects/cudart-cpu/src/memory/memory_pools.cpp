@@ -1,4 +1,4 @@
-// The pools that there are: one for each device, and those that the user makes.
+// All memory pools: one for each device, and those of the user.
 #include "memory_pools.hpp"
 
 #include "runtime/call.hpp"
@@ -25,7 +25,7 @@ DevicePools& device_pools() {
     return all;
 }
 
-/// The lock must be held.
+/// Returns the device's default pool. The lock must be held.
 cudaMemPool_t standard_pool(int device) {
     cudaMemPool_t& pool = device_pools().standard[device];
     if (pool == nullptr) {

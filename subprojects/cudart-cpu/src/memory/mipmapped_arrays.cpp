@@ -12,13 +12,13 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-// Never destroyed: arrays may be freed after main().
+// The table is never destroyed: arrays may be freed after main().
 HandleTable<MipmappedArray, cudaMipmappedArray_t>& mipmapped_arrays() {
     static auto& table = *new HandleTable<MipmappedArray, cudaMipmappedArray_t>;
     return table;
 }
 
-/// Whether the depth counts layers, which no level has fewer of.
+/// Whether the depth counts layers: all levels have the same number of them.
 bool has_layers(unsigned flags) {
     return (flags & (cudaArrayLayered | cudaArrayCubemap)) != 0;
 }
@@ -28,7 +28,7 @@ unsigned most_levels(const cudaExtent& extent, unsigned flags) {
     return static_cast<unsigned>(std::bit_width(std::max({extent.width, extent.height, depth})));
 }
 
-/// A dimension that the array does not have stays 0.
+/// Returns the size at a level; 0 for an absent dimension.
 std::size_t halved(std::size_t size, unsigned level) {
     return size == 0 ? 0 : std::max<std::size_t>(size >> level, 1);
 }

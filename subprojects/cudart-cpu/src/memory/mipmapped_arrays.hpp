@@ -8,7 +8,7 @@
 namespace cudart_cpu::detail {
 
 struct MipmappedArray {
-    /// As many levels as there can be, if more are asked for. Throws Failure for what CUDA does not make.
+    /// Makes at most as many levels as possible. Throws Failure for arrays that CUDA refuses.
     MipmappedArray(const cudaChannelFormatDesc& desc, const cudaExtent& extent, unsigned level_count, unsigned flags);
     MipmappedArray(const MipmappedArray&) = delete;
     MipmappedArray& operator=(const MipmappedArray&) = delete;
@@ -19,10 +19,10 @@ struct MipmappedArray {
 };
 
 cudaMipmappedArray_t register_mipmapped_array(std::shared_ptr<MipmappedArray> array);
-/// Throws Failure for the handle of what is not alive.
+/// Returns the array; throws Failure for a dead handle.
 std::shared_ptr<MipmappedArray> mipmapped_array_of(cudaMipmappedArray_const_t handle);
 void destroy_mipmapped_array(cudaMipmappedArray_t handle);
-/// All that were made while this device was current.
+/// Destroys all mipmapped arrays made while this device was current.
 void destroy_mipmapped_arrays_of(int device);
 
 } // namespace cudart_cpu::detail

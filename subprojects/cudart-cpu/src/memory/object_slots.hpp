@@ -1,4 +1,4 @@
-// Objects that kernels find by a number, without a lock.
+// Objects found by kernels by number, without a lock.
 #pragma once
 
 #include <array>
@@ -13,11 +13,12 @@
 
 namespace cudart_cpu::detail {
 
-/// Counts removals of such objects. Work notes the count when it is submitted: it may use what is removed later.
+/// The number of removals of such objects. Work records it when it is submitted: it may use objects removed later.
 inline std::atomic<std::uint64_t> object_removals{0};
 
-/// A number is not used again: it is that of a slot, with how often the slot was used. A removed object stays in memory
-/// until many others were removed and the work has ended that was pending at its removal, since kernels may use it.
+/// A table of objects by number. Numbers are never reused: each combines a slot with the count of its uses. Kernels may
+/// use removed objects, so an object stays in memory until many others were removed and the work pending at its removal
+/// has ended.
 template <class T>
 class ObjectSlots {
   public:
@@ -33,14 +34,14 @@ class ObjectSlots {
         }
     }
 
-    /// 0 if there are as many as there can be.
+    /// Adds an object and returns its number; 0 if all slots are taken.
     std::uint64_t add(std::unique_ptr<const T> object) {
         const std::lock_guard lock(mutex_);
         const std::size_t index = can_reuse() ? take_removed() : used_;
         if (index >= chunk_count * chunk_size) return 0;
         std::atomic<Chunk*>& chunk = chunks_[index / chunk_size];
         if (chunk.load(std::memory_order_relaxed) == nullptr)
-            chunk.store(new Chunk, std::memory_order_release); // stays
+            chunk.store(new Chunk, std::memory_order_release); // never freed before the table
         if (index == used_) ++used_;
         Slot& slot = (*chunk.load(std::memory_order_relaxed))[index % chunk_size];
         const std::uint64_t number = slot.uses++ << index_bits | (index + 1);
@@ -50,13 +51,13 @@ class ObjectSlots {
         return number;
     }
 
-    /// Null for the number of nothing that is there.
+    /// Returns the object; null for a number without an object.
     [[nodiscard]] const T* find(std::uint64_t number) const noexcept {
         const Slot* const slot = slot_of(number);
         return slot == nullptr ? nullptr : slot->object.load(std::memory_order_relaxed);
     }
 
-    /// Also what was removed after `submitted`, a count of removals.
+    /// Returns the object, even if it was removed after `submitted`, a count of removals.
     [[nodiscard]] const T* find(std::uint64_t number, std::uint64_t submitted) const noexcept {
         if (const T* const object = find(number)) return object;
         const Slot* const slot = slot_at(number);
@@ -65,7 +66,8 @@ class ObjectSlots {
                                                                          : nullptr;
     }
 
-    /// Whether it was there. `is_pending` says whether work of before the removal has not ended yet.
+    /// Removes the object; false if there is none. `is_pending` reports whether work from before the removal has not
+    /// ended yet.
     bool remove(std::uint64_t number, std::function<bool()> is_pending = nullptr) {
         const std::lock_guard lock(mutex_);
         if (slot_of(number) == nullptr) return false;
@@ -92,10 +94,10 @@ class ObjectSlots {
     static constexpr std::uint64_t index_mask = (std::uint64_t{1} << index_bits) - 1;
 
     struct Slot {
-        std::atomic<std::uint64_t> number{0}; // 0: nothing is there
+        std::atomic<std::uint64_t> number{0}; // 0: no object
         std::atomic<const T*> object{nullptr};
         std::atomic<std::uint64_t> removed_number{0};
-        std::atomic<std::uint64_t> removal{0}; // the count with it
+        std::atomic<std::uint64_t> removal{0}; // count of removals, including this one
         std::uint64_t uses = 0;
     };
     using Chunk = std::array<Slot, chunk_size>;
@@ -109,7 +111,7 @@ class ObjectSlots {
         std::function<bool()> is_pending;
     };
 
-    /// Whatever is there; null if there is no such slot.
+    /// Returns the number's slot, with any content; null if there is no such slot.
     const Slot* slot_at(std::uint64_t number) const noexcept {
         const std::uint64_t index = (number & index_mask) - 1;
         if (number == 0 || index >= chunk_count * chunk_size) return nullptr;

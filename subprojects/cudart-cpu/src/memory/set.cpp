@@ -1,4 +1,4 @@
-// Fills: the check and the work.
+// Fills: their checks and their execution.
 #include "memory.hpp"
 #include "runtime/call.hpp"
 #include "runtime/text.hpp"

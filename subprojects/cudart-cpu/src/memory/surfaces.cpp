@@ -1,4 +1,4 @@
-// Surface objects: what stands behind a cudaSurfaceObject_t, for the host's questions and for kernels.
+// Surface objects: the state behind a cudaSurfaceObject_t, for queries of the host and for kernels.
 #include "surfaces.hpp"
 
 #include "arrays.hpp"
@@ -12,7 +12,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-// Never destroyed: surfaces may be destroyed after main().
+// The table is never destroyed: surfaces may be destroyed after main().
 ObjectSlots<Surface>& surfaces() {
     static auto& slots = *new ObjectSlots<Surface>;
     return slots;

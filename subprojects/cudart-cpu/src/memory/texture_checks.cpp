@@ -1,4 +1,4 @@
-// What CUDA asks of the descriptions of textures.
+// CUDA's requirements for the descriptions of textures.
 #include "texture_checks.hpp"
 
 #include "channels.hpp"
@@ -20,7 +20,7 @@ void require_up_to(const Enum& value, int last, const char* what) {
     if (number < 0 || number > last) fail(cudaErrorInvalidValue, text(what, ' ', number, " is unknown"));
 }
 
-/// Whether a fetch gives integers.
+/// Whether fetches return integers.
 bool gives_integers(const cudaTextureDesc& sampling, const cudaChannelFormatDesc& desc) {
     const bool is_float = number_in(desc.f) == cudaChannelFormatKindFloat;
     const bool is_promoted = number_in(sampling.readMode) == cudaReadModeNormalizedFloat && desc.x < 32;
@@ -45,7 +45,7 @@ void require_sampling(const cudaTextureDesc& sampling, const cudaResourceDesc& r
                       unsigned array_flags) {
     const int type = number_in(resource.resType);
     require_up_to(sampling.readMode, cudaReadModeNormalizedFloat, "read mode");
-    if (type == cudaResourceTypeLinear) return; // it has neither address modes nor filters
+    if (type == cudaResourceTypeLinear) return; // linear memory has neither address modes nor filters
     for (const cudaTextureAddressMode& mode : sampling.addressMode)
         require_up_to(mode, cudaAddressModeBorder, "address mode");
     require_up_to(sampling.filterMode, cudaFilterModeLinear, "filter mode");
@@ -86,7 +86,7 @@ cudaChannelFormatDesc channels_of_view(const cudaResourceViewDesc& view, const T
         fail(cudaErrorNotSupported, "cudart-cpu has no block-compressed textures");
     if (format < cudaResViewFormatUnsignedChar1 || format > cudaResViewFormatFloat4)
         fail(cudaErrorInvalidValue, text("view format ", format, " is unknown"));
-    // The formats come in threes, of one, two and four channels.
+    // The formats come in threes, with one, two and four channels.
     struct ViewKind {
         int bits;
         cudaChannelFormatKind kind;

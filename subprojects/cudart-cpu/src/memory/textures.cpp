@@ -1,4 +1,4 @@
-// Texture objects: what stands behind a cudaTextureObject_t, for the host's questions and for kernels.
+// Texture objects: the state behind a cudaTextureObject_t, for queries of the host and for kernels.
 #include "textures.hpp"
 
 #include "channels.hpp"
@@ -14,7 +14,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-// Never destroyed: textures may be destroyed after main().
+// The table is never destroyed: textures may be destroyed after main().
 ObjectSlots<Texture>& textures() {
     static auto& slots = *new ObjectSlots<Texture>;
     return slots;
@@ -35,7 +35,7 @@ Texels pitched_texels(const cudaResourceDesc& resource) {
             {pitched.width, pitched.height, 0}, pitched.pitchInBytes, pitched.pitchInBytes * pitched.height};
 }
 
-/// What of `levels` the view shows.
+/// Returns the part of `levels` shown by the view.
 std::vector<Texels> seen_through(const cudaResourceViewDesc& view, const std::vector<Texels>& levels, bool layered) {
     require_view(view, levels.front(), levels.size(), layered);
     std::vector<Texels> seen(levels.begin() + view.firstMipmapLevel, levels.begin() + view.lastMipmapLevel + 1);
@@ -83,7 +83,7 @@ Texture::Texture(const cudaResourceDesc& resource_, const cudaTextureDesc& sampl
     default:
         fail(cudaErrorInvalidValue, text("resource type ", type, " is unknown"));
     }
-    if (view_ != nullptr && has_array) { // that of memory is not looked at
+    if (view_ != nullptr && has_array) { // a view of memory is ignored
         view = *view_;
         levels = seen_through(*view, levels, (array_flags & (cudaArrayLayered | cudaArrayCubemap)) != 0);
     }

@@ -104,8 +104,8 @@ cudaError_t api_without_context(const char* name, Body&& body) noexcept {
     });
 }
 
-/// Runs a runtime function permitted in a child of fork() and next to another runtime, for reading the error there.
-/// Takes no lock, since another thread of the parent may have held it.
+/// Runs a runtime function permitted in a child of fork() and next to another runtime, such as lookups of the log's
+/// functions. Takes no lock, since another thread of the parent may have held it.
 template <class Body>
 cudaError_t api_in_forked_child(const char* name, Body&& body) noexcept {
     return call(name, LastError::set, [&] {

@@ -1,4 +1,4 @@
-// A one-shot signal: some work has ended.
+// Completions: one-shot signals for the end of some work.
 #include "completion.hpp"
 
 #include "runtime/call.hpp"
@@ -9,7 +9,7 @@ void Completion::finish() {
     const std::lock_guard lock(mutex_);
     finished_ = true;
     time_ = Clock::now();
-    // Under the lock: a waiter may drop the last reference as soon as it sees the flag.
+    // This happens under the lock: a waiter may drop the last reference as soon as it sees the flag.
     changed_.notify_all();
 }
 

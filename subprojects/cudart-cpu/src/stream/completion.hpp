@@ -1,4 +1,4 @@
-// A one-shot signal: some work has ended.
+// Completions: one-shot signals for the end of some work.
 #pragma once
 
 #include <chrono>
@@ -15,7 +15,7 @@ class Completion {
     void finish();
     void wait() const;
     [[nodiscard]] bool finished() const;
-    /// When finish() was called; only meaningful once finished.
+    /// The time of the call of finish(); only meaningful once finished.
     [[nodiscard]] Clock::time_point time() const;
 
   private:

@@ -1,4 +1,4 @@
-// Events: a point in a stream's work.
+// Events: points in a stream's work.
 #include "event.hpp"
 
 #include "runtime/call.hpp"

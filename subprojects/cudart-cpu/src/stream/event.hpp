@@ -1,4 +1,4 @@
-// Events: a point in a stream's work.
+// Events: points in a stream's work.
 #pragma once
 
 #include "completion.hpp"
@@ -17,13 +17,13 @@ class Event {
   public:
     explicit Event(unsigned flags) : flags_(flags) {}
 
-    /// The device that was current when it was made.
+    /// The device current at its creation.
     [[nodiscard]] int device() const noexcept { return device_; }
     [[nodiscard]] bool timed() const noexcept { return (flags_ & cudaEventDisableTiming) == 0; }
-    /// What the last record captured; null before the first.
+    /// The completion captured by the last record; null before the first.
     [[nodiscard]] CompletionPtr recorded() const;
     void set_recorded(CompletionPtr completion);
-    /// What the last record stands for if it was in a capture; null if it was not.
+    /// The last record if it was in a capture; else null.
     [[nodiscard]] std::shared_ptr<const CapturedRecord> captured() const;
     void set_captured(std::shared_ptr<const CapturedRecord> record);
 
@@ -40,10 +40,10 @@ cudaEvent_t create_event(unsigned flags);
 /// These throw cudaErrorInvalidResourceHandle for a dead or null handle.
 void destroy_event(cudaEvent_t handle);
 Event& event_of(cudaEvent_t handle);
-/// For what goes on using it when its handle is dead.
+/// Returns the event for users that outlive its handle.
 std::shared_ptr<Event> shared_event_of(cudaEvent_t handle);
 
-/// All that were made on this device.
+/// Destroys all events made on this device.
 void destroy_events_of(int device);
 
 } // namespace cudart_cpu::detail

@@ -1,4 +1,4 @@
-// External semaphores: what cudaImportExternalSemaphore makes of a file descriptor.
+// External semaphores, made by cudaImportExternalSemaphore from file descriptors.
 #include "external_semaphore.hpp"
 
 #include "runtime/call.hpp"
@@ -34,7 +34,7 @@ SemaphoreTable& semaphores() {
 
 using FileIdentity = std::pair<dev_t, ino_t>;
 
-/// Descriptors of what is no file of its own, such as an eventfd, have no identity: each is a semaphore of its own.
+/// Descriptors without a file, such as an eventfd, have no identity: each becomes a separate semaphore.
 std::shared_ptr<SemaphoreState> state_of_file(int fd) {
     static auto& mutex = *new std::mutex; // never destroyed: a semaphore may be imported after main()
     static auto& states = *new std::map<FileIdentity, std::weak_ptr<SemaphoreState>>;

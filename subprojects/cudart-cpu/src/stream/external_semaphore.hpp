@@ -1,4 +1,4 @@
-// External semaphores: what cudaImportExternalSemaphore makes of a file descriptor.
+// External semaphores, made by cudaImportExternalSemaphore from file descriptors.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -10,12 +10,13 @@
 
 namespace cudart_cpu::detail {
 
-/// What all imports of one file share. Nothing outside of this process knows of it: the file gives only the identity.
+/// The state shared by all imports of one file. It is invisible outside of this process: the file gives only the
+/// identity.
 class SemaphoreState {
   public:
     void set(std::uint64_t value);
     void wait_for(std::uint64_t value);
-    /// Waits until it is not 0, and makes it 0.
+    /// Waits until the value is not 0, and makes it 0.
     void take();
     std::uint64_t value() const;
 
@@ -27,13 +28,13 @@ class SemaphoreState {
 
 class ExternalSemaphore {
   public:
-    /// Takes `fd`, a valid one, and closes it in the end.
+    /// Takes over `fd`, a valid descriptor, and closes it at the end.
     ExternalSemaphore(int fd, bool is_timeline);
     ExternalSemaphore(const ExternalSemaphore&) = delete;
     ExternalSemaphore& operator=(const ExternalSemaphore&) = delete;
     ~ExternalSemaphore();
 
-    /// Those that are no timelines take no heed of the value.
+    /// Only timelines use the value.
     void signal(std::uint64_t value) { state_->set(is_timeline_ ? value : 1); }
     void wait(std::uint64_t value) { is_timeline_ ? state_->wait_for(value) : state_->take(); }
     std::uint64_t value() const { return state_->value(); }
@@ -44,7 +45,7 @@ class ExternalSemaphore {
     std::shared_ptr<SemaphoreState> state_;
 };
 
-/// Takes `fd`, a valid one.
+/// Takes over `fd`, a valid descriptor.
 cudaExternalSemaphore_t add_external_semaphore(int fd, bool is_timeline);
 
 /// These throw Failure for a dead or null handle.

@@ -1,4 +1,4 @@
-// Signals of and waits for a set of external semaphores.
+// Operations on a set of external semaphores: signals and waits.
 #pragma once
 
 #include "external_semaphore.hpp"
@@ -23,13 +23,13 @@ struct SemaphoreWait {
     }
 };
 
-/// Keeps the semaphores alive.
+/// A set of operations; keeps the semaphores alive.
 template <class Operation>
 class SemaphoreOperations {
   public:
     using Params = typename Operation::Params;
 
-    /// Copies the arrays. Throws Failure for dead semaphores, and for flags, which only other kinds of semaphores have.
+    /// Copies the arrays. Throws Failure for dead semaphores, and for flags: only other kinds of semaphores have flags.
     SemaphoreOperations(const cudaExternalSemaphore_t* handles, const Params* params, unsigned count) {
         if (count == 0) return;
         require_pointer(handles, "extSemArray");

@@ -1,4 +1,4 @@
-// The values of attributes that both streams and kernels have.
+// Checks of the attributes common to streams and kernels.
 #include "shared_attributes.hpp"
 
 #include "runtime/call.hpp"

@@ -1,4 +1,4 @@
-// Streams, and the order between them that the legacy default stream makes.
+// Streams, and the order imposed on them by the legacy default stream.
 #include "stream.hpp"
 
 #include "runtime/call.hpp"
@@ -17,8 +17,8 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// The queues of all streams. The queue of a destroyed stream leaves under the lock, after its work has ended: whoever
-/// looks later comes after that work. The lock makes enqueueing one sequence over all streams, so that work only ever
+/// The queues of all streams. The queue of a destroyed stream leaves under the lock, after its work has ended: anybody
+/// who looks later comes after that work. The lock puts enqueueing over all streams in one sequence, so work only ever
 /// waits for earlier work.
 struct Device {
     struct Member {
@@ -36,7 +36,7 @@ Device& device() {
     return *device;
 }
 
-/// The last act of a queue's thread, or of a destroyed stream without pending work.
+/// Removes the queue: the last act of its thread, or of a destroyed stream without pending work.
 void leave_device(const WorkQueue& queue) {
     const std::lock_guard lock(device().mutex);
     device().members.erase(&queue);
@@ -56,7 +56,7 @@ StreamTable& streams() {
     return *table;
 }
 
-/// One for each device, made with its first use.
+/// Returns the device's legacy default stream, made on first use.
 Stream& legacy_stream(int device) {
     struct Lazy {
         std::once_flag made;
@@ -68,7 +68,8 @@ Stream& legacy_stream(int device) {
     return *one.stream;
 }
 
-/// Ends a thread's streams with the thread. A later use, by another of the thread's destructors, makes a new stream.
+/// Returns the thread's stream, which ends with the thread. A later use, in another of the thread's destructors, makes
+/// a new stream.
 Stream& per_thread_stream(int device) {
     thread_local Stream* streams[max_devices] = {};
     thread_local const struct Owner {
@@ -90,12 +91,12 @@ Stream& per_thread_stream(int device) {
 
 thread_local bool null_is_per_thread = false;
 
-/// Null before the first capture.
+/// The function called at each stream's end; null before the first capture.
 std::atomic<void (*)(Stream&) noexcept> stream_end{nullptr};
 
-/// For work on `stream`.
+/// Locks the device for work on `stream`.
 std::unique_lock<std::mutex> lock_device(const Stream& stream) {
-    // Made before the lock is taken, because making a stream takes it too.
+    // Making a stream takes the lock, so this comes first.
     legacy_stream(stream.device());
     return std::unique_lock(device().mutex);
 }
@@ -107,7 +108,7 @@ void add_if_pending(std::vector<CompletionPtr>& pending, const WorkQueue& queue)
     }
 }
 
-/// The pending tails of the streams that `choose` takes. The device must be locked.
+/// Returns the pending tails of the streams accepted by `choose`. The device must be locked.
 template <class Choose>
 void add_pending_members(std::vector<CompletionPtr>& pending, Choose&& choose) {
     for (const auto& [queue, member] : device().members) {
@@ -117,7 +118,8 @@ void add_pending_members(std::vector<CompletionPtr>& pending, Choose&& choose) {
     }
 }
 
-/// What an operation enqueued into `stream` now must wait for in other streams. The device must be locked.
+/// Adds the work in other streams that an operation enqueued into `stream` now must wait for. The device must be
+/// locked.
 void add_default_stream_order(std::vector<CompletionPtr>& after, const Stream& stream) {
     const Stream& legacy = legacy_stream(stream.device());
     if (&stream == &legacy) {
@@ -128,7 +130,7 @@ void add_default_stream_order(std::vector<CompletionPtr>& after, const Stream& s
     }
 }
 
-/// What a synchronisation with `stream` waits for.
+/// Returns the work that a synchronisation with `stream` waits for.
 std::vector<CompletionPtr> pending_work(const Stream& stream) {
     std::vector<CompletionPtr> pending;
     const auto lock = lock_device(stream);
@@ -214,7 +216,7 @@ bool idle(const Stream& stream) {
 }
 
 void wait_for(const Stream& stream) {
-    note_wait(); // what has failed since the call began may have ended, too
+    note_wait(); // work that failed since the call began may have ended, too
     for (const CompletionPtr& work : pending_work(stream)) {
         work->wait();
     }

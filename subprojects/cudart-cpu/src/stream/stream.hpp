@@ -1,4 +1,4 @@
-// Streams: each runs its operations in order on a worker thread of its own.
+// Streams: each runs its operations in order on its own worker thread.
 #pragma once
 
 #include "completion.hpp"
@@ -21,7 +21,7 @@ class Stream {
     Stream(unsigned flags, int priority, int device);
     Stream(const Stream&) = delete;
     Stream& operator=(const Stream&) = delete;
-    /// Returns at once; the work that is pending still runs.
+    /// Returns at once; pending work still runs.
     ~Stream();
 
     [[nodiscard]] unsigned flags() const noexcept { return flags_; }
@@ -29,13 +29,13 @@ class Stream {
     void set_priority(int priority) noexcept { priority_.store(priority, std::memory_order_relaxed); }
     [[nodiscard]] StreamAttributes& attributes() noexcept { return attributes_; }
     [[nodiscard]] const StreamAttributes& attributes() const noexcept { return attributes_; }
-    /// The device that was current when it was made.
+    /// The device current at its creation.
     [[nodiscard]] int device() const noexcept { return device_; }
     [[nodiscard]] unsigned long long id() const noexcept { return id_; }
-    /// Whether it waits for, and is waited for by, the legacy default stream.
+    /// Whether it waits for the legacy default stream, and is waited for by it.
     [[nodiscard]] bool blocking() const noexcept { return (flags_ & cudaStreamNonBlocking) == 0; }
     [[nodiscard]] WorkQueue& queue() const noexcept { return *queue_; }
-    /// The capture that it is in; null if it is in none. Guarded by graph_mutex().
+    /// The stream's capture; null if there is none. Guarded by graph_mutex().
     [[nodiscard]] const std::shared_ptr<Capture>& capture() const noexcept { return capture_; }
     void set_capture(std::shared_ptr<Capture> capture) noexcept { capture_ = std::move(capture); }
 
@@ -49,21 +49,21 @@ class Stream {
     std::shared_ptr<Capture> capture_;
 };
 
-/// Each stream that goes is handed to `leave` first: captures, which stand above streams, must not keep it.
+/// Sets the function called with each stream before its end: captures, a layer above streams, must not keep it.
 void set_stream_end(void (*leave)(Stream&) noexcept) noexcept;
 
 cudaStream_t create_stream(unsigned flags, int priority);
 /// Throws cudaErrorInvalidResourceHandle for a dead handle or a default stream.
 void destroy_stream(cudaStream_t handle);
 
-/// All that were made on this device.
+/// Destroys all streams made on this device.
 void destroy_streams_of(int device);
 
-/// The stream of a handle; nullptr and cudaStreamLegacy are the current device's legacy default stream,
-/// cudaStreamPerThread is this thread's of that device, and so is nullptr within a PerThreadDefault. Throws
+/// Returns the stream of a handle. nullptr and cudaStreamLegacy name the current device's legacy default stream;
+/// cudaStreamPerThread names this thread's stream of that device, as does nullptr within a PerThreadDefault. Throws
 /// cudaErrorInvalidResourceHandle for a dead handle.
 Stream& stream_of(cudaStream_t handle);
-/// While one lives, its thread's calls take the stream nullptr as cudaStreamPerThread: they come from code that was
+/// During its life, the calls of its thread take the stream nullptr as cudaStreamPerThread: they come from code
 /// compiled for per-thread default streams.
 class PerThreadDefault {
   public:
@@ -79,19 +79,20 @@ class PerThreadDefault {
 /// Whether it is a device's legacy default stream.
 bool is_legacy(const Stream& stream);
 
-/// Runs `op` on the stream's worker after everything enqueued before it and, by the rules of the legacy default stream,
-/// after that stream's or all blocking streams' work; also after each of `after`. Never blocks.
-/// The result is finished when `op` has returned and its captures are gone.
+/// Runs `op` on the stream's worker after everything enqueued before it, after each of `after`, and, by the rules of
+/// the legacy default stream, after that stream's or all blocking streams' work. Never blocks. The result is finished
+/// when `op` has returned and its captures are gone.
 CompletionPtr enqueue(Stream& stream, std::function<void()> op, std::vector<CompletionPtr> after = {});
 
-/// Whether all work of `stream` has ended; for the legacy default stream that includes all blocking streams'.
+/// Whether all work of `stream` has ended; for the legacy default stream, this includes the work of all blocking
+/// streams.
 bool idle(const Stream& stream);
 void wait_for(const Stream& stream);
-/// Waits for the work of every stream, also of destroyed ones.
+/// Waits for the work of every stream, even of destroyed ones.
 void wait_for_all_devices();
-/// The same for the streams of one device.
+/// Waits for the work of every stream of one device, even of destroyed ones.
 void wait_for_device(int device);
-/// Answers, whenever it is called, whether any work of now has not ended yet. Null if no work is pending now.
+/// Returns a function that reports whether any work pending now has not ended yet; null if no work is pending now.
 std::function<bool()> pending_everywhere();
 
 } // namespace cudart_cpu::detail

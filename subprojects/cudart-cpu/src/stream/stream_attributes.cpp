@@ -1,4 +1,4 @@
-// The attributes of a stream, beside its priority.
+// The attributes of a stream except its priority.
 #include "stream_attributes.hpp"
 
 #include "runtime/call.hpp"

@@ -1,4 +1,4 @@
-// The attributes of a stream, beside its priority.
+// The attributes of a stream except its priority.
 #pragma once
 
 #include <cuda_runtime_api.h>
@@ -12,7 +12,7 @@ class Stream;
 class StreamAttributes {
   public:
     StreamAttributes() = default;
-    /// Takes those of another stream.
+    /// Copies the attributes of another stream.
     StreamAttributes& operator=(const StreamAttributes& other);
 
   private:
@@ -20,13 +20,13 @@ class StreamAttributes {
     friend void get_attribute(const Stream& stream, int id, cudaLaunchAttributeValue& value);
 
     mutable std::mutex mutex_;
-    int synchronization_ = -1; // no policy: none was set
+    int synchronization_ = -1; // no policy was set
     cudaAccessPolicyWindow window_{};
     cudaLaunchMemSyncDomain domain_ = cudaLaunchMemSyncDomainDefault;
     cudaLaunchMemSyncDomainMap domain_map_{0, 1};
 };
 
-// These throw Failure for attributes that a stream does not have, and for values that none can have.
+// These throw Failure for attributes absent from streams, and for invalid values.
 
 void set_attribute(Stream& stream, int id, const cudaLaunchAttributeValue& value);
 void get_attribute(const Stream& stream, int id, cudaLaunchAttributeValue& value);

@@ -1,4 +1,4 @@
-// Tasks that run in order on one thread.
+// Queues of tasks that run in order on one thread.
 #include "work_queue.hpp"
 
 #include "memory/object_slots.hpp"
@@ -62,7 +62,7 @@ bool WorkQueue::abandoned() const {
 }
 
 void WorkQueue::run(Task task) const {
-    // Only work enqueued earlier is waited for, so that queues never wait for each other in a circle.
+    // The task waits for work enqueued earlier only, so queues never wait for each other in a circle.
     for (const CompletionPtr& completion : task.after) {
         completion->wait();
     }

@@ -1,4 +1,4 @@
-// Tasks that run in order on one thread.
+// Queues of tasks that run in order on one thread.
 #pragma once
 
 #include "completion.hpp"
@@ -13,11 +13,11 @@
 
 namespace cudart_cpu::detail {
 
-/// For a task that runs on this thread: how many objects that kernels find by number had been removed when it was
-/// pushed.
+/// For the task running on this thread: the count of removals (object_removals) when the task was pushed.
 std::uint64_t removals_at_submission() noexcept;
 
-/// The thread starts with the first task, and ends when the queue is closed and empty. It keeps the queue alive.
+/// A queue with one thread, started with the first task and ended when the queue is closed and empty. The thread keeps
+/// the queue alive.
 class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
   public:
     using Ended = void (*)(const WorkQueue&);
@@ -32,16 +32,16 @@ class WorkQueue : public std::enable_shared_from_this<WorkQueue> {
     /// The last task pushed; null before the first.
     [[nodiscard]] CompletionPtr tail() const;
 
-    /// No more tasks will come.
+    /// Declares that no more tasks will come.
     void close();
 
-    /// Whether all tasks so far have finished, which then comes before what follows this call.
+    /// Whether all tasks so far have finished. If so, they happen before the code after this call.
     [[nodiscard]] bool is_idle() const;
 
-    /// Closes, and drops the tasks that have not begun; they count as finished. For the end of the process.
+    /// Closes the queue and drops the tasks that have not begun; they count as finished. For the end of the process.
     void abandon();
 
-    /// The thread's work.
+    /// Runs the tasks: the thread's function.
     void run_tasks();
 
   private:

@@ -1,4 +1,4 @@
-// The threads behind the streams, and their end with the process.
+// The threads behind the streams, and their end at the end of the process.
 #include "worker_threads.hpp"
 
 #include "runtime/call.hpp"
@@ -19,7 +19,7 @@ namespace {
 
 class WorkerThreads {
   public:
-    /// Never destroyed: calls may come after main().
+    /// The instance is never destroyed: calls may come after main().
     static WorkerThreads& instance() {
         static auto* threads = new WorkerThreads;
         return *threads;
@@ -45,8 +45,8 @@ class WorkerThreads {
         }
     }
 
-    /// Drops what has not begun and waits for what has. A host function that never returns must not keep the process
-    /// from ending, so the wait is bounded.
+    /// Drops tasks that have not begun and waits for the running ones. The wait is bounded: a host function that never
+    /// returns must not keep the process from ending.
     void stop() {
         std::unique_lock lock(mutex_);
         stopping_ = true;
@@ -85,7 +85,7 @@ class WorkerThreads {
         bool detached = false;
     };
 
-    /// The last thing that a worker does.
+    /// Removes the worker: its thread's last act.
     void end(std::list<Worker>::iterator worker) {
         const std::lock_guard lock(mutex_);
         if (!worker->detached) {

@@ -1,4 +1,4 @@
-// The threads behind the streams, and their end with the process.
+// The threads behind the streams, and their end at the end of the process.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Copies of a batch: many, in no order among each other.
+// Batches of copies, unordered among each other.
 #include "copy_batch.hpp"
 
 #if CUDART_VERSION >= 12080
@@ -28,7 +28,7 @@ void require_flags(unsigned flags) {
         fail(cudaErrorInvalidValue, text("the flags of a copy, ", flags, ", do not exist"));
 }
 
-/// A stream that is not the legacy default one, and does not capture.
+/// Returns the stream; it must not be the legacy default one, nor capture.
 Stream& stream_of_batch(cudaStream_t handle) {
     Stream& stream = stream_of(handle);
     if (is_legacy(stream)) fail(cudaErrorInvalidValue, "a batch of copies cannot be in the legacy default stream");
@@ -36,7 +36,7 @@ Stream& stream_of_batch(cudaStream_t handle) {
     return stream;
 }
 
-/// Calls `each` for every number below `count`; writes the one at which it throws.
+/// Calls `each` for every number below `count`; writes the number at which it throws.
 template <class Each>
 void for_each(std::size_t count, std::size_t* failed, Each&& each) {
     for (std::size_t i = 0; i < count; ++i) {
@@ -46,11 +46,11 @@ void for_each(std::size_t count, std::size_t* failed, Each&& each) {
     if (failed != nullptr) *failed = std::numeric_limits<std::size_t>::max();
 }
 
-/// Alone: of a batch a GPU does what is before the copy that it refuses.
+/// Submits one copy of a batch. Each is validated alone: a GPU performs the copies before a refused one.
 void submit(const cudaMemcpy3DParms& copy, int source_order, Stream& stream) {
     validate_copy(copy);
     if (is_empty(copy)) return;
-    // What may be read at once is read at once, as CUDA may do: a source that was not ready shows.
+    // A source that may be read at once is read at once, as CUDA may do: this exposes a source that was not ready.
     if (source_order == cudaMemcpySrcAccessOrderStream) {
         enqueue(stream, [copy] { perform_copy(copy); });
     } else {
@@ -77,7 +77,7 @@ void require_attributes(const CopyBatch& batch) {
     }
 }
 
-/// Rows and slices that are not told are as long as the copied box.
+/// Returns the operand's pointer. Rows and slices without a given length are as long as the copied box.
 cudaPitchedPtr pointer_of(const cudaMemcpy3DOperand& operand, const cudaExtent& extent, std::size_t element) {
     const auto& memory = operand.op.ptr;
     const auto length = [](std::size_t told, std::size_t copied, const char* what) {

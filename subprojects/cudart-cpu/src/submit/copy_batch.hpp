@@ -1,4 +1,4 @@
-// Copies of a batch: many, in no order among each other.
+// Batches of copies, unordered among each other.
 #pragma once
 
 #include "stream/stream.hpp"
@@ -11,7 +11,7 @@
 
 namespace cudart_cpu::detail {
 
-/// As cudaMemcpyBatchAsync takes them.
+/// The parameters of cudaMemcpyBatchAsync.
 struct CopyBatch {
     void* const* destinations;
     const void* const* sources;
@@ -22,8 +22,8 @@ struct CopyBatch {
     std::size_t attribute_count;
 };
 
-// These throw Failure, and enqueue nothing then; `failed`, if it is not null, gets the number of the copy that is
-// wrong, or the largest number if it is none of them.
+// These throw Failure, and then enqueue nothing. If `failed` is not null, it gets the number of the wrong copy, or the
+// largest number if the error concerns none of them.
 
 void submit_copies(const CopyBatch& batch, cudaStream_t stream, std::size_t* failed = nullptr);
 void submit_copies(const cudaMemcpy3DBatchOp* operations, std::size_t count, unsigned long long flags,

@@ -1,4 +1,4 @@
-// Copies given to a stream.
+// Submission of copies to a stream.
 #include "copy_submit.hpp"
 
 #include "capture/capture.hpp"
@@ -17,7 +17,7 @@ std::shared_ptr<MemcpyWork> captured_copy(cudaMemcpy3DParms copy, CopyForm form)
     if (form != CopyForm::box) {
         copy.srcPtr.ysize = copy.dstPtr.ysize = 0;
     }
-    // Within the host CUDA keeps the pitch.
+    // CUDA keeps the pitch of copies within the host.
     const bool linear = form == CopyForm::line && copy.kind != cudaMemcpyHostToHost;
     return linear ? MemcpyWork::linear(copy) : std::make_shared<MemcpyWork>(copy);
 }

@@ -1,4 +1,4 @@
-// Events recorded in a stream and waited for by one.
+// Submission of event records and waits to a stream.
 #include "event_submit.hpp"
 
 #include "capture/capture.hpp"
@@ -14,7 +14,7 @@ void record(Event& event, Stream& stream) {
 
 void wait(Stream& stream, const Event& event) {
     if (captured_wait(stream, event)) return;
-    // Also when it has finished: on the legacy default stream the wait itself orders the blocking streams.
+    // The wait is enqueued even after a finished record: on the legacy default stream it orders the blocking streams.
     if (CompletionPtr recorded = event.recorded()) {
         enqueue(stream, [] {}, {std::move(recorded)});
     }

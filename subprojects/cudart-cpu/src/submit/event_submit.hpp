@@ -1,4 +1,4 @@
-// Events recorded in a stream and waited for by one.
+// Submission of event records and waits to a stream.
 #pragma once
 
 #include "stream/event.hpp"
@@ -6,10 +6,10 @@
 
 namespace cudart_cpu::detail {
 
-/// The event stands for all work of `stream` so far.
+/// Makes the event stand for all work of `stream` so far.
 void record(Event& event, Stream& stream);
 
-/// What is enqueued into `stream` from now on waits for what `event` stands for now.
+/// Makes later work of `stream` wait for the work that `event` stands for now.
 void wait(Stream& stream, const Event& event);
 
 } // namespace cudart_cpu::detail

@@ -1,4 +1,4 @@
-// Kernels given to a stream.
+// Submission of kernels to a stream.
 #include "launch_submit.hpp"
 
 #include "capture/capture.hpp"
@@ -12,7 +12,8 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// Over which the kernel may start early: that is what CUDA makes of programmatic stream serialization.
+/// Makes edges from kernels programmatic, so that the kernel may start early: CUDA's reading of programmatic stream
+/// serialization.
 std::vector<cudaGraphEdgeData> overlapping(std::vector<cudaGraphEdgeData> data, const std::vector<Node*>& before) {
     for (std::size_t i = 0; i < data.size(); ++i)
         if (is_ordinary(data[i]) && before[i]->work->type() == KernelWork::node_type) {
@@ -25,7 +26,7 @@ std::vector<cudaGraphEdgeData> overlapping(std::vector<cudaGraphEdgeData> data, 
 void add_launch(const std::shared_ptr<Capture>& capture, Stream& stream, const KernelParams& params,
                 LaunchAttributes& attributes) {
     if (!attributes.has_priority) attributes.kernel.priority = stream.priority();
-    int& scheduling = attributes.kernel.cluster_scheduling; // CUDA tells what the default is
+    int& scheduling = attributes.kernel.cluster_scheduling; // CUDA reports the policy behind the default
     if (scheduling == cudaClusterSchedulingPolicyDefault) scheduling = cudaClusterSchedulingPolicySpread;
     auto work = std::make_shared<KernelWork>(params, attributes.kernel);
     std::vector<cudaGraphEdgeData> data = capture->front_of(stream).data;
@@ -38,8 +39,8 @@ void add_launch(const std::shared_ptr<Capture>& capture, Stream& stream, const K
                     std::make_shared<const CapturedRecord>(CapturedRecord{capture, {{node.handle}, {record->data}}}));
 }
 
-/// Whether the stream captures. A launch that no device could run breaks the capture, as no other operation does; one
-/// without its arguments or with attributes that cannot be does not.
+/// Captures the launch; false if the stream does not capture. A launch impossible on any device breaks the capture,
+/// unlike other operations; one without its arguments or with invalid attributes does not.
 bool captured_launch(Stream& stream, const KernelParams& params, cudaLaunchAttribute* list, unsigned count) {
     if (!is_any_capture()) return false;
     const std::lock_guard lock(graph_mutex());
@@ -73,7 +74,7 @@ void submit_launch(const KernelParams& params, cudaStream_t handle, cudaLaunchAt
     enqueue(stream, [&kernel, grid = params.grid, block = params.block, extent, arguments] {
         run_kernel(kernel, grid, block, arguments->pointers(), extent);
     });
-    // Later than a GPU may record it.
+    // A GPU may record it earlier.
     if (attributes.trigger) record(event_of(attributes.trigger->event), stream);
     if (attributes.completion) record(event_of(attributes.completion->event), stream);
 }

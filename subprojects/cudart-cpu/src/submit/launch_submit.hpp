@@ -1,4 +1,4 @@
-// Kernels given to a stream.
+// Submission of kernels to a stream.
 #pragma once
 
 #include "graph/graph_kernel_work.hpp"

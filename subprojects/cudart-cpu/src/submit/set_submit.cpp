@@ -1,4 +1,4 @@
-// Fills given to a stream.
+// Submission of fills to a stream.
 #include "set_submit.hpp"
 
 #include "capture/capture.hpp"

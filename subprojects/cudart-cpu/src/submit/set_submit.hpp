@@ -1,4 +1,4 @@
-// Fills given to a stream.
+// Submission of fills to a stream.
 #pragma once
 
 #include "memory/memory.hpp"
