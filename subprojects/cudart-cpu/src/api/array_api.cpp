@@ -1,4 +1,4 @@
-// cudaMallocArray and cudaMalloc3DArray, and what CUDA says about an array.
+// cudaMallocArray and cudaMalloc3DArray, and queries of arrays.
 #include "capture/capture_rules.hpp"
 #include "memory/arrays.hpp"
 #include "runtime/call.hpp"
@@ -31,7 +31,7 @@ CUDART_CPU_API cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChann
 CUDART_CPU_API cudaError_t cudaFreeArray(cudaArray_t array) {
     return api("cudaFreeArray", [&] {
         if (array == nullptr || array_of(array)->is_level) {
-            return; // a level goes with its mipmapped array
+            return; // a level is freed with its mipmapped array
         }
         refuse_unsafe_call();
         wait_for_all_devices();

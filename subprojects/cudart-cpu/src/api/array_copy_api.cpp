@@ -9,12 +9,12 @@ using namespace cudart_cpu::detail;
 
 namespace {
 
-/// These calls count bytes where arrays count elements; what is left over counts for nothing.
+/// Converts bytes, as counted by these calls, to elements of the array; a remainder is ignored.
 std::size_t elements(cudaArray_const_t array, std::size_t bytes) {
     return bytes / array_of(array)->element_bytes;
 }
 
-/// The one kind between host and device that a call takes.
+/// Checks the copy's kind: of the kinds between host and device, only `with_host` fits.
 void require_kind(cudaMemcpyKind kind, cudaMemcpyKind with_host) {
     if (kind != with_host && kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault) {
         fail(cudaErrorInvalidMemcpyDirection, text("copy kind ", number_in(kind), " leaves no side for the array"));
@@ -31,7 +31,7 @@ struct EndOfCopy {
     [[nodiscard]] cudaArray_t handle() const { return const_cast<cudaArray_t>(array); }
 };
 
-/// Memory with a pitch.
+/// Pitched memory.
 struct Matrix {
     const void* data;
     std::size_t pitch;

@@ -1,4 +1,4 @@
-// cudaMemcpyToArray and the like, which count bytes along the rows of an array, from one row to the next.
+// cudaMemcpyToArray and the like, which count bytes along an array's rows, continuing in the next row.
 #include "memory/arrays.hpp"
 #include "runtime/call.hpp"
 #include "runtime/text.hpp"
@@ -31,7 +31,7 @@ std::size_t row_bytes_of(cudaArray_const_t array) {
     return found->extent.width * found->element_bytes;
 }
 
-/// What is left of the first row, the rows that are whole, and what is left over.
+/// Splits a line into the rest of the first row, whole rows, and the remainder.
 std::vector<Piece> pieces(std::size_t row_bytes, Position at, std::size_t count) {
     if (at.x >= row_bytes && count > 0)
         fail(cudaErrorInvalidValue, text("byte ", at.x, " is none of a row of ", row_bytes, " bytes"));
@@ -64,7 +64,7 @@ void submit(Direction direction, cudaArray_const_t array, Position at, const voi
     if (at.x % element != 0 || count % element != 0)
         fail(cudaErrorInvalidValue,
              text("byte ", at.x, " or count ", count, " is no whole number of elements of ", element));
-    // What is before a part that leaves the array is copied, as a GPU does.
+    // If a part leaves the array, the parts before it are copied, as on a GPU.
     for (const Piece& piece : pieces(row, at, count)) {
         cudaMemcpy3DParms copy{};
         const cudaPos position{piece.at.x / element, piece.at.y, 0};
@@ -98,7 +98,7 @@ struct PlaceInArray {
     }
 };
 
-/// In parts that are in one row on both sides.
+/// Copies between arrays in parts that stay within one row on both sides.
 void submit_between(PlaceInArray to, PlaceInArray from, std::size_t count, cudaMemcpyKind kind) {
     if (kind != cudaMemcpyDeviceToDevice && kind != cudaMemcpyDefault)
         fail(cudaErrorInvalidMemcpyDirection, "a copy between arrays is within the device");

@@ -17,7 +17,7 @@ void require_mode(cudaStreamCaptureMode mode) {
         fail(cudaErrorInvalidValue, text("capture mode ", number, " is unknown"));
 }
 
-/// The stream, ready to begin a capture.
+/// Returns the stream if it can begin a capture; throws Failure otherwise.
 Stream& idle_stream_of(cudaStream_t handle) {
     Stream& stream = stream_of(handle);
     if (is_legacy(stream)) fail(cudaErrorStreamCaptureUnsupported, {});
@@ -25,7 +25,7 @@ Stream& idle_stream_of(cudaStream_t handle) {
     return stream;
 }
 
-/// Edges from `nodes` of `graph` to a node that nobody knows yet.
+/// Returns edges from `nodes` of `graph` to a node not known yet.
 CaptureFront front_of(const Graph& graph, const cudaGraphNode_t* nodes, const cudaGraphEdgeData* data,
                       std::size_t count) {
     if (count > 0) require_pointer(nodes, "dependencies");
@@ -42,7 +42,7 @@ CaptureFront front_of(const Graph& graph, const cudaGraphNode_t* nodes, const cu
     fail(cudaErrorIllegalState, "Stream is not actively capturing");
 }
 
-/// A sequence that has failed ends all the same, without a graph.
+/// Ends the capture; a failed one ends, too, without a graph.
 std::shared_ptr<const Capture> end(Stream& stream) {
     std::shared_ptr<Capture> capture = stream.capture();
     if (!capture) fail_not_capturing();
@@ -60,7 +60,7 @@ std::shared_ptr<const Capture> end(Stream& stream) {
             fail(cudaErrorStreamCaptureWrongThread,
                  "CU_STREAM_CAPTURE_MODE_RELAXED is required to begin and end the capture on different threads");
         capture->graph()->make_sinks(capture->before(stream));
-    } catch (...) { // also for want of memory
+    } catch (...) { // catches lack of memory, too
         drop_capture(capture);
         throw;
     }
@@ -105,7 +105,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamBeginCaptureToGraph(cudaStream_t 
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* pGraph) {
     return graph_api("cudaStreamEndCapture", [&] {
-        // As CUDA does: a caller that wants no graph has none, and one that gets none has null.
+        // As in CUDA, a null `pGraph` discards the graph, and a failure sets `*pGraph` to null.
         if (pGraph) *pGraph = nullptr;
         const std::shared_ptr<const Capture> ended = end(stream_of(stream));
         if (pGraph)
@@ -169,7 +169,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaStreamUpdateCaptureDependencies(cudaStr
 CUDART_CPU_API cudaError_t CUDARTAPI cudaThreadExchangeStreamCaptureMode(cudaStreamCaptureMode* mode) {
     return api("cudaThreadExchangeStreamCaptureMode", [&] {
         require_pointer(mode, "mode");
-        // As CUDA does: takes any number.
+        // As in CUDA, any number is accepted.
         *mode = exchange_capture_mode(*mode);
     });
 }

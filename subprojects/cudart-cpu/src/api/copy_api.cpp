@@ -17,7 +17,7 @@ cudaMemcpy3DParms checked_2d(void* dst, std::size_t dst_pitch, const void* src, 
     return copy_2d(dst, dst_pitch, src, src_pitch, width, height, kind);
 }
 
-/// The driver has a function for each direction, and its log tells them apart.
+/// The driver has one function per direction; its log shows their names.
 const char* async_copy_name(cudaMemcpyKind kind) {
     switch (kind) {
     case cudaMemcpyHostToDevice:

@@ -1,4 +1,4 @@
-// Finding devices: by what they have, and by where they are on the PCI bus.
+// Searches for devices: by properties, and by place on the PCI bus.
 #include "memory/channels.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
@@ -14,7 +14,7 @@ using namespace cudart_cpu::detail;
 
 namespace {
 
-/// "0000:01:00.0"
+/// The size of "0000:01:00.0" with its terminator.
 constexpr std::size_t pci_id_size = 13;
 
 /// Takes a hexadecimal number from the front of `id`.
@@ -38,7 +38,7 @@ struct PciPlace {
     unsigned function = 0;
 };
 
-/// "domain:bus:device.function", "domain:bus:device" or "bus:device.function", all hexadecimal.
+/// Parses "domain:bus:device.function", "domain:bus:device" or "bus:device.function", all hexadecimal.
 PciPlace parse(std::string_view id) {
     const std::string_view whole = id;
     std::array<unsigned, 3> parts{};
@@ -65,7 +65,7 @@ CUDART_CPU_API cudaError_t cudaChooseDevice(int* device, const cudaDeviceProp* p
     return api("cudaChooseDevice", [&] {
         require_pointer(device, "device");
         require_pointer(properties, "prop");
-        *device = 0; // all are alike
+        *device = 0; // all devices are alike
     });
 }
 

@@ -19,7 +19,7 @@ using namespace cudart_cpu::detail;
 
 namespace {
 
-/// Shared memory has banks of four bytes on every device of today, whatever is asked for.
+/// Checks the bank size, which has no effect: shared memory has banks of four bytes on every present device.
 void require_bank_size(cudaSharedMemConfig config) {
     const int number = number_in(config);
     if (number < cudaSharedMemBankSizeDefault || number > cudaSharedMemBankSizeEightByte)
@@ -57,7 +57,7 @@ CUDART_CPU_API cudaError_t cudaDeviceGetCacheConfig(cudaFuncCache* config) {
 CUDART_CPU_API cudaError_t cudaFuncSetCacheConfig(const void* function, cudaFuncCache config) {
     return api("cudaFuncSetCacheConfig", [&] {
         require_kernel(function);
-        require_cache_config(config); // a wish of which nobody can ask
+        require_cache_config(config); // a preference that cannot be queried
     });
 }
 
@@ -93,16 +93,17 @@ CUDART_CPU_API cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 CUDART_CPU_API cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
     return api("cudaInitDevice", [&] {
         require_device(device);
-        if ((flags & cudaInitDeviceFlagsAreValid) != 0) set_device_flags(device, device_flags); // others mean nothing
+        if ((flags & cudaInitDeviceFlagsAreValid) != 0)
+            set_device_flags(device, device_flags); // else the flags are ignored
     });
 }
 
 CUDART_CPU_API cudaError_t cudaCtxResetPersistingL2Cache() {
-    return api("cudaCtxResetPersistingL2Cache", [] {}); // no line of a cache persists here
+    return api("cudaCtxResetPersistingL2Cache", [] {}); // no cache line persists here
 }
 
 CUDART_CPU_API cudaError_t cudaDeviceReset() {
-    return api_without_context("cudaDeviceReset", [] { // also after a kernel's failure, which ends with the context
+    return api_without_context("cudaDeviceReset", [] { // permitted after a kernel's failure: it ends with the context
         bind_context();
         refuse_unsafe_call();
         const int device = current_device();

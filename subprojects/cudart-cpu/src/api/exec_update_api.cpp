@@ -1,4 +1,4 @@
-// Single nodes of an exec changed, switched off and on.
+// Changes of single nodes of an exec: parameters, enabling and disabling.
 #include "exec/exec_graph_update.hpp"
 #include "exec/exec_model.hpp"
 #include "graph/graph_host_work.hpp"
@@ -10,7 +10,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// `make_work` makes the node's next work from its present one.
+/// Updates a node; `make_work` makes its next work from its present one.
 template <class MakeWork>
 cudaError_t update_node(const char* name, cudaGraphExec_t handle, cudaGraphNode_t node, MakeWork&& make_work) noexcept {
     return graph_api(name, [&] {
@@ -30,7 +30,7 @@ cudaError_t update_node_from(const char* name, cudaGraphExec_t handle, cudaGraph
     });
 }
 
-/// What stands for a node that can be switched off. Throws Failure for others.
+/// Returns the state of a node that can be enabled and disabled. Throws Failure for others.
 NodeState& switchable(Exec& exec, cudaGraphNode_t node) {
     NodeState& state = exec.state_of(node);
     const Work& work = *state.work;

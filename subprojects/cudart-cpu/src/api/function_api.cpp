@@ -13,12 +13,12 @@ namespace {
 
 constexpr int registers_per_thread = 32;
 
-/// As most functions take it.
+/// Finds a kernel as most functions do.
 const KernelEntry& kernel_of_symbol(const void* function) {
     return kernel_of(function, cudaErrorInvalidResourceHandle, Forms::symbol_or_kernel);
 }
 
-/// As the functions that make handles take it.
+/// Finds a kernel as functions that make handles do.
 const KernelEntry& kernel_of_symbol_only(const void* symbol) {
     return kernel_of(symbol, cudaErrorInvalidDeviceFunction, Forms::symbol);
 }
@@ -42,7 +42,7 @@ void set_function_attribute(const KernelEntry& kernel, cudaFuncAttribute attribu
     case cudaFuncAttributeMaxDynamicSharedMemorySize:
         return set_dynamic_shared_limit(kernel, value);
     case cudaFuncAttributePreferredSharedMemoryCarveout:
-        return; // A hint.
+        return; // a hint
     case cudaFuncAttributeNonPortableClusterSizeAllowed:
         kernel.allows_large_clusters.store(value != 0, std::memory_order_relaxed);
         return;

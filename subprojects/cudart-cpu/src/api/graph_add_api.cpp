@@ -1,4 +1,4 @@
-// Nodes added to a graph.
+// Additions of nodes to a graph.
 #include "graph/graph_alloc_work.hpp"
 #include "graph/graph_child_work.hpp"
 #include "graph/graph_cuda12.hpp"
@@ -13,7 +13,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// Some nodes depend on what comes before them.
+/// Makes the content of a node. The content of some kinds depends on the nodes before them.
 template <class MakeContent>
 NodeContent content_for(MakeContent& make_content, const Graph& target, const std::vector<Node*>& before) {
     if constexpr (std::is_invocable_v<MakeContent, const Graph&, const std::vector<Node*>&>)
@@ -26,7 +26,7 @@ struct ShowNothing {
     void operator()(const Node&) const noexcept {}
 };
 
-/// `make_content` validates the parameters and runs only if all else is right.
+/// Adds a node. `make_content` validates the parameters and runs only if everything else is valid.
 template <class MakeContent, class ShowAdded = ShowNothing>
 cudaError_t add_node(const char* name, cudaGraphNode_t* added, cudaGraph_t graph, const cudaGraphNode_t* dependencies,
                      std::size_t count, MakeContent&& make_content, const cudaGraphEdgeData* edge_data = nullptr,

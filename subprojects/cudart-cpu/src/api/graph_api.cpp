@@ -1,4 +1,4 @@
-// Graphs as a whole: made, destroyed, cloned, holding user objects.
+// Whole graphs: creation, destruction, clones, user objects.
 #include "graph/graph_conditional_work.hpp"
 
 using namespace cudart_cpu::detail;

@@ -1,4 +1,4 @@
-// Events of event record and event wait nodes, read and replaced.
+// Events of event record and event wait nodes: queries and changes.
 #include "exec/exec_model.hpp"
 #include "graph/graph_event_work.hpp"
 

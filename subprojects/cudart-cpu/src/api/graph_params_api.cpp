@@ -1,4 +1,4 @@
-// Parameters of a graph's nodes, read and replaced.
+// Parameters of a graph's nodes: queries and changes.
 #include "graph/graph_alloc_work.hpp"
 #include "graph/graph_host_work.hpp"
 #include "graph/graph_memory_work.hpp"
@@ -9,7 +9,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// `make_work` makes the node's next work from its present one, a Kind.
+/// Changes a node; `make_work` makes its next work from its present one, a Kind.
 template <class Kind, class MakeWork>
 cudaError_t set_params(const char* name, cudaGraphNode_t handle, MakeWork&& make_work) noexcept {
     return graph_api(name, [&] {
@@ -47,7 +47,8 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_
     return graph_api("cudaGraphKernelNodeGetParams", [&] {
         require_pointer(pNodeParams, "pNodeParams");
         const KernelWork& work = shown_kernel(node_of(node));
-        if (work.kernel().is_of_library) fail(cudaErrorInvalidDeviceFunction, {}); // the runtime knows no symbol of it
+        if (work.kernel().is_of_library)
+            fail(cudaErrorInvalidDeviceFunction, {}); // no symbol of it exists in the runtime
         *pNodeParams = {const_cast<void*>(work.kernel().symbol),
                         work.grid(),
                         work.block(),

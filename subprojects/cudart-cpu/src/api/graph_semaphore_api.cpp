@@ -1,4 +1,4 @@
-// Parameters of nodes that signal external semaphores or wait for them, read and replaced.
+// Parameters of the nodes of external semaphores, signals and waits: queries and changes.
 #include "exec/exec_model.hpp"
 #include "graph/graph_semaphore_work.hpp"
 

@@ -1,4 +1,4 @@
-// Nodes and edges, listed and changed.
+// Nodes and edges of a graph: queries and changes.
 #include "capture/capture.hpp"
 #include "driver/driver_functions.hpp"
 #include "graph/graph_cuda12.hpp"
@@ -10,7 +10,8 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// CUDA's way to answer a query: without `out`, how many there are; else as many as `*count` has room for, nulls after.
+/// The answer to a query, as in CUDA: without `out`, the number of entries; else as many as `*count` has room for,
+/// followed by nulls.
 class Answer {
   public:
     Answer(std::size_t available, std::size_t* count, const void* out)
@@ -36,12 +37,12 @@ class Answer {
     std::size_t written_;
 };
 
-/// For a query without room for the data of edges.
+/// Throws if a query without room for edge data meets an edge with data.
 void require_lossless(const cudaGraphEdgeData& data) {
     if (!is_ordinary(data)) fail(cudaErrorLossyQuery, "An edge has non-default data, and edgeData is NULL");
 }
 
-/// Dependencies or dependents of a node.
+/// Lists the dependencies or dependents of a node.
 void list_neighbours(cudaGraphNode_t handle, std::vector<Node*> Node::*side,
                      std::vector<cudaGraphEdgeData> Node::*side_data, cudaGraphNode_t* out, cudaGraphEdgeData* data_out,
                      std::size_t* count) {
@@ -107,7 +108,7 @@ std::vector<Edge> checked_edges(const Graph& graph, const cudaGraphNode_t* from,
     require_pointer(from, "from");
     require_pointer(to, "to");
     edges.reserve(count);
-    // As CUDA 13.0 does: all edges of one call get the data of the first.
+    // As in CUDA 13.0, all edges of one call get the data of the first.
     for (std::size_t i = 0; i < count; ++i)
         edges.push_back(checked_edge(graph, from[i], to[i], data ? *data : cudaGraphEdgeData{}, i));
     require_valid_edges(data, count, [&](std::size_t i) {
@@ -160,7 +161,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphGetRootNodes(cudaGraph_t graph, cu
         std::vector<const Node*> roots;
         for (const auto& node : graph_of(graph).nodes())
             if (node->dependencies.empty()) roots.push_back(node.get());
-        // The order that CUDA gives: latest first.
+        // This is CUDA's order: latest first.
         std::sort(roots.begin(), roots.end(), [](const Node* a, const Node* b) { return a->rooted_at > b->rooted_at; });
         Answer(roots.size(), pNumRootNodes, pRootNodes).write(pRootNodes, [&](std::size_t i) {
             return roots[i]->handle;
@@ -214,14 +215,14 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphAddDependencies(cudaGraph_t graph,
                                                               const cudaGraphEdgeData* edgeData,
                                                               size_t numDependencies) {
     return graph_api("cudaGraphAddDependencies", [&] {
-        // As CUDA does: an impossible edge is found before any is added, a duplicate when its turn comes.
+        // As in CUDA, impossible edges are found before any is added, duplicates one by one.
         Graph& target = graph_of(graph);
         const std::vector<Edge> edges = checked_edges(target, from, to, edgeData, numDependencies);
         std::vector<std::pair<Node*, Node*>> ends;
         ends.reserve(edges.size());
         for (const Edge& edge : edges)
             ends.emplace_back(edge.from, edge.to);
-        Graph::make_room_for_edges(ends); // all of them, or none for want of memory
+        Graph::make_room_for_edges(ends); // room for all of them, or for none if memory is short
         for (const Edge& edge : edges) {
             if (find_edge(*edge.from, *edge.to))
                 fail(cudaErrorInvalidValue,
@@ -236,7 +237,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphRemoveDependencies(cudaGraph_t gra
                                                                  const cudaGraphEdgeData* edgeData,
                                                                  size_t numDependencies) {
     return graph_api("cudaGraphRemoveDependencies", [&] {
-        // As CUDA does: what comes before a missing edge is removed, and an edge whatever data is given for it.
+        // As in CUDA, edges before a missing one are removed, and the given edge data is ignored.
         Graph& target = graph_of(graph);
         require_removable(target, "edges");
         for (const Edge& edge : checked_edges(target, from, to, edgeData, numDependencies)) {

@@ -1,4 +1,4 @@
-// cudaHostRegister: memory of the program's own, pinned.
+// cudaHostRegister: pins memory of the program's own.
 #include "capture/capture_rules.hpp"
 #include "memory/allocations.hpp"
 #include "runtime/call.hpp"

@@ -10,7 +10,7 @@ using namespace cudart_cpu::detail;
 
 namespace {
 
-/// Makes a stream's device current for a while: the runtime launches the stream's own device's function.
+/// Makes a stream's device current for its life: the runtime launches the function on the stream's device.
 class DeviceOfStream {
   public:
     explicit DeviceOfStream(cudaStream_t stream) {

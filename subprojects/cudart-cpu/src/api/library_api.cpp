@@ -1,5 +1,5 @@
-// cudaLibrary*: a library is a shared object, or PTX text, which cannot be compiled here: it has the registered kernels
-// that it names, and those that do nothing.
+// cudaLibrary*: libraries of kernels, loaded from a shared object or from PTX text.
+// PTX text cannot be compiled here: its library has the registered kernels that it names, and its empty kernels.
 #include "kernel/kernel_module.hpp"
 #include "kernel/kernel_registry.hpp"
 #include "runtime/call.hpp"
@@ -21,13 +21,13 @@ namespace cudart_cpu::detail {
 namespace {
 
 struct Library {
-    std::unique_ptr<KernelModule> module; ///< or a PTX text, whose kernels are:
-    bool is_ptx = false;                  // as with the driver, what is none is noticed when a kernel is looked for
+    std::unique_ptr<KernelModule> module; ///< null for PTX text, with its kernels below
+    bool is_ptx = false;                  // as with the driver, a lookup of a kernel detects other texts
     std::vector<std::string> names;
-    std::vector<std::string> empty_names; ///< of those without parameters whose body is `ret;`
+    std::vector<std::string> empty_names; ///< of kernels without parameters whose body is `ret;`
 };
 
-// Never destroyed: a program's static objects may still unload their libraries when it ends.
+// The table is never destroyed: a program's static objects may still unload their libraries when it ends.
 HandleTable<Library, cudaLibrary_t>& libraries() {
     static auto& table = *new HandleTable<Library, cudaLibrary_t>;
     return table;
@@ -55,7 +55,7 @@ void skip_spaces(std::string_view& text) {
     text.remove_prefix(std::min(text.find_first_not_of(spaces), text.size()));
 }
 
-/// Whether `()`, `{`, `ret;` and `}` follow, with spaces between them or not.
+/// Whether `()`, `{`, `ret;` and `}` follow, with or without spaces between them.
 bool does_nothing(std::string_view rest) {
     for (const std::string_view part : {"(", ")", "{", "ret", ";", "}"}) {
         skip_spaces(rest);
@@ -129,7 +129,7 @@ cudaKernel_t kernel_in(const Library& library, const std::string& name) {
 
 using namespace cudart_cpu::detail;
 
-// The options are for compilers: nothing depends on them here.
+// The options concern compilers: they have no effect here.
 CUDART_CPU_API cudaError_t CUDARTAPI cudaLibraryLoadData(cudaLibrary_t* library, const void* code, enum cudaJitOption*,
                                                          void**, unsigned int, enum cudaLibraryOption*, void**,
                                                          unsigned int) {

@@ -1,4 +1,4 @@
-// CUDA 13's pools by location: a device's pool of pinned memory; there are no pools of the host's or of managed memory.
+// CUDA 13's pools by location: only a device's pool of pinned memory, none of the host or of managed memory.
 #include "capture/capture_rules.hpp"
 #include "memory/memory_pools.hpp"
 #include "runtime/call.hpp"

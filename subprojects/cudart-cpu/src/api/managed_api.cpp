@@ -1,4 +1,4 @@
-// cudaMemPrefetchAsync and cudaMemAdvise, and what CUDA says about a range of managed memory.
+// cudaMemPrefetchAsync and cudaMemAdvise, and queries of managed memory.
 #include "capture/capture_rules.hpp"
 #include "graph/graph_cuda12.hpp"
 #include "memory/managed_hints.hpp"
@@ -42,7 +42,7 @@ void advise(PageHints& hints, int advice, const std::optional<Place>& place) {
     }
 }
 
-/// A device that does not exist is a wrong value of an advice, unlike of a prefetch.
+/// Returns the place. An unknown device is an invalid value in advice, unlike in a prefetch.
 Place place_to_advise(const cudaMemLocation& location) {
     if (number_in(location.type) == cudaMemLocationTypeDevice &&
         (location.id < 0 || static_cast<std::size_t>(location.id) >= device_count()))
@@ -50,7 +50,7 @@ Place place_to_advise(const cudaMemLocation& location) {
     return place_of(location);
 }
 
-/// The place that the advice is about, if it is about one.
+/// Returns the advice's place, if it has one.
 std::optional<Place> place_of_advice(int advice, const cudaMemLocation& location) {
     switch (advice) {
     case cudaMemAdviseSetReadMostly:
@@ -70,7 +70,7 @@ std::optional<Place> place_of_advice(int advice, const cudaMemLocation& location
     }
 }
 
-/// That of all pages; none if they differ.
+/// Returns the value common to all pages; none if they differ.
 std::optional<Place> common(const Pages& pages, PlaceMember member) {
     const std::optional<Place>& first = pages.front().*member;
     const bool same = std::ranges::all_of(pages, [&](const PageHints& page) { return page.*member == first; });
@@ -82,7 +82,7 @@ int device_number(const std::optional<Place>& place) {
     return place->type == cudaMemLocationTypeDevice ? place->id : cudaCpuDeviceId;
 }
 
-/// The devices that are said to access all pages, in an array of `count`.
+/// Returns the devices advised to access all pages, in an array of `count`.
 std::vector<int> accessing(const Pages& pages, std::size_t count) {
     const auto of_all = [&](auto&& access) { return std::ranges::all_of(pages, access); };
     std::vector<int> devices;
@@ -149,7 +149,7 @@ CUDART_CPU_API cudaError_t cudaMemPrefetchAsync(const void* pointer, std::size_t
         Stream& target = stream_of(stream);
         refuse_capturing_now(target);
         range.change([&](PageHints& hints) { hints.prefetched = place; });
-        enqueue(target, [] {}); // the memory is where it is; the order of the streams stays
+        enqueue(target, [] {}); // the memory stays in place; the order of streams is kept
     });
 }
 

@@ -1,4 +1,4 @@
-// cudaMalloc*, cudaFree*, cudaHostAlloc and what CUDA says about a pointer.
+// cudaMalloc*, cudaFree*, cudaHostAlloc and queries of pointers.
 #include "capture/capture_rules.hpp"
 #include "memory/allocations.hpp"
 #include "memory/managed_hints.hpp"
@@ -12,7 +12,7 @@ using namespace cudart_cpu::detail;
 
 namespace {
 
-/// Writes the result also when there is not enough memory: null then.
+/// Allocates and writes the result, even if there is not enough memory: null then.
 void allocate_into(void** pointer, std::size_t bytes, const AllocationKind& kind) {
     require_pointer(pointer, kind.type == cudaMemoryTypeHost ? "pHost" : "devPtr");
     if (bytes > 0) {
@@ -30,7 +30,7 @@ AllocationKind require_pinned(const void* pointer) {
     return *kind;
 }
 
-/// Returns the pitch.
+/// Allocates pitched rows; returns the pitch.
 std::size_t allocate_rows(void** pointer, std::size_t width, std::size_t rows) {
     if (width > max_pitch) {
         fail(cudaErrorInvalidValue, text("width ", width, " is more than the largest pitch, ", max_pitch));
@@ -106,7 +106,7 @@ CUDART_CPU_API cudaError_t cudaFree(void* pointer) {
             return;
         }
         const DeadAllocation dead = end_allocation(pointer, AllocatedOn::device);
-        // Not for stream-ordered memory: the caller must know that nothing uses it any more.
+        // Stream-ordered memory is freed without a wait: its user must know that its use has ended.
         if (!dead.stream_ordered()) {
             wait_for_all_devices();
         }

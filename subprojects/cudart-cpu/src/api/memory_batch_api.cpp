@@ -49,7 +49,7 @@ std::vector<ManagedRange> checked(const Ranges& ranges) {
     return result;
 }
 
-/// The place of each range.
+/// Returns the place of each range.
 std::vector<Place> checked(const Destinations& to, std::size_t range_count) {
     require_pointer(to.locations, "prefetchLocs");
     require_pointer(to.first_ranges, "prefetchLocIdxs");
@@ -59,7 +59,7 @@ std::vector<Place> checked(const Destinations& to, std::size_t range_count) {
     for (std::size_t i = 0; i < to.count; ++i) {
         const std::size_t first = to.first_ranges[i];
         const std::size_t next = i + 1 < to.count ? to.first_ranges[i + 1] : range_count;
-        // One that begins where the next one does is taken, and stands for none.
+        // A location that begins where the next one does is accepted, and applies to no range.
         if (first != places.size() || next < first || first == range_count || next > range_count)
             fail(cudaErrorInvalidValue, text("location ", i, " begins at range ", first, " of ", range_count));
         places.resize(next, place_of(to.locations[i]));
@@ -67,7 +67,7 @@ std::vector<Place> checked(const Destinations& to, std::size_t range_count) {
     return places;
 }
 
-/// What is discarded is indeterminate: it reads as fresh memory, so that it is noticed.
+/// Makes the memory indeterminate: it looks like fresh memory, so that a use is noticed.
 void discard(const Ranges& ranges, Stream& stream) {
     for (std::size_t i = 0; i < ranges.count; ++i)
         enqueue(stream,

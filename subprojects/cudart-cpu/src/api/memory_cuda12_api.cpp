@@ -1,4 +1,4 @@
-// CUDA 12's functions of memory that CUDA 13 has with other parameters.
+// CUDA 12's functions of memory with other parameters than CUDA 13's.
 #include "memory/managed_hints.hpp"
 #include "runtime/call.hpp"
 #include "submit/copy_batch.hpp"

@@ -35,7 +35,7 @@ void allocate_from(const std::shared_ptr<MemoryPool>& pool, void** pointer, std:
     }
 }
 
-/// A node of the stream's capture, if it is in one.
+/// Allocates in the stream's order; adds a node if the stream captures.
 void allocate_in(Stream& stream, const std::shared_ptr<MemoryPool>& pool, void** pointer, std::size_t bytes) {
     if (is_capturing(stream)) {
         *pointer = nullptr;

@@ -1,4 +1,4 @@
-// cudaMallocMipmappedArray and what CUDA says about such an array.
+// cudaMallocMipmappedArray and queries of such arrays.
 #include "capture/capture_rules.hpp"
 #include "memory/mipmapped_arrays.hpp"
 #include "runtime/call.hpp"

@@ -1,4 +1,4 @@
-// What nvcc's host code calls: it registers its kernels and variables, and launches.
+// The functions called by nvcc's host code: registration of kernels and variables, and launches.
 #include "kernel/fat_binary.hpp"
 #include "kernel/symbols.hpp"
 #include "runtime/call.hpp"
@@ -12,7 +12,7 @@ using namespace cudart_cpu::detail;
 
 namespace {
 
-/// What `<<<>>>` hands to the kernel's stub.
+/// The configuration handed by `<<<>>>` to the kernel's stub.
 struct Configuration {
     dim3 grid;
     dim3 block;
@@ -26,7 +26,8 @@ FatBinary* binary_of(void** handle) {
     return reinterpret_cast<FatBinary*>(handle);
 }
 
-/// Takes that of the `<<<>>>` which calls a stub. No call of the runtime, unless there is none: then its error.
+/// Takes the configuration of the `<<<>>>` that calls a stub. This counts as a call of the runtime only if there is
+/// none, an error.
 cudaError_t take_configuration(Configuration& configuration) {
     if (configurations.empty())
         return api("__cudaPopCallConfiguration", [] {
@@ -89,7 +90,7 @@ CUDART_CPU_API cudaError_t __cudaPopCallConfiguration(dim3* grid, dim3* block, s
     return cudaSuccess;
 }
 
-/// Answers with a handle, since a stub asks only once: its launches say what is wrong, each time.
+/// Always returns a handle, since a stub asks only once: each launch then reports its error.
 CUDART_CPU_API cudaError_t __cudaGetKernel(cudaKernel_t* kernel, const void* function) {
     *kernel = reinterpret_cast<cudaKernel_t>(const_cast<void*>(function));
     return cudaSuccess;
@@ -105,7 +106,7 @@ CUDART_CPU_API cudaError_t __cudaLaunchKernel_ptsz(cudaKernel_t kernel, dim3 gri
     return cudaLaunchKernel(kernel, grid, block, args, shared_bytes, stream == nullptr ? cudaStreamPerThread : stream);
 }
 
-// The stubs of kernels that are compiled as C++.
+// The stubs of kernels compiled as C++ call these.
 
 namespace cudart_cpu::detail {
 

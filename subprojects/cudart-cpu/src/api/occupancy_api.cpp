@@ -1,4 +1,4 @@
-// What of a kernel fits on the device at once: shared memory of a block, and clusters.
+// Occupancy: the shared memory, blocks and clusters of a kernel that fit on the device at once.
 #include "kernel/kernel_attributes.hpp"
 #include "kernel/kernel_registry.hpp"
 #include "runtime/call.hpp"
@@ -11,7 +11,7 @@ using namespace cudart_cpu::detail;
 
 namespace {
 
-constexpr int shared_unit = 128; // shared memory comes in pieces of so many bytes
+constexpr int shared_unit = 128; // shared memory is divided into units of so many bytes
 
 const KernelEntry& launched_kernel(const void* function) {
     return kernel_of(function, cudaErrorInvalidResourceHandle, Forms::symbol_or_kernel);
@@ -22,7 +22,7 @@ int threads_in(const dim3& block) {
     return static_cast<int>(std::min<std::size_t>(threads, std::size_t{max_threads_per_block} + 1));
 }
 
-/// How many blocks of the configuration a multiprocessor holds.
+/// Returns the number of blocks of the configuration that a multiprocessor holds.
 int blocks_of(const cudaLaunchConfig_t& config) {
     return active_blocks(threads_in(config.blockDim), config.dynamicSmemBytes);
 }

@@ -1,5 +1,5 @@
-// Access to other devices' memory, and copies between devices. All devices' memory is the host's: access that was not
-// enabled is not noticed.
+// Access to other devices' memory, and copies between devices.
+// All devices' memory is the host's: access without permission goes unnoticed.
 #include "capture/capture_rules.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
@@ -16,7 +16,7 @@ using namespace cudart_cpu::detail;
 
 namespace {
 
-/// Whether the first device may use the second's memory, and whether it cannot.
+/// Whether the first device has enabled access to the second's memory, and whether a test made it impossible.
 std::atomic<bool> enabled[max_devices][max_devices];
 std::atomic<bool> impossible[max_devices][max_devices];
 
@@ -110,7 +110,7 @@ CUDART_CPU_API cudaError_t cudaDeviceGetP2PAttribute(int* value, cudaDeviceP2PAt
         require_device(source);
         require_device(target);
         if (source == target) fail(cudaErrorInvalidDevice, text("device ", source, " is no peer of its own"));
-        constexpr int only_some_atomics = 5; // which CUDA 13 brought
+        constexpr int only_some_atomics = 5; // new in CUDA 13
         switch (const int number = number_in(attribute)) {
         case cudaDevP2PAttrPerformanceRank:
         case only_some_atomics:

@@ -1,17 +1,16 @@
-// What code that was compiled for per-thread default streams calls: the same functions, for which the default stream is
-// cudaStreamPerThread.
+// The variants for code compiled for per-thread default streams: their default stream is cudaStreamPerThread.
 #include "runtime/call.hpp"
 #include "runtime/same_parameters.hpp"
 #include "stream/stream.hpp"
 
 #include <type_traits>
 
-// CUDA advises against some of them, but programs call them.
+// CUDA deprecates some of them, but programs call them.
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
 
 using namespace cudart_cpu::detail;
 
-/// Defines `function`_ptsz, or _ptds where it is synchronous, with the `count` parameters of `function`.
+/// Defines `function`_ptsz, or `function`_ptds for a synchronous one, with the `count` parameters of `function`.
 #define PER_THREAD(function, suffix, count)                                                                            \
     CUDART_CPU_API cudaError_t function##_##suffix(CUDART_CPU_PARAMETERS_##count(function)) {                          \
         const PerThreadDefault here;                                                                                   \
@@ -81,7 +80,7 @@ PER_THREAD(cudaGetDriverEntryPointByVersion, ptsz, 5);
 PER_THREAD(cudaStreamGetDevice, ptsz, 2);
 #endif
 
-// What CUDA 12 has with other parameters than CUDA 13.
+// These have other parameters in CUDA 12 than in CUDA 13.
 #if CUDART_VERSION < 13000
 PER_THREAD(cudaMemPrefetchAsync, ptsz, 4);
 PER_THREAD(cudaMemPrefetchAsync_v2, ptsz, 5);

@@ -1,4 +1,4 @@
-// cudaProfilerStart and cudaProfilerStop: marks for a profiler, of which there is none.
+// cudaProfilerStart and cudaProfilerStop: marks for a profiler; there is none.
 #include "runtime/call.hpp"
 
 #include <cuda_profiler_api.h>

@@ -1,4 +1,4 @@
-// What this runtime refuses by name: memory and events that other processes, devices or APIs share.
+// Functions refused by name: memory and events shared with other processes, devices or APIs.
 #include "runtime/call.hpp"
 #include "runtime/text.hpp"
 
@@ -86,8 +86,8 @@ CUDART_CPU_API cudaError_t cudaDeviceGetNvSciSyncAttributes(void*, int, int) {
     return refuse("cudaDeviceGetNvSciSyncAttributes");
 }
 
-/// Quietly: NVIDIA's own libraries ask for tables that they can do without, and a log that tells of each would hide
-/// what went wrong.
+/// The refusal is not logged: NVIDIA's own libraries ask for optional tables, and lines about each would hide the real
+/// errors.
 CUDART_CPU_API cudaError_t cudaGetExportTable(const void** table, const cudaUUID_t*) {
     if (table != nullptr) *table = nullptr;
     return cudaErrorNotSupported;

@@ -13,7 +13,7 @@ using namespace cudart_cpu::detail;
 
 namespace {
 
-/// Bytes only: elements of 2 and 4 bytes exist in graph nodes alone.
+/// Returns a fill by bytes: only graph nodes have elements of 2 and 4 bytes.
 cudaMemsetParams byte_fill(void* dst, std::size_t pitch, int value, std::size_t width, std::size_t height) {
     cudaMemsetParams set{};
     set.dst = dst;
@@ -25,7 +25,7 @@ cudaMemsetParams byte_fill(void* dst, std::size_t pitch, int value, std::size_t 
     return set;
 }
 
-/// Throws Failure unless the box lies in the rows and slices of `memory`. A box in one slice needs none.
+/// Throws Failure unless the box lies in the rows and slices of `memory`. A box in one slice needs no slices.
 void validate_box(const cudaPitchedPtr& memory, const cudaExtent& extent) {
     if (extent.width > memory.pitch || (extent.depth > 1 && extent.height > memory.ysize)) {
         fail(cudaErrorInvalidValue, text("a box of (", extent.width, ',', extent.height, ',', extent.depth,
@@ -33,7 +33,7 @@ void validate_box(const cudaPitchedPtr& memory, const cudaExtent& extent) {
     }
 }
 
-/// One fill for each slice; all are valid unless the stream captures, which looks at no memory.
+/// Returns one fill for each slice, all validated; for a capturing stream without their memory.
 std::vector<cudaMemsetParams> slices(const cudaPitchedPtr& memory, int value, const cudaExtent& extent,
                                      Stream& stream) {
     std::vector<cudaMemsetParams> sets;
@@ -55,7 +55,7 @@ std::vector<cudaMemsetParams> slices(const cudaPitchedPtr& memory, int value, co
     return sets;
 }
 
-/// Without a stream, fills are asynchronous towards the host unless the host sees the memory.
+/// Submits a call without a stream: fills are asynchronous towards the host unless the host sees the memory.
 void submit_on_default_stream(const cudaMemsetParams& set) {
     refuse_implicit_dependency_now(stream_of(nullptr));
     const CompletionPtr done = submit_set(set, stream_of(nullptr));

@@ -23,7 +23,7 @@ cudaStream_t create_checked(cudaStream_t* stream, unsigned flags, int priority) 
     return create_stream(flags, std::clamp(priority, greatest_stream_priority, least_stream_priority));
 }
 
-/// As CUDA does: a capture does not survive a wait for no event, but does a record of none.
+/// Returns the event to wait for. As in CUDA, an invalid event breaks the stream's capture here, but not in a record.
 const Event& awaited_event(cudaEvent_t handle, const Stream& waiting) {
     try {
         return event_of(handle);

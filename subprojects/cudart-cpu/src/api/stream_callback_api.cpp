@@ -51,6 +51,6 @@ CUDART_CPU_API cudaError_t cudaStreamAttachMemAsync(cudaStream_t stream, void* p
         if (flags == cudaMemAttachSingle && is_legacy(target))
             fail(cudaErrorInvalidValue, "memory cannot be attached to the legacy default stream alone");
         refuse_capturing_now(target);
-        enqueue(target, [] {}); // host and device see the memory at all times
+        enqueue(target, [] {}); // host and device always see the memory
     });
 }

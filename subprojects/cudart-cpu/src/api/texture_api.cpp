@@ -1,4 +1,4 @@
-// cudaCreateTextureObject, cudaCreateSurfaceObject, and what CUDA says about them.
+// cudaCreateTextureObject, cudaCreateSurfaceObject, and queries of these objects.
 #include "memory/surfaces.hpp"
 #include "memory/textures.hpp"
 #include "runtime/call.hpp"

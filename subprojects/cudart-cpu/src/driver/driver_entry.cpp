@@ -19,7 +19,7 @@ struct EntryPoint {
     void* address;
 };
 
-/// Does not compile unless `function` has exactly the driver's signature.
+/// Requires at compile time that `function` has exactly the driver's signature.
 template <class Signature>
 EntryPoint entry(std::string_view name, unsigned since, Signature function) {
     return {name, since, reinterpret_cast<void*>(function)};

@@ -46,7 +46,7 @@ CUresult set_elements(const char* name, CUdeviceptr destination, unsigned value,
     });
 }
 
-int contexts[max_devices]; // only their addresses mean something
+int contexts[max_devices]; // only their addresses have a meaning
 
 CUcontext context_of(int device) noexcept {
     return reinterpret_cast<CUcontext>(&contexts[device]);
@@ -85,7 +85,7 @@ CUresult func_get_attribute(int* value, CUfunction_attribute attribute, CUfuncti
         case CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK:
             *value = static_cast<int>(max_threads_per_block);
             return;
-        case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: // kernels that are C++ have no __cluster_dims__
+        case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_WIDTH: // kernels compiled as C++ have no __cluster_dims__
         case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_HEIGHT:
         case CU_FUNC_ATTRIBUTE_REQUIRED_CLUSTER_DEPTH:
             *value = 0;
@@ -118,7 +118,7 @@ CUresult func_get_param_info(CUfunction function, std::size_t index, std::size_t
 
 namespace {
 
-/// A function is the current device's, whose context has loaded it.
+/// Throws unless the stream belongs to the current device, whose context has loaded the function.
 void require_stream_of_function(CUstream handle, const KernelEntry& kernel) {
     if (stream_of(handle).device() != current_device())
         fail(cudaErrorInvalidResourceHandle,
@@ -228,7 +228,7 @@ CUresult ctx_get_device(CUdevice* device) {
     });
 }
 
-// A thread that had no context has one from then on, also when it is popped.
+// This gives the thread a context for good: popping it keeps one.
 CUresult ctx_push_current(CUcontext context) {
     return answer("cuCtxPushCurrent", [&] {
         require_pointer(context, "ctx");

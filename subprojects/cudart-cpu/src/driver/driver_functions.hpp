@@ -1,4 +1,4 @@
-// The driver's functions that cudaGetDriverEntryPoint hands out. They leave the runtime's last error alone.
+// The driver's functions returned by cudaGetDriverEntryPoint. They leave the runtime's last error alone.
 #pragma once
 
 #include <cuda.h>
@@ -53,7 +53,7 @@ CUresult memset_2d_d32_async(CUdeviceptr destination, std::size_t pitch, unsigne
 
 CUresult mem_get_address_range(CUdeviceptr* base, std::size_t* size, CUdeviceptr address);
 
-/// Of this thread's device; null if this thread has none yet.
+/// Returns the context of this thread's device; null if the thread has none yet.
 CUcontext current_context() noexcept;
 CUresult ctx_get_current(CUcontext* context);
 CUresult ctx_get_id(CUcontext context, unsigned long long* id);
@@ -62,7 +62,7 @@ CUresult ctx_push_current(CUcontext context);
 CUresult ctx_pop_current(CUcontext* context);
 CUresult stream_get_ctx(CUstream stream, CUcontext* context);
 
-/// As cudaLogs*: neither counted nor made to fail.
+/// These are neither counted nor made to fail, like cudaLogs*.
 CUresult logs_current(unsigned* next, unsigned flags);
 CUresult logs_dump_to_memory(unsigned* next, char* buffer, std::size_t* size, unsigned flags);
 

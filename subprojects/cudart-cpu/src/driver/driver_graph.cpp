@@ -22,7 +22,8 @@ CUresult driver_graph_api(const char* name, Body&& body) noexcept {
     }));
 }
 
-/// Where the thread has no context and the call names none, the real driver refuses some calls and crashes in others.
+/// Throws unless the thread has a context or the call names one: the real driver refuses some such calls and crashes in
+/// others.
 void require_context(bool named) {
     if (!named && !has_context()) fail(cudaErrorDeviceUninitialized, "the thread has no current context");
 }
@@ -129,7 +130,7 @@ CUresult graph_instantiate_with_params(CUgraphExec* exec, CUgraph graph, CUDA_GR
 
 CUresult graph_exec_update(CUgraphExec exec, CUgraph graph, CUgraphExecUpdateResultInfo* result) {
     return driver_graph_api("cuGraphExecUpdate", [&] {
-        if (result != nullptr) *result = {}; // even where an argument is none, unlike the runtime
+        if (result != nullptr) *result = {}; // even for an invalid argument, unlike the runtime
         update_exec(exec, graph, reinterpret_cast<cudaGraphExecUpdateResultInfo*>(result));
     });
 }
