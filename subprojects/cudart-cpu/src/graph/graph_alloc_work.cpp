@@ -55,7 +55,8 @@ void validate(const cudaMemAllocNodeParams& params) {
         validate(params.accessDescs[i], i);
 }
 
-/// A graph that belongs to a node. A capture into a conditional body gets them, although nothing can run it then.
+/// Refuses a graph owned by a node. A capture into a conditional body still adds them, although no launch can run it
+/// then.
 void refuse_in_child(const Graph& target, bool by_capture) {
     const bool is_body = target.owner() && target.owner()->work->type() == cudaGraphNodeTypeConditional;
     if (target.owner() && !(by_capture && is_body))
@@ -66,7 +67,7 @@ bool is_of(const GraphAllocation& allocation, const Graph& graph) {
     return allocation.graph.lock() == graph.life();
 }
 
-/// Memory that the graph has freed before whatever comes after `before`, and that none of its allocations uses since.
+/// Finds memory freed by the graph before any node after `before`, and not used by its allocations since.
 GraphMemoryPointer find_freed(const Graph& graph, const std::vector<Node*>& before, int device, std::size_t bytes) {
     const auto smallest = graph.freed_memory.lower_bound({device, bytes});
     if (smallest == graph.freed_memory.end() || smallest->first.first != device) return nullptr;
@@ -85,17 +86,17 @@ GraphMemoryPointer find_freed(const Graph& graph, const std::vector<Node*>& befo
         if (fits && is_of(*freed, graph) && find_graph_allocation(memory->address()) == freed &&
             (!best || memory->bytes() < best->bytes()))
             best = memory;
-        if (best && best->bytes() == smallest->first.second) break; // none is better
+        if (best && best->bytes() == smallest->first.second) break; // nothing fits better
     }
     return best;
 }
 
-/// Whether it is allocated, or a launch may allocate it.
+/// Whether the memory is allocated, or a launch may allocate it.
 bool may_be_allocated(const GraphAllocation& allocation) {
     return !allocation.graph.expired() || !allocation.execs.empty() || allocation.memory->is_allocated();
 }
 
-/// Memory that another graph allocates.
+/// Whether the graph frees an allocation of another graph.
 bool frees(const Graph& graph, const GraphAllocation& allocation) {
     return std::ranges::any_of(allocation.freed_by, [&](const auto& other) { return other.lock() == graph.life(); });
 }

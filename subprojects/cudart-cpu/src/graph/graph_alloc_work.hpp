@@ -10,7 +10,7 @@
 
 namespace cudart_cpu::detail {
 
-/// What is forbidden to nodes of both kinds, and to the graphs that hold them.
+/// The common part of alloc and free nodes: restrictions on them, and on the graphs with them.
 class MemoryNodeWork : public Work {
   public:
     explicit MemoryNodeWork(GraphAllocationPointer allocation) : allocation_(std::move(allocation)) {}
@@ -31,10 +31,10 @@ class AllocWork final : public MemoryNodeWork {
   public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeMemAlloc;
 
-    /// `params` without the address of the allocation.
+    /// Replaces the address in `params` by that of the allocation.
     AllocWork(const cudaMemAllocNodeParams& params, GraphAllocationPointer allocation);
 
-    /// The access descriptors belong to this.
+    /// The access descriptors belong to this object.
     cudaMemAllocNodeParams params() const noexcept;
 
     cudaGraphNodeType type() const noexcept override { return node_type; }
@@ -62,13 +62,13 @@ class FreeWork final : public MemoryNodeWork {
     void added_to(const Graph& graph) const override;
 };
 
-/// For a node of `target` that comes after `before`: edges that are added later do not help to reuse memory. Throw
-/// Failure if CUDA does not allow it.
+/// Make the work of a node of `target` after the nodes `before`: edges added later do not help to reuse memory. Throw
+/// Failure if CUDA forbids it.
 std::shared_ptr<AllocWork> make_alloc_work(const cudaMemAllocNodeParams& params, const Graph& target,
                                            const std::vector<Node*>& before, bool by_capture = false);
 std::shared_ptr<FreeWork> make_free_work(const void* address, const Graph& target, bool by_capture = false);
 
-/// Once a graph is instantiated, it gets no more free nodes for its own allocations.
+/// Forbids further free nodes in an instantiated graph for its own allocations.
 void fix_allocations(const Graph& graph);
 
 } // namespace cudart_cpu::detail

@@ -17,9 +17,9 @@ class ChildWork final : public Work {
     void run() const override {} // a launch runs the nodes of the child graph
 };
 
-/// For a node of `target` that owns a clone of `child`. Throws Failure if CUDA does not allow it.
+/// Makes the content of a node of `target` with a clone of `child`. Throws Failure if CUDA forbids it.
 NodeContent cloned_child(cudaGraph_t child, const Graph& target);
-/// The same, or with the graph itself, as the parameters say.
+/// Makes the content with a clone, or with the graph itself, as the ownership in `params` demands.
 NodeContent child_content(const cudaChildGraphNodeParams& params, const Graph& target);
 
 } // namespace cudart_cpu::detail

@@ -11,7 +11,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// The graph that the user made, which has the conditions.
+/// Returns the user's graph around `graph`: it has the conditions.
 Graph& root_of(const Graph& graph) noexcept {
     const Graph* root = &graph;
     while (const Node* owner = root->owner())

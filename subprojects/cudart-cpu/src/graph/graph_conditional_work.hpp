@@ -13,9 +13,9 @@ class ConditionalWork final : public Work {
         : handle_(handle), kind_(kind), size_(size) {}
 
     cudaGraphConditionalHandle handle() const noexcept { return handle_; }
-    /// The body that runs for a value; nothing if none does.
+    /// The body for a value; nothing if no body runs.
     std::optional<std::size_t> body_for(unsigned value) const noexcept;
-    /// Whether the value is looked at again after a body has run.
+    /// Whether the node looks at the value again after a body has run.
     bool repeats() const noexcept { return kind_ == cudaGraphCondTypeWhile; }
 
     cudaGraphNodeType type() const noexcept override { return node_type; }
@@ -45,13 +45,13 @@ class ConditionalWork final : public Work {
 
 cudaGraphConditionalHandle make_condition(Graph& graph, unsigned initial, unsigned flags);
 
-/// A node of `target` with empty bodies. Throws Failure if CUDA does not allow it.
+/// Makes the content of a node of `target`, with empty bodies. Throws Failure if CUDA forbids it.
 NodeContent conditional_content(const cudaConditionalNodeParams& params, const Graph& target);
 
-/// Whether a conditional node owns the graph, or one in which it is.
+/// Whether a conditional node owns the graph, or a graph around it.
 bool is_in_body(const Graph& graph) noexcept;
 
-/// A condition that no node uses, of those of `graph`; 0 if there is none.
+/// Returns a condition of `graph` without a node; 0 if there is none.
 cudaGraphConditionalHandle find_unused_condition(const Graph& graph) noexcept;
 
 } // namespace cudart_cpu::detail

@@ -1,4 +1,4 @@
-// Before CUDA 13 the functions that take edge data, or a location of memory, have names of their own.
+// CUDA 12's own names for the functions with edge data or a location of memory.
 #pragma once
 
 #include <cuda_runtime_api.h>

@@ -1,4 +1,4 @@
-// A graph written for Graphviz.
+// The output of graphs for Graphviz.
 #include "graph_model.hpp"
 
 #include <fstream>
@@ -52,7 +52,7 @@ const char* edge_attributes(const cudaGraphEdgeData& data) {
                                                                  : " [label=\"launch completion\"]";
 }
 
-/// `prefix` makes the names of the graph's nodes differ from those of other graphs in the file.
+/// `prefix` distinguishes the names of the graph's nodes from names in other graphs of the file.
 void write_nodes(std::ostream& out, const Graph& graph, unsigned flags, const std::string& prefix) {
     std::unordered_map<const Node*, std::size_t> numbers;
     for (const auto& node : graph.nodes()) {

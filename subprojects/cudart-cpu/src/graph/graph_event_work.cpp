@@ -7,7 +7,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// One launch's run of a record node. If the launch is dropped before it ran, nobody shall wait for it.
+/// A record node's run in one launch. It also finishes if the launch is dropped before its run: nobody waits forever.
 class Record final : public Work {
   public:
     explicit Record(Event& event) { event.set_recorded(completion_); }
@@ -24,7 +24,7 @@ class Record final : public Work {
     CompletionPtr completion_ = std::make_shared<Completion>();
 };
 
-/// One launch's run of a wait node.
+/// A wait node's run in one launch.
 class EventWait final : public Work {
   public:
     explicit EventWait(CompletionPtr recorded) : recorded_(std::move(recorded)) {}
@@ -36,7 +36,7 @@ class EventWait final : public Work {
     }
 
   private:
-    CompletionPtr recorded_; // null: the event was never recorded
+    CompletionPtr recorded_; // null if the event was never recorded
 };
 
 cudaEvent_t checked(cudaEvent_t event) {

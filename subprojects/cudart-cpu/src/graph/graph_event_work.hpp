@@ -6,13 +6,13 @@
 
 namespace cudart_cpu::detail {
 
-/// The event stays alive with the node.
+/// The common part of event nodes. Keeps the event alive.
 class EventWork : public Work {
   public:
     cudaEvent_t event() const noexcept { return handle_; }
 
     std::string details() const override { return text(title(), " of event ", handle_); }
-    void run() const override {} // a launch runs what staged() gives
+    void run() const override {} // a launch runs the result of staged()
     bool is_staged() const noexcept override { return true; }
 
   protected:
@@ -25,7 +25,7 @@ class EventWork : public Work {
     std::shared_ptr<Event> event_;
 };
 
-/// From the call of the launch on, the event stands for the node's run in that launch.
+/// Records the event. From the call of the launch on, the event means the node's run in this launch.
 class EventRecordWork final : public EventWork {
   public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeEventRecord;
@@ -37,7 +37,7 @@ class EventRecordWork final : public EventWork {
     WorkPointer staged() const override;
 };
 
-/// Waits for what the event stands for when the launch is called, before that launch's own records.
+/// Waits for the latest record of the event at the call of the launch, before the launch's own records.
 class EventWaitWork final : public EventWork {
   public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeWaitEvent;

@@ -1,4 +1,4 @@
-// Kernel nodes: what they run, with what attributes.
+// Kernel nodes: a kernel's launch with its attributes.
 #include "graph_kernel_work.hpp"
 
 #include "kernel/device_node.hpp"
@@ -11,7 +11,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// "_Z5scalePfif" -> "scale": without return type and parameters.
+/// Shortens "_Z5scalePfif" to "scale": without return type and parameters.
 std::string short_name(const std::string& mangled) {
     int status = 0;
     const std::unique_ptr<char, void (*)(void*)> demangled(

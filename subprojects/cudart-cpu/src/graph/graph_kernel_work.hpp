@@ -1,4 +1,4 @@
-// Kernel nodes: what they run, with what attributes.
+// Kernel nodes: a kernel's launch with its attributes.
 #pragma once
 
 #include "graph_work.hpp"
@@ -11,7 +11,7 @@ namespace cudart_cpu::detail {
 
 class DeviceParams;
 
-/// What the runtime's and the driver's parameter structures say, in one form.
+/// The common form of the runtime's and the driver's parameter structures.
 struct KernelParams {
     const KernelEntry& kernel;
     dim3 grid;
@@ -25,10 +25,10 @@ class KernelWork final : public Work {
   public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeKernel;
 
-    /// Validates as the driver does when a node is added or changed; copies the arguments.
+    /// Validates like the driver when a node is added or changed; copies the arguments.
     explicit KernelWork(const KernelParams& params, const KernelAttributes& attributes = {});
 
-    /// The same launch with other attributes.
+    /// Copies the launch of `other`, with other attributes.
     KernelWork(const KernelWork& other, const KernelAttributes& attributes);
 
     const KernelEntry& kernel() const noexcept { return kernel_; }

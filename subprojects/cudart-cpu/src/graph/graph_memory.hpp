@@ -1,4 +1,4 @@
-// The memory of alloc nodes: an address that a node fixes, and what is allocated there while launches and frees say so.
+// The memory of alloc nodes: a node fixes its address, launches and frees allocate and free it.
 #pragma once
 
 #include "stream/completion.hpp"
@@ -10,7 +10,7 @@
 
 namespace cudart_cpu::detail {
 
-/// Memory at one address, which the allocations of one graph use one after the other.
+/// Memory at one address, used by allocations of one graph one after the other.
 class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
   public:
     /// Throws cudaErrorMemoryAllocation.
@@ -23,12 +23,12 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
     [[nodiscard]] void* address() const noexcept { return address_; }
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
 
-    /// Whether it is allocated, in the order of the host's calls.
+    /// Whether the memory is allocated, in the order of the host's calls.
     [[nodiscard]] bool is_allocated() const;
     void begin_allocation();
     void end_allocation();
 
-    /// When a launch comes to it: fresh memory, and freed memory.
+    /// Fills fresh memory, and freed memory, when a launch reaches the node.
     void fill(unsigned char byte) const noexcept;
 
   private:
@@ -39,26 +39,26 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
 
 using GraphMemoryPointer = std::shared_ptr<GraphMemory>;
 
-/// What one alloc node allocates.
+/// The allocation of one alloc node.
 struct GraphAllocation {
     GraphMemoryPointer memory;
-    std::weak_ptr<const void> graph; // to which the alloc node belongs
-    bool is_freed_by_graph = false;  // a node of that graph frees it: nobody else can
+    std::weak_ptr<const void> graph; // the alloc node's graph
+    bool is_freed_by_graph = false;  // a node of this graph frees it: nothing else can
     bool may_be_freed_by_graph = true;
-    std::vector<std::weak_ptr<const void>> freed_by; // other graphs
-    std::set<const void*> execs;                     // that allocate it
+    std::vector<std::weak_ptr<const void>> freed_by; // other graphs with a free node for it
+    std::set<const void*> execs;                     // the execs with its alloc node
 };
 
 using GraphAllocationPointer = std::shared_ptr<GraphAllocation>;
 
-/// The latest allocation of its address from now on.
+/// Makes `allocation` the latest one of its address.
 void register_allocation(const GraphAllocationPointer& allocation);
-/// The latest that an alloc node has at `address`; null if there is none.
+/// Returns the latest allocation of an alloc node at `address`; null if there is none.
 GraphAllocationPointer find_graph_allocation(const void* address);
-/// Whether an operand that points there is refused by updates.
+/// Whether updates refuse an operand with this address.
 bool is_freed_by_its_graph(const void* pointer);
 
-/// The accounts that cudaDeviceGetGraphMemAttribute tells: a launch or upload needs `all` of its memory until then.
+/// Keeps the accounts for cudaDeviceGetGraphMemAttribute: a launch or upload needs `all` of its memory until `until`.
 void use_graph_memory(const std::vector<GraphMemoryPointer>& all, const CompletionPtr& until);
 void forget_graph_memory(const GraphMemory& memory) noexcept;
 

@@ -1,4 +1,4 @@
-// How much memory the graphs of each device use and hold.
+// Accounts of the memory used and held by the graphs of each device.
 #include "graph_memory.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"
@@ -15,11 +15,11 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// The pieces in which graphs get memory.
+/// The size of the pieces in which graphs get memory.
 constexpr std::uint64_t chunk = std::uint64_t{32} << 20;
 
 struct Account {
-    std::map<const GraphMemory*, CompletionPtr> known; // what launches needed, and until when
+    std::map<const GraphMemory*, CompletionPtr> known; // the memory needed by launches, and until when
     std::uint64_t used = 0;
     std::uint64_t used_high = 0;
     std::uint64_t reserved = 0;
@@ -36,7 +36,7 @@ Accounts& accounts() {
     return all;
 }
 
-/// The number that an attribute stands for.
+/// The number behind an attribute.
 std::uint64_t& attribute_of(Account& account, cudaGraphMemAttributeType attribute) {
     switch (const int number = number_in(attribute)) {
     case cudaGraphMemAttrUsedMemCurrent:
@@ -52,7 +52,7 @@ std::uint64_t& attribute_of(Account& account, cudaGraphMemAttributeType attribut
     }
 }
 
-/// The memory for what is allocated or needed by work that is pending: all else shares memory with what comes next.
+/// Counts memory allocated, or needed by pending work: all other memory is shared with later work.
 std::uint64_t needed(const Account& account) {
     std::uint64_t bytes = 0;
     for (const auto& [memory, until] : account.known)
@@ -66,7 +66,7 @@ void use_graph_memory(const std::vector<GraphMemoryPointer>& all, const Completi
     if (all.empty()) return;
     const std::lock_guard lock(accounts().mutex);
     Account& account = accounts().of_device[all.front()->device()];
-    // As if nothing of it had run already.
+    // Counts the new work as pending even if it has run already.
     const auto pending = std::make_shared<Completion>();
     for (const GraphMemoryPointer& memory : all)
         account.known[memory.get()] = pending;

@@ -17,7 +17,7 @@ std::optional<Refusal> refuse(std::string reason) {
     return Refusal{cudaGraphExecUpdateErrorParametersChanged, std::move(reason)};
 }
 
-/// Whether an operand moves to memory that its graph has a free node for: from then on CUDA does not know it.
+/// Whether an operand moves to memory with a free node in its graph: CUDA no longer knows this memory.
 bool moved_into_freed(const void* from, const void* to) {
     return from != to && is_freed_by_its_graph(to);
 }
@@ -35,7 +35,7 @@ bool same(const cudaMemcpy3DParms& a, const cudaMemcpy3DParms& b) {
            a.extent.height == b.extent.height && a.extent.depth == b.extent.depth && a.kind == b.kind;
 }
 
-/// What the kind of a copy says about its operands: that is what an update cannot change.
+/// The operands' places by the kind of a copy, which an update cannot change.
 enum class Side { host, device, unified, array };
 
 Side source_side(const cudaMemcpy3DParms& params) {
@@ -56,7 +56,7 @@ bool is_on_host(cudaMemoryType type) {
     return type == cudaMemoryTypeUnregistered || type == cudaMemoryTypeHost;
 }
 
-/// Whether the driver reads the source on the host: for all of a launch before it, or as long as the call waits.
+/// Whether the driver reads the source on the host: ahead of the whole launch, or while the call waits.
 bool reads_pageable(const cudaMemcpy3DParms& params) {
     const bool to_device = params.kind == cudaMemcpyHostToDevice || params.dstArray != nullptr ||
                            (params.kind == cudaMemcpyDefault && !is_on_host(destination_type(params)));
@@ -71,14 +71,14 @@ bool needs_stage(const cudaMemcpy3DParms& params) {
     return reads_pageable(params) && !is_large_copy(params);
 }
 
-/// Copies to pageable memory, copies within the host, and large ones from pageable memory.
+/// Whether the copy writes pageable memory, stays within the host, or is large and from pageable memory.
 bool must_be_awaited(const cudaMemcpy3DParms& params) {
     if (reads_pageable(params)) return is_large_copy(params);
     const cudaMemoryType to = destination_type(params);
     return to == cudaMemoryTypeUnregistered || (is_on_host(to) && is_on_host(source_type(params)));
 }
 
-/// An operation of nothing is valid in a stream, not in a graph.
+/// Empty operations are valid in a stream, but not in a graph.
 const cudaMemcpy3DParms& checked(const cudaMemcpy3DParms& params) {
     validate_copy(params);
     if (is_empty(params)) fail(cudaErrorInvalidValue, "0 byte memcopy is not supported");
@@ -157,7 +157,7 @@ WorkPointer MemcpyWork::staged() const {
 
 std::optional<BodyRefusal> MemcpyWork::refuse_in_body() const {
     auto refused = Work::refuse_in_body();
-    // As the driver counts the host: as another device.
+    // The driver counts the host as another device.
     if (is_pageable_) refused->result = cudaGraphInstantiateMultipleDevicesNotSupported;
     return refused;
 }
@@ -176,7 +176,7 @@ std::string MemcpyWork::refuse_operands(const Work* current) const {
 
 std::optional<Refusal> MemcpyWork::refuse_node_update(const Work& next) const {
     if (auto refused = refuse_graph_update(next, false)) return refused;
-    // A whole update of a copy looks for no memory, unlike one of a fill.
+    // A whole update looks for the memory of memsets only, not of copies.
     return next.refuse_operands(this).empty() ? std::nullopt : inaccessible();
 }
 

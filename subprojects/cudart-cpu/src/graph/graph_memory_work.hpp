@@ -13,13 +13,13 @@ class MemcpyWork final : public Work {
   public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeMemcpy;
 
-    /// Validates as the driver does when a node is added or changed.
+    /// Validates like the driver when a node is added or changed.
     explicit MemcpyWork(const cudaMemcpy3DParms& params);
     MemcpyWork(void* destination, const void* source, std::size_t bytes, cudaMemcpyKind kind);
-    /// The same of a copy in one dimension: without the pitches that it has.
+    /// Makes a copy in one dimension: without the pitches of `copy`.
     static std::shared_ptr<MemcpyWork> linear(const cudaMemcpy3DParms& copy);
 
-    /// What CUDA keeps of them: no xsize, and of a copy that was given without them no pitch and ysize.
+    /// The parameters in CUDA's form: no xsize, and no pitch and ysize unless they were given.
     const cudaMemcpy3DParms& params() const noexcept { return params_; }
 
     cudaGraphNodeType type() const noexcept override { return node_type; }
@@ -27,11 +27,11 @@ class MemcpyWork final : public Work {
     std::string details() const override;
     void run() const override;
     bool can_be_disabled() const noexcept override { return true; }
-    /// Copies from pageable to device memory read their source when the launch is called, as the driver does: not after
-    /// the nodes before them, but for copies that hold up the launch.
+    /// Whether the source is read when the launch is called, as by the driver: true for small copies from pageable to
+    /// device memory. The read waits for copies that hold up the launch, but for no other nodes before it.
     bool is_staged() const noexcept override { return is_staged_; }
     WorkPointer staged() const override;
-    /// Copies to pageable memory, copies within the host, and large ones from pageable memory.
+    /// True for copies to pageable memory, copies within the host, and large ones from pageable memory.
     bool holds_launch() const noexcept override { return holds_launch_; }
     std::optional<BodyRefusal> refuse_in_body() const override;
     std::string refuse_device_launch() const override;
@@ -43,17 +43,18 @@ class MemcpyWork final : public Work {
     std::size_t bytes() const noexcept;
     bool is_1d() const noexcept;
 
-    /// What memory comes from, which updates of an exec's copies cannot change. The host's is a context's, too.
+    /// The origin of an operand's memory; updates of an exec's copies cannot change it. The host's memory counts as a
+    /// context's.
     enum class Origin { context, pool, graph };
     static Origin origin_of(const void* memory);
 
     cudaMemcpy3DParms params_;
     Origin source_origin_;
     Origin destination_origin_;
-    bool is_pageable_; // one of its operands is pageable host memory
+    bool is_pageable_; // true if an operand is pageable host memory
     bool is_staged_;
     bool holds_launch_;
-    std::shared_ptr<std::byte[]> stage_; // what a staged copy reads from
+    std::shared_ptr<std::byte[]> stage_; // the source of a staged copy
     bool has_array_;
     std::size_t row_bytes_ = 0;
 };
@@ -62,9 +63,9 @@ class MemsetWork final : public Work {
   public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeMemset;
 
-    /// Validates as the driver does when a node is added or changed.
+    /// Validates like the driver when a node is added or changed.
     explicit MemsetWork(const cudaMemsetParams& params);
-    /// As a capture does: only an exec looks at the memory.
+    /// Makes the work of a captured memset: only an exec checks its memory.
     static std::shared_ptr<MemsetWork> captured(const cudaMemsetParams& params);
 
     const cudaMemsetParams& params() const noexcept { return params_; }
@@ -74,7 +75,7 @@ class MemsetWork final : public Work {
     std::string details() const override;
     void run() const override;
     bool can_be_disabled() const noexcept override { return true; }
-    /// As the driver does (580, on an H200 and an H100): one row of up to 4096 bytes, but for managed memory.
+    /// True for one row of up to 4096 bytes outside managed memory, as for the driver (580, on an H200 and an H100).
     bool forgets_order() const override;
     std::string refuse_exec() const override;
     std::string refuse_device_launch() const override { return {}; }

@@ -30,20 +30,21 @@ std::shared_ptr<Node> make_node(Graph& graph, WorkPointer work) {
     return node;
 }
 
-/// For more elements: what comes after it cannot fail.
+/// Reserves room for more elements, so that their addition cannot fail.
 template <class T>
 void make_room(std::vector<T>& elements, std::size_t more = 1) {
     if (elements.capacity() - elements.size() < more)
         elements.reserve(std::max(2 * elements.size() + 1, elements.size() + more));
 }
 
-/// Their number if it is none of them. Looks at the last ones first: those that are removed are mostly the newest.
+/// Returns the number of nodes if `node` is not among them. Looks at the last ones first: removed nodes are mostly the
+/// newest.
 std::ptrdiff_t place_of(const std::vector<Node*>& nodes, const Node& node) noexcept {
     const auto found = std::find(nodes.rbegin(), nodes.rend(), &node);
     return found == nodes.rend() ? std::ssize(nodes) : std::prev(found.base()) - nodes.begin();
 }
 
-/// Also of a node that owns a graph with alloc or free nodes.
+/// Whether the node is an alloc or free node, or owns a graph with one.
 bool is_memory_node(const Node& node) {
     const cudaGraphNodeType type = node.work->type();
     return type == cudaGraphNodeTypeMemAlloc || type == cudaGraphNodeTypeMemFree ||
@@ -69,7 +70,7 @@ Graph::~Graph() {
 
 void disown(Graph& body) noexcept {
     graphs().take(body.handle_);
-    // A capture into it may go on.
+    // A capture into the body may go on.
     body.owner_ = nullptr;
 }
 
@@ -109,7 +110,7 @@ void Graph::tell_removed(const Node& node) noexcept {
 
 void Graph::remove(Node& node) noexcept {
     tell_removed(node);
-    // In the order in which they then become nodes without dependents in CUDA.
+    // CUDA's order, in which the dependencies become nodes without dependents.
     if (!node.dependencies.empty()) remove_edge(*node.dependencies.front(), node);
     while (!node.dependencies.empty())
         remove_edge(*node.dependencies.back(), node);
@@ -117,7 +118,7 @@ void Graph::remove(Node& node) noexcept {
         remove_edge(node, *node.dependents.back());
     clones_.erase(node.origin);
     retire(node);
-    // Destroying many nodes must not search all each time: they stand by number.
+    // The nodes are sorted by number: no search of all nodes for each of many destroyed ones.
     const auto precedes = [](const auto& n, std::uint64_t number) { return n->number < number; };
     nodes_.erase(std::lower_bound(nodes_.begin(), nodes_.end(), node.number, precedes));
 }
@@ -195,7 +196,7 @@ void Graph::remove_edge(Node& from, Node& to) noexcept {
     to.dependencies.erase(to.dependencies.begin() + dependency);
     to.dependency_data.erase(to.dependency_data.begin() + dependency);
     if (to.dependencies.empty()) make_root(to);
-    // The order that CUDA leaves behind.
+    // CUDA's order after a removal.
     const auto dependent = static_cast<std::size_t>(place_of(from.dependents, to));
     from.dependents[dependent] = from.dependents.back();
     from.dependents.pop_back();
@@ -287,7 +288,7 @@ void destroy_graph(cudaGraph_t handle) {
 
 void lose_graph(Graph& graph) noexcept {
     graph.is_lost = true;
-    graph.user_objects.clear(); // of a body, too, whose node lives on
+    graph.user_objects.clear(); // also for a body, whose node lives on
     graphs().take(graph.handle());
 }
 

@@ -21,10 +21,10 @@ namespace cudart_cpu::detail {
 
 class Graph;
 
-/// The graphs that a node owns: its child graph, or the bodies of a conditional node.
+/// The graphs owned by a node: its child graph, or the bodies of a conditional node.
 using Bodies = std::vector<std::shared_ptr<Graph>>;
 
-/// What a new node is made of, or what a node gets in the place of what it has.
+/// The content of a new node, or the new content of a node.
 struct NodeContent {
     template <class Kind>
     NodeContent(std::shared_ptr<Kind> its_work, Bodies its_bodies = {})
@@ -38,23 +38,23 @@ struct Node {
     Graph& graph;
     cudaGraphNode_t handle;
     WorkPointer work;
-    std::vector<Node*> dependencies; // in the order in which they were added
+    std::vector<Node*> dependencies; // in the order of their addition
     std::vector<Node*> dependents;
-    std::vector<cudaGraphEdgeData> dependency_data{}; // of the edges, at the same places
+    std::vector<cudaGraphEdgeData> dependency_data{}; // the data of the edges, at the same places
     std::vector<cudaGraphEdgeData> dependent_data{};
-    cudaGraphNode_t origin = nullptr; // the node of which it is the clone
-    std::uint64_t number = 0;         // how many had been added before it, those that are gone included
-    std::uint64_t rooted_at = 0;      // grows with each time that a node of the graph becomes a root
-    std::uint64_t sunk_at = 0;        // grows with each time that a node of the graph becomes one without dependents
-    WorkPointer shown = nullptr;      // a copy of `work` that getters let the caller point into
+    cudaGraphNode_t origin = nullptr; // the original of a clone
+    std::uint64_t number = 0;         // the count of nodes added before it, including removed ones
+    std::uint64_t rooted_at = 0;      // the graph's count of new roots when the node became one
+    std::uint64_t sunk_at = 0;        // the graph's count of new sinks (without dependents) when the node became one
+    WorkPointer shown = nullptr;      // a copy of `work` into which getters let the caller point
     Bodies bodies{};
-    std::vector<cudaGraph_t> body_handles{}; // as callers see those of a conditional node
+    std::vector<cudaGraph_t> body_handles{}; // the handles of `bodies`, visible to callers for a conditional node
 
     void set_work(WorkPointer next) noexcept;
     void set_content(NodeContent next);
 };
 
-/// What a graph refers to.
+/// A graph's references to one user object.
 struct HeldObject {
     UserObjectPointer object;
     std::size_t references;
@@ -67,64 +67,65 @@ class Graph {
     Graph& operator=(const Graph&) = delete;
     ~Graph();
 
-    /// In the order in which they were added.
+    /// The nodes in the order of their addition.
     const std::vector<std::shared_ptr<Node>>& nodes() const noexcept { return nodes_; }
 
-    /// The node becomes the owner of the content's bodies.
-    /// `data` may be null: the edges are ordinary ones.
+    /// Adds a node, which becomes the owner of the content's bodies. A null `data` stands for ordinary edges.
     Node& add(NodeContent content, const std::vector<Node*>& dependencies, const cudaGraphEdgeData* data = nullptr);
     void remove(Node& node) noexcept;
-    /// How many have been added, those that are gone included.
+    /// The number of nodes added so far, including removed ones.
     std::uint64_t nodes_made() const noexcept { return nodes_made_; }
 
-    /// What a node owns has its handle too. Only then may anybody else refer to the graph.
+    /// Null before registration: until then nobody else may refer to the graph. Graphs owned by nodes have handles too.
     cudaGraph_t handle() const noexcept { return handle_; }
-    /// The node that owns this graph; null if it is the user's.
+    /// The node owning this graph; null if the user owns it.
     const Node* owner() const noexcept { return owner_; }
 
-    /// Whether it has alloc or free nodes, or a node that owns such a graph. Then no node and no edge can be removed.
+    /// Whether the graph has alloc or free nodes, or a node owning such a graph. Then no node and no edge can be
+    /// removed.
     bool holds_memory() const noexcept { return holds_memory_; }
-    /// The same from now on, because there was no memory for an alloc node (seen on driver 580).
+    /// Makes holds_memory() true, because there was no memory for an alloc node (seen on driver 580).
     void note_want_of_memory() const noexcept { holds_memory_ = true; }
-    /// Lives as long as the graph.
+    /// The life of the graph: weak pointers to it expire with the graph.
     std::shared_ptr<const void> life() const noexcept { return life_; }
-    /// The exec that was made of it last: while it lives, a graph that holds memory can have no other.
-    mutable std::weak_ptr<const void> exec; // its claim
+    /// The latest exec made of the graph: while it lives, a graph with alloc or free nodes can have no other.
+    mutable std::weak_ptr<const void> exec; // the exec's claim
 
-    /// A graph with the same nodes, edges, bodies and user objects. Throws Failure if a node cannot be cloned.
+    /// Returns a graph with the same nodes, edges, bodies and user objects. Throws Failure if a node cannot be cloned.
     std::shared_ptr<Graph> clone() const;
-    /// The same for a child graph, for which other nodes are refused: by Work::refuse_as_child.
+    /// Clones for a child graph, without the checks of clone(): the caller asks Work::refuse_as_child instead.
     std::shared_ptr<Graph> clone_as_child() const;
-    /// The node that was made from `original` when this was cloned; null if there is none.
+    /// Returns the clone of `original` in this graph; null if there is none.
     Node* find_clone_of(cudaGraphNode_t original) const noexcept;
 
-    /// Both are nodes of this graph; there must be no such edge yet, or there must be one.
+    /// Both nodes are in this graph. The edge must not exist when it is added, and must exist when it is removed.
     void add_edge(Node& from, Node& to, const cudaGraphEdgeData& data = {});
     void remove_edge(Node& from, Node& to) noexcept;
-    /// As if a node after them had come and gone, which is what the end of a capture does.
+    /// Makes the sinks among these nodes the latest ones, as if a node after them had come and gone: a capture's end
+    /// does so.
     void make_sinks(const std::vector<Node*>& nodes) noexcept;
-    /// Then adding these edges cannot fail.
+    /// Reserves room, so that adding these edges cannot fail.
     static void make_room_for_edges(const std::vector<std::pair<Node*, Node*>>& edges);
 
-    /// Whether it was lost to a failed capture; only of a graph that a node owns.
+    /// Whether the graph was lost to a failed capture; only for a graph owned by a node.
     bool is_lost = false;
-    /// Of the captures into this; 0 before the first.
+    /// The number of the captures into this graph; 0 before the first.
     unsigned long long capture_id = 0;
-    /// Whether a capture into it goes on.
+    /// Whether a capture into this graph goes on.
     bool is_captured_to = false;
 
     std::unordered_map<cudaUserObject_t, HeldObject> user_objects;
-    /// Handle n is at n - 1. A graph that a conditional node owns has none: they belong to the user's graph.
+    /// Handle n is at n - 1. Empty in a conditional node's body: its conditions belong to the user's graph.
     std::vector<Condition> conditions;
-    /// How much memory of each device and size it has freed and not allocated again.
+    /// The count of memories freed and not allocated again, for each device and size.
     mutable std::map<std::pair<int, std::size_t>, std::size_t> freed_memory;
 
   private:
     void require_clonable() const;
     void make_root(Node& node) noexcept { node.rooted_at = ++roots_made_; }
-    /// Tells the work of the node, and of all that it owns.
+    /// Reports the removal to the work of the node, and to the works of all nodes inside it.
     static void tell_removed(const Node& node) noexcept;
-    /// Takes the handles of the node and of what it owns from the user.
+    /// Takes the handles of the node and its bodies from the user.
     static void retire(Node& node) noexcept;
     friend cudaGraph_t register_graph(std::shared_ptr<Graph> graph);
     friend void own_bodies(Node& owner, Bodies bodies);
@@ -139,33 +140,33 @@ class Graph {
     std::uint64_t nodes_made_ = 0;
     std::uint64_t roots_made_ = 0;
     std::uint64_t sinks_made_ = 0;
-    std::optional<Counted<Kind::graph>> counted_; // while it is the user's
+    std::optional<Counted<Kind::graph>> counted_; // set while the user owns the graph
 };
 
-/// The nodes without dependents, in the order in which they became so.
+/// The nodes without dependents, in the order in which they became sinks.
 std::vector<Node*> sinks_of(const Graph& graph);
 /// The data of an edge; null if there is no such edge.
 const cudaGraphEdgeData* find_edge(const Node& from, const Node& to) noexcept;
 bool same(const cudaGraphEdgeData& a, const cudaGraphEdgeData& b) noexcept;
-/// An edge over which `to` waits for all of `from`.
+/// Whether the dependent waits for all of its dependency over such an edge.
 bool is_ordinary(const cudaGraphEdgeData& data) noexcept;
 
-/// The user becomes the graph's owner.
+/// Makes the user the graph's owner.
 cudaGraph_t register_graph(std::shared_ptr<Graph> graph);
 void destroy_graph(cudaGraph_t handle);
-/// Also of a graph that a node owns: that node is of no use any more.
+/// Destroys the graph, even one owned by a node: this node is useless afterwards.
 void lose_graph(Graph& graph) noexcept;
-/// The node becomes the owner of `bodies`, in the place of those that it has.
+/// Makes the node the owner of `bodies`, in place of its present ones.
 void own_bodies(Node& owner, Bodies bodies);
 
-/// These throw Failure for handles of what is not alive.
+/// These functions throw Failure for handles of dead objects.
 Graph& graph_of(cudaGraph_t handle);
 std::shared_ptr<Graph> shared_graph_of(cudaGraph_t handle);
 Node& node_of(cudaGraphNode_t handle);
-/// Also for nodes of other graphs, and for a node that is given twice.
+/// Throws Failure also for nodes of other graphs, and for a node given twice.
 std::vector<Node*> dependencies_of(const Graph& graph, const cudaGraphNode_t* handles, std::size_t count);
 
-/// The work as the class of its kind; throws Failure if it is of another kind.
+/// Returns the work as the class of its kind; throws Failure if it is of another kind.
 template <class Kind>
 const Kind& work_as(const Work& work) {
     if (work.type() != Kind::node_type)
@@ -179,7 +180,7 @@ const Kind& work_of(const Node& node) {
     return work_as<Kind>(*node.work);
 }
 
-/// Throws Failure if a node cannot get `next` in the place of `current`, or of nothing.
+/// Throws Failure if a node cannot get `next` in place of `current`; a null `current` means a new node.
 inline void require_operands(const Work& next, const Work* current) {
     if (std::string reason = next.refuse_operands(current); !reason.empty())
         fail(cudaErrorInvalidValue, std::move(reason));
@@ -195,7 +196,7 @@ decltype(auto) under_graph_lock(Body&& body) {
     return body();
 }
 
-/// One function of the graph API: api() under the lock.
+/// Runs one function of the graph API: api() under the lock.
 template <class Body>
 cudaError_t graph_api(const char* name, Body&& body) noexcept {
     return api(name, [&] { return under_graph_lock(body); });

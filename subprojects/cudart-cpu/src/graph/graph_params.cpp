@@ -1,4 +1,4 @@
-// CUDA's parameter structures of the kinds of nodes, made into Work.
+// The conversion of CUDA's parameter structures into Work, for all kinds of nodes.
 #include "graph_params.hpp"
 
 #include "graph_alloc_work.hpp"
@@ -23,7 +23,7 @@ bool all_zero(const void* memory, std::size_t bytes) {
     return std::all_of(begin, begin + bytes, [](unsigned char byte) { return byte == 0; });
 }
 
-/// CUDA wants every byte of the union that its kind does not use to be zero.
+/// CUDA requires zeros in all bytes of the union not used by the kind.
 void require_unused_zero(const cudaGraphNodeParams& params, std::size_t used) {
     const auto* member = reinterpret_cast<const unsigned char*>(&params.reserved1);
     if (!all_zero(params.reserved0, sizeof params.reserved0) ||
@@ -32,8 +32,8 @@ void require_unused_zero(const cudaGraphNodeParams& params, std::size_t used) {
              text("unused bytes of the parameters of a ", type_name(params.type), " node are not zero"));
 }
 
-/// The members of the union are newer names of the older structures, with the same layout; 13.1 and later add to some
-/// of them a context to run in, and more, which must be null here.
+/// Converts a member of the union into the older structure, with the same layout. From 13.1 on, some members have
+/// additional fields, such as a context to run in, which must be null here.
 template <class Old, class New>
 Old as_older(const New& params) {
     static_assert(sizeof(Old) <= sizeof(New));
@@ -55,7 +55,7 @@ void require_same_type(const cudaGraphNodeParams& params, const Work& work) {
                                          static_cast<int>(work.type())));
 }
 
-/// Of the kinds that own no graph.
+/// Makes the work of a kind without graphs of its own.
 WorkPointer make_work(const cudaGraphNodeParams& params) {
     switch (params.type) {
     case cudaGraphNodeTypeKernel:
@@ -176,7 +176,7 @@ void require_valid_edge(const cudaGraphEdgeData& data, EdgeEnds ends, std::size_
     const bool begun = data.from_port == cudaGraphKernelNodePortLaunchCompletion;
     const bool triggered = data.from_port == cudaGraphKernelNodePortProgrammatic;
     const bool from_kernel = ends.from == cudaGraphNodeTypeKernel;
-    // Any node may wait for a kernel to have begun; only a kernel can then wait for more.
+    // Any node may wait for the beginning of a kernel; only a kernel can then wait for more.
     const bool ordinary = data.type == cudaGraphDependencyTypeDefault &&
                           (data.from_port == cudaGraphKernelNodePortDefault || (begun && from_kernel));
     const bool programmatic = data.type == cudaGraphDependencyTypeProgrammatic && (begun || triggered) && from_kernel &&
@@ -194,7 +194,7 @@ void set_node_attribute(cudaGraphNode_t handle, int id, const cudaLaunchAttribut
     KernelAttributes attributes = work.attributes();
     set_attribute(attributes, id, *value);
     node.work = std::make_shared<KernelWork>(work, attributes);
-    // As the driver does: the value is not so constant that the handle could not be returned in it.
+    // The handle is returned in the value despite its const, as by the driver.
     if (id == cudaLaunchAttributeDeviceUpdatableKernelNode)
         get_attribute(attributes, id, const_cast<cudaLaunchAttributeValue&>(*value));
 }

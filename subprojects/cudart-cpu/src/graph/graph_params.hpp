@@ -1,4 +1,4 @@
-// CUDA's parameter structures of the kinds of nodes, made into Work.
+// The conversion of CUDA's parameter structures into Work, for all kinds of nodes.
 #pragma once
 
 #include "graph_kernel_work.hpp"
@@ -8,27 +8,27 @@
 
 namespace cudart_cpu::detail {
 
-/// These throw Failure if the function is no kernel. The runtime takes a symbol or a cudaKernel_t; the driver a
-/// CUfunction or, if that is null, a CUkernel.
+/// These functions throw Failure if the function is no kernel. The runtime takes a symbol or a cudaKernel_t; the driver
+/// a CUfunction or, if that is null, a CUkernel.
 KernelParams kernel_params(const cudaKernelNodeParams& params);
 KernelParams kernel_params(const CUDA_KERNEL_NODE_PARAMS_v2& params);
 
-/// A node's new work: what its parameters do not say stays as in `current`, which is of the same kind.
+/// Makes a kernel node's new work; the attributes stay as in `current`, also a kernel node's work.
 WorkPointer make_kernel_work(const KernelParams& params, const Work& current);
 
-/// These throw Failure for other nodes, attributes and values.
+/// These functions throw Failure for other nodes, attributes and values.
 void set_node_attribute(cudaGraphNode_t node, int id, const cudaLaunchAttributeValue* value);
 void get_node_attribute(cudaGraphNode_t node, int id, cudaLaunchAttributeValue* value);
 
-/// A copy of a kernel node's work whose arguments the caller may point into until the work is replaced.
+/// The copy of a kernel node's work into whose arguments the caller may point until the work is replaced.
 const KernelWork& shown_kernel(Node& node);
 
-/// What the tagged union describes, for a node of `target`. Throws Failure for kinds that cudart-cpu does not have.
-/// Writes what the node's making gives back.
+/// Makes the content of a new node of `target` from the tagged union, and writes its results there. Throws Failure for
+/// kinds without support in cudart-cpu.
 NodeContent make_content(cudaGraphNodeParams& params, const Graph& target, const std::vector<Node*>& before);
-/// The same, in the place of what `node` has. Throws Failure if it is of another kind.
+/// Makes the new content of `node`. Throws Failure if the parameters are of another kind.
 NodeContent make_content(const cudaGraphNodeParams& params, const Node& node);
-/// The work alone, for a node of an exec whose work is `current`; its bodies stay.
+/// Makes the new work of an exec's node with the work `current`; its bodies stay.
 WorkPointer make_work(const cudaGraphNodeParams& params, const Work& current);
 
 struct EdgeEnds {
@@ -37,11 +37,11 @@ struct EdgeEnds {
 };
 void require_valid_edge(const cudaGraphEdgeData& data, EdgeEnds ends, std::size_t index);
 
-/// The kinds that CUDA has and cudart-cpu does not: refused by name.
+/// Refuses, by its name, a kind of CUDA's without support in cudart-cpu.
 [[noreturn]] void refuse_kind(cudaGraphNodeType type);
 
-/// Throws Failure unless `data` is null or each of its elements describes an edge that there is: an ordinary one, or a
-/// programmatic one between two kernels. `ends(i)` gives the types of the nodes of edge i.
+/// Throws Failure unless `data` is null or all its elements describe possible edges: ordinary ones, or programmatic
+/// ones between two kernels. `ends(i)` returns the types of the nodes of edge i.
 template <class Ends>
 void require_valid_edges(const cudaGraphEdgeData* data, std::size_t count, Ends&& ends) {
     for (std::size_t i = 0; data && i < count; ++i)

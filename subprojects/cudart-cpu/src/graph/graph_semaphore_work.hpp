@@ -1,4 +1,4 @@
-// Nodes that signal external semaphores, and nodes that wait for them.
+// Nodes for signals of external semaphores, and for waits for them.
 #pragma once
 
 #include "graph_work.hpp"
@@ -29,7 +29,7 @@ class SemaphoreWork final : public Work {
     explicit SemaphoreWork(const Params& params)
         : operations_(params.extSemArray, params.paramsArray, params.numExtSems) {}
 
-    /// Points into this.
+    /// The pointers point into this object.
     Params params() const noexcept {
         return {const_cast<cudaExternalSemaphore_t*>(operations_.handles().data()), operations_.params().data(),
                 static_cast<unsigned>(count())};

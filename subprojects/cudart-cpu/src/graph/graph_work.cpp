@@ -1,4 +1,4 @@
-// What is common to all kinds of nodes.
+// The common defaults of all kinds of nodes.
 #include "graph_work.hpp"
 
 namespace cudart_cpu::detail {

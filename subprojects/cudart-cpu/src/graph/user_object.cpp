@@ -1,4 +1,4 @@
-// User objects: something of the user's that lives as long as the graphs, execs and launches that refer to it.
+// User objects: objects of the user kept alive by graphs, execs and launches.
 #include "user_object.hpp"
 
 #include "runtime/call.hpp"
@@ -16,7 +16,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// What the caller's handle stands for.
+/// The caller's part of a user object.
 struct Caller {
     std::weak_ptr<UserObject> object;
     UserObjectPointer owned; // set while the caller owns references
@@ -39,10 +39,10 @@ Caller& caller_of(Callers& all, cudaUserObject_t handle) {
     return found->second;
 }
 
-/// The scope that is alive on this thread.
+/// The live scope of this thread.
 thread_local DestructionScope* scope = nullptr;
 
-/// Runs what launches let go of, one after the other.
+/// Runs the destructors of objects released by launches, one after the other.
 class DestructorThread {
   public:
     static DestructorThread& instance() {
@@ -85,7 +85,7 @@ UserObject::~UserObject() {
         const std::lock_guard lock(all.mutex);
         all.by_handle.erase(handle_);
     }
-    counted_.reset(); // before the destructor runs: who waits for that may count what is alive
+    counted_.reset(); // before the destructor runs: a thread waiting for it may count live objects
     if (scope)
         scope->add(destruction_);
     else
@@ -116,7 +116,7 @@ UserObjectPointer user_object_of(cudaUserObject_t handle) {
 }
 
 void release_caller_references(cudaUserObject_t handle, unsigned count) {
-    UserObjectPointer last; // goes after the lock: the object's destructor takes it
+    UserObjectPointer last; // destroyed after the lock's release: the object's destructor takes the lock
     Callers& all = callers();
     const std::lock_guard lock(all.mutex);
     Caller& caller = caller_of(all, handle);
@@ -145,7 +145,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaUserObjectCreate(cudaUserObject_t* obje
         if (flags != cudaUserObjectNoDestructorSync)
             fail(cudaErrorInvalidValue,
                  text("the flags of a user object are ", flags, "; they must be cudaUserObjectNoDestructorSync (1)"));
-        DestructorThread::instance(); // started where failing to start it is an error, not in a destructor
+        DestructorThread::instance(); // started here, where a failure is an error, not in a destructor
         const auto handle = reinterpret_cast<cudaUserObject_t>(next_handle());
         Callers& all = callers();
         const std::lock_guard lock(all.mutex);

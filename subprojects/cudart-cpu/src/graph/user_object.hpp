@@ -1,4 +1,4 @@
-// User objects: something of the user's that lives as long as the graphs, execs and launches that refer to it.
+// User objects: objects of the user kept alive by graphs, execs and launches.
 #pragma once
 
 #include "runtime/live_counts.hpp"
@@ -12,14 +12,14 @@
 
 namespace cudart_cpu::detail {
 
-/// The user's destructor, to be called.
+/// A call of the user's destructor, still to be made.
 struct Destruction {
     cudaHostFn_t function;
     void* data;
 };
 
-/// The caller's references count as one owner; every graph, exec and launch in flight that refers to it is another.
-/// When the last owner goes, the user's destructor runs: inside the call that let go, or after a launch on an internal
+/// Has one owner for all references of the caller, and one for every graph, exec and launch in flight with a reference.
+/// When the last owner goes, the user's destructor runs: inside the releasing call, or after a launch on an internal
 /// thread.
 class UserObject {
   public:
@@ -32,12 +32,13 @@ class UserObject {
 
   private:
     cudaUserObject_t handle_;
-    std::list<Destruction> destruction_; // an element that is moved to where it waits: a destructor must not allocate
+    std::list<Destruction>
+        destruction_; // one element, moved into the list in which it waits: a destructor must not allocate
     std::optional<Counted<Kind::user_object>> counted_{std::in_place};
 };
 
-/// A call that may let go of user objects: the destructors wait until the call has given up its locks, at the end of
-/// this.
+/// The scope of a call with possible releases of user objects: their destructors wait until its end, when the call has
+/// given up its locks.
 class DestructionScope {
   public:
     DestructionScope() noexcept;
@@ -53,16 +54,16 @@ class DestructionScope {
 
 using UserObjectPointer = std::shared_ptr<UserObject>;
 
-/// Lets go of `objects`; the destructors of those that have no other owner run on an internal thread.
+/// Releases `objects`; destructors of objects without another owner run on an internal thread.
 void release_asynchronously(std::vector<UserObjectPointer> objects) noexcept;
 
-/// Throws Failure for an object that nobody owns any more.
+/// Throws Failure for an object without an owner.
 UserObjectPointer user_object_of(cudaUserObject_t handle);
 
-/// Throws Failure unless the caller owns that many references.
+/// Throws Failure unless the caller owns at least `count` references.
 void release_caller_references(cudaUserObject_t handle, unsigned count);
 
-/// Throws Failure unless `count` is what CUDA allows: 1 to INT_MAX.
+/// Throws Failure unless `count` is in CUDA's range: 1 to INT_MAX.
 void validate_reference_count(unsigned count);
 
 } // namespace cudart_cpu::detail

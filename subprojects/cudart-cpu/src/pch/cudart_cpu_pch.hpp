@@ -1,4 +1,4 @@
-// Compiled once for the runtime: most of the time of each source goes into these headers.
+// The precompiled headers of the runtime: they take most of the compile time of each source.
 #include "../runtime/call.hpp"
 #include "../runtime/device_model.hpp"
 #include "../runtime/text.hpp"
