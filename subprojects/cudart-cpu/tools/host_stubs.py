@@ -1,7 +1,7 @@
-"""Gives each kernel that is compiled as C++ the host's half that nvcc makes: a call from the host is a launch.
+"""Host stubs of kernels compiled as C++, like those that nvcc makes: a call from the host is a launch.
 
-Works on preprocessed text, in which device.hpp leaves marks for __global__, __device__ and __constant__. Those of hidden
-symbols are for CUDA 13, whose nvcc shows kernels and variables to no other shared object."""
+The input is preprocessed text with device.hpp's marks for __global__, __device__ and __constant__. The marks of hidden
+symbols are for CUDA 13: its nvcc hides kernels and variables from other shared objects."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HIDDEN = '__attribute__((visibility("hidden")))'
 TOKEN = re.compile(r'(?m)(?P<line>^#.*$)|(?P<space>\s+)|(?P<word>\w+)|(?P<string>"(?:\\.|[^"\\])*"|\'(?:\\.|[^\'\\])*\')|'
                    r"(?P<sign>::|->|\.\.\.|.)")
 WITH_PARENTHESES = {"__attribute__", "__attribute", "__declspec", "alignas", "decltype", "noexcept", "__asm__", "asm"}
-# Words that end a type, so no parameter's name.
+# Words at the end of a type: no parameter has such a name.
 TYPES = {"void", "bool", "char", "short", "int", "long", "float", "double", "signed", "unsigned", "wchar_t", "char8_t",
          "char16_t", "char32_t", "const", "volatile", "__restrict__", "__restrict", "__const", "__volatile__", "auto",
          "__int128", "_Float16", "__bf16"}
@@ -21,11 +21,11 @@ CLOSING = {"(": ")", "[": "]", "{": "}", "<": ">"}
 
 
 class NotUnderstood(Exception):
-    """Where a kernel is defined in a way that this file does not know."""
+    """The place of a kernel definition in a form unknown to this file."""
 
 
 class Reader:
-    """The tokens behind a place in the text, without spaces and line markers: (kind, text, begin)."""
+    """A reader of the tokens after a place in the text: (kind, text, begin), without spaces and line markers."""
 
     def __init__(self, text: str, at: int) -> None:
         self.text, self.at = text, at
@@ -46,7 +46,7 @@ class Reader:
         return token
 
     def balanced(self, opening: str) -> list[tuple[str, str, int]]:
-        """The tokens up to the bracket that closes the one just read, without it."""
+        """Returns the tokens up to the bracket that closes the one just read, without it."""
         tokens, expected = [], [CLOSING[opening]]
         while True:
             token = self.next()
@@ -60,7 +60,7 @@ class Reader:
 
 
 def split(tokens: list[tuple[str, str, int]]) -> list[list[tuple[str, str, int]]]:
-    """At the commas outside of all brackets."""
+    """Splits at the commas outside of all brackets."""
     parts: list[list[tuple[str, str, int]]] = [[]]
     depth = 0
     for token in tokens:
@@ -76,11 +76,11 @@ def split(tokens: list[tuple[str, str, int]]) -> list[list[tuple[str, str, int]]
 
 
 def name_of(parameter: list[tuple[str, str, int]]) -> str | None:
-    """None if it has no name. Throws NotUnderstood if it is of a kind that kernels hardly have."""
+    """Returns the parameter's name; None if it has none. Throws NotUnderstood for a form that is rare in kernels."""
     words = [token[1] for token in parameter]
     if "=" in words:
         words = words[:words.index("=")]
-    if words[-1] == "]":  # an array, which is a pointer
+    if words[-1] == "]":  # an array is a pointer
         words = words[:words.index("[")]
         if not words or not words[-1].isidentifier():
             raise NotUnderstood("an array without a name")
@@ -96,13 +96,13 @@ def name_of(parameter: list[tuple[str, str, int]]) -> str | None:
 
 
 def words_before(text: str, at: int) -> list[str]:
-    """Those of the same declaration."""
+    """Returns the words before `at` in the same declaration."""
     begin = max(text.rfind(sign, 0, at) for sign in ";{}")
     return re.findall(r"\w+", text[begin + 1:at])
 
 
 def can_be_hidden(text: str, mark: re.Match) -> bool:
-    """Whether it declares a function or a variable of external linkage."""
+    """Whether the mark's declaration has external linkage, and may take an attribute."""
     reader = Reader(text, mark.end())
     words = words_before(text, mark.start())
     if reader.peek() in ("extern", "template"):
@@ -116,12 +116,12 @@ def can_be_hidden(text: str, mark: re.Match) -> bool:
         elif token in ("=", ";", "{", "[", "("):
             break
     if mark["what"] == "device" and token == "(":
-        return False  # a function, which has no host's half
+        return False  # a device function has no host stub
     return not {"static", "const", "constexpr", "template", "friend", "using", "typedef"} & set(words)
 
 
 class Kernel:
-    """What stands behind one mark: is_definition, and if so where its body begins."""
+    """The declaration after one mark: `is_definition`, and then `body`, the beginning of its body."""
 
     def __init__(self, text: str, mark: re.Match) -> None:
         reader = Reader(text, mark.end())
@@ -165,7 +165,7 @@ class Kernel:
                 raise NotUnderstood(f"'{token}' behind the parameters")
 
     def insertions(self) -> list[tuple[int, str]]:
-        """What its definition needs, and where."""
+        """Returns the insertions into its definition, with their places."""
         outside = "if(__builtin_expect(::gridDim.x==0,0))return ::cudart_cpu::detail::"
         try:
             parts = split(self.parameters)
@@ -193,7 +193,7 @@ class Kernel:
 
 
 def place_of(text: str, at: int) -> str:
-    """The source's file and line, by the last line marker."""
+    """Returns the source's file and line, by the last line marker."""
     marker = None
     for marker in re.finditer(r'(?m)^# (\d+) "([^"]*)".*\n', text[:at]):
         pass
@@ -203,8 +203,8 @@ def place_of(text: str, at: int) -> str:
 
 
 def with_stubs(text: str) -> str:
-    """Throws NotUnderstood, with the place, for a definition that is none of the usual forms."""
-    edits: list[tuple[int, int, str]] = []  # what stands from, to
+    """Returns the text with stubs. Throws NotUnderstood, with the place, for a definition of an unusual form."""
+    edits: list[tuple[int, int, str]] = []  # begin, end, replacement
     for mark in MARK.finditer(text):
         try:
             attribute = HIDDEN if mark["hidden"] and can_be_hidden(text, mark) else ""

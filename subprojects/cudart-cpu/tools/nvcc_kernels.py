@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""Compiles one .cu file for the CPU runtime, with nvcc as its front end: the host half as nvcc makes it, the device half
+"""A compiler of one .cu file for the CPU runtime, with nvcc as its front end: nvcc's host half, and the device half
 translated from PTX.
 
 nvcc_kernels.py [--through=auto|nvcc|cpp] [--nvcc NVCC] [--cxx 'COMMAND'] [--cpp-option OPTION]... [--cpp-because REASON]
     [option]... -c x.cu -o x.o
 
-auto takes nvcc where there is one, and else compiles the file as C++, which has neither barriers nor shared memory;
-REASON says why nvcc is not asked. Options are nvcc's; those of the host compiler alone are handed to it. The standard is
-nvcc's default unless -std is given, and at least C++20 in what is compiled as C++. CUDART_CPU_CACHE names the folder of
-what was translated before, or is "off"."""
+auto uses nvcc if there is one; else it compiles the file as C++, without barriers and shared memory. REASON explains
+why nvcc is not used. Options are nvcc's; options of the host compiler alone are passed on to it. The standard is nvcc's
+default unless -std is given; for files compiled as C++, it is at least C++20. CUDART_CPU_CACHE names the folder of the
+cache of translations, or is "off"."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from ptx.cache import Cache  # noqa: E402
 from ptx.image import image_of, section  # noqa: E402
 from ptx.translation import translation_of  # noqa: E402
 
-# The device that the CPU runtime answers to be, so what __CUDA_ARCH__ selects fits.
+# The architecture of the CPU runtime's device, so that code selected by __CUDA_ARCH__ fits.
 ARCHITECTURE = "compute_90"
 WITH_VALUE = {"-I", "-D", "-U", "-isystem", "-include", "-Xcompiler", "-Xptxas", "-Xcudafe", "-Xlinker", "-x", "-arch",
               "-code", "-gencode", "-ccbin", "--gpu-architecture", "--gpu-code", "--generate-code", "--compiler-options",
@@ -49,9 +49,9 @@ class Arguments:
         self.cpp_options: list[str] = []
         self.source = self.output = self.depfile = self.target = ""
         self.keep = ""
-        self.because = ""  # why nvcc is not asked
-        self.options: list[str] = []  # as nvcc takes them
-        self.host: list[str] = []     # the host compiler's own
+        self.because = ""  # why nvcc is not used
+        self.options: list[str] = []  # nvcc's
+        self.host: list[str] = []     # the host compiler's
         words = list(words)
         while words:
             self.one(words.pop(0), words)
@@ -90,7 +90,7 @@ class Arguments:
             self.host += (value if equals else rest.pop(0)).split(",")
         elif word in ("-ccbin", "--compiler-bindir"):
             rest.pop(0)
-        elif name in ("-std", "--std"):  # the last one holds, without nvcc's warning
+        elif name in ("-std", "--std"):  # the last one wins, without nvcc's warning
             self.options = [other for other in self.options if not other.startswith("-std=")]
             self.options.append("-std=" + (value if equals else rest.pop(0)))
         elif word in WITH_VALUE:
@@ -99,7 +99,7 @@ class Arguments:
             pass
         elif NVCC_FLAGS.match(word):
             self.options.append("-O2" if word == "-O" else word)
-        elif word.startswith("-fsanitize="):  # nvcc takes a comma for the end of a word
+        elif word.startswith("-fsanitize="):  # nvcc splits words at commas
             self.host += [f"-fsanitize={one}" for one in word.removeprefix("-fsanitize=").split(",")]
         elif word.startswith("-"):
             self.host.append(word)
@@ -131,7 +131,7 @@ def without_preprocessing(command: list[str]) -> list[str]:
 
 
 def as_cpp(arguments: Arguments) -> bool:
-    """Compiles the kernels as C++."""
+    """Compiles the kernels as C++; returns whether that succeeded."""
     options = []
     skip = False
     for word in arguments.options:
@@ -157,7 +157,7 @@ def as_cpp(arguments: Arguments) -> bool:
         except NotUnderstood as reason:
             refuse(f"{reason}; compile it through nvcc")
         preprocessed.write_text(text, encoding="utf-8", errors="surrogateescape")
-        command = without_preprocessing(command)  # clang warns of what it does not use
+        command = without_preprocessing(command)  # clang warns about unused options
         second = ["-x", "c++-cpp-output", "-c", str(preprocessed), "-o", arguments.output]
         if subprocess.run(command + second, check=False).returncode != 0:
             return False
@@ -169,7 +169,7 @@ def as_cpp(arguments: Arguments) -> bool:
 
 
 def dependencies(folder: pathlib.Path) -> list[str]:
-    """The files that the preprocessor read, as its line markers say."""
+    """Returns the files read by the preprocessor, by its line markers."""
     found = {}
     for text in folder.glob("*.ii"):
         for name in re.findall(rb'^# \d+ "([^"<]+)"', text.read_bytes(), re.MULTILINE):
@@ -178,7 +178,7 @@ def dependencies(folder: pathlib.Path) -> list[str]:
 
 
 def through_nvcc(arguments: Arguments, folder: pathlib.Path) -> list[str]:
-    """Writes the object; returns the files that it depends on."""
+    """Writes the object; returns the files it depends on."""
     host_object = folder / "host.o"
     command = [arguments.nvcc, f"-gencode=arch={ARCHITECTURE},code={ARCHITECTURE}", "-lineinfo"]
     command += [word for word in arguments.options if word not in ("-lineinfo", "-G")]

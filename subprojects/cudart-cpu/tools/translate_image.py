@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Makes a shared object of the kernels in a fat binary of nvcc's, from its PTX: translate_image.py IMAGE RUNTIME MODULE.
+"""A tool that makes a shared object of the kernels in nvcc's fat binary: translate_image.py IMAGE RUNTIME MODULE.
 
-The runtime calls it for programs that nvcc compiled for NVIDIA's runtime. $CXX names the compiler (c++, g++ or clang++
-where it does not), CUDART_CPU_CACHE the folder of what was translated before, as for nvcc_kernels.py."""
+It translates the PTX. The runtime calls it for programs that nvcc compiled for NVIDIA's runtime. $CXX names the
+compiler (default: c++, g++ or clang++), CUDART_CPU_CACHE the folder of the cache, as for nvcc_kernels.py."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from ptx.cache import Cache, digest  # noqa: E402
 from ptx.image import NoPtx, ptx_of  # noqa: E402
 from ptx.translation import translation_of  # noqa: E402
 
-COMPUTE_CAPABILITY = 90  # of the device that the CPU runtime answers to be
+COMPUTE_CAPABILITY = 90  # of the CPU runtime's device
 
 
 def compiler() -> list[str]:
@@ -42,7 +42,7 @@ def make(image: bytes, cxx: list[str], runtime: str, output: str) -> None:
         source = pathlib.Path(folder) / "device.cpp"
         source.write_text(translation_of(ptx, image, processor_options()[1], "fat binary"), encoding="utf-8")
         made = compile_translated(cxx, source, [], "fat binary")
-        # The runtime's own symbols may not be visible to all: a module says that it needs them.
+        # The runtime's symbols may not be visible globally, so the module is linked to it.
         if subprocess.run(cxx + ["-shared", "-o", output, str(made), runtime], check=False).returncode != 0:
             refuse("its translation cannot be linked")
 

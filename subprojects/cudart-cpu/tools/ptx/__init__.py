@@ -1,1 +1,1 @@
-"""Translates PTX, as nvcc writes it, into C++ for the CPU runtime."""
+"""A translator of nvcc's PTX into C++ for the CPU runtime."""

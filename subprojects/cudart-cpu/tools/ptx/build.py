@@ -1,4 +1,4 @@
-"""Compiles what was translated from PTX."""
+"""The compilation of C++ translated from PTX."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .image import section_place
 from .module import STACK_LINE, STACK_SECTION
 
 TOOLS = pathlib.Path(__file__).resolve().parent.parent
-# Whatever the program asks for: it is what the kernel's speed hangs on.
+# These hold regardless of the program's own options: the speed of kernels depends on them.
 DEVICE_OPTIONS = ["-std=c++20", "-O2", "-w", "-fPIC", "-fno-strict-aliasing", "-fwrapv", "-ffp-contract=off",
                   "-fno-math-errno", "-fno-trapping-math", "-fvisibility=hidden",
-                  # Frames are counted, and none steps over the page below a stack that faults.
+                  # Frames are counted, and none skips the guard page below a stack.
                   "-fstack-usage", "-fstack-clash-protection"]
 
 
@@ -30,7 +30,7 @@ def refuse(text: str) -> None:
 
 
 def runtime_headers() -> pathlib.Path:
-    """Beside the tools in the sources, and installed below include/."""
+    """Returns the folder of the headers: next to the tools in the sources; below include/ when installed."""
     for up in (TOOLS.parent / "include", TOOLS.parent.parent / "include", TOOLS.parent.parent.parent / "include"):
         if (up / "cudart_cpu" / "detail" / "ptx").is_dir():
             return up / "cudart_cpu" / "detail" / "ptx"
@@ -44,7 +44,7 @@ def own_files() -> list[str]:
 
 
 def processor_options() -> tuple[list[str], str]:
-    """What this processor has that kernels live on, fused multiplication above all; and how to ask for it later."""
+    """Returns options for this processor's fast features, above all fused multiplication, and a test for them."""
     if os.uname().machine != "x86_64":
         return [], ""
     try:
@@ -56,7 +56,7 @@ def processor_options() -> tuple[list[str], str]:
     return ["-march=x86-64-v3"], '__builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma")'
 
 
-# GCC 12 may add terms of an unrolled sum twice and others never, where the addresses fall.
+# GCC 12 may add some terms of an unrolled sum twice and others never, if the addresses descend.
 SUM = r"""
 template <class T>
 __attribute__((noinline)) T sum(const char* at, T offset, int n) {
@@ -84,7 +84,7 @@ int main() { return is_right<float>() && is_right<double>() ? 0 : 1; }
 
 
 def adds_wrongly(cxx: list[str], options: list[str]) -> bool:
-    """Whether the compiler's vectorizer of loops is broken. Asked once of a compiler, if there is a cache."""
+    """Whether the compiler's loop vectorizer is broken. With a cache, tests each compiler once."""
     path = shutil.which(cxx[-1]) or ""
     status = os.stat(path) if path else None
     facts = [cxx, options, SUM, path, status and status.st_size, status and status.st_mtime_ns]
@@ -102,7 +102,7 @@ def adds_wrongly(cxx: list[str], options: list[str]) -> bool:
                 file.write("yes" if wrongly else "no")
             os.replace(file.name, answer / "adds_wrongly")
         except OSError:
-            pass  # asked again
+            pass  # tested again next time
     return wrongly
 
 
@@ -112,17 +112,17 @@ def sums_wrong(compiler: list[str]) -> bool:
         source.write_text(SUM, encoding="utf-8")
         command = compiler + [str(source), "-o", str(program)]
         if subprocess.run(command, check=False, stderr=subprocess.DEVNULL).returncode != 0:
-            return False  # then it compiles no kernel either
+            return False  # it cannot compile kernels either
         return subprocess.run([str(program)], check=False).returncode != 0
 
 
-# As g++ and clang++ name functions: f is of a function or of a kernel's thread, k and b of a kernel's body and its blocks.
+# The names of g++ and clang++: f for a function or a kernel's thread, k and b for a kernel's body and its blocks.
 FRAME = re.compile(r"(?:\{anonymous\}::|\(anonymous namespace\)::|_ZN12_GLOBAL__N_1L?(?P<length>\d+))(?P<kind>[fkb])_(?P<name>\w+)")
-PER_CALL = 64  # where it goes back to, and alignment
+PER_CALL = 64  # return address and alignment
 
 
 def frames(usage: str) -> tuple[dict[str, int], int]:
-    """Bytes of stack by function's name, and those of all other functions."""
+    """Returns the bytes of stack by function name, and the total of all other functions."""
     known: dict[str, int] = {}
     other = 0
     for line in usage.splitlines():
@@ -139,7 +139,7 @@ def frames(usage: str) -> tuple[dict[str, int], int]:
 
 
 def write_stack_needs(made: pathlib.Path, source: pathlib.Path, origin: str) -> None:
-    """Into the object, in the order of its kernels, and last the largest."""
+    """Writes stack needs into the object, in the order of its kernels, with the largest at the end."""
     usage = made.with_suffix(".su")
     if not usage.exists():
         refuse(f"{origin}: the compiler does not say how much stack functions need (-fstack-usage)")
@@ -163,7 +163,7 @@ def write_stack_needs(made: pathlib.Path, source: pathlib.Path, origin: str) -> 
 
 
 def compile_translated(cxx: list[str], source: pathlib.Path, options: list[str], origin: str) -> pathlib.Path:
-    """The object, beside the source."""
+    """Compiles `source` and returns the object, next to it."""
     include = runtime_headers().parent.parent.parent
     own = DEVICE_OPTIONS + processor_options()[0]
     if adds_wrongly(cxx, own):

@@ -1,4 +1,4 @@
-"""Objects that were translated before, by the content of all that they come from."""
+"""A cache of translated objects, by the content of all their inputs."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def folder() -> pathlib.Path | None:
 
 
 class Cache:
-    """`facts` and the content of `own` files name an entry; compilers count by their size and time. An entry holds if
-    all files that the object was made from are as they were."""
+    """An entry is named by `facts`, the content of `own` files, and the sizes and times of the compilers. It is valid
+    while all files that its object was made from are unchanged."""
 
     def __init__(self, facts: list, compilers: list[str], own: list[str]) -> None:
         self.folder = folder()
@@ -48,7 +48,7 @@ class Cache:
         self.entry = self.folder / hasher.hexdigest()[:40]
 
     def find(self, output: str) -> list[str] | None:
-        """Writes the object and returns what it depends on; None if there is none."""
+        """Writes the object and returns the files it depends on; None if it is not cached."""
         if self.folder is None:
             return None
         try:
@@ -76,7 +76,7 @@ class Cache:
                     shutil.rmtree(self.entry)
                 made.rename(self.entry)
         except OSError:
-            pass  # compiled all the same
+            pass  # the object exists; only the cache lacks it
 
     def forget_old(self) -> None:
         oldest = time.time() - DAYS * 24 * 3600

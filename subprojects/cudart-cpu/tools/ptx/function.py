@@ -1,4 +1,4 @@
-"""Writes the body of one function."""
+"""The writer of one function's body."""
 
 from __future__ import annotations
 
@@ -76,7 +76,7 @@ FLOAT_OPERATIONS = {"add", "sub", "mul", "fma", "mad", "div", "rcp", "sqrt", "rs
 
 
 def float_registers(body: Block) -> dict[str, str]:
-    """Which registers are mostly floats, though declared as bits: newer compilers name no more than the width."""
+    """Returns the registers used mostly as floats but declared as bits: newer compilers declare only the width."""
     votes: Counter = Counter()
     for statement in walk(body.statements):
         if not isinstance(statement, Instruction):
@@ -93,7 +93,7 @@ def float_registers(body: Block) -> dict[str, str]:
 
 @dataclass
 class Place:
-    """What a name stands for."""
+    """The meaning of a name."""
 
     kind: str  # register, array, parameter (of a kernel), shared
     c: str
@@ -102,7 +102,7 @@ class Place:
 
 
 class FunctionWriter:
-    """The C++ of one function; `module` knows variables, functions and where shared variables lie."""
+    """The C++ of one function; `module` has the variables, functions and places of shared variables."""
 
     def __init__(self, module, function: Function) -> None:
         self.module = module
@@ -111,14 +111,14 @@ class FunctionWriter:
         self.registers: dict[str, str] = {}  # C++ name: type
         self.scopes: list[dict] = []
         self.instruction: Instruction | None = None
-        self.meets = False  # whether its threads wait for each other
-        self.spins = False  # whether it has what loops spin on
+        self.meets = False  # whether the function's threads wait for each other
+        self.spins = False  # whether it has instructions that spinning loops use
         self.calls: set[str] = set()
         self.calls_unknown = False
         self.refusal: str | None = function.refusal
         self.back_edges = False
         self.local_bytes = 0
-        self.grows = False  # whether it takes stack while it runs
+        self.grows = False  # whether it takes more stack while it runs
         self.labels_seen: set[str] = set()
         self.unique = 0
         self.floats = float_registers(function.body)
@@ -174,7 +174,7 @@ class FunctionWriter:
         return f"static_cast<{type_}>(0x{value & ((1 << 8 * size) - 1):x}{'u' if size <= 4 else 'ull'})"
 
     def symbol(self, name: str) -> str | None:
-        """The address of a variable or function, as it is in its own space."""
+        """Returns the address of a variable or function within its own space."""
         place = self.find(name)
         if place is not None:
             if place.kind == "array":
@@ -221,7 +221,7 @@ class FunctionWriter:
             self.line(f"put<{place.type}, {type_}>({place.c}, {expression});")
 
     def address(self, operand, space: str) -> str:
-        """The host's address of what is in the brackets."""
+        """Returns the host's address of a memory operand."""
         memory = operand.operands[0] if isinstance(operand, Memory) else operand
         base, offset = (memory.base, memory.offset) if isinstance(memory, Sum) else (memory, 0)
         plus = f" + static_cast<u64>({offset}ll)" if offset else ""
@@ -233,7 +233,7 @@ class FunctionWriter:
         return f"({self.value(base, 'u64')}{plus})"
 
     def checked(self, address: str, size: int, access: str, space: str) -> str:
-        """The address, after a look at it if the runtime asks for one."""
+        """Returns the address, checked if the runtime checks accesses."""
         if space.startswith("param"):
             return address
         return f"checked(t, {address}, {size}, Access::{access}, {self.place})"
@@ -314,7 +314,7 @@ class FunctionWriter:
                 self.write(statement)
 
     def mark_line(self, at) -> None:
-        """For debuggers and sanitizers: the code comes from the .cu file."""
+        """Maps the code to the .cu file, for debuggers and sanitizers."""
         if at.line and (at.file, at.line) != self.marked:
             self.marked = (at.file, at.line)
             self.lines.append(f"#line {at.line} {self.module.file_text(at.file)}")

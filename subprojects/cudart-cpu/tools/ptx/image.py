@@ -1,4 +1,4 @@
-"""Fat binaries of nvcc's: what joins a host half with the translated one, and the PTX in them."""
+"""nvcc's fat binaries: the link between the host half and the translated half, and the PTX in them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ IN_ZSTD = 0x8000
 
 
 class NoPtx(Exception):
-    """Why there is none that could be translated."""
+    """The reason why a fat binary has no PTX to translate."""
 
 
 def section_place(data: bytes, name: bytes) -> tuple[int, int]:
-    """Where it begins, and its size, in a 64-bit little-endian ELF object; the size is 0 if there is none."""
+    """Returns the offset and size of a section of a 64-bit little-endian ELF object; the size is 0 if there is none."""
     offset, = struct.unpack_from("<Q", data, 0x28)
     size, count, names_at = struct.unpack_from("<HHH", data, 0x3A)
     headers = [struct.unpack_from("<IIQQQQIIQQ", data, offset + i * size) for i in range(count)]
@@ -36,7 +36,7 @@ def section(data: bytes, name: bytes) -> bytes:
 
 
 def image_of(data: bytes) -> bytes:
-    """The fat binary at the beginning of `data`; empty if there is none."""
+    """Returns the fat binary at the beginning of `data`; empty if there is none."""
     if len(data) < 16:
         return b""
     _, _, header, size = struct.unpack_from("<IHHQ", data)
@@ -44,14 +44,14 @@ def image_of(data: bytes) -> bytes:
 
 
 def size_and_hash(image: bytes) -> tuple[int, int]:
-    """As the runtime counts them."""
+    """Returns the size and the hash, computed as in the runtime."""
     words = struct.unpack(f"<{len(image) // 8}Q", image[:len(image) // 8 * 8])
     weighted = sum((i + 1) * word for i, word in enumerate(words))
     return len(image), (sum(words) & MASK) ^ ((weighted << 1) & MASK)
 
 
 def ptx_of(image: bytes, newest: int) -> str:
-    """The PTX for the newest architecture up to `newest`, such as 90. Throws NoPtx."""
+    """Returns the PTX for the newest architecture up to `newest`, such as 90. Throws NoPtx."""
     magic, _, at, _ = struct.unpack_from("<IHHQ", image)
     if magic != MAGIC:
         raise NoPtx("its fat binary has a format of its own")
@@ -89,7 +89,7 @@ def zstd(packed: bytes, size: int) -> bytes:
 
 
 def lz4(packed: bytes, size: int) -> bytes:
-    """A block of LZ4: literals and copies of what came before, in turn."""
+    """Unpacks a block of LZ4: literals and copies of earlier text, in turn."""
     text = bytearray()
     at = 0
 

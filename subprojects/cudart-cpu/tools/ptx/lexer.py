@@ -1,4 +1,4 @@
-"""Splits PTX text into tokens."""
+"""A lexer: splits PTX text into tokens."""
 
 import re
 
@@ -15,7 +15,7 @@ TOKEN = re.compile(r"""
 
 
 def tokens(text: str) -> list[tuple[str, str]]:
-    """Kind and text of each. An instruction with all that its dots join is one word."""
+    """Returns the kind and text of each token. An instruction with its dotted parts is one word."""
     found = []
     at = 0
     while at < len(text):

@@ -9,8 +9,8 @@ from .function import FunctionWriter, c_name, names_in, walk
 from .instructions.builtins import DECLARATIONS
 from .syntax import SIZES, Function, Instruction, Module, Number, Sum, Unsupported, Variable
 
-# Where the object has what stacks need of each kernel, and lines of the source that say what a kernel's stack is of:
-# whether functions take more while they run, and the functions, with a star if they may be called again while they run.
+# The object's section with the stack needs of each kernel, and the prefix of lines about them in the source: whether
+# functions take more while they run, and the functions, with a star if they may be called again while they run.
 STACK_SECTION = ".cudart_cpu_stacks"
 STACK_LINE = "// stack "
 
@@ -39,7 +39,7 @@ class ModuleWriter:
         self.dynamic_align = max([16] + [v.align for v in syntax.variables if v.space == "shared" and v.count == 0])
         self.place_shared()
 
-    # What functions ask.
+    # Queries of functions.
 
     def file_text(self, number: int) -> str:
         return quoted(self.syntax.files.get(number, "?"))
@@ -72,7 +72,7 @@ class ModuleWriter:
             return f"reinterpret_cast<u64>(&{self.function_name(name)})"
         return None
 
-    # Shared memory: variables that device functions use have one place in all kernels, others one in their kernel.
+    # Shared memory: variables of device functions have one place in all kernels, others one in their kernel.
 
     def place_shared(self) -> None:
         names: dict[str, set[str]] = {}
@@ -163,7 +163,7 @@ class ModuleWriter:
         return found
 
     def recurs(self, writers: dict[str, FunctionWriter], name: str) -> bool:
-        """Whether it may be called while it runs."""
+        """Whether the function may be called again while it runs."""
         writer = writers[name]
         called = writer.calls | (self.taken if writer.calls_unknown else set())
         return any(name in self.closure(writers, callee) for callee in called)
@@ -196,11 +196,11 @@ class ModuleWriter:
             reached = [writers[n] for n in self.closure(writers, name)]
             loops = any(w.back_edges and w.spins for w in reached)
             meets = any(w.meets or w.calls_unknown for w in reached) or loops
-            # What a function takes of the stack while it runs is given back at its end, so not where it is inlined in a loop.
+            # A function returns its dynamic stack only at its end: inlined in a loop, it would take more in each round.
             in_turn = function.is_kernel and not meets and not any(w.grows for w in reached)
             out.append(f"void {c}({', '.join(parameters)});")
             head = f"void {c}({', '.join(parameters)})"
-            if in_turn:  # inlined where it is called, into a loop of unchecked threads, too
+            if in_turn:  # inlined into its caller and into a loop of unchecked threads
                 head = "template <class OneThread> __attribute__((always_inline)) " \
                        f"inline void {c_name('k', name)}(OneThread& t)"
             if writer.refusal is None:

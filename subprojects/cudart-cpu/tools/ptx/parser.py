@@ -1,4 +1,4 @@
-"""Reads PTX text into a Module."""
+"""A parser: reads PTX text into a Module."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ class Parser:
             self.module.files[int(words[1])] = os.path.normpath(name.group(1)) if name else "?"
         elif words[0] == ".loc":
             file, line = int(words[1]), int(words[2])
-            if "inlined_at" in words:  # the place in the user's file says more than that in a header
+            if "inlined_at" in words:  # a line of the user's file is more useful than one of a header
                 at = words.index("inlined_at")
                 file, line = int(words[at + 1]), int(words[at + 2])
             self.location = Location(file, line)
@@ -167,7 +167,7 @@ class Parser:
             into.append(self.constant())
 
     def constant(self) -> object:
-        """A number, or an address."""
+        """Reads a number or an address."""
         if self.peek() in ("-", "~") or self.kind() in ("number", "float"):
             return self.literal()
         text = self.take()

@@ -1,4 +1,4 @@
-"""What a PTX text consists of."""
+"""The syntax tree of a PTX text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ class Unsupported(Exception):
     """An instruction or directive that is not translated: its kernel cannot run."""
 
 
-# What the translator stumbles over in PTX of an unknown form. Users get a sentence instead of Python's words.
+# Errors of the translator in PTX of an unknown form. Users get a message instead of Python's text.
 UNKNOWN_FORM = (IndexError, AttributeError, KeyError, StopIteration, TypeError, ValueError)
 
 
@@ -28,7 +28,7 @@ class Name:
 
 @dataclass
 class Number:
-    """`width` is 4 or 8 for a float given by its bits, else 0; value holds the bits then."""
+    """A literal. `width` is 4 or 8 for a float given by its bits, held by `value`; else 0."""
 
     value: int
     width: int = 0
@@ -41,7 +41,7 @@ class Negated:
 
 @dataclass
 class Sum:
-    """An address within a variable, or beside a register."""
+    """An address relative to a variable or a register."""
 
     base: object
     offset: int
@@ -49,7 +49,7 @@ class Sum:
 
 @dataclass
 class Memory:
-    """[base + offset]; some instructions have further operands in the brackets."""
+    """A memory operand: [base + offset]; some instructions have further operands in the brackets."""
 
     operands: list
 
@@ -61,7 +61,7 @@ class Vector:
 
 @dataclass
 class Pair:
-    """d|p: a second result."""
+    """Two results: d|p."""
 
     first: object
     second: object
@@ -69,7 +69,7 @@ class Pair:
 
 @dataclass
 class Group:
-    """(a, b): parameters of a call."""
+    """The parameters of a call: (a, b)."""
 
     operands: list
 
@@ -116,7 +116,7 @@ class Variable:
     type: str
     name: str
     align: int
-    count: int  # elements; 0 if it has no size of its own
+    count: int  # elements; 0 without a size
     scalar: bool
     initial: list = field(default_factory=list)
     managed: bool = False

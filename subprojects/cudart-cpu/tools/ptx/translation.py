@@ -1,4 +1,4 @@
-"""Translates the PTX of a fat binary to C++, or ends the tool with a sentence."""
+"""The translation of a fat binary's PTX to C++; a failure ends the tool with a message."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from .syntax import UNKNOWN_FORM, Unsupported
 
 
 def translation_of(ptx: str, image: bytes, guard: str, origin: str) -> str:
-    """The C++ source of `ptx`, which `image` holds. A kernel that has no translation refuses its launches; a file of which
-    nothing can be read is refused here. `origin` names the file."""
+    """Returns the C++ source of `ptx`, the content of `image`. A kernel without a translation refuses its launches; an
+    unreadable file is refused here. `origin` names the file."""
     try:
         return translate(parse(ptx), *size_and_hash(image), guard)
     except (Unsupported, SyntaxError) as reason:

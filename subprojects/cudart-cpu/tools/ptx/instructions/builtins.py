@@ -1,4 +1,4 @@
-"""Functions that PTX calls and the runtime has."""
+"""Functions of the runtime, called by PTX."""
 
 
 def load(place, type_):
@@ -23,7 +23,7 @@ def assertion(w, a):
     return f"cudart_cpu_assertion(t, {texts[0]}, {texts[1]}, {load(a[2], 'u32')}, {texts[2]});"
 
 
-# Functions of the device's runtime that the CPU runtime has under the same name: result and parameters.
+# The device runtime's functions with the same name in the CPU runtime: result and parameters.
 RUNTIME = {
     "cudaGraphSetConditional": ("void", ["u64", "u32"]),
     "cudaGraphLaunch": ("u32", ["u64", "u64"]),

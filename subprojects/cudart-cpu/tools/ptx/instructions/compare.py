@@ -18,7 +18,7 @@ def comparison(operator, a, b, is_float):
     if operator == "nan":
         return nan
     if operator in ORDERED:
-        # Either the comparison holds or one is NaN: the opposite one does not hold.
+        # True if the comparison holds or one side is NaN: that is, if the opposite comparison is false.
         opposite = {"eq": None, "ne": "!=", "lt": ">=", "le": ">", "gt": "<=", "ge": "<"}[ORDERED[operator]]
         if opposite is None:
             return f"({a} == {b} || {nan})"

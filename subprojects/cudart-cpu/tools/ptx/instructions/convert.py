@@ -1,4 +1,4 @@
-"""cvt, and conversions of addresses."""
+"""Conversions: cvt, and conversions of addresses."""
 
 from ..syntax import Unsupported
 from . import instruction
@@ -8,7 +8,7 @@ FLOATS = {"f32", "f64"}
 
 
 def pack(w, i, to):
-    """Two f32 into a pair of halves: the first becomes the upper one."""
+    """Writes the conversion of two f32 into a pair of halves: the first becomes the upper one."""
     single = to.removesuffix("x2")
     around = {"relu": "hrelu", "satfinite": None}
     expressions = []

@@ -1,4 +1,4 @@
-"""Integer arithmetic. What floats share with it by name goes on to floating.py."""
+"""Integer arithmetic. Instructions of the same name on floats are passed on to floating.py."""
 
 from . import instruction
 from .floating import floating
@@ -9,7 +9,7 @@ SIMD = {"add": "a + b", "sub": "a - b", "min": "(a < b ? a : b)", "max": "(a < b
 
 
 def pair(w, i, kind):
-    """On both halves of a word."""
+    """Writes an operation on both halves of a word."""
     half = {"u16x2": "u16", "s16x2": "i16"}[kind]
     a, b = values(w, i, "u32")
     saturates = "true" if "sat" in i.parts else "false"

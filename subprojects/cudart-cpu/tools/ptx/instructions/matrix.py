@@ -1,4 +1,4 @@
-"""Matrices that a warp holds together."""
+"""Matrices held jointly by a warp."""
 
 from ..syntax import Unsupported, Vector
 from . import instruction
@@ -57,7 +57,7 @@ def multiply(w, i):
 def fragments(w, i):
     m, n, k = shape_of(i)
     kinds = types_of(i)
-    # Where the element's type is f16, each register of A and B holds two of them, and half of all registers is not used.
+    # With elements of type f16, each register of A and B holds two, and half of all registers are unused.
     if i.parts[1] == "mma":
         d, c = kinds[0], kinds[-1]
         a = kinds[1] if len(kinds) == 4 else "f16"

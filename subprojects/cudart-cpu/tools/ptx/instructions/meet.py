@@ -1,4 +1,4 @@
-"""Where threads meet: barriers, warps, clusters, grids."""
+"""Meetings of threads: barriers, warps, clusters, grids."""
 
 from ..syntax import Memory, Pair, Unsupported
 from . import instruction

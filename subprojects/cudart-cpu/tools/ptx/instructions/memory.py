@@ -34,7 +34,7 @@ def load(w, i):
     if isinstance(to, Vector):
         size = {"u8": 1, "i8": 1, "u16": 2, "i16": 2, "f16": 2, "bf16": 2, "u32": 4, "i32": 4, "f32": 4, "f16x2": 4,
                 "bf16x2": 4, "u64": 8, "i64": 8, "f64": 8, "u128": 16}[type_]
-        w.line("{")  # all of them before any is written: one may be the address
+        w.line("{")  # all are read before any is written: one may be the address
         w.line(f"const u64 from = {address};")
         for at in range(len(to.operands)):
             w.line(f"const {type_} element{at} = {name}from + {at * size});")
@@ -105,7 +105,7 @@ def copy_bulk(w, i):
 
 @instruction("cp")
 def copy_async(w, i):
-    """Done at once: whoever waits for it finds it there."""
+    """Copies immediately: later waits find the copy complete."""
     if i.parts[1] != "async" or "reduce" in i.parts or "tensor" in i.parts:
         raise Unsupported(i.name)
     if any(part in i.parts for part in ("commit_group", "wait_group", "wait_all", "prefetch")):

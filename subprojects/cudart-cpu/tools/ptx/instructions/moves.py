@@ -1,4 +1,4 @@
-"""mov, and what reads special registers."""
+"""Moves: mov, and reads of special registers."""
 
 from ..syntax import Unsupported, Vector
 from . import instruction
@@ -34,7 +34,7 @@ def move(w, i):
 
 @instruction("mapa")
 def map_address(w, i):
-    """The same variable in another block of the cluster, as a generic address."""
+    """Maps a shared variable to its instance in another block of the cluster, as a generic address."""
     if any(part.startswith("shared") for part in i.parts):
         raise Unsupported(i.name)
     w.meets = True

@@ -1,4 +1,4 @@
-"""Textures and surfaces, by their objects."""
+"""Accesses to textures and surfaces through their objects."""
 
 from ..syntax import SIZES, Unsupported, Vector
 from . import instruction
@@ -20,11 +20,11 @@ def coordinates(operand):
 
 
 def begin(w, i):
-    """Opens a block with the call's place in it; returns the handle and what follows in the instruction."""
+    """Opens a block with the call's coordinates; returns the handle and the instruction's remaining operands."""
     name, dimensions, layered = geometry_of(i)
     inside = i.operands[1].operands
     if len(inside) != 2:
-        raise Unsupported(i.name)  # texture references, with samplers apart
+        raise Unsupported(i.name)  # texture references, with separate samplers
     handle = w.value(inside[0], "u64")
     at = coordinates(inside[1])
     w.line("{")

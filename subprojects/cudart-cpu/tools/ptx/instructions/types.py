@@ -32,7 +32,7 @@ def rounding(instruction: Instruction, default: str = "nearest") -> str:
 
 
 def allow(instruction: Instruction, *parts: str) -> None:
-    """Refuses what the handler would pass over."""
+    """Throws if the instruction has parts unknown to its handler."""
     for part in instruction.parts[1:]:
         if part not in parts and part not in SIZES:
             raise Unsupported(instruction.name)

@@ -1,4 +1,4 @@
-"""Instructions on the bytes or halves of a word, as the SIMD functions of CUDA use them."""
+"""Instructions on the bytes or halves of a word, used by CUDA's SIMD functions."""
 
 from ..syntax import Name, Unsupported
 from . import instruction
