@@ -27,10 +27,11 @@ void set_devices(unsigned number);
 /// Permits or forbids `device` to access the memory of `peer`, another device. Initially every access is possible.
 void set_peer_access(int device, int peer, bool possible);
 
-/// Sets the CUDA version of the driver, such as 12040. A driver older than the default lacks later additions: their
-/// functions are not found, calls of them return cudaErrorCallRequiresNewerDriver, unknown values
-/// cudaErrorInvalidValue. NVIDIA's runtime refuses every call over a driver of an older major version; this one does
-/// not. 0 restores the default (the environment's CUDART_CPU_DRIVER, else the version of the toolkit's headers).
+/// Sets the CUDA version of the driver, such as 12040. A driver older than the default lacks later additions: newer
+/// driver functions are not found, calls that need a newer driver return cudaErrorCallRequiresNewerDriver, values
+/// unknown to it cudaErrorInvalidValue. NVIDIA's runtime refuses every call over a driver of an older major version;
+/// this one does not. 0 restores the default (the environment's CUDART_CPU_DRIVER, else the version of the toolkit's
+/// headers).
 void set_driver_version(int version);
 
 /// Returns the node order drawn for the most recent finished graph launch. CUDART_CPU_TRACE=1 prints each to stderr.

@@ -62,7 +62,7 @@ void register_kernel(void (*kernel)(Parameter...)) {
                             Signature::count);
 }
 
-/// Registers `kernel` for cudaLibraryLoadData of PTX text with `.entry name`: there is no compiler here. If the
+/// Registers `kernel` as the entry `name` of PTX text loaded by cudaLibraryLoadData: there is no compiler here. If the
 /// kernel's symbol equals the name, register_kernel suffices. Thread-safe.
 template <class... Parameter>
 void register_library_kernel(const char* name, void (*kernel)(Parameter...)) {

@@ -93,8 +93,7 @@ CUDART_CPU_API cudaError_t cudaGetDeviceFlags(unsigned* flags) {
 CUDART_CPU_API cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags) {
     return api("cudaInitDevice", [&] {
         require_device(device);
-        if ((flags & cudaInitDeviceFlagsAreValid) != 0)
-            set_device_flags(device, device_flags); // else the flags are ignored
+        if ((flags & cudaInitDeviceFlagsAreValid) != 0) set_device_flags(device, device_flags); // else ignored
     });
 }
 

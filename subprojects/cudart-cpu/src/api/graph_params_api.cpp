@@ -47,8 +47,7 @@ CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeGetParams(cudaGraphNode_
     return graph_api("cudaGraphKernelNodeGetParams", [&] {
         require_pointer(pNodeParams, "pNodeParams");
         const KernelWork& work = shown_kernel(node_of(node));
-        if (work.kernel().is_of_library)
-            fail(cudaErrorInvalidDeviceFunction, {}); // no symbol of it exists in the runtime
+        if (work.kernel().is_of_library) fail(cudaErrorInvalidDeviceFunction, {}); // it has no symbol
         *pNodeParams = {const_cast<void*>(work.kernel().symbol),
                         work.grid(),
                         work.block(),

@@ -10,7 +10,7 @@ using namespace cudart_cpu::detail;
 
 namespace {
 
-/// Makes a stream's device current for its life: the runtime launches the function on the stream's device.
+/// While it lives, a stream's device is current: the runtime launches the function on that device.
 class DeviceOfStream {
   public:
     explicit DeviceOfStream(cudaStream_t stream) {

@@ -22,7 +22,7 @@ namespace {
 
 struct Library {
     std::unique_ptr<KernelModule> module; ///< null for PTX text, with its kernels below
-    bool is_ptx = false;                  // as with the driver, a lookup of a kernel detects other texts
+    bool is_ptx = false;                  // neither: a lookup of a kernel fails, as in the driver
     std::vector<std::string> names;
     std::vector<std::string> empty_names; ///< of kernels without parameters whose body is `ret;`
 };

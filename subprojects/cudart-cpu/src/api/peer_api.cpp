@@ -1,5 +1,5 @@
 // Access to other devices' memory, and copies between devices.
-// All devices' memory is the host's: access without permission goes unnoticed.
+// All devices' memory is the host's: access that was not enabled goes unnoticed.
 #include "capture/capture_rules.hpp"
 #include "runtime/call.hpp"
 #include "runtime/device_model.hpp"

@@ -33,7 +33,7 @@ void validate_box(const cudaPitchedPtr& memory, const cudaExtent& extent) {
     }
 }
 
-/// Returns one fill for each slice, all validated; for a capturing stream without their memory.
+/// Returns one fill for each slice, validated; if the stream captures, their memory is not checked.
 std::vector<cudaMemsetParams> slices(const cudaPitchedPtr& memory, int value, const cudaExtent& extent,
                                      Stream& stream) {
     std::vector<cudaMemsetParams> sets;

@@ -1,4 +1,4 @@
-// The begin and end of allocations.
+// The creation and the end of allocations.
 #pragma once
 
 #include "memory.hpp"

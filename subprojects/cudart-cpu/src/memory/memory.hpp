@@ -60,7 +60,7 @@ cudaMemcpy3DParms copy_2d(void* dst, std::size_t dst_pitch, const void* src, std
 /// Returns the bytes in device and managed allocations, and in the runtime's own.
 std::size_t device_memory_in_use();
 
-/// Device memory taken by the runtime itself, if available.
+/// Device memory taken by the runtime itself; less than `bytes` if not enough is free.
 class OwnDeviceMemory {
   public:
     explicit OwnDeviceMemory(std::size_t bytes);

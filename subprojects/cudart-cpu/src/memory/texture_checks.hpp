@@ -15,7 +15,7 @@ void require_pitched(const cudaResourceDesc& resource);
 
 /// Returns the channels of a view's format; without a format, those of the array below.
 cudaChannelFormatDesc channels_of_view(const cudaResourceViewDesc& view, const Texels& texels);
-/// The view has `level_count` levels below it; `texels` is the first.
+/// `level_count` levels lie below the view; `texels` is the first.
 void require_view(const cudaResourceViewDesc& view, const Texels& texels, std::size_t level_count, bool layered);
 
 } // namespace cudart_cpu::detail

@@ -1,4 +1,4 @@
-// Common begin and end of every exported function.
+// The common beginning and end of every exported function.
 #include "call.hpp"
 
 #include "device_model.hpp"

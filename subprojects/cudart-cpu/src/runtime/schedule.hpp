@@ -13,7 +13,7 @@ struct Draw {
     std::uint64_t seed;   ///< set_seed(), else CUDART_CPU_SEED, else 0
     std::uint64_t launch; ///< number of launches since the seed was set
 };
-/// Returns the draw of the next launch: equal seeds and equal launches since draw equal orders.
+/// Returns the draw of the next launch. The same seed, followed by the same launches, draws the same orders.
 Draw next_draw();
 /// The number of workers in effect: set_workers(), else CUDART_CPU_WORKERS, else the number of cores; at least 1.
 unsigned schedule_workers();

@@ -22,8 +22,8 @@ struct CopyBatch {
     std::size_t attribute_count;
 };
 
-// These throw Failure, and then enqueue nothing. If `failed` is not null, it gets the number of the wrong copy, or the
-// largest number if the error concerns none of them.
+// These throw Failure. Copies before the wrong one stay enqueued, as on a GPU. If `failed` is not null, it gets the
+// number of the wrong copy, or the largest number if the error concerns none of them.
 
 void submit_copies(const CopyBatch& batch, cudaStream_t stream, std::size_t* failed = nullptr);
 void submit_copies(const cudaMemcpy3DBatchOp* operations, std::size_t count, unsigned long long flags,

@@ -39,8 +39,8 @@ void add_launch(const std::shared_ptr<Capture>& capture, Stream& stream, const K
                     std::make_shared<const CapturedRecord>(CapturedRecord{capture, {{node.handle}, {record->data}}}));
 }
 
-/// Captures the launch; false if the stream does not capture. A launch impossible on any device breaks the capture,
-/// unlike other operations; one without its arguments or with invalid attributes does not.
+/// Captures the launch; false if the stream does not capture. A launch impossible on every device breaks the capture,
+/// unlike other invalid operations; one without its arguments or with invalid attributes does not.
 bool captured_launch(Stream& stream, const KernelParams& params, cudaLaunchAttribute* list, unsigned count) {
     if (!is_any_capture()) return false;
     const std::lock_guard lock(graph_mutex());
