@@ -1,4 +1,4 @@
-// Whether kernels' accesses are to memory that is there, and in an order.
+// Checks of kernels' accesses: to existing memory only, and in an order.
 #include "access_checks.hpp"
 
 #include "grid_run.hpp"
@@ -22,7 +22,7 @@ bool within(u64 at, u64 bytes, const void* base, u64 size) {
     return at >= begin && at - begin <= size && bytes <= size - (at - begin);
 }
 
-/// Where the address is, seen from the allocation next to it.
+/// Describes the place of the address by the allocation next to it.
 std::string surroundings(u64 at) {
     const auto* const pointer = reinterpret_cast<const char*>(at);
     if (const auto range = find_allocation(pointer))

@@ -1,4 +1,4 @@
-// Whether kernels' accesses are to memory that is there, and in an order.
+// Checks of kernels' accesses: to existing memory only, and in an order.
 #pragma once
 
 #include "block_run.hpp"
@@ -9,12 +9,12 @@
 
 namespace cudart_cpu::detail {
 
-/// Which thread of the block has used each byte of its shared memory since threads last met.
+/// The threads of the block using each byte of its shared memory since threads last met.
 class SharedAccesses {
   public:
     explicit SharedAccesses(std::size_t bytes) : bytes_(bytes) {}
 
-    /// Threads of the block have met.
+    /// Called when threads of the block have met.
     void next_epoch() noexcept { ++epoch_; }
     void next_epoch_of_warp(unsigned warp) noexcept { ++warp_epochs_[warp]; }
 
@@ -22,7 +22,7 @@ class SharedAccesses {
         unsigned other; ///< the thread's number in its block
         bool other_wrote;
     };
-    /// Whether another thread has used the bytes in no order with this access.
+    /// Whether another thread has used the bytes in no order with this access. If not, records the access.
     bool use(std::size_t at, std::size_t count, unsigned thread, bool writes, Conflict& conflict);
 
   private:

@@ -1,4 +1,4 @@
-// The threads of one block: which of them can run, and which wait for which.
+// The threads of one block: their turns, and their waits for each other.
 #include "block_run.hpp"
 
 #include "access_checks.hpp"
@@ -52,7 +52,7 @@ BlockRun::~BlockRun() {
         if (threads_[i].fiber != nullptr) worker_.fibers.give_back(*threads_[i].fiber);
 }
 
-/// Null if none can run; then state_ says why.
+/// Returns null if no thread can run; then state_ has the reason.
 ThreadRun* BlockRun::choose() {
     for (;;) {
         WarpRun& warp = warps_[at_];
@@ -85,7 +85,7 @@ ThreadRun* BlockRun::choose() {
     return nullptr;
 }
 
-/// Lanes that ask at the same place, and have nobody in the warp who could still join them, are active together.
+/// Lanes asking at the same place are active together, once no other lane of the warp can still join them.
 void BlockRun::answer_masks(unsigned index) {
     WarpRun& warp = warps_[index];
     const ptx::u64 place = thread_at(index, lowest(warp.asking)).value;
@@ -101,7 +101,7 @@ void BlockRun::answer_masks(unsigned index) {
     warp.ready |= together;
 }
 
-/// From the main context or a fiber that waits or has ended.
+/// Switches away from the main context, or from a fiber after its end or in a wait.
 void BlockRun::leave(Context& from, ThreadRun* to) {
     if (to == nullptr || (to->fiber == nullptr && !prepare(*to))) {
         switch_context(from, worker_.main);
@@ -141,7 +141,7 @@ void BlockRun::run_fiber(Fiber& fiber) {
         block.worker_.grid.run_thread(*thread);
         thread->fiber = nullptr;
         ThreadRun* const to = block.finish(*thread);
-        if (to != nullptr && to->fiber == nullptr) { // on the same stack
+        if (to != nullptr && to->fiber == nullptr) { // begins on the same stack
             put_on(*to, fiber);
             thread = to;
             continue;
@@ -155,7 +155,7 @@ void BlockRun::end(ThreadRun& thread) {
     Fiber& fiber = *thread.fiber;
     thread.fiber = nullptr;
     ThreadRun* to = finish(thread);
-    // Before this stack, on which this runs, can be taken.
+    // The next thread gets its stack before this stack, still in use here, can be taken.
     if (to != nullptr && to->fiber == nullptr && !prepare(*to)) to = nullptr;
     worker_.fibers.give_back(fiber);
     leave(fiber.context, to);
@@ -208,7 +208,7 @@ ThreadRun* BlockRun::finish(ThreadRun& thread) {
     return next();
 }
 
-/// Those that waited for all live threads may wait for none now.
+/// Checks the waits for all live threads again: they may wait for none now.
 void BlockRun::recheck_after_end(unsigned index) {
     const WarpRun& warp = warps_[index];
     for (unsigned lane = 0; lane < warp_lanes && warp.waiting != 0; ++lane)
@@ -307,11 +307,11 @@ ptx::WarpResult BlockRun::meet_in_warp(ThreadRun& thread) {
         suspend(thread);
         return thread.result;
     }
-    if ((thread.mask & bit) == 0) thread.mask = bit; // a GPU defines nothing for it: it meets nobody
+    if ((thread.mask & bit) == 0) thread.mask = bit; // undefined on a GPU: here it meets nobody
     thread.wait = Wait::warp;
     warp.waiting |= bit;
     if (try_warp(thread.warp, thread.lane))
-        warp.ready &= ~bit; // it goes on itself
+        warp.ready &= ~bit; // this thread goes on itself
     else
         suspend(thread);
     return thread.result;
@@ -321,7 +321,7 @@ ptx::WarpResult BlockRun::meet_in_warp(ThreadRun& thread) {
 
 bool BlockRun::is_complete(const Barrier& barrier) const {
     if (barrier.expected == 0 && barrier.arrived < live_) return false;
-    // Whoever has ended is not waited for; where a number of threads is, a warp that comes counts as a whole.
+    // Ended threads are not waited for; with an expected number of threads, an arriving warp counts as a whole.
     unsigned arrived = 0;
     for (ptx::u32 left = barrier.warps; left != 0; left &= left - 1) {
         const unsigned warp = lowest(left);

@@ -1,4 +1,4 @@
-// The threads of one block: which of them can run, and which wait for which.
+// The threads of one block: their turns, and their waits for each other.
 #pragma once
 
 #include "fiber.hpp"
@@ -21,7 +21,7 @@ class SharedAccesses;
 inline constexpr unsigned warp_lanes = 32;
 inline constexpr unsigned barrier_count = 16;
 
-/// What a thread waits for.
+/// The kind of a thread's wait.
 enum class Wait : unsigned char { none, warp, barrier, cluster, mask };
 
 struct ThreadRun : ptx::Thread {
@@ -44,53 +44,53 @@ struct WarpRun {
     ptx::u32 unstarted = 0;
     ptx::u32 ready = 0;
     ptx::u32 yielded = 0;
-    ptx::u32 waiting = 0; ///< in a warp's operation
-    ptx::u32 asking = 0;  ///< which lanes are active
+    ptx::u32 waiting = 0; ///< lanes in a warp operation
+    ptx::u32 asking = 0;  ///< lanes asking for the active lanes
 };
 
 struct Barrier {
     ptx::u32 arrived = 0;
     ptx::u32 expected = 0; ///< 0: all threads of the block
     ptx::u32 trues = 0;
-    ptx::u32 warps = 0;                       ///< that have come
-    std::array<ptx::u32, warp_lanes> lanes{}; ///< which of them have
+    ptx::u32 warps = 0;                       ///< the warps with arrived threads
+    std::array<ptx::u32, warp_lanes> lanes{}; ///< the arrived lanes of each warp
     ptx::BarrierCall call{};
-    std::array<ptx::u32, warp_lanes> waiting{}; ///< lanes of each warp
+    std::array<ptx::u32, warp_lanes> waiting{}; ///< the waiting lanes of each warp
 };
 
-/// What runs blocks on one thread of the process.
+/// Runs blocks on one thread of the process.
 struct Worker {
     GridRun& grid;
     FiberCache fibers;
     Context main{};
     BlockRun* current = nullptr; ///< null while threads run in turn
     const Fiber* turn_fiber = nullptr;
-    const ptx::Block* turn = nullptr;    ///< the block whose threads do
+    const ptx::Block* turn = nullptr;    ///< the block with threads in turn
     std::atomic<bool> in_kernel = false; ///< read by the handler of faults
     bool asks_for_dependencies = false;
 
-    /// From main to a fiber, until that comes back.
+    /// Switches from main to a fiber, until it switches back.
     void enter(Context& fiber);
-    /// The stack that the thread runs on.
+    /// The fiber on whose stack the thread runs.
     [[nodiscard]] const Fiber* fiber_of(const ptx::Thread& thread) const noexcept;
-    /// After a failure was noted.
+    /// Leaves the kernel after a noted failure.
     [[noreturn]] void leave_kernel();
-    /// Leaves the kernel, which has accessed what is not there.
+    /// Leaves the kernel after an access to missing memory.
     [[noreturn]] void fail_at(const void* address);
 };
 
-/// Blocks that can meet.
+/// Blocks able to meet.
 struct ClusterRun {
     std::vector<std::unique_ptr<BlockRun>> blocks;
     ptx::u32 phase = 0;
     unsigned arrived = 0;
 
     [[nodiscard]] unsigned live() const;
-    /// Ends the phase if all have arrived.
+    /// Ends the phase if all threads have arrived.
     void check();
 };
 
-/// Runs on one thread of the process, from which it never moves.
+/// The run of one block, on one thread of the process, from which it never moves.
 class BlockRun {
   public:
     enum class State { ready, spinning, waiting, done, failed };
@@ -100,14 +100,14 @@ class BlockRun {
     BlockRun& operator=(const BlockRun&) = delete;
     ~BlockRun();
 
-    /// Runs until no thread can go on without others. Not to be called once it is done or has failed.
+    /// Runs until no thread can go on without others. Must not be called once the block is done or has failed.
     State resume();
 
-    // For threads of the block.
+    // Called by threads of the block.
     ptx::u32 meet(ThreadRun& thread, ptx::BarrierCall call, ptx::u32 number, ptx::u32 count, bool predicate);
     ptx::WarpResult meet_in_warp(ThreadRun& thread);
     void yield(ThreadRun& thread);
-    /// On the worker's own stack: waiting may run other kernels.
+    /// Waits on the worker's own stack: the wait may run other kernels.
     void wait_for_grid_dependencies();
     void meet_cluster(ThreadRun& thread, bool arrives, bool waits);
     void wake_cluster();
@@ -118,10 +118,10 @@ class BlockRun {
     [[nodiscard]] ptx::Block& block() noexcept { return block_; }
     [[nodiscard]] const ClusterRun& cluster() const noexcept { return cluster_; }
     [[nodiscard]] ThreadRun& running() noexcept { return *running_; }
-    /// Only where races are checked for.
+    /// Exists only if races are checked for.
     [[nodiscard]] SharedAccesses& accesses() noexcept { return *accesses_; }
     [[nodiscard]] unsigned live() const noexcept { return live_; }
-    /// What its threads wait for, for an error.
+    /// Describes the waits of the block's threads, for an error.
     [[nodiscard]] std::string describe() const;
 
   private:
@@ -136,7 +136,7 @@ class BlockRun {
     void mark_runnable(unsigned warp) { runnable_ |= 1u << warp; }
     void suspend(ThreadRun& thread);
     static void put_on(ThreadRun& thread, Fiber& fiber);
-    /// Gives a thread that begins its stack. False if there is no memory for it; the block has failed then.
+    /// Gives a beginning thread its stack. Returns false if there is no memory for it; the block has failed then.
     bool prepare(ThreadRun& thread);
     void leave(Context& from, ThreadRun* to);
     ThreadRun* finish(ThreadRun& thread);
@@ -157,8 +157,8 @@ class BlockRun {
     unsigned live_;
     unsigned cluster_waiters_ = 0;
     std::unique_ptr<SharedAccesses> accesses_;
-    ptx::u32 runnable_ = 0; ///< warps
-    unsigned at_ = 0;       ///< the warp whose turn it is
+    ptx::u32 runnable_ = 0; ///< the runnable warps
+    unsigned at_ = 0;       ///< the warp with the turn
     State state_ = State::ready;
     std::array<WarpRun, warp_lanes> warps_{};
     std::array<Barrier, barrier_count> barriers_{};

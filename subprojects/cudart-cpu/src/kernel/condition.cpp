@@ -25,7 +25,7 @@ unsigned ConditionValues::get(cudaGraphConditionalHandle handle) const noexcept 
 
 using namespace cudart_cpu::detail;
 
-// In kernels.
+// Called by kernels.
 CUDART_CPU_API void CUDARTAPI cudaGraphSetConditional(cudaGraphConditionalHandle handle, unsigned int value) {
     if (LaunchContext* launch = current_launch()) launch->conditions.set(handle, value);
 }

@@ -1,4 +1,4 @@
-// What translated kernels call: barriers, warps, printf, assert, memory.
+// Calls by translated kernels: barriers, warps, printf, assert, memory.
 #include "device_print.hpp"
 #include "grid_run.hpp"
 #include "memory/freed_memory.hpp"

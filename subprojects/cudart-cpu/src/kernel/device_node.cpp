@@ -1,4 +1,4 @@
-// Kernel nodes that kernels update.
+// Kernel nodes updated by kernels.
 #include "device_node.hpp"
 
 #include "launch_context.hpp"
@@ -32,7 +32,7 @@ std::shared_ptr<DeviceNode> find_device_node(cudaGraphDeviceNode_t handle) {
     return found == device_nodes().end() ? nullptr : found->second.lock();
 }
 
-/// One update by a kernel. `change` says whether it could be made.
+/// Makes one update by a kernel. `change` returns whether the update was possible.
 template <class Change>
 cudaError_t update(cudaGraphDeviceNode_t handle, Change&& change) {
     const auto node = find_device_node(handle);
@@ -143,7 +143,7 @@ std::shared_ptr<DeviceNode> make_device_node() {
 
 using namespace cudart_cpu::detail;
 
-// In kernels.
+// Called by kernels.
 
 CUDART_CPU_API cudaError_t CUDARTAPI cudaGraphKernelNodeSetParam(cudaGraphDeviceNode_t node, size_t offset,
                                                                  const void* value, size_t size) {

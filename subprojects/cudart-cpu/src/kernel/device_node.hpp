@@ -1,4 +1,4 @@
-// Kernel nodes that kernels update.
+// Kernel nodes updated by kernels.
 #pragma once
 
 #include "node_arguments.hpp"
@@ -9,7 +9,7 @@
 
 namespace cudart_cpu::detail {
 
-/// What a device-updatable node runs: first what the host gave it, then what kernels have made of it.
+/// The parameters of a device-updatable node: first as set by the host, then as changed by kernels.
 class DeviceParams {
   public:
     DeviceParams(const KernelEntry& kernel, dim3 grid, dim3 block, const NodeArguments& arguments)
@@ -17,7 +17,7 @@ class DeviceParams {
 
     void run() const;
 
-    /// False, and nothing changes, for what cannot be.
+    /// Setters return false, and change nothing, if the value is impossible.
     bool set_param(std::size_t offset, const void* value, std::size_t bytes);
     bool set_grid(dim3 grid);
     void set_enabled(bool enabled);
@@ -31,7 +31,7 @@ class DeviceParams {
     NodeArguments arguments_;
 };
 
-/// What a kernel has a handle of.
+/// The node behind a kernel's handle.
 class DeviceNode {
   public:
     DeviceNode();
@@ -41,10 +41,10 @@ class DeviceNode {
 
     cudaGraphDeviceNode_t handle() const noexcept { return handle_; }
 
-    /// `exec` runs the node, with `params` from now on.
+    /// Notes that `exec` runs the node, with `params` from now on.
     void attach(const void* exec, std::shared_ptr<DeviceParams> params);
     void detach(const void* exec) noexcept;
-    /// Null if no exec runs the node.
+    /// Returns null if no exec runs the node.
     std::shared_ptr<DeviceParams> params() const;
     const void* exec() const;
 

@@ -10,7 +10,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// The arguments, each at its own alignment.
+/// The packed arguments, each at its own alignment.
 class Arguments {
   public:
     explicit Arguments(const void* begin) : begin_(static_cast<const char*>(begin)) {}

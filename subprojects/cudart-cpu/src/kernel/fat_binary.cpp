@@ -1,4 +1,4 @@
-// What nvcc's host code registers of one .cu file: its kernels and variables, and the code that they are of.
+// The kernels, variables and code of one .cu file, as registered by nvcc's host code.
 #include "fat_binary.hpp"
 
 #include "image_translation.hpp"
@@ -15,7 +15,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// Of binaries without a module, by symbol.
+/// The binaries without a module, by symbol.
 struct Untranslated {
     std::shared_mutex mutex;
     std::unordered_map<const void*, FatBinary*> binaries;

@@ -1,4 +1,4 @@
-// What nvcc's host code registers of one .cu file: its kernels and variables, and the code that they are of.
+// The kernels, variables and code of one .cu file, as registered by nvcc's host code.
 #pragma once
 
 #include <cudart_cpu/detail/ptx/thread.hpp>
@@ -10,8 +10,8 @@
 
 namespace cudart_cpu::detail {
 
-/// Compiled for this runtime, it has a module from the start. Compiled for NVIDIA's, it is translated when one of its
-/// kernels or variables is first asked for.
+/// Has a module from the beginning if it was compiled for this runtime. Compiled for NVIDIA's, it is translated at the
+/// first request for one of its kernels or variables.
 class FatBinary {
   public:
     explicit FatBinary(const void* wrapper);
@@ -19,14 +19,14 @@ class FatBinary {
     FatBinary(const FatBinary&) = delete;
     FatBinary& operator=(const FatBinary&) = delete;
 
-    /// `name` is mangled; `symbol` is what stands for the kernel in host code.
+    /// `name` is mangled; `symbol` represents the kernel in host code.
     void add_kernel(const void* symbol, const char* name);
     void add_variable(const void* symbol, const char* name, std::size_t bytes);
     /// Translates at once: host code reads `pointer` itself.
     void add_managed_variable(void** pointer, const char* name, std::size_t bytes);
 
     void translate();
-    /// Why it was not translated.
+    /// The reason why it was not translated.
     [[nodiscard]] const std::string& refusal() const noexcept { return refusal_; }
 
   private:
@@ -47,8 +47,8 @@ class FatBinary {
     std::vector<Variable> variables_;
 };
 
-/// Whether `symbol` is a kernel or variable of a binary that has no module yet, which now was translated, or was not
-/// for the first time.
+/// Tries to translate the binary of `symbol`, a kernel or variable, if it has no module. Returns whether this call was
+/// the first try, successful or not.
 bool translate_binary_of(const void* symbol);
 
 } // namespace cudart_cpu::detail

@@ -1,4 +1,4 @@
-// Accesses of kernels to memory that the process does not have.
+// Faults: accesses of kernels to memory missing in the process.
 #include "fault_signals.hpp"
 
 #include "grid_run.hpp"
@@ -20,7 +20,7 @@ namespace cudart_cpu::detail {
 
 #ifdef CUDART_CPU_SANITIZED
 
-// Sanitizers tell more of such an access than this could.
+// Sanitizers report more about such an access than this handler could.
 FaultSignals::FaultSignals() = default;
 FaultSignals::~FaultSignals() = default;
 
@@ -34,7 +34,7 @@ struct sigaction before_bus;
 void handle(int signal, siginfo_t* info, void* context) {
     Worker* const worker = current_worker();
     if (worker != nullptr && worker->in_kernel) {
-        worker->in_kernel = false; // a second one, in here, is the process's
+        worker->in_kernel = false; // a second fault, in here, is the process's
         sigset_t set;
         sigemptyset(&set);
         sigaddset(&set, signal);
@@ -45,10 +45,10 @@ void handle(int signal, siginfo_t* info, void* context) {
     if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr)
         return before.sa_sigaction(signal, info, context);
     if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
-    std::signal(signal, SIG_DFL); // and again, when the access is repeated
+    std::signal(signal, SIG_DFL); // acts when the access is repeated
 }
 
-/// A kernel that overruns its stack leaves none for the handler.
+/// A stack for the handler: a kernel at the end of its own stack leaves none.
 struct AlternateStack {
     AlternateStack() {
         stack_t now{};

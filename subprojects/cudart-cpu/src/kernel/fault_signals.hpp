@@ -1,9 +1,9 @@
-// Accesses of kernels to memory that the process does not have.
+// Faults: accesses of kernels to memory missing in the process.
 #pragma once
 
 namespace cudart_cpu::detail {
 
-/// While one lives, such an access by a kernel on this thread is the kernel's failure, not the end of the process.
+/// While an object lives, a fault of a kernel on this thread fails the kernel, and does not end the process.
 class FaultSignals {
   public:
     FaultSignals();

@@ -1,4 +1,4 @@
-// Stacks that threads of kernels run on, and switching between them.
+// Stacks for threads of kernels, and switches between these stacks.
 #include "fiber.hpp"
 
 #include <sys/mman.h>
@@ -34,7 +34,7 @@
 #endif
 
 #if defined(__x86_64__)
-// Saves what a call must keep on the stack, and takes the other's from its.
+// Saves the registers that a call must keep on the stack, and loads those of the other stack.
 asm(R"(
 .text
 .type cudart_cpu_switch_stack,@function
@@ -116,10 +116,10 @@ void switch_stack(Context& from, Context& to) {
 }
 
 void prepare(Fiber& fiber) {
-    // As if the fiber had called the switch from a function that is about to begin.
+    // The stack looks as if the switch had been called right before the beginning of first_frame.
 #if defined(__x86_64__)
     auto** at = reinterpret_cast<void**>(fiber.top);
-    *--at = nullptr; // where first_frame would return to
+    *--at = nullptr; // the return address of first_frame
     *--at = reinterpret_cast<void*>(&first_frame);
     for (int i = 0; i < 6; ++i)
         *--at = nullptr;
@@ -149,7 +149,7 @@ void prepare(Fiber& fiber) {
 }
 #endif
 
-/// The fibers of the process that no worker has.
+/// The fibers of the process without a worker.
 struct StackPool {
     std::mutex mutex;
     std::map<std::size_t, std::vector<Fiber*>> free;
@@ -163,10 +163,10 @@ StackPool& stack_pool() {
 
 constexpr std::size_t page = 4096;
 constexpr std::size_t slab = 64;
-/// So many have a page that faults below them: each costs the process two of its mappings.
+/// The number of stacks with a faulting page below them: each costs the process two of its mappings.
 constexpr std::size_t guarded = 8192;
 
-/// False if there is no memory.
+/// Returns false if there is no memory.
 bool make_slab(StackPool& all, std::size_t stack_bytes) {
     // One page more than a power of two, and the colour: stacks must not share their cache lines' sets.
     const std::size_t stride = stack_bytes + 2 * page;
@@ -228,7 +228,7 @@ void begin_fiber(Fiber& fiber, void (*run)(Fiber&)) {
     beginning = &fiber;
     begin_with = run;
 #ifdef CUDART_CPU_ASAN
-    __asan_unpoison_memory_region(fiber.low, fiber.context.stack_bytes); // by what never returned from it
+    __asan_unpoison_memory_region(fiber.low, fiber.context.stack_bytes); // poisoned by frames without a return
 #endif
     prepare(fiber);
 #ifdef CUDART_CPU_TSAN

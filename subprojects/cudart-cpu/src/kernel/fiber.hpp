@@ -1,4 +1,4 @@
-// Stacks that threads of kernels run on, and switching between them.
+// Stacks for threads of kernels, and switches between these stacks.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace cudart_cpu::detail {
 
-/// Where an execution stands that is not running now.
+/// The state of a suspended execution.
 struct Context {
     void* stack_pointer = nullptr;
     const void* stack_low = nullptr;
@@ -15,7 +15,7 @@ struct Context {
     void* tsan_fiber = nullptr; ///< ThreadSanitizer's
 };
 
-/// A stack with the context that runs on it. Its addresses are spread over the cache.
+/// A stack and the context on it. The addresses of stacks are spread over the cache.
 struct Fiber {
     Context context;
     std::byte* low = nullptr;
@@ -24,31 +24,31 @@ struct Fiber {
     void* argument = nullptr;
 };
 
-/// Whether `address` is where accesses fault that overflow the stack.
+/// Whether `address` is directly below the stack, where an overflow faults.
 bool is_below(const Fiber& fiber, const void* address) noexcept;
 
-/// Goes on at `to`, and returns when somebody switches to `from`.
+/// Continues at `to`, and returns at a switch to `from`.
 void switch_context(Context& from, Context& to);
 
-/// Makes the fiber begin with `run(fiber)` when it is switched to; that must never return.
+/// Makes the next switch to the fiber call `run(fiber)`, which must never return.
 void begin_fiber(Fiber& fiber, void (*run)(Fiber&));
 
-/// To be called first on a fiber.
+/// Must be called first on a fiber.
 void enter_fiber();
 
-/// Before the calling thread's own stack is switched from.
+/// Must be called before a switch away from the calling thread's own stack.
 void adopt_thread(Context& context);
 
-/// Fibers for one worker, from those of the process. Not thread-safe.
+/// The fibers of one worker, taken from the pool of the process. Not thread-safe.
 class FiberCache {
   public:
-    /// For stacks of at least `stack_bytes`.
+    /// The stacks have at least `stack_bytes`.
     explicit FiberCache(std::size_t stack_bytes);
     FiberCache(const FiberCache&) = delete;
     FiberCache& operator=(const FiberCache&) = delete;
     ~FiberCache();
 
-    /// Null if there is no memory for another stack.
+    /// Returns null if there is no memory for another stack.
     Fiber* take();
     void give_back(Fiber& fiber) { free_.push_back(&fiber); }
 

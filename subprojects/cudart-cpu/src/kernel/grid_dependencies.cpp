@@ -1,4 +1,4 @@
-// What cudaGridDependencySynchronize waits for.
+// The wait of cudaGridDependencySynchronize.
 #include "grid_dependencies.hpp"
 
 #include <cudart_cpu/detail/grid_dependencies.hpp>

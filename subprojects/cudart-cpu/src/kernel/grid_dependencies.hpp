@@ -1,12 +1,12 @@
-// What cudaGridDependencySynchronize waits for.
+// The wait of cudaGridDependencySynchronize.
 #pragma once
 
 #include <functional>
 
 namespace cudart_cpu::detail {
 
-/// While it lives, kernels that run on this thread wait in cudaGridDependencySynchronize by calling `wait`, which must
-/// live as long; null for kernels that have nothing to wait for. Nests: waiting may run another node on the thread.
+/// While an object lives, cudaGridDependencySynchronize in kernels on this thread waits by a call of `wait`, which must
+/// live as long; null for kernels with nothing to wait for. Nests: the wait may run another node on the thread.
 class GridDependencyScope {
   public:
     explicit GridDependencyScope(const std::function<void()>* wait) noexcept;
@@ -18,7 +18,7 @@ class GridDependencyScope {
     const std::function<void()>* outer_;
 };
 
-/// What the scope around this call waits with; null if there is nothing to wait for.
+/// The `wait` of the scope around this call; null if there is nothing to wait for.
 const std::function<void()>* current_grid_dependencies() noexcept;
 
 } // namespace cudart_cpu::detail

@@ -28,14 +28,14 @@ namespace {
 thread_local Worker* worker_here = nullptr;
 
 constexpr std::size_t shared_alignment = 1024;
-/// Rounds without progress, until further blocks begin that spinning ones may wait for.
+/// The rounds without progress before further blocks begin, for which the spinning ones may wait.
 constexpr unsigned rounds_to_spin = 16;
-/// Blocks that one worker has under way at most, where all of them spin.
+/// The maximum of blocks under way in one worker while all of them spin.
 constexpr std::size_t max_together = 2048;
-/// For a kernel that has more to do than this, other threads are woken.
+/// The time after which a kernel with more to do wakes other threads.
 constexpr std::chrono::microseconds alone{40};
 
-/// Memory of a block; not cleared, as on a GPU.
+/// The shared memory of a block; not cleared, as on a GPU.
 class SharedMemory {
   public:
     explicit SharedMemory(std::size_t bytes)
@@ -53,7 +53,7 @@ class SharedMemory {
     std::byte* memory_;
 };
 
-/// Of what functions that call themselves have on a GPU's stack, at least.
+/// The least stack that a recursive function takes on a GPU for each call.
 constexpr std::size_t smallest_frame = 16;
 
 std::size_t stack_bytes_for(const ptx::KernelRow& kernel) {
@@ -69,7 +69,7 @@ std::string index_text(const ptx::Index& index) {
     return text('(', index.x, ',', index.y, ',', index.z, ')');
 }
 
-/// What the kernel's own thread of the process is, while it runs blocks.
+/// Makes `worker` the current one of this thread of the process, while it runs blocks.
 class WorkerScope {
   public:
     explicit WorkerScope(Worker& worker) : outer_(std::exchange(worker_here, &worker)) {}
@@ -177,7 +177,7 @@ void GridRun::work() {
     Worker worker{*this, FiberCache(stack_bytes())};
     adopt_thread(worker.main);
     const WorkerScope scope(worker);
-    const bool seeks_races = (checks_from_environment() & ptx::check_race) != 0; // which threads in turn cannot show
+    const bool seeks_races = (checks_from_environment() & ptx::check_race) != 0; // invisible to threads in turn
     if (kernel_.block != nullptr && unit_blocks_ == 1 && !seeks_races) {
         const SharedMemory shared(dynamic_at_ + extent_.shared_bytes);
         run_in_turn(worker, shared.get());
@@ -195,7 +195,7 @@ struct InTurn {
 
 } // namespace
 
-/// On a stack of its own, so that a failure can leave it.
+/// Runs on a stack of its own, so a failure can leave it.
 void GridRun::run_blocks(Fiber& fiber) {
     const auto& work = *static_cast<InTurn*>(fiber.argument);
     enter_fiber();
@@ -245,7 +245,7 @@ void GridRun::begin_cluster(Cluster& cluster, Worker& worker, std::uint64_t unit
     }
 }
 
-/// Whether it has ended.
+/// Returns whether the cluster has ended.
 bool GridRun::resume_cluster(Cluster& cluster, bool& progress) {
     bool spins = false;
     const ptx::u32 phase = cluster.phase;
@@ -312,7 +312,7 @@ void GridRun::run_together(Worker& worker) {
             idle_rounds = 0;
             continue;
         }
-        // All of them spin: on blocks that have not begun, or on what other threads of the process do.
+        // All blocks spin: on blocks not yet begun, or on other threads of the process.
         ++idle_rounds;
         if (!exhausted && active.size() < max_together && (extent_.cooperative || idle_rounds >= rounds_to_spin)) {
             begin();
@@ -356,7 +356,7 @@ std::string stack_overflow(std::size_t bytes) {
 void fail_thread(ptx::Thread& thread, cudaError_t code, std::string&& reason, ptx::u32 location) {
     Worker& worker = *worker_here;
     {
-        const std::string own = std::move(reason); // nothing unwinds the stack that is left
+        const std::string own = std::move(reason); // destroyed here: nothing unwinds the abandoned stack
         worker.grid.set_failed(code, own, *thread.block, &thread, location);
     }
     worker.leave_kernel();

@@ -20,7 +20,7 @@ namespace cudart_cpu::detail {
 
 struct LaunchContext;
 
-/// How a kernel is launched, besides its grid and its block.
+/// The configuration of a kernel's launch, without its grid and its block.
 struct LaunchExtent {
     unsigned shared_bytes = 0;
     bool cooperative = false;
@@ -29,7 +29,7 @@ struct LaunchExtent {
 
 class GridRun : public std::enable_shared_from_this<GridRun> {
   public:
-    /// Accesses of a loop that may spin, until other threads get their turn.
+    /// The number of accesses in a possibly spinning loop before other threads get their turn.
     static constexpr ptx::u32 patience = 256;
 
     GridRun(const ptx::ModuleRow& module, const ptx::KernelRow& kernel, dim3 grid, dim3 block,
@@ -38,21 +38,21 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     /// Returns when all blocks have ended, or one has failed.
     void run();
 
-    // For workers and what runs on them.
-    /// Of one thread, at least.
+    // Called by workers and by the code on them.
+    /// The least size of one thread's stack.
     [[nodiscard]] std::size_t stack_bytes() const noexcept { return stack_bytes_; }
     void run_thread(ptx::Thread& thread) const { kernel_.thread(thread); }
-    /// Notes the failure of the grid; the first counts. `thread` is null if it is not one thread's.
+    /// Records the failure of the grid; the first counts. `thread` is null if the failure is not one thread's.
     void set_failed(cudaError_t code, const std::string& reason, const ptx::Block& block, const ptx::Thread* thread,
                     ptx::u32 location);
-    /// There is no memory for the stacks of its threads.
+    /// Fails the grid: there is no memory for the stacks of its threads.
     void set_out_of_stacks(const ptx::Block& block);
-    /// Of a location that a thread told.
+    /// The source line of a location reported by a thread.
     [[nodiscard]] std::string place(ptx::u32 location) const;
     void wait_for_grid_dependencies();
-    /// How many objects had been removed that kernels find by number: as work_queue.hpp has it.
+    /// The count of removals of objects that kernels find by number, see work_queue.hpp.
     [[nodiscard]] std::uint64_t removals_at_submission() const noexcept { return removals_at_submission_; }
-    /// Whether these bytes are parameters, variables of the kernel's module, or what cooperative groups use.
+    /// Whether the bytes are parameters, variables of the kernel's module, or the workspace of cooperative groups.
     [[nodiscard]] bool is_own(ptx::u64 at, ptx::u64 bytes) const;
 
   private:
@@ -73,7 +73,7 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     dim3 grid_;
     dim3 block_;
     LaunchExtent extent_;
-    std::uint64_t unit_count_; ///< clusters, or blocks where there are none
+    std::uint64_t unit_count_; ///< clusters, or blocks without clusters
     unsigned unit_blocks_ = 1;
     std::vector<std::byte> params_;
     std::size_t stack_bytes_;
@@ -96,13 +96,13 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     bool closed_ = false;
 };
 
-/// The worker that runs on this thread of the process; null if none does.
+/// The worker on this thread of the process; null if there is none.
 Worker* current_worker() noexcept;
 
-/// What is said of a thread that overflows its stack.
+/// The error text for a stack overflow of a thread.
 std::string stack_overflow(std::size_t bytes);
 
-/// Notes the failure and leaves the kernel.
+/// Records the failure and leaves the kernel.
 [[noreturn]] void fail_thread(ptx::Thread& thread, cudaError_t code, std::string&& reason, ptx::u32 location);
 
 } // namespace cudart_cpu::detail

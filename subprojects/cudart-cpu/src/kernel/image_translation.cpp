@@ -1,4 +1,4 @@
-// Fat binaries that nvcc made for NVIDIA's runtime, translated while the program runs.
+// The translation of fat binaries for NVIDIA's runtime while the program runs.
 #include "image_translation.hpp"
 
 #include "runtime/text.hpp"
@@ -52,7 +52,7 @@ fs::path own_library() {
     return fs::canonical(info.dli_fname, error);
 }
 
-/// Beside the installed library, else in the sources.
+/// Finds the tool beside the installed library, else in the sources.
 fs::path translator(const fs::path& library) {
     std::error_code error;
     for (const fs::path& folder :
@@ -61,7 +61,7 @@ fs::path translator(const fs::path& library) {
     return {};
 }
 
-/// Without what was preloaded into this program alone.
+/// The environment without LD_PRELOAD, meant for this program alone.
 std::vector<char*> environment_of_tools() {
     std::vector<char*> variables;
     for (char** variable = environ; *variable != nullptr; ++variable)
@@ -70,7 +70,7 @@ std::vector<char*> environment_of_tools() {
     return variables;
 }
 
-/// Runs it with its output in a file. The exit status; -1 if there is no such program.
+/// Runs a program with its output in a file. Returns the exit status; -1 if there is no such program.
 int run(std::vector<std::string> words, const std::string& output) {
     std::vector<char*> arguments;
     for (std::string& word : words)
@@ -87,11 +87,11 @@ int run(std::vector<std::string> words, const std::string& output) {
     if (error != 0) return -1;
     int status = 0;
     while (waitpid(process, &status, 0) < 0)
-        if (errno != EINTR) return 0; // the program waits for its children itself: what was made will show
+        if (errno != EINTR) return 0; // the program waits for its children itself: the result will show
     return WIFEXITED(status) ? WEXITSTATUS(status) : 1;
 }
 
-/// Where a tool that ends with an error says why.
+/// Reads the reason of a tool that ended with an error.
 std::string last_line(const std::string& path) {
     std::ifstream file(path);
     std::string last;

@@ -1,4 +1,4 @@
-// Fat binaries that nvcc made for NVIDIA's runtime, translated while the program runs.
+// The translation of fat binaries for NVIDIA's runtime while the program runs.
 #pragma once
 
 #include <cudart_cpu/detail/ptx/thread.hpp>
@@ -8,8 +8,8 @@
 
 namespace cudart_cpu::detail {
 
-/// Translates the PTX in a fat binary by tools/translate_image.py, which keeps what it made, and loads the result for
-/// as long as the process lives. Null if that cannot be, and then writes why.
+/// Translates the PTX in a fat binary of nvcc's by tools/translate_image.py, which keeps its results, and loads the
+/// result until the process ends. Returns null if this is impossible, and writes the reason to `refusal`.
 const ptx::ModuleRow* translate_image(std::string_view image, std::string& refusal);
 
 } // namespace cudart_cpu::detail

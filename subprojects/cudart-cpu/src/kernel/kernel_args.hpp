@@ -12,7 +12,7 @@ namespace cudart_cpu::detail {
 /// Throws cudaErrorInvalidValue if the kernel takes parameters but there are `none`.
 void require_arguments(const KernelEntry& kernel, bool none);
 
-/// Copies the arguments that `args` points to, each at its own alignment; pointers() is a `void** args` of the copies.
+/// Copies the arguments behind `args`, each at its own alignment; pointers() is a `void** args` of the copies.
 class KernelArgs {
   public:
     /// Throws cudaErrorInvalidValue if the kernel takes parameters and `args`, or one of its elements, is null.

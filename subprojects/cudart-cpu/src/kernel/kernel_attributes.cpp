@@ -17,7 +17,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-// Numbers, because older toolkits do not name all of them.
+// Numbers, because older toolkits do not name all of these attributes.
 constexpr int preferred_cluster_id = 11;
 constexpr int carveout_id = 14;
 constexpr int nvlink_id = 16;
@@ -58,7 +58,7 @@ bool divides(dim3 part, dim3 whole) {
     return whole.x % part.x == 0 && whole.y % part.y == 0 && whole.z % part.z == 0;
 }
 
-/// Of the attributes that older toolkits do not name.
+/// The value of an attribute without a name in older toolkits.
 unsigned first_word(const cudaLaunchAttributeValue& value) {
     unsigned word;
     std::memcpy(&word, &value, sizeof word);
@@ -83,7 +83,7 @@ std::shared_ptr<DeviceNode> device_node(const KernelAttributes& attributes, cons
     return attributes.device_node ? attributes.device_node : make_device_node();
 }
 
-/// How the driver's log calls an event that a launch records.
+/// The names in the driver's log for an event recorded by a launch.
 struct RecordName {
     const char* attribute;
     const char* kind;

@@ -14,8 +14,8 @@ struct KernelAttributes {
     int priority = 0;
     bool cooperative = false;
     dim3 cluster{0, 0, 0};
-    dim3 preferred_cluster{0, 0, 0};                             // which CUDA does not tell
-    int cluster_scheduling = cudaClusterSchedulingPolicyDefault; // or what is none: only launches check it
+    dim3 preferred_cluster{0, 0, 0};                             // not reported by CUDA
+    int cluster_scheduling = cudaClusterSchedulingPolicyDefault; // may be invalid: only launches check it
     cudaAccessPolicyWindow window{};
     cudaLaunchMemSyncDomain domain = cudaLaunchMemSyncDomainDefault;
     cudaLaunchMemSyncDomainMap domain_map{0, 1};
@@ -23,15 +23,15 @@ struct KernelAttributes {
     unsigned nvlink_centric = 0;
     unsigned portable_cluster = 0;
     unsigned shared_memory_mode = 0;
-    std::shared_ptr<DeviceNode> device_node{}; // null: the node cannot be updated from the device
+    std::shared_ptr<DeviceNode> device_node{}; // null unless the node can be updated from the device
 };
 
-/// These throw Failure for attributes that a kernel node does not have, and for values that none can have.
+/// These functions throw Failure for attributes foreign to kernel nodes, and for values impossible in any node.
 void set_attribute(KernelAttributes& attributes, int id, const cudaLaunchAttributeValue& value);
 void get_attribute(const KernelAttributes& attributes, int id, cudaLaunchAttributeValue& value);
 
 struct LaunchAttributes {
-    /// An event that the launch records, and how what waits for it depends on the kernel.
+    /// An event recorded by the launch, and the edge from the kernel to the waits for it.
     struct Record {
         cudaEvent_t event;
         cudaGraphEdgeData data;
@@ -44,10 +44,11 @@ struct LaunchAttributes {
     std::optional<Record> completion{};
 };
 
-/// Of a launch. Throws Failure for what a launch cannot have; some may be had in a capture only.
+/// The attributes of a launch. Throws Failure for attributes impossible in a launch; some are possible in a capture
+/// only.
 LaunchAttributes attributes_of(const cudaLaunchAttribute* list, unsigned count, bool is_capturing);
 
-/// Throws Failure if a kernel with these attributes could not be launched like that.
+/// Throws Failure if a kernel with these attributes could not be launched in this way.
 void validate_attributes(const KernelEntry& kernel, dim3 grid, dim3 block, std::size_t shared_bytes,
                          const KernelAttributes& attributes);
 

@@ -1,4 +1,4 @@
-// A library of kernels that is a shared object, compiled for this runtime.
+// Libraries of kernels as shared objects, compiled for this runtime.
 #include "kernel_module.hpp"
 
 #include "runtime/call.hpp"
@@ -18,7 +18,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// Where the loader finds an open file.
+/// The path by which the loader finds an open file.
 std::string path_of(int file) {
     return "/proc/self/fd/" + std::to_string(file);
 }
@@ -78,7 +78,7 @@ KernelModule::KernelModule(std::string_view image) : file_(write_file(image)), h
 
 KernelModule::~KernelModule() {
     dlclose(handle_);
-    // One that stays, for the sake of a unique symbol, keeps its name: a later library must not be taken for it.
+    // A shared object that stays, because of a unique symbol, keeps its name: a later library must not be taken for it.
     void* const left = dlopen(path_of(file_).c_str(), RTLD_LAZY | RTLD_NOLOAD);
     if (left == nullptr)
         close(file_);

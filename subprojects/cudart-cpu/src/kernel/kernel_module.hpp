@@ -1,4 +1,4 @@
-// A library of kernels that is a shared object, compiled for this runtime.
+// Libraries of kernels as shared objects, compiled for this runtime.
 #pragma once
 
 #include "kernel_registry.hpp"
@@ -9,22 +9,22 @@
 
 namespace cudart_cpu::detail {
 
-/// Keeps the shared object loaded. Each has its own, so its own variables, as each CUDA library has.
+/// Keeps a shared object loaded. Each module has its own, so its own variables, as each CUDA library has.
 class KernelModule {
   public:
-    /// Whether a shared object begins at `code`, which ends with a zero or has `available` bytes.
+    /// Whether a shared object begins at `code`. The code ends with a zero or has `available` bytes.
     static bool is_image(const char* code, std::size_t available) noexcept;
-    /// How many bytes the shared object at `code` has, as its headers say. Throws cudaErrorInvalidKernelImage if those
-    /// are more than `available`.
+    /// The size in bytes of the shared object at `code`, by its headers. Throws cudaErrorInvalidKernelImage if it is
+    /// more than `available`.
     static std::size_t image_size(const char* code, std::size_t available);
 
-    /// Throws cudaErrorInvalidKernelImage with the loader's reason.
+    /// Throws cudaErrorInvalidKernelImage, with the loader's reason, if the image cannot be loaded.
     explicit KernelModule(std::string_view image);
     ~KernelModule();
     KernelModule(const KernelModule&) = delete;
     KernelModule& operator=(const KernelModule&) = delete;
 
-    /// By name.
+    /// The kernels, in the order of their names.
     [[nodiscard]] const std::vector<const KernelEntry*>& kernels() const noexcept { return kernels_; }
 
   private:

@@ -5,11 +5,11 @@
 
 namespace cudart_cpu::detail {
 
-/// The mangled name, from the dynamic symbols or else from the symbol table of the file that the function was loaded
-/// from; in a stripped file, the address in hexadecimal.
+/// The mangled name, from the dynamic symbols or else from the symbol table of the function's file; in a stripped file,
+/// the address in hexadecimal.
 std::string symbol_name(const void* function);
 
-/// As C++ writes it: "add1(int*, int)" for "_Z4add1Pii".
+/// The name in the form of C++: "add1(int*, int)" for "_Z4add1Pii".
 std::string readable_name(const char* mangled);
 
 } // namespace cudart_cpu::detail

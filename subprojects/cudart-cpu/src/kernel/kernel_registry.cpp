@@ -1,4 +1,4 @@
-// The kernels that this process has registered.
+// The kernels registered by this process.
 #include "kernel_registry.hpp"
 
 #include "fat_binary.hpp"
@@ -38,18 +38,18 @@ struct Registry {
     using Names = std::unordered_map<const void*, std::string>;
     using Kernels = std::unordered_map<const void*, KernelEntry>;
 
-    /// By symbol. Elements never move and are never destroyed.
+    /// The kernels by symbol. Elements never move and are never destroyed.
     Kernels kernels;
-    /// Those whose module is gone: graphs may still refer to them.
+    /// Kernels of unloaded modules: graphs may still refer to them.
     std::list<Kernels::node_type> gone;
-    /// By symbol: what nvcc compiled.
+    /// Kernels of nvcc's registered without a translation, by symbol.
     std::unordered_map<const void*, NvccKernel> of_nvcc;
     std::unordered_map<const void*, const KernelEntry*> by_kernel_handle;
     std::unordered_map<const void*, const KernelEntry*> by_function_handle;
-    /// Of kernels that are compiled as C++, until they are first asked for.
+    /// Definitions of C++ kernels, registered at the first request for a kernel.
     std::vector<const KernelDefinition*> definitions;
     Names names;
-    std::list<Names::node_type> gone_names; ///< callers have pointers to them
+    std::list<Names::node_type> gone_names; ///< callers have pointers to these names
 };
 
 /// Never destroyed: kernels may be launched after main().
@@ -58,7 +58,7 @@ Registry& registry() {
     return *registry;
 }
 
-/// Where a module begins that is not the program itself; null for the program.
+/// The beginning of the module around `place`; null for the program itself.
 const void* unloadable_module(const void* place) {
     Dl_info info{};
     void* extra = nullptr;
@@ -152,7 +152,7 @@ void register_kernel(const void* symbol, CallThunk call, const ParamLayout* para
     note_kernel_module(symbol);
     const std::unique_lock lock(registry().mutex);
     if (registry().of_nvcc.contains(symbol)) {
-        return; // its launches say so
+        return; // its launches report this
     }
     const auto [found, is_new] =
         registry().kernels.try_emplace(symbol, symbol, call, std::vector<ParamLayout>(params, params + count));
@@ -170,9 +170,9 @@ void define_kernel(const KernelDefinition* definition) noexcept {
 
 namespace {
 
-/// After it, all kernels are registered that are defined in C++.
+/// Registers all kernels defined in C++.
 void register_definitions() {
-    static std::mutex one_at_a_time; // who finds none left must find those registered
+    static std::mutex one_at_a_time; // a thread finding none left must find them registered
     const std::lock_guard turn(one_at_a_time);
     std::vector<const KernelDefinition*> definitions;
     {
@@ -264,7 +264,7 @@ std::vector<const KernelEntry*> take_kernels_of_module(const void* place) {
 }
 
 const KernelEntry& empty_kernel_named(const std::string& name) {
-    static auto& names = *new std::set<std::string>; // where a name stands is the kernel's symbol
+    static auto& names = *new std::set<std::string>; // the address of a name is the kernel's symbol
     const void* symbol = nullptr;
     {
         const std::unique_lock lock(registry().mutex);

@@ -1,4 +1,4 @@
-// Checking and running a kernel.
+// Checks and runs of kernels.
 #include "kernel_name.hpp"
 #include "kernel_registry.hpp"
 #include "runtime/call.hpp"
@@ -46,7 +46,8 @@ void validate_block(dim3 block) {
     }
 }
 
-/// A kernel that waits for another may run it: on the same thread, in the midst of its own.
+/// Keeps the indices of an outer kernel: a kernel waiting for another may run it on this thread, in the midst of its
+/// own run.
 struct OuterKernel {
     OuterKernel() = default;
     OuterKernel(const OuterKernel&) = delete;
@@ -145,4 +146,4 @@ void run_kernel(const KernelEntry& kernel, dim3 grid, dim3 block, void** args, c
 CUDART_CPU_INDEX uint3 threadIdx{};
 CUDART_CPU_INDEX uint3 blockIdx{};
 CUDART_CPU_INDEX dim3 blockDim{};
-CUDART_CPU_INDEX dim3 gridDim{0, 0, 0}; // outside of kernels, which their stubs rely on
+CUDART_CPU_INDEX dim3 gridDim{0, 0, 0}; // the value outside kernels; kernel stubs rely on it

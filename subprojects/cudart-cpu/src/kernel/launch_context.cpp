@@ -1,4 +1,4 @@
-// What kernels of a graph's launch can ask about it.
+// The context of a graph's launch, for its kernels.
 #include "launch_context.hpp"
 
 #include <utility>

@@ -1,4 +1,4 @@
-// What kernels of a graph's launch can ask about it, and what they add to it.
+// The context of a graph's launch: read by its kernels, and extended by their own launches.
 #pragma once
 
 #include "condition.hpp"
@@ -14,8 +14,8 @@ namespace cudart_cpu::detail {
 
 struct Launch;
 
-/// The graphs that kernels of a launch have launched. Each runs after the graph that launched it, since nothing in it
-/// may wait for them: first those that were fired and forgotten, then the tail.
+/// The graphs launched by kernels of a launch. Each runs after the graph launching it, since nothing in this graph may
+/// wait for them: first the fire-and-forget launches, then the tail.
 struct DeviceLaunches {
     std::mutex mutex;
     std::vector<std::shared_ptr<const Launch>> forgotten;
@@ -25,13 +25,13 @@ struct DeviceLaunches {
 struct LaunchContext {
     ConditionValues& conditions;
     const Launch& launch;
-    const void* exec;                     ///< whose launch it is, only to be compared
-    bool was_uploaded;                    ///< before the launch
-    std::uint64_t removals_at_submission; ///< as work_queue.hpp has it
+    const void* exec;                     ///< the launched exec, for comparisons only
+    bool was_uploaded;                    ///< the exec's state before the launch
+    std::uint64_t removals_at_submission; ///< see work_queue.hpp
     DeviceLaunches device_launches{};
 };
 
-/// Of the launch whose node this thread runs; null if it runs none.
+/// The context of the launch with a node on this thread; null if there is none.
 LaunchContext* current_launch() noexcept;
 
 /// Makes `context` the current one of this thread.

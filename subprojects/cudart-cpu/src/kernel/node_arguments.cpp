@@ -1,4 +1,4 @@
-// The arguments of a kernel node, in either of the forms that CUDA takes.
+// The arguments of a kernel node, in either of CUDA's forms.
 #include "node_arguments.hpp"
 
 #include "runtime/call.hpp"
@@ -10,7 +10,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// Reads CUDA's list of CU_LAUNCH_PARAM_* names and values; checks that it holds all parameters of `kernel`.
+/// Reads CUDA's list of CU_LAUNCH_PARAM_* names and values. Throws unless it holds all parameters of `kernel`.
 std::vector<std::byte> copy_packed(const KernelEntry& kernel, void* const* extra) {
     const std::byte* buffer = nullptr;
     std::size_t size = 0;

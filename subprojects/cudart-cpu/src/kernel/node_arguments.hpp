@@ -1,4 +1,4 @@
-// The arguments of a kernel node, in either of the forms that CUDA takes.
+// The arguments of a kernel node, in either of CUDA's forms.
 #pragma once
 
 #include "kernel_args.hpp"
@@ -9,7 +9,7 @@
 
 namespace cudart_cpu::detail {
 
-/// Where the parameters stand in the one buffer that CUDA's `extra` form describes. The last element is its size.
+/// The offsets of the parameters in the one buffer of CUDA's `extra` form. The last element is its size.
 std::vector<std::size_t> packed_offsets(const KernelEntry& kernel);
 
 /// Owns one value for each parameter. Copies are deep.
@@ -21,10 +21,10 @@ class NodeArguments {
     NodeArguments(const NodeArguments& other);
     NodeArguments& operator=(const NodeArguments&) = delete;
 
-    /// What the kernel is called with.
+    /// The arguments for a call of the kernel.
     void** pointers() const noexcept;
 
-    /// The form in which the caller gave them: the other is null.
+    /// The caller's form of the arguments: the other one is null.
     void** params() const noexcept { return extra_ ? nullptr : pointers(); }
     void** extra() const noexcept;
 

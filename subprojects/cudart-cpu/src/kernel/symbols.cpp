@@ -19,7 +19,7 @@ namespace cudart_cpu::detail {
 
 namespace {
 
-/// Of nvcc's host code, which names a variable by another one.
+/// The variable behind a symbol of nvcc's host code, which names it by another variable.
 struct Shadow {
     const FatBinary* binary;
     const char* address; ///< null if it is only declared
@@ -53,7 +53,7 @@ std::optional<std::size_t> size_of(const void* symbol) {
     return elf_variable_size(path, reinterpret_cast<std::uintptr_t>(symbol) - module.l_addr);
 }
 
-/// Of nvcc's `symbol`.
+/// Finds the variable behind nvcc's `symbol`.
 std::optional<Shadow> find_shadow(const void* symbol) {
     const std::shared_lock lock(table().mutex);
     const auto found = table().shadows.find(symbol);

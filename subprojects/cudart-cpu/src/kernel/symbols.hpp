@@ -1,4 +1,4 @@
-// Device variables: what cudaGetSymbolAddress and the copies to and from symbols know of them.
+// Device variables, for cudaGetSymbolAddress and for copies to and from symbols.
 #pragma once
 
 #include "memory/memory.hpp"
@@ -7,14 +7,14 @@ namespace cudart_cpu::detail {
 
 class FatBinary;
 
-/// The variable of static storage that begins at `symbol`; from now on its memory counts as the device's. Throws
-/// cudaErrorInvalidSymbol if there is none. Compiled as C++, device variables look like all others, so it takes those
-/// too.
+/// Returns the variable of static storage at `symbol`; from now on its memory counts as the device's. Throws
+/// cudaErrorInvalidSymbol if there is none. It takes any variable: compiled as C++, device variables look like all
+/// others.
 Range symbol_range(const void* symbol);
 
-/// A variable of nvcc's: `symbol` is what stands for it in host code.
+/// Notes a variable of nvcc's: `symbol` represents it in host code.
 void note_symbol(const FatBinary& binary, const void* symbol, void* address, std::size_t bytes);
-/// A variable that a .cu file only declares: no symbol, as for NVIDIA's runtime.
+/// Notes a variable only declared in a .cu file: no symbol, as for NVIDIA's runtime.
 void note_extern_symbol(const FatBinary& binary, const void* symbol);
 void forget_symbols(const FatBinary* binary) noexcept;
 

@@ -1,4 +1,4 @@
-// What translated kernels call for textures and surfaces.
+// Calls by translated kernels for textures and surfaces.
 #include "grid_run.hpp"
 #include "runtime/call.hpp"
 #include "texture_fetch.hpp"

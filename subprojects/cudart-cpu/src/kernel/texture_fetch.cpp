@@ -1,4 +1,4 @@
-// What kernels read from texture objects, and read and write through surface objects.
+// Reads of texture objects by kernels, and accesses to surface objects.
 #include "texture_fetch.hpp"
 
 #include <cudart_cpu/detail/ptx/half.hpp>
@@ -22,7 +22,7 @@ int size_of(const Texels& texels, unsigned dimension) {
     return static_cast<int>(std::max<std::size_t>(size, 1));
 }
 
-/// What stands for an index outside; -1 if the border does.
+/// The index inside for an index outside; -1 for the border.
 int addressed(int index, int size, cudaTextureAddressMode mode) {
     if (index >= 0 && index < size) return index;
     switch (mode) {
@@ -42,7 +42,7 @@ int addressed(int index, int size, cudaTextureAddressMode mode) {
     }
 }
 
-/// The mode of a dimension in effect: coordinates that are not normalized neither wrap nor mirror.
+/// The effective mode of a dimension: unnormalised coordinates neither wrap nor mirror.
 cudaTextureAddressMode address_mode(const Texture& texture, unsigned dimension) {
     const cudaTextureAddressMode mode = texture.sampling.addressMode[dimension];
     const bool needs_normalized = mode == cudaAddressModeWrap || mode == cudaAddressModeMirror;
@@ -70,7 +70,7 @@ bool gives_floats(const Texture& texture) {
 
 Channels element_at(const Texture& texture, const Texels& texels, const Indices& index, unsigned dimensions,
                     unsigned layer, bool outside_is_border) {
-    if (texels.extent.width == 0) return {}; // of no memory
+    if (texels.extent.width == 0) return {}; // a texture without memory
     Indices at{};
     for (unsigned d = 0; d < dimensions; ++d) {
         const auto mode = outside_is_border ? cudaAddressModeBorder : address_mode(texture, d);
@@ -97,14 +97,14 @@ Channels element_at(const Texture& texture, const Texels& texels, const Indices&
     return channels;
 }
 
-/// In elements of the level.
+/// Converts a coordinate into elements of the level.
 float unnormalised(const Texture& texture, float at, int size, cudaTextureAddressMode mode) {
     if (texture.sampling.normalizedCoords == 0) return at;
     if (mode == cudaAddressModeWrap) at -= std::floor(at);
     return at * static_cast<float>(size);
 }
 
-/// Of a direction: the face and where on it.
+/// Converts a direction into a face and a place on it.
 Fetch on_face(const Fetch& where) {
     const auto [x, y, z] = where.at;
     const float ax = std::fabs(x);

@@ -1,4 +1,4 @@
-// What kernels read from texture objects, and read and write through surface objects.
+// Reads of texture objects by kernels, and accesses to surface objects.
 #pragma once
 
 #include "memory/surfaces.hpp"
@@ -9,11 +9,11 @@
 
 namespace cudart_cpu::detail {
 
-/// Where a kernel fetches: in the texture's own units, or from 0 to 1 if its coordinates are normalised.
+/// The place of a kernel's fetch: in the texture's own units, or from 0 to 1 for normalised coordinates.
 struct Fetch {
     unsigned dimensions = 1;
     bool cube = false;
-    bool whole_numbers = false; ///< of elements: not filtered
+    bool whole_numbers = false; ///< the place of an element: not filtered
     std::array<float, 3> at{};
     std::array<int, 3> element{};
     unsigned layer = 0;
@@ -22,12 +22,12 @@ struct Fetch {
 
 /// The four channels: floats by their bits, integers as they are.
 std::array<std::uint32_t, 4> fetch(const Texture& texture, const Fetch& where);
-/// One channel of the four elements between which a linear fetch would be.
+/// One channel of the four elements around the place, as for a linear fetch.
 std::array<std::uint32_t, 4> gather(const Texture& texture, const Fetch& where, unsigned channel);
-/// How many levels further away the derivatives say that this is.
+/// The distance in levels, computed from the derivatives.
 float level_of(const Texture& texture, unsigned dimensions, const float* dx, const float* dy);
 
-/// Null outside of the surface, where `clamps` does not move it inside. `x` is in bytes.
+/// Returns null outside the surface, unless `clamps` moves the place inside. `x` is in bytes.
 char* surface_element(const Surface& surface, int x, int y, int z, unsigned bytes, bool clamps);
 
 } // namespace cudart_cpu::detail

@@ -1,4 +1,4 @@
-// Modules of kernels that were translated from nvcc's PTX, and the fat binaries that they stand for.
+// Modules of kernels translated from nvcc's PTX, and their fat binaries.
 #include "translated_modules.hpp"
 
 #include "runtime/call.hpp"
@@ -21,7 +21,7 @@ namespace {
 struct TranslatedModules {
     std::mutex mutex;
     std::vector<const ptx::ModuleRow*> all;
-    std::set<const ptx::ModuleRow*> taken; ///< those that stand for a fat binary
+    std::set<const ptx::ModuleRow*> taken; ///< the modules in use for a fat binary
 };
 
 /// Never destroyed: modules are forgotten after main().
@@ -30,7 +30,7 @@ TranslatedModules& translated_modules() {
     return *known;
 }
 
-/// What nvcc's host code hands over.
+/// The structure handed over by nvcc's host code.
 struct Wrapper {
     std::uint32_t magic;
     std::uint32_t version;
@@ -47,7 +47,7 @@ struct Header {
 };
 constexpr std::uint32_t header_magic = 0xBA55ED50;
 
-/// As tools/ptx/image.py counts it.
+/// Computes the same hash as tools/ptx/image.py.
 std::uint64_t hash_of(const void* data, std::uint64_t bytes) {
     std::uint64_t sum = 0;
     std::uint64_t weighted = 0;
@@ -74,7 +74,7 @@ const ptx::ModuleRow* take_module(const void* fat_binary) {
     const std::string_view image = image_of(fat_binary);
     if (image.empty()) return nullptr;
     const std::uint64_t hash = hash_of(image.data(), image.size());
-    // A file that is compiled twice gives two equal binaries, each with variables of its own.
+    // A file compiled twice gives two equal binaries, each with variables of its own.
     const auto rank = [&](const ptx::ModuleRow* module) {
         return 2 * (base_of(module) == base_of(fat_binary) ? 1 : 0) + (known.taken.contains(module) ? 0 : 1);
     };

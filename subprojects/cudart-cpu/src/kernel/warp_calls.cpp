@@ -1,4 +1,4 @@
-// What a warp's operations compute.
+// The results of warp operations.
 #include "warp_calls.hpp"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void for_each_lane(u32 lanes, F run) {
         run(static_cast<u32>(std::countr_zero(left)));
 }
 
-/// PTX's shfl: `first` says from where, `second` holds the clamp and the mask of a segment.
+/// PTX's shfl: `first` gives the source, `second` holds the clamp and the mask of a segment.
 void shuffle(ThreadRun* const* members, u32 lanes) {
     for_each_lane(lanes, [&](u32 lane) {
         ThreadRun& thread = *members[lane];
@@ -50,7 +50,7 @@ void shuffle(ThreadRun* const* members, u32 lanes) {
             break;
         }
         if (!inside) from = lane;
-        // From a lane that does not take part PTX defines nothing: the own value.
+        // PTX defines nothing for a source lane outside the operation: here it is the own value.
         const ThreadRun* const source = from < warp_lanes && members[from] != nullptr ? members[from] : &thread;
         thread.result = {source->value, inside};
     });
@@ -133,14 +133,14 @@ void answer_warp_call(ThreadRun* const* members, u32 lanes) {
         for_each_lane(lanes, [&](u32 lane) { members[lane]->result = {first, lane == first}; });
         return;
     case WarpCall::matrix: {
-        // Lanes that are not there bring what the first one brings.
+        // Missing lanes bring the same as the first one.
         std::array<ptx::MatrixCall*, warp_lanes> calls{};
         for (u32 lane = 0; lane < warp_lanes; ++lane)
             calls[lane] =
                 reinterpret_cast<ptx::MatrixCall*>((members[lane] != nullptr ? members[lane] : members[first])->value);
         return calls[first]->compute(calls.data());
     }
-    default: // sync: nothing but to meet
+    default: // sync: only meets
         return;
     }
 }

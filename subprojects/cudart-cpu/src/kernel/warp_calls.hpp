@@ -1,11 +1,11 @@
-// What a warp's operations compute.
+// The results of warp operations.
 #pragma once
 
 #include "block_run.hpp"
 
 namespace cudart_cpu::detail {
 
-/// Gives each of the `lanes` its result. Lanes that are not among them are null.
+/// Gives each of the `lanes` its result. Members for other lanes are null.
 void answer_warp_call(ThreadRun* const* members, ptx::u32 lanes);
 
 } // namespace cudart_cpu::detail
