@@ -13,7 +13,7 @@ namespace {
 
 thread_local cudaStreamCaptureMode thread_mode = cudaStreamCaptureModeGlobal;
 
-/// Whether the modes of the thread and the capture forbid them, see cudaThreadExchangeStreamCaptureMode.
+/// Whether the modes of the thread and the capture forbid such calls, see cudaThreadExchangeStreamCaptureMode.
 bool forbids_unsafe_calls(const Capture& capture) {
     if (thread_mode == cudaStreamCaptureModeRelaxed) return false;
     if (capture.is_of_this_thread()) return capture.mode() != cudaStreamCaptureModeRelaxed;

@@ -27,7 +27,7 @@ void refuse_implicit_dependency_now(const Stream& stream);
 /// Invalidates the capture of the stream, if any.
 void invalidate_capture_of(const Stream& stream);
 void refuse_capturing_now(const Stream& stream);
-/// Throws like refuse_capturing, but leaves the capture valid.
+/// Throws cudaErrorStreamCaptureUnsupported if the stream captures, but leaves the capture valid.
 void require_not_capturing_now(const Stream& stream);
 void refuse_unsafe_call();
 

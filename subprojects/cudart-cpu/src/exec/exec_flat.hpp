@@ -37,7 +37,7 @@ struct LateNode {
 struct LaunchGraph {
     LaunchShape shape;
     std::vector<LaunchNode> nodes;
-    /// The enabled nodes with staged work. Event records come last, since a launch never waits for its own records.
+    /// The enabled nodes with staged work. Event records come last: the launch's waits must not find its own records.
     std::vector<std::uint32_t> staged;
     std::vector<std::uint32_t> holding; // the enabled nodes for whose end the call of a launch waits
     std::vector<LateNode> late;         // staged copies after those in `holding`; not in `staged`

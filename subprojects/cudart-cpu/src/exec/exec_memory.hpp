@@ -17,7 +17,7 @@ struct MemoryUse {
 
 MemoryUse memory_use_of(const ExecGraph& graph);
 
-/// The answer to memory still allocated, in a launch that leaves it allocated: refuse the launch, or free it first.
+/// A launch's answer if memory that it leaves allocated is still allocated: refuse, or free it first.
 enum class Unfreed { refuse, free };
 
 /// Records the allocations as they are after a launch. Throws Failure, and changes nothing, if the launch is refused.

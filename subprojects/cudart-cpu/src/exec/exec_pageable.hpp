@@ -13,7 +13,7 @@ namespace cudart_cpu::detail {
 
 /// The copies of one launch for which its call waits, and the staged copies after them. A GPU's driver enqueues the
 /// nodes of a launch in turn, and waits at a copy to pageable memory: a later copy from pageable memory reads the new
-/// content. Copies after no such copy are staged before the work is enqueued.
+/// content. All other staged copies are staged before the work is enqueued.
 class PageableCopies {
   public:
     /// Requires a graph with copies that hold up its launches; it must outlive this.

@@ -6,8 +6,8 @@
 namespace cudart_cpu::detail {
 
 /// Makes each node ready once: when its dependencies have finished and its producers are ready. A producer at the end
-/// of a long line of nodes waiting for each other must have finished: its consumer would run it on top of its own
-/// stack.
+/// of a long line of nodes waiting for each other must have finished first: otherwise its consumer would run it on top
+/// of its own stack.
 class Readiness {
   public:
     explicit Readiness(const LaunchShape& shape);

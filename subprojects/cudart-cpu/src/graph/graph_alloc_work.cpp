@@ -67,7 +67,7 @@ bool is_of(const GraphAllocation& allocation, const Graph& graph) {
     return allocation.graph.lock() == graph.life();
 }
 
-/// Finds memory freed by the graph before any node after `before`, and not used by its allocations since.
+/// Finds the best memory freed by the nodes `before` or earlier ones, and not used by the graph's allocations since.
 GraphMemoryPointer find_freed(const Graph& graph, const std::vector<Node*>& before, int device, std::size_t bytes) {
     const auto smallest = graph.freed_memory.lower_bound({device, bytes});
     if (smallest == graph.freed_memory.end() || smallest->first.first != device) return nullptr;

@@ -26,7 +26,7 @@ bool holds(const Graph& outer, const Graph& inner) {
     return graph == &outer;
 }
 
-/// Refuses an owned graph, and a graph inside itself: a real driver takes it, and then crashes or never destroys it.
+/// Refuses an owned graph, and a graph inside itself: a real driver takes the latter, and crashes or never destroys it.
 void require_free(const Graph& child, const Graph& target) {
     if (child.owner()) fail(cudaErrorNotSupported, "Child graph is already owned by another graph");
     if (holds(child, target))

@@ -25,7 +25,7 @@ class EventWork : public Work {
     std::shared_ptr<Event> event_;
 };
 
-/// Records the event. From the call of the launch on, the event means the node's run in this launch.
+/// Records the event. From the call of the launch on, the event represents the node's run in this launch.
 class EventRecordWork final : public EventWork {
   public:
     static constexpr cudaGraphNodeType node_type = cudaGraphNodeTypeEventRecord;

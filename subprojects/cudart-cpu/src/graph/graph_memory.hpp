@@ -1,4 +1,4 @@
-// The memory of alloc nodes: a node fixes its address, launches and frees allocate and free it.
+// The memory of alloc nodes: its address, fixed by a node, and its allocation by launches and frees.
 #pragma once
 
 #include "stream/completion.hpp"
@@ -28,7 +28,7 @@ class GraphMemory : public std::enable_shared_from_this<GraphMemory> {
     void begin_allocation();
     void end_allocation();
 
-    /// Fills fresh memory, and freed memory, when a launch reaches the node.
+    /// Fills the memory when a launch reaches its alloc node or a free node.
     void fill(unsigned char byte) const noexcept;
 
   private:

@@ -52,7 +52,7 @@ std::uint64_t& attribute_of(Account& account, cudaGraphMemAttributeType attribut
     }
 }
 
-/// Counts memory allocated, or needed by pending work: all other memory is shared with later work.
+/// Counts allocated memory, and memory needed by pending work; later work shares all other memory.
 std::uint64_t needed(const Account& account) {
     std::uint64_t bytes = 0;
     for (const auto& [memory, until] : account.known)

@@ -35,7 +35,7 @@ bool same(const cudaMemcpy3DParms& a, const cudaMemcpy3DParms& b) {
            a.extent.height == b.extent.height && a.extent.depth == b.extent.depth && a.kind == b.kind;
 }
 
-/// The operands' places by the kind of a copy, which an update cannot change.
+/// The place of an operand, by the kind of the copy. An update cannot change it.
 enum class Side { host, device, unified, array };
 
 Side source_side(const cudaMemcpy3DParms& params) {

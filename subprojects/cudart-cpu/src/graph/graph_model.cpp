@@ -118,7 +118,7 @@ void Graph::remove(Node& node) noexcept {
         remove_edge(node, *node.dependents.back());
     clones_.erase(node.origin);
     retire(node);
-    // The nodes are sorted by number: no search of all nodes for each of many destroyed ones.
+    // The nodes are sorted by number: destroying many of them must not search all of them each time.
     const auto precedes = [](const auto& n, std::uint64_t number) { return n->number < number; };
     nodes_.erase(std::lower_bound(nodes_.begin(), nodes_.end(), node.number, precedes));
 }

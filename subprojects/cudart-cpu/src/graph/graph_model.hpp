@@ -109,7 +109,7 @@ class Graph {
 
     /// Whether the graph was lost to a failed capture; only for a graph owned by a node.
     bool is_lost = false;
-    /// The number of the captures into this graph; 0 before the first.
+    /// The id of the captures into this graph; 0 before the first.
     unsigned long long capture_id = 0;
     /// Whether a capture into this graph goes on.
     bool is_captured_to = false;
@@ -117,7 +117,7 @@ class Graph {
     std::unordered_map<cudaUserObject_t, HeldObject> user_objects;
     /// Handle n is at n - 1. Empty in a conditional node's body: its conditions belong to the user's graph.
     std::vector<Condition> conditions;
-    /// The count of memories freed and not allocated again, for each device and size.
+    /// The number of memories freed and not allocated again, by device and size in bytes.
     mutable std::map<std::pair<int, std::size_t>, std::size_t> freed_memory;
 
   private:

@@ -74,8 +74,8 @@ class Work {
 
     virtual bool can_be_disabled() const noexcept { return false; }
 
-    /// Returns why a node cannot get this work now, in place of `current`, of the same type, or of null; empty if it
-    /// can.
+    /// Returns why a node cannot get this work now; empty if it can. `current` is its work of the same type, or null if
+    /// it is new.
     virtual std::string refuse_operands([[maybe_unused]] const Work* current) const { return {}; }
 
     /// Returns why a graph with this node cannot be cloned; empty if it can.

@@ -32,8 +32,7 @@ class UserObject {
 
   private:
     cudaUserObject_t handle_;
-    std::list<Destruction>
-        destruction_; // one element, moved into the list in which it waits: a destructor must not allocate
+    std::list<Destruction> destruction_; // one element, spliced into a waiting list: a destructor must not allocate
     std::optional<Counted<Kind::user_object>> counted_{std::in_place};
 };
 

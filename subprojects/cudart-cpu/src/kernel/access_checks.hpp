@@ -9,7 +9,7 @@
 
 namespace cudart_cpu::detail {
 
-/// The threads of the block using each byte of its shared memory since threads last met.
+/// The latest users of each byte of a block's shared memory since its threads last met.
 class SharedAccesses {
   public:
     explicit SharedAccesses(std::size_t bytes) : bytes_(bytes) {}

@@ -65,7 +65,7 @@ struct Worker {
     Context main{};
     BlockRun* current = nullptr; ///< null while threads run in turn
     const Fiber* turn_fiber = nullptr;
-    const ptx::Block* turn = nullptr;    ///< the block with threads in turn
+    const ptx::Block* turn = nullptr;    ///< the block running its threads in turn
     std::atomic<bool> in_kernel = false; ///< read by the handler of faults
     bool asks_for_dependencies = false;
 

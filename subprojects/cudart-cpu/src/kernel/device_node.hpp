@@ -17,7 +17,7 @@ class DeviceParams {
 
     void run() const;
 
-    /// Setters return false, and change nothing, if the value is impossible.
+    /// set_param and set_grid return false, and change nothing, if the value is impossible.
     bool set_param(std::size_t offset, const void* value, std::size_t bytes);
     bool set_grid(dim3 grid);
     void set_enabled(bool enabled);

@@ -45,7 +45,7 @@ void handle(int signal, siginfo_t* info, void* context) {
     if ((before.sa_flags & SA_SIGINFO) != 0 && before.sa_sigaction != nullptr)
         return before.sa_sigaction(signal, info, context);
     if (before.sa_handler != SIG_DFL && before.sa_handler != SIG_IGN) return before.sa_handler(signal);
-    std::signal(signal, SIG_DFL); // acts when the access is repeated
+    std::signal(signal, SIG_DFL); // the repeated access ends the process
 }
 
 /// A stack for the handler: a kernel at the end of its own stack leaves none.

@@ -34,7 +34,7 @@
 #endif
 
 #if defined(__x86_64__)
-// Saves the registers that a call must keep on the stack, and loads those of the other stack.
+// Pushes the registers that a call must keep, and pops those of the other stack.
 asm(R"(
 .text
 .type cudart_cpu_switch_stack,@function
@@ -116,7 +116,7 @@ void switch_stack(Context& from, Context& to) {
 }
 
 void prepare(Fiber& fiber) {
-    // The stack looks as if the switch had been called right before the beginning of first_frame.
+    // The stack looks as if a call of the switch were about to return to the beginning of first_frame.
 #if defined(__x86_64__)
     auto** at = reinterpret_cast<void**>(fiber.top);
     *--at = nullptr; // the return address of first_frame

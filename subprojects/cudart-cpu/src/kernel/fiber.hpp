@@ -42,7 +42,7 @@ void adopt_thread(Context& context);
 /// The fibers of one worker, taken from the pool of the process. Not thread-safe.
 class FiberCache {
   public:
-    /// The stacks have at least `stack_bytes`.
+    /// Gives stacks of at least `stack_bytes`.
     explicit FiberCache(std::size_t stack_bytes);
     FiberCache(const FiberCache&) = delete;
     FiberCache& operator=(const FiberCache&) = delete;

@@ -50,7 +50,7 @@ class GridRun : public std::enable_shared_from_this<GridRun> {
     /// The source line of a location reported by a thread.
     [[nodiscard]] std::string place(ptx::u32 location) const;
     void wait_for_grid_dependencies();
-    /// The count of removals of objects that kernels find by number, see work_queue.hpp.
+    /// The count of removals at the launch's submission, see work_queue.hpp: kernels find objects by number.
     [[nodiscard]] std::uint64_t removals_at_submission() const noexcept { return removals_at_submission_; }
     /// Whether the bytes are parameters, variables of the kernel's module, or the workspace of cooperative groups.
     [[nodiscard]] bool is_own(ptx::u64 at, ptx::u64 bytes) const;

@@ -13,7 +13,7 @@ namespace cudart_cpu::detail {
 struct Fetch {
     unsigned dimensions = 1;
     bool cube = false;
-    bool whole_numbers = false; ///< the place of an element: not filtered
+    bool whole_numbers = false; ///< the place is `element`: not filtered
     std::array<float, 3> at{};
     std::array<int, 3> element{};
     unsigned layer = 0;

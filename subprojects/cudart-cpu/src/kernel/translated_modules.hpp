@@ -8,12 +8,12 @@
 
 namespace cudart_cpu::detail {
 
-/// Takes the module translated from a fat binary that nvcc's host code registers; null if there is none. Each of equal
-/// binaries gets another one, as long as there is one, until it is given back.
+/// Takes the module translated from a fat binary registered by nvcc's host code; null if there is none. Equal binaries
+/// get different modules, as long as one is not taken; give_back_module ends this.
 const ptx::ModuleRow* take_module(const void* fat_binary);
 void give_back_module(const ptx::ModuleRow* module);
 
-/// The fat binary registered by nvcc's host code; empty if there is none.
+/// The bytes of a fat binary registered by nvcc's host code; empty if it is no fat binary.
 std::string_view image_of(const void* fat_binary);
 
 /// Loads the module of a shared object, which stays loaded: it serves no other fat binary. Returns null if it cannot be
