@@ -42,7 +42,7 @@ void require_size(int kind, unsigned size) {
 
 std::optional<std::size_t> ConditionalWork::body_for(unsigned value) const noexcept {
     std::size_t body = value;
-    if (kind_ != compat::conditional_type_switch) body = value != 0 ? 0 : 1;
+    if (static_cast<int>(kind_) != compat::conditional_type_switch) body = value != 0 ? 0 : 1;
     return body < size_ ? std::optional(body) : std::nullopt;
 }
 
