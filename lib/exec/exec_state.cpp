@@ -79,10 +79,10 @@ void ExecState::complete_source(const GraphState& mine, GraphState& next) const 
 
 ExecState::~ExecState() {
     exclusive_graph_->exec_gone();
+    const RelaxedCapture allow_destruction; // no capture needs this Exec, nor what it keeps
     if (owns_native_) {
-        const RelaxedCapture allow_destruction; // no capture needs this Exec
-        if (in_flight_.end(native_))            // launches in flight finish
-            report_release(cudaGraphExecDestroy(native_), "cudaGraphExecDestroy");
+        if (in_flight_.end(native_))
+            report_release(cudaGraphExecDestroy(native_), "cudaGraphExecDestroy"); // launches in flight finish
     }
     in_flight_.retire(std::move(owners_));
     in_flight_.retire(std::move(basis_owners_));
@@ -251,6 +251,13 @@ std::optional<OwnerVersions> ExecState::owners_brought_by(GraphState& basis) con
                              ? basis_owners_.empty()
                              : are_kept_by(basis_owners_) && basis_owners_.front().owners.size() == owners.size();
     return is_same ? std::nullopt : std::optional(version_of(std::move(owners)));
+}
+
+void ExecState::keep_basis_owners(OwnerVersions&& owners) noexcept {
+    const RelaxedCapture allow_free; // no capture needs the former ones
+    in_flight_.retire(std::move(basis_owners_));
+    if (!owners.empty()) in_flight_.begin_tracking();
+    basis_owners_ = std::move(owners);
 }
 
 RaceWatch& ExecState::race_watch() {

@@ -163,11 +163,7 @@ class ExecState {
     /// Returns the owners brought by a graph about to become the basis; nothing if this exec already has the same.
     [[nodiscard]] std::optional<OwnerVersions> owners_brought_by(GraphState& basis) const;
     /// Keeps the owners of the new basis instead of the last one's.
-    void keep_basis_owners(OwnerVersions&& owners) noexcept {
-        in_flight_.retire(std::move(basis_owners_));
-        if (!owners.empty()) in_flight_.begin_tracking();
-        basis_owners_ = std::move(owners);
-    }
+    void keep_basis_owners(OwnerVersions&& owners) noexcept;
 
     /// The uses of BufferParams bound so far.
     [[nodiscard]] BoundParams& bound_params() noexcept { return bound_params_; }

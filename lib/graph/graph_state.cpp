@@ -1,6 +1,7 @@
 // The state behind GraphBuilder and Graph.
 #include "graph_state.hpp"
 
+#include "cuda/relaxed_capture.hpp"
 #include "names.hpp"
 #include "node/rules.hpp"
 #include "owners/reclaim.hpp"
@@ -28,8 +29,11 @@ GraphState::GraphState(cudaGraph_t native, std::unique_ptr<Unread> unread, const
 GraphState::~GraphState() {
     invalidate_handles();
     if (owns_native_) report_release(cudaGraphDestroy(native_), "cudaGraphDestroy");
-    forget_nested(0); // after CUDA's graph: owners may be the code of its kernels
-    drop_owners();
+    if (may_have_owners()) {
+        const RelaxedCapture allow_free; // no capture needs them
+        forget_nested(0);                // after CUDA's graph: owners may be the code of its kernels
+        drop_owners();
+    }
     reclaim();
 }
 

@@ -611,7 +611,7 @@ TEST_CASE("the owners of an Exec that kernels may launch are CUDA's to keep", "[
     exec->launch(cudaStreamPerThread);
     const std::uint64_t calls = cudart_cpu::call_count();
     exec.reset();
-    CHECK(cudart_cpu::call_count() == calls + 4); // no upload: two for the mode of captures, the exec, the memory
+    CHECK(cudart_cpu::call_count() == calls + 6); // no upload: four for the mode of captures, the exec, the memory
     cudag::check(cudaDeviceSynchronize());
     let_go();
     CHECK(cudart_cpu::live().user_objects == before);
@@ -691,6 +691,53 @@ TEST_CASE("owners go, and Execs end, while this thread captures", "[unit][owners
         cudag::check(cudaMemsetAsync(cell.data(), 0, sizeof(int), stream));
     });
     CHECK(graph.nodes().size() == 1);
+}
+
+TEST_CASE("what owns memory last breaks no capture as it goes", "[unit][owners]") {
+    const NothingLeft check;
+    const cudag::CaptureMode mode = GENERATE(cudag::CaptureMode::global, cudag::CaptureMode::thread_local_);
+    const auto graph = [] {
+        void* memory = nullptr;
+        cudag::check(cudaMalloc(&memory, sizeof(int)));
+        cudag::GraphBuilder builder;
+        builder.memset(cudag::DeviceBuffer<int>(1), 0);
+        builder.retain(std::shared_ptr<void>(memory, [](void* last) { static_cast<void>(cudaFree(last)); }));
+        return std::move(builder).build();
+    };
+    const cudag::Stream stream, captured;
+    const cudag::DeviceBuffer<int> cell(1);
+    std::optional<cudag::Graph> never_used = graph();
+    std::optional<cudag::Graph> used = graph();
+    static_cast<void>(used->instantiate());
+    std::optional<cudag::Exec> never_launched = graph().instantiate();
+    std::optional<cudag::Exec> launched = graph().instantiate();
+    launched->launch(stream);
+    cudag::Exec updated = graph().instantiate();
+    REQUIRE(updated.update(graph()).updated());
+    const cudag::Graph next = graph();
+    stream.synchronize();
+
+    const cudag::Graph made = cudag::capture(captured,
+                                             [&](cudaStream_t native) {
+                                                 SECTION("a Graph that was never used") {
+                                                     never_used.reset();
+                                                 }
+                                                 SECTION("a Graph after its Exec") {
+                                                     used.reset();
+                                                 }
+                                                 SECTION("an Exec that was never launched") {
+                                                     never_launched.reset();
+                                                 }
+                                                 SECTION("an Exec whose launch has ended") {
+                                                     launched.reset();
+                                                 }
+                                                 SECTION("what an Exec had before an update") {
+                                                     CHECK(updated.update(next).updated());
+                                                 }
+                                                 cudag::check(cudaMemsetAsync(cell.data(), 0, sizeof(int), native));
+                                             },
+                                             {.mode = mode});
+    CHECK(made.nodes().size() == 1);
 }
 
 TEST_CASE("threads launch, update and end Execs that share owners", "[unit][owners][threads]") {
