@@ -99,7 +99,8 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     for (const detail::HostNodeRun& host : hosts)
         owners.push_back({0, 0, host.run});
     const detail::WithoutUserObjects plain(graph);
-    const detail::KeptForExecs kept(graph.native(), options.device_launch ? owners : detail::Owners());
+    const detail::KeptForExecs kept(graph.native(), options.device_launch ? owners : detail::Owners(),
+                                    detail::KeptForExecs::Call::instantiate);
     if (options.device_launch) owners.clear(); // only CUDA sees launches by kernels, so it keeps the owners
 
     CUDA_GRAPH_INSTANTIATE_PARAMS params{};

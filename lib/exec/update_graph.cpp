@@ -12,6 +12,7 @@
 #include "exec_state.hpp"
 #include "graph/find.hpp"
 #include "graph/names.hpp"
+#include "owners/reclaim.hpp"
 #include "update_by_structure.hpp"
 #include "update_rules.hpp"
 
@@ -147,7 +148,10 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
     std::optional<Brought> brought;
     if (!plain) brought.emplace(exec, next);
 
+    Owners of_kernels; // launches by kernels are CUDA's alone to see; it lets go of those of the last basis
+    if (exec.device_launch()) next.list_owners(of_kernels);
     const WithoutUserObjects as_owned(next);
+    const KeptForExecs kept(next.native(), of_kernels, KeptForExecs::Call::update);
     CUgraphExecUpdateResultInfo info{};
     bind_context();
     const cudaError_t status = to_runtime(driver().graph_exec_update(exec.native(), next.native(), &info));

@@ -76,12 +76,13 @@ void GivenObjects::return_to(cudaGraph_t graph) noexcept {
     });
 }
 
-KeptForExecs::KeptForExecs(cudaGraph_t graph, const Owners& owners) : graph_(graph) {
+KeptForExecs::KeptForExecs(cudaGraph_t graph, const Owners& owners, Call call) : graph_(graph) {
     if (owners.empty()) return;
     std::vector<std::shared_ptr<const void>> objects;
     for (const Owner& owner : owners)
         objects.push_back(owner.object);
-    object_ = keep_as_object<InstantiateError>(graph, std::move(objects), {"instantiate"});
+    object_ = call == Call::update ? keep_as_object<UpdateError>(graph, std::move(objects), {"update"})
+                                   : keep_as_object<InstantiateError>(graph, std::move(objects), {"instantiate"});
 }
 
 KeptForExecs::~KeptForExecs() {

@@ -5,6 +5,7 @@
 
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -34,12 +35,14 @@ class GivenObjects {
     std::vector<Given> objects_;
 };
 
-/// `owners` as a user object of `graph` during this object's life: execs instantiated meanwhile keep it, with their
-/// launches in flight.
+/// `owners` as a user object of `graph` during this object's life: execs instantiated from it meanwhile, or updated by
+/// it, keep it, with their launches in flight.
 class KeptForExecs {
   public:
-    /// No effect without owners. Throws GraphError if CUDA rejects it.
-    KeptForExecs(cudaGraph_t graph, const Owners& owners);
+    enum class Call : std::uint8_t { instantiate, update };
+
+    /// No effect without owners. Throws InstantiateError or UpdateError if CUDA rejects it.
+    KeptForExecs(cudaGraph_t graph, const Owners& owners, Call call);
     ~KeptForExecs();
     KeptForExecs(const KeptForExecs&) = delete;
     KeptForExecs& operator=(const KeptForExecs&) = delete;

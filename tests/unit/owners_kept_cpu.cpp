@@ -617,6 +617,28 @@ TEST_CASE("the owners of an Exec that kernels may launch are CUDA's to keep", "[
     CHECK(cudart_cpu::live().user_objects == before);
 }
 
+TEST_CASE("CUDA keeps what an Exec that kernels may launch was updated by as a whole", "[unit][owners]") {
+    const NothingLeft check;
+    const bool is_own = GENERATE(false, true);
+    const std::size_t before = cudart_cpu::live().user_objects;
+    const auto write = [] {
+        cudag::GraphBuilder builder;
+        builder.memset(cudag::DeviceBuffer<int>(1), 0);
+        return std::move(builder).build();
+    };
+    cudag::Graph source = write();
+    std::optional<cudag::Exec> exec = source.instantiate({.device_launch = true});
+    if (is_own)
+        REQUIRE(exec->update(source).updated());
+    else
+        REQUIRE(exec->update(write()).updated());
+    let_go();
+    CHECK(cudart_cpu::live().user_objects == before + 1); // what the Exec had before has gone
+    exec.reset();
+    let_go();
+    CHECK(cudart_cpu::live().user_objects == before);
+}
+
 TEST_CASE("owners may use cudag and CUDA as they go, and hold the last Exec of others", "[unit][owners]") {
     const NothingLeft check;
     const In in = GENERATE(In::stream, In::raw, In::native);
