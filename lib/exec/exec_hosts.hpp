@@ -25,6 +25,7 @@ class ExecHosts {
     [[nodiscard]] HostRun* run(const NodePlace& node, const NodeParams& params, OwnerVersions& owners);
     /// Makes runs for host nodes of `mine`, a graph of the exec, with the callables of `next`.
     [[nodiscard]] std::vector<HostNodeRun> runs(const GraphState& mine, const GraphState& next);
+    [[nodiscard]] bool keep_owners() const noexcept { return !owners_.empty(); }
     /// Keeps the runs of a whole update until the next one.
     void keep(OwnerVersions&& owners, InFlight& in_flight) noexcept {
         in_flight.retire(std::move(owners_));

@@ -81,7 +81,7 @@ ExecState::~ExecState() {
     exclusive_graph_->exec_gone();
     const RelaxedCapture allow_destruction; // no capture needs this Exec, nor what it keeps
     if (owns_native_) {
-        if (in_flight_.end(native_))
+        if (in_flight_.end(native_, keeps_owners()))
             report_release(cudaGraphExecDestroy(native_), "cudaGraphExecDestroy"); // launches in flight finish
     }
     in_flight_.retire(std::move(owners_));
@@ -90,6 +90,11 @@ ExecState::~ExecState() {
     hosts_.retire(in_flight_);
     in_flight_.retire(std::move(matched_));
     reclaim();
+}
+
+bool ExecState::keeps_owners() const noexcept {
+    return !owners_.empty() || !basis_owners_.empty() || !matched_.empty() || shadows_->keep_owners() ||
+           hosts_.keep_owners();
 }
 
 void ExecState::set_enabled(const NodePlace& node, bool enabled) {

@@ -184,6 +184,7 @@ class ExecState {
     }
 
   private:
+    [[nodiscard]] bool keeps_owners() const noexcept;
     void launch_native(cudaStream_t stream) const;
     [[noreturn]] void refuse_foreign(const GraphState& graph, const Node& node) const;
     [[nodiscard]] const GraphState& inside_basis(const GraphState& graph) const;

@@ -63,6 +63,9 @@ class Shadows {
         arena_.release();
     }
 
+    [[nodiscard]] bool keep_owners() const noexcept {
+        return std::ranges::any_of(all_, [](const Shadow& shadow) { return !shadow.owners.empty(); });
+    }
     /// Drops the owners once the launches with access to them have finished.
     void retire(InFlight& in_flight) noexcept {
         for (Shadow& shadow : all_)

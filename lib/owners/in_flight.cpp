@@ -227,9 +227,9 @@ void InFlight::wait() const noexcept {
     if (last_launch_) last_launch_->wait();
 }
 
-bool InFlight::end(cudaGraphExec_t exec) noexcept {
+bool InFlight::end(cudaGraphExec_t exec, bool is_kept) noexcept {
     const bool is_marked = !is_unmarked_ && !is_handed_out_.load(std::memory_order_relaxed);
-    if (is_marked) return true;
+    if (is_marked || (!is_kept && held_.empty())) return true;
     is_handed_out_.store(false, std::memory_order_relaxed); // `retire` no longer holds anything
     last_launch_ = std::move(end_);
     const bool is_callers = last_launch_->end(exec);

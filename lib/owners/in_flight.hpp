@@ -72,9 +72,10 @@ class InFlight {
             retire_owners(std::move(version));
     }
 
-    /// Marks all unmarked launches. The caller must not launch `exec` any longer. Returns true if the caller must
-    /// destroy it; false if a later marking needs it, so that it is destroyed with the retired owners.
-    [[nodiscard]] bool end(cudaGraphExec_t exec) noexcept;
+    /// Marks all unmarked launches if owners that they may use are kept (`is_kept`). The caller must not launch `exec`
+    /// any longer. Returns true if the caller must destroy it; false if a later marking needs it, so that it is
+    /// destroyed with the retired owners.
+    [[nodiscard]] bool end(cudaGraphExec_t exec, bool is_kept) noexcept;
 
   private:
     void retire_owners(OwnerVersions&& version) noexcept;

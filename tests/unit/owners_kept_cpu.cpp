@@ -639,6 +639,21 @@ TEST_CASE("CUDA keeps what an Exec that kernels may launch was updated by as a w
     CHECK(cudart_cpu::live().user_objects == before);
 }
 
+TEST_CASE("native() costs an Exec that keeps nothing no call at its end", "[unit][owners]") {
+    const cudag::DeviceBuffer<int> cell(1);
+    const bool has_native = GENERATE(false, true);
+    cudag::GraphBuilder builder;
+    builder.memset(cell.span(), 0);
+    std::optional<cudag::Exec> exec = std::move(builder).build().instantiate();
+    if (has_native) CHECK(exec->native() != nullptr);
+    exec->launch(cudaStreamPerThread);
+    cudag::check(cudaDeviceSynchronize());
+    let_go();
+    const std::uint64_t calls = cudart_cpu::call_count();
+    exec.reset();
+    CHECK(cudart_cpu::call_count() == calls + 4); // two for the mode of captures, the exec, its graph
+}
+
 TEST_CASE("owners may use cudag and CUDA as they go, and hold the last Exec of others", "[unit][owners]") {
     const NothingLeft check;
     const In in = GENERATE(In::stream, In::raw, In::native);
