@@ -322,9 +322,7 @@ std::size_t CaptureState::orders() {
 }
 
 std::vector<std::shared_ptr<const void>>& CaptureState::owners() {
-    if (!captured_owners_) return owners_;
-    const std::vector<std::shared_ptr<const void>> captured = captured_owners_->take();
-    owners_.insert(owners_.end(), captured.begin(), captured.end());
+    if (captured_owners_) captured_owners_->move_to(owners_);
     return owners_;
 }
 

@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "reclaim.hpp"
 
+#include <iterator>
 #include <mutex>
 #include <unordered_map>
 #include <utility>
@@ -43,10 +44,12 @@ CaptureOwners::~CaptureOwners() {
     all.lists.erase(list);
 }
 
-Objects CaptureOwners::take() {
+void CaptureOwners::move_to(Objects& list) {
     OwnersOfCaptures& all = owners_of_captures();
     const std::scoped_lock lock(all.mutex);
-    return std::exchange(all.lists.find(capture_)->second, {});
+    Objects& captured = all.lists.find(capture_)->second;
+    list.insert(list.end(), std::make_move_iterator(captured.begin()), std::make_move_iterator(captured.end()));
+    captured.clear();
 }
 
 void keep_with_capture(cudaStream_t stream, const Owners& owners) {

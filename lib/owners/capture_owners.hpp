@@ -19,8 +19,8 @@ class CaptureOwners {
     CaptureOwners(const CaptureOwners&) = delete;
     CaptureOwners& operator=(const CaptureOwners&) = delete;
 
-    /// The owners collected since the last call.
-    [[nodiscard]] std::vector<std::shared_ptr<const void>> take();
+    /// Moves the owners collected since the last call to the end of `list`. Throws std::bad_alloc; loses none then.
+    void move_to(std::vector<std::shared_ptr<const void>>& list);
 
   private:
     unsigned long long capture_;

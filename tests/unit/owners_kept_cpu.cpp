@@ -1,5 +1,6 @@
 // Owners that a graph was made with: kept by the Exec and its launches without CUDA's user objects, wherever the
 // launches go, and by calls that never wait for the device.
+#include "allocation_faults.hpp"
 #include "gate.hpp"
 #include "kernels.hpp"
 #include "live_counts.hpp"
@@ -775,6 +776,25 @@ TEST_CASE("what owns memory last breaks no capture as it goes", "[unit][owners]"
                                              },
                                              {.mode = mode});
     CHECK(made.nodes().size() == 1);
+}
+
+TEST_CASE("a capture keeps its owners where a call on it finds no memory", "[unit][owners][faults]") {
+    const cudag::Stream stream;
+    const cudag::DeviceBuffer<int> to(1);
+    cudag::Event event({.timing = false});
+    for (std::size_t n = 1;; ++n) {
+        CAPTURE(n);
+        const NothingLeft check;
+        cudag::StreamCapture capture(stream);
+        auto owned = std::make_shared<Owned>(1, 7);
+        const std::weak_ptr<Owned> watch = owned;
+        cudag::memcpy_async(stream, to.span(), std::move(owned));
+        const std::optional<bool> failed = fails_without_allocation(n, [&] { capture.record(event); });
+        CHECK_FALSE(watch.expired());
+        const cudag::Graph graph = std::move(capture).finish();
+        CHECK_FALSE(watch.expired());
+        if (!failed) break;
+    }
 }
 
 TEST_CASE("threads launch, update and end Execs that share owners", "[unit][owners][threads]") {
