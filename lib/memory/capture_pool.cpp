@@ -11,8 +11,10 @@
 namespace cudag {
 
 CapturePool::CapturePool(std::string_view label, SourceLocation location)
-    : state_(new detail::PoolState(label, location),
-             detail::WaitingRelease([](void* pool) { delete static_cast<detail::PoolState*>(pool); })) {}
+    : state_([&] {
+          const detail::WaitingRelease deleter([](void* pool) { delete static_cast<detail::PoolState*>(pool); });
+          return std::shared_ptr<detail::PoolState>(new detail::PoolState(label, location), deleter);
+      }()) {}
 
 std::shared_ptr<void> CapturePool::allocate(std::size_t count, std::size_t size, const SourceLocation& location) {
     return state().allocate(count, size, location);

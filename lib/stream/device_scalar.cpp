@@ -25,17 +25,11 @@ void require_scalar(const ScalarPlace& scalar, const char* call) {
     if (scalar.memory == nullptr) refuse<Error>("the scalar was moved from", scalar_subject(call, scalar.where));
 }
 
-struct Capture {
-    cudaStreamCaptureStatus status;
-    cudaGraph_t graph; ///< null unless the capture is active
-};
-
-Capture capture_of(cudaStream_t stream, const char* call, const SourceLocation& where) {
-    Capture capture{};
-    const cudaError_t status = compat::stream_get_capture_info(stream, &capture.status, nullptr, &capture.graph);
+cudaStreamCaptureStatus capture_status(cudaStream_t stream, const char* call, const SourceLocation& where) {
+    cudaStreamCaptureStatus capture{};
+    const cudaError_t status = compat::stream_get_capture_info(stream, &capture, nullptr, nullptr);
     if (status != cudaSuccess)
         raise_call<CaptureError>(status, "cudaStreamGetCaptureInfo", scalar_subject(call, where));
-    if (capture.status != cudaStreamCaptureStatusActive) capture.graph = nullptr;
     return capture;
 }
 
@@ -69,9 +63,9 @@ std::shared_ptr<void> make_scalar(std::size_t bytes, const void* value, const So
 
 void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* value) {
     require_scalar(scalar, "set");
-    const Capture capture = capture_of(stream, "set", scalar.where);
+    const cudaStreamCaptureStatus capture = capture_status(stream, "set", scalar.where);
     require_recorded(stream, [&] { return scalar_subject("set", scalar.where); });
-    if (capture.status == cudaStreamCaptureStatusActive) keep_with_capture(stream, {{0, 0, scalar.memory}});
+    if (capture == cudaStreamCaptureStatusActive) keep_with_capture(stream, {{0, 0, scalar.memory}});
     auto* const memory = static_cast<std::byte*>(scalar.memory.get());
     const std::vector<SetParams> fills = fills_of(scalar, value, memory);
     if (fills.size() == 1) return set_async(stream, fills.front(), {}, scalar.where);
@@ -85,7 +79,7 @@ void set_scalar(cudaStream_t stream, const ScalarPlace& scalar, const void* valu
 void get_scalar(cudaStream_t stream, const ScalarPlace& scalar, void* value) {
     const auto subject = [&] { return scalar_subject("get", scalar.where); };
     require_scalar(scalar, "get");
-    if (capture_of(stream, "get", scalar.where).status != cudaStreamCaptureStatusNone)
+    if (capture_status(stream, "get", scalar.where) != cudaStreamCaptureStatusNone)
         refuse<CaptureError>("the stream is captured, its work has not run; call get() after the graph's launch, or "
                              "capture a memcpy to a PinnedBuffer",
                              subject(), cudaErrorStreamCaptureUnsupported);
