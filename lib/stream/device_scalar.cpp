@@ -4,6 +4,7 @@
 #include "cuda/compat.hpp"
 #include "cuda/failure.hpp"
 #include "cuda/open_captures.hpp"
+#include "owners/capture_owners.hpp"
 #include "owners/host_call.hpp"
 #include "owners/reclaim.hpp"
 
