@@ -8,6 +8,7 @@
 #include "cuda/no_waiting.hpp"
 #include "cuda/relaxed_capture.hpp"
 #include "exec_state.hpp"
+#include "owners/reclaim.hpp"
 #include "sampled_time.hpp"
 #include "update_few.hpp"
 #include "update_graph.hpp"
@@ -217,6 +218,7 @@ class ExecStore {
         trim_graph_memory(current_device());
         while (evict_one(entries_.end())) {
         }
+        reclaim(); // evictions must not wait: they leave memory over
         try {
             try_new(graph, stream);
         } catch (const Error& error) {

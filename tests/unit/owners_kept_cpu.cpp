@@ -666,7 +666,8 @@ TEST_CASE("owners may use cudag and CUDA as they go, and hold the last Exec of o
     Launcher launch(in);
     {
         auto inner = std::make_shared<cudag::Exec>(last.build().instantiate());
-        Launcher(In::raw)(*inner);
+        Launcher in_raw_stream(In::raw);
+        in_raw_stream(*inner);
         auto owned = std::shared_ptr<Owned>(new Owned(1, 7), [inner, &gone](Owned* values) mutable {
             const cudag::DeviceBuffer<int> memory(1);
             cudag::Exec other = [&] {
