@@ -9,6 +9,7 @@
 #include "cuda/handles.hpp"
 #include "graph/clone_natives.hpp"
 #include "graph/names.hpp"
+#include "lists/none.hpp"
 #include "new_node.hpp"
 #include "node/rules.hpp"
 #include "read/edge_reader.hpp"
@@ -219,7 +220,7 @@ bool NewRegion::is_unjoined() const {
     const std::vector<cudaGraphNode_t> front = state_->front();
     const NodeIndices joined(front);
     return std::any_of(nodes.begin(), nodes.end(), [&](cudaGraphNode_t node) {
-        if (joined.find(front, node) != NodeIndices::none) return false;
+        if (joined.find(front, node) != none) return false;
         std::size_t after = 0;
         checked<GraphError>(compat::graph_node_dependent_count(node, &after), "cudaGraphNodeGetDependentNodes");
         return after == 0;

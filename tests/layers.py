@@ -26,7 +26,7 @@ MAY_INCLUDE = {
     "read": ["cuda", "owners", "node", "lists", "edges", "graph"],
     "exec": ["cuda", "owners", "node", "lists", "edges", "plan", "accesses", "matching", "graph", "order", "compare",
              "handles"],
-    "capture": ["cuda", "owners", "node", "edges", "accesses", "stream", "graph", "order", "handles", "read"],
+    "capture": ["cuda", "owners", "node", "lists", "edges", "accesses", "stream", "graph", "order", "handles", "read"],
     "builder": ["cuda", "owners", "memory", "node", "lists", "edges", "plan", "accesses", "stream", "graph", "order",
                 "handles", "read", "exec", "capture"],
 }

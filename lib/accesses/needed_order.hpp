@@ -3,6 +3,7 @@
 
 #include "access_cells.hpp"
 #include "conflicts.hpp"
+#include "lists/none.hpp"
 
 #include <cstdint>
 #include <span>
@@ -57,7 +58,6 @@ class NeededOrder {
     }
 
   private:
-    static constexpr std::uint32_t none = 0xFFFFFFFF;
     /// The first element of a list; its index names the list.
     struct Member {
         std::uint32_t access;

@@ -8,11 +8,11 @@
 #include "edges/program_order.hpp"
 #include "edges/reduction.hpp"
 #include "edges/topological_order.hpp"
+#include "lists/none.hpp"
 #include "needed_order.hpp"
 
 #include <algorithm>
 #include <cstdint>
-#include <limits>
 #include <optional>
 #include <unordered_map>
 #include <utility>
@@ -40,8 +40,8 @@ class LastStaying {
   public:
     LastStaying(const Direction& direction, const std::vector<bool>& stays)
         : direction_(direction), stays_(stays), precedence_(direction.edges, direction.order, direction.place),
-          incoming_(stays.size(), direction.edges, &EdgeRecord::to), last_(stays.size()),
-          seen_by_(stays.size(), std::numeric_limits<std::uint32_t>::max()) {}
+          incoming_(stays.size(), direction.edges, &EdgeRecord::to), last_(stays.size()), seen_by_(stays.size(), none) {
+    }
 
     /// Requires calls in order of the nodes.
     [[nodiscard]] const std::vector<std::uint32_t>& take(std::uint32_t node) {

@@ -5,6 +5,7 @@
 #include "cuda/failure.hpp"
 #include "cuda/kernel_name.hpp"
 #include "graph/node_indices.hpp"
+#include "lists/none.hpp"
 
 #include <cudag/format.hpp>
 #include <cudag/node.hpp>
@@ -38,7 +39,7 @@ std::vector<bool> joined_nodes(const std::vector<cudaGraphNode_t>& nodes, const 
         const cudaGraphNode_t node = next.back();
         next.pop_back();
         const std::uint32_t index = indices.find(nodes, node);
-        if (index == NodeIndices::none || is_joined[index]) continue; // none: older than the capture
+        if (index == none || is_joined[index]) continue; // none: older than the capture
         is_joined[index] = true;
         for (const cudaGraphNode_t before : nodes_before(node))
             next.push_back(before);

@@ -2,10 +2,10 @@
 #include "edges.hpp"
 
 #include "edge_groups.hpp"
+#include "lists/none.hpp"
 
 #include <algorithm>
 #include <functional>
-#include <limits>
 #include <span>
 #include <utility>
 
@@ -53,7 +53,7 @@ void Edges::merge(std::size_t nodes) {
     if (strictly_sorted) return; // the usual order of writing a graph: no repeats
 
     const EdgeGroups incoming(nodes, list_, &EdgeRecord::to);
-    std::vector<std::uint32_t> seen_by(nodes, std::numeric_limits<std::uint32_t>::max());
+    std::vector<std::uint32_t> seen_by(nodes, none);
     std::vector<bool> repeated(list_.size());
     for (const std::uint32_t item : incoming.items) {
         const EdgeRecord& edge = list_[item];

@@ -8,8 +8,6 @@
 
 namespace cudag::detail {
 
-namespace {} // namespace
-
 void GrowingReduction::clear() noexcept {
     latest_.clear();
     next_.clear();

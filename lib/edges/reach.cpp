@@ -1,16 +1,11 @@
 // Reachability between the nodes of a graph.
 #include "reach.hpp"
 
+#include "lists/none.hpp"
+
 #include <algorithm>
-#include <limits>
 
 namespace cudag::detail {
-
-namespace {
-
-constexpr std::uint32_t unseen = std::numeric_limits<std::uint32_t>::max();
-
-} // namespace
 
 Reach::Reach(const std::vector<EdgeRecord>& edges, const std::vector<std::uint32_t>& place, Along along)
     : from_(along == Along::edges ? &EdgeRecord::from : &EdgeRecord::to),
@@ -25,7 +20,7 @@ void Reach::number(std::size_t nodes, const std::vector<EdgeRecord>& edges, cons
     std::vector<bool> is_root(nodes, true);
     for (const EdgeRecord& edge : edges)
         is_root[edge.*to_] = false;
-    number_.assign(nodes, unseen);
+    number_.assign(nodes, none);
     end_.resize(nodes);
     std::vector<bool> in_forest(edges.size());
     std::vector<std::uint32_t> next(outgoing.first.begin(), outgoing.first.end() - 1);
@@ -48,7 +43,7 @@ void Reach::number(std::size_t nodes, const std::vector<EdgeRecord>& edges, cons
                 continue;
             }
             const std::uint32_t edge = outgoing.items[next[node]++];
-            if (number_[edges[edge].*to_] != unseen) continue;
+            if (number_[edges[edge].*to_] != none) continue;
             in_forest[edge] = true;
             enter(edges[edge].*to_);
         }

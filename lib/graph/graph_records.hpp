@@ -42,7 +42,7 @@ class GraphRecords {
         return std::span(table_.records()).subspan(first);
     }
     [[nodiscard]] std::size_t known_nodes() const noexcept { return table_.size(); }
-    /// Returns the index of a native node among the known nodes of this graph; NodeIndices::none for any other.
+    /// Returns the index of a native node among the known nodes of this graph; none for any other.
     [[nodiscard]] std::uint32_t find_native(cudaGraphNode_t node) { return table_.find(node); }
 
     /// Returns the effective parameters of a node in this graph; its record has the first ones.

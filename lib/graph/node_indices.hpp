@@ -1,11 +1,12 @@
 // The indices of nodes by their native handles.
 #pragma once
 
+#include "lists/none.hpp"
+
 #include <cuda_runtime_api.h>
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <vector>
 
@@ -47,8 +48,6 @@ class NodeIndices {
             slot = (slot + 1) % slots_.size();
         return slots_[slot];
     }
-
-    static constexpr auto none = std::numeric_limits<std::uint32_t>::max();
 
   private:
     [[nodiscard]] std::size_t first_slot(cudaGraphNode_t node) const noexcept {

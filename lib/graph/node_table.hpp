@@ -63,7 +63,7 @@ class NodeTable {
         indices_.clear();
     }
 
-    /// Returns the index of a native node; NodeIndices::none for any other. Indexes nodes added since the last call.
+    /// Returns the index of a native node; none for any other. Indexes nodes added since the last call.
     [[nodiscard]] std::uint32_t find(cudaGraphNode_t node) {
         indices_.extend(natives_);
         return indices_.find(natives_, node);

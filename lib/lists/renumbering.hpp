@@ -1,9 +1,10 @@
 // New numbers for the elements of a list after some are removed.
 #pragma once
 
+#include "none.hpp"
+
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <span>
 #include <utility>
 #include <vector>
@@ -41,8 +42,6 @@ class Renumbering {
     }
 
   private:
-    static constexpr auto none = std::numeric_limits<std::uint32_t>::max();
-
     std::vector<std::uint32_t> next_;
     std::uint32_t kept_ = 0;
 };

@@ -6,12 +6,12 @@
 #include "edges/reach.hpp"
 #include "edges/topological_order.hpp"
 #include "graph/names.hpp"
+#include "lists/none.hpp"
 #include "memory_uses.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 #include <map>
 #include <optional>
 #include <span>
@@ -117,7 +117,6 @@ class Check {
     [[nodiscard]] std::vector<Candidate> sorted_candidates(const std::vector<std::uint32_t>& order,
                                                            std::vector<bool>& placed) const {
         const auto& memory = graph_.allocations().list();
-        constexpr auto none = std::numeric_limits<std::uint32_t>::max();
         std::vector<std::uint32_t> begins(order.size(), none);
         std::vector<std::uint32_t> ends(order.size(), none);
         LiveMemory live(memory);

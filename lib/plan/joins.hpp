@@ -3,12 +3,12 @@
 
 #include "edges/edge_record.hpp"
 #include "join_costs.hpp"
+#include "lists/none.hpp"
 
 #include <cudag/plan.hpp>
 
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <vector>
 
 namespace cudag::detail {
@@ -27,7 +27,7 @@ enum class JoinReason : char {
 
 /// A join: some nodes that all precede some others.
 struct JoinRecord {
-    static constexpr std::uint32_t no_node = std::numeric_limits<std::uint32_t>::max();
+    static constexpr std::uint32_t no_node = none;
 
     std::uint32_t node; ///< the join of the graph, or `no_node` if its edges express the join
     std::uint32_t before;

@@ -4,6 +4,7 @@
 #include "cuda/driver.hpp"
 #include "cuda/edge_data.hpp"
 #include "cuda/failure.hpp"
+#include "lists/none.hpp"
 
 #include <algorithm>
 
@@ -17,13 +18,13 @@ std::vector<EdgeRecord> EdgeReader::edges(std::uint32_t first) {
         if (to > 0 && node == nodes_[to - 1]) return first + to - 1;
         indices_.extend(nodes_);
         const std::uint32_t place = indices_.find(nodes_, node);
-        if (place != NodeIndices::none) return first + place;
-        return first == 0 ? NodeIndices::none : graph_.find_native(node);
+        if (place != none) return first + place;
+        return first == 0 ? none : graph_.find_native(node);
     };
     for (std::uint32_t to = 0; to < nodes_.size(); ++to)
         for (std::size_t i = 0, count = read(nodes_[to]); i < count; ++i) {
             const std::uint32_t from = index_of(from_[i], to);
-            if (from != NodeIndices::none) edges.push_back({from, first + to, edge_kind(data_[i])});
+            if (from != none) edges.push_back({from, first + to, edge_kind(data_[i])});
         }
     return edges;
 }
@@ -35,8 +36,8 @@ std::vector<cudaGraphNode_t> EdgeReader::line_to(GraphState& graph, cudaGraphNod
     for (std::size_t i = count; i-- > 0; node = reader.from_.front()) {
         line[i] = node;
         const std::size_t before = reader.read(node);
-        if (graph.find_native(node) != NodeIndices::none || (i != 0 && before != 1)) return {};
-        const auto is_known = [&](cudaGraphNode_t from) { return graph.find_native(from) != NodeIndices::none; };
+        if (graph.find_native(node) != none || (i != 0 && before != 1)) return {};
+        const auto is_known = [&](cudaGraphNode_t from) { return graph.find_native(from) != none; };
         if (i == 0 &&
             !std::all_of(reader.from_.begin(), reader.from_.begin() + static_cast<std::ptrdiff_t>(before), is_known))
             return {};

@@ -6,6 +6,7 @@
 #include "edge_reader.hpp"
 #include "graph/device_rules.hpp"
 #include "graph/read_nodes.hpp"
+#include "lists/none.hpp"
 #include "node/kernel_attributes.hpp"
 #include "node/rules.hpp"
 #include "node_reader.hpp"
@@ -141,8 +142,7 @@ void note_front(GraphEdges& edges, std::span<const cudaGraphNode_t> nodes, std::
     const NodeIndices indices(nodes);
     std::vector<std::uint32_t> numbers;
     for (const cudaGraphNode_t node : front)
-        if (const std::uint32_t number = indices.find(nodes, node); number != NodeIndices::none)
-            numbers.push_back(number);
+        if (const std::uint32_t number = indices.find(nodes, node); number != none) numbers.push_back(number);
     edges.note_front(nodes.size(), std::move(numbers));
 }
 
@@ -150,7 +150,7 @@ void note_launches(GraphState& graph, std::vector<CapturedLaunch>&& launches) {
     DeclaredAccesses& declared = graph.declared_as_made();
     for (const CapturedLaunch& launch : launches) {
         const std::uint32_t index = graph.find_native(launch.node);
-        if (index == NodeIndices::none) continue;
+        if (index == none) continue;
         if (launch.signature != nullptr) declared.add_launch(index, *launch.signature);
         declared.add(index, launch.accesses);
     }

@@ -5,6 +5,7 @@
 #include "graph/node_table.hpp"
 #include "graph/region_units.hpp"
 #include "graph/waiting_owners.hpp"
+#include "lists/none.hpp"
 #include "lists/renumbering.hpp"
 #include "node/kernel.hpp"
 
@@ -23,6 +24,7 @@ using cudag::detail::KernelParams;
 using cudag::detail::KernelSignature;
 using cudag::detail::NodeIndices;
 using cudag::detail::NodeTable;
+using cudag::detail::none;
 using cudag::detail::Parameter;
 using cudag::detail::ParameterType;
 using cudag::detail::RegionUnits;
@@ -45,7 +47,7 @@ cudaGraphNode_t handle(std::uintptr_t number) {
 TEST_CASE("nodes are found by their handles, however many came since the last time") {
     std::vector<cudaGraphNode_t> nodes;
     NodeIndices indices;
-    CHECK(indices.find(nodes, handle(1)) == NodeIndices::none);
+    CHECK(indices.find(nodes, handle(1)) == none);
     for (const std::size_t more : {1U, 1U, 6U, 1U, 20U, 100U, 3U, 500U}) {
         for (std::size_t i = 0; i < more; ++i)
             nodes.push_back(handle(1 + nodes.size()));
@@ -53,11 +55,11 @@ TEST_CASE("nodes are found by their handles, however many came since the last ti
         CHECK(indices.count() == nodes.size());
         for (std::uint32_t i = 0; i < nodes.size(); ++i)
             CHECK(indices.find(nodes, nodes[i]) == i);
-        CHECK(indices.find(nodes, handle(1 + nodes.size())) == NodeIndices::none);
+        CHECK(indices.find(nodes, handle(1 + nodes.size())) == none);
     }
     indices.clear();
     CHECK(indices.count() == 0);
-    CHECK(indices.find(nodes, nodes[0]) == NodeIndices::none);
+    CHECK(indices.find(nodes, nodes[0]) == none);
     nodes.resize(3);
     indices.extend(nodes);
     CHECK(indices.find(nodes, nodes[2]) == 2);
@@ -75,9 +77,9 @@ TEST_CASE("a table finds the nodes that it has, after others were forgotten or b
         for (std::uintptr_t number = 1; number <= last; ++number) {
             CAPTURE(number);
             const auto place = std::find(table.natives().begin(), table.natives().end(), handle(number));
-            CHECK(table.find(handle(number)) == (place == table.natives().end()
-                                                     ? NodeIndices::none
-                                                     : static_cast<std::uint32_t>(place - table.natives().begin())));
+            CHECK(
+                table.find(handle(number)) ==
+                (place == table.natives().end() ? none : static_cast<std::uint32_t>(place - table.natives().begin())));
         }
     };
     add(5);
