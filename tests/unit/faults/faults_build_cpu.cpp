@@ -363,7 +363,11 @@ TEST_CASE("a native node that cannot be read is not in the graph", "[unit][fault
         builder.emplace();
         params = {};
         params.type = cudaGraphNodeTypeMemset;
-        params.memset = {x.data(), 0, 7, sizeof(int), 4, 1};
+        params.memset.dst = x.data();
+        params.memset.value = 7;
+        params.memset.elementSize = sizeof(int);
+        params.memset.width = 4;
+        params.memset.height = 1;
     };
     prepare();
     builder->native(params); // the calls that a process makes once
