@@ -60,7 +60,7 @@ class GraphBody {
     void (*function_)(GraphBuilder&) = nullptr;
 };
 
-/// A range of body functions. The concepts of <ranges> would take an eighth of the compile time of cudag.hpp.
+/// A range of body functions. The concepts of `<ranges>` would take an eighth of the compile time of cudag.hpp.
 template <class Bodies>
 concept GraphBodies = std::forward_iterator<decltype(std::ranges::begin(std::declval<Bodies&>()))> &&
                       requires(Bodies& bodies) { std::ranges::end(bodies); };

@@ -1,0 +1,54 @@
+# Sphinx reads the Markdown pages of the repository, and those that docs/reference.py writes. The source folder is the repository.
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+sys.path.append(str(ROOT / "docs"))
+import reference  # noqa: E402
+
+project = "cudag"
+author = "the authors of cudag"
+release = re.search(r"version: '([\d.]+)'", (ROOT / "meson.build").read_text())[1]
+language = "en"
+
+extensions = ["myst_parser", "breathe"]
+root_doc = "docs/index"
+include_patterns = ["*.md", "docs/*.md", "docs/reference/*.rst", "subprojects/cudart-cpu/*.md", "subprojects/cudart-cpu/docs/*.md",
+                    "tests/coverage/*.md"]
+exclude_patterns = [".*", "build*", "docs/_build", "bench", "builder", "examples", "include", "lib"]  # keeps the search short
+
+myst_heading_anchors = 6
+breathe_projects = {"cudag": str(ROOT / "docs" / "_build" / "xml")}
+breathe_default_project = "cudag"
+breathe_show_include = False
+breathe_default_members = ("members", "undoc-members")
+cpp_id_attributes = ["__device__"]
+cpp_maximum_signature_line_length = 100
+
+toc_object_entries_show_parents = "hide"
+html_theme = "furo"
+html_title = f"cudag {release}"
+html_copy_source = False
+
+# The pages stay plain Markdown: their places in the navigation are here.
+CPU_RUNTIME = "/subprojects/cudart-cpu/"
+CONTENTS = {
+    "docs/index": {
+        "Guide": ["Overview </README>", "install", "graphs", "races", "plan", "capture", "updates", "performance", "errors"],
+        "Reference": ["reference"],
+        "The project": [CPU_RUNTIME + "README", "/tests/coverage/coverage", "/CONTRIBUTING", "/CHANGELOG"],
+    },
+    "docs/reference": {"": ["reference/" + reference.page_of(title) for title, _ in reference.rows()]},
+    "subprojects/cudart-cpu/README": {"": ["docs/nvcc", "docs/limits", "CONTRIBUTING", "CHANGELOG"]},
+}
+
+
+def add_contents(app, page, source):
+    for caption, entries in CONTENTS.get(page, {}).items():
+        options = [":hidden:", *([f":caption: {caption}"] if caption else []), ""]
+        source[0] += "\n".join(["", "```{toctree}", *options, *entries, "```", ""])
+
+
+def setup(app):
+    app.connect("source-read", add_contents)
