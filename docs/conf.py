@@ -35,8 +35,9 @@ html_copy_source = False
 CPU_RUNTIME = "/subprojects/cudart-cpu/"
 CONTENTS = {
     "docs/index": {
-        "Guide": ["Overview </README>", "install", "graphs", "races", "plan", "capture", "updates", "performance", "errors"],
-        "Reference": ["reference"],
+        "Guide": ["Overview </README>", "why", "install", "graphs", "races", "plan", "capture", "updates", "lifetimes", "testing",
+                  "performance", "errors", "troubleshooting"],
+        "Reference": ["reference", "cuda-rules", "versioning", "glossary"],
         "The project": [CPU_RUNTIME + "README", "/tests/coverage/coverage", "/CONTRIBUTING", "/CHANGELOG"],
     },
     "docs/reference": {"": ["reference/" + reference.page_of(title) for title, _ in reference.rows()]},

@@ -76,6 +76,7 @@ const Task bright(30);
 
 } // namespace
 
+// orders begins
 TEST_CASE("the whole graph is right under every seed", "[missing edge]") {
     Pipeline pipeline;
     for (std::uint64_t seed = 1; seed <= seeds; ++seed) {
@@ -84,6 +85,7 @@ TEST_CASE("the whole graph is right under every seed", "[missing edge]") {
         CHECK(pipeline.is_right(bright, seed));
     }
 }
+// orders ends
 
 TEST_CASE("every missing edge shows within 20 seeds", "[missing edge]") {
     const std::size_t edge_count = Pipeline().graph().edge_count();
