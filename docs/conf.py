@@ -30,8 +30,9 @@ toc_object_entries_show_parents = "hide"
 html_theme = "furo"
 html_title = f"cudag {release}"
 html_copy_source = False
+html_show_copyright = False
 
-# The pages stay plain Markdown: their places in the navigation are here.
+# The pages stay plain Markdown: their places in the navigation are here. A page without a place is a warning.
 CPU_RUNTIME = "/subprojects/cudart-cpu/"
 CONTENTS = {
     "docs/index": {
@@ -46,6 +47,8 @@ CONTENTS = {
 
 
 def add_contents(app, page, source):
+    if page == "docs/reference":
+        source[0] = reference.ROW.sub(lambda row: f"| [{row[1]}](reference/{reference.page_of(row[1])}.rst) | {row[2]}|", source[0])
     for caption, entries in CONTENTS.get(page, {}).items():
         options = [":hidden:", *([f":caption: {caption}"] if caption else []), ""]
         source[0] += "\n".join(["", "```{toctree}", *options, *entries, "```", ""])

@@ -54,6 +54,8 @@ def why_omitted(member, owner):
     """Why the reference omits a member of the class or namespace `owner`; empty if it shows the member."""
     if member.get("prot") != "public" or member.get("kind") == "friend":
         return "not public"
+    if text_of(member, "name") in ("CUDAG_EXPORT", "CUDAG_HOST_DEVICE", "CUDAG_DEVICE_ONLY"):
+        return "for the library only"
     if member.get("kind") != "function":
         return ""
     signature = text_of(member, "argsstring")
@@ -141,8 +143,8 @@ class Reference:
             lines = [title, "=" * len(title)]
             for header in headers:
                 if "/" not in header:  # nobody includes those of detail/
-                    lines += ["", f"``cudag/{header}``", "-" * (len(header) + 10)]
-                lines += ["", (HEADERS / header).read_text().splitlines()[0].removeprefix("// ")]
+                    purpose = (HEADERS / header).read_text().splitlines()[0].removeprefix("// ")
+                    lines += ["", f"``cudag/{header}``", "-" * (len(header) + 10), "", purpose]
                 for _, kind, name in sorted(self.classes.pop(header, [])):
                     lines += ["", f".. doxygen{kind}:: {name}"]
                 if members := self.members.pop(header, []):
@@ -157,9 +159,10 @@ class Reference:
     def write_xml(self):
         for refid, tree in {**self.files, "index": self.index}.items():
             text = ET.tostring(tree.getroot(), encoding="unicode")
+            text = re.sub(r"<ref refid=[^>]*_detail_1_1[^>]*>([^<]*)</ref>", r"\1", text)
             text = re.sub(r"\bdetail::(?=\w)", "", text)
             # A Located<T> is a T and the place of the call.
-            text = re.sub(r"(?:<ref [^>]*>)?\bLocated(?:</ref>)?&lt; ((?:<ref [^>]*>)?\w+(?:</ref>)?) &gt;", r"\1", text)
+            text = re.sub(r"\bLocated&lt; ((?:<ref [^>]*>)?\w+(?:</ref>)?) &gt;", r"\1", text)
             (XML / f"{refid}.xml").write_text(text)
 
 
