@@ -86,7 +86,7 @@ Node move_child(GraphState& graph, const std::shared_ptr<GraphState>& inner, con
     require_allowed(graph, NodeKind::child, where);
     require_child(graph, *inner, where);
     if (inner->is_borrowed())
-        refuse("its graph is a view of one that is somebody else's; pass it without std::move: it is cloned",
+        refuse("its graph is a view, which owns no CUDA graph to move; pass it without std::move: it is cloned",
                new_node_subject(NodeKind::child, where));
     if (inner->has_exec())
         refuse(

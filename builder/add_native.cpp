@@ -19,7 +19,7 @@ namespace {
 
 void require_describable(NodeKind kind, const SourceLocation& where) {
     if (kind != NodeKind::conditional) return;
-    refuse("CUDA shows no conditions and bodies of a node; write it by if_, while_ or switch_",
+    refuse("CUDA does not report the conditions and bodies of a node; use if_, while_ or switch_",
            new_node_subject(kind, where));
 }
 

@@ -114,10 +114,9 @@ void refuse_turns(bool is_negative, const SourceLocation& where) {
 
 void require_one(std::size_t count, const SourceLocation& where) {
     if (count != 1)
-        refuse(fmt::format("a condition is set to one number, and its value has {}; give one of them, as in "
-                           "x.span().subspan(i, 1)",
-                           count),
-               new_node_subject(NodeKind::kernel, where, "set"));
+        refuse(
+            fmt::format("a condition takes one value, not {}; pass one element, as in x.span().subspan(i, 1)", count),
+            new_node_subject(NodeKind::kernel, where, "set"));
 }
 
 } // namespace cudag::detail

@@ -140,11 +140,10 @@ class Loops {
     }
 
     [[noreturn]] static void refuse_loop(const ConditionRecord& condition) {
-        refuse(
-            fmt::format("it never ends: no kernel in its body takes its condition, made at {}; give that to one which "
-                        "sets it to 0 at last, as in body.kernel(config, kernel, condition, ...)",
-                        condition.location),
-            node_subject(*condition.user, condition.node, "build: "));
+        refuse(fmt::format("it never ends: no kernel in its body takes its condition, made at {}; pass it to a kernel "
+                           "that eventually sets it to 0, as in body.kernel(config, kernel, condition, ...)",
+                           condition.location),
+               node_subject(*condition.user, condition.node, "build: "));
     }
 
     const GraphState& root_;

@@ -142,11 +142,11 @@ bool NewRegion::has_survived() noexcept {
 void NewRegion::fail(const CaptureError& cause) {
     drop();
     if (!graph_.construction().destroyed_by) throw;
-    const char* reason = has_written() ? "because there would be handles of nodes that it has not:"
-                         : state_->abandon() == CaptureEnd::elsewhere
-                             ? "because what ended the capture has destroyed it: leave that to the GraphBuilder, and"
-                             : "because CUDA destroys a graph into which a capture is broken, and cannot clone this "
-                               "one before:";
+    const char* reason =
+        has_written() ? "because handles would refer to nodes that it no longer has:"
+        : state_->abandon() == CaptureEnd::elsewhere
+            ? "because the call that ended the capture destroyed it: let the GraphBuilder end captures, and"
+            : "because CUDA destroys the graph of a broken capture, and cannot clone this one first:";
     throw CaptureError(static_cast<cudaError_t>(cause.code().value()),
                        fmt::format("{}; the graph under construction is lost with it, {} start again with a new "
                                    "GraphBuilder",

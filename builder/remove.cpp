@@ -35,11 +35,11 @@ void require_changeable(const GraphState& graph, const char* action, const Sourc
     require_not_destroyed(graph);
     if (graph.is_orphan()) refuse_now("this builder wrote a body that has thrown, or whose graph no longer exists");
     if (graph.is_built() && graph.place() == Place::body)
-        refuse_now(fmt::format("{} has ended; remove what is in it inside it", describe_place(graph)));
+        refuse_now(fmt::format("{} has ended; remove its nodes before it ends", describe_place(graph)));
     if (graph.is_built()) refuse_now(fmt::format("its Graph is built, at {}; remove before build()", graph.made_at()));
     if (const GraphState* body = graph.construction().open_body; body != nullptr)
-        refuse_now(fmt::format("{} is being written; remove what is outside of it before or after that",
-                               describe_place(*body)));
+        refuse_now(
+            fmt::format("{} is being written; remove nodes outside of it before or after that", describe_place(*body)));
     for (const GraphState* around = &graph; around != nullptr; around = around->parent())
         if (around->construction().open_region != nullptr || around->construction().is_captured_into)
             refuse_now(

@@ -65,7 +65,7 @@ class ChangingBuffer {
             detail::Owners owners;
             const auto operand = detail::to_operand(memory, 0, owners);
             static_assert(operand.side == detail::Side::device,
-                          "cudag: the buffers of a run are device memory; host memory is to be told by the key");
+                          "cudag: the buffers of a run are device memory; identify host memory by the key");
             // const elements are never written: only their address is used
             bytes_ = {
                 reinterpret_cast<std::byte*>(

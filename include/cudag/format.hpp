@@ -112,7 +112,7 @@ struct fmt::formatter<cudag::PlannedJoin> : cudag::detail::TextFormatter<cudag::
 template <>
 struct fmt::formatter<cudag::PlanReport> : cudag::detail::TextFormatter<cudag::PlanReport> {};
 
-/// Formats a StayingNode: "kernel \"gemm\" at a.cpp:12: nothing tells what it does to memory; ...".
+/// Formats a StayingNode: "kernel \"gemm\" at a.cpp:12: its accesses to memory are unknown; ...".
 template <>
 struct fmt::formatter<cudag::StayingNode> : cudag::detail::TextFormatter<cudag::StayingNode> {};
 

@@ -85,7 +85,7 @@ BoundInputs::BoundInputs(const Graph& graph, Exec& exec, GraphedInputs given, co
 const char* BoundInputs::why_not_bindable(const GraphedInput& given) const {
     const AddressRange range = range_of(given.data, bytes_of(given));
     if (given.side != Side::device) return "it is host memory";
-    if (range.begin % input_alignment != 0) return "it begins at no multiple of 256 bytes, as static inputs do";
+    if (range.begin % input_alignment != 0) return "it is not aligned to 256 bytes, as static inputs are";
     if (!used_.are_apart_from(range)) return "other parameters of the graph point into its allocation";
     return nullptr;
 }

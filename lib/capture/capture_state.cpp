@@ -186,8 +186,9 @@ void CaptureState::require_active(const CaptureCall& call) const {
         }
         return;
     case CaptureStatus::none:
-        refuse<CaptureError>("the capture has ended: something else than its StreamCapture called cudaStreamEndCapture",
-                             subject(call), cudaErrorIllegalState);
+        refuse<CaptureError>(
+            "the capture has ended: something other than its StreamCapture called cudaStreamEndCapture", subject(call),
+            cudaErrorIllegalState);
     case CaptureStatus::invalidated:
         throw broken(call);
     }
@@ -250,7 +251,7 @@ void CaptureState::require_errors_read(const CaptureCall& call, const char* when
     logged_ = log_position();
     stale_ = cudaSuccess;
     Subject what = subject(call);
-    std::string text = fmt::format("cudag: {}: {}{} failed, and nobody has read its error: {}", what.text, when,
+    std::string text = fmt::format("cudag: {}: {}{} failed, and its error was not read: {}", what.text, when,
                                    failure.call.empty() ? "a call" : failure.call, describe_code(last));
     if (!failure.causes.empty()) text += fmt::format("; CUDA's log: {}", failure.causes);
     text += "; wrap each call in cudag::check, and check(cudaGetLastError()) after <<<>>>";
@@ -269,9 +270,9 @@ void CaptureState::require_no_refused_calls(const CaptureCall& call, const char*
     std::string text = fmt::format("cudag: {}: {}{} was refused because of the capture, which goes on without it: {}",
                                    what.text, when, refused->call, describe_code(refused->code));
     if (!refused->causes.empty()) text += fmt::format("; CUDA's log: {}", refused->causes);
-    text += "; whoever made the call has not reported it, and what it was to do would be missing in every replay: make "
-            "it before the capture, or do the same by calls that can be captured; if the caller has done so itself, "
-            "allow it with StepOptions{.allow_refused_calls = true}";
+    text += "; the caller has not reported it, and its effect would be missing in every replay: make it before the "
+            "capture, or use calls that can be captured instead; if the caller already does so, allow it with "
+            "StepOptions{.allow_refused_calls = true}";
     throw CaptureError(refused->code, text, {refused->call, refused->causes, std::move(what.labels), what.where});
 }
 
@@ -283,9 +284,9 @@ void CaptureState::require_nothing_passed(const CaptureCall& call) {
 void CaptureState::require_work(const CaptureCall& call, bool has_work) const {
     if (has_work || options_.allow_empty) return;
     refuse<CaptureError>(
-        "the step recorded nothing: only what is enqueued in the captured stream, or in one that forked from it, "
-        "becomes nodes; what is given no stream, or another one, runs at once and is missing in every replay. Give "
-        "each call the stream, or allow an empty step with StepOptions{.allow_empty = true}",
+        "the step recorded nothing: only work in the captured stream, or in one forked from it, becomes nodes; work "
+        "without a stream, or in another one, runs at once and is missing in every replay. Give each call the stream, "
+        "or allow an empty step with StepOptions{.allow_empty = true}",
         subject(call));
 }
 
@@ -300,14 +301,14 @@ void CaptureState::require_nodes(std::size_t count) {
     if (steps.size() > most) ran += fmt::format(", and {} more", steps.size() - most);
     if (!ran.empty()) ran = fmt::format(" by the steps {}", ran);
     const char* const elsewhere = options_.refuse_legacy_stream
-                                      ? "what is given another stream runs at once there"
-                                      : "what is given no stream, such as f<<<1, 1>>>() and cudaMemcpy(), goes into "
-                                        "the legacy default stream and runs at once";
+                                      ? "work in another stream runs at once there"
+                                      : "work without a stream, such as f<<<1, 1>>>() and cudaMemcpy(), goes into the "
+                                        "legacy default stream and runs at once";
     refuse<CaptureError>(
-        fmt::format("nothing was recorded{}: only what is enqueued in the captured stream, or in one that forked from "
-                    "it, becomes nodes; {}. Give each call the stream, or ask for an empty graph with "
-                    "CaptureOptions{{.allow_empty = true}}",
-                    ran, elsewhere),
+        fmt::format(
+            "nothing was recorded{}: only work in the captured stream, or in one forked from it, becomes nodes; {}. "
+            "Give each call the stream, or ask for an empty graph with CaptureOptions{{.allow_empty = true}}",
+            ran, elsewhere),
         subject({"finish"}));
 }
 
@@ -364,9 +365,9 @@ void CaptureState::join(cudaStream_t other, const SourceLocation& location) {
     if (other == stream_) refuse<CaptureError>("a stream cannot join itself", subject(call));
     const Info now = other == nullptr || other == cudaStreamLegacy ? Info() : info(other);
     if (now.status == CaptureStatus::none || now.id != id_)
-        refuse<CaptureError>("the stream is not part of this capture: fork it first, and record all that it is to do "
-                             "between fork and join",
-                             subject(call), cudaErrorStreamCaptureIsolation);
+        refuse<CaptureError>(
+            "the stream is not part of this capture: fork it first, and record all its work between fork and join",
+            subject(call), cudaErrorStreamCaptureIsolation);
     order(other, stream_, call);
     ++orders_;
     const auto last = unjoined_.find(other);
@@ -407,11 +408,10 @@ void CaptureState::continue_after(std::vector<cudaGraphNode_t>&& nodes, const Ca
 
 void CaptureState::require_unspoiled(const CaptureCall& call) const {
     if (!spoiled_at_) return;
-    refuse<CaptureError>(
-        fmt::format("what was added at {} failed, and CUDA removes no nodes from a graph that is being "
-                    "captured: let the exception leave the captured function, and capture it again",
-                    *spoiled_at_),
-        subject(call));
+    refuse<CaptureError>(fmt::format("adding nodes at {} failed, and CUDA removes no nodes from a graph that is being "
+                                     "captured: let the exception leave the captured function, and capture it again",
+                                     *spoiled_at_),
+                         subject(call));
 }
 
 void CaptureState::lose_own_graph() noexcept {
@@ -430,7 +430,7 @@ std::string CaptureState::unjoined_forks(std::string_view work) const {
     }
     std::string text;
     if (!places.empty())
-        text = fmt::format("what was forked at {} is not joined: {}", places, streams);
+        text = fmt::format("work forked at {} is not joined: {}", places, streams);
     else if (forks_.empty())
         text = "a stream that an event forked is not joined";
     else
@@ -452,8 +452,8 @@ cudaGraph_t CaptureState::end() {
     }
     if (options_.mode != CaptureMode::relaxed &&
         std::this_thread::get_id() != thread_) // CUDA would drop the recorded work
-        refuse<CaptureError>("another thread than the one that began it cannot end a capture: call finish() there, or "
-                             "capture with CaptureMode::relaxed",
+        refuse<CaptureError>("only the thread that began a capture can end it: call finish() there, or capture with "
+                             "CaptureMode::relaxed",
                              subject(call), cudaErrorStreamCaptureWrongThread);
     std::string unjoined;
     std::optional<CaptureError> cause; // known before the end, which fails in turn

@@ -37,12 +37,12 @@ inline constexpr int moved_children = 12090;
     return std::min({CUDART_VERSION, runtime, driver});
 }
 
-/// "a switch needs CUDA 12.8; here is CUDA 12.6 at most" if CUDA is older than `needed`; otherwise empty.
+/// "a switch needs CUDA 12.8; this process has CUDA 12.6 at most" if CUDA is older than `needed`; otherwise empty.
 [[nodiscard]] inline std::string missing_version(int needed, const char* feature) {
     if (needed <= oldest_version) return {};
     const int version = cuda_version();
     if (version >= needed) return {};
-    return fmt::format("{} needs CUDA {}; here is CUDA {} at most", feature, version_text(needed),
+    return fmt::format("{} needs CUDA {}; this process has CUDA {} at most", feature, version_text(needed),
                        version_text(version));
 }
 

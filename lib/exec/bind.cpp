@@ -92,10 +92,10 @@ void require_bindable(const AddressUse& use, const ParamMemory& param) {
     if (std::holds_alternative<const cudaMemcpy3DParms*>(use.place.record().params))
         refuse<UpdateError>("CUDA updates 1D copies only; give the graph the memory and instantiate it", subject());
     if (use.bytes > param.bytes - use.offset)
-        refuse<UpdateError>(fmt::format("it uses {} bytes from offset {} on, and the parameter has {}: make that as "
-                                        "long as what is used",
-                                        use.bytes, use.offset, param.bytes),
-                            subject());
+        refuse<UpdateError>(
+            fmt::format("it uses {} bytes at offset {}, and the parameter has {}: make the parameter large enough",
+                        use.bytes, use.offset, param.bytes),
+            subject());
 }
 
 /// Plans and makes the changes of one call of `bind`.

@@ -66,10 +66,10 @@ Drive drive_of(const Driven& driven, const void* value, std::size_t most, const 
     if (driven.config) return {driven.config(value)};
     const ElementCount count = driven.count(value);
     if (count.is_negative || count.value < 1 || count.value > most)
-        refuse<UpdateError>(fmt::format("a DynamicParam drives it to {} elements; it was made with {}, which is the "
-                                        "most, and the least is 1",
-                                        elements_text(count), most),
-                            subject());
+        refuse<UpdateError>(
+            fmt::format("a DynamicParam drives it to {} elements; it takes 1 to {}, the number that it was made with",
+                        elements_text(count), most),
+            subject());
     return {{}, static_cast<std::size_t>(count.value)};
 }
 
@@ -173,11 +173,11 @@ void drive(std::uint64_t id, const Node& node, Driven&& driven, const void* valu
     GraphState& graph = GraphState::of(node);
     const std::uint32_t index = GraphState::index_unchecked(node);
     const auto subject = [&] { return node_subject(graph, index, "drive: "); };
-    if (graph.is_built()) refuse("its graph is built; what follows a DynamicParam is said before that", subject());
+    if (graph.is_built()) refuse("its graph is built; call drive() before build()", subject());
     const std::size_t most = elements_of(graph.nodes()[index].params);
     if (driven.count && most == 0)
-        refuse("it has more than one dimension, or is of a kind that cudag does not read; copies and fills of ranges "
-               "are driven",
+        refuse("it has more than one dimension, or is of a kind that cudag does not read; a DynamicParam drives copies "
+               "and fills of ranges only",
                subject());
     const auto shared = std::make_shared<const Driven>(std::move(driven));
     graph.bindings().reserve(id);

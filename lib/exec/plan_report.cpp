@@ -51,10 +51,11 @@ std::string reason_of(const GraphState& graph, const JoinRecord& join) {
     case JoinReason::many_edges:
         return fmt::format("quicker than {} without it", counted(product, "edge"));
     case JoinReason::early_edges:
-        return "edges that are not full lead to what comes after it, beside which CUDA takes no others";
+        return "programmatic or launch-completion edges lead to the nodes after it, and CUDA takes no second edge "
+               "between two nodes";
     case JoinReason::kept_edges:
         if (has_memory_nodes(graph)) return "CUDA had its edges before an allocation, and removes none then";
-        return "edges to events, and to what comes after them, stay as they were written";
+        return "edges to events, and to the nodes after them, stay as they were written";
     case JoinReason::no_kernel:
         return fmt::format("{}{}", why_no_kernel(),
                            join.form == JoinForm::edges ? ", and an empty node is slower than so few edges" : "");
@@ -67,7 +68,7 @@ std::string reason_of(const GraphState& graph, const JoinRecord& join) {
 PlannedJoin describe(const GraphState& graph, const JoinRecord& join) {
     const bool written = join.node != JoinRecord::no_node;
     std::string name = written            ? describe_node(graph, join.node)
-                       : join.before == 0 ? "the begin"
+                       : join.before == 0 ? "the beginning"
                        : join.after == 0  ? "the end"
                                           : "edges from each to each";
     if (graph.parent() != nullptr) name += fmt::format(" in {}", describe_place(graph));
@@ -160,12 +161,10 @@ void advise_plan(const detail::ExecState& exec, std::vector<std::string>& advice
     const OtherPlan now = plan_in_force(exec), then = plan_of(exec.source(), full);
     if (then == now) return;
     if (!exec.was_read())
-        advice.push_back(
-            fmt::format("the graph was captured, and nobody had asked anything of it, so that its edges are "
-                        "as they were recorded: {} would be {} if something is asked of it before "
-                        "instantiate(), such as edge_count()",
-                        now.text(), then.text()) +
-            (off.empty() ? "" : fmt::format(", and with {} on", off)));
+        advice.push_back(fmt::format("the graph was captured and not read before instantiate(), so its edges are as "
+                                     "they were recorded: {} would be {} if it were read first, as by edge_count()",
+                                     now.text(), then.text()) +
+                         (off.empty() ? "" : fmt::format(", and with {} on", off)));
     else
         advice.push_back(
             fmt::format("the plan has these off: {}; with them, {} would be {}", off, now.text(), then.text()));
@@ -192,11 +191,11 @@ void advise_memory(const detail::ExecState& exec, std::vector<std::string>& advi
     });
     constexpr std::string_view why = "CUDA removes no edges of graphs with memory nodes";
     if (implied != 0)
-        advice.push_back(fmt::format("{}: leave out, where it is written, {} others imply", why,
+        advice.push_back(fmt::format("{}: leave {} others imply out of the program", why,
                                      implied == 1 ? "1 edge that" : fmt::format("{} edges that", implied)));
     if (joins != 0)
-        advice.push_back(fmt::format("{}: {} there an empty node, which is slow; write edges, or a kernel, instead",
-                                     why, joins == 1 ? "1 join is" : fmt::format("each of {} joins is", joins)));
+        advice.push_back(fmt::format("{}: {} an empty node, which is slow; write edges or a kernel instead", why,
+                                     joins == 1 ? "1 join stays" : fmt::format("each of {} joins stays", joins)));
 }
 
 /// Reports joins that had to stay empty nodes.
@@ -222,8 +221,8 @@ void advise_nodes(const detail::ExecState& exec, const std::optional<detail::Joi
                                      cost, remedy));
     };
     add(JoinReason::kept_edges, false,
-        "events come after them, or what waits for events does; let kernels come after the join, "
-        "and events after those");
+        "events, or nodes that wait for events, come after them; let kernels come after the join, and events after "
+        "those");
     add(JoinReason::kept_edges, true, "an allocation comes after them in the program; allocate before them");
     add(JoinReason::no_kernel, std::nullopt, fmt::format("{}, which would be quicker", why_no_kernel()));
 }
@@ -317,7 +316,7 @@ std::string PlanReport::to_string() const {
         text += '\n' + cudag::to_string(joins_[i]);
     if (joins_.size() > shown) text += fmt::format("\nand {}", counted(joins_.size() - shown, "more join"));
     const std::string gained = gain_ ? text_of(*gain_) : "";
-    if (!gained.empty()) text += fmt::format("\npredicted from what an H200 takes: {}", gained);
+    if (!gained.empty()) text += fmt::format("\npredicted from costs on an H200: {}", gained);
     for (const std::string& advice : advice_)
         text += '\n' + advice;
     return text;

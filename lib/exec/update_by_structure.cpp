@@ -91,9 +91,8 @@ class StructureUpdate {
         if (!is_found && are_in_order_but_for_kernels())
             return std::nullopt; // a whole update may change a node's kernel
         if (!is_found) return not_paired(matching);
-        return refused(differences(),
-                       "some changes cannot be made node by node, and the nodes come in another order than CUDA needs "
-                       "to take the whole graph");
+        return refused(differences(), "some changes cannot be made node by node, and the nodes are in another order "
+                                      "than CUDA needs for a whole update");
     }
 
   private:
@@ -252,7 +251,7 @@ class StructureUpdate {
                     {},
                     true};
         return refused(describe_unpaired(before_, after_, matching),
-                       "in no order the nodes and edges are those of the exec");
+                       "in every order the nodes or edges differ from those of the exec");
     }
 
     ExecState& exec_;

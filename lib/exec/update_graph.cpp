@@ -221,7 +221,7 @@ std::string UpdateReport::to_string() const {
     if (updated()) return "updated";
     std::string text = fmt::format("not updated: {}: {}", cudag::to_string(verdict_), reason_);
     text += detail::list_differences(differences_);
-    if (needs_instantiate_) text += "\n  to have this graph, instantiate it";
+    if (needs_instantiate_) text += "\n  to run this graph, instantiate it";
     return text;
 }
 

@@ -98,12 +98,11 @@ std::string about_device_updatable(const GraphState& before, const GraphState& a
 }
 
 void refuse_other_kernel(const std::string& what, const std::string& name, Subject&& subject) {
-    refuse<UpdateError>(
-        fmt::format("{}the node launches {} since the update of the whole graph, whose parameters are others; change "
-                    "the node in the graph that the update came from, and update the Exec from that once more, or "
-                    "instantiate it and use its handles",
-                    what, name),
-        std::move(subject));
+    refuse<UpdateError>(fmt::format("{}since the update of the whole graph the node launches {}, which has other "
+                                    "parameters; change the node in the graph that the update came from and update the "
+                                    "Exec from it again, or instantiate that graph and use its handles",
+                                    what, name),
+                        std::move(subject));
 }
 
 } // namespace cudag::detail

@@ -55,7 +55,7 @@ void GraphState::number_nodes() noexcept {
 void GraphState::require_root(std::string_view action) const {
     if (parent() == nullptr) return;
     const NodeRecord& node = parent()->nodes()[parent_node()];
-    refuse(fmt::format("{}: the graph is inside {}, and stands for itself no more; use the graph around it", action,
+    refuse(fmt::format("{}: the graph is inside {}, and no longer stands alone; use the graph around it", action,
                        describe_node(*parent(), parent_node())),
            {{}, {std::string(node.label)}, node.location});
 }

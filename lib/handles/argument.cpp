@@ -27,8 +27,8 @@ void refuse_integer(const ArgumentSite& site, std::uintmax_t magnitude, bool neg
 
 void refuse_pattern(std::size_t bytes, const CallSite& call) {
     const std::string reason =
-        fmt::format("the {} bytes of the value do not repeat, and CUDA fills memory with 1, 2 or 4 bytes again and "
-                    "again; copy such elements from memory, have a kernel write them, or clear(range) for bytes of 0",
+        fmt::format("the {} bytes of the value do not repeat, and CUDA fills memory with repeated units of 1, 2 or 4 "
+                    "bytes; copy such elements from memory, have a kernel write them, or clear(range) for bytes of 0",
                     bytes);
     if (call.node != nullptr)
         refuse<UpdateError>(

@@ -323,7 +323,7 @@ void Graph::require_use_of(const detail::ParamMemory& param) const {
         fmt::format("parameter: no node of {} uses the {} bytes at {}", detail::describe_graph(state()), param.bytes,
                     reinterpret_cast<const void*>(param.address)); // NOLINT
     if (!found.obstacles.empty())
-        reason += fmt::format(" as bind could replace it; {}: {}", found.obstacles.front().place.describe(),
+        reason += fmt::format(" in a way that bind can replace; {}: {}", found.obstacles.front().place.describe(),
                               describe_obstacle(found.obstacles.front(), param));
     detail::refuse(reason);
 }

@@ -98,7 +98,7 @@ Node Graph::find_one(std::string_view label) const {
     Names names;
     for_each_record(state(), [&](const detail::NodeRecord& node) { names.add(std::string(node.label)); });
     if (names.empty())
-        detail::refuse(fmt::format("find_one: no node has the label \"{}\", nor has any node a label", label));
+        detail::refuse(fmt::format("find_one: no node has the label \"{}\", nor any other label", label));
     detail::refuse(
         fmt::format("find_one: no node has the label \"{}\"; the labels are {}", label, names.list(label, "\"")));
 }
@@ -118,7 +118,7 @@ Node Graph::the_one(const std::vector<Node>& found, const std::string& wanted) c
         if (const auto* kernel = std::get_if<const detail::KernelParams*>(&node.params))
             names.add(detail::kernel_name((*kernel)->function));
     });
-    if (names.empty()) detail::refuse(fmt::format("find_one: no node launches {}, nor any kernel", wanted));
+    if (names.empty()) detail::refuse(fmt::format("find_one: no node launches {}, nor any other kernel", wanted));
     detail::refuse(fmt::format("find_one: no node launches {}; the kernels are {}", wanted, names.list(wanted, "")));
 }
 

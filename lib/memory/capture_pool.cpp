@@ -27,9 +27,8 @@ PoolId CapturePool::id() const {
 CapturePool CapturePool::find(PoolId id) {
     std::shared_ptr<detail::PoolState> state = detail::PoolState::find(id.value);
     if (!state)
-        detail::refuse<Error>(fmt::format("find: there is no CapturePool {}: it has ended with the last that kept it, "
-                                          "or the number is another process's",
-                                          id.value));
+        detail::refuse<Error>(fmt::format(
+            "find: there is no CapturePool {}: its last owner is gone, or the number is another process's", id.value));
     return CapturePool(std::move(state));
 }
 

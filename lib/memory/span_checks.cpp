@@ -62,7 +62,7 @@ void require_within(const cudaExtent& whole, const cudaPos& from, const cudaExte
     if (inside(whole.width, from.x, part.width) && inside(whole.height, from.y, part.height) &&
         inside(whole.depth, from.z, part.depth))
         return;
-    refuse(fmt::format("{} elements from ({}, {}, {}) on are not within {}", text_of(part), from.x, from.y, from.z,
+    refuse(fmt::format("{} elements at ({}, {}, {}) are not within {}", text_of(part), from.x, from.y, from.z,
                        text_of(whole)),
            {"ArraySpan"});
 }

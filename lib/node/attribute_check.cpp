@@ -82,7 +82,7 @@ std::string broken_cluster(const LaunchConfig& config, const void* symbol) {
         return "cluster: this device has no thread block clusters (compute capability 9.0 or later); leave it out";
     for (const Axis& axis : axes_of(config)) {
         if (axis.cluster == 0)
-            return fmt::format("cluster.{} is 0; every cluster dimension must be at least 1, (1, 1, 1) is none",
+            return fmt::format("cluster.{} is 0; every cluster dimension must be at least 1; (1, 1, 1) means none",
                                axis.name);
         if (axis.grid % axis.cluster != 0)
             return fmt::format("grid.{} is {}, no multiple of cluster.{}, which is {}; add blocks to the grid and let "
@@ -108,11 +108,13 @@ std::string broken_cluster(const LaunchConfig& config, const void* symbol) {
 }
 
 std::string broken_preferred_cluster(const LaunchConfig& config, const void* /*symbol*/) {
-    if (is_given(config.cluster) == 0) return "preferred_cluster: give cluster, too, of which it is a multiple";
+    if (is_given(config.cluster) == 0)
+        return "preferred_cluster: set cluster, too; preferred_cluster must be a multiple of it";
     for (const Axis& axis : axes_of(config)) {
         if (axis.preferred == 0)
             return fmt::format(
-                "preferred_cluster.{} is 0; every cluster dimension must be at least 1, (1, 1, 1) is none", axis.name);
+                "preferred_cluster.{} is 0; every cluster dimension must be at least 1; (1, 1, 1) means none",
+                axis.name);
         if (axis.preferred % axis.cluster != 0)
             return fmt::format("preferred_cluster.{} is {}, no multiple of cluster.{}, which is {}", axis.name,
                                axis.preferred, axis.name, axis.cluster);

@@ -53,7 +53,7 @@ std::string point_at_list(const GivenArguments& given, const KernelSignature& si
     if (given.is_complete && given.list.size() != signature.count) return wrong_count(given.list.size(), signature);
     for (const GivenArgument& argument : given.list) {
         if (argument.index >= signature.count)
-            return fmt::format("argument {} is none: the kernel has {}, counted from 0", argument.index,
+            return fmt::format("there is no argument {}: the kernel has {}, counted from 0", argument.index,
                                describe(signature));
         const Parameter& parameter = signature.parameters[argument.index];
         const bool is_handle = argument.is_condition && parameter.size == sizeof(cudaGraphConditionalHandle);

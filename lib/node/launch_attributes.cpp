@@ -219,7 +219,7 @@ constexpr std::array all_attributes{
         {.broken = broken_preferred_cluster,
          .code = cudaErrorInvalidClusterSize,
          .since = 12080,
-         .only_launches = "CUDA takes it of launches in streams only; capture one into the graph"}),
+         .only_launches = "CUDA accepts it for launches in streams only; capture one into the graph"}),
     attribute<&LaunchConfig::cluster_scheduling_policy>(cudaLaunchAttributeClusterSchedulingPolicyPreference,
                                                         "cluster_scheduling_policy", {.largest = 2}),
     attribute<&LaunchConfig::cooperative>(

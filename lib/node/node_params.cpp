@@ -43,9 +43,10 @@ NativeResult set_native(const NodeTarget& target, const NodeParams& params) {
 void raise_update(const NativeResult& result, const NodeParams& params, Subject&& subject) {
     if (const auto* kernel = std::get_if<const KernelParams*>(&params)) {
         if ((*kernel)->context != nullptr && (*kernel)->kernel == nullptr)
-            refuse<UpdateError>("the kernel was captured in a context that is not its device's own, as a green one, "
-                                "and CUDA tells no kernel by which an update would stay there; capture it anew",
-                                std::move(subject), result.status);
+            refuse<UpdateError>(
+                "the kernel was captured in a context that is not its device's own, such as a green context, and CUDA "
+                "reports no kernel with which an update would stay there; capture it again",
+                std::move(subject), result.status);
         raise_launch<UpdateError>(result.status, result.operation, std::move(subject), result.api, config_of(**kernel),
                                   (*kernel)->symbol);
     }

@@ -97,8 +97,8 @@ class Units {
     [[noreturn]] void refuse_cycle(const std::vector<std::uint32_t>& cycle) const {
         const auto region = std::ranges::find_if(cycle, [&](std::uint32_t unit) { return is_region(unit); });
         const std::uint32_t other = region == cycle.begin() ? cycle.back() : cycle.front();
-        refuse(fmt::format("where edges are inferred the region captured at {} takes part as one node, but {} comes "
-                           "after a part of it and before another one; capture two regions",
+        refuse(fmt::format("edge inference treats the region captured at {} as one node, but {} comes after a part of "
+                           "it and before another; capture two regions",
                            regions_[*region]->location, describe_node(graph_, other)),
                node_subject(graph_, other, "build: "));
     }

@@ -54,8 +54,8 @@ std::string describe_user(const Node& node, const Node& inside, MemoryArgument a
 std::string what_they_do(const Race& race) {
     if (race.is_condition && race.first_writes && race.second_writes) return "both may set the condition";
     if (race.is_condition)
-        return race.first_writes ? "the first may set the condition, the second looks at it"
-                                 : "the first looks at the condition, the second may set it";
+        return race.first_writes ? "the first may set the condition, the second reads it"
+                                 : "the first reads the condition, the second may set it";
     if (race.first_writes && race.second_writes) return "both write";
     return race.first_writes ? "the first writes, the second reads," : "the first reads, the second writes,";
 }
@@ -204,7 +204,7 @@ void refuse_races(const GraphState& graph, const char* action) {
     std::string text = to_string(races.front());
     for (std::size_t i = 1; i < std::min(races.size(), shown); ++i)
         text += "\n" + to_string(races[i]);
-    if (races.size() > shown) text += "\nand more, which graph.races() tells of a graph built with Races::allowed";
+    if (races.size() > shown) text += "\nand more; in a graph built with Races::allowed, graph.races() lists them all";
     refuse<RaceError>(text, {action,
                              {std::string(races.front().first.label()), std::string(races.front().second.label())},
                              races.front().second.location()});
@@ -231,7 +231,8 @@ std::string to_string(const Race& race) {
 
 std::string to_string(const UntrackedArgument& untracked) {
     if (untracked.argument == whole_node)
-        return detail::describe(untracked.node) + ": nothing tells what it does to memory; .reads() and .writes() do";
+        return detail::describe(untracked.node) +
+               ": its accesses to memory are unknown; declare them by .reads() and .writes()";
     return fmt::format("{}: {}", detail::describe(untracked.node),
                        detail::describe_argument(untracked.node, untracked.argument));
 }

@@ -30,9 +30,10 @@ namespace {
 /// Throws GraphError if the edges of `graph` must not or cannot be changed.
 void require_changeable(const GraphState& graph) {
     graph.require_root("relax");
-    if (graph.is_borrowed()) refuse("relax: the graph is a view of one that is somebody else's, whose edges stay");
+    if (graph.is_borrowed()) refuse("relax: the graph is a view, which does not own its edges; relax a clone");
     if (graph.has_exec())
-        refuse("relax: an Exec of the graph is alive, which has its edges; relax it before instantiate(), or a clone");
+        refuse("relax: an Exec of the graph is alive and has its edges; relax the graph before instantiate(), or relax "
+               "a clone");
     if (const NodePlace node = find_memory_node(graph))
         refuse("CUDA removes no edges of a graph with memory nodes: allocate before the graph", node.subject("relax: "),
                cudaErrorNotSupported);
@@ -115,21 +116,21 @@ void relax_all(GraphState& graph, std::vector<StayingNode>& staying, std::vector
 std::string why_it_stays(const StayingNode& staying) {
     switch (staying.reason) {
     case StayReason::untracked:
-        return fmt::format("argument {} may be an address of memory, of which cudag does not know how much is used; a "
-                           "span or a buffer says it, or .reads() and .writes()",
+        return fmt::format("argument {} may be an address, and the size of its memory is unknown; pass a span or a "
+                           "buffer, or declare it by .reads() and .writes()",
                            staying.argument);
     case StayReason::undeclared:
-        return "nothing tells what it does to memory; .reads() and .writes() do";
+        return "its accesses to memory are unknown; declare them by .reads() and .writes()";
     case StayReason::condition:
         return "it depends on a condition, or may set one";
     case StayReason::outside:
         return "it orders work outside the graph";
     case StayReason::early_edge:
-        return "an edge that is not full leads to it, or from it";
+        return "a programmatic or launch-completion edge leads to it, or from it";
     case StayReason::updatable:
         return "kernels may change what it does";
     case StayReason::join:
-        return "nodes beside it stay";
+        return "nodes next to it stay";
     case StayReason::driven:
         return "a DynamicParam drives its size, and at the largest sizes there would be races";
     }

@@ -93,7 +93,7 @@ __global__ void takes_text(const char* text);
 
 // A double where the kernel takes an int.
 void kernel_argument_type(cudag::GraphBuilder& builder, float* x) {
-#if CUDAG_MISTAKE == 26 // expect-error: cudag: a number must not lose by becoming the parameter's type: write it in
+#if CUDAG_MISTAKE == 26 // expect-error: cudag: a number must not be narrowed to the parameter's type: write it in
     builder.kernel(cudag::LaunchConfig(), scale, x, 16.0, 2.0f);
 #else
     builder.kernel(cudag::LaunchConfig(), scale, x, 16, 2.0f);
@@ -121,7 +121,7 @@ void kernel_buffer_type(cudag::GraphBuilder& builder, [[maybe_unused]] const cud
 
 // A double where the kernel takes a float.
 void kernel_double_for_float(cudag::GraphBuilder& builder) {
-#if CUDAG_MISTAKE == 29 // expect-error: cudag: a number must not lose by becoming the parameter's type: write it in
+#if CUDAG_MISTAKE == 29 // expect-error: cudag: a number must not be narrowed to the parameter's type: write it in
     builder.kernel(cudag::LaunchConfig(), takes_float, 2.0);
 #else
     builder.kernel(cudag::LaunchConfig(), takes_float, 2.0f);
@@ -140,7 +140,7 @@ void kernel_dynamic_type(cudag::GraphBuilder& builder) {
 
 // A float where the kernel takes an int.
 void kernel_float_for_int(cudag::GraphBuilder& builder) {
-#if CUDAG_MISTAKE == 31 // expect-error: cudag: a number must not lose by becoming the parameter's type: write it in
+#if CUDAG_MISTAKE == 31 // expect-error: cudag: a number must not be narrowed to the parameter's type: write it in
     builder.kernel(cudag::LaunchConfig(), takes_int, 16.0f);
 #else
     builder.kernel(cudag::LaunchConfig(), takes_int, 16);
@@ -282,7 +282,7 @@ void launch_argument_count(cudaStream_t stream) {
 
 // A launch with a double where the kernel takes an int.
 void launch_argument_type(cudaStream_t stream) {
-#if CUDAG_MISTAKE == 46 // expect-error: cudag: a number must not lose by becoming the parameter's type: write it in
+#if CUDAG_MISTAKE == 46 // expect-error: cudag: a number must not be narrowed to the parameter's type: write it in
     cudag::launch(stream, {}, takes_int, 16.0);
 #else
     cudag::launch(stream, {}, takes_int, 16);

@@ -139,7 +139,7 @@ void update_alloc(cudag::Exec& exec, const cudag::AllocNode<int>& node, const cu
 
 // An update with a double where the kernel takes an int.
 void update_argument_type(cudag::Exec& exec, const cudag::KernelNode<float*, int>& node, float* x) {
-#if CUDAG_MISTAKE == 40 // expect-error: cudag: a number must not lose by becoming the parameter's type: write it in
+#if CUDAG_MISTAKE == 40 // expect-error: cudag: a number must not be narrowed to the parameter's type: write it in
     exec.update(node, x, 16.0);
 #else
     exec.update(node, x, 16);
@@ -185,7 +185,7 @@ void update_index_twice(cudag::Exec& exec, const cudag::KernelNode<float*, int>&
 
 // An update by position with a double where the kernel takes an int.
 void update_index_type(cudag::Exec& exec, const cudag::KernelNode<float*, int>& node) {
-#if CUDAG_MISTAKE == 45 // expect-error: cudag: a number must not lose by becoming the parameter's type: write it in
+#if CUDAG_MISTAKE == 45 // expect-error: cudag: a number must not be narrowed to the parameter's type: write it in
     exec.update(node, cudag::arg<1>(16.0));
 #else
     exec.update(node, cudag::arg<1>(16));

@@ -59,8 +59,8 @@ void check_refused(const Gate& gate, int here) {
     GraphBuilder b;
     const auto error = thrown<GraphError>([&] { gate.use(b); });
     CHECK(error.code().value() == cudaErrorNotSupported);
-    CHECK_THAT(error.what(), ContainsSubstring(gate.feature + " needs CUDA " + number(gate.needed) + "; here is CUDA " +
-                                               number(here) + " at most"));
+    CHECK_THAT(error.what(), ContainsSubstring(gate.feature + " needs CUDA " + number(gate.needed) +
+                                               "; this process has CUDA " + number(here) + " at most"));
     CHECK(cudaGetLastError() == cudaSuccess);
 }
 
@@ -191,11 +191,12 @@ TEST_CASE("a launch in a stream needs the version that brought its attributes, t
     const auto error = thrown<Error>(
         [&] { cudag::launch(stream, {.preferred_shared_memory_carveout = 50}, multiply_add, cell, cell, 0, 1); });
     CHECK(error.code().value() == cudaErrorNotSupported);
-    CHECK_THAT(error.what(), ContainsSubstring("preferred_shared_memory_carveout needs CUDA 12.5; here is CUDA 12.4"));
+    CHECK_THAT(error.what(),
+               ContainsSubstring("preferred_shared_memory_carveout needs CUDA 12.5; this process has CUDA 12.4"));
     const auto cluster = thrown<Error>([&] {
         cudag::launch(stream, {.grid = 8, .cluster = 2, .preferred_cluster = 4}, multiply_add, cell, cell, 0, 1);
     });
-    CHECK_THAT(cluster.what(), ContainsSubstring("preferred_cluster needs CUDA 12.8; here is CUDA 12.4"));
+    CHECK_THAT(cluster.what(), ContainsSubstring("preferred_cluster needs CUDA 12.8; this process has CUDA 12.4"));
     CHECK(cudaGetLastError() == cudaSuccess);
 }
 

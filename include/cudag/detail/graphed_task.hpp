@@ -114,7 +114,7 @@ GraphedTask graphed_task(Callable&& function) {
     using Function = std::decay_t<Callable>;
     static_assert(std::is_invocable_r_v<Output, Function&, cudaStream_t, Input...>,
                   "cudag: the function cannot be called with a cudaStream_t and the DeviceSpans of the signature, or "
-                  "returns something else than its output");
+                  "returns something other than its output");
     static constexpr std::array<bool, sizeof...(Input)> is_const{std::is_const_v<typename Input::element_type>...};
     return {std::make_shared<Function>(std::forward<Callable>(function)),
             [](void* callable, cudaStream_t stream, const StaticInput* inputs) {

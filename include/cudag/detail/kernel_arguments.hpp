@@ -82,9 +82,8 @@ constexpr void require_argument() {
         static_assert(!is_indexed<Argument>,
                       "cudag: arg<I>(value) is for updates: kernel and launch take all arguments in order");
         static_assert(!is_const, "cudag: a pointer to const cannot become one to what the kernel may write");
-        static_assert(!loses,
-                      "cudag: a number must not lose by becoming the parameter's type: write it in that type, such "
-                      "as 2.0f for a float");
+        static_assert(!loses, "cudag: a number must not be narrowed to the parameter's type: write it in that type, "
+                              "such as 2.0f for a float");
         static_assert(!other, "cudag: kernel argument cannot become the kernel's parameter type; see the types below");
     }
 }

@@ -142,7 +142,7 @@ TEST_CASE("a fork that is not joined is named, and the builder is as it was", "[
         });
     });
     CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnjoined));
-    CHECK_THAT(error.what(), ContainsSubstring("what was forked at ") && ContainsSubstring("is not joined"));
+    CHECK_THAT(error.what(), ContainsSubstring("work forked at ") && ContainsSubstring("is not joined"));
     survivor.run_and_check();
 }
 
@@ -247,8 +247,8 @@ TEST_CASE("a graph that CUDA does not clone for its conditions is lost with a ca
             allocate_and_forget();
         });
     });
-    CHECK_THAT(error.what(), ContainsSubstring("the graph under construction is lost with it, because CUDA destroys a "
-                                               "graph into which a capture is broken, and cannot clone this one"));
+    CHECK_THAT(error.what(), ContainsSubstring("the graph under construction is lost with it, because CUDA destroys "
+                                               "the graph of a broken capture, and cannot clone this one"));
     const auto later = refused<GraphError>([&] { b.kernel({}, nothing); });
     CHECK_THAT(later.what(), ContainsSubstring("the graph under construction was lost when the capture at "));
     const auto removal = refused<GraphError>([&] { b.check(); });

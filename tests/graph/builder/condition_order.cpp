@@ -88,11 +88,13 @@ TEST_CASE("a kernel that sets a condition races with its conditional and with ot
           "[builder][races][conditional]") {
     const std::string alone =
         race_of_setter([](GraphBuilder& b, const Condition& c) { b.kernel({}, set_condition, c, 1U).label("set"); });
-    CHECK_THAT(alone, ContainsSubstring("nothing orders kernel \"set\" at ") &&
-                          ContainsSubstring(" (argument 0) and if \"branch\" at ") &&
-                          ContainsSubstring(" (its condition): the first may set the condition, the second looks at "
-                                            "it; let if \"branch\" at ") &&
-                          !ContainsSubstring("elements"));
+    CHECK_THAT(
+        alone,
+        ContainsSubstring("nothing orders kernel \"set\" at ") &&
+            ContainsSubstring(" (argument 0) and if \"branch\" at ") &&
+            ContainsSubstring(
+                " (its condition): the first may set the condition, the second reads it; let if \"branch\" at ") &&
+            !ContainsSubstring("elements"));
     GraphBuilder b({.races = cudag::Races::allowed});
     const Condition condition = b.condition(0);
     const auto one = b.kernel({}, set_condition, condition, 1U);

@@ -145,8 +145,7 @@ TEST_CASE("a body removes its own nodes, and the builder outside none meanwhile"
         body.remove(branch, one);
         body.if_(condition, [](GraphBuilder&) {});
         within = two;
-        check_refused("is being written; remove what is outside of it before or after that",
-                      [&] { b.remove(outside); });
+        check_refused("is being written; remove nodes outside of it before or after that", [&] { b.remove(outside); });
         check_refused("is used in", [&] { body.remove(outside); });
     });
     check_refused("is used in", [&] { b.remove(within); });
@@ -166,9 +165,9 @@ TEST_CASE("nothing is removed from a body that has ended", "[conditional][remove
                            kept = std::move(body);
                        }).label("loop");
     check_refused("the body of while \"loop\"", [&] { kept.remove(inside); });
-    check_refused("has ended; remove what is in it inside it", [&] { kept.remove(inside); });
+    check_refused("has ended; remove its nodes before it ends", [&] { kept.remove(inside); });
     const Graph graph = std::move(b).build();
-    check_refused("has ended; remove what is in it inside it", [&] { kept.remove(inside); });
+    check_refused("has ended; remove its nodes before it ends", [&] { kept.remove(inside); });
     CHECK(loop.body().node_count() == 1);
 }
 
@@ -348,10 +347,10 @@ TEST_CASE("an edge is removed where a node may be, and nowhere else", "[builder]
         const auto last = body.kernel({}, nothing);
         last.after(inside.as(nothing));
         after = last;
-        check_refused("is being written; remove what is outside of it", [&] { b.remove_edge(x, y); });
+        check_refused("is being written; remove nodes outside of it", [&] { b.remove_edge(x, y); });
         kept = std::move(body);
     });
-    check_refused("has ended; remove what is in it inside it", [&] { kept.remove_edge(inside, after); });
+    check_refused("has ended; remove its nodes before it ends", [&] { kept.remove_edge(inside, after); });
     b.remove_edge(x, y);
     const Graph graph = std::move(b).build();
     CHECK(graph.edge_count() == 0);

@@ -168,7 +168,7 @@ TEST_CASE("904: forks that are not joined are named by where they were forked", 
         }));
     });
     CHECK(error.code() == cuda_code(cudaErrorStreamCaptureUnjoined));
-    CHECK_THAT(error.what(), ContainsSubstring("what was forked at ") &&
+    CHECK_THAT(error.what(), ContainsSubstring("work forked at ") &&
                                  ContainsSubstring("capture_errors.cpp:" + std::to_string(line) + " is not joined"));
     CHECK(error.log().empty() == !has_log());
     CHECK(can_be_captured(stream.get()));
@@ -262,7 +262,7 @@ TEST_CASE("a capture that the captured code ends itself", "[capture][errors]") {
         }));
     });
     CHECK(error.code() == cuda_code(cudaErrorIllegalState));
-    CHECK_THAT(error.what(), ContainsSubstring("something else than its StreamCapture called cudaStreamEndCapture"));
+    CHECK_THAT(error.what(), ContainsSubstring("something other than its StreamCapture called cudaStreamEndCapture"));
     CHECK(can_be_captured(stream.get()));
 }
 
@@ -390,7 +390,7 @@ TEST_CASE("an unread error is told with this thread's call, whatever fails on an
         text = error.what();
         operation = error.operation();
     }
-    CHECK_THAT(text, ContainsSubstring("nobody has read its error"));
+    CHECK_THAT(text, ContainsSubstring("its error was not read"));
     CHECK_THAT(operation, !ContainsSubstring("Attribute"));
     CHECK(std::move(capture).finish().node_count() == 1);
 }
@@ -402,7 +402,7 @@ TEST_CASE("a capture that somebody else has ended says so, and once finished tha
     check(cudaStreamEndCapture(stream.get(), &graph));
     check(cudaGraphDestroy(graph));
     const auto finish = [&] { static_cast<void>(std::move(capture).finish()); };
-    const auto says_elsewhere = ContainsSubstring("something else than its StreamCapture called cudaStreamEndCapture");
+    const auto says_elsewhere = ContainsSubstring("something other than its StreamCapture called cudaStreamEndCapture");
     CHECK_THAT(refused<CaptureError>(finish).what(), says_elsewhere);
     CHECK_THAT(refused<CaptureError>([&] { capture.mark("x"); }).what(), says_elsewhere);
     CHECK_THAT(refused<CaptureError>(finish).what(), ContainsSubstring("finish() is called once"));
@@ -425,7 +425,8 @@ TEST_CASE("a capture that recorded nothing names at most ten of its steps, and c
         if (steps <= 10)
             CHECK_THAT(text, !ContainsSubstring(" more"));
         else
-            CHECK_THAT(text, ContainsSubstring(", and " + std::to_string(steps - 10) + " more: only what is enqueued"));
+            CHECK_THAT(text, ContainsSubstring(", and " + std::to_string(steps - 10) +
+                                               " more: only work in the captured stream"));
     }
 }
 
@@ -461,7 +462,7 @@ TEST_CASE("908: a capture that another thread ends has ended, with nothing to fi
     }).join();
     CHECK(capture.status() == CaptureStatus::none);
     const auto error = refused<CaptureError>([&] { static_cast<void>(std::move(capture).finish()); });
-    CHECK_THAT(error.what(), ContainsSubstring("something else than its StreamCapture called cudaStreamEndCapture"));
+    CHECK_THAT(error.what(), ContainsSubstring("something other than its StreamCapture called cudaStreamEndCapture"));
     CHECK(can_be_captured(stream.get()));
 }
 

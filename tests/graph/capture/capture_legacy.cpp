@@ -138,7 +138,7 @@ TEST_CASE("a capture that refused the legacy stream and recorded nothing does no
             stream, [](cudaStream_t) {}, refusing));
     });
     CHECK_THAT(error.what(), ContainsSubstring("nothing was recorded: ") &&
-                                 ContainsSubstring("what is given another stream runs at once there. Give each") &&
+                                 ContainsSubstring("work in another stream runs at once there. Give each") &&
                                  !ContainsSubstring("legacy default stream"));
 }
 

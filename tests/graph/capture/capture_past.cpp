@@ -442,7 +442,7 @@ TEST_CASE("a refused call that a step has told as an unread error is not told as
         });
     });
     CHECK_THAT(error.what(),
-               ContainsSubstring("cuMemcpyBatchAsync") && ContainsSubstring(" failed, and nobody has read its error"));
+               ContainsSubstring("cuMemcpyBatchAsync") && ContainsSubstring(" failed, and its error was not read"));
     allocate_and_forget();
     static_cast<void>(cudaGetLastError());
     CHECK_THAT(refused<CaptureError>([&] { static_cast<void>(std::move(c).finish()); }).what(),

@@ -180,7 +180,7 @@ TEST_CASE("a region whose capture the captured code has ended well leaves the bu
     const auto error = refused<CaptureError>([&] { capture_and_end(b); });
     if (!throws)
         CHECK_THAT(error.what(),
-                   ContainsSubstring("something else than its StreamCapture called cudaStreamEndCapture") &&
+                   ContainsSubstring("something other than its StreamCapture called cudaStreamEndCapture") &&
                        !ContainsSubstring("lost"));
     b.if_(b.condition(1), [&](GraphBuilder& body) { refused<CaptureError>([&] { capture_and_end(body); }); });
     b.kernel({}, add, cell, cell, 4).after(before);
@@ -202,8 +202,10 @@ TEST_CASE("a region whose capture the captured code has ended, and its graph des
             check(cudaGraphDestroy(graph));
         });
     });
-    CHECK_THAT(error.what(), ContainsSubstring("the graph under construction is lost with it, because what ended the "
-                                               "capture has destroyed it"));
+    CHECK_THAT(
+        error.what(),
+        ContainsSubstring(
+            "the graph under construction is lost with it, because the call that ended the capture destroyed it"));
     refused<cudag::GraphError>([&] { b.kernel({}, nothing); });
     CHECK(is_usable(stream));
 }

@@ -70,10 +70,10 @@ TEST_CASE("what the refusal advises can be done", "[exec][update]") {
     Sample s;
     REQUIRE(s.exec.update(s.other).updated());
     const auto error = refused<UpdateError>([&] { s.exec.update(s.node, cudag::arg<1>(5)); });
-    CHECK_THAT(error.what(), ContainsSubstring("change the node in the graph that the update came from, and update "
-                                               "the Exec from that once more") &&
-                                 ContainsSubstring("or instantiate it and use its handles") &&
-                                 !ContainsSubstring("as(kernel)"));
+    CHECK_THAT(
+        error.what(),
+        ContainsSubstring("change the node in the graph that the update came from and update the Exec from it again") &&
+            ContainsSubstring("or instantiate that graph and use its handles") && !ContainsSubstring("as(kernel)"));
     s.other.update(s.other_node, cudag::arg<1>(3.0F));
     REQUIRE(s.exec.update(s.other).updated());
     CHECK(s.result() == 3.0F);

@@ -56,7 +56,7 @@ TEST_CASE("changes that were made before a graph was moved are in execs of the o
     CHECK(read(m.cell) == std::vector{100});
 }
 
-TEST_CASE("a moved graph can be looked at, but stands for itself no more", "[child][move]") {
+TEST_CASE("a moved graph can be looked at, but no longer stands alone", "[child][move]") {
     if (older_than(12090)) return;
     Moved m;
     const auto child = m.outer.child(std::move(m.graph)).label("inner");

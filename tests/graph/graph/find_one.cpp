@@ -71,7 +71,7 @@ TEST_CASE("ten labels are named, and the others counted", "[graph][find]") {
 
 TEST_CASE("a label in a graph without labels is refused", "[graph][find]") {
     const auto error = refused<GraphError>([&] { static_cast<void>(labelled({"", ""}).find_one("a")); });
-    CHECK_THAT(error.what(), EndsWith("no node has the label \"a\", nor has any node a label"));
+    CHECK_THAT(error.what(), EndsWith("no node has the label \"a\", nor any other label"));
 }
 
 TEST_CASE("a label that several nodes have is refused with their places", "[graph][find]") {
@@ -98,7 +98,7 @@ TEST_CASE("a kernel that no node launches is refused with those that there are",
     const auto error = refused<GraphError>([&] { static_cast<void>(graph.find_one(nothing)); });
     CHECK_THAT(error.what(), EndsWith("find_one: no node launches nothing; the kernels are store"));
     const auto none = refused<GraphError>([&] { static_cast<void>(labelled({"a"}).find_one(nothing)); });
-    CHECK_THAT(none.what(), EndsWith("find_one: no node launches nothing, nor any kernel"));
+    CHECK_THAT(none.what(), EndsWith("find_one: no node launches nothing, nor any other kernel"));
 }
 
 TEST_CASE("a kernel that several nodes launch is refused", "[graph][find]") {

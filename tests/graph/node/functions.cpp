@@ -215,7 +215,7 @@ TEST_CASE("a refused update of a Function's launch changes nothing", "[exec][fun
     CHECK_THAT(why(1), ContainsSubstring("update of kernel \"add it\"") && ContainsSubstring("1 argument is given"));
     const int value = 3;
     CHECK_THAT(refused<UpdateError>([&] { exec.update(node, arg(3, value)); }).what(),
-               ContainsSubstring("argument 3 is none: the kernel has 3 parameters"));
+               ContainsSubstring("there is no argument 3: the kernel has 3 parameters"));
     CHECK_THAT(refused<UpdateError>([&] { exec.update(node, arg(2, 1.5)); }).what(),
                ContainsSubstring("argument 2 has 8 bytes"));
     CHECK_THAT(refused<UpdateError>([&] { exec.update(node, arg(2, value), arg<2>(value)); }).what(),

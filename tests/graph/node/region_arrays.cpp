@@ -117,7 +117,7 @@ TEST_CASE("a region beyond its array is refused", "[builder][memcpy][array]") {
     const auto text = [&](std::size_t x, std::size_t y, std::size_t width, std::size_t height) {
         return std::string(refused<GraphError>([&] { static_cast<void>(all.subspan(x, y, width, height)); }).what());
     };
-    CHECK_THAT(text(2, 0, 3, 1), ContainsSubstring("3 x 1 x 1 elements from (2, 0, 0) on are not within 4 x 2 x 1"));
+    CHECK_THAT(text(2, 0, 3, 1), ContainsSubstring("3 x 1 x 1 elements at (2, 0, 0) are not within 4 x 2 x 1"));
     CHECK_THAT(text(0, 1, 1, 2), ContainsSubstring("not within"));
     CHECK_THAT(text(5, 0, 0, 0), ContainsSubstring("not within"));
     CHECK_THAT(text(1, 0, static_cast<std::size_t>(-1), 1), ContainsSubstring("not within"));

@@ -297,7 +297,7 @@ TEST_CASE("a preferred cluster that cannot be is refused with the numbers", "[st
         return std::string(error.what());
     };
     CHECK_THAT(refusal_of({.grid = 8, .preferred_cluster = 4}),
-               ContainsSubstring("preferred_cluster: give cluster, too"));
+               ContainsSubstring("preferred_cluster: set cluster, too"));
     CHECK_THAT(refusal_of({.grid = 12, .cluster = 2, .preferred_cluster = 3}),
                ContainsSubstring("preferred_cluster.x is 3, no multiple of cluster.x, which is 2"));
     CHECK_THAT(refusal_of({.grid = 12, .cluster = 2, .preferred_cluster = 8}),
@@ -309,7 +309,7 @@ TEST_CASE("a preferred cluster that cannot be is refused with the numbers", "[st
     GraphBuilder b;
     const auto error =
         refused<GraphError>([&] { b.kernel({.grid = 8, .cluster = 2, .preferred_cluster = 4}, nothing); });
-    CHECK_THAT(error.what(), ContainsSubstring("preferred_cluster: CUDA takes it of launches in streams only"));
+    CHECK_THAT(error.what(), ContainsSubstring("preferred_cluster: CUDA accepts it for launches in streams only"));
 }
 
 TEST_CASE("a cluster of more blocks than are portable is refused or allowed by its mode", "[builder][attributes]") {

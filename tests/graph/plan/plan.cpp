@@ -379,7 +379,7 @@ TEST_CASE("a graph that begins and ends with many kernels gets an empty one befo
     CHECK(graph.node_count() == 20);
     CHECK(native_nodes(graph.native()).size() == 22);
     CHECK(native_edges(graph.native()).size() == 30);
-    CHECK_THAT(to_string(exec.plan()), ContainsSubstring("the begin: 0 nodes before 10: kernel") &&
+    CHECK_THAT(to_string(exec.plan()), ContainsSubstring("the beginning: 0 nodes before 10: kernel") &&
                                            ContainsSubstring("the end: 10 nodes before 0: kernel"));
     run(exec, Stream());
     CHECK(graph.instantiate({.plan = {.ends = false}}).plan().kernels() == 0);

@@ -99,12 +99,12 @@ TEST_CASE("a report without kernels says that a newer CUDA has them for graphs w
     CHECK_THAT(plan.advice()[0], StartsWith("1 join as an empty node costs") && ContainsSubstring("CUDA 12.8"));
 }
 
-TEST_CASE("a report says what an empty kernel at the begin is for", "[plan][report]") {
+TEST_CASE("a report says what an empty kernel at the beginning is for", "[plan][report]") {
     if (!has_planned_ends()) return;
     const PlanReport plan = lines_of_two(10).instantiate().plan();
     REQUIRE(plan.joins().size() == 2);
     CHECK(to_string(plan.joins()[0]) ==
-          "the begin: 0 nodes before 10: kernel, the launch call starts one node instead of many");
+          "the beginning: 0 nodes before 10: kernel, the launch call starts one node instead of many");
     CHECK(fmt::format("{}", plan.joins()[1]) ==
           "the end: 10 nodes before 0: kernel, the launch call starts one node instead of many");
     CHECK(fmt::format("{}", plan.joins()[1].form) == "kernel");
@@ -119,9 +119,10 @@ TEST_CASE("a report predicts what an empty node that is gone gains", "[plan][rep
     CHECK(plan.gain()->launch_call == Approx(20 * .48));
     CHECK(plan.gain()->gpu == Approx(20 * .44));
     CHECK(plan.gain()->instantiate == 0);
-    CHECK_THAT(to_string(plan),
-               ContainsSubstring("\npredicted from what an H200 takes: launch call about 9.6 us shorter, "
-                                 "GPU time about 8.8 us shorter"));
+    CHECK_THAT(
+        to_string(plan),
+        ContainsSubstring(
+            "\npredicted from costs on an H200: launch call about 9.6 us shorter, GPU time about 8.8 us shorter"));
 }
 
 TEST_CASE("a report predicts less where each of many came before each of many others, and nothing for a fork",
@@ -174,9 +175,10 @@ TEST_CASE("a report says that events keep a join an empty node", "[plan][report]
     const PlanReport plan = std::move(b).build().instantiate().plan();
     REQUIRE(plan.joins().size() == 1);
     CHECK(plan.joins()[0].form == JoinForm::node);
-    CHECK(plan.joins()[0].why == "edges to events, and to what comes after them, stay as they were written");
+    CHECK(plan.joins()[0].why == "edges to events, and to the nodes after them, stay as they were written");
     REQUIRE(plan.advice().size() == 1);
-    CHECK_THAT(plan.advice()[0], StartsWith("1 join as an empty node costs") && ContainsSubstring("events come after"));
+    CHECK_THAT(plan.advice()[0], StartsWith("1 join as an empty node costs") &&
+                                     ContainsSubstring("events, or nodes that wait for events, come after them"));
 }
 
 TEST_CASE("a report counts the joins that stay empty nodes, and what is around each", "[plan][report]") {
@@ -227,7 +229,7 @@ TEST_CASE("a report predicts more instantiation for more edges, and less for les
     CHECK(more.gain()->instantiate == Approx(-1.5));
     CHECK_THAT(to_string(more), ContainsSubstring("instantiation about 1.5 us longer"));
     CHECK(to_string(line_with_shortcut().instantiate().plan()) ==
-          "3 edges became 2\npredicted from what an H200 takes: instantiation about 0.5 us shorter");
+          "3 edges became 2\npredicted from costs on an H200: instantiation about 0.5 us shorter");
 }
 
 TEST_CASE("a report of edges as they were written says what a plan would make of them", "[plan][report]") {
@@ -259,15 +261,13 @@ TEST_CASE("a report of a captured graph that was not planned says how it would b
     for (int i = 0; i < 2; ++i) { // to ask for the plan is to ask something
         const PlanReport plan = exec.plan();
         REQUIRE(plan.advice().size() == 1);
-        CHECK(plan.advice()[0] ==
-              "the graph was captured, and nobody had asked anything of it, so that its edges are as they were "
-              "recorded: 3 edges would be 2 edges if something is asked of it before instantiate(), such as "
-              "edge_count()");
+        CHECK(plan.advice()[0] == "the graph was captured and not read before instantiate(), so its edges are as they "
+                                  "were recorded: 3 edges would be 2 edges if it were read first, as by edge_count()");
     }
     const std::vector<std::string> some_off =
         captured_line_with_shortcut().instantiate({.plan = {.reduce = false, .ends = false}}).plan().advice();
     REQUIRE(some_off.size() == 1);
-    CHECK_THAT(some_off[0], EndsWith("such as edge_count(), and with reduce, ends on"));
+    CHECK_THAT(some_off[0], EndsWith("as by edge_count(), and with reduce, ends on"));
     const Graph asked = captured_line_with_shortcut();
     REQUIRE(asked.edge_count() == 3);
     CHECK(asked.instantiate().plan().advice().empty());

@@ -73,7 +73,7 @@ E refused_though_unread(Call&& call) {
 
 std::string copy_is_unread() {
     return (has_log() ? "cuMemcpyDtoDAsync_v2" : "a call") +
-           std::string(" failed, and nobody has read its error: invalid argument (cudaErrorInvalidValue)");
+           std::string(" failed, and its error was not read: invalid argument (cudaErrorInvalidValue)");
 }
 std::string broken_by_launch() {
     return broken_by("cuLaunchKernel") + logged(": ") + "invalid argument";
@@ -192,8 +192,8 @@ TEST_CASE("a raw launch of what is no kernel is told with the step", "[capture][
     CHECK(code != cudaSuccess);
     CHECK(error.code() == cuda_code(code));
     CHECK(error.labels() == Labels{"unknown"});
-    CHECK_THAT(error.what(), ContainsSubstring(" failed, and nobody has read its error: ") &&
-                                 ContainsSubstring(cudaGetErrorName(code)));
+    CHECK_THAT(error.what(),
+               ContainsSubstring(" failed, and its error was not read: ") && ContainsSubstring(cudaGetErrorName(code)));
     CHECK(capture.status() == CaptureStatus::active);
 }
 

@@ -124,7 +124,7 @@ TEST_CASE("a viewed graph is cloned into another one, and never moved", "[child]
     Graph view = Graph::view(raw.graph);
     GraphBuilder b;
     CHECK_THAT(refused<GraphError>([&] { b.child(std::move(view)); }).what(),
-               ContainsSubstring("a view of one that is somebody else's; pass it without std::move"));
+               ContainsSubstring("a view, which owns no CUDA graph to move; pass it without std::move"));
     b.child(view); // NOLINT: it was refused
     run(std::move(b));
     CHECK(read(cell) == std::vector{2});

@@ -89,7 +89,7 @@ class WatchedWork final : public Work {
             if (range.begin[i] != range.bytes[i] && !may_write(range.begin + i)) {
                 set_kernel_failure(cudaErrorLaunchFailure,
                                    text(node_->name, " has written at ", static_cast<const void*>(range.begin + i),
-                                        ", which is not in the memory that it was said to write"));
+                                        ", which is outside the memory that it was declared to write"));
                 return;
             }
     }

@@ -38,7 +38,8 @@ template <class Old, class New>
 Old as_older(const New& params) {
     static_assert(sizeof(Old) <= sizeof(New));
     if (!all_zero(reinterpret_cast<const unsigned char*>(&params) + sizeof(Old), sizeof(New) - sizeof(Old)))
-        fail(cudaErrorNotSupported, "cudart-cpu: a node that says more than its kind's older parameters, such as ctx");
+        fail(cudaErrorNotSupported,
+             "cudart-cpu: a node with parameters that its kind's older structure lacks, such as ctx");
     Old older;
     std::memcpy(static_cast<void*>(&older), &params, sizeof older);
     return older;

@@ -350,7 +350,7 @@ void GridRun::wait_for_grid_dependencies() {
 
 std::string stack_overflow(std::size_t bytes) {
     return text("its functions need more than ", bytes,
-                " bytes of stack; cudaDeviceSetLimit(cudaLimitStackSize, bytes) gives more to kernels that recur");
+                " bytes of stack; cudaDeviceSetLimit(cudaLimitStackSize, bytes) gives more to kernels that recurse");
 }
 
 void fail_thread(ptx::Thread& thread, cudaError_t code, std::string&& reason, ptx::u32 location) {

@@ -16,7 +16,7 @@ CUDART_CPU_API void cudart_cpu_fetch(ptx::Thread& thread, u64 handle, const ptx:
                                      u32 location) {
     const Texture* const texture = find_texture(handle, current_worker()->grid.removals_at_submission());
     if (texture == nullptr)
-        fail_thread(thread, cudaErrorIllegalAddress, "fetches from what is no texture object", location);
+        fail_thread(thread, cudaErrorIllegalAddress, "fetches from an invalid texture object", location);
     Fetch where;
     where.dimensions = call.dimensions;
     where.cube = call.cube;
@@ -34,7 +34,7 @@ CUDART_CPU_API void cudart_cpu_fetch(ptx::Thread& thread, u64 handle, const ptx:
 CUDART_CPU_API char* cudart_cpu_surface(ptx::Thread& thread, u64 handle, ptx::i32 x, ptx::i32 y, ptx::i32 z, u32 bytes,
                                         ptx::Outside outside, u32 location) {
     const Surface* const surface = find_surface(handle, current_worker()->grid.removals_at_submission());
-    if (surface == nullptr) fail_thread(thread, cudaErrorIllegalAddress, "uses what is no surface object", location);
+    if (surface == nullptr) fail_thread(thread, cudaErrorIllegalAddress, "uses an invalid surface object", location);
     char* const element = surface_element(*surface, x, y, z, bytes, outside == ptx::Outside::clamp);
     if (element == nullptr && outside == ptx::Outside::trap)
         fail_thread(thread, cudaErrorLaunchFailure, "accesses a surface outside of it", location);
