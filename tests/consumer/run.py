@@ -15,7 +15,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from commands import CHECKOUT, HERE, place_libraries, wrap_of_page, run, running_meson
+from commands import CHECKOUT, HERE, place_libraries, run, running_meson, wrap_of_page
 
 REFUSAL = "which cannot run kernels that nvcc compiled"
 
@@ -31,7 +31,8 @@ class Consumer:
         self.project = work / "project"
         shutil.copytree(HERE, self.project, ignore=shutil.ignore_patterns("*.py", "__pycache__"))
         for source in ("main.cpp", "kernels.cu", "kernels.hpp"):
-            shutil.copy(HERE / source, self.project / "installed")
+            for way in ("installed", "cmake"):
+                shutil.copy(HERE / source, self.project / way)
 
     def run_program(self, program, **options):
         """The program checks its own results; without the GPU that it needs there is nothing to run."""
@@ -122,7 +123,7 @@ class Consumer:
         if not built:
             sys.exit(f"CMake's build failed:\n{output}")
         self.run_program(program)
-        kernels = self.project / "kernels.cu"
+        kernels = self.project / "cmake" / "kernels.cu"
         kernels.write_text("#error \"the kernels are compiled again\"\n" + kernels.read_text())
         output, built, _ = self.cmake("cmake")
         shutil.copy(HERE / "kernels.cu", kernels)

@@ -9,7 +9,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-from commands import CHECKOUT, copy_project, copy_sources, wrap_of_page, run, running_meson, table_of
+from commands import CHECKOUT, copy_project, copy_sources, run, running_meson, table_of, wrap_of_page
 
 SKIPPED = 77
 
