@@ -29,6 +29,8 @@ cpp_maximum_signature_line_length = 100
 toc_object_entries_show_parents = "hide"
 html_theme = "furo"
 html_title = f"cudag {release}"
+html_static_path = ["site.css"]
+html_css_files = ["site.css"]
 html_copy_source = False
 html_show_copyright = False
 
