@@ -8,8 +8,8 @@ A comment before a code block names its source:
     <!-- tests/consumer/meson.build -->              a file without such comments: all of it after the first comment
     <!-- printed by examples/pages/races.cpp -->     some of the output of `pages races`, with any line breaks
 
-Every C++ block has a source. Output is compared if `--pages PROGRAM` gives the built program. `--write` replaces the blocks
-of code, not those of output, by their sources.
+Every C++ block has a source, and a page shows every part of examples/pages/ and examples/cookbook/. Output is compared if
+`--pages PROGRAM` gives the built program. `--write` replaces the blocks of code, not those of output, by their sources.
 """
 import argparse
 import re
@@ -71,6 +71,21 @@ def check_page(page, pages, write):
             yield f"{name}:{line}: this is not the code of {block['source']}; tests/readme.py --write replaces it"
 
 
+def check_parts(pages):
+    """Yields the parts of the pages' programs that no page shows, and the recipes of the cookbook without a heading."""
+    text = "\n".join(page.read_text() for page in pages)
+    shown = {(source["path"], source["part"]) for source in map(SOURCE.match, re.findall(r"^<!-- (.*) -->$", text, re.MULTILINE))
+             if source}
+    for program in sorted([*(ROOT / "examples").glob("pages/*.c*"), *(ROOT / "examples").glob("cookbook/*.c*")]):
+        name = str(program.relative_to(ROOT))
+        for part in re.findall(r"^ *// (\w+) begins$", program.read_text(), re.MULTILINE):
+            if (name, part) not in shown:
+                yield f"{name}: no page shows the part `{part}`"
+        for title in re.findall(r'\{"([^"]+)", \w+[,}]', program.read_text()) if "cookbook" in name else []:
+            if f"\n## {title}\n" not in text:
+                yield f"{name}: no page has the recipe \"{title}\""
+
+
 def check_commands():
     readme = (ROOT / "README.md").read_text()
     commands = (ROOT / ".ci" / "run").read_text()
@@ -87,8 +102,10 @@ def main():
     parser.add_argument("--write", action="store_true", help="write the code of the sources into the blocks")
     given = parser.parse_args()
     mistakes = list(check_commands())
-    for page in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]:
+    pages = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+    for page in pages:
         mistakes += check_page(page, given.pages, given.write)
+    mistakes += check_parts(pages)
     if mistakes:
         sys.exit("\n".join(mistakes))
 
