@@ -74,7 +74,7 @@ TEST_CASE("a node's parameters are set through one call, in the graph and in its
     REQUIRE(data.read() == std::vector{3});
 }
 
-TEST_CASE("parameters of another kind than the node's are refused", "[graph][generic][exec_update]") {
+TEST_CASE("parameters of another kind than the node's are refused", "[graph][generic][exec_update][headers]") {
     Graph graph;
     Call call(nothing);
     const cudaGraphNode_t empty = add_empty(graph);
