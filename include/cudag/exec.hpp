@@ -169,9 +169,9 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     /// - `needs_instantiate()`: the update is impossible for the reported reason, and the Exec is a new instance,
     /// - neither: instantiation would not help either, and the Exec is unchanged.
     ///
-    /// A new instance has the same `flags()`, all its nodes enabled, and is not uploaded; from then on, use the handles
-    /// of `graph`. `update_counts()` counts the first two outcomes. Throws as `update` does, and InstantiateError if
-    /// `graph` cannot be instantiated; nothing has changed then.
+    /// A new instance has the same `options()`, all its nodes enabled, and is not uploaded; from then on, use the
+    /// handles of `graph`. `update_counts()` counts the first two outcomes. Throws as `update` does, and
+    /// InstantiateError if `graph` cannot be instantiated; nothing has changed then.
     UpdateReport update_or_instantiate(const Graph& graph, UpdateOptions options = {});
     [[nodiscard]] UpdateCounts update_counts() const;
 
@@ -239,7 +239,7 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     [[nodiscard]] std::string dot() const;
 
     /// Returns the options of this Exec's instantiation, without the upload stream.
-    [[nodiscard]] InstantiateOptions flags() const;
+    [[nodiscard]] InstantiateOptions options() const;
 
     /// Returns CUDA's handle, borrowed. cudag does not see updates made through it. Launches through it keep owners
     /// alive, too: after this call, owners replaced by an update stay until the next launch through this Exec has

@@ -100,7 +100,7 @@ std::uint64_t Exec::replays() const {
 UpdateCounts Exec::update_counts() const {
     return state().update_counts();
 }
-InstantiateOptions Exec::flags() const {
+InstantiateOptions Exec::options() const {
     return state().options();
 }
 cudaGraphExec_t Exec::native() const {

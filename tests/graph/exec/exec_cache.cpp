@@ -449,8 +449,8 @@ TEST_CASE("execs of a cache are instantiated as its options say", "[exec][cache]
     const Stream stream;
     ExecCache cache({.instantiate = {.use_node_priority = true, .plan = cudag::Plan::as_written()}});
     const Exec& exec = cache.launch(stores.build({1}), stream);
-    CHECK(exec.flags().use_node_priority);
-    CHECK(exec.flags().plan == cudag::Plan::as_written());
+    CHECK(exec.options().use_node_priority);
+    CHECK(exec.options().plan == cudag::Plan::as_written());
     stream.synchronize();
 }
 

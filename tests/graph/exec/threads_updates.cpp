@@ -283,7 +283,7 @@ TEST_CASE("threads ask one Exec at once", "[exec][threads]") {
             static_cast<void>(exec.is_enabled(node));
         static_cast<void>(exec.replays());
         static_cast<void>(exec.update_counts());
-        static_cast<void>(exec.flags());
+        static_cast<void>(exec.options());
         static_cast<void>(exec.native());
     };
     at_once(ask, ask, ask);

@@ -31,7 +31,7 @@ TEST_CASE("a graph of another shape is instantiated, and the report says why", "
     CHECK(report.verdict() == cudag::UpdateVerdict::topology_changed);
     CHECK(exec.update_counts() == UpdateCounts{0, 1});
     CHECK(stores.result(exec) == Cells{10, 11, 12});
-    CHECK(exec.flags().use_node_priority);
+    CHECK(exec.options().use_node_priority);
     CHECK(exec.replays() == 2);
     exec.update(larger.find(store).at(2), arg<1>(99));
     CHECK(stores.result(exec) == Cells{10, 11, 99});
@@ -69,10 +69,10 @@ TEST_CASE("flags are those that the exec was made with", "[exec][instantiate]") 
     const Stores stores;
     const Stream stream;
     const Exec plain = stores.build({0}).instantiate();
-    CHECK_FALSE(plain.flags().auto_free_on_launch);
-    CHECK_FALSE(plain.flags().use_node_priority);
+    CHECK_FALSE(plain.options().auto_free_on_launch);
+    CHECK_FALSE(plain.options().use_node_priority);
     const Exec exec = stores.build({0}).instantiate({.auto_free_on_launch = true, .upload_stream = stream});
-    CHECK(exec.flags().auto_free_on_launch);
-    CHECK_FALSE(exec.flags().device_launch);
-    CHECK_FALSE(exec.flags().upload_stream.has_value());
+    CHECK(exec.options().auto_free_on_launch);
+    CHECK_FALSE(exec.options().device_launch);
+    CHECK_FALSE(exec.options().upload_stream.has_value());
 }

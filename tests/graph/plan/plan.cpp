@@ -157,7 +157,7 @@ TEST_CASE("an exec of a planned graph is updated to graphs that are planned, or 
             CHECK(then != expected);
             CHECK(exec.update(planned).updated());
             CHECK(sums.run_of(exec) == then);
-            CHECK(exec.flags().plan == plan);
+            CHECK(exec.options().plan == plan);
         }
 }
 

@@ -100,7 +100,7 @@ TEST_CASE("the exec is what the report of tune says, and CUDA's graph is, too", 
         CHECK(tuned.report.goal() == goal);
         CHECK(&chosen == &tuned.report.rows()[tuned.report.chosen_index()]);
         CHECK_FALSE(chosen.same_as);
-        CHECK(tuned.exec.flags().plan == chosen.plan);
+        CHECK(tuned.exec.options().plan == chosen.plan);
         CHECK(tuned.exec.plan().edges_after() == chosen.edges);
         CHECK(native_edges(graph.native()).size() == chosen.edges);
         CHECK(native_nodes(graph.native()).size() == chosen.nodes);
@@ -182,8 +182,8 @@ TEST_CASE("tune tries the plans that it is given, and instantiates as it is told
     const std::vector<TuneRow>& rows = tuned.report.rows();
     CHECK(names_of(rows) == std::vector<std::string>{"as written", "default, 3 lanes", "as written"});
     CHECK(rows[2].same_as == 0U);
-    CHECK(tuned.exec.flags().use_node_priority);
-    CHECK(tuned.exec.flags().plan == tuned.report.chosen().plan);
+    CHECK(tuned.exec.options().use_node_priority);
+    CHECK(tuned.exec.options().plan == tuned.report.chosen().plan);
 }
 
 TEST_CASE("the report of tune is a table", "[text]") {
@@ -328,7 +328,7 @@ TEST_CASE("a graph that leaves its memory to others is tuned where each launch f
     b.alloc<int>(4);
     const Graph graph = std::move(b).build();
     const Tuned tuned = tune(graph, Stream(), {.repetitions = 2, .instantiate = {.auto_free_on_launch = true}});
-    CHECK(tuned.exec.flags().auto_free_on_launch);
+    CHECK(tuned.exec.options().auto_free_on_launch);
     CHECK(tuned.exec.replays() == 0); // made once more, after the others
 }
 
@@ -353,7 +353,7 @@ TEST_CASE("a graph with a loop has its plans timed one after the other", "[condi
     REQUIRE(rows.size() >= 4);
     CHECK(rows[1].edges == rows[0].edges + 3); // two around the loop, and one in it
     CHECK_FALSE(rows[1].same_as);
-    CHECK(tuned.exec.flags().plan == tuned.report.chosen().plan);
+    CHECK(tuned.exec.options().plan == tuned.report.chosen().plan);
     write(turns.span(), {0, 0});
     run(tuned.exec, Stream());
     CHECK(read(turns) == std::vector{0, 3});
@@ -385,7 +385,7 @@ TEST_CASE("a tuned exec is updated like any other", "[exec][tune]") {
         const std::vector<std::uint32_t> values = sums.run_of(exec);
         CHECK(exec.apply(graph) == 20);
         CHECK(sums.run_of(exec) != values);
-        CHECK(exec.flags().plan == tuned.report.chosen().plan);
+        CHECK(exec.options().plan == tuned.report.chosen().plan);
     }
 }
 
@@ -437,6 +437,6 @@ TEST_CASE("of a graph that has one exec at a time, the one of the best plan stay
     const Plans plans{Plan(), {.lanes = 1}};
     const bool is_last = GENERATE(false, true);
     Tuned tuned = tune(graph, Stream(), {.candidates = is_last ? Plans{plans[1], plans[0]} : plans, .repetitions = 3});
-    CHECK(tuned.exec.flags().plan == tuned.report.chosen().plan);
+    CHECK(tuned.exec.options().plan == tuned.report.chosen().plan);
     run(tuned.exec, Stream());
 }
