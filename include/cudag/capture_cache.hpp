@@ -64,7 +64,7 @@ class ChangingBuffer {
         if constexpr (detail::require_operand<const Memory&>()) {
             detail::Owners owners;
             const auto operand = detail::to_operand(memory, 0, owners);
-            static_assert(operand.side == detail::Side::device,
+            static_assert(operand.side == Side::device,
                           "cudag: the buffers of a run are device memory; identify host memory by the key");
             // const elements are never written: only their address is used
             bytes_ = {

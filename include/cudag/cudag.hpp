@@ -4,6 +4,7 @@
 // Each header stands before its includers: compilers report the path to a header, and this order keeps the path short.
 // clang-format off
 #include <cudag/config.hpp>
+#include <cudag/side.hpp>
 #include <cudag/span.hpp>
 #include <cudag/access.hpp>
 #include <cudag/access_policy.hpp>

@@ -14,6 +14,7 @@
 #include <cudag/node.hpp>
 #include <cudag/plan.hpp>
 #include <cudag/relax.hpp>
+#include <cudag/side.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/tune_report.hpp>
 #include <cudag/update_options.hpp>
@@ -148,6 +149,10 @@ struct fmt::formatter<cudag::TuneGoal> : cudag::detail::TextFormatter<cudag::Tun
 /// Formats a TuneReport: a table of the measurements.
 template <>
 struct fmt::formatter<cudag::TuneReport> : cudag::detail::TextFormatter<cudag::TuneReport> {};
+
+/// Formats a Side: "device".
+template <>
+struct fmt::formatter<cudag::Side> : cudag::detail::TextFormatter<cudag::Side> {};
 
 /// Formats a SourceLocation: "pipeline.cpp:42".
 template <>

@@ -3,6 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/span_shape.hpp>
+#include <cudag/side.hpp>
 #include <cudag/span.hpp>
 
 #include <cstddef>
@@ -18,7 +19,7 @@ namespace cudag {
 ///     const cudag::DeviceSpan2D<float> device(x, 16, 8);
 ///     const cudag::HostSpan2D<float> rows(host, 16, 8);
 ///     b.memcpy2d(device, rows);
-template <class Element, detail::Side OnSide>
+template <class Element, Side OnSide>
 class Span2D {
   public:
     using element_type = Element;
@@ -73,9 +74,9 @@ class Span2D {
 };
 
 template <class Element>
-using DeviceSpan2D = Span2D<Element, detail::Side::device>;
+using DeviceSpan2D = Span2D<Element, Side::device>;
 template <class Element>
-using HostSpan2D = Span2D<Element, detail::Side::host>;
+using HostSpan2D = Span2D<Element, Side::host>;
 
 namespace detail {
 

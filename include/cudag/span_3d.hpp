@@ -3,6 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/span_shape.hpp>
+#include <cudag/side.hpp>
 #include <cudag/span.hpp>
 #include <cudag/span_2d.hpp>
 
@@ -19,7 +20,7 @@ namespace cudag {
 ///     const cudag::DeviceSpan3D<float> device(x, 8, 4, 4);
 ///     const cudag::HostSpan3D<float> slices(host, 8, 4, 4);
 ///     b.memcpy3d(device, slices);
-template <class Element, detail::Side OnSide>
+template <class Element, Side OnSide>
 class Span3D {
   public:
     using element_type = Element;
@@ -90,9 +91,9 @@ class Span3D {
 };
 
 template <class Element>
-using DeviceSpan3D = Span3D<Element, detail::Side::device>;
+using DeviceSpan3D = Span3D<Element, Side::device>;
 template <class Element>
-using HostSpan3D = Span3D<Element, detail::Side::host>;
+using HostSpan3D = Span3D<Element, Side::host>;
 
 namespace detail {
 

@@ -1,10 +1,12 @@
 // Node kinds and source locations as text.
 #include <cudag/format.hpp>
+#include <cudag/span_3d.hpp>
 
 #include <catch.hpp>
 
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 using cudag::NodeKind;
@@ -86,4 +88,13 @@ TEST_CASE("how graphs are matched has a name", "[unit][format]") {
         CHECK(to_string(match) == name);
         CHECK(fmt::format("{}", match) == name);
     }
+}
+
+TEST_CASE("a side has a name and is in the type of a 2D or 3D span", "[unit][format]") {
+    for (const auto& [side, name] : {std::pair(cudag::Side::host, "host"), std::pair(cudag::Side::device, "device")}) {
+        CHECK(to_string(side) == name);
+        CHECK(fmt::format("{}", side) == name);
+    }
+    STATIC_REQUIRE(std::is_same_v<cudag::Span2D<int, cudag::Side::host>, cudag::HostSpan2D<int>>);
+    STATIC_REQUIRE(std::is_same_v<cudag::Span3D<int, cudag::Side::device>, cudag::DeviceSpan3D<int>>);
 }

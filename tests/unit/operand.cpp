@@ -21,8 +21,8 @@ namespace {
 using cudag::DeviceBuffer;
 using cudag::DeviceSpan;
 using cudag::PinnedBuffer;
+using cudag::Side;
 using cudag::detail::Owners;
-using cudag::detail::Side;
 
 /// As a forwarding reference deduces R.
 template <class R>

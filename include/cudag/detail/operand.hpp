@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/detail/argument.hpp>
+#include <cudag/side.hpp>
 
 #include <driver_types.h>
 
@@ -20,8 +21,6 @@ class DeviceScalar;
 } // namespace cudag
 
 namespace cudag::detail {
-
-enum class Side { host, device };
 
 /// One operand: `size` elements at `data`, on one side.
 template <class Element, Side OnSide>
