@@ -3,6 +3,7 @@
 
 #include <cudag/config.hpp>
 #include <cudag/detail/operand.hpp>
+#include <cudag/detail/passkey.hpp>
 
 #include <algorithm>
 #include <cstddef>
@@ -15,7 +16,8 @@ namespace cudag {
 template <class Element>
 class HostCopy {
   public:
-    HostCopy(const Element* from, std::size_t size) : values_(std::make_unique<Element[]>(size)), size_(size) {
+    HostCopy(detail::Passkey, const Element* from, std::size_t size)
+        : values_(std::make_unique<Element[]>(size)), size_(size) {
         std::copy_n(from, size, values_.get());
     }
 
@@ -44,7 +46,7 @@ template <class Range>
     static_assert(detail::HostRange<const Range>, "cudag: copied() takes a contiguous range of host memory");
     using Element = std::remove_cv_t<std::remove_pointer_t<decltype(std::data(range))>>;
     static_assert(std::is_trivially_copyable_v<Element>, "cudag: memcpy needs trivially copyable elements");
-    return std::make_shared<const HostCopy<Element>>(std::data(range), std::size(range));
+    return std::make_shared<const HostCopy<Element>>(detail::Passkey(), std::data(range), std::size(range));
 }
 
 } // namespace cudag

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/passkey.hpp>
 #include <cudag/error.hpp>
 #include <cudag/source_location.hpp>
 
@@ -37,8 +38,8 @@ struct HostFailure {
 /// one's node. `code()` is the code of the oldest exception if it is an Error, else cudaErrorUnknown.
 class CUDAG_EXPORT HostError : public Error, public std::nested_exception {
   public:
-    /// Makes the error from `failures`, at least one. Call it while handling the first one's exception: that is nested.
-    explicit HostError(std::shared_ptr<const std::vector<HostFailure>> failures);
+    /// Makes the error from `failures`, at least one. The caller handles the first one's exception: that is nested.
+    HostError(detail::Passkey, std::shared_ptr<const std::vector<HostFailure>> failures);
 
     /// Returns all host failures, in the order of their exceptions.
     [[nodiscard]] const std::vector<HostFailure>& failures() const noexcept { return *failures_; }

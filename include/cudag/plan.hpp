@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/passkey.hpp>
 #include <cudag/node.hpp>
 
 #include <cstddef>
@@ -100,9 +101,9 @@ struct PlanGain {
 ///         std::puts(to_string(join).c_str());
 class CUDAG_EXPORT PlanReport {
   public:
-    /// Makes a report. Only `Exec` uses it.
-    PlanReport(Plan plan, std::size_t edges_before, std::size_t edges_after, std::vector<PlannedJoin> joins,
-               std::size_t kernels, std::size_t lanes, std::optional<PlanGain> gain, std::vector<std::string> advice)
+    PlanReport(detail::Passkey, Plan plan, std::size_t edges_before, std::size_t edges_after,
+               std::vector<PlannedJoin> joins, std::size_t kernels, std::size_t lanes, std::optional<PlanGain> gain,
+               std::vector<std::string> advice)
         : plan_(std::move(plan)), edges_before_(edges_before), edges_after_(edges_after), joins_(std::move(joins)),
           kernels_(kernels), lanes_(lanes), gain_(gain), advice_(std::move(advice)) {}
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/passkey.hpp>
 #include <cudag/plan.hpp>
 
 #include <cstddef>
@@ -54,8 +55,7 @@ struct TuneRow {
 ///     double best = report.chosen().of(report.goal()).median; // microseconds
 class CUDAG_EXPORT TuneReport {
   public:
-    /// Makes a report. Only `tune` uses it.
-    TuneReport(std::vector<TuneRow> rows, std::size_t chosen, TuneGoal goal)
+    TuneReport(detail::Passkey, std::vector<TuneRow> rows, std::size_t chosen, TuneGoal goal)
         : rows_(std::move(rows)), chosen_(chosen), goal_(goal) {}
 
     [[nodiscard]] const std::vector<TuneRow>& rows() const noexcept { return rows_; }

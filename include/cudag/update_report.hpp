@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/passkey.hpp>
 #include <cudag/diff.hpp>
 
 #include <string>
@@ -36,9 +37,9 @@ enum class UpdateVerdict {
 ///         exec = graph.instantiate();
 class CUDAG_EXPORT UpdateReport {
   public:
-    /// Makes the report of a successful update, or of a refused one. Only `Exec` uses it.
-    UpdateReport() noexcept = default;
-    UpdateReport(UpdateVerdict verdict, std::string reason, std::vector<Difference> differences, bool needs_instantiate)
+    explicit UpdateReport(detail::Passkey) noexcept {}
+    UpdateReport(detail::Passkey, UpdateVerdict verdict, std::string reason, std::vector<Difference> differences,
+                 bool needs_instantiate)
         : verdict_(verdict), needs_instantiate_(needs_instantiate), reason_(std::move(reason)),
           differences_(std::move(differences)) {}
 

@@ -291,7 +291,8 @@ PlanReport Exec::plan() const {
     advise_plan(exec, advice);
     advise_memory(exec, advice);
     advise_nodes(exec, gains, advice);
-    return {exec.options().plan,
+    return {detail::Passkey(),
+            exec.options().plan,
             before,
             after,
             std::move(joins),

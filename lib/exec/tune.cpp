@@ -202,7 +202,7 @@ class Tuner {
             times.push_back(row.of(options_.goal));
         }
         const std::size_t chosen = choose(times);
-        return {take_exec(chosen), TuneReport(std::move(rows_), chosen, options_.goal)};
+        return {take_exec(chosen), TuneReport(Passkey(), std::move(rows_), chosen, options_.goal)};
     }
 
     /// Returns the exec of the chosen plan, with the plan's edges in CUDA's graph.

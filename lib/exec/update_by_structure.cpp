@@ -220,14 +220,14 @@ class StructureUpdate {
         exec_.forget_races();
         exec_.keep_matched(std::move(kept));
         if (is_own) exec_.set_seen(graph_->changes().version());
-        return {UpdateVerdict::updated, {}, {}, false};
+        return UpdateReport(Passkey());
     }
 
     /// Reports a refusal, with the verdict of the first difference.
     [[nodiscard]] static UpdateReport refused(std::vector<Difference>&& differences, const char* reason) {
         const UpdateVerdict verdict =
             differences.empty() ? UpdateVerdict::topology_changed : verdict_of(differences.front().kind);
-        return {verdict, reason, std::move(differences), true};
+        return {Passkey(), verdict, reason, std::move(differences), true};
     }
     /// Reports CUDA's refusal in its own words. Throws UpdateError if the cause is outside the graph.
     [[nodiscard]] UpdateReport refused(ChangedNodes::Refusal&& refusal) {
@@ -239,11 +239,12 @@ class StructureUpdate {
         const CallFailure failure =
             describe_failure(status, refusal.result.operation, std::move(refusal.subject), refusal.result.api);
         if (!failure.details.log.empty()) reason += fmt::format("; CUDA's log: {}", failure.details.log);
-        return {UpdateVerdict::refused, std::move(reason), differences(refusal.place), true};
+        return {Passkey(), UpdateVerdict::refused, std::move(reason), differences(refusal.place), true};
     }
     [[nodiscard]] UpdateReport not_paired(const Matching& matching) const {
         if (matching.result == Matching::Result::gave_up)
-            return {UpdateVerdict::refused,
+            return {Passkey(),
+                    UpdateVerdict::refused,
                     fmt::format("no pairing of the nodes was found by looking at each node and edge {} times, and {} "
                                 "times more: too many nodes look alike; give them labels, or make them in the same "
                                 "order",
@@ -275,7 +276,7 @@ UpdateReport update_by_structure(ExecState& exec, const std::shared_ptr<GraphSta
     {
         const auto lock = graph->lock();
         if (std::string reason = about_device_updatable(exec.source(), *graph); !reason.empty())
-            return {UpdateVerdict::not_supported, std::move(reason), {}, true};
+            return {Passkey(), UpdateVerdict::not_supported, std::move(reason), {}, true};
         if (std::optional<UpdateReport> report = StructureUpdate(exec, graph).run()) return std::move(*report);
     }
     return update_whole(exec, graph);

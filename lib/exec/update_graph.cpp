@@ -70,16 +70,17 @@ UpdateReport refused(const ExecState& exec, const GraphState& next, UpdateVerdic
     if (culprit != nullptr && std::none_of(differences.begin(), differences.end(), is_culprit))
         reason += "; CUDA names " + describe_native(next, culprit);
     if (!more.empty()) reason += "; " + more;
-    return {verdict, std::move(reason), std::move(differences), true};
+    return {Passkey(), verdict, std::move(reason), std::move(differences), true};
 }
 
 /// Returns cudag's reason against an update to `next`; nothing if it knows none.
 std::optional<UpdateReport> find_obstacle(const ExecState& exec, const GraphState& next) {
     if (std::string reason = about_device_updatable(exec.source(), next); !reason.empty())
-        return UpdateReport{UpdateVerdict::not_supported, std::move(reason), {}, true};
+        return UpdateReport{Passkey(), UpdateVerdict::not_supported, std::move(reason), {}, true};
     if (&next != &exec.exclusive_graph() && next.has_exec())
         if (const NodePlace node = find_memory_node(next))
-            return UpdateReport{UpdateVerdict::not_supported,
+            return UpdateReport{Passkey(),
+                                UpdateVerdict::not_supported,
                                 "an Exec of the graph is alive, and CUDA allows one of a graph with " +
                                     describe_node(*node.graph, node.index) + ": destroy that Exec first",
                                 {},
@@ -163,7 +164,7 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
         exec.take_all(basis, std::move(brought->shadows), brought->hosts, std::move(brought->host_owners));
     if (owners) [[unlikely]]
         exec.keep_basis_owners(std::move(*owners));
-    return {};
+    return UpdateReport(Passkey());
 }
 
 } // namespace detail

@@ -54,7 +54,7 @@ StreamKey key_of(cudaStream_t stream) noexcept {
 /// Prints a failure that can no longer be reported.
 void print(const HostFailure& failure, const char* why) noexcept {
     try {
-        const HostError error(std::make_shared<const std::vector<HostFailure>>(1, failure));
+        const HostError error(Passkey(), std::make_shared<const std::vector<HostFailure>>(1, failure));
         std::fprintf(stderr, "%s; %s\n", error.what(), why);
     } catch (...) {
         std::fprintf(stderr, "cudag: a host node threw; %s\n", why);
@@ -132,7 +132,7 @@ void rethrow_chosen(const Choose& choose) {
     try {
         std::rethrow_exception(failures->front().exception);
     } catch (...) {
-        throw HostError(std::move(failures));
+        throw HostError(Passkey(), std::move(failures));
     }
 }
 

@@ -62,7 +62,7 @@ ErrorDetails details_of(const std::vector<HostFailure>& failures) {
 
 } // namespace
 
-HostError::HostError(std::shared_ptr<const std::vector<HostFailure>> failures)
+HostError::HostError(detail::Passkey, std::shared_ptr<const std::vector<HostFailure>> failures)
     : Error(code_of(failures->front().exception), describe(*failures), details_of(*failures)),
       failures_(std::move(failures)) {}
 

@@ -4,8 +4,10 @@
 #include <catch.hpp>
 
 #include <cstddef>
+#include <memory>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 namespace {
 
@@ -57,6 +59,14 @@ static_assert(!std::is_default_constructible_v<cudag::DeviceBuffer<int>>);
 static_assert(!std::is_default_constructible_v<cudag::Graph>);
 static_assert(!std::is_default_constructible_v<cudag::Exec>);
 
+// Reports come from cudag only.
+static_assert(!std::is_default_constructible_v<cudag::UpdateReport>);
+static_assert(!std::is_constructible_v<cudag::UpdateReport, cudag::UpdateVerdict, const char*,
+                                       std::vector<cudag::Difference>, bool>);
+static_assert(!std::is_constructible_v<cudag::TuneReport, std::vector<cudag::TuneRow>, std::size_t, cudag::TuneGoal>);
+static_assert(!std::is_constructible_v<cudag::HostError, std::shared_ptr<const std::vector<cudag::HostFailure>>>);
+static_assert(!std::is_constructible_v<cudag::HostCopy<int>, const int*, std::size_t>);
+
 // A span may gain const, and nothing else.
 static_assert(std::is_convertible_v<cudag::DeviceSpan<int>, cudag::DeviceSpan<const int>>);
 static_assert(!std::is_constructible_v<cudag::DeviceSpan<int>, cudag::DeviceSpan<const int>>);
@@ -83,7 +93,7 @@ TEST_CASE("a buffer of more elements than there are addresses is refused before 
     CHECK_THROWS_MATCHES(
         allocate(), cudag::Error,
         MessageMatches(StartsWith("cudag: DeviceBuffer of 9223372036854775808 elements of 4 bytes at ") &&
-                       EndsWith("ownership.cpp:82: the size overflows; ask for fewer elements")));
+                       EndsWith("ownership.cpp:92: the size overflows; ask for fewer elements")));
     CHECK_THROWS_MATCHES(
         cudag::PinnedBuffer<int>(half), cudag::Error,
         MessageMatches(StartsWith("cudag: PinnedBuffer of 9223372036854775808 elements of 4 bytes at ")));

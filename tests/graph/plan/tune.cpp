@@ -187,7 +187,8 @@ TEST_CASE("tune tries the plans that it is given, and instantiates as it is told
 }
 
 TEST_CASE("the report of tune is a table", "[text]") {
-    const cudag::TuneReport report({{.name = "default",
+    const cudag::TuneReport report(cudag::detail::Passkey(),
+                                   {{.name = "default",
                                      .plan = {},
                                      .nodes = 5,
                                      .edges = 4,
