@@ -138,7 +138,7 @@ void MatchTree::add(const GraphState& graph, LabelNumbers& labels) {
         if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
             key = reinterpret_cast<std::uintptr_t>((*kernel)->function);
         Hash preference, likeness;
-        for_each_access(params, [&](const Access& access) { likeness.add(access.begin); });
+        for_each_access(params, [&](const UsedRange& range) { likeness.add(range.begin); });
         use_block(params, [&](const auto& block) {
             if constexpr (requires { add_changeable(preference, block); }) add_changeable(preference, block);
         });

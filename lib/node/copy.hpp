@@ -1,9 +1,9 @@
 // Copies between ranges of memory.
 #pragma once
 
-#include "access.hpp"
 #include "cuda/failure.hpp"
 #include "native_result.hpp"
+#include "used_range.hpp"
 
 #include <cudag/detail/operand.hpp>
 

@@ -1,8 +1,8 @@
 // Copies of several dimensions, or of arrays, in CUDA's description.
 #pragma once
 
-#include "access.hpp"
 #include "native_result.hpp"
+#include "used_range.hpp"
 
 #include <cudag/detail/copy_3d.hpp>
 

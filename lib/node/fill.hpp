@@ -1,8 +1,8 @@
 // Fills of memory.
 #pragma once
 
-#include "access.hpp"
 #include "native_result.hpp"
+#include "used_range.hpp"
 
 #include <cudag/detail/operand.hpp>
 

@@ -1,9 +1,9 @@
 // Launches of kernels.
 #pragma once
 
-#include "access.hpp"
 #include "cuda/driver.hpp"
 #include "native_result.hpp"
+#include "used_range.hpp"
 
 #include <cudag/condition.hpp>
 #include <cudag/detail/kernel_call.hpp>
@@ -112,7 +112,7 @@ void for_each_access(const KernelParams& kernel, const Use& use) {
         if (!may_be_address(parameter)) continue;
         std::uintptr_t address = 0;
         std::memcpy(&address, kernel.values + parameter.offset, sizeof address);
-        use(Access{address, 0});
+        use(UsedRange{address, 0});
     }
 }
 

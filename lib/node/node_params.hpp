@@ -66,14 +66,14 @@ void for_each_region(const NodeParams& params, const Use& use) {
     std::visit(visit, params);
 }
 
-/// Calls `use` with each known Access, including memory with only a known address.
+/// Calls `use` with each known UsedRange, including memory with only a known address.
 template <class Use>
 void for_each_access(const NodeParams& params, const Use& use) {
     if (const auto* const* kernel = std::get_if<const KernelParams*>(&params))
         for_each_access(**kernel, use);
     else
         for_each_region(params, [&use](std::uint32_t, AccessMode, const MemoryRegion& region, std::size_t) {
-            use(access_of(region));
+            use(used_range_of(region));
         });
 }
 

@@ -55,10 +55,10 @@ class UseCollector {
     }
 
     void collect(std::uint32_t node, const GraphState& graph, std::uint32_t index) {
-        for_each_access(graph.params(index), [&](const Access& access) {
-            const Range range{access.begin, std::max<std::size_t>(access.bytes, 1)};
+        for_each_access(graph.params(index), [&](const UsedRange& used) {
+            const Range range{used.begin, std::max<std::size_t>(used.bytes, 1)};
             if (is_graph_memory(range))
-                uses_.push_back({node, {&graph, index}, range.begin, range.bytes, access.bytes == 0});
+                uses_.push_back({node, {&graph, index}, range.begin, range.bytes, used.bytes == 0});
         });
     }
 

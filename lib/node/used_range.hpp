@@ -9,13 +9,13 @@
 namespace cudag::detail {
 
 /// The range from the first to the last byte that a node is known to read or write.
-struct Access {
+struct UsedRange {
     std::uintptr_t begin;
     std::size_t bytes; ///< 0 if only the first address is known
 };
 
 /// The range from the first byte of a region to its last one.
-[[nodiscard]] inline Access access_of(const MemoryRegion& region) noexcept {
+[[nodiscard]] inline UsedRange used_range_of(const MemoryRegion& region) noexcept {
     return {region.begin, region.end() - region.begin};
 }
 
