@@ -188,7 +188,7 @@ Graph GraphBuilder::build(SourceLocation location) && {
     state_->construction().is_built = true;
     state_->construction().made_at = location;
     built_at_ = location;
-    return Graph(std::move(state_));
+    return detail::Access::graph_of(std::move(state_));
 }
 
 } // namespace cudag

@@ -323,7 +323,7 @@ CapturedNode NewRegion::describe() {
     graph_.keep(std::move(state_->owners()), first_);
     regions.push_back(nodes);
     graph_.units().add(first_, count, unit_of(*nodes));
-    return {graph_.handle(first_), *nodes};
+    return Access::region_of(graph_.handle(first_), *nodes);
 }
 
 } // namespace cudag::detail

@@ -367,7 +367,7 @@ class CUDAG_EXPORT GraphBuilder {
     /// inside another graph.
     ChildNode child(const Graph& graph, // cudag: child(graph) takes a Graph
                     SourceLocation location = SourceLocation::current()) {
-        return {detail::Passkey(), detail::add_child(state(), graph.state(), location)};
+        return {detail::Passkey(), detail::add_child(state(), detail::Access::state(graph), location)};
     }
 
     /// Adds `graph` itself as one node, without a clone. Its handles stay valid, and Execs of the outer graph accept
@@ -375,8 +375,8 @@ class CUDAG_EXPORT GraphBuilder {
     /// GraphError, and leaves `graph` as it is, if it has conditional nodes or a live Exec, is a Graph::view, or is
     /// already inside another graph.
     ChildNode child(Graph&& graph, SourceLocation location = SourceLocation::current()) {
-        static_cast<void>(graph.state());
-        return {detail::Passkey(), detail::move_child(state(), graph.state_, location)};
+        static_cast<void>(detail::Access::state(graph));
+        return {detail::Passkey(), detail::move_child(state(), detail::Access::shared_state(graph), location)};
     }
 
     /// Records the work that `function` enqueues into `stream`, by stream capture, and adds it to the graph as one

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cudag/config.hpp>
+#include <cudag/detail/private_access.hpp>
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
 
@@ -12,9 +13,6 @@
 namespace cudag {
 
 namespace detail {
-
-class NewRegion;
-struct RegionNodes;
 
 template <class Source>
 concept NodeSource = AnyNode<Source> || NodeRange<Source> || is_captured_node<Source>;
@@ -82,9 +80,7 @@ class CUDAG_EXPORT CapturedNode {
     friend bool operator==(const CapturedNode&, const CapturedNode&) = default;
 
   private:
-    friend class Graph;
-    friend class detail::NewRegion;
-    friend CUDAG_EXPORT void detail::append_tails(std::vector<Node>& list, const CapturedNode& region);
+    friend struct detail::Access;
     CapturedNode(const Node& first, const detail::RegionNodes& region) noexcept : first_(first), region_(&region) {}
 
     void add_edges(const Node* from, std::size_t count) const;
@@ -93,6 +89,16 @@ class CUDAG_EXPORT CapturedNode {
     Node first_;
     const detail::RegionNodes* region_ = nullptr; ///< in the graph's memory: alive if the node's graph is
 };
+
+inline const Node& detail::Access::first_node(const CapturedNode& region) noexcept {
+    return region.first_;
+}
+inline const detail::RegionNodes* detail::Access::nodes(const CapturedNode& region) noexcept {
+    return region.region_;
+}
+inline CapturedNode detail::Access::region_of(const Node& first, const RegionNodes& nodes) noexcept {
+    return {first, nodes};
+}
 
 namespace detail {
 

@@ -176,16 +176,11 @@ class DynamicParam {
   private:
     template <class... Targets>
     std::size_t set_in(const Value& value, Targets&... targets) {
-        const std::array<detail::UpdateTarget, sizeof...(Targets) + 1> list{target_of(targets)..., {}};
+        const std::array<detail::UpdateTarget, sizeof...(Targets) + 1> list{detail::Access::target(targets)..., {}};
         const std::size_t changed = detail::set_dynamic(id_, {&value, sizeof(Value), detail::dynamic_region<Value>()},
                                                         list.data(), sizeof...(Targets));
         value_ = value;
         return changed;
-    }
-
-    template <class Self>
-    static detail::UpdateTarget target_of(detail::Updates<Self>& target) {
-        return target.target();
     }
 
     std::uint64_t id_ = detail::next_dynamic_id();

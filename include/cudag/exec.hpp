@@ -3,6 +3,7 @@
 
 #include <cudag/buffer_param.hpp>
 #include <cudag/config.hpp>
+#include <cudag/detail/private_access.hpp>
 #include <cudag/detail/updates.hpp>
 #include <cudag/device_exec.hpp>
 #include <cudag/host_error.hpp>
@@ -21,18 +22,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 
 namespace cudag {
 
 class ChildNode;
 class Graph;
-
-namespace detail {
-
-class ExecStore;
-class Tuner;
-
-} // namespace detail
 
 /// Options of `Graph::instantiate`. The defaults are the safe choice.
 struct InstantiateOptions {
@@ -247,12 +242,8 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
     [[nodiscard]] cudaGraphExec_t native() const;
 
   private:
-    friend class Graph;
-    friend class detail::Updates<Exec>;
-    friend class detail::Tuner;
-    friend class detail::ExecStore;
-    friend CUDAG_EXPORT std::string to_string(const Exec& exec);
-    explicit Exec(std::unique_ptr<detail::ExecState> state) noexcept;
+    friend struct detail::Access;
+    explicit Exec(std::unique_ptr<detail::ExecState>&& state) noexcept;
 
     [[nodiscard]] detail::UpdateTarget update_target() const;
     [[nodiscard]] detail::ExecState& state() const;
@@ -263,5 +254,18 @@ class CUDAG_EXPORT Exec : public detail::Updates<Exec> {
 /// Returns "exec of 3 nodes (2 kernel, 1 memcpy), launched 7 times, of the graph made at a.cpp:12", or "moved-from
 /// Exec".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Exec& exec);
+
+inline detail::ExecState& detail::Access::state(const Exec& exec) {
+    return exec.state();
+}
+inline const detail::ExecState* detail::Access::find_state(const Exec& exec) noexcept {
+    return exec.state_.get();
+}
+inline Exec detail::Access::exec_of(std::unique_ptr<ExecState>&& state) noexcept {
+    return Exec(std::move(state));
+}
+inline detail::UpdateTarget detail::Access::target(const Exec& exec) {
+    return exec.update_target();
+}
 
 } // namespace cudag

@@ -6,6 +6,7 @@
 #include <cudag/config.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/owner_argument.hpp>
+#include <cudag/detail/private_access.hpp>
 #include <cudag/detail/updates.hpp>
 #include <cudag/diff.hpp>
 #include <cudag/edge.hpp>
@@ -22,22 +23,15 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace cudag {
-
-class Graph;
-struct RelaxReport;
 
 namespace detail {
 
 template <class Options>
 concept NoInstantiateOptions = !std::convertible_to<Options, InstantiateOptions>;
-
-CUDAG_EXPORT Graph graph_inside(const Node& node, std::size_t number);
-
-class ExecStore;
-class Tuner;
 
 } // namespace detail
 
@@ -227,16 +221,7 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     void launch(StreamRef) const = delete; // cudag: a Graph is launched by an Exec of it: graph.instantiate()
 
   private:
-    friend class GraphBuilder;
-    friend class Exec;
-    friend class StreamCapture;
-    friend CUDAG_EXPORT std::vector<Difference> diff(const Graph& a, const Graph& b);
-    friend CUDAG_EXPORT RelaxReport relax(Graph& graph);
-    friend CUDAG_EXPORT std::string to_string(const Graph& graph);
-    friend Graph detail::graph_inside(const Node& node, std::size_t number);
-    friend class detail::Updates<Graph>;
-    friend class detail::Tuner;
-    friend class detail::ExecStore;
+    friend struct detail::Access;
     explicit Graph(std::shared_ptr<detail::GraphState> state) noexcept;
 
     [[nodiscard]] detail::GraphState& state() const;
@@ -256,5 +241,18 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
 
 /// Returns "graph of 3 nodes (2 kernel, 1 memcpy) and 2 edges, made at a.cpp:12", or "moved-from Graph".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Graph& graph);
+
+inline detail::GraphState& detail::Access::state(const Graph& graph) {
+    return graph.state();
+}
+inline const std::shared_ptr<detail::GraphState>& detail::Access::shared_state(const Graph& graph) noexcept {
+    return graph.state_;
+}
+inline Graph detail::Access::graph_of(std::shared_ptr<GraphState>&& state) noexcept {
+    return Graph(std::move(state));
+}
+inline detail::UpdateTarget detail::Access::target(const Graph& graph) {
+    return graph.update_target();
+}
 
 } // namespace cudag

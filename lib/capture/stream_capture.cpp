@@ -34,12 +34,13 @@ Graph StreamCapture::finish() && {
         detail::checked<CaptureError>(cudaGraphGetNodes(native.get(), nullptr, &count), "cudaGraphGetNodes");
         state_->require_nodes(count);
         std::vector<std::shared_ptr<const void>> owners = std::move(state_->owners());
-        Graph graph = state_->known_records() != nullptr
-                          ? build_written()
-                          : Graph(detail::captured_graph(native.get(), std::move(state_->names()),
-                                                         std::move(state_->last_front()), state_->launches()));
+        Graph graph =
+            state_->known_records() != nullptr
+                ? build_written()
+                : detail::Access::graph_of(detail::captured_graph(native.get(), std::move(state_->names()),
+                                                                  std::move(state_->last_front()), state_->launches()));
         static_cast<void>(native.release());
-        if (!owners.empty()) graph.state().keep(std::move(owners));
+        if (!owners.empty()) detail::Access::state(graph).keep(std::move(owners));
         return graph;
     } catch (...) {
         state_->lose_own_graph();

@@ -166,8 +166,8 @@ std::string to_string(const Difference& difference) {
 }
 
 std::vector<Difference> diff(const Graph& a, const Graph& b) {
-    const detail::GraphState& before = a.state();
-    const detail::GraphState& after = b.state();
+    const detail::GraphState& before = detail::Access::state(a);
+    const detail::GraphState& after = detail::Access::state(b);
     const detail::GraphLocks locks(before, after);
     std::vector<Difference> found = detail::diff_structure(before, after);
     std::vector<Difference> fields = detail::diff_nodes(before, detail::graph_in_force, after, false);

@@ -19,7 +19,7 @@ namespace cudag {
 
 std::size_t Exec::apply(const Graph& graph) {
     detail::ExecState& exec = state();
-    const detail::GraphState& source = graph.state();
+    const detail::GraphState& source = detail::Access::state(graph);
     if (!exec.is_of(source))
         detail::refuse<UpdateError>(
             fmt::format("apply: the graph is not the one that this Exec was made from: that is {}, and this {}; "

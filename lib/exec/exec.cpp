@@ -29,20 +29,21 @@ void set_enabled(ExecState& exec, const Node& node, bool enabled) {
 
 } // namespace
 
-Exec::Exec(std::unique_ptr<ExecState> state) noexcept : state_(std::move(state)) {}
+Exec::Exec(std::unique_ptr<ExecState>&& state) noexcept : state_(std::move(state)) {}
 Exec::Exec(Exec&&) noexcept = default;
 Exec& Exec::operator=(Exec&&) noexcept = default;
 Exec::~Exec() = default;
 
 Exec Exec::view(cudaGraphExec_t exec, const Graph& graph) {
     if (exec == nullptr) detail::refuse("view: the executable graph is null");
-    graph.state().require_root("view");
-    const auto lock = graph.state().lock();
+    detail::GraphState& source = detail::Access::state(graph);
+    source.require_root("view");
+    const auto lock = source.lock();
     detail::Owners owners;
-    graph.state().list_owners(owners);
-    auto state =
-        std::make_unique<ExecState>(exec, graph.state_, InstantiateOptions{.plan = Plan::as_written()}, nullptr,
-                                    std::vector<detail::HostNodeRun>(), detail::version_of(std::move(owners)));
+    source.list_owners(owners);
+    auto state = std::make_unique<ExecState>(exec, detail::Access::shared_state(graph),
+                                             InstantiateOptions{.plan = Plan::as_written()}, nullptr,
+                                             std::vector<detail::HostNodeRun>(), detail::version_of(std::move(owners)));
     state->give_up_native();
     return Exec(std::move(state));
 }
@@ -108,10 +109,11 @@ cudaGraphExec_t Exec::native() const {
 }
 
 std::string to_string(const Exec& exec) {
-    if (!exec.state_) return "moved-from Exec";
-    const detail::GraphState& graph = exec.state_->source();
+    const detail::ExecState* const state = detail::Access::find_state(exec);
+    if (state == nullptr) return "moved-from Exec";
+    const detail::GraphState& graph = state->source();
     const SourceLocation& where = graph.made_at();
-    const std::uint64_t launches = exec.state_->replays();
+    const std::uint64_t launches = state->replays();
     return fmt::format("exec of {}, launched {} time{}{}", count_nodes(graph), launches, launches == 1 ? "" : "s",
                        where.line == 0 ? "" : fmt::format(", of the graph made at {}", where));
 }

@@ -73,7 +73,7 @@ class ExecStore {
         if (const std::optional<Place> known = kept(graph, stream)) {
             if (!is_last(*known, stream)) make_last(*known, stream);
             evict();
-            (*known)->exec.state().launch(stream);
+            Access::state((*known)->exec).launch(stream);
         } else {
             launch_new(graph, stream);
             evict();
@@ -84,7 +84,7 @@ class ExecStore {
     void clear() noexcept {
         const RelaxedCapture allow_waiting;
         for (Entry& entry : entries_)
-            entry.exec.state().in_flight().wait();
+            Access::state(entry.exec).in_flight().wait();
         of_number_.clear();
         of_structure_.clear();
         of_stream_.clear();
@@ -129,7 +129,7 @@ class ExecStore {
 
     /// Returns an exec that has `graph`, updated if necessary; nothing if `graph` must be instantiated.
     [[nodiscard]] std::optional<Place> kept(const Graph& graph, cudaStream_t stream) {
-        const GraphState& state = graph.state();
+        const GraphState& state = Access::state(graph);
         const std::uint64_t version = state.changes().version();
         const cudaStream_t only = only_stream(stream);
         const std::uint64_t number = state.memos().hint().load(std::memory_order_relaxed);
@@ -137,7 +137,8 @@ class ExecStore {
         if (place != entries_.end()) {
             if (place->graph.get() == &state && place->stream == only) {
                 if (place->version == version) return hit(place);
-                if (update(place, graph.state_, version)) return place; // if refused, the exec has the former version
+                // If refused, the exec has the former version.
+                if (update(place, Access::shared_state(graph), version)) return place;
             }
         }
         const auto alike = of_structure_.find(structure_in(state));
@@ -148,7 +149,7 @@ class ExecStore {
                 if (other->graph.get() == &state && other->stream == only && other->version == version)
                     return hit(other);
         for (const Place other : alike->second)
-            if (other->stream == only && update(other, graph.state_, version)) return other;
+            if (other->stream == only && update(other, Access::shared_state(graph), version)) return other;
         return std::nullopt;
     }
     /// Returns the entry with this number, or the end. Tries the last launched entry first: it needs no lookup.
@@ -196,7 +197,7 @@ class ExecStore {
     [[nodiscard]] static bool give(Entry& entry, const std::shared_ptr<GraphState>& graph) {
         constexpr unsigned before_next_comparison = 15;
         const NoWaiting no_waiting; // the former graph may be the last owner of something
-        ExecState& exec = entry.exec.state();
+        ExecState& exec = Access::state(entry.exec);
         if (entry.not_compared != 0) {
             --entry.not_compared;
         } else {
@@ -249,7 +250,7 @@ class ExecStore {
 
     /// Makes a new exec as the last entry.
     [[nodiscard]] Place add(const Graph& graph, cudaStream_t stream) {
-        const GraphState& state = graph.state();
+        const GraphState& state = Access::state(graph);
         const std::uint64_t version = state.changes().version();
         const std::uint64_t structure = structure_in(state);
         std::list<Entry> made;
@@ -257,10 +258,10 @@ class ExecStore {
                         .stream = only_stream(stream),
                         .structure = structure,
                         .bytes = 0,
-                        .graph = graph.state_,
+                        .graph = Access::shared_state(graph),
                         .version = version});
         Entry& entry = made.front();
-        entry.exec.state().in_flight().begin_tracking();
+        Access::state(entry.exec).in_flight().begin_tracking();
         Alike alone{made.begin()};
         InStream alone_in_stream{made.begin()};
         entry.place = alone.begin();
@@ -305,7 +306,7 @@ class ExecStore {
         for (const auto& [stream, execs] : of_stream_) {
             const Place first = execs.front();
             if (first == end || (place != end && place->launch < first->launch)) continue;
-            if (!first->exec.state().in_flight().is_running()) place = first;
+            if (!Access::state(first->exec).in_flight().is_running()) place = first;
         }
         if (place == end) return false;
         stats_.bytes -= place->bytes;

@@ -122,7 +122,7 @@ Exec Graph::instantiate(InstantiateOptions options) const {
     auto state = std::make_unique<detail::ExecState>(native, state_, options, std::move(launches), hosts,
                                                      detail::version_of(std::move(owners)));
     static_cast<void>(owner.release());
-    return Exec(std::move(state));
+    return detail::Access::exec_of(std::move(state));
 }
 
 } // namespace cudag

@@ -62,7 +62,7 @@ void check_stream(cudaStream_t stream) {
 class Tuner {
   public:
     Tuner(const Graph& graph, StreamRef stream, const TuneOptions& options)
-        : graph_(graph), stream_(stream), options_(options), is_exclusive_(has_one_exec(graph.state())) {}
+        : graph_(graph), stream_(stream), options_(options), is_exclusive_(has_one_exec(Access::state(graph))) {}
 
     Tuned run() {
         check_stream(stream_.get());
@@ -123,12 +123,12 @@ class Tuner {
         const PlanReport report = exec.plan();
         TuneRow row{name_of(plan),
                     plan,
-                    exec.state().source().node_total() + report.kernels(),
+                    Access::state(exec).source().node_total() + report.kernels(),
                     report.edges_after(),
                     {},
                     {},
                     {}};
-        const std::vector<PlannedGraph>& planned = exec.state().planned();
+        const std::vector<PlannedGraph>& planned = Access::state(exec).planned();
         const auto known =
             std::find_if(ways_.begin(), ways_.end(), [&](const Way& way) { return is_same(way.planned, planned); });
         if (known != ways_.end()) {
@@ -213,8 +213,8 @@ class Tuner {
             ways_.back().exec.reset();
             return instantiate(plan);
         }
-        const auto lock = graph_.state().lock();
-        graph_.state().complete_native(&plan);
+        const auto lock = Access::state(graph_).lock();
+        Access::state(graph_).complete_native(&plan);
         return std::move(*way->exec);
     }
 

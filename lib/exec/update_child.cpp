@@ -124,7 +124,7 @@ class PendingUpdate {
 void Exec::update(const ChildNode& node, const Graph& graph) {
     const detail::NoWaiting no_waiting; // see Exec::update(const Graph&)
     detail::ExecState& exec = state();
-    detail::GraphState& next = graph.state();
+    detail::GraphState& next = detail::Access::state(graph);
     next.require_root("update");
     const auto lock = next.lock();
     const detail::NodePlace target = exec.node_of(node);
@@ -143,7 +143,7 @@ void Exec::update(const ChildNode& node, const Graph& graph) {
     detail::Shadow& shadow = exec.shadow(target);
     const std::vector<detail::HostNodeRun> hosts = exec.hosts().runs(mine, next);
     detail::Owners kept = owners_of(hosts);
-    kept.push_back({0, 0, graph.state_});
+    kept.push_back({0, 0, detail::Access::shared_state(graph)});
     next.list_owners(kept); // a graph moved into another one loses its owners
     detail::OwnerVersions owners = detail::version_of(std::move(kept));
     const detail::WithoutUserObjects as_owned(next);

@@ -171,9 +171,10 @@ UpdateReport update_whole(ExecState& exec, const std::shared_ptr<GraphState>& ba
 
 UpdateReport Exec::update(const Graph& graph, UpdateOptions options) {
     const detail::NoWaiting no_waiting; // the former basis may be the last owner of something
-    graph.state().require_root("update");
-    if (options.match == Match::structure) return detail::update_by_structure(state(), graph.state_);
-    return detail::update_whole(state(), graph.state_, options);
+    detail::Access::state(graph).require_root("update");
+    if (options.match == Match::structure)
+        return detail::update_by_structure(state(), detail::Access::shared_state(graph));
+    return detail::update_whole(state(), detail::Access::shared_state(graph), options);
 }
 
 UpdateReport Exec::update_or_instantiate(const Graph& graph, UpdateOptions options) {

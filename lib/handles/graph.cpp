@@ -131,8 +131,8 @@ Node Graph::counterpart_of(const Node& original) const {
 }
 
 CapturedNode Graph::counterpart(const CapturedNode& original) const {
-    const Node first = counterpart_of(original.first_);
-    return {first, *original.region_}; // in memory shared with the clone
+    const Node first = counterpart_of(detail::Access::first_node(original));
+    return detail::Access::region_of(first, *detail::Access::nodes(original)); // in memory shared with the clone
 }
 
 cudaGraph_t Graph::native() const {

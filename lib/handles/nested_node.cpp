@@ -29,7 +29,7 @@ Graph graph_inside(const Node& node, std::size_t number) {
     if (inner == nullptr)
         refuse(fmt::format("there is no graph {} inside it: it has {}", number, count_inside(node)),
                node_subject(outer, index));
-    return Graph(*inner);
+    return Access::graph_of(std::shared_ptr(*inner));
 }
 
 std::size_t count_inside(const Node& node) {

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <memory>
 #include <string>
 
 namespace cudag {
@@ -37,9 +38,10 @@ std::string to_string(const Node& node) {
 }
 
 std::string to_string(const Graph& graph) {
-    if (!graph.state_) return "moved-from Graph";
-    if (graph.state_->is_orphan()) return "Graph inside a node of a graph that no longer exists";
-    const GraphState& state = *graph.state_;
+    const std::shared_ptr<GraphState>& shared = detail::Access::shared_state(graph);
+    if (!shared) return "moved-from Graph";
+    if (shared->is_orphan()) return "Graph inside a node of a graph that no longer exists";
+    const GraphState& state = *shared;
     const std::size_t edges = state.edges().size();
     const SourceLocation& where = state.root().made_at();
     return fmt::format("graph of {} and {} edge{}{}", detail::count_nodes(state), edges, edges == 1 ? "" : "s",

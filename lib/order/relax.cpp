@@ -142,7 +142,7 @@ std::string why_it_stays(const StayingNode& staying) {
 } // namespace detail
 
 RelaxReport relax(Graph& graph) {
-    detail::GraphState& state = graph.state();
+    detail::GraphState& state = detail::Access::state(graph);
     state.read_all();
     const auto lock = state.lock();
     detail::require_changeable(state);

@@ -10,6 +10,7 @@
 #include <cudag/detail/kernel_arguments.hpp>
 #include <cudag/detail/kernel_call.hpp>
 #include <cudag/detail/operand.hpp>
+#include <cudag/detail/private_access.hpp>
 #include <cudag/detail/semaphore_operand.hpp>
 #include <cudag/function.hpp>
 #include <cudag/launch_config.hpp>
@@ -27,8 +28,6 @@
 #include <utility>
 
 namespace cudag {
-template <class Operation>
-class DynamicParam;
 class Exec;
 class Graph;
 class GraphBuilder;
@@ -149,7 +148,7 @@ constexpr void refuse_update() {
                   "cudag: an update takes the handle of a node, and what that node is made with");
 }
 
-/// The updates of single nodes, for `Self`, a Graph or an Exec, which has a member `update_target()`.
+/// The updates of single nodes, for `Self`, a Graph or an Exec.
 ///
 ///     auto scaling = graph.find_one(scale);
 ///     exec.update(scaling, y, 2.0f, n);             // all arguments
@@ -287,16 +286,13 @@ class Updates {
     }
 
   private:
-    template <class Operation>
-    friend class cudag::DynamicParam;
-
     template <class... Operation>
     static constexpr void refuse_memory_update() {
         static_assert(sizeof...(Operation) > sizeof...(Operation),
                       "cudag: CUDA cannot update alloc and free nodes; build another graph");
     }
 
-    [[nodiscard]] UpdateTarget target() { return static_cast<Self&>(*this).update_target(); }
+    [[nodiscard]] UpdateTarget target() { return Access::target(static_cast<Self&>(*this)); }
 
     template <class Operation>
     void set_semaphores(const Node& node, std::span<const Operation> list) {

@@ -1,0 +1,45 @@
+// Access: cudag's own way to the private parts of its public classes.
+#pragma once
+
+#include <memory>
+
+namespace cudag {
+class CapturedNode;
+class Exec;
+class Graph;
+class Node;
+} // namespace cudag
+
+namespace cudag::detail {
+
+class ExecState;
+class GraphState;
+struct RegionNodes;
+struct UpdateTarget;
+
+/// The friend of public classes: gives cudag's own code their private parts. Each function is defined, inline, in the
+/// header of its class.
+struct Access {
+    /// Returns the state of `graph`. Throws GraphError if it was moved from, or is inside a removed node.
+    [[nodiscard]] static GraphState& state(const Graph& graph);
+    /// Returns the shared state of `graph`; null if it was moved from.
+    [[nodiscard]] static const std::shared_ptr<GraphState>& shared_state(const Graph& graph) noexcept;
+    [[nodiscard]] static Graph graph_of(std::shared_ptr<GraphState>&& state) noexcept;
+    /// Returns `graph` as the object of an update. Throws GraphError if it was moved from, or is an inner graph.
+    [[nodiscard]] static UpdateTarget target(const Graph& graph);
+
+    /// Returns the state of `exec`. Throws GraphError if it was moved from.
+    [[nodiscard]] static ExecState& state(const Exec& exec);
+    /// Returns the state of `exec`; null if it was moved from.
+    [[nodiscard]] static const ExecState* find_state(const Exec& exec) noexcept;
+    [[nodiscard]] static Exec exec_of(std::unique_ptr<ExecState>&& state) noexcept;
+    /// Returns `exec` as the object of an update. Throws GraphError if it was moved from.
+    [[nodiscard]] static UpdateTarget target(const Exec& exec);
+
+    [[nodiscard]] static const Node& first_node(const CapturedNode& region) noexcept;
+    /// Returns the nodes of `region`; null for an empty handle.
+    [[nodiscard]] static const RegionNodes* nodes(const CapturedNode& region) noexcept;
+    [[nodiscard]] static CapturedNode region_of(const Node& first, const RegionNodes& nodes) noexcept;
+};
+
+} // namespace cudag::detail
