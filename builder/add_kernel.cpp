@@ -88,7 +88,7 @@ Node add_kernel(GraphState& graph, const KernelCall& call, CallEffects&& effects
 
 Node add_function(GraphState& graph, const Function& function, const PassedConfig& config,
                   const GivenArguments& arguments, CallEffects&& effects, const SourceLocation& where) {
-    const FunctionState& state = function.state();
+    const FunctionState& state = Access::state(function);
     const KernelSignature signature = state.signature();
     ValuePointers values(signature.count);
     if (const std::string problem = point_at(arguments, signature, values.get()); !problem.empty())

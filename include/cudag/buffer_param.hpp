@@ -4,6 +4,7 @@
 #include <cudag/buffer.hpp>
 #include <cudag/config.hpp>
 #include <cudag/detail/operand.hpp>
+#include <cudag/detail/private_access.hpp>
 #include <cudag/node.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
@@ -101,15 +102,9 @@ class BufferParam : public detail::OwnedMemory<Element> {
     /// Returns a view of all elements: a use of the parameter in nodes, which do not keep the memory then.
     [[nodiscard]] DeviceSpan<Element> span() const noexcept { return {this->data(), this->size()}; }
 
-    /// Returns the identity of the parameter for Execs. Throws GraphError if the parameter was moved from.
-    [[nodiscard]] detail::ParamMemory memory() const {
-        if (this->empty()) [[unlikely]]
-            detail::refuse_param("it was moved from");
-        return {id_, reinterpret_cast<std::uintptr_t>(this->data()), this->size_bytes(), options_.in_objects,
-                options_.end_pointers};
-    }
-
   private:
+    friend struct detail::Access;
+
     BufferParam(std::shared_ptr<void> memory, std::size_t size, BufferParamOptions options)
         : detail::OwnedMemory<Element>(std::move(memory), size), options_(options) {
         if (this->data() == nullptr || size == 0)
@@ -119,6 +114,14 @@ class BufferParam : public detail::OwnedMemory<Element> {
     BufferParamOptions options_;
     std::uint64_t id_ = detail::next_param_id();
 };
+
+template <class Element>
+detail::ParamMemory detail::Access::memory(const BufferParam<Element>& param) {
+    if (param.empty()) [[unlikely]]
+        refuse_param("it was moved from");
+    return {param.id_, reinterpret_cast<std::uintptr_t>(param.data()), param.size_bytes(), param.options_.in_objects,
+            param.options_.end_pointers};
+}
 
 namespace detail {
 
@@ -158,7 +161,7 @@ class BufferBinding {
     /// Pairs `param` with `memory`, which bind requires to be as long as the parameter or longer. A DeviceBuffer or a
     /// shared_ptr is kept alive, a DeviceSpan is borrowed. Throws GraphError if `param` was moved from.
     template <class Element, class Memory>
-    BufferBinding(const BufferParam<Element>& param, const Memory& memory) : param_(param.memory()) {
+    BufferBinding(const BufferParam<Element>& param, const Memory& memory) : param_(detail::Access::memory(param)) {
         if constexpr (detail::require_memory<Element, Memory>()) {
             const auto operand = detail::to_operand(memory, 0, owners_);
             address_ = reinterpret_cast<std::uintptr_t>(operand.data);
@@ -166,7 +169,6 @@ class BufferBinding {
         }
     }
 
-    [[nodiscard]] const detail::ParamMemory& param() const noexcept { return param_; }
     [[nodiscard]] std::uintptr_t address() const noexcept { return address_; }
     [[nodiscard]] std::size_t bytes() const noexcept { return bytes_; }
     /// Returns the shared owner of the memory; null if the memory is borrowed.
@@ -175,11 +177,17 @@ class BufferBinding {
     }
 
   private:
+    friend struct detail::Access;
+
     detail::ParamMemory param_;
     std::uintptr_t address_ = 0;
     std::size_t bytes_ = 0;
     detail::Owners owners_;
 };
+
+inline const detail::ParamMemory& detail::Access::memory(const BufferBinding& binding) noexcept {
+    return binding.param_;
+}
 
 /// One use of a BufferParam's memory by a node.
 ///

@@ -624,7 +624,8 @@ class CUDAG_EXPORT GraphBuilder {
             detail::GraphState& graph = open;
             detail::CallEffects effects;
             const detail::KernelArguments<Parameter...> values(
-                effects, {nullptr, nullptr, location, &graph, &function.state()}, std::forward<Argument>(arguments)...);
+                effects, {nullptr, nullptr, location, &graph, &detail::Access::state(function)},
+                std::forward<Argument>(arguments)...);
             const detail::PassedConfig passed(config);
             const detail::KernelCall call{
                 nullptr,
@@ -632,7 +633,7 @@ class CUDAG_EXPORT GraphBuilder {
                 &passed,
                 values.pointers(),
                 values.block(),
-                &function.state()};
+                &detail::Access::state(function)};
             return {detail::Passkey(), detail::add_kernel(graph, call, std::move(effects), location)};
         }
         return {};
@@ -642,7 +643,7 @@ class CUDAG_EXPORT GraphBuilder {
     FunctionNode add_function(const LaunchConfig& config, const SourceLocation& location, const Function& function,
                               Argument&&... arguments) {
         return {detail::Passkey(), detail::with_all_arguments(
-                                       {nullptr, nullptr, location, &graph(), &function.state()},
+                                       {nullptr, nullptr, location, &graph(), &detail::Access::state(function)},
                                        [&](const detail::GivenArguments& given, detail::CallEffects&& effects) {
                                            return detail::add_function(state(), function, config, given,
                                                                        std::move(effects), location);

@@ -170,10 +170,9 @@ class DynamicParam {
             return 0;
     }
 
-    /// Returns the identity of this parameter in bindings.
-    [[nodiscard]] std::uint64_t id() const noexcept { return id_; }
-
   private:
+    friend struct detail::Access;
+
     template <class... Targets>
     std::size_t set_in(const Value& value, Targets&... targets) {
         const std::array<detail::UpdateTarget, sizeof...(Targets) + 1> list{detail::Access::target(targets)..., {}};

@@ -76,13 +76,11 @@ class CUDAG_EXPORT Function {
         return TypedFunction<Parameter...>(detail::Passkey(), *this);
     }
 
-    /// Returns cudag's internal record of the kernel.
-    [[nodiscard]] const detail::FunctionState& state() const noexcept { return *state_; }
-
     /// Returns true if both refer to the same kernel.
     friend CUDAG_EXPORT bool operator==(const Function& a, const Function& b) noexcept;
 
   private:
+    friend struct detail::Access;
     friend class Library;
     explicit Function(std::shared_ptr<const detail::FunctionState> state) noexcept : state_(std::move(state)) {}
 
@@ -93,6 +91,10 @@ class CUDAG_EXPORT Function {
 
 /// Describes the kernel: "scale of 3 parameters (8, 8 and 4 bytes)".
 [[nodiscard]] CUDAG_EXPORT std::string to_string(const Function& function);
+
+inline const detail::FunctionState& detail::Access::state(const Function& function) noexcept {
+    return *function.state_;
+}
 
 /// A Function with typed parameters, made by `function.typed<Parameter...>()`. Its nodes are KernelNode<Parameter...>.
 template <class... Parameter>

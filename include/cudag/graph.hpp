@@ -143,13 +143,13 @@ class CUDAG_EXPORT Graph : public detail::Updates<Graph> {
     [[nodiscard]] auto parameter( // cudag: parameter(memory) takes a DeviceBuffer or a DeviceSpan
         const Memory& memory, BufferParamOptions options = {}) const {
         BufferParam param(memory, options);
-        require_use_of(param.memory());
+        require_use_of(detail::Access::memory(param));
         return param;
     }
     /// Returns the uses of the memory of `param` in this graph and its inner graphs, node by node.
     template <class Element>
     [[nodiscard]] std::vector<BufferUse> uses(const BufferParam<Element>& param) const {
-        return uses_of(param.memory());
+        return uses_of(detail::Access::memory(param));
     }
 
     /// Updates a node, in the forms of Exec::update, for later Execs and for Execs that `apply` this Graph. Copies in

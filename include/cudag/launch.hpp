@@ -69,7 +69,7 @@ launch( // cudag: launch(stream, config, function, arguments...); of overloads o
 template <class... Argument>
 void launch(StreamRef stream, const LaunchConfig& config, const Function& function, Argument&&... arguments) {
     detail::with_all_arguments(
-        {nullptr, nullptr, {}, nullptr, &function.state()},
+        {nullptr, nullptr, {}, nullptr, &detail::Access::state(function)},
         [&](const detail::GivenArguments& given, detail::CallEffects&& effects) {
             detail::launch_function(stream.get(), function, config, given, std::move(effects));
         },
@@ -81,7 +81,7 @@ void launch(StreamRef stream, const LaunchConfig& config, const TypedFunction<Pa
     using Given = std::tuple<std::remove_cvref_t<Argument>...>;
     if constexpr (detail::require_arguments(detail::no_value<std::tuple<Parameter...>>, detail::no_value<Given>)) {
         detail::CallEffects effects;
-        const detail::FunctionState& state = function.function().state();
+        const detail::FunctionState& state = detail::Access::state(function.function());
         const detail::KernelArguments<Parameter...> values(effects, {nullptr, nullptr, {}, nullptr, &state},
                                                            std::forward<Argument>(arguments)...);
         const detail::PassedConfig passed(config);

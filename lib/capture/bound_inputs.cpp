@@ -40,10 +40,10 @@ void find_pointed_at(const GraphState& graph, std::vector<AddressRange>& memory)
 
 /// Returns the reason why the exec's nodes cannot take other memory for the parameter; nothing if they can.
 std::optional<std::string> why_not_bound(const GraphState& graph, Exec& exec, const BufferParam<std::byte>& param) {
-    const MemoryUses found = uses_of(graph, param.memory());
+    const MemoryUses found = uses_of(graph, Access::memory(param));
     if (!found.obstacles.empty())
         return fmt::format("{}: {}", found.obstacles.front().place.describe(),
-                           describe_obstacle(found.obstacles.front(), param.memory()));
+                           describe_obstacle(found.obstacles.front(), Access::memory(param)));
     if (found.uses.empty()) return "no node has its address";
     try {
         exec.bind(param, param.span());

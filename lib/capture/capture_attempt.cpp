@@ -60,11 +60,11 @@ void CaptureAttempt::find_buffers(const Graph& graph, std::span<const DeviceSpan
         buffers.emplace_back();
         if (memory.empty()) continue;
         BufferParam param(memory, {.in_objects = true});
-        const MemoryUses found = uses_of(GraphState::of(nodes.front()), param.memory());
+        const MemoryUses found = uses_of(GraphState::of(nodes.front()), Access::memory(param));
         if (!found.obstacles.empty()) {
             const ObstacleAt& obstacle = found.obstacles.front();
             refuse<UpdateError>(fmt::format("replays cannot exchange buffer {} of the run: {}", buffers.size() - 1,
-                                            describe_obstacle(obstacle, param.memory())),
+                                            describe_obstacle(obstacle, Access::memory(param))),
                                 obstacle.place.subject({}));
         }
         if (!found.uses.empty()) buffers.back() = std::move(param);

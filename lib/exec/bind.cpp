@@ -53,14 +53,14 @@ struct MovedMemory {
 
 /// The distance by which a binding moves the memory of its parameter. Parameters that share memory need equal ones.
 std::uintptr_t distance_of(const BufferBinding& binding) noexcept {
-    return binding.address() - binding.param().address; // may wrap around
+    return binding.address() - Access::memory(binding).address; // may wrap around
 }
 
 void require_sound(const BufferBinding& binding) {
     if (binding.address() == 0) refuse<UpdateError>("bind: the memory is null");
-    if (binding.bytes() < binding.param().bytes)
+    if (binding.bytes() < Access::memory(binding).bytes)
         refuse<UpdateError>(fmt::format("bind: {} cannot be bound to {} bytes: it needs as many or more",
-                                        describe_param(binding.param()), binding.bytes()));
+                                        describe_param(Access::memory(binding)), binding.bytes()));
 }
 
 /// Throws UpdateError if a parameter is given twice, or if memory shared by two parameters would be in two places.
@@ -69,20 +69,23 @@ void require_apart(std::span<const BufferBinding> bindings) {
     std::vector<const BufferBinding*> sorted;
     for (const BufferBinding& binding : bindings)
         sorted.push_back(&binding);
-    const auto id = [](const BufferBinding* binding) { return binding->param().id; };
-    const auto address = [](const BufferBinding* binding) { return binding->param().address; };
+    const auto id = [](const BufferBinding* binding) { return Access::memory(*binding).id; };
+    const auto address = [](const BufferBinding* binding) { return Access::memory(*binding).address; };
     std::ranges::sort(sorted, {}, id);
     if (const auto twice = std::ranges::adjacent_find(sorted, {}, id); twice != sorted.end())
-        refuse<UpdateError>(fmt::format("bind: {} is given twice", describe_param((*twice)->param())));
+        refuse<UpdateError>(fmt::format("bind: {} is given twice", describe_param(Access::memory(**twice))));
     std::ranges::stable_sort(sorted, {}, address);
     const BufferBinding* longest = sorted.front(); // the one that ends last, so far
-    const auto end_of = [](const BufferBinding& binding) { return binding.param().address + binding.param().bytes; };
+    const auto end_of = [](const BufferBinding& binding) {
+        return Access::memory(binding).address + Access::memory(binding).bytes;
+    };
     for (const BufferBinding* binding : std::span(sorted).subspan(1)) {
-        const bool overlap = binding->param().address < end_of(*longest);
+        const bool overlap = Access::memory(*binding).address < end_of(*longest);
         if (overlap && distance_of(*binding) != distance_of(*longest))
             refuse<UpdateError>(fmt::format("bind: {} overlaps {}, and both are bound to different memory: what they "
                                             "share can be in one place only; bind the larger one, or in two calls",
-                                            describe_param(binding->param()), describe_param(longest->param())));
+                                            describe_param(Access::memory(*binding)),
+                                            describe_param(Access::memory(*longest))));
         if (end_of(*binding) > end_of(*longest)) longest = binding;
     }
 }
@@ -131,7 +134,7 @@ class Binder {
             raise_update(refusal->result, refusal->params, std::move(refusal->subject));
         changed.commit();
         for (std::size_t i = 0; i < bindings_.size(); ++i)
-            exec_.bound_params().keep(exec_.source(), bindings_[i].param(), found_[i]);
+            exec_.bound_params().keep(exec_.source(), Access::memory(bindings_[i]), found_[i]);
         return next_.size();
     }
 
@@ -139,7 +142,7 @@ class Binder {
     using Uses = std::span<const Rebound>;
 
     void add(const BufferBinding& binding) {
-        const ParamMemory& param = binding.param();
+        const ParamMemory& param = Access::memory(binding);
         found_.push_back(exec_.bound_params().find(exec_.source(), param));
         const MemoryUses& found = *found_.back();
         for (const ObstacleAt& obstacle : found.obstacles)
@@ -166,14 +169,14 @@ class Binder {
     }
     /// Whether another parameter of the call begins there.
     [[nodiscard]] bool is_beginning(std::uintptr_t address) const {
-        return std::ranges::any_of(bindings_,
-                                   [&](const BufferBinding& other) { return other.param().address == address; });
+        return std::ranges::any_of(
+            bindings_, [&](const BufferBinding& other) { return Access::memory(other).address == address; });
     }
 
     /// Removes other parameters' uses of the addresses claimed as ends by `EndPointers::bound`.
     void settle_claims() {
         const auto is_claim = [](const Rebound& rebound) {
-            return rebound.use->offset == rebound.binding->param().bytes;
+            return rebound.use->offset == Access::memory(*rebound.binding).bytes;
         };
         std::vector<Rebound> claims;
         std::ranges::copy_if(rebound_, std::back_inserter(claims), is_claim);

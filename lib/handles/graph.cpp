@@ -85,7 +85,7 @@ std::vector<Node> Graph::find_kernel(const void* symbol) const {
 }
 
 std::vector<Node> Graph::find_function(const Function& function) const {
-    return find_launches(state(), detail::KernelMatch(function.state()));
+    return find_launches(state(), detail::KernelMatch(detail::Access::state(function)));
 }
 
 void Graph::keep(std::vector<std::shared_ptr<const void>>&& owners) {

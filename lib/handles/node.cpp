@@ -148,7 +148,7 @@ void detail::require_kernel(const Node& node, const void* symbol) {
     require_launch(node, KernelMatch(symbol, "as "), [&] { return kernel_name(symbol); });
 }
 void detail::require_function(const Node& node, const Function& function) {
-    require_launch(node, KernelMatch(function.state()), [&] { return function.name(); });
+    require_launch(node, KernelMatch(Access::state(function)), [&] { return function.name(); });
 }
 
 } // namespace cudag

@@ -182,7 +182,7 @@ bool operator==(const Function& a, const Function& b) noexcept {
 }
 
 std::string to_string(const Function& function) {
-    return fmt::format("{} of {}", function.name(), detail::describe(function.state().signature()));
+    return fmt::format("{} of {}", function.name(), detail::describe(detail::Access::state(function).signature()));
 }
 
 } // namespace cudag

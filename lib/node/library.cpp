@@ -122,7 +122,7 @@ Function Library::function(const std::string& name) const {
     }
     if (status != cudaSuccess)
         detail::raise_call<GraphError>(status, "cudaLibraryGetKernel", {fmt::format("kernel \"{}\"", name)});
-    auto state = std::make_shared<detail::FunctionState>(Function(kernel).state());
+    auto state = std::make_shared<detail::FunctionState>(detail::Access::state(Function(kernel)));
     state->owner = library_;
     return Function(std::move(state));
 }

@@ -98,7 +98,7 @@ void launch_kernel(cudaStream_t stream, const KernelCall& call, CallEffects&& ef
 
 void launch_function(cudaStream_t stream, const Function& function, const PassedConfig& config,
                      const GivenArguments& arguments, CallEffects&& effects) {
-    const FunctionState& state = function.state();
+    const FunctionState& state = Access::state(function);
     const KernelSignature signature = state.signature();
     ValuePointers values(signature.count);
     if (const std::string problem = point_at(arguments, signature, values.get()); !problem.empty())

@@ -6,6 +6,7 @@
 #include <cudag/config.hpp>
 #include <cudag/detail/call_effects.hpp>
 #include <cudag/detail/kernel_call.hpp>
+#include <cudag/detail/private_access.hpp>
 #include <cudag/detail/type_name.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/span.hpp>
@@ -258,9 +259,9 @@ Parameter to_parameter(Forwarded&& argument, CallEffects& effects, const Argumen
         if constexpr (is_span_parameter<Parameter>) {
             constexpr std::size_t element = sizeof(typename Parameter::element_type);
             touch(effects, site.position, mode_for<Parameter>, element, region_of(argument.value()));
-            effects.bindings.push_back({site.position, argument.id(), mode_for<Parameter>, element});
+            effects.bindings.push_back({site.position, Access::id(argument), mode_for<Parameter>, element});
         } else {
-            effects.bindings.push_back({site.position, argument.id()});
+            effects.bindings.push_back({site.position, Access::id(argument)});
         }
         return argument.value();
     } else if constexpr (NumberBecomes<Argument, Parameter>) {

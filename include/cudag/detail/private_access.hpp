@@ -1,11 +1,18 @@
 // Access: cudag's own way to the private parts of its public classes.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 
 namespace cudag {
+class BufferBinding;
+template <class Element>
+class BufferParam;
 class CapturedNode;
+template <class Value>
+class DynamicParam;
 class Exec;
+class Function;
 class Graph;
 class Node;
 } // namespace cudag
@@ -14,6 +21,8 @@ namespace cudag::detail {
 
 class ExecState;
 class GraphState;
+struct FunctionState;
+struct ParamMemory;
 struct RegionNodes;
 struct UpdateTarget;
 
@@ -40,6 +49,19 @@ struct Access {
     /// Returns the nodes of `region`; null for an empty handle.
     [[nodiscard]] static const RegionNodes* nodes(const CapturedNode& region) noexcept;
     [[nodiscard]] static CapturedNode region_of(const Node& first, const RegionNodes& nodes) noexcept;
+
+    [[nodiscard]] static const FunctionState& state(const Function& function) noexcept;
+
+    /// Returns the identity of `param` in bindings.
+    template <class Value>
+    [[nodiscard]] static std::uint64_t id(const DynamicParam<Value>& param) noexcept {
+        return param.id_;
+    }
+
+    /// Returns the identity and the memory of `param`. Throws GraphError if it was moved from.
+    template <class Element>
+    [[nodiscard]] static ParamMemory memory(const BufferParam<Element>& param);
+    [[nodiscard]] static const ParamMemory& memory(const BufferBinding& binding) noexcept;
 };
 
 } // namespace cudag::detail
