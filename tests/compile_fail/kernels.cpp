@@ -46,7 +46,7 @@ void kernels(cudag::GraphBuilder& builder, cudag::Stream& stream, cudag::DeviceB
     builder.kernel(config, fill, host, 4);
 #elif CUDAG_MISTAKE == 12 // expect-error: cudag: a unique_ptr cannot be kept by a graph
     builder.kernel(config, fill, unique, 4);
-#elif CUDAG_MISTAKE == 13 // expect-error: cudag: a number must not lose
+#elif CUDAG_MISTAKE == 13 // expect-error: cudag: a number must not be narrowed
     builder.kernel(config, scale, x, 4, 2.0);
 #elif CUDAG_MISTAKE == 14 // expect-error: cudag: arg<I>(value) is for updates
     builder.kernel(config, fill, cudag::arg<0>(x), cudag::arg<1>(4));
@@ -323,7 +323,7 @@ void functions(cudag::GraphBuilder& builder, cudag::Graph& graph, cudag::DeviceB
     graph.update(node, x, cudag::arg(1, 4));
 #elif CUDAG_MISTAKE == 53 // expect-error: cudag: the number of arguments is not the number of the kernel's
     builder.kernel(config, typed, x);
-#elif CUDAG_MISTAKE == 54 // expect-error: cudag: a number must not lose
+#elif CUDAG_MISTAKE == 54 // expect-error: cudag: a number must not be narrowed
     graph.update(typed_node, x, 4.0);
 #elif CUDAG_MISTAKE == 55 // expect-error: cudag: the launch configuration comes first
     builder.kernel(function, config, x, 4);
