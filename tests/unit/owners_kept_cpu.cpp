@@ -614,9 +614,11 @@ TEST_CASE("the owners of an Exec that kernels may launch are CUDA's to keep", "[
     CHECK(cudart_cpu::live().user_objects == before + 1);
     CHECK(exec->native() != nullptr);
     exec->launch(cudaStreamPerThread);
-    const std::uint64_t calls = cudart_cpu::call_count();
+    const std::uint64_t before_end = cudart_cpu::call_count();
     exec.reset();
-    CHECK(cudart_cpu::call_count() == calls + 6); // no upload: four for the mode of captures, the exec, the memory
+    // No upload: the exec, its graph, four for the mode of captures; three more if CUDA let go of the memory by then.
+    const std::uint64_t calls = cudart_cpu::call_count() - before_end;
+    CHECK((calls == 6 || calls == 9));
     cudag::check(cudaDeviceSynchronize());
     let_go();
     CHECK(cudart_cpu::live().user_objects == before);
