@@ -1,4 +1,5 @@
 // Event record and event wait nodes.
+#include "capture.hpp"
 #include "child.hpp"
 #include "gate.hpp"
 
@@ -30,12 +31,6 @@ cudaGraphNodeParams wait_params(cudaEvent_t event) {
     params.type = cudaGraphNodeTypeWaitEvent;
     params.eventWait.event = event;
     return params;
-}
-
-cudaGraphNodeType type_of(cudaGraphNode_t node) {
-    cudaGraphNodeType type{};
-    REQUIRE_CUDA(cudaGraphNodeGetType(node, &type));
-    return type;
 }
 
 cudaEvent_t recorded_by(cudaGraphNode_t node) {
