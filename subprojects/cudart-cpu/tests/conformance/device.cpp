@@ -73,7 +73,8 @@ TEST_CASE("an attribute that does not exist is refused", "[device]") {
     REQUIRE_CUDA_ERROR(cudaErrorInvalidValue, cudaDeviceGetAttribute(&value, static_cast<cudaDeviceAttr>(255), 0));
 }
 
-TEST_CASE("the runtime is the one whose headers were compiled, and the driver is recent enough for it", "[device][headers]") {
+TEST_CASE("the runtime is the one whose headers were compiled, and the driver is recent enough for it",
+          "[device][headers]") {
     int runtime = 0;
     int driver = 0;
     REQUIRE_CUDA(cudaRuntimeGetVersion(&runtime));
