@@ -1,13 +1,12 @@
 // Lists of owners by capture; CUDA's user objects for captures of others.
 #include "capture_owners.hpp"
 
+#include "capture_lists.hpp"
 #include "cuda/compat.hpp"
 #include "cuda/failure.hpp"
 #include "reclaim.hpp"
 
 #include <iterator>
-#include <mutex>
-#include <unordered_map>
 #include <utility>
 
 namespace cudag::detail {
@@ -16,40 +15,27 @@ namespace {
 
 using Objects = std::vector<std::shared_ptr<const void>>;
 
-/// The owners of all captures. Never destroyed: threads may capture at the end of the process.
-struct OwnersOfCaptures {
-    std::mutex mutex;
-    std::unordered_map<unsigned long long, Objects> lists;
-};
-
-OwnersOfCaptures& owners_of_captures() {
-    static auto* all = new OwnersOfCaptures;
+/// Never destroyed: threads may capture at the end of the process.
+CaptureLists<std::shared_ptr<const void>>& owners_of_captures() {
+    static auto* all = new CaptureLists<std::shared_ptr<const void>>;
     return *all;
 }
 
 } // namespace
 
 CaptureOwners::CaptureOwners(unsigned long long capture) : capture_(capture) {
-    OwnersOfCaptures& all = owners_of_captures();
-    const std::scoped_lock lock(all.mutex);
-    all.lists[capture];
+    owners_of_captures().begin(capture);
 }
 
 CaptureOwners::~CaptureOwners() {
-    Objects last; // destroyed after the lock: owners run user code
-    OwnersOfCaptures& all = owners_of_captures();
-    const std::scoped_lock lock(all.mutex);
-    const auto list = all.lists.find(capture_);
-    last.swap(list->second);
-    all.lists.erase(list);
+    owners_of_captures().end(capture_);
 }
 
 void CaptureOwners::move_to(Objects& list) {
-    OwnersOfCaptures& all = owners_of_captures();
-    const std::scoped_lock lock(all.mutex);
-    Objects& captured = all.lists.find(capture_)->second;
-    list.insert(list.end(), std::make_move_iterator(captured.begin()), std::make_move_iterator(captured.end()));
-    captured.clear();
+    owners_of_captures().with(capture_, [&](Objects& captured) {
+        list.insert(list.end(), std::make_move_iterator(captured.begin()), std::make_move_iterator(captured.end()));
+        captured.clear();
+    });
 }
 
 void keep_with_capture(cudaStream_t stream, const Owners& owners) {
@@ -62,15 +48,9 @@ void keep_with_capture(cudaStream_t stream, const Owners& owners) {
     for (const Owner& owner : owners)
         if (owner.object) objects.push_back(owner.object);
     if (objects.empty()) return;
-    {
-        OwnersOfCaptures& all = owners_of_captures();
-        const std::scoped_lock lock(all.mutex);
-        if (const auto list = all.lists.find(id); list != all.lists.end()) {
-            list->second.insert(list->second.end(), objects.begin(), objects.end());
-            return;
-        }
-    }
-    keep_with_graph(graph, std::move(objects));
+    const bool is_kept =
+        owners_of_captures().with(id, [&](Objects& list) { list.insert(list.end(), objects.begin(), objects.end()); });
+    if (!is_kept) keep_with_graph(graph, std::move(objects));
 }
 
 } // namespace cudag::detail

@@ -4,12 +4,10 @@
 #include "cuda/compat.hpp"
 #include "cuda/failure.hpp"
 #include "node/kernel.hpp"
+#include "owners/capture_lists.hpp"
 
 #include <atomic>
 #include <cstddef>
-#include <mutex>
-#include <unordered_map>
-#include <utility>
 
 namespace cudag::detail {
 
@@ -17,33 +15,28 @@ namespace {
 
 std::atomic<std::size_t> captures = 0;
 
-struct Collected {
-    std::mutex mutex;
-    std::unordered_map<unsigned long long, std::vector<CapturedLaunch>> by_capture;
-};
-
-Collected& collected() {
-    static Collected all;
-    return all;
+/// Never destroyed: threads may capture at the end of the process.
+CaptureLists<CapturedLaunch>& launches_of_captures() {
+    static auto* all = new CaptureLists<CapturedLaunch>;
+    return *all;
 }
 
 } // namespace
 
 CapturedLaunches::CapturedLaunches(unsigned long long capture) : capture_(capture) {
-    const std::scoped_lock lock(collected().mutex);
-    collected().by_capture[capture];
+    launches_of_captures().begin(capture);
     captures.fetch_add(1, std::memory_order_relaxed);
 }
 
 CapturedLaunches::~CapturedLaunches() {
-    const std::scoped_lock lock(collected().mutex);
-    collected().by_capture.erase(capture_);
+    launches_of_captures().end(capture_);
     captures.fetch_sub(1, std::memory_order_relaxed);
 }
 
 std::vector<CapturedLaunch> CapturedLaunches::take() {
-    const std::scoped_lock lock(collected().mutex);
-    return std::exchange(collected().by_capture[capture_], {});
+    std::vector<CapturedLaunch> taken;
+    launches_of_captures().with(capture_, [&](auto& launches) { taken.swap(launches); });
+    return taken;
 }
 
 void CapturedLaunches::note(cudaStream_t stream, const KernelSignature& signature, CallEffects&& effects) {
@@ -58,11 +51,10 @@ void CapturedLaunches::note(cudaStream_t stream, const KernelSignature& signatur
     const cudaError_t asked = compat::stream_get_capture_front(stream, &status, &front, &data, &count, &capture);
     ignore(asked); // the launch has succeeded: unrecorded, it is not tracked
     if (asked != cudaSuccess || status != cudaStreamCaptureStatusActive || count != 1) return;
-    const std::scoped_lock lock(collected().mutex);
-    const auto launches = collected().by_capture.find(capture);
-    if (launches == collected().by_capture.end()) return;
-    launches->second.push_back(
-        {front[0], is_typed(signature) ? &signature : nullptr, {effects.accesses.begin(), effects.accesses.end()}});
+    launches_of_captures().with(capture, [&](auto& launches) {
+        launches.push_back(
+            {front[0], is_typed(signature) ? &signature : nullptr, {effects.accesses.begin(), effects.accesses.end()}});
+    });
 }
 
 } // namespace cudag::detail
