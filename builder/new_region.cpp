@@ -295,7 +295,7 @@ CapturedNode NewRegion::describe() {
         line_.reserve(1);
         cudaGraphNode_t join = nullptr;
         checked<GraphError>(cudaGraphAddEmptyNode(&join, graph_.native(), nullptr, 0), "cudaGraphAddEmptyNode");
-        line_.push_back(join); // so that it goes, too, if the rest fails
+        line_.push_back(join); // a failure of the rest removes it, too
         graph_.append(join, {NodeKind::empty, std::monostate(), {}, location_});
     }
     note_front(graph_.edge_lists(), graph_.natives(), state_->last_front());

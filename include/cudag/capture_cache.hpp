@@ -42,7 +42,7 @@ struct CaptureCacheOptions {
     InstantiateOptions instantiate = {};
 };
 
-/// The way in which CaptureCache::run ran a function.
+/// The way CaptureCache::run ran a function.
 enum class RunKind {
     eager,    ///< by calling it
     captured, ///< by calling it, and launching the recorded graph

@@ -21,7 +21,7 @@ constexpr Size size{48, 32};
 constexpr int threshold = edges::first_threshold;
 constexpr std::uint64_t seeds = 20;
 
-/// A frame with what must come out of it.
+/// A frame and its expected edges.
 struct Task {
     explicit Task(std::size_t index)
         : frame(edges::generate_frame(size, index)), expected(edges::expected_result(frame, threshold)) {}
@@ -30,7 +30,7 @@ struct Task {
     Expected expected;
 };
 
-/// A frame graph from which edges can be taken, and the memory that it works in.
+/// A frame graph with removable edges, and its memory.
 class Pipeline {
   public:
     Pipeline() : whole_(edges::build_frame_graph(buffers_, host_, next_threshold_)) {}
