@@ -1,0 +1,99 @@
+#!/usr/bin/env python3
+"""Checks that docs/messages*.md have every text of the library's errors, and no other.
+
+A text is a string literal of include/, lib/ or builder/ with four words or more, or of three with a verb. Values in it, `{}`, are `…` on the pages. A row
+has the whole text, or its beginning. Texts of pictures, reports and the compiler are left out: see OTHER_FILES and OTHER_TEXTS.
+"""
+import re
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+OTHER_FILES = {
+    "lib/handles/dot.cpp": "pictures",
+    "lib/exec/plan_report.cpp": "the report of a plan, shown on docs/plan.md",
+    "lib/exec/tune_report.cpp": "the report of tune",
+}
+OTHER_TEXTS = {
+    "number of its condition, in the order in which they were made",  # fields of diff()
+    "address of graph memory",
+    "bytes of an element",
+    "launch: order of disabled ",  # the label of a node
+    "unsigned long long",
+}
+TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])+'|\w+|[^\s]""", re.DOTALL)
+VALUE = re.compile(r"\{\d*(?::[^{}]*)?\}|%s")
+ROW = re.compile(r"^\| (.*?) \|", re.MULTILINE)
+
+
+def literals(path):
+    """Yields line and text of each string literal, joined with its neighbours; not those of static_assert and `= delete`."""
+    text = path.read_text()
+    joined, line, depth, omitted, before = None, 0, 0, None, ""
+    for token in TOKEN.finditer(text):
+        word = token[0]
+        if word.startswith(("//", "/*")):
+            continue
+        if word.startswith('"'):
+            if joined is None:
+                joined, line = "", text.count("\n", 0, token.start()) + 1
+            joined += word[1:-1]
+            continue
+        if joined is not None:
+            if omitted is None and before not in ("include", "error"):
+                yield line, joined
+            joined = None
+        if word == "(":
+            depth += 1
+            if before in ("static_assert", "delete"):
+                omitted = depth
+        elif word == ")":
+            if omitted == depth:
+                omitted = None
+            depth -= 1
+        before = word
+
+
+def normalised(text):
+    text = text.replace("\\n", " ").replace('\\"', '"').replace("{{", "\x01").replace("}}", "\x02")
+    text = re.sub("…+", "…", VALUE.sub("…", text)).replace("\x01", "{").replace("\x02", "}")
+    return re.sub(r"\s+", " ", text).strip().lstrip("… ")
+
+
+def is_message(text):
+    words = [word for word in VALUE.sub(" ", text).split() if re.search("[A-Za-z]{2}", word)]
+    return (len(words) >= 4 or len(words) == 3 and "is" in words) and ".reg" not in text and ".param" not in text  # PTX
+
+
+def texts_of_sources():
+    for folder in ("include", "lib", "builder"):
+        for path in sorted((ROOT / folder).rglob("*.?pp")):
+            name = str(path.relative_to(ROOT))
+            for line, text in literals(path):
+                if name not in OTHER_FILES and is_message(text) and text not in OTHER_TEXTS:
+                    yield f"{name}:{line}", normalised(text)
+
+
+def main():
+    pages = sorted((ROOT / "docs").glob("messages*.md"))
+    rows = [(page.name, code) for page in pages for row in ROW.findall(page.read_text()) for code in re.findall(r"`([^`]+)`", row)]
+    shown = {normalised(code): page for page, code in rows}
+    sources = list(texts_of_sources())
+    used = set()
+    mistakes = []
+    for place, text in sources:
+        fits = [code for code in shown if text.startswith(code) or text.rstrip(" …:;") in code]
+        used.update(fits)
+        if not fits:
+            mistakes.append(f"{place}: no row of docs/messages*.md has this text: | `{text}` | | |")
+    whole = "\n".join(text for path in ("include", "lib", "builder") for source in sorted((ROOT / path).rglob("*.?pp"))
+                      for _, text in map(lambda found: (found[0], normalised(found[1])), literals(source)))
+    for code, page in shown.items():
+        if code not in used and not all(part.strip() in whole for part in code.split("…") if part.strip()):
+            mistakes.append(f"docs/{page}: no source has the text `{code}`")
+    if mistakes:
+        sys.exit("\n".join(mistakes))
+    print(f"{len(sources)} texts, {len(shown)} rows")
+
+
+main()
