@@ -38,11 +38,12 @@ html_show_copyright = False
 CPU_RUNTIME = "/subprojects/cudart-cpu/"
 CONTENTS = {
     "docs/index": {
-        "Guide": ["Overview </README>", "why", "install", "graphs", "races", "plan", "capture", "updates", "cookbook", "lifetimes",
+        "Guide": ["Overview </README>", "why", "install", "graphs", "races", "plan", "capture", "updates", "cookbook", "migrate", "lifetimes",
                   "testing", "performance", "errors", "messages", "troubleshooting"],
         "Reference": ["reference", "cuda-rules", "versioning", "glossary"],
         "The project": [CPU_RUNTIME + "README", "/tests/coverage/coverage", "/CONTRIBUTING", "/CHANGELOG"],
     },
+    "docs/migrate": {"": ["migrate-capture", "migrate-libraries"]},
     "docs/messages": {"": ["messages-build", "messages-nodes", "messages-capture", "messages-update"]},
     "docs/cookbook": {"": ["cookbook-device", "cookbook-launch", "cookbook-capture", "cookbook-check"]},
     "docs/reference": {"": ["reference/" + reference.page_of(title) for title, _ in reference.rows()]},

@@ -9,7 +9,8 @@ int main(int argc, char** argv) {
     return example::run("pages", [&] {
         const std::pair<std::string_view, void (*)()> programs[] = {
             {"graphs", pages::graphs},   {"races", pages::races},     {"plan", pages::plan},
-            {"updates", pages::updates}, {"capture", pages::capture}, {"errors", pages::errors}};
+            {"updates", pages::updates}, {"capture", pages::capture}, {"errors", pages::errors},
+            {"migrate", pages::migrate}};
         const std::string_view name = argc > 1 ? argv[1] : "";
         bool found = false;
         for (const auto& [page, program] : programs) {
@@ -17,6 +18,7 @@ int main(int argc, char** argv) {
             found = true;
             program();
         }
-        if (!found) throw example::BadInput("usage: pages [graphs | races | plan | updates | capture | errors]");
+        if (!found)
+            throw example::BadInput("usage: pages [graphs | races | plan | updates | capture | errors | migrate]");
     });
 }

@@ -12,6 +12,7 @@ void plan();
 void updates();
 void capture();
 void errors();
+void migrate();
 
 /// Throws unless `value` is `expected`: each program checks its own results.
 inline void expect(float value, float expected, const char* what) {
