@@ -12,7 +12,7 @@ author = "the authors of cudag"
 release = re.search(r"version: '([\d.]+)'", (ROOT / "meson.build").read_text())[1]
 language = "en"
 
-extensions = ["myst_parser", "breathe"]
+extensions = ["myst_parser", "breathe", "sphinx.ext.graphviz"]
 root_doc = "docs/index"
 include_patterns = ["*.md", "docs/*.md", "docs/reference/*.rst", "subprojects/cudart-cpu/*.md", "subprojects/cudart-cpu/docs/*.md",
                     "tests/coverage/*.md"]
@@ -27,6 +27,10 @@ cpp_id_attributes = ["__device__"]
 cpp_maximum_signature_line_length = 100
 
 toc_object_entries_show_parents = "hide"
+graphviz_output_format = "svg"
+graphviz_dot_args = ["-Gbgcolor=transparent", "-Gnodesep=0.3", "-Granksep=0.35", "-Nfontname=sans-serif", "-Nfontsize=11",
+                     "-Nmargin=0.12,0.06", "-Efontname=sans-serif", "-Efontsize=10", "-Gfontname=sans-serif", "-Gfontsize=10"]
+
 html_theme = "furo"
 html_title = f"cudag {release}"
 html_static_path = ["site.css"]
@@ -51,6 +55,13 @@ CONTENTS = {
 }
 
 
+PICTURE = re.compile(r"^<!-- picture: (\S+) -->$", re.MULTILINE)
+
+
+def add_pictures(app, page, source):
+    source[0] = PICTURE.sub(r"```{graphviz} /docs/pictures/\1.dot\n:alt: the graph \1\n```", source[0])
+
+
 def add_contents(app, page, source):
     if page == "docs/reference":
         source[0] = reference.ROW.sub(lambda row: f"| [{row[1]}](reference/{reference.page_of(row[1])}.rst) | {row[2]}|", source[0])
@@ -60,4 +71,5 @@ def add_contents(app, page, source):
 
 
 def setup(app):
+    app.connect("source-read", add_pictures)
     app.connect("source-read", add_contents)

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Compares the code in README.md and docs/ with the programs that it is cut from, and the README's commands with CI.
+"""Compares code, output and pictures in README.md and docs/ with their programs, and the README's commands with CI.
 
 A comment before a code block names its source:
 
@@ -9,13 +9,17 @@ A comment before a code block names its source:
     <!-- printed by examples/pages/races.cpp -->     some of the output of `pages races`, with any line breaks
     <!-- not compiled here -->                       another library's code
 
-Every C++ block has a source, and a page shows every part of examples/pages/ and examples/cookbook/. Output is compared if
-`--pages PROGRAM` gives the built program. `--write` replaces the blocks of code, not those of output, by their sources.
+    <!-- picture: loop -->                           docs/build draws docs/pictures/loop.dot here
+
+Every C++ block has a source, and a page shows every part of examples/pages/ and examples/cookbook/. Output and pictures are
+compared if `--pages PROGRAM` gives the built program. `--write` replaces the blocks of code by their sources, not those of
+output; with `--pages` also the pictures.
 """
 import argparse
 import re
 import subprocess
 import sys
+import tempfile
 import textwrap
 from pathlib import Path
 
@@ -89,6 +93,24 @@ def check_parts(pages):
                 yield f"{name}: no page has the recipe \"{title}\""
 
 
+def check_pictures(pages, program, write):
+    """Yields the pictures that no page shows, those that are missing, and those that the program draws otherwise."""
+    folder = ROOT / "docs" / "pictures"
+    shown = set(re.findall(r"^<!-- picture: (\S+) -->$", "\n".join(page.read_text() for page in pages), re.MULTILINE))
+    if program:
+        with tempfile.TemporaryDirectory() as drawn:
+            subprocess.run([program, "--pictures", drawn], stdout=subprocess.DEVNULL, check=True)
+            for picture in sorted(Path(drawn).iterdir()):
+                kept = folder / picture.name
+                if write:
+                    kept.write_text(picture.read_text())
+                elif not kept.exists() or kept.read_text() != picture.read_text():
+                    yield f"docs/pictures/{picture.name}: the program draws another graph; tests/readme.py --write --pages keeps it"
+    kept = {picture.stem for picture in folder.glob("*.dot")}
+    yield from (f"docs/pictures/{name}.dot: no page shows this picture" for name in sorted(kept - shown))
+    yield from (f"docs/pictures/{name}.dot: a page shows this picture, which does not exist" for name in sorted(shown - kept))
+
+
 def check_commands():
     readme = (ROOT / "README.md").read_text()
     commands = (ROOT / ".ci" / "run").read_text()
@@ -109,6 +131,7 @@ def main():
     for page in pages:
         mistakes += check_page(page, given.pages, given.write)
     mistakes += check_parts(pages)
+    mistakes += check_pictures(pages, given.pages, given.write)
     if mistakes:
         sys.exit("\n".join(mistakes))
 

@@ -28,6 +28,7 @@ void mixed() {
         c.step("download", [&](cudaStream_t s) { cudag::memcpy_async(s, host, value); });
     });
     // mixed ends
+    picture("mixed", graph.dot());
     graph.instantiate().launch(stream);
     stream.synchronize();
     expect(host[0], 100.0f / 128, "the value halved in a capture");

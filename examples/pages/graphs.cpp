@@ -32,6 +32,7 @@ void nodes() {
     exec.launch(stream);
     stream.synchronize(); // total = 5 * n
     // nodes ends
+    picture("nodes", graph.dot());
     expect(total, 5.0f * n, "total");
 }
 
@@ -50,9 +51,11 @@ void loop() {
     loop.label("until 1").after(start);
     b.memcpy(host, value).label("download").after(loop);
 
-    std::move(b).build().instantiate().launch(stream);
+    cudag::Graph graph = std::move(b).build();
+    graph.instantiate().launch(stream);
     stream.synchronize(); // host[0] = 100 / 128
     // loop ends
+    picture("loop", graph.dot());
     expect(host[0], 100.0f / 128, "the halved value");
 }
 
@@ -67,7 +70,9 @@ void memory() {
     auto down = b.memcpy(host, scratch.span()).after(filled);
     b.free(scratch).after(down);
     // memory ends
-    std::move(b).build().instantiate().launch(stream);
+    cudag::Graph graph = std::move(b).build();
+    picture("memory", graph.dot());
+    graph.instantiate().launch(stream);
     stream.synchronize();
     expect(host[0], 4, "what graph memory held");
 }
@@ -93,7 +98,9 @@ void composed() {
     b.remove_edge(second, down); // the handles of both nodes stay valid
     down.after(second);
     // composed ends
-    std::move(b).build().instantiate().launch(stream);
+    cudag::Graph graph = std::move(b).build();
+    picture("composed", graph.dot());
+    graph.instantiate().launch(stream);
     stream.synchronize();
     expect(host[0], 4, "what two children made");
 }

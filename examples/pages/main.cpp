@@ -1,9 +1,24 @@
-// pages: runs the program of one page of docs/, or of all.
+// pages: runs the program of one page of docs/, or of all; `--pictures FOLDER` writes the pictures of their graphs,
+// too.
 #include "pages.hpp"
 #include "program/program.hpp"
 
+#include <filesystem>
+#include <fstream>
 #include <string_view>
 #include <utility>
+
+namespace {
+
+std::filesystem::path pictures; // empty: none
+
+} // namespace
+
+void pages::picture(const std::string& name, const std::string& dot) {
+    if (pictures.empty()) return;
+    std::ofstream file(pictures / (name + ".dot"));
+    if (!(file << dot).flush()) throw std::runtime_error("cannot write the picture " + name);
+}
 
 int main(int argc, char** argv) {
     return example::run("pages", [&] {
@@ -11,7 +26,8 @@ int main(int argc, char** argv) {
             {"graphs", pages::graphs},   {"races", pages::races},     {"plan", pages::plan},
             {"updates", pages::updates}, {"capture", pages::capture}, {"errors", pages::errors},
             {"migrate", pages::migrate}};
-        const std::string_view name = argc > 1 ? argv[1] : "";
+        if (argc == 3 && std::string_view(argv[1]) == "--pictures") pictures = argv[2];
+        const std::string_view name = argc > 1 && pictures.empty() ? argv[1] : "";
         bool found = false;
         for (const auto& [page, program] : programs) {
             if (!name.empty() && page != name) continue;
@@ -19,6 +35,7 @@ int main(int argc, char** argv) {
             program();
         }
         if (!found)
-            throw example::BadInput("usage: pages [graphs | races | plan | updates | capture | errors | migrate]");
+            throw example::BadInput(
+                "usage: pages [graphs | races | plan | updates | capture | errors | migrate | --pictures FOLDER]");
     });
 }

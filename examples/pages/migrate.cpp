@@ -9,6 +9,7 @@
 #include <utility>
 
 namespace pages {
+namespace migration { // its `n` stays apart from those of the other pages
 namespace {
 
 constexpr int n = 1000;
@@ -304,8 +305,10 @@ void static_input() {
 }
 
 } // namespace
+} // namespace migration
 
 void migrate() {
+    using namespace migration;
     graph();
     adopted();
     loops();

@@ -14,6 +14,9 @@ void capture();
 void errors();
 void migrate();
 
+/// Writes `dot` to NAME.dot, if `pages --pictures FOLDER` asks for pictures. The site draws docs/pictures/.
+void picture(const std::string& name, const std::string& dot);
+
 /// Throws unless `value` is `expected`: each program checks its own results.
 inline void expect(float value, float expected, const char* what) {
     if (value != expected)

@@ -25,6 +25,23 @@ cudag::Graph chains(cudag::DeviceBuffer<float>& x) {
     return std::move(b).build();
 }
 
+/// Three kernels, a join, three kernels; some edges are redundant.
+cudag::Graph stages(cudag::DeviceBuffer<float>& x) {
+    constexpr int count = 3, part = 64;
+    const auto part_of = [&](int i) { return x.span().subspan(static_cast<std::size_t>(i * part), part); };
+    // stages begins
+    cudag::GraphBuilder b;
+    auto ones = b.memset(x, 1.0f).label("ones");
+    std::vector<cudag::Node> first;
+    for (int i = 0; i < count; ++i)
+        first.push_back(b.kernel(cudag::grid_1d(part, 64), scale, part, 2.0f, part_of(i)).label("first").after(ones));
+    auto all = b.join(first).label("all");
+    for (int i = 0; i < count; ++i)
+        b.kernel(cudag::grid_1d(part, 64), scale, part, 3.0f, part_of(i)).label("second").after(all, ones);
+    // stages ends
+    return std::move(b).build();
+}
+
 } // namespace
 
 void plan() {
@@ -40,6 +57,10 @@ void plan() {
     cudag::Tuned tuned = cudag::tune(graph, stream);                            // times several plans on the device
     tuned.exec.launch(stream);
     // plan ends
+    const cudag::Graph two = stages(x);
+    picture("plan-written", two.dot());
+    picture("plan-default", two.instantiate().dot());
+    picture("plan-lanes", two.instantiate({.plan = {.lanes = 2}}).dot());
     plain.launch(stream);
     narrow.launch(stream);
     exec.launch(stream);

@@ -70,6 +70,7 @@ void inferred() {
     b.memcpy(host, sum);                 // after the kernel
     cudag::Graph graph = std::move(b).build();
     // inferred ends
+    picture("inferred", graph.dot());
     graph.instantiate().launch(stream);
     stream.synchronize();
     expect(host[0], 3, "the sum by inferred edges");
@@ -81,6 +82,13 @@ void relaxed() {
     const cudag::LaunchConfig config = cudag::grid_1d(n, 64);
     cudag::Stream stream;
     cudag::DeviceBuffer<float> x(n), y(n);
+    const auto line = [&](cudaStream_t s) {
+        cudag::memset_async(s, x, 1.0f);
+        cudag::launch(s, config, scale, n, 2.0f, x);
+        cudag::memset_async(s, y, 1.0f);
+        cudag::launch(s, config, scale, n, 3.0f, y);
+    };
+    picture("line", cudag::capture(stream, line).dot());
     // relaxed begins
     cudag::Graph graph = cudag::capture(stream, [&](cudaStream_t s) { // one stream: a line of four nodes
         cudag::memset_async(s, x, 1.0f);
@@ -91,6 +99,7 @@ void relaxed() {
     cudag::RelaxReport report = cudag::relax(graph); // now two branches of two nodes
     std::puts(to_string(report).c_str());
     // relaxed ends
+    picture("relaxed", graph.dot());
     expect(static_cast<float>(report.longest_path_after), 2, "the longest path");
 }
 

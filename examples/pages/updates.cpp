@@ -33,6 +33,7 @@ void ladder() {
     cudag::Exec exec = graph.instantiate();
     const auto node = graph.find_one("scale").as(scale); // a handle with the kernel's parameter types
     // made ends
+    picture("updates", graph.dot());
     const auto result = [&] {
         exec.launch(stream);
         stream.synchronize();
