@@ -89,7 +89,7 @@ TEST_CASE("a clone of clones of a captured graph holds no memory of those before
         CHECK(nodes[static_cast<std::size_t>(i)].get<3>() == i);
 }
 
-TEST_CASE("100000 clones of clones are destroyed like one", "[unit][growth][clone]") {
+TEST_CASE("100000 clones of clones are destroyed like one", "[unit][growth][clone][deep]") {
     OneKernel kernel;
     cudag::Graph graph = std::move(*kernel.graph);
     auto node = kernel.node;

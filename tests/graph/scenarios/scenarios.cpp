@@ -1,4 +1,6 @@
 // Whole graphs, built and captured, against plain C++: fresh, updated node by node and as wholes, cloned, and adopted.
+#include <cstdint>
+#include <cstdlib>
 #include <optional>
 
 #include "scenario.hpp"
@@ -28,13 +30,19 @@ void for_each(const std::vector<Dag>& dags, Check& check) {
     }
 }
 
+/// Random DAGs, by CUDAG_SCENARIO_SEEDS.
+std::uint32_t seed_count() {
+    const char* const given = std::getenv("CUDAG_SCENARIO_SEEDS");
+    return given == nullptr ? 20 : static_cast<std::uint32_t>(std::strtoul(given, nullptr, 10));
+}
+
 /// Calls `check(dag, scenario)` for every DAG that can be cloned.
 template <class Check>
 void for_each_plain_dag(Check&& check) {
     std::vector<Dag> dags{diamond(), line(200), fan(2), fan(Inputs::capacity)};
-    for (std::uint32_t seed = 1; seed <= 20; ++seed)
+    for (std::uint32_t seed = 1; seed <= seed_count(); ++seed)
         dags.push_back(random_dag(seed, 40));
-    dags.push_back(nested(random_dag(21, 40), false));
+    dags.push_back(nested(random_dag(seed_count() + 1, 40), false));
     for_each(dags, check);
 }
 
@@ -43,7 +51,7 @@ template <class Check>
 void for_each_dag(Check&& check) {
     for_each_plain_dag(check);
     std::vector<Dag> dags{nested(diamond(), true), nested(line(20), true)};
-    for (std::uint32_t seed = 1; seed <= 10; ++seed)
+    for (std::uint32_t seed = 1; seed <= seed_count() / 2; ++seed)
         dags.push_back(nested(random_dag(seed, 40), true));
     for_each(dags, check);
 }
