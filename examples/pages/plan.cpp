@@ -4,7 +4,9 @@
 
 #include <cudag/cudag.hpp>
 
+#include <chrono>
 #include <cstdio>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -61,6 +63,23 @@ void plan() {
     picture("plan-written", two.dot());
     picture("plan-default", two.instantiate().dot());
     picture("plan-lanes", two.instantiate({.plan = {.lanes = 2}}).dot());
+    // saved begins
+    std::string text = cudag::to_string(tuned.plan); // for a file
+
+    // a later process, with the text of the file:
+    cudag::TunedPlan saved = cudag::TunedPlan::parse(text);                 // refuses any other text
+    cudag::Exec again = graph.instantiate({.plan = saved.plan_for(graph)}); // refuses a graph of another structure
+    // saved ends
+    again.launch(stream);
+    // limits begins
+    cudag::TuneOptions limits{.time_limit = std::chrono::seconds(2)};
+    limits.on_progress = [](const cudag::TuneProgress& now) {
+        std::fprintf(stderr, "%zu launches, %zu plans left\n", now.launches, now.contenders);
+        return now.launches < 500; // false ends the measurements
+    };
+    cudag::Tuned sooner = cudag::tune(graph, stream, limits);
+    // limits ends
+    sooner.exec.launch(stream);
     plain.launch(stream);
     narrow.launch(stream);
     exec.launch(stream);

@@ -60,5 +60,6 @@
 #include <cudag/library.hpp>
 #include <cudag/symbol.hpp>
 #include <cudag/tune_report.hpp>
+#include <cudag/tuned_plan.hpp>
 #include <cudag/tune.hpp>
 // clang-format on

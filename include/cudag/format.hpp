@@ -17,6 +17,7 @@
 #include <cudag/side.hpp>
 #include <cudag/source_location.hpp>
 #include <cudag/tune_report.hpp>
+#include <cudag/tuned_plan.hpp>
 #include <cudag/update_options.hpp>
 #include <cudag/update_report.hpp>
 
@@ -149,6 +150,10 @@ struct fmt::formatter<cudag::TuneGoal> : cudag::detail::TextFormatter<cudag::Tun
 /// Formats a TuneReport: a table of the measurements.
 template <>
 struct fmt::formatter<cudag::TuneReport> : cudag::detail::TextFormatter<cudag::TuneReport> {};
+
+/// Formats a TunedPlan: the text for `TunedPlan::parse`.
+template <>
+struct fmt::formatter<cudag::TunedPlan> : cudag::detail::TextFormatter<cudag::TunedPlan> {};
 
 /// Formats a Side: "device".
 template <>

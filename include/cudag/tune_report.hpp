@@ -42,6 +42,7 @@ struct TuneRow {
     TuneTime interval;
     /// The row of an earlier candidate with the same CUDA edges: both were measured once, and have the same times.
     std::optional<std::size_t> same_as = std::nullopt;
+    std::size_t rounds = 0; ///< number of samples of each time
 
     [[nodiscard]] const TuneTime& of(TuneGoal goal) const noexcept {
         return goal == TuneGoal::interval ? interval : goal == TuneGoal::gpu_time ? gpu_time : launch_call;

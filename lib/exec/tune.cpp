@@ -7,11 +7,15 @@
 #include "graph/find.hpp"
 #include "graph/planning.hpp"
 #include "plan/choice.hpp"
+#include "tuned_structure.hpp"
 
 #include <cudag/event.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -23,13 +27,15 @@ namespace detail {
 namespace {
 
 constexpr unsigned launches_in_a_row = 8;
+constexpr std::size_t least_rounds = 4; ///< fewer say too little to give up a candidate
 
 class Clock {
   public:
     /// The time since construction.
-    [[nodiscard]] double microseconds() const {
-        return std::chrono::duration<double, std::micro>(std::chrono::steady_clock::now() - start_).count();
+    [[nodiscard]] std::chrono::steady_clock::duration elapsed() const {
+        return std::chrono::steady_clock::now() - start_;
     }
+    [[nodiscard]] double microseconds() const { return std::chrono::duration<double, std::micro>(elapsed()).count(); }
 
   private:
     std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
@@ -46,6 +52,9 @@ void check_options(const TuneOptions& options) {
     if (options.repetitions == 0) refuse("tune: repetitions is 0; it must be at least 1");
     if (options.candidates && options.candidates->empty())
         refuse("tune: candidates is an empty list; give at least one Plan, or no list for those that cudag knows");
+    if (options.time_limit && *options.time_limit <= options.time_limit->zero())
+        refuse(fmt::format("tune: time_limit is {} ns; it must be positive, or no value for no limit",
+                           options.time_limit->count()));
 }
 
 void check_stream(cudaStream_t stream) {
@@ -67,10 +76,11 @@ class Tuner {
     Tuned run() {
         check_stream(stream_.get());
         wait();
+        begun_ = Clock();
         try {
             add_candidates();
             if (!is_exclusive_) measure_in_turns();
-            return choose_one();
+            return finish();
         } catch (...) {
             ignore(cudaStreamSynchronize(stream_.get())); // other launches may precede the failed one
             throw;
@@ -83,9 +93,15 @@ class Tuner {
         std::size_t row; ///< of the first such candidate
         std::vector<PlannedGraph> planned;
         std::optional<Exec> exec; ///< if the graph can have only one exec: of the last way only
-        std::vector<double> launch_calls;
-        std::vector<double> gpu_times;
-        std::vector<double> intervals;
+        std::vector<double> launch_calls = {};
+        std::vector<double> gpu_times = {};
+        std::vector<double> intervals = {};
+        bool is_out = false; ///< it can no longer be chosen
+
+        [[nodiscard]] std::size_t rounds() const noexcept { return intervals.size(); }
+        [[nodiscard]] const std::vector<double>& samples(TuneGoal goal) const noexcept {
+            return goal == TuneGoal::interval ? intervals : goal == TuneGoal::gpu_time ? gpu_times : launch_calls;
+        }
     };
 
     [[nodiscard]] static bool has_one_exec(GraphState& graph) {
@@ -110,14 +126,18 @@ class Tuner {
     /// Doubles the lanes, up to the number of nodes that can run at once.
     void add_lanes() {
         for (unsigned lanes = 1; lanes != 0; lanes *= 2) {
+            const std::size_t before = rows_.size();
             add({.lanes = lanes});
+            if (rows_.size() == before) return;
             if (!rows_.back().same_as) continue;
             rows_.pop_back();
             return;
         }
     }
 
+    /// Adds a candidate, unless the time is over. The first one is always added, and measured at least once.
     void add(const Plan& plan) {
+        if (must_end() && !ways_.empty()) return;
         if (is_exclusive_ && !ways_.empty()) ways_.back().exec.reset();
         Exec exec = instantiate(plan);
         const PlanReport report = exec.plan();
@@ -136,12 +156,18 @@ class Tuner {
             rows_.push_back(std::move(row));
             return;
         }
-        ways_.push_back({rows_.size(), planned, std::move(exec), {}, {}, {}});
+        ways_.push_back({rows_.size(), planned, std::move(exec)});
         rows_.push_back(std::move(row));
         warm_up(*ways_.back().exec);
-        if (!is_exclusive_) return;
-        for (unsigned i = 0; i < options_.repetitions; ++i)
-            measure(ways_.back());
+        if (is_exclusive_) measure_alone(ways_.back());
+    }
+
+    /// Measures a way as long as it may be chosen instead of the earlier ones.
+    void measure_alone(Way& way) {
+        do
+            measure(way);
+        while (!must_end() && way.rounds() < options_.repetitions &&
+               (way.rounds() < least_rounds || (give_up_losers(), !way.is_out)));
     }
 
     [[nodiscard]] Exec instantiate(const Plan& plan) const {
@@ -159,14 +185,68 @@ class Tuner {
     /// unfinished upload may never start (driver 580).
     void warm_up(Exec& exec) {
         exec.launch(stream_);
+        ++launches_;
         wait();
     }
 
-    /// Measures the ways in rotation: each comes first equally often.
+    /// Measures the ways in rotation: each comes first equally often. A way that can no longer be chosen is left out.
     void measure_in_turns() {
-        for (std::size_t first = 0; first < options_.repetitions; ++first)
-            for (std::size_t i = 0; i < ways_.size(); ++i)
-                measure(ways_[(first + i) % ways_.size()]);
+        for (std::size_t first = 0; first < options_.repetitions; ++first) {
+            for (std::size_t i = 0; i < ways_.size(); ++i) {
+                Way& way = ways_[(first + i) % ways_.size()];
+                if (way.is_out) continue;
+                measure(way);
+                if (must_end()) return;
+            }
+            if (first + 1 < least_rounds) continue;
+            give_up_losers();
+            if (contenders() == 1) return;
+        }
+    }
+
+    [[nodiscard]] bool must_end() const {
+        return is_stopped_ || (options_.time_limit && begun_.elapsed() >= *options_.time_limit);
+    }
+
+    [[nodiscard]] std::size_t contenders() const {
+        return static_cast<std::size_t>(std::ranges::count(ways_, false, &Way::is_out));
+    }
+
+    /// The measured ways, in their order, with their times so far.
+    struct Standing {
+        std::vector<std::size_t> ways = {};
+        std::vector<TuneTime> times = {};
+        std::size_t chosen = 0; ///< index into both
+    };
+
+    [[nodiscard]] Standing standing() const {
+        Standing now;
+        for (std::size_t i = 0; i < ways_.size(); ++i) {
+            if (ways_[i].rounds() == 0) continue;
+            now.ways.push_back(i);
+            now.times.push_back(summary_of(ways_[i].samples(options_.goal)));
+        }
+        now.chosen = choose(now.times);
+        return now;
+    }
+
+    void give_up_losers() {
+        const Standing now = standing();
+        for (std::size_t i = 0; i < now.ways.size(); ++i)
+            if (i != now.chosen && !can_become_choice(now.times[i], now.times[now.chosen], i < now.chosen))
+                ways_[now.ways[i]].is_out = true;
+    }
+
+    void report_progress() {
+        if (!options_.on_progress) return;
+        const Standing now = standing();
+        const bool goes_on = options_.on_progress({.elapsed = begun_.elapsed(),
+                                                   .launches = launches_,
+                                                   .candidates = ways_.size(),
+                                                   .contenders = contenders(),
+                                                   .best = rows_[ways_[now.ways[now.chosen]].row].name,
+                                                   .time = now.times[now.chosen]});
+        if (!goes_on) is_stopped_ = true;
     }
 
     void measure(Way& way) {
@@ -182,6 +262,32 @@ class Tuner {
             exec.launch(stream_);
         wait();
         way.intervals.push_back(all.microseconds() / launches_in_a_row);
+        launches_ += 1 + launches_in_a_row;
+        report_progress();
+    }
+
+    /// Removes the candidates whose times are not known.
+    void drop_unmeasured() {
+        std::vector<std::size_t> index_of(rows_.size(), rows_.size()); ///< by row: its new index
+        std::vector<TuneRow> rows;
+        for (std::size_t i = 0; i < rows_.size(); ++i) {
+            TuneRow& row = rows_[i];
+            const std::size_t first = row.same_as.value_or(i);
+            if (std::ranges::find(ways_, first, &Way::row)->rounds() == 0) continue;
+            index_of[i] = rows.size();
+            if (row.same_as) row.same_as = index_of[first];
+            rows.push_back(std::move(row));
+        }
+        std::erase_if(ways_, [](const Way& way) { return way.rounds() == 0; });
+        for (Way& way : ways_)
+            way.row = index_of[way.row];
+        rows_ = std::move(rows);
+    }
+
+    [[nodiscard]] Tuned finish() {
+        if (ways_.front().rounds() == 0) measure(ways_.front()); // the time was over before
+        drop_unmeasured();
+        return choose_one();
     }
 
     [[nodiscard]] Tuned choose_one() {
@@ -189,6 +295,7 @@ class Tuner {
             TuneRow& row = rows_[way.row];
             row.launch_call = summary_of(std::move(way.launch_calls));
             row.gpu_time = summary_of(std::move(way.gpu_times));
+            row.rounds = way.rounds();
             row.interval = summary_of(std::move(way.intervals));
         }
         std::vector<TuneTime> times;
@@ -198,11 +305,20 @@ class Tuner {
                 row.launch_call = same.launch_call;
                 row.gpu_time = same.gpu_time;
                 row.interval = same.interval;
+                row.rounds = same.rounds;
             }
             times.push_back(row.of(options_.goal));
         }
         const std::size_t chosen = choose(times);
-        return {take_exec(chosen), TuneReport(Passkey(), std::move(rows_), chosen, options_.goal)};
+        TunedPlan plan(Passkey(), rows_[chosen].plan, options_.goal, structure());
+        Exec exec = take_exec(chosen);
+        return {std::move(exec), TuneReport(Passkey(), std::move(rows_), chosen, options_.goal), std::move(plan)};
+    }
+
+    [[nodiscard]] TunedStructure structure() const {
+        const GraphState& graph = Access::state(graph_);
+        const auto lock = graph.lock();
+        return tuned_structure_of(graph);
     }
 
     /// Returns the exec of the chosen plan, with the plan's edges in CUDA's graph.
@@ -224,6 +340,9 @@ class Tuner {
     const bool is_exclusive_;
     Event start_;
     Event end_;
+    Clock begun_;
+    std::size_t launches_ = 0;
+    bool is_stopped_ = false; ///< by the callback
     std::vector<TuneRow> rows_;
     std::vector<Way> ways_;
 };

@@ -41,6 +41,13 @@ std::size_t choose(std::span<const TuneTime> times) noexcept {
     return least;
 }
 
+bool can_become_choice(const TuneTime& a, const TuneTime& chosen, bool is_before) noexcept {
+    // A few samples may happen to be close together: their spread counts as 1 % at least.
+    const auto spread_of = [](const TuneTime& time) { return std::max(time.spread, 0.01 * time.median); };
+    const double least = a.median - 3 * (spread_of(a) + spread_of(chosen));
+    return least < (is_before ? 1 + least_gain : 1 - least_gain) * chosen.median;
+}
+
 std::string name_of(const Plan& plan) {
     const std::pair<bool, std::string_view> parts[] = {
         {plan.reduce, "reduce"}, {plan.joins, "joins"}, {plan.ends, "ends"}};

@@ -20,6 +20,10 @@ namespace cudag::detail {
 /// shortest. At least one time is required.
 [[nodiscard]] std::size_t choose(std::span<const TuneTime> times) noexcept;
 
+/// Whether a candidate with time `a` may still be chosen instead of the chosen one, with time `chosen`, after more
+/// samples of both. `is_before`: it precedes the chosen one, and then need not be clearly less.
+[[nodiscard]] bool can_become_choice(const TuneTime& a, const TuneTime& chosen, bool is_before) noexcept;
+
 /// A readable name: "default", "as written", "reduce + joins", "default, 4 lanes, by durations".
 [[nodiscard]] std::string name_of(const Plan& plan);
 

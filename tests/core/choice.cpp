@@ -56,6 +56,18 @@ TEST_CASE("no plan is chosen that is not clearly less than the first, however it
     CHECK(chosen({{100, 1}, {98, 10}, {40, 70}}) == 0);
 }
 
+TEST_CASE("a candidate stays a contender while more samples may make it the choice", "[choice]") {
+    constexpr TuneTime best{100, 0};
+    CHECK(can_become_choice({103, 0}, best, true)); // spreads of 1 % are possible in any case
+    CHECK(can_become_choice({103, 0}, best, false));
+    CHECK(can_become_choice({107, 0}, best, true));
+    CHECK_FALSE(can_become_choice({107, 0}, best, false)); // a later one must be clearly less
+    CHECK_FALSE(can_become_choice({120, 0}, best, true));
+    CHECK(can_become_choice({120, 10}, best, false));
+    CHECK(can_become_choice({120, 0}, {100, 10}, false));
+    CHECK_FALSE(can_become_choice({200, 10}, {100, 10}, true));
+}
+
 TEST_CASE("samples are summed up by their median, and by how far they are from it", "[choice]") {
     CHECK(summary_of({3}) == TuneTime{3, 0});
     CHECK(summary_of({4, 2}) == TuneTime{3, 1});

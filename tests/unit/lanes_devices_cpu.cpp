@@ -54,6 +54,32 @@ TEST_CASE("lanes of a graph of two devices lead from one to the other nowhere", 
     stream.synchronize();
 }
 
+TEST_CASE("tune lays the lanes of its plans by device", "[unit][device][tune]") {
+    const SeveralDevices devices(2);
+    const cudag::DeviceBuffer<int> cells(8);
+    cudag::GraphBuilder b;
+    cudag::GraphBuilder second = b.on(1);
+    std::map<cudaGraphNode_t, int> device_of;
+    for (std::size_t i = 0; i < 4; ++i) {
+        device_of[b.kernel({}, multiply_add, cells.data() + i, cells.data() + i, 1, 1).native()] = 0;
+        device_of[second.memset(cells.span().subspan(4 + i, 1), 1).native()] = 1;
+    }
+    const cudag::Graph graph = std::move(b).build();
+    std::vector<std::size_t> edges;
+    const cudag::Stream stream;
+    for (const unsigned lanes : {1U, 2U, 3U}) {
+        const cudag::Tuned tuned =
+            cudag::tune(graph, stream, {.candidates = std::vector<cudag::Plan>{{.lanes = lanes}}, .repetitions = 1});
+        CHECK(tuned.exec.plan().lanes() == lanes);
+        for (const auto& [from, to] : edges_of(graph.native(), device_of))
+            CHECK(from == to);
+        edges.push_back(tuned.report.chosen().edges);
+    }
+    CHECK(edges == std::vector<std::size_t>{6, 4, 2});
+    const cudag::Tuned tuned = cudag::tune(graph, stream, {.repetitions = 1});
+    CHECK(tuned.report.rows().back().name == "default, 2 lanes"); // four nodes can run at once on each device
+}
+
 TEST_CASE("what no device is known of is laid on the lanes of the device of what it comes after",
           "[unit][device][plan]") {
     const SeveralDevices devices(2);

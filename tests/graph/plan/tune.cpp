@@ -130,6 +130,87 @@ TEST_CASE("each plan of tune is launched as often as it says", "[exec][tune]") {
     CHECK(calls == 2 + 9 * 3);
 }
 
+TEST_CASE("a plan without rivals is launched in four rounds", "[exec][tune]") {
+    std::atomic<int> calls = 0;
+    const Graph graph = graph_of([&] { ++calls; });
+    const Tuned tuned = tune(graph, Stream());
+    CHECK(calls == 1 + 9 * 4);
+    CHECK(tuned.report.chosen().rounds == 4);
+    CHECK(tuned.report.rows()[3].rounds == 4); // the same edges
+}
+
+TEST_CASE("tune reports its progress after each nine launches", "[exec][tune]") {
+    const Graph graph = Sums(10).graph();
+    const Plans plans{Plan(), {.lanes = 1}, Plan()};
+    std::vector<std::size_t> launches, contenders, candidates;
+    std::chrono::duration<double> elapsed{0};
+    const auto note = [&](const cudag::TuneProgress& now) {
+        launches.push_back(now.launches);
+        contenders.push_back(now.contenders);
+        candidates.push_back(now.candidates);
+        CHECK((now.best == "default" || now.best == "default, 1 lane"));
+        CHECK(now.time.median > 0);
+        CHECK(now.elapsed >= elapsed);
+        elapsed = now.elapsed;
+        return true;
+    };
+    const Tuned tuned = tune(graph, Stream(), {.candidates = plans, .repetitions = 2, .on_progress = note});
+    CHECK(launches == std::vector<std::size_t>{11, 20, 29, 38});
+    CHECK(contenders == std::vector<std::size_t>(4, 2));
+    CHECK(candidates == std::vector<std::size_t>(4, 2));
+    CHECK(tuned.report.rows().size() == 3);
+}
+
+TEST_CASE("tune stops after the callback has returned false, with the plans measured by then", "[exec][tune]") {
+    const Sums sums(10);
+    const Graph graph = sums.graph();
+    const Plans plans{Plan(), {.lanes = 1}, Plan(), {.lanes = 2}, {.lanes = 1}};
+    for (const std::size_t stop : {1U, 2U, 3U}) {
+        std::size_t calls = 0;
+        Tuned tuned =
+            tune(graph, Stream(),
+                 {.candidates = plans, .on_progress = [&](const cudag::TuneProgress&) { return ++calls != stop; }});
+        CHECK(calls == stop);
+        const std::vector<TuneRow>& rows = tuned.report.rows();
+        REQUIRE(rows.size() == (stop == 1 ? 2 : stop == 2 ? 4 : 5));
+        CHECK(rows[1].same_as == (stop == 1 ? std::optional<std::size_t>(0) : std::nullopt));
+        if (stop == 2) CHECK(rows[3].same_as == 1U);
+        for (const TuneRow& row : rows)
+            CHECK(row.rounds == 1);
+        CHECK(tuned.exec.options().plan == tuned.report.chosen().plan);
+        CHECK(sums.run_of(tuned.exec) == sums.expected());
+    }
+}
+
+TEST_CASE("a time limit ends tune: the first plan is measured in any case", "[exec][tune]") {
+    const Sums sums(10);
+    const Graph graph = sums.graph();
+    Tuned tuned = tune(graph, Stream(), {.time_limit = std::chrono::nanoseconds(1)});
+    CHECK(names_of(tuned.report.rows()) == std::vector<std::string>{"default"});
+    CHECK(tuned.report.chosen().rounds == 1);
+    CHECK(sums.run_of(tuned.exec) == sums.expected());
+    std::atomic<int> calls = 0;
+    const Graph slow = graph_of([&] {
+        ++calls;
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    });
+    const Tuned limited = tune(slow, Stream(), {.repetitions = 1000, .time_limit = std::chrono::milliseconds(30)});
+    CHECK(limited.report.chosen().rounds >= 1);
+    CHECK(calls <= 1 + 9 * 4);
+    const Tuned whole = tune(graph, Stream(), {.repetitions = 1, .time_limit = std::chrono::hours(1)});
+    CHECK(whole.report.rows().size() >= 4);
+}
+
+TEST_CASE("tune throws what its callback throws, and the graph stays as it was", "[exec][tune]") {
+    const Sums sums(10);
+    const Graph graph = sums.graph();
+    const auto fail = [](const cudag::TuneProgress&) -> bool { throw std::runtime_error("enough"); };
+    CHECK_THROWS_AS(static_cast<void>(tune(graph, Stream(), {.on_progress = fail})), std::runtime_error);
+    CHECK(graph.edge_count() == 20);
+    Exec exec = graph.instantiate();
+    CHECK(sums.run_of(exec) == sums.expected());
+}
+
 TEST_CASE("the first launch of a plan is not measured", "[exec][tune]") {
     std::atomic<int> calls = 0;
     const Graph graph = graph_of([&] {
@@ -226,6 +307,10 @@ TEST_CASE("the report of tune is a table", "[text]") {
 TEST_CASE("tune refuses options that leave nothing to measure", "[exec][tune]") {
     CHECK_THAT(refusal<GraphError>({.candidates = Plans()}), ContainsSubstring("tune: candidates is an empty list"));
     CHECK_THAT(refusal<GraphError>({.repetitions = 0}), ContainsSubstring("tune: repetitions is 0"));
+    CHECK_THAT(refusal<GraphError>({.time_limit = std::chrono::seconds(0)}),
+               ContainsSubstring("tune: time_limit is 0 ns; it must be positive"));
+    CHECK_THAT(refusal<GraphError>({.time_limit = std::chrono::seconds(-1)}),
+               ContainsSubstring("tune: time_limit is -1000000000 ns"));
 }
 
 TEST_CASE("tune refuses what instantiate refuses, before anything has run", "[exec][tune]") {
@@ -437,6 +522,12 @@ TEST_CASE("of a graph that has one exec at a time, the one of the best plan stay
     const Graph graph = std::move(b).build();
     const Plans plans{Plan(), {.lanes = 1}};
     const bool is_last = GENERATE(false, true);
+    {
+        const auto stop = [](const cudag::TuneProgress&) { return false; };
+        const Tuned stopped = tune(graph, Stream(), {.candidates = plans, .on_progress = stop});
+        CHECK(stopped.report.rows().size() == 1);
+        CHECK(stopped.exec.replays() == 10);
+    }
     Tuned tuned = tune(graph, Stream(), {.candidates = is_last ? Plans{plans[1], plans[0]} : plans, .repetitions = 3});
     CHECK(tuned.exec.options().plan == tuned.report.chosen().plan);
     run(tuned.exec, Stream());

@@ -71,6 +71,10 @@ TEST_CASE("tune chooses the plan that is clearly quicker, whichever comes first"
             quick == 0 ? std::vector<cudag::Plan>{{}, in_line} : std::vector<cudag::Plan>{in_line, {}};
         const cudag::Tuned tuned = cudag::tune(graph, stream, {.candidates = candidates, .repetitions = 2});
         CHECK(tuned.report.chosen_index() == quick);
+        const cudag::Tuned sure = cudag::tune(graph, stream, {.candidates = candidates});
+        CHECK(sure.report.chosen_index() == quick);
+        for (const cudag::TuneRow& row : sure.report.rows())
+            CHECK(row.rounds == 4); // then only one can be the best
     }
     cudart_cpu::set_workers(0);
 }
