@@ -42,8 +42,9 @@ html_show_copyright = False
 CPU_RUNTIME = "/subprojects/cudart-cpu/"
 CONTENTS = {
     "docs/index": {
-        "Guide": ["Overview </README>", "why", "install", "graphs", "races", "plan", "capture", "updates", "cookbook", "migrate", "lifetimes",
-                  "testing", "performance", "errors", "messages", "troubleshooting"],
+        "Guide": ["Overview </README>", "why", "install", "first-graph", "graphs", "nodes", "conditionals",
+                  "graph-memory", "run-time-kernels", "devices", "races", "plan", "capture", "updates", "caches", "cookbook",
+                  "migrate", "lifetimes", "testing", "performance", "errors", "messages", "troubleshooting"],
         "Reference": ["reference", "cuda-rules", "versioning", "glossary"],
         "The project": [CPU_RUNTIME + "README", "/tests/coverage/coverage", "/CONTRIBUTING", "/CHANGELOG"],
     },

@@ -3,10 +3,12 @@
 
 namespace pages {
 
+// scale begins
 __global__ void scale(int n, float factor, float* x) {
     const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);
     if (i < n) x[i] *= factor;
 }
+// scale ends
 
 __global__ void add(int n, const float* x, const float* y, float* sum) {
     const int i = static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x);

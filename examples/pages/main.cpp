@@ -5,6 +5,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <string>
 #include <string_view>
 #include <utility>
 
@@ -23,9 +24,10 @@ void pages::picture(const std::string& name, const std::string& dot) {
 int main(int argc, char** argv) {
     return example::run("pages", [&] {
         const std::pair<std::string_view, void (*)()> programs[] = {
-            {"graphs", pages::graphs},   {"races", pages::races},     {"plan", pages::plan},
-            {"updates", pages::updates}, {"capture", pages::capture}, {"errors", pages::errors},
-            {"migrate", pages::migrate}};
+            {"first", pages::first},     {"graphs", pages::graphs}, {"kinds", pages::kinds},
+            {"races", pages::races},     {"plan", pages::plan},     {"updates", pages::updates},
+            {"capture", pages::capture}, {"errors", pages::errors}, {"migrate", pages::migrate},
+            {"topics", pages::topics}};
         if (argc == 3 && std::string_view(argv[1]) == "--pictures") pictures = argv[2];
         const std::string_view name = argc > 1 && pictures.empty() ? argv[1] : "";
         bool found = false;
@@ -34,8 +36,11 @@ int main(int argc, char** argv) {
             found = true;
             program();
         }
-        if (!found)
-            throw example::BadInput(
-                "usage: pages [graphs | races | plan | updates | capture | errors | migrate | --pictures FOLDER]");
+        if (!found) {
+            std::string names;
+            for (const auto& [page, program] : programs)
+                names += std::string(page) + " | ";
+            throw example::BadInput("usage: pages [" + names + "--pictures FOLDER]");
+        }
     });
 }

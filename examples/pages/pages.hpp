@@ -6,13 +6,16 @@
 
 namespace pages {
 
+void first();
 void graphs();
+void kinds();
 void races();
 void plan();
 void updates();
 void capture();
 void errors();
 void migrate();
+void topics();
 
 /// Writes `dot` to NAME.dot, if `pages --pictures FOLDER` asks for pictures. The site draws docs/pictures/.
 void picture(const std::string& name, const std::string& dot);
