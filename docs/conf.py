@@ -44,10 +44,11 @@ CONTENTS = {
     "docs/index": {
         "Guide": ["Overview </README>", "why", "install", "first-graph", "graphs", "nodes", "conditionals",
                   "graph-memory", "run-time-kernels", "devices", "races", "plan", "capture", "updates", "caches", "cookbook",
-                  "migrate", "lifetimes", "testing", "performance", "errors", "messages", "troubleshooting"],
+                  "examples", "migrate", "lifetimes", "testing", "performance", "errors", "messages", "troubleshooting"],
         "Reference": ["reference", "cuda-rules", "versioning", "glossary"],
         "The project": [CPU_RUNTIME + "README", "/tests/coverage/coverage", "/CONTRIBUTING", "/CHANGELOG"],
     },
+    "docs/examples": {"": ["example-photo", "example-cg"]},
     "docs/migrate": {"": ["migrate-capture", "migrate-libraries"]},
     "docs/messages": {"": ["messages-build", "messages-nodes", "messages-capture", "messages-update"]},
     "docs/cookbook": {"": ["cookbook-device", "cookbook-launch", "cookbook-capture", "cookbook-check"]},

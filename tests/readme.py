@@ -12,8 +12,8 @@ A comment before a code block names its source:
     <!-- picture: loop -->                           docs/build draws docs/pictures/loop.dot here
 
 Every C++ block has a source, and a page shows every part of examples/pages/ and examples/cookbook/. Output and pictures are
-compared if `--pages PROGRAM` gives the built program. `--write` replaces the blocks of code by their sources, not those of
-output; with `--pages` also the pictures.
+compared if `--pages PROGRAM` gives the built program, and pictures of examples if `--examples FOLDER` gives the folder of all.
+`--write` replaces the blocks of code by their sources, not those of output, and the pictures that the given programs draw.
 """
 import argparse
 import re
@@ -24,6 +24,12 @@ import textwrap
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+EXAMPLES = {  # with a picture, and their quickest runs
+    "cg": ["--side", "8", "--repeat", "1"],
+    "edges": ["--frames", "1", "--size", "64x48"],
+    "jacobi": ["--side", "8", "--repeat", "1"],
+    "photo": ["--generate", "1"],
+}
 BLOCK = re.compile(r"(?:^<!-- (?P<source>[^\n]*) -->\n)?^```(?P<language>\w+)\n(?P<code>.*?)^```$", re.MULTILINE | re.DOTALL)
 SOURCE = re.compile(r"(?P<printed>printed by )?(?P<path>[\w./]+)(?:: (?P<part>\w+))?$")
 
@@ -93,19 +99,27 @@ def check_parts(pages):
                 yield f"{name}: no page has the recipe \"{title}\""
 
 
-def check_pictures(pages, program, write):
+def draw(folder, program, examples):
+    """Lets the programs write their pictures into a folder."""
+    if program:
+        subprocess.run([program, "--pictures", folder], stdout=subprocess.DEVNULL, check=True)
+    for name, options in EXAMPLES.items() if examples else []:
+        subprocess.run([Path(examples) / name / name, *options, "--dot", Path(folder) / f"{name}.dot"],
+                       stdout=subprocess.DEVNULL, check=True)
+
+
+def check_pictures(pages, program, examples, write):
     """Yields the pictures that no page shows, those that are missing, and those that the program draws otherwise."""
     folder = ROOT / "docs" / "pictures"
     shown = set(re.findall(r"^<!-- picture: (\S+) -->$", "\n".join(page.read_text() for page in pages), re.MULTILINE))
-    if program:
-        with tempfile.TemporaryDirectory() as drawn:
-            subprocess.run([program, "--pictures", drawn], stdout=subprocess.DEVNULL, check=True)
-            for picture in sorted(Path(drawn).iterdir()):
-                kept = folder / picture.name
-                if write:
-                    kept.write_text(picture.read_text())
-                elif not kept.exists() or kept.read_text() != picture.read_text():
-                    yield f"docs/pictures/{picture.name}: the program draws another graph; tests/readme.py --write --pages keeps it"
+    with tempfile.TemporaryDirectory() as drawn:
+        draw(drawn, program, examples)
+        for picture in sorted(Path(drawn).iterdir()):
+            kept = folder / picture.name
+            if write:
+                kept.write_text(picture.read_text())
+            elif not kept.exists() or kept.read_text() != picture.read_text():
+                yield f"docs/pictures/{picture.name}: the program draws another graph; tests/readme.py --write keeps it"
     kept = {picture.stem for picture in folder.glob("*.dot")}
     yield from (f"docs/pictures/{name}.dot: no page shows this picture" for name in sorted(kept - shown))
     yield from (f"docs/pictures/{name}.dot: a page shows this picture, which does not exist" for name in sorted(shown - kept))
@@ -124,6 +138,7 @@ def check_commands():
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pages", help="the built program `pages`, to compare its output")
+    parser.add_argument("--examples", help="the folder of the built examples, to compare their pictures")
     parser.add_argument("--write", action="store_true", help="write the code of the sources into the blocks")
     given = parser.parse_args()
     mistakes = list(check_commands())
@@ -131,7 +146,7 @@ def main():
     for page in pages:
         mistakes += check_page(page, given.pages, given.write)
     mistakes += check_parts(pages)
-    mistakes += check_pictures(pages, given.pages, given.write)
+    mistakes += check_pictures(pages, given.pages, given.examples, given.write)
     if mistakes:
         sys.exit("\n".join(mistakes))
 

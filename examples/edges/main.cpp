@@ -1,6 +1,5 @@
 // edges: finds the edges in a list of frames, with plain CUDA launches and with a CUDA graph.
 #include <cstdio>
-#include <fstream>
 #include <system_error>
 
 #include "bad_input.hpp"
@@ -18,15 +17,6 @@ void make_directory(const std::filesystem::path& directory) {
     std::filesystem::create_directories(directory, error);
     if (error) {
         throw BadInput(directory.string() + ": cannot be made: " + error.message());
-    }
-}
-
-void write_text(const std::filesystem::path& file, const std::string& text) {
-    std::ofstream out(file);
-    out << text;
-    out.close();
-    if (!out) {
-        throw BadInput(file.string() + ": cannot be written");
     }
 }
 
@@ -58,7 +48,7 @@ void run(const Options& options) {
     StreamPath stream(frames.size());
     GraphPath graph(frames.size());
     if (options.dot) {
-        write_text(*options.dot, graph.graph().dot());
+        example::write_text(*options.dot, graph.graph().dot());
     }
     print(frames, compare(stream, graph, frames, options), graph, options);
 }

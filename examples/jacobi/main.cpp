@@ -6,6 +6,7 @@
 #include <string>
 
 #include "options.hpp"
+#include "program/program.hpp"
 #include "program/progress.hpp"
 #include "solver.hpp"
 
@@ -53,6 +54,9 @@ void run(const Options& options) {
     cudag::Stream stream;
     HostLoop host(problem);
     DeviceLoop device(problem);
+    if (!options.dot.empty()) {
+        example::write_text(options.dot, device.graph().dot());
+    }
     const double host_time = measure("loop on the host, run", host, stream, options.repeat);
     const double device_time = measure("loop on the device, run", device, stream, options.repeat);
     const Solution solution = device.solution();

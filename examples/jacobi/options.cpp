@@ -16,6 +16,7 @@ takes in each.
   --tolerance T    stop when no value changes by more than T (1e-5)
   --max-sweeps N   stop after N sweeps in any case (100000)
   --repeat N       solve N times each way and take the median time (5)
+  --dot FILE       write the graph to FILE, for Graphviz: dot -Tsvg FILE
   --verify         compare both solutions with that of plain C++, bit by bit
   --help           print this
 
@@ -64,6 +65,8 @@ Options parse_options(const std::vector<std::string>& arguments) {
             options.problem.max_sweeps = static_cast<unsigned>(parse_number(name, value(), 10'000'000));
         } else if (name == "--repeat") {
             options.repeat = parse_number(name, value(), 1000);
+        } else if (name == "--dot") {
+            options.dot = value();
         } else if (name == "--verify") {
             options.verify = true;
         } else if (name == "--help") {

@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <fstream>
 #include <string>
 
 #include <cudag/config.hpp>
@@ -32,6 +33,15 @@ int run(const char* program, const std::function<void()>& body) {
     } catch (const std::exception& error) {
         std::fprintf(stderr, "%s: %s\n", program, error.what());
         return 1;
+    }
+}
+
+void write_text(const std::filesystem::path& file, const std::string& text) {
+    std::ofstream out(file);
+    out << text;
+    out.close();
+    if (!out) {
+        throw BadInput(file.string() + ": cannot be written");
     }
 }
 

@@ -4,6 +4,7 @@ import os
 import pty
 import subprocess
 import sys
+import tempfile
 import unittest
 from pathlib import Path
 
@@ -12,6 +13,21 @@ PROGRAM = str(Path(sys.argv.pop(1)).resolve())
 
 def jacobi(*arguments):
     return subprocess.run([PROGRAM, *arguments], capture_output=True, text=True)
+
+
+def shown_on_terminal(*arguments):
+    """What the program writes to stderr if that is a terminal."""
+    terminal, its_end = pty.openpty()
+    subprocess.run([PROGRAM, *arguments], stderr=its_end, stdout=subprocess.DEVNULL, check=True)
+    os.close(its_end)
+    shown = b""
+    try:
+        while piece := os.read(terminal, 4096):
+            shown += piece
+    except OSError: # the end of a terminal
+        pass
+    os.close(terminal)
+    return shown
 
 
 class Refusals(unittest.TestCase):
@@ -55,14 +71,16 @@ class Runs(unittest.TestCase):
         self.assertRegex(done.stdout, r"(?m)^loop on the device: +[0-9.]+ us per sweep, [0-9.]+ times as fast$")
         self.assertRegex(done.stdout, r"(?m)^verified: ")
 
+    def test_picture_of_the_graph(self):
+        with tempfile.TemporaryDirectory() as folder:
+            file = Path(folder) / "jacobi.dot"
+            self.assertEqual(jacobi("--side", "4", "--repeat", "1", "--dot", str(file)).returncode, 0)
+            self.assertIn("sweeps\\nwhile", file.read_text())
+
     def test_progress_on_a_terminal(self):
-        terminal, its_end = pty.openpty()
-        subprocess.run([PROGRAM, "--side", "8", "--repeat", "2"], stderr=its_end, stdout=subprocess.DEVNULL, check=True)
-        os.close(its_end)
-        shown = os.read(terminal, 4096)
+        shown = shown_on_terminal("--side", "8", "--repeat", "2")
         self.assertIn(b"\rloop on the host, run 3 of 3", shown)
         self.assertIn(b"\rloop on the device, run 3 of 3", shown)
-        os.close(terminal)
 
 
 class NoDevice(unittest.TestCase):

@@ -1,7 +1,7 @@
 // PGM and PPM files.
 #include "image.hpp"
 
-#include "bad_input.hpp"
+#include "program.hpp"
 
 #include <cctype>
 #include <cerrno>
@@ -12,7 +12,7 @@
 #include <limits>
 #include <utility>
 
-namespace edges {
+namespace example {
 namespace {
 
 namespace fs = std::filesystem;
@@ -103,6 +103,16 @@ Header read_header(std::istream& in, const fs::path& file) {
     return header;
 }
 
+void write(const fs::path& file, const char* magic, Size size, std::span<const std::uint8_t> values) {
+    std::ofstream out(file, std::ios::binary);
+    out << magic << '\n' << size.width << ' ' << size.height << "\n255\n";
+    out.write(reinterpret_cast<const char*>(values.data()), static_cast<std::streamsize>(values.size()));
+    out.close();
+    if (!out) {
+        refuse(file, std::string("cannot be written: ") + std::strerror(errno));
+    }
+}
+
 } // namespace
 
 std::string to_string(Size size) {
@@ -142,13 +152,11 @@ Image read_image(const fs::path& file) {
 }
 
 void write_pgm(const fs::path& file, Size size, std::span<const std::uint8_t> pixels) {
-    std::ofstream out(file, std::ios::binary);
-    out << "P5\n" << size.width << ' ' << size.height << "\n255\n";
-    out.write(reinterpret_cast<const char*>(pixels.data()), static_cast<std::streamsize>(pixels.size()));
-    out.close();
-    if (!out) {
-        refuse(file, std::string("cannot be written: ") + std::strerror(errno));
-    }
+    write(file, "P5", size, pixels);
 }
 
-} // namespace edges
+void write_ppm(const fs::path& file, Size size, std::span<const std::uint8_t> rgb) {
+    write(file, "P6", size, rgb);
+}
+
+} // namespace example
