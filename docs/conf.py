@@ -52,7 +52,7 @@ CONTENTS = {
     "docs/migrate": {"": ["migrate-capture", "migrate-libraries"]},
     "docs/messages": {"": ["messages-build", "messages-nodes", "messages-capture", "messages-update"]},
     "docs/cookbook": {"": ["cookbook-device", "cookbook-launch", "cookbook-capture", "cookbook-check"]},
-    "docs/reference": {"": ["reference/" + reference.page_of(title) for title, _ in reference.rows()]},
+    "docs/reference": {"": ["reference/" + reference.page_of(title) for title, _, _ in reference.rows()]},
     "subprojects/cudart-cpu/README": {"": ["docs/nvcc", "docs/limits", "CONTRIBUTING", "CHANGELOG"]},
 }
 
@@ -66,7 +66,8 @@ def add_pictures(app, page, source):
 
 def add_contents(app, page, source):
     if page == "docs/reference":
-        source[0] = reference.ROW.sub(lambda row: f"| [{row[1]}](reference/{reference.page_of(row[1])}.rst) | {row[2]}|", source[0])
+        source[0] = reference.ROW.sub(lambda row: f"| [{row[1]}](reference/{reference.page_of(row[1])}.rst) | {row[2]}| {row[3]} |",
+                                  source[0])
     for caption, entries in CONTENTS.get(page, {}).items():
         options = [":hidden:", *([f":caption: {caption}"] if caption else []), ""]
         source[0] += "\n".join(["", "```{toctree}", *options, *entries, "```", ""])

@@ -15,14 +15,16 @@ XML = DOCS / "_build" / "xml"
 NAMES = DOCS / "_build" / "names.txt"
 PAGES = DOCS / "reference"
 HEADERS = DOCS.parent / "include" / "cudag"
-ROW = re.compile(r"^\| (?!page)([^|`]+?) \| ((?:`[\w/]+\.hpp` )+)\|$", re.MULTILINE)
+ROW = re.compile(r"^\| (?!page)([^|`]+?) \| ((?:`[\w/]+\.hpp` )+)\| ([^|]*?) ?\|$", re.MULTILINE)
+LINK = re.compile(r"^\[([^\]]+)\]: (https://\S+)$", re.MULTILINE)  # in docs/cuda-rules.md
 SECTIONS = {"enum": "enum", "typedef": "typedef", "function": "func", "variable": "var", "define": "define"}
 
 
 def rows():
-    """The pages: title, and headers."""
+    """The pages: title, headers, and sections of CUDA's documentation."""
     found = ROW.findall((DOCS / "reference.md").read_text())
-    return [(title, re.findall(r"`([^`]+)`", headers)) for title, headers in found]
+    return [(title, re.findall(r"`([^`]+)`", headers), [section for section in sections.split(", ") if section])
+            for title, headers, sections in found]
 
 
 def page_of(title):
@@ -139,8 +141,11 @@ class Reference:
 
     def write_pages(self):
         PAGES.mkdir(exist_ok=True)
-        for title, headers in rows():
+        links = dict(LINK.findall((DOCS / "cuda-rules.md").read_text()))
+        for title, headers, sections in rows():
             lines = [title, "=" * len(title)]
+            if sections:
+                lines += ["", "CUDA's documentation: " + ", ".join(f"`{each} <{links[each]}>`__" for each in sections)]
             for header in headers:
                 if "/" not in header:  # nobody includes those of detail/
                     purpose = (HEADERS / header).read_text().splitlines()[0].removeprefix("// ")
@@ -167,7 +172,7 @@ class Reference:
 
 
 def write():
-    named = Counter(header for _, headers in rows() for header in headers)
+    named = Counter(header for _, headers, _ in rows() for header in headers)
     wrong = {path.name for path in HEADERS.glob("*.hpp")} ^ {header for header in named if "/" not in header}
     if wrong := sorted(wrong | {header for header, times in named.items() if times > 1}):
         sys.exit("docs/reference.md must name each header of include/cudag/ once; see " + ", ".join(wrong))

@@ -7,6 +7,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
+REFERENCE = re.compile(r"\[([A-Z][^\[\]]*)\](?![(:\[])")
 CODE = re.compile(r"^```.*?^```$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 
 
@@ -33,10 +34,18 @@ def mistakes_of(page):
             yield f"{where}: there is no such heading; there are: {', '.join(anchors_of(target))}"
 
 
+def undefined(page):
+    """Links by name, `[Graph Management]`, to an address at the end of the page."""
+    text = CODE.sub("", page.read_text())
+    defined = set(re.findall(r"^\[([^\]]+)\]: https://\S+$", text, re.MULTILINE))
+    for name in sorted(set(REFERENCE.findall(text)) - defined):
+        yield f"{page.relative_to(ROOT)}: [{name}] has no address"
+
+
 def main():
     docs = sorted((ROOT / "docs").glob("*.md"))
     pages = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "CHANGELOG.md", *docs]
-    mistakes = [mistake for page in pages for mistake in mistakes_of(page)]
+    mistakes = [mistake for page in pages for mistake in [*mistakes_of(page), *undefined(page)]]
     listed = LINK.findall((ROOT / "docs" / "index.md").read_text())
     mistakes += [f"docs/index.md does not list {page.name}" for page in docs
                  if page.name not in listed and page.name != "index.md"]
