@@ -20,6 +20,8 @@ struct Options {
     std::optional<std::string> shape = std::nullopt; ///< shapes whose name contains it
     std::optional<std::string> way = std::nullopt;   ///< which of several ways is judged
     std::optional<int> percent = std::nullopt;       ///< the size of shapes
+    std::optional<int> shapes = std::nullopt;        ///< how many shapes are drawn
+    std::optional<int> seed = std::nullopt;          ///< of the first of them
     std::optional<bool> quick = std::nullopt;        ///< measures less
 };
 
@@ -28,8 +30,8 @@ struct UsageError : std::runtime_error {
 };
 
 /// What the command line changes in `defaults`: `--repeat N`, `--json FILE`, `--check` and `--help`, and those of
-/// `--nodes N`, `--duration US` (both once or more), `--only TEXT`, `--shape TEXT`, `--way NAME`, `--percent N` and
-/// `--quick` that have a default. Throws UsageError for anything else.
+/// `--nodes N`, `--duration US` (both once or more), `--only TEXT`, `--shape TEXT`, `--way NAME`, `--percent N`,
+/// `--shapes N`, `--seed N` and `--quick` that have a default. Throws UsageError for anything else.
 [[nodiscard]] Options parse(int argc, char** argv, Options defaults);
 
 /// Calls `run(options)`, which says whether all goals were met; prints errors and returns the program's exit code.
