@@ -53,6 +53,10 @@ struct Plan {
     /// Nodes of inner graphs get no lanes. `instantiate` throws InstantiateError unless there is one finite,
     /// nonnegative duration for each node.
     std::vector<double> durations = {};
+    /// The expected number of launches of an Exec. Joins in their quickest form, and kernels at the ends, make
+    /// instantiation slower; with fewer launches than repay this (about 4), joins stay empty nodes, and the ends stay
+    /// as they are. More than that changes nothing.
+    unsigned launches = 300;
 
     /// Returns whether nodes may be put on lanes.
     [[nodiscard]] bool wants_lanes() const noexcept { return lanes != 0 || !durations.empty(); }

@@ -59,6 +59,8 @@ std::string reason_of(const GraphState& graph, const JoinRecord& join) {
     case JoinReason::no_kernel:
         return fmt::format("{}{}", why_no_kernel(),
                            join.form == JoinForm::edges ? ", and an empty node is slower than so few edges" : "");
+    case JoinReason::few_launches:
+        return "too few launches are expected to repay the instantiation of a quicker form";
     case JoinReason::launch_call:
         return "the launch call starts one node instead of many";
     }

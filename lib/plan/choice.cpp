@@ -61,6 +61,8 @@ std::string name_of(const Plan& plan) {
     }
     if (plan.lanes != 0) name += ", " + std::to_string(plan.lanes) + (plan.lanes == 1 ? " lane" : " lanes");
     if (!plan.durations.empty()) name += ", by durations";
+    if (plan.launches != Plan().launches)
+        name += ", for " + std::to_string(plan.launches) + (plan.launches == 1 ? " launch" : " launches");
     return name;
 }
 

@@ -15,6 +15,9 @@ struct JoinCosts {
     /// The threshold for a written join, which is slow as it is: above this ratio a kernel is better than edges,
     /// overall.
     double joins_up_to;
+    /// The number of launches that repay the slower instantiation of what replaces an empty node, and of kernels at the
+    /// ends. From `bench/plan`: the difference in instantiation and the gain of a launch grow alike with the nodes.
+    unsigned repaid_by = 4;
 
     /// The number of edges without a kernel for each edge with one.
     [[nodiscard]] static constexpr double edge_ratio(std::size_t before, std::size_t after) noexcept {

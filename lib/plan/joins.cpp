@@ -80,15 +80,15 @@ class Joiner {
 
     /// Puts a kernel between nodes that all precede the same others.
     void find_blocks() {
-        if (!rules_.kernels) return;
+        const std::vector<std::uint32_t> targets = rules_.kernels ? find_block_targets() : std::vector<std::uint32_t>();
+        if (targets.empty()) return;
         const std::size_t nodes = nodes_ + planned_.kernels;
         const std::vector<EdgeRecord>& edges = planned_.edges;
         const EdgeGroups incoming(nodes, edges, &EdgeRecord::to);
-        std::vector<std::vector<std::uint32_t>> before(nodes); // by node with several predecessors, in order
+        std::vector<std::vector<std::uint32_t>> before(nodes); // by target, in order
         std::unordered_map<std::size_t, std::vector<std::uint32_t>> by_hash;
         std::vector<std::size_t> hashes; // in order of their first nodes
-        for (std::uint32_t node = 0; node < nodes; ++node) {
-            if (incoming.first[node + 1] - incoming.first[node] < 2 || keeps_all(node)) continue;
+        for (const std::uint32_t node : targets) {
             std::vector<std::uint32_t>& from = before[node];
             for (const std::uint32_t item : group(incoming, node))
                 if (edges[item].kind == EdgeKind::full) from.push_back(edges[item].from);
@@ -146,6 +146,22 @@ class Joiner {
         return static_cast<std::uint32_t>(list.size());
     }
 
+    /// The possible targets of blocks, in order. A block is as wide as its edge ratio at least, on both sides.
+    [[nodiscard]] std::vector<std::uint32_t> find_block_targets() const {
+        const std::size_t nodes = nodes_ + planned_.kernels;
+        std::vector<std::uint32_t> incoming(nodes), outgoing(nodes);
+        for (const EdgeRecord& edge : planned_.edges)
+            ++incoming[edge.to], ++outgoing[edge.from];
+        const auto is_wide = [&](std::uint32_t count) { return count > 1 && count > rules_.costs.edges_up_to; };
+        std::vector<bool> follows_wide(nodes);
+        for (const EdgeRecord& edge : planned_.edges)
+            if (is_wide(outgoing[edge.from])) follows_wide[edge.to] = true;
+        std::vector<std::uint32_t> found;
+        for (std::uint32_t node = 0; node < nodes; ++node)
+            if (is_wide(incoming[node]) && follows_wide[node] && !keeps_all(node)) found.push_back(node);
+        return found;
+    }
+
     /// The targets of non-full edges: CUDA allows no second edge from the same source.
     [[nodiscard]] std::vector<bool> find_early_targets(const std::vector<EdgeRecord>& edges) const {
         std::vector<bool> found(nodes_);
@@ -162,6 +178,7 @@ class Joiner {
     [[nodiscard]] Choice choose(std::size_t before, std::size_t after, bool must_stay) const {
         if (before == 0 || after == 0) return {JoinForm::edges, JoinReason::joins_nothing};
         if (!must_stay && (before == 1 || after == 1)) return {JoinForm::edges, JoinReason::no_more_edges};
+        if (!rules_.repays) return {JoinForm::node, JoinReason::few_launches};
         if (!rules_.kernels)
             return {must_stay || before * after > most_edges_for_node ? JoinForm::node : JoinForm::edges,
                     JoinReason::no_kernel};

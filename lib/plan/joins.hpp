@@ -22,6 +22,7 @@ enum class JoinReason : char {
     early_edges,   ///< non-full edges lead to its successors: CUDA takes no second edge beside one
     kept_edges,    ///< the edges to its successors must stay
     no_kernel,     ///< no kernel may be added: edges, up to the size at which an empty node is faster
+    few_launches,  ///< too few launches to repay a slower instantiation
     launch_call,   ///< it launches one kernel at an end of the graph instead of many
 };
 
@@ -41,6 +42,7 @@ struct JoinRecord {
 struct JoinRules {
     JoinCosts costs;
     bool kernels = true; ///< whether a kernel may be added
+    bool repays = true;  ///< whether there are enough launches to repay a slower instantiation
 };
 
 /// The edges for CUDA, and the changes in them.

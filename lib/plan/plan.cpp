@@ -23,6 +23,8 @@ std::optional<PlannedEdges> plan_edges(const PlanInput& input, const Plan& plan)
     const auto reduce = [&](const std::vector<EdgeRecord>& edges) {
         return plan.reduce ? reduced(input.nodes, edges, input.keeps_all) : edges;
     };
+    JoinRules rules = input.rules;
+    rules.repays = plan.launches >= rules.costs.repaid_by;
     PlannedEdges planned{reduce(input.edges)};
     if (const std::optional<Lanes> lanes = lanes_of(input, planned.edges, plan)) {
         planned.edges.insert(planned.edges.end(), lanes->edges.begin(), lanes->edges.end());
@@ -31,10 +33,10 @@ std::optional<PlannedEdges> plan_edges(const PlanInput& input, const Plan& plan)
     }
     if (plan.joins) {
         const std::size_t lanes = planned.lanes;
-        planned = plan_joins(input.nodes, std::move(planned.edges), input.is_join, input.keeps_all, input.rules);
+        planned = plan_joins(input.nodes, std::move(planned.edges), input.is_join, input.keeps_all, rules);
         planned.lanes = lanes;
     }
-    if (plan.ends && input.rules.kernels && !input.is_kernel.empty()) plan_ends(input.is_kernel, planned);
+    if (plan.ends && rules.kernels && rules.repays && !input.is_kernel.empty()) plan_ends(input.is_kernel, planned);
     if (planned.joins.empty() && planned.lanes == 0 && planned.edges.size() == input.edges.size()) return std::nullopt;
     return planned;
 }

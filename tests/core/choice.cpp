@@ -85,4 +85,6 @@ TEST_CASE("plans are named by what they do", "[choice]") {
     CHECK(name_of({.lanes = 1}) == "default, 1 lane");
     CHECK(name_of({.reduce = false, .joins = false, .ends = false, .lanes = 8}) == "as written, 8 lanes");
     CHECK(name_of({.lanes = 2, .durations = {1}}) == "default, 2 lanes, by durations");
+    CHECK(name_of({.launches = 1}) == "default, for 1 launch");
+    CHECK(name_of({.ends = false, .launches = 2}) == "reduce + joins, for 2 launches");
 }

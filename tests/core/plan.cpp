@@ -259,12 +259,13 @@ TEST_CASE("a reduction that takes several sweeps removes what is implied, and no
 
 TEST_CASE("a plan says of the nodes what the edges say, whatever joins become") {
     std::size_t kernels = 0, replaced = 0, blocks = 0, ends = 0, nodes_left = 0;
-    const auto problem_of = [&](const RandomGraph& graph, const JoinRules& rules) -> std::string {
+    const auto problem_of = [&](const RandomGraph& graph, const JoinRules& rules, unsigned launches) -> std::string {
         std::vector<bool> is_kernel = graph.is_join; // all others are
         is_kernel.flip();
         const PlanInput input{graph.nodes, graph.edges, graph.is_join, {}, is_kernel, rules};
-        const auto planned = plan_edges(input);
-        if (planned != plan_edges(input)) return "the second plan is another one";
+        const Plan plan{.launches = launches};
+        const auto planned = plan_edges(input, plan);
+        if (planned != plan_edges(input, plan)) return "the second plan is another one";
         if (!planned) return "";
         const std::size_t all = graph.nodes + planned->kernels;
         if (has_repeats(planned->edges)) return "an edge is there twice";
@@ -287,7 +288,9 @@ TEST_CASE("a plan says of the nodes what the edges say, whatever joins become") 
     const unsigned long seeds = seed_count();
     for (unsigned long seed = 0; seed < seeds; ++seed) {
         const JoinCosts costs = seed % 3 == 0 ? kernels_from_three : (seed % 3 == 1 ? kernels_always : kernels_never);
-        if (const std::string problem = problem_of(RandomGraph(seed), {costs, seed % 5 != 0}); !problem.empty())
+        const unsigned launches = seed % 7 == 0 ? 1 : Plan().launches;
+        if (const std::string problem = problem_of(RandomGraph(seed), {costs, seed % 5 != 0}, launches);
+            !problem.empty())
             FAIL("seed " << seed << ": " << problem);
     }
     CHECK(kernels > seeds / 10);
@@ -467,6 +470,38 @@ TEST_CASE("a join has the reason of what it becomes") {
     const std::vector<EdgeRecord> block{{0, 3}, {1, 3}, {2, 3}, {0, 4}, {1, 4}, {2, 4}, {0, 5}, {1, 5}, {2, 5}};
     CHECK(plan_edges({6, block, {}, {}, {}, rules})->joins ==
           std::vector{JoinRecord{JoinRecord::no_node, 3, 3, JoinForm::kernel, JoinReason::many_edges}});
+}
+
+TEST_CASE("launches that repay no slower instantiation leave joins and ends as they are") {
+    std::vector<EdgeRecord> edges{{0, 11}}; // implied
+    constexpr std::uint32_t join = 10, after = 11;
+    for (std::uint32_t i = 0; i < 10; ++i)
+        edges.insert(edges.end(), {{i, join}, {join, after + i}});
+    std::vector<bool> is_join(21), is_kernel(21, true);
+    is_join[join] = true;
+    is_kernel[join] = false;
+    const PlanInput input{21, edges, is_join, {}, is_kernel, {kernels_from_three}};
+    for (const unsigned launches : {0U, 1U, kernels_from_three.repaid_by - 1}) {
+        const auto few = plan_edges(input, {.launches = launches});
+        REQUIRE(few);
+        CHECK(few->kernels == 0);
+        CHECK(few->joins == std::vector{JoinRecord{join, 10, 10, JoinForm::node, JoinReason::few_launches}});
+        CHECK(few->edges.size() == 20);
+    }
+    const auto enough = plan_edges(input, {.launches = kernels_from_three.repaid_by});
+    CHECK(enough == plan_edges(input));
+    CHECK(enough->kernels == 3);
+}
+
+TEST_CASE("few launches leave no join that nothing needs, and no edges from each to each") {
+    const std::vector<EdgeRecord> one_before{{0, 1}, {1, 2}, {1, 3}};
+    const auto planned =
+        plan_edges({4, one_before, {false, true, false, false}, {}, {}, {kernels_from_three}}, {.launches = 1});
+    CHECK(planned->joins == std::vector{JoinRecord{1, 1, 2, JoinForm::edges, JoinReason::no_more_edges}});
+    std::vector<EdgeRecord> block;
+    for (std::uint32_t i = 0; i < 9; ++i)
+        block.push_back({i % 3, 3 + i / 3});
+    CHECK(plan_edges({6, block, {}, {}, {}, {kernels_from_three}}, {.launches = 1})->kernels == 1);
 }
 
 TEST_CASE("edges become a kernel above the ratio up to which they are better, not at it") {

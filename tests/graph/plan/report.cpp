@@ -64,6 +64,17 @@ TEST_CASE("a report says why each join became what it is", "[plan][report]") {
         CHECK_THAT(to_string(plan), ContainsSubstring('\n' + to_string(join)));
 }
 
+TEST_CASE("a report says that few launches leave a join as it is", "[plan][report]") {
+    const Graph graph = joined(10);
+    const Exec exec = graph.instantiate({.plan = {.launches = 1}});
+    REQUIRE(exec.plan().joins().size() == 1);
+    CHECK(exec.plan().joins()[0].form == JoinForm::node);
+    CHECK(exec.plan().joins()[0].why == "too few launches are expected to repay the instantiation of a quicker form");
+    CHECK(exec.plan().kernels() == 0);
+    CHECK(exec.plan().plan().launches == 1);
+    if (!older_than(12080)) CHECK(graph.instantiate({.plan = without_ends}).plan().kernels() == 1);
+}
+
 TEST_CASE("a report without kernels says that a newer CUDA has them", "[plan][report]") {
     if (!older_than(12080)) return;
     const Graph graph = joined(40);
