@@ -174,6 +174,12 @@ TunedPlan TunedPlan::parse(std::string_view text) {
     if (lines.is_next("durations") && !detail::read_durations(lines.value_of("durations", durations), plan.durations))
         lines.refuse_line(durations);
 
+    constexpr std::string_view launches = "\"launches: \" and a number";
+    if (lines.is_next("launches")) {
+        std::string_view number = lines.value_of("launches", launches);
+        if (!detail::take_number(number, plan.launches) || !number.empty()) lines.refuse_line(launches);
+    }
+
     detail::TunedStructure structure;
     constexpr std::string_view graph = "\"graph: N nodes, M edges, structure \" and a hexadecimal number";
     if (!detail::read_structure(lines.value_of("graph", graph), structure)) lines.refuse_line(graph);
@@ -197,7 +203,7 @@ Plan TunedPlan::plan_for(const Graph& graph) const {
 }
 
 std::string TunedPlan::to_string() const {
-    const auto& [reduce, joins, ends, lanes, durations] = plan_; // a new member needs a line in the text
+    const auto& [reduce, joins, ends, lanes, durations, launches] = plan_; // a new member needs a line in the text
     std::string parts;
     const std::pair<bool, std::string_view> all[] = {{reduce, "reduce"}, {joins, "joins"}, {ends, "ends"}};
     for (const auto& [is_on, name] : all)
@@ -205,6 +211,7 @@ std::string TunedPlan::to_string() const {
     std::string text = fmt::format("{}\ngoal: {}\nparts: {}\nlanes: {}\n", detail::first_line_of_tuned,
                                    cudag::to_string(goal_), parts.empty() ? "none" : parts, lanes);
     if (!durations.empty()) text += fmt::format("durations: {}\n", fmt::join(durations, ", "));
+    if (launches != Plan().launches) text += fmt::format("launches: {}\n", launches);
     return text + fmt::format("graph: {} nodes, {} edges, structure {:016x}\n", structure_.nodes, structure_.edges,
                               structure_.hash);
 }

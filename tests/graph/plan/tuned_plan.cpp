@@ -44,7 +44,8 @@ std::string refused_text(const std::string& text) {
 
 TEST_CASE("a saved plan instantiates an equal graph as the tuned one", "[exec][tune]") {
     const Sums sums(10);
-    for (const Plan& plan : {Plan(), Plan::as_written(), Plan{.lanes = 3}, Plan{.joins = false, .ends = false}}) {
+    for (const Plan& plan :
+         {Plan(), Plan::as_written(), Plan{.lanes = 3}, Plan{.joins = false, .ends = false}, Plan{.launches = 1}}) {
         const Graph graph = sums.graph();
         const Tuned tuned = tuned_by(graph, plan);
         CHECK(tuned.plan.plan() == plan);
@@ -85,6 +86,7 @@ TEST_CASE("every tuned plan equals the one read from its text", "[text]") {
                 CHECK(read.plan() == plan);
             }
     CHECK(TunedPlan::parse(with_line(4, "lanes: 4")).plan() == Plan{.lanes = 4});
+    CHECK(TunedPlan::parse(with_line(4, "lanes: 4\nlaunches: 1")).plan() == Plan{.lanes = 4, .launches = 1});
 }
 
 TEST_CASE("a text that is no tuned plan is refused with its wrong line", "[text]") {
@@ -107,6 +109,9 @@ TEST_CASE("a text that is no tuned plan is refused with its wrong line", "[text]
     for (const char* durations : {"", "-1", "inf", "nan", "1,2", "1, ", "1, x", "1 2"})
         CHECK_THAT(refused_text(with_line(4, "lanes: 4\ndurations: " + std::string(durations))),
                    ContainsSubstring("line 5 is \"durations: " + std::string(durations) + "\"; expected"));
+    for (const char* launches : {"", "-1", "1.5", "many", "1, 2"})
+        CHECK_THAT(refused_text(with_line(4, "lanes: 4\nlaunches: " + std::string(launches))),
+                   ContainsSubstring("expected \"launches: \" and a number"));
     for (const char* graph : {"", "21 nodes", "x nodes, 20 edges, structure 1", "21 nodes, 20 edges, structure ",
                               "21 nodes, 20 edges, structure 0x1", "21 nodes, 20 edges, structure 10123456789abcdef"})
         CHECK_THAT(refused_text(with_line(5, "graph: " + std::string(graph))),
