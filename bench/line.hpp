@@ -1,4 +1,4 @@
-// A line of kernel nodes, made by hand and through cudag.
+// A line of kernel nodes, or several beside each other, made by hand and through cudag.
 #pragma once
 
 #include "kernels.hpp"
@@ -28,15 +28,16 @@ struct Amounts {
 struct RawLine : RawGraph {
     std::vector<cudaGraphNode_t> nodes;
 
-    void build(int count, float* values, Amounts amounts = {}) {
+    void build(int count, float* values, Amounts amounts = {}, int lines = 1) {
         nodes.resize(static_cast<std::size_t>(count));
         cudag::check(cudaGraphCreate(&graph, 0));
         for (int i = 0; i < count; ++i) {
-            const auto n = static_cast<std::size_t>(i);
             Arguments arguments{values, i, amounts.of(i), 1};
             const cudaKernelNodeParams params = arguments.params();
+            const bool is_first = i < lines;
+            const cudaGraphNode_t* before = is_first ? nullptr : &nodes[static_cast<std::size_t>(i - lines)];
             cudag::check(
-                cudaGraphAddKernelNode(&nodes[n], graph, i == 0 ? nullptr : &nodes[n - 1], i == 0 ? 0 : 1, &params));
+                cudaGraphAddKernelNode(&nodes[static_cast<std::size_t>(i)], graph, before, is_first ? 0 : 1, &params));
         }
     }
 
@@ -44,6 +45,14 @@ struct RawLine : RawGraph {
     void update(std::size_t node, float* values, float amount) {
         Arguments arguments{values, static_cast<int>(node), amount, 1};
         const cudaKernelNodeParams params = arguments.params();
+        cudag::check(cudaGraphExecKernelNodeSetParams(exec, nodes[node], &params));
+    }
+
+    /// Gives a node of the executable graph another index and another grid.
+    void update(std::size_t node, float* values, int index, unsigned grid) {
+        Arguments arguments{values, index, 1.0f, 1};
+        cudaKernelNodeParams params = arguments.params();
+        params.gridDim.x = grid;
         cudag::check(cudaGraphExecKernelNodeSetParams(exec, nodes[node], &params));
     }
 
@@ -88,12 +97,12 @@ struct CudagLine {
 
     /// `values`: float*, borrowed, or DeviceBuffer<float>, which the graph keeps.
     template <class Values>
-    void build(int count, Values& values, Amounts amounts = {}) {
+    void build(int count, const Values& values, Amounts amounts = {}, int lines = 1) {
         nodes.reserve(static_cast<std::size_t>(count));
         cudag::GraphBuilder builder;
         for (int i = 0; i < count; ++i) {
             const Touch node = builder.kernel({.block = 32}, touch, values, i, amounts.of(i), 1U);
-            if (i > 0) node.after(nodes.back());
+            if (i >= lines) node.after(nodes[static_cast<std::size_t>(i - lines)]);
             nodes.push_back(node);
         }
         graph = std::move(builder).build();

@@ -3,44 +3,52 @@
 #include "options.hpp"
 #include "report.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace {
 
 using bench::compare;
 using bench::CudagLine;
+using bench::microseconds;
 using bench::RawLine;
 
-std::vector<bench::Comparison> measure(int nodes, int repeat) {
-    using bench::microseconds;
-    bench::Comparison build{"build", 0.62, {}, {}};
-    bench::Comparison build_owning{"build, DeviceBuffer as argument", 0, {}, {}};
-    bench::Comparison instantiate{"instantiate", 1.05, {}, {}};
-    bench::Comparison both{"build and instantiate", 0.96, {}, {}};
-    bench::Comparison launch{"launch", 1.01, {}, {}};
-    bench::Comparison update{"update of one node", 0.6, {}, {}};
-    bench::Comparison update_argument{"update of one argument", 0.7, {}, {}};
-    bench::Comparison update_each{"update of each node, per node", 0.7, {}, {}};
+/// Kernel nodes, in one line or in several beside each other.
+struct Size {
+    int nodes;
+    int lines;
 
-    cudag::Stream stream;
-    cudag::DeviceBuffer<float> values(static_cast<std::size_t>(nodes));
-    cudag::memset_async(stream, values, 0.0f);
-    cudag::launch(stream, {.block = 32}, touch, values, 0, 1.0f, 1U);
-    stream.synchronize();
+    [[nodiscard]] std::string text() const {
+        if (lines == 1) return std::to_string(nodes) + (nodes == 1 ? " kernel" : " kernels");
+        return std::to_string(nodes / lines) + " x " + std::to_string(lines) + " kernels";
+    }
+    /// The goal for building and instantiating.
+    [[nodiscard]] double goal() const noexcept { return nodes <= 100 ? 1.0 : nodes <= 1000 ? 0.92 : 0.95; }
+};
+
+/// The making of a graph, from nothing to its executable form.
+void measure_making(const Size& size, int repeat, std::vector<bench::Comparison>& rows) {
+    const std::string name = size.text() + ": ";
+    const bool is_line_of_1000 = size.nodes == 1000 && size.lines == 1;
+    bench::Comparison build{name + "build", is_line_of_1000 ? 0.62 : 0, {}, {}};
+    bench::Comparison build_owning{name + "build, DeviceBuffer as argument", 0, {}, {}};
+    bench::Comparison instantiate{name + "instantiate", is_line_of_1000 ? 1.05 : 0, {}, {}};
+    bench::Comparison both{name + "build and instantiate", size.goal(), {}, {}};
+    cudag::DeviceBuffer<float> values(static_cast<std::size_t>(size.nodes));
     float* const data = values.data();
-    const auto count = static_cast<std::size_t>(nodes);
-    const std::size_t middle = count / 2;
 
-    // A line is instantiated right after it was built, and destroyed before the next one, as programs do.
+    // A graph is instantiated right after it was built, and destroyed before the next one, as programs do.
     const auto build_raw = [&] {
         RawLine line;
-        build.raw.push_back(microseconds([&] { line.build(nodes, data); }));
+        build.raw.push_back(microseconds([&] { line.build(size.nodes, data, {}, size.lines); }));
         instantiate.raw.push_back(microseconds([&] { line.instantiate(); }));
     };
     const auto build_cudag = [&] {
         CudagLine line;
-        build.cudag.push_back(microseconds([&] { line.build(nodes, data); }));
+        build.cudag.push_back(microseconds([&] { line.build(size.nodes, data, {}, size.lines); }));
         instantiate.cudag.push_back(microseconds([&] { line.instantiate(); }));
     };
     bench::rounds(repeat, {&build, &build_owning, &instantiate, &both}, [&](int round) {
@@ -49,10 +57,25 @@ std::vector<bench::Comparison> measure(int nodes, int repeat) {
         if (round % 2 != 0) build_raw();
         build_owning.raw.push_back(build.raw.back());
         CudagLine owning;
-        build_owning.cudag.push_back(microseconds([&] { owning.build(nodes, values); }));
+        build_owning.cudag.push_back(microseconds([&] { owning.build(size.nodes, values, {}, size.lines); }));
         both.raw.push_back(build.raw.back() + instantiate.raw.back());
         both.cudag.push_back(build.cudag.back() + instantiate.cudag.back());
     });
+    for (bench::Comparison* row : {&build, &build_owning, &instantiate, &both})
+        rows.push_back(std::move(*row));
+}
+
+/// The use of a line of `nodes` kernels.
+void measure_use(int nodes, int repeat, std::vector<bench::Comparison>& rows) {
+    bench::Comparison launch{"launch", 1.01, {}, {}};
+    bench::Comparison update{"update of one node", 0.6, {}, {}};
+    bench::Comparison update_argument{"update of one argument", 0.7, {}, {}};
+    bench::Comparison update_each{"update of each node, per node", 0.7, {}, {}};
+    const cudag::Stream stream;
+    cudag::DeviceBuffer<float> values(static_cast<std::size_t>(nodes));
+    float* const data = values.data();
+    const auto count = static_cast<std::size_t>(nodes);
+    const std::size_t middle = count / 2;
 
     RawLine raw;
     raw.build(nodes, data);
@@ -108,19 +131,28 @@ std::vector<bench::Comparison> measure(int nodes, int repeat) {
                        static_cast<double>(count);
             });
     });
-    return {build, build_owning, instantiate, both, launch, update, update_argument, update_each};
+    for (bench::Comparison* row : {&launch, &update, &update_argument, &update_each})
+        rows.push_back(std::move(*row));
 }
 
 bool run(const bench::Options& options) {
-    const int nodes = options.nodes.back();
-    const std::vector<bench::Comparison> rows = measure(nodes, options.repeat);
-    bench::report("a line of " + std::to_string(nodes) + " kernel nodes, " + std::to_string(options.repeat) + " rounds",
-                  rows, options.json);
+    {
+        const cudag::Stream stream;
+        const cudag::DeviceBuffer<float> values(1);
+        cudag::launch(stream, {.block = 32}, touch, values, 0, 1.0f, 1U); // the first use of a kernel loads it
+    }
+    std::vector<bench::Comparison> rows;
+    for (const int nodes : options.nodes) {
+        measure_making({nodes, 1}, nodes >= 10'000 ? std::min(options.repeat, 25) : options.repeat, rows);
+        if (nodes == 1000) measure_making({nodes, 100}, options.repeat, rows);
+    }
+    measure_use(options.nodes.back(), options.repeat, rows);
+    bench::report("lines of kernel nodes, " + std::to_string(options.repeat) + " rounds", rows, options.json);
     return bench::meets_goals(rows);
 }
 
 } // namespace
 
 int main(int argc, char** argv) {
-    return bench::run_benchmark(argc, argv, {.nodes = {1000}}, run);
+    return bench::run_benchmark(argc, argv, {.nodes = {1, 10, 100, 10'000, 1000}}, run);
 }
