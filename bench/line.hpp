@@ -99,7 +99,8 @@ struct CudagLine {
     template <class Values>
     void build(int count, const Values& values, Amounts amounts = {}, int lines = 1) {
         nodes.reserve(static_cast<std::size_t>(count));
-        cudag::GraphBuilder builder;
+        // Lines beside each other touch different elements of one buffer.
+        cudag::GraphBuilder builder({.races = lines == 1 ? cudag::Races::refused : cudag::Races::allowed});
         for (int i = 0; i < count; ++i) {
             const Touch node = builder.kernel({.block = 32}, touch, values, i, amounts.of(i), 1U);
             if (i >= lines) node.after(nodes[static_cast<std::size_t>(i - lines)]);
