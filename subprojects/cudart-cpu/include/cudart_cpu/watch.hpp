@@ -1,4 +1,4 @@
-// Declarations of nodes about the memory they write, enforced with CUDART_CPU_CHECK=writes.
+// Declarations of nodes: the memory they write, enforced with CUDART_CPU_CHECK=writes, and waits for previous kernels.
 #pragma once
 
 #include <driver_types.h>
@@ -37,6 +37,10 @@ void cudart_cpu_watch_writes(bool watches);
 /// concurrent writes from elsewhere count as the node's. Invalid handles are ignored.
 void cudart_cpu_declare_node(cudaGraphExec_t exec, cudaGraphNode_t node, const char* name,
                              const cudart_cpu::NodeRegion* regions, std::size_t count);
-/// Removes the declarations of all nodes of `exec`, for later launches.
+/// Declares that the kernel of `node` calls cudaGridDependencySynchronize in every launch, with CUDART_CPU_CHECK or
+/// without: a launch in which no thread has called it is an error of the kernel, with `name`. Invalid handles are
+/// ignored.
+void cudart_cpu_declare_wait(cudaGraphExec_t exec, cudaGraphNode_t node, const char* name);
+/// Removes the declarations of accesses of all nodes of `exec`, for later launches.
 void cudart_cpu_forget_declarations(cudaGraphExec_t exec);
 }

@@ -39,6 +39,7 @@ class Flattening {
         const auto place = static_cast<std::uint32_t>(flat_.nodes.size());
         add_node({state.work, state.enabled || state.work->decides_whether_it_runs(), number, child ? *child : place});
         flat_.nodes[place].declared = state.declared;
+        flat_.nodes[place].waits = state.waits;
         if (state.enabled && state.work->is_staged()) flat_.staged.push_back(place);
         if (state.enabled && state.work->holds_launch()) flat_.holding.push_back(place);
         if (state.work->type() == cudaGraphNodeTypeGraph) {

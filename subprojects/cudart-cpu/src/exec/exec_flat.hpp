@@ -24,6 +24,7 @@ struct LaunchNode {
     std::uint32_t child = 0;  // the beginning of the child graph around it; its own place outside child graphs
     std::vector<std::shared_ptr<const LaunchGraph>> bodies{}; // the work decides which ones run
     std::shared_ptr<const DeclaredNode> declared{};
+    std::shared_ptr<const std::string> waits{};
 };
 
 /// A staged copy after copies that hold up the call.

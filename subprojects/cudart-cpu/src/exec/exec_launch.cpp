@@ -5,6 +5,7 @@
 #include "exec_device_launch.hpp"
 #include "exec_order.hpp"
 #include "exec_run.hpp"
+#include "exec_watch.hpp"
 #include "kernel/kernel_registry.hpp"
 
 #include <algorithm>
@@ -55,6 +56,8 @@ std::vector<std::uint32_t> run_graph(const LaunchGraph& graph, Draw draw, const 
     for (std::size_t i = 0; i < prepared.staged.size(); ++i)
         works[graph.staged[i]] = prepared.staged[i];
     if (prepared.pageable) PageableCopies::put(prepared.pageable, graph, works);
+    for (std::size_t i = 0; i < works.size(); ++i)
+        if (graph.nodes[i].waits && works[i]) works[i] = checked_for_wait(works[i], graph.nodes[i].waits);
     const bool watches = declared != nullptr && watches_writes();
     for (std::size_t i = 0; watches && i < works.size(); ++i)
         if (graph.nodes[i].declared && works[i]) works[i] = watched(works[i], graph.nodes[i].declared, declared);

@@ -209,6 +209,11 @@ void Exec::declare(cudaGraphNode_t source, std::shared_ptr<const DeclaredNode> d
     snapshot_ = nullptr;
 }
 
+void Exec::declare_wait(cudaGraphNode_t source, std::shared_ptr<const std::string> name) {
+    state_of(source).waits = std::move(name);
+    snapshot_ = nullptr;
+}
+
 void Exec::forget_declarations() {
     forget_declared(graph_);
     snapshot_ = nullptr;

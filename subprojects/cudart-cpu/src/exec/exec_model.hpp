@@ -39,6 +39,7 @@ struct NodeState {
     std::vector<ExecGraph> bodies;                  // the graphs owned by the node
     bool could_forget_order = false;                // forgets_order() of the instantiated work
     std::shared_ptr<const DeclaredNode> declared{}; // null before a declaration
+    std::shared_ptr<const std::string> waits{};     // its name, if it is declared to wait for previous kernels
 
     /// Whether the node is disabled and no longer orders its dependents behind its dependencies.
     bool forgets_order() const { return !enabled && could_forget_order && work->forgets_order(); }
@@ -90,6 +91,7 @@ class Exec {
     void set_enabled(NodeState& state, bool enabled) noexcept;
     void declare(cudaGraphNode_t source, std::shared_ptr<const DeclaredNode> declared);
     void forget_declarations();
+    void declare_wait(cudaGraphNode_t source, std::shared_ptr<const std::string> name);
     /// Replaces the works of nodes of this exec.
     void set_works(std::vector<NewWork> works) noexcept;
     /// Replaces the exec's references to user objects.

@@ -1,7 +1,8 @@
-// Checks of nodes for writes outside their declared memory.
+// Checks of nodes: writes outside their declared memory, missing waits for previous kernels.
 #include "exec_watch.hpp"
 
 #include "exec_model.hpp"
+#include "kernel/grid_dependencies.hpp"
 #include "memory/memory.hpp"
 #include "runtime/call.hpp"
 #include "runtime/checks.hpp"
@@ -10,6 +11,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <functional>
 #include <utility>
 
 namespace cudart_cpu::detail {
@@ -99,6 +101,36 @@ class WatchedWork final : public Work {
     std::shared_ptr<const DeclaredNodes> nodes_;
 };
 
+class WaitingWork final : public Work {
+  public:
+    WaitingWork(WorkPointer work, std::shared_ptr<const std::string> name)
+        : work_(std::move(work)), name_(std::move(name)) {}
+
+    cudaGraphNodeType type() const noexcept override { return work_->type(); }
+    std::string title() const override { return work_->title(); }
+
+    void run() const override {
+        std::atomic<bool> has_waited = false;
+        const std::function<void()>* const outer = current_grid_dependencies();
+        const std::function<void()> wait = [&] {
+            has_waited = true;
+            if (outer != nullptr) (*outer)();
+        };
+        {
+            const GridDependencyScope scope(&wait);
+            work_->run();
+        }
+        if (!has_waited && kernel_failure() == cudaSuccess)
+            set_kernel_failure(cudaErrorLaunchFailure,
+                               text(*name_, " is declared to wait for the kernels before it, but this launch has not "
+                                            "called cudaGridDependencySynchronize"));
+    }
+
+  private:
+    WorkPointer work_;
+    std::shared_ptr<const std::string> name_;
+};
+
 } // namespace
 
 bool watches_writes() noexcept {
@@ -109,6 +141,10 @@ bool watches_writes() noexcept {
 WorkPointer watched(WorkPointer work, std::shared_ptr<const DeclaredNode> node,
                     std::shared_ptr<const DeclaredNodes> nodes) {
     return std::make_shared<WatchedWork>(std::move(work), std::move(node), std::move(nodes));
+}
+
+WorkPointer checked_for_wait(WorkPointer work, std::shared_ptr<const std::string> name) {
+    return std::make_shared<WaitingWork>(std::move(work), std::move(name));
 }
 
 } // namespace cudart_cpu::detail
@@ -136,4 +172,9 @@ CUDART_CPU_API void cudart_cpu_declare_node(cudaGraphExec_t exec, cudaGraphNode_
 
 CUDART_CPU_API void cudart_cpu_forget_declarations(cudaGraphExec_t exec) {
     static_cast<void>(graph_api("cudart_cpu_forget_declarations", [&] { exec_of(exec).forget_declarations(); }));
+}
+
+CUDART_CPU_API void cudart_cpu_declare_wait(cudaGraphExec_t exec, cudaGraphNode_t node, const char* name) {
+    static_cast<void>(graph_api("cudart_cpu_declare_wait",
+                                [&] { exec_of(exec).declare_wait(node, std::make_shared<const std::string>(name)); }));
 }

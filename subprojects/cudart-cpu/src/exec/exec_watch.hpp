@@ -26,4 +26,7 @@ bool watches_writes() noexcept;
 WorkPointer watched(WorkPointer work, std::shared_ptr<const DeclaredNode> node,
                     std::shared_ptr<const DeclaredNodes> nodes);
 
+/// Wraps `work` in a check of its kernel, which fails if no thread has called cudaGridDependencySynchronize.
+WorkPointer checked_for_wait(WorkPointer work, std::shared_ptr<const std::string> name);
+
 } // namespace cudart_cpu::detail
